@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "warpline/base/problem.h"
+#include "warpline/cache/read_only_cache_parameters.h"
+#include "warpline/crossbar/crossbar_parameters.h"
+#include "warpline/dram/dram_parameters.h"
+#include "warpline/fabric/channel.h"
+#include "warpline/l1_lg/l1_lg_parameters.h"
+#include "warpline/l2/l2_parameters.h"
+#include "warpline/pcie/pcie_parameters.h"
+#include "warpline/sm/sm_parameters.h"
+
+namespace warpline {
+
+/// Frequencies of the clock domains, MHz. The fastest counts cycles.
+struct ClockParameters {
+  unsigned sm = 1000;
+  unsigned l2 = 1000;    ///< crossbar and L2 slices
+  unsigned dram = 1000;
+  unsigned link = 1000;
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("sm", sm, "SM, L1, texture and constant caches, MHz");
+    f("l2", l2, "crossbar and L2 slices, MHz");
+    f("dram", dram, "DRAM channels, MHz");
+    f("link", link, "PCIe link, MHz");
+  }
+};
+
+/// The channels between the blocks.
+struct HopsParameters {
+  HopParameters sm_l1_lg, sm_texture, sm_constant;
+  HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar;
+  HopParameters crossbar_l2, l2_dram, l2_pcie;
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("sm_l1_lg", sm_l1_lg, "SM and its L1 local/global cache");
+    f("sm_texture", sm_texture, "SM and its texture cache");
+    f("sm_constant", sm_constant, "SM and its constant cache");
+    f("l1_lg_crossbar", l1_lg_crossbar, "L1 and crossbar");
+    f("texture_crossbar", texture_crossbar, "texture cache and crossbar");
+    f("constant_crossbar", constant_crossbar, "constant cache and crossbar");
+    f("crossbar_l2", crossbar_l2, "crossbar and one L2 slice");
+    f("l2_dram", l2_dram, "L2 slice and DRAM channel");
+    f("l2_pcie", l2_pcie, "L2 slice and PCIe link");
+  }
+};
+
+/// Everything about a GPU that a preset says. Every field has a key of the same path in TOML and
+/// in `--set`: `l2.slices`, `hops.sm_l1_lg.request.latency`.
+struct GpuConfig {
+  std::string name = "mini";
+  unsigned sms = 2;                    
+  std::uint64_t vidmem_bytes = 1ULL << 30U;
+  std::uint64_t sysmem_bytes = 1ULL << 30U;
+  ClockParameters clocks;
+  SmParameters sm;
+  L1LgParameters l1_lg;
+  ReadOnlyCacheParameters texture;
+  ReadOnlyCacheParameters constant;
+  CrossbarParameters crossbar;
+  L2Parameters l2;
+  DramParameters dram;
+  PcieParameters pcie;
+  HopsParameters hops;
+
+  /// Every fault at once, each with its path.
+  [[nodiscard]] Problems problems() const;
+  template <class F>
+  void visit(F&& f) {
+    f("name", name, "name of the preset");
+    f("sms", sms, "number of SMs");
+    f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
+    f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
+    f("clocks", clocks, "clock domains");
+    f("sm", sm, "streaming multiprocessor");
+    f("l1_lg", l1_lg, "L1 local/global cache");
+    f("texture", texture, "texture/non-coherent cache");
+    f("constant", constant, "constant cache");
+    f("crossbar", crossbar, "SM to L2 slice");
+    f("l2", l2, "L2 slices");
+    f("dram", dram, "DRAM channels");
+    f("pcie", pcie, "link to system memory");
+    f("hops", hops, "channels between the blocks");
+  }
+};
+
+}  // namespace warpline

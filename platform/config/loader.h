@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+#include "warpline/config/gpu_config.h"
+
+namespace warpline {
+
+/// Names of the built-in presets, the default (`mini`) first.
+[[nodiscard]] std::vector<std::string> preset_names();
+/// The TOML text of a built-in preset with its comments, or an empty string.
+[[nodiscard]] std::string preset_text(const std::string& name);
+
+/// One `--set key.path=value` of the command line.
+struct Override {
+  std::string text;
+};
+
+/// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
+/// may say `base = "v100"` to start from a preset. Every fault is reported at once: unknown keys
+/// (with the nearest known one), wrong types, values out of range, broken rules.
+[[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides);
+
+/// `config` as TOML, every key with its meaning as a comment.
+[[nodiscard]] std::string to_toml(GpuConfig config);
+
+}  // namespace warpline

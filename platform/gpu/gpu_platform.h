@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/base/counter.h"
+#include "warpline/config/gpu_config.h"
+#include "warpline/fabric/engine.h"
+#include "warpline/fabric/memory_image.h"
+#include "warpline/sm/address_space.h"
+#include "warpline/sm/kernel.h"
+
+namespace warpline {
+
+/// A guest's mistake, as hardware reports it.
+struct FaultRecord {
+  std::string kind;      ///< "unmapped address", "misaligned address", ...
+  Cycle cycle = 0;
+  unsigned sm = 0;
+  unsigned warp = 0;     ///< slot
+  Dim3 cta;
+  unsigned lane = 0;
+  std::string where;     ///< source line or PC
+  std::uint64_t address = 0;
+};
+
+/// How a run is to be carried out.
+struct RunOptions {
+  bool tags_only = false;            ///< no data anywhere: addresses and time only
+  TickMode tick_mode = TickMode::lazy;
+  std::uint64_t seed = 1;
+  Cycle max_cycles = kNever;
+};
+
+/// How a launch ended.
+struct LaunchResult {
+  RunOutcome outcome = RunOutcome::quiescent;
+  Cycle cycles = 0;                  ///< from its start until the netlist was quiescent
+  std::vector<Wait> waits;           ///< of a deadlock or at the cycle limit
+};
+
+/// The netlist of one GPU, and the driver's part in running kernels on it: memory, address space,
+/// constant banks, launches, cache maintenance between grids.
+class GpuPlatform {
+ public:
+  /// Pre: config.problems() is empty.
+  GpuPlatform(const GpuConfig& config, const RunOptions& options);
+  ~GpuPlatform();
+
+  /// Reserves `bytes` in an aperture (vidmem or sysmem), 256-byte aligned, mapped exactly, and counted under
+  /// `buffer.NAME` if `name` is not empty. Returns its virtual address, or 0 if the memory is full.
+  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem);
+  /// Maps every address, for traces and generators. Makes the platform tags-only.
+  void map_everything();
+  /// Host access to global memory by virtual address, without side effect on caches or counters.
+  /// Pre: no run is under way; the range is mapped.
+  void write(std::uint64_t address, const void* bytes, std::size_t count);
+  void read(std::uint64_t address, void* bytes, std::size_t count) const;
+  /// Host access to constant memory by constant address ((bank << 16) + byte).
+  void write_constant(std::uint64_t address, const void* bytes, std::size_t count);
+
+  /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
+  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info) const;
+  /// Runs a kernel to the end. With `invalidate_l1` the caches' global, texture and constant
+  /// lines are invalidated first, as a driver does between dependent grids.
+  /// Pre: refusals() is empty. Throws InputError if a trace turns out to be unusable.
+  LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true);
+  /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
+  void on_progress(Cycle cycles, std::function<bool(double)> callback);
+
+  [[nodiscard]] const GpuConfig& config() const;
+  [[nodiscard]] Cycle now() const;
+  /// Simulated time since reset, nanoseconds.
+  [[nodiscard]] double time_ns() const;
+  [[nodiscard]] std::vector<FaultRecord> faults() const;
+  /// Every counter of every block, per instance.
+  void visit(CounterVisitor& visitor) const;
+  /// Each sum between and within levels that does not hold, as a sentence. Pre: quiescent.
+  [[nodiscard]] std::vector<std::string> unreconciled() const;
+
+ private:
+  struct Netlist;
+  std::unique_ptr<Netlist> netlist_;
+};
+
+}  // namespace warpline

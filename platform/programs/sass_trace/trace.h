@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+#include "warpline/sm/kernel.h"
+
+namespace warpline::sass {
+
+/// What a `kernelslist.g` asks for, in order.
+struct ListEntry {
+  bool is_copy = false;        ///< MemcpyHtoD; else a kernel trace
+  std::uint64_t address = 0;   ///< of a copy
+  std::uint64_t bytes = 0;
+  std::string path;            ///< of a kernel trace, resolved against the list's folder
+};
+
+/// Reads a trace list. A named trace may lie beside it with a further `.xz` or `.gz`. Lines of
+/// unknown kinds are reported once per kind in `warnings`, with a count.
+[[nodiscard]] Result<std::vector<ListEntry>> read_list(const std::string& path, std::vector<std::string>& warnings);
+
+/// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
+[[nodiscard]] bool is_trace_path(const std::string& path);
+
+/// A kernel trace being replayed.
+class TraceKernel : public Kernel {
+ public:
+  /// Opcodes and modifiers that were not understood, each with a count ("LDG.FOO: 12").
+  [[nodiscard]] virtual std::vector<std::string> unknown_opcodes() const = 0;
+};
+
+/// Opens a kernel trace (plain, `.gz` or `.xz`; format versions 1 to 5) and reads its header. The body is
+/// streamed while it runs: only thread blocks that are resident are held in memory. A fault in the
+/// body throws InputError when it is reached.
+[[nodiscard]] Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path);
+
+}  // namespace warpline::sass

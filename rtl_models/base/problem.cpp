@@ -1,0 +1,64 @@
+#include "warpline/base/problem.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace warpline {
+
+std::string Diagnostic::text() const {
+  std::string out = file;
+  if (line != 0) out += ":" + std::to_string(line);
+  if (line != 0 && column != 0) out += ":" + std::to_string(column);
+  if (!out.empty()) out += ": ";
+  out += "error: " + message + "\n";
+  if (!source.empty()) {
+    const std::string number = std::to_string(line);
+    out += "  " + number + " | " + source + "\n";
+    if (column != 0) {
+      std::string pad;
+      for (unsigned i = 0; i + 1 < column && i < source.size(); ++i)
+        pad += source[i] == '\t' ? '\t' : ' ';
+      out += "  " + std::string(number.size(), ' ') + " | " + pad + "^" +
+             std::string(length > 1 ? length - 1 : 0, '~') + "\n";
+    }
+  }
+  if (!hint.empty()) out += "  hint: " + hint + "\n";
+  return out;
+}
+
+namespace {
+
+/// Levenshtein distance with transposed neighbours counted as one.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
+  std::iota(previous.begin(), previous.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({previous[j] + 1, row[j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = previous;
+    previous = row;
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+std::string near_miss(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& c : candidates) {
+    const std::size_t d = edit_distance(word, c);
+    if (d < best_distance) {
+      best_distance = d;
+      best = c;
+    }
+  }
+  return best;
+}
+
+}  // namespace warpline

@@ -1,0 +1,66 @@
+#include "warpline/cache/miss_table.h"
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+MissTable::MissTable(unsigned entries) : entries_(entries) {
+  WARPLINE_EXPECT(entries >= 1 && entries < kNone, "1 to 65534 miss registers");
+  std::size_t buckets = 1;
+  while (buckets < entries) buckets *= 2;
+  buckets_.assign(buckets, kNone);
+  bucket_mask_ = buckets - 1;
+  for (unsigned i = entries; i-- > 0;) {
+    entries_[i].chain = free_;
+    free_ = static_cast<std::uint16_t>(i);
+  }
+}
+
+std::uint16_t MissTable::allocate(std::uint64_t number) {
+  WARPLINE_EXPECT(!full(), "a miss register is free");
+  const std::uint16_t index = free_;
+  Entry& e = entries_[index];
+  free_ = e.chain;
+  e.number = number;
+  e.pending = 0;
+  e.live = true;
+  e.in_use = true;
+  e.local = false;
+  e.eviction = EvictionClass::normal;
+  std::uint16_t& head = buckets_[number & bucket_mask_];
+  e.chain = head;
+  head = index;
+  ++in_use_;
+  return index;
+}
+
+void MissTable::unlink(std::uint16_t index) {
+  std::uint16_t* link = &buckets_[entries_[index].number & bucket_mask_];
+  while (*link != index) link = &entries_[*link].chain;
+  *link = entries_[index].chain;
+}
+
+void MissTable::kill(std::uint16_t index) {
+  Entry& e = entries_[index];
+  if (!e.live) return;
+  unlink(index);
+  e.live = false;
+}
+
+void MissTable::kill_all(bool local) {
+  if (in_use_ == 0) return;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (entries_[i].live && entries_[i].local == local) kill(static_cast<std::uint16_t>(i));
+}
+
+void MissTable::release(std::uint16_t index) {
+  Entry& e = entries_[index];
+  WARPLINE_EXPECT(e.in_use && e.pending == 0 && e.waiters.empty(), "a finished miss register is released");
+  kill(index);
+  e.in_use = false;
+  e.chain = free_;
+  free_ = index;
+  --in_use_;
+}
+
+}  // namespace warpline

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "warpline/base/types.h"
+#include "warpline/fabric/request.h"
+
+namespace warpline {
+
+/// Miss-status holding registers. An entry stands for one line with fetches under way and the
+/// requests that wait for them. At most one live entry per line takes merges; a dead one (R1)
+/// serves those who wait already, installs nothing and is found by nobody.
+class MissTable {
+ public:
+  static constexpr std::uint16_t kNone = 0xFFFF;
+
+  struct Entry {
+    std::uint64_t number = 0;   ///< line number
+    SectorMask pending = 0;     ///< sectors requested and not yet filled
+    bool live = false;          ///< takes merges and installs
+    bool in_use = false;
+    bool local = false;         ///< of a local line: spared by invalidations of global lines
+    EvictionClass eviction = EvictionClass::normal;
+    RequestList waiters;
+    std::uint16_t chain = kNone;  ///< next live entry in the hash bucket, or next free entry
+  };
+
+  /// `entries`: 1 to 65534.
+  explicit MissTable(unsigned entries);
+
+  [[nodiscard]] bool full() const { return free_ == kNone; }
+  [[nodiscard]] unsigned in_use() const { return in_use_; }
+  /// The live entry of a line, or kNone.
+  [[nodiscard]] std::uint16_t find(std::uint64_t number) const {
+    std::uint16_t i = buckets_[number & bucket_mask_];
+    while (i != kNone && entries_[i].number != number) i = entries_[i].chain;
+    return i;
+  }
+  /// A live entry for a line. Pre: not full(), find(number) == kNone.
+  std::uint16_t allocate(std::uint64_t number);
+  /// Marks an entry dead. Idempotent.
+  void kill(std::uint16_t index);
+  /// Marks every live entry dead whose `local` flag is `local`.
+  void kill_all(bool local);
+  /// Returns an entry. Pre: nothing pending, nobody waits.
+  void release(std::uint16_t index);
+  [[nodiscard]] Entry& operator[](std::uint16_t index) { return entries_[index]; }
+  [[nodiscard]] const Entry& operator[](std::uint16_t index) const { return entries_[index]; }
+
+ private:
+  void unlink(std::uint16_t index);
+  std::vector<Entry> entries_;
+  std::vector<std::uint16_t> buckets_;
+  std::uint64_t bucket_mask_;
+  std::uint16_t free_ = kNone;
+  unsigned in_use_ = 0;
+};
+
+}  // namespace warpline

@@ -1,0 +1,44 @@
+#include "warpline/cache/tag_array.h"
+
+namespace warpline {
+
+Problems CacheGeometry::problems(const std::string& path) const {
+  Rules rules(path);
+  rules.need(sets >= 1 && sets <= (1U << 24), "sets", "must be 1 to 16777216");
+  rules.need(ways >= 1 && ways <= 1024, "ways", "must be 1 to 1024");
+  return rules.take();
+}
+
+TagArray::TagArray(const CacheGeometry& geometry)
+    : sets_(geometry.sets),
+      ways_(geometry.ways),
+      mask_((geometry.sets & (geometry.sets - 1)) == 0 ? geometry.sets - 1 : 0),
+      tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
+      used_(tags_.size(), 0),
+      states_(tags_.size()) {}
+
+std::uint32_t TagArray::victim(std::uint64_t set_key) const {
+  const std::uint32_t base = set_of(set_key) * ways_;
+  std::uint32_t best = base;
+  std::uint64_t best_rank = ~std::uint64_t{0};
+  for (std::uint32_t i = base; i < base + ways_; ++i) {
+    if (tags_[i] == kNoTag) return i;
+    // The class decides, then age; ages never reach 2^62.
+    const std::uint64_t rank = (static_cast<std::uint64_t>(states_[i].eviction) << 62U) | used_[i];
+    if (rank < best_rank) {
+      best_rank = rank;
+      best = i;
+    }
+  }
+  return best;
+}
+
+LineState& TagArray::install(std::uint32_t index, std::uint64_t number, EvictionClass eviction) {
+  tags_[index] = number;
+  states_[index] = LineState{};
+  states_[index].eviction = eviction;
+  touch(index);
+  return states_[index];
+}
+
+}  // namespace warpline

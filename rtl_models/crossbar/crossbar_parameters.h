@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+
+namespace warpline {
+
+/// How physical lines spread over L2 slices.
+struct CrossbarParameters {
+  /// Bit i of the hash is the parity of (line number AND mask i). Slice = (line number XOR hash)
+  /// mod slices. Masks that cover only bits above the slice number make it a permutation.
+  std::vector<std::uint64_t> hash_masks;
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("hash_masks", hash_masks, "slice = (line number XOR parities of these masks) mod slices");
+  }
+};
+
+}  // namespace warpline

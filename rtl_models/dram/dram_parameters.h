@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "warpline/base/problem.h"
+
+namespace warpline {
+
+/// Shape and timing of one DRAM channel; times in cycles of the DRAM clock.
+struct DramParameters {
+  unsigned channels = 2;
+  unsigned banks = 16;          ///< per channel
+  unsigned row_bytes = 2048;    ///< per bank
+  unsigned queue = 32;          ///< requests among which the scheduler chooses
+  unsigned activate = 12;       ///< row activate to column command (tRCD)
+  unsigned precharge = 12;      ///< precharge to activate (tRP)
+  unsigned column = 12;         ///< column command to first data (CL)
+  unsigned sector_cycles = 1;   ///< data-bus cycles of one 32-byte sector
+  unsigned write_to_read = 6;   ///< data bus idle from a write to a read (tWTR)
+  unsigned read_to_write = 3;   ///< data bus idle from a read to a write (tRTW)
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("channels", channels, "number of DRAM channels");
+    f("banks", banks, "banks per channel");
+    f("row_bytes", row_bytes, "bytes of a row of one bank");
+    f("queue", queue, "requests among which the scheduler of a channel chooses");
+    f("activate", activate, "row activate to column command, DRAM cycles (tRCD)");
+    f("precharge", precharge, "precharge to activate, DRAM cycles (tRP)");
+    f("column", column, "column command to first data, DRAM cycles (CL)");
+    f("sector_cycles", sector_cycles, "data-bus cycles of one 32-byte sector");
+    f("write_to_read", write_to_read, "bus idle from a write to a read, DRAM cycles (tWTR)");
+    f("read_to_write", read_to_write, "bus idle from a read to a write, DRAM cycles (tRTW)");
+  }
+};
+
+}  // namespace warpline

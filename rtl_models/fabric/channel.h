@@ -1,0 +1,209 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "warpline/base/contract.h"
+#include "warpline/base/problem.h"
+#include "warpline/base/types.h"
+#include "warpline/fabric/engine.h"
+
+namespace warpline {
+
+/// Parameters of one direction of a hop.
+struct ChannelParameters {
+  unsigned width = 32;          ///< bytes per beat
+  unsigned latency = 1;         ///< edges of the sender from the last beat to the first possible pop
+  unsigned depth = 4;           ///< credits: messages sent and not yet popped
+  unsigned credit_latency = 1;  ///< cycles from a pop until its credit is back
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("width", width, "bytes per beat");
+    f("latency", latency, "edges of the sender from the last beat to the first possible pop");
+    f("depth", depth, "messages sent and not yet popped");
+    f("credit_latency", credit_latency, "cycles from a pop until its credit is back");
+  }
+};
+
+/// Both directions of a hop.
+struct HopParameters {
+  ChannelParameters request;
+  ChannelParameters response;
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("request", request, "towards memory");
+    f("response", response, "towards the SM");
+  }
+};
+
+/// What the engine needs of a port: whether a message is on it, and whether its channel is fit.
+class PortBase {
+ public:
+  PortBase(Component& owner, std::string name);
+  PortBase(const PortBase&) = delete;
+  PortBase& operator=(const PortBase&) = delete;
+  virtual ~PortBase() = default;
+  [[nodiscard]] virtual std::size_t occupancy() const = 0;
+  /// A sentence on why the channel cannot work as it should, or nothing.
+  [[nodiscard]] virtual std::string problem() const { return {}; }
+  /// "l2[3].from_crossbar"
+  [[nodiscard]] std::string path() const { return owner_.name() + "." + name_; }
+  [[nodiscard]] Component& owner() const { return owner_; }
+
+ protected:
+  Component& owner_;
+
+ private:
+  std::string name_;
+};
+
+/// Brings the two facts of a channel across a hop: begin forward, end backward. `Direct` below
+/// is the carrier of plain C++ netlists; others carry the same facts over sockets or pins.
+template <class M>
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  /// A message of one or more beats starts in cycle t. Returns the cycle in which the channel can
+  /// take a next message if that is known already, else kNever; then end() follows.
+  virtual Cycle begin(Cycle t, const M& message) = 0;
+};
+
+template <class M>
+class In;
+
+/// The sending port of a channel. It knows only when the channel is free.
+template <class M>
+class Out final : public PortBase {
+ public:
+  using PortBase::PortBase;
+
+  /// Whether a message may be sent in cycle `now`. If not, the owner is woken when it may.
+  [[nodiscard]] bool ready(Cycle now) {
+    if (free_at_ <= now) return true;
+    if (free_at_ != kNever) {
+      owner_.wake(free_at_);
+    } else {
+      armed_ = true;
+    }
+    return false;
+  }
+  /// Sends. Pre: ready(now).
+  void send(Cycle now, const M& message) {
+    WARPLINE_EXPECT(free_at_ <= now, "a message is sent on a free channel");
+    free_at_ = direct_ != nullptr ? direct_->begin(now, message) : carrier_->begin(now, message);
+  }
+  /// The channel is free from cycle c on.
+  void end(Cycle c) {
+    free_at_ = c;
+    if (armed_) {
+      armed_ = false;
+      owner_.wake(c);
+    }
+  }
+  [[nodiscard]] bool bound() const { return direct_ != nullptr || carrier_ != nullptr; }
+  void bind(Carrier<M>& carrier) { carrier_ = &carrier; }
+  [[nodiscard]] std::size_t occupancy() const override { return 0; }
+  [[nodiscard]] std::string problem() const override {
+    return bound() ? std::string{} : path() + ": not bound";
+  }
+
+ private:
+  template <class N>
+  friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
+  In<M>* direct_ = nullptr;
+  Carrier<M>* carrier_ = nullptr;
+  Cycle free_at_ = 0;
+  bool armed_ = false;
+};
+
+/// The receiving port. It owns the queue, the credits, the width and the latency.
+template <class M>
+class In final : public PortBase {
+ public:
+  using PortBase::PortBase;
+
+  /// Whether a message can be popped in cycle `now`. If one is on its way, the owner is woken
+  /// when it arrives.
+  [[nodiscard]] bool ready(Cycle now) const { return count_ != 0 && slots_[head_].at <= now; }
+  /// Pre: ready(now).
+  [[nodiscard]] const M& front() const { return slots_[head_].message; }
+  /// Takes the front message and returns its credit. Pre: ready(now).
+  M pop(Cycle now) {
+    WARPLINE_EXPECT(ready(now), "a message that has arrived is popped");
+    Slot& slot = slots_[head_];
+    const M message = slot.message;
+    slot.at = now + parameters_.credit_latency;
+    if (count_ == parameters_.depth) sender_->end(std::max(wire_free_, slot.at));
+    --count_;
+    head_ = advance(head_);
+    if (count_ != 0) owner_.wake(std::max(now + 1, slots_[head_].at));
+    return message;
+  }
+  /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
+  Cycle begin(Cycle t, const M& message) {
+    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
+    const unsigned n = message.beats(parameters_.width);
+    Slot& slot = slots_[tail_];
+    slot.message = message;
+    if (sender_domain_.is_fastest()) {
+      slot.at = t + n - 1 + parameters_.latency;
+      wire_free_ = t + n;
+    } else {
+      const std::uint64_t edge = sender_domain_.edge_at_or_after(t);
+      slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
+      wire_free_ = sender_domain_.cycle_of(edge + n);
+    }
+    owner_.wake(slot.at);
+    tail_ = advance(tail_);
+    ++count_;
+    // The next message takes the slot after this one; its credit came back with that slot's pop.
+    if (count_ == parameters_.depth) return kNever;
+    return std::max(wire_free_, slots_[tail_].at);
+  }
+  [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
+  [[nodiscard]] std::size_t occupancy() const override { return count_; }
+  /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
+  [[nodiscard]] std::string problem() const override {
+    if (sender_ == nullptr) return path() + ": not bound";
+    if (parameters_.depth < parameters_.latency + parameters_.credit_latency)
+      return path() + ": depth " + std::to_string(parameters_.depth) + " cannot fill its wire; latency " +
+             std::to_string(parameters_.latency) + " and credit latency " +
+             std::to_string(parameters_.credit_latency) + " need " +
+             std::to_string(parameters_.latency + parameters_.credit_latency);
+    return {};
+  }
+
+ private:
+  template <class N>
+  friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
+  struct Slot {
+    Cycle at = 0;  ///< while queued: when it can be popped; afterwards: when its credit is back
+    M message{};
+  };
+  [[nodiscard]] std::size_t advance(std::size_t i) const { return i + 1 == slots_.size() ? 0 : i + 1; }
+
+  ChannelParameters parameters_;
+  ClockDomain sender_domain_;
+  Out<M>* sender_ = nullptr;
+  std::vector<Slot> slots_;
+  std::size_t head_ = 0, tail_ = 0, count_ = 0;
+  Cycle wire_free_ = 0;
+};
+
+/// Binds two ports by the direct carrier. Pre: neither is bound, the parameters have no problems.
+template <class M>
+void connect(Out<M>& from, In<M>& to, const ChannelParameters& parameters) {
+  WARPLINE_EXPECT(!from.bound() && to.sender_ == nullptr, "a port is bound once");
+  WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
+  from.direct_ = &to;
+  to.sender_ = &from;
+  to.parameters_ = parameters;
+  to.sender_domain_ = from.owner().domain();
+  to.slots_.resize(parameters.depth);
+}
+
+}  // namespace warpline

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+#include <memory>
+
+#include "warpline/base/byte_mask.h"
+#include "warpline/base/types.h"
+#include "warpline/isa/mem_op.h"
+
+namespace warpline {
+
+/// What a request asks of the block that receives it.
+enum class Command : std::uint8_t {
+  read,      ///< sectors `sectors` of `line`
+  write,     ///< bytes `bytes` of `line`; posted
+  atomic,    ///< the lane operations in `atomics`, old values returned
+  reduce,    ///< the same, nothing returned, acknowledged
+  maintain,  ///< the ordering and cache maintenance in `maintenance`; carries no address
+};
+
+/// Parts of a maintenance request; several may be set, and take effect in this order.
+namespace maintenance {
+inline constexpr std::uint8_t kDrain = 1;            ///< earlier writes of the SM are performed at L2 (R3)
+inline constexpr std::uint8_t kWriteBackSysmem = 2;  ///< all dirty system-memory bytes in L2 are written back (R7)
+inline constexpr std::uint8_t kDiscardSysmem = 4;    ///< L2's system-memory copies are discarded (R7)
+inline constexpr std::uint8_t kInvalidate = 8;       ///< global lines of the cache are dropped (R6, R8)
+}  // namespace maintenance
+
+/// Eviction class of a line, in victim order (after invalid lines).
+enum class EvictionClass : std::uint8_t { first, normal, last };
+
+enum class Status : std::uint8_t { ok, address_error };
+
+/// One lane's part of an atomic request.
+struct LaneAtomic {
+  std::uint8_t lane = 0;
+  std::uint8_t offset = 0;      ///< of the operand in the line, bytes
+  std::uint64_t operand = 0;
+  std::uint64_t second = 0;     ///< the new value of a compare-and-swap
+  std::uint64_t old_value = 0;  ///< answered
+};
+
+/// The lanes of one atomic request, in lane order: the order in which they are performed.
+struct AtomicBlock {
+  AtomicOperation operation = AtomicOperation::none;
+  DataType type = DataType::none;
+  unsigned count = 0;
+  std::array<LaneAtomic, kWarpLanes> lanes;
+};
+
+/// One transaction of one 128-byte line. It travels down as a request and the same object comes
+/// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
+///
+/// The first cache line holds what every hop reads; data is touched only where it is carried.
+struct Request {
+  Request* next = nullptr;      ///< for whoever holds it in a list: the pool, a waiter queue
+  std::uint64_t id = 0;         ///< unique in a run, the same on every host
+  VirtualAddress virtual_line;  ///< line address as the requester names it; what L1 tags
+  PhysicalAddress line;         ///< line address on the buses; what L2 tags
+  Command command = Command::read;
+  SectorMask sectors = 0;       ///< sectors touched
+  SectorMask missing = 0;       ///< owned by the cache that holds it: sectors still awaited
+  SectorMask prefetch = 0;      ///< further sectors wanted in L2 only
+  CacheOperator cache_operator = CacheOperator::none;
+  EvictionClass l1_class = EvictionClass::normal;
+  EvictionClass l2_class = EvictionClass::normal;
+  Scope scope = Scope::none;    ///< of a strong access; none: weak
+  bool local = false;           ///< a line of local memory: write-back at L1
+  bool no_l1 = false;           ///< neither looked up nor allocated at L1
+  std::uint8_t maintenance = 0;
+  Status status = Status::ok;
+  std::uint8_t gpu = 0;
+  std::uint16_t sm = 0;
+  std::uint16_t warp = 0;
+  std::uint16_t token = 0;      ///< the sender's own; comes back as it was
+  std::uint16_t route = 0;      ///< the crossbar's own: the port to answer to
+  std::uint16_t region = 0;     ///< the declared buffer it falls in; 0: none
+  ByteMask bytes;               ///< of a write
+  AtomicBlock* atomics = nullptr;
+  alignas(64) std::array<std::uint8_t, kLineBytes> data;
+
+  /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
+  [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
+};
+
+/// A request on its way to memory.
+struct RequestMessage {
+  Request* request = nullptr;
+  /// Beats on a bus of `width` bytes: one for a command without data, else as many as the data of
+  /// the touched sectors (a write) or operands (an atomic) fills.
+  [[nodiscard]] unsigned beats(unsigned width) const;
+};
+/// The same request on its way back.
+struct ResponseMessage {
+  Request* request = nullptr;
+  /// Beats: as many as the sectors of a read or the old values of an atomic fill, one otherwise.
+  [[nodiscard]] unsigned beats(unsigned width) const;
+};
+
+inline unsigned beats_for(unsigned bytes, unsigned width) {
+  return bytes <= width ? 1U : (bytes + width - 1) / width;
+}
+inline unsigned RequestMessage::beats(unsigned width) const {
+  switch (request->command) {
+    case Command::write:
+      return beats_for(kSectorBytes * static_cast<unsigned>(__builtin_popcount(request->sectors)), width);
+    case Command::atomic:
+    case Command::reduce:
+      return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::read:
+    case Command::maintain:
+      return 1;
+  }
+  return 1;
+}
+inline unsigned ResponseMessage::beats(unsigned width) const {
+  switch (request->command) {
+    case Command::read:
+      return beats_for(kSectorBytes * static_cast<unsigned>(__builtin_popcount(request->sectors)), width);
+    case Command::atomic:
+      return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::write:
+    case Command::reduce:
+    case Command::maintain:
+      return 1;
+  }
+  return 1;
+}
+
+/// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
+class RequestPool {
+ public:
+  /// A request in its initial state but for `data`, which is left as it is.
+  [[nodiscard]] Request* allocate();
+  void release(Request* request);
+  [[nodiscard]] AtomicBlock* allocate_atomics();
+  /// Requests handed out and not yet released.
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr std::size_t kChunk = 256;
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+  std::vector<std::unique_ptr<AtomicBlock>> blocks_;
+  std::vector<AtomicBlock*> free_blocks_;
+  Request* free_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+/// A first-in first-out list threaded through Request::next. A request is in one list at most.
+class RequestList {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == nullptr; }
+  [[nodiscard]] Request* front() const { return head_; }
+  void push(Request* r) {
+    r->next = nullptr;
+    if (head_ == nullptr) {
+      head_ = r;
+    } else {
+      tail_->next = r;
+    }
+    tail_ = r;
+  }
+  Request* pop() {
+    Request* r = head_;
+    head_ = r->next;
+    r->next = nullptr;
+    return r;
+  }
+
+ private:
+  Request* head_ = nullptr;
+  Request* tail_ = nullptr;
+};
+
+}  // namespace warpline

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace warpline {
+
+/// The fundamental types of memory instructions (PTX ISA, "Fundamental Types").
+enum class DataType : std::uint8_t {
+  none, pred,
+  b8, b16, b32, b64, b128,
+  u8, u16, u32, u64,
+  s8, s16, s32, s64,
+  f16, f16x2, bf16, bf16x2, f32, f64,
+};
+
+/// Size in bytes; 0 for `none` and `pred`.
+[[nodiscard]] unsigned size_of(DataType type);
+[[nodiscard]] bool is_signed(DataType type);
+[[nodiscard]] bool is_float(DataType type);
+/// The PTX spelling without its dot ("u32").
+[[nodiscard]] std::string_view name_of(DataType type);
+/// The type spelled `text` ("u32"), or `none`.
+[[nodiscard]] DataType data_type_from(std::string_view text);
+
+}  // namespace warpline

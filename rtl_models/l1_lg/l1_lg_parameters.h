@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "warpline/base/problem.h"
+#include "warpline/cache/tag_array.h"
+
+namespace warpline {
+
+/// Sizes of an L1 local/global cache.
+struct L1LgParameters {
+  CacheGeometry geometry{64, 4};
+  unsigned miss_registers = 64;
+  unsigned outgoing = 64;       ///< requests queued towards the crossbar
+  bool update_on_store = true;  ///< a store updates a present global line; false: drops it
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("sets", geometry.sets, "number of sets");
+    f("ways", geometry.ways, "lines per set");
+    f("miss_registers", miss_registers, "lines with fetches under way");
+    f("outgoing", outgoing, "requests queued towards the crossbar");
+    f("update_on_store", update_on_store, "a store updates a present global line instead of dropping it");
+  }
+};
+
+}  // namespace warpline

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "warpline/base/problem.h"
+#include "warpline/cache/tag_array.h"
+
+namespace warpline {
+
+/// Sizes of one L2 slice. Any number of slices works.
+struct L2Parameters {
+  unsigned slices = 4;
+  CacheGeometry geometry{256, 16};
+  unsigned miss_registers = 64;
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("slices", slices, "number of L2 slices");
+    f("sets", geometry.sets, "sets of one slice");
+    f("ways", geometry.ways, "lines per set");
+    f("miss_registers", miss_registers, "lines of one slice with fetches under way");
+  }
+};
+
+}  // namespace warpline

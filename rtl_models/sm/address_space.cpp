@@ -1,0 +1,39 @@
+#include "warpline/sm/address_space.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+namespace {
+
+bool before(std::uint64_t address, const Mapping& m) { return address < m.base; }
+
+bool holds(const Mapping& m, std::uint64_t address, unsigned bytes) {
+  const std::uint64_t offset = address - m.base;
+  return offset < m.bytes && m.bytes - offset >= bytes;
+}
+
+}  // namespace
+
+void AddressSpace::map(const Mapping& mapping) {
+  const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), mapping.base, before);
+  WARPLINE_EXPECT(at == mappings_.end() || mapping.bytes <= at->base - mapping.base, "mappings do not overlap");
+  WARPLINE_EXPECT(at == mappings_.begin() || std::prev(at)->bytes <= mapping.base - std::prev(at)->base,
+                  "mappings do not overlap");
+  mappings_.insert(at, mapping);
+}
+
+void AddressSpace::map_everything() {
+  mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
+}
+
+const Mapping* AddressSpace::find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
+  if (hint != nullptr && holds(*hint, address, bytes)) return hint;
+  const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address, before);
+  if (at == mappings_.begin() || !holds(*std::prev(at), address, bytes)) return nullptr;
+  hint = &*std::prev(at);
+  return hint;
+}
+
+}  // namespace warpline

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "warpline/base/types.h"
+
+namespace warpline {
+
+/// A run of virtual addresses that is mapped to one run of physical addresses.
+struct Mapping {
+  std::uint64_t base = 0;   ///< virtual, 256-byte aligned
+  std::uint64_t bytes = 0;  ///< exact: one past the end is unmapped
+  PhysicalAddress physical;
+  std::uint16_t region = 0; ///< the declared buffer, for its counters; 0: none
+};
+
+/// The page table of a GPU: which global virtual addresses exist and where they lie. SMs only read
+/// it; it changes between runs.
+class AddressSpace {
+ public:
+  /// Pre: overlaps no other mapping.
+  void map(const Mapping& mapping);
+  /// Maps every address to the video-memory offset of the same number: for programs whose
+  /// addresses are only known once they are used. They carry no data.
+  void map_everything();
+  /// The mapping that holds all of [address, address + bytes), or null. `hint` belongs to the
+  /// caller and remembers the last answer.
+  [[nodiscard]] const Mapping* find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const;
+  [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
+
+ private:
+  std::vector<Mapping> mappings_;  ///< sorted by base
+};
+
+}  // namespace warpline

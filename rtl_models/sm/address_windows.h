@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "warpline/isa/mem_op.h"
+
+namespace warpline {
+
+/// Where the shared and local windows lie in the generic address space. Everything else is
+/// global. The values are a driver's choice; these are ours, the same on every preset.
+struct AddressWindows {
+  static constexpr std::uint64_t kSharedBase = 0x7294'0000'0000ULL;
+  static constexpr std::uint64_t kLocalBase = 0x7293'0000'0000ULL;
+  static constexpr std::uint64_t kSize = 0x0100'0000ULL;  ///< 16 MiB each
+
+  /// The space that a generic address names.
+  [[nodiscard]] static constexpr Space space_of(std::uint64_t generic) {
+    if (generic - kSharedBase < kSize) return Space::shared;
+    if (generic - kLocalBase < kSize) return Space::local;
+    return Space::global;
+  }
+  /// `cvta.space`: from an offset in `space` to a generic address.
+  [[nodiscard]] static constexpr std::uint64_t to_generic(Space space, std::uint64_t offset) {
+    if (space == Space::shared) return kSharedBase + offset;
+    if (space == Space::local) return kLocalBase + offset;
+    return offset;
+  }
+  /// `cvta.to.space`: from a generic address to an offset in `space`.
+  [[nodiscard]] static constexpr std::uint64_t from_generic(Space space, std::uint64_t generic) {
+    if (space == Space::shared) return generic - kSharedBase;
+    if (space == Space::local) return generic - kLocalBase;
+    return generic;
+  }
+};
+
+/// Constant addresses are (bank << 16) + byte (the seed on CCTL). Kernel parameters lie in bank 0
+/// and module constants in bank 3.
+struct ConstantBanks {
+  static constexpr unsigned kBankShift = 16;
+  static constexpr std::uint64_t kBankBytes = 1U << kBankShift;
+  static constexpr unsigned kBanks = 18;
+  static constexpr unsigned kParameterBank = 0;
+  static constexpr unsigned kModuleBank = 3;
+  static constexpr std::uint64_t kParameterOffset = 0x210;  ///< where parameters start in bank 0 (sm_90)
+  [[nodiscard]] static constexpr std::uint64_t address(unsigned bank, std::uint64_t byte) {
+    return (std::uint64_t{bank} << kBankShift) + byte;
+  }
+};
+
+}  // namespace warpline

@@ -1,0 +1,19 @@
+#include "warpline/sm/sm_parameters.h"
+
+namespace warpline {
+
+Problems SmParameters::problems(const std::string& path) const {
+  Rules rules(path);
+  rules.need(warp_slots >= 1 && warp_slots <= 64, "warp_slots", "must be 1 to 64");
+  rules.need(cta_slots >= 1 && cta_slots <= 64, "cta_slots", "must be 1 to 64");
+  rules.need(partitions >= 1 && partitions <= 16, "partitions", "must be 1 to 16");
+  rules.need(shared_bytes <= (1U << 24), "shared_bytes", "must be at most 16777216");
+  rules.need(shared_banks >= 1 && shared_banks <= 1024, "shared_banks", "must be 1 to 1024");
+  rules.need(shared_latency >= 1 && shared_latency <= 10000, "shared_latency", "must be 1 to 10000 cycles");
+  rules.need(issue_latency >= 1 && issue_latency <= 10000, "issue_latency", "must be 1 to 10000 cycles");
+  rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
+  rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
+  return rules.take();
+}
+
+}  // namespace warpline

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "warpline/base/problem.h"
+
+namespace warpline {
+
+/// Sizes and latencies of a streaming multiprocessor; latencies in SM cycles.
+struct SmParameters {
+  unsigned warp_slots = 64;
+  unsigned cta_slots = 32;
+  unsigned partitions = 4;        ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned shared_bytes = 98304;  ///< shared memory of all resident CTAs
+  unsigned shared_banks = 32;     ///< banks of 4 bytes
+  unsigned shared_latency = 19;   ///< from the last conflict-free pass to the data
+  unsigned issue_latency = 4;     ///< from issue to the load/store unit
+  unsigned writeback_latency = 2; ///< from a response to a register that can be read
+  unsigned lsu_entries = 64;      ///< memory instructions in flight
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("warp_slots", warp_slots, "warps resident at once, 1 to 64");
+    f("cta_slots", cta_slots, "CTAs resident at once");
+    f("partitions", partitions, "issue partitions; each issues one instruction per cycle");
+    f("shared_bytes", shared_bytes, "shared memory of all resident CTAs, bytes");
+    f("shared_banks", shared_banks, "shared-memory banks of 4 bytes");
+    f("shared_latency", shared_latency, "from the last conflict-free pass to the data, SM cycles");
+    f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
+    f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
+    f("lsu_entries", lsu_entries, "memory instructions in flight");
+  }
+};
+
+}  // namespace warpline
