@@ -30,6 +30,7 @@ struct LineState {
   bool local = false;     ///< a line of local memory
   bool sysmem = false;    ///< a copy of system memory
   ByteMask dirty;         ///< bytes newer than the level below
+  PhysicalAddress home;   ///< where dirty bytes go back to
 };
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each

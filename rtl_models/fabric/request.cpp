@@ -28,11 +28,13 @@ Request* RequestPool::allocate() {
   r->no_l1 = false;
   r->maintenance = 0;
   r->status = Status::ok;
+  r->owned = false;
   r->gpu = 0;
   r->sm = 0;
   r->warp = 0;
   r->token = 0;
   r->route = 0;
+  r->epoch = 0;
   r->region = 0;
   r->sectors = 0;
   r->bytes = ByteMask{};

@@ -71,11 +71,13 @@ struct Request {
   bool no_l1 = false;           ///< neither looked up nor allocated at L1
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
+  bool owned = false;           ///< made by the cache that sends it, and freed by it; not passed on for another
   std::uint8_t gpu = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;      ///< the sender's own; comes back as it was
   std::uint16_t route = 0;      ///< the crossbar's own: the port to answer to
+  std::uint16_t epoch = 0;      ///< the L1's own: write epoch of an atomic that passes through
   std::uint16_t region = 0;     ///< the declared buffer it falls in; 0: none
   ByteMask bytes;               ///< of a write
   AtomicBlock* atomics = nullptr;

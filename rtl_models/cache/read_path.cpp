@@ -1,0 +1,138 @@
+#include "warpline/cache/read_path.h"
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data)
+    : tags_(geometry), lines_(tags_.lines(), with_data), misses_(miss_registers) {}
+
+ReadOutcome ReadPath::read(Request& r) {
+  ReadOutcome out;
+  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint32_t index = tags_.find(number, number);
+  const bool present = index != TagArray::kAbsent;
+  if (present) out.hits = tags_.state(index).valid & r.sectors;
+  const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
+  if (missing != 0) {
+    out.kind = ReadOutcome::Kind::wait;
+    out.entry = misses_.find(number);
+    if (out.entry == MissTable::kNone) {
+      if (misses_.full()) return {ReadOutcome::Kind::stall, 0, 0, MissTable::kNone};
+      out.entry = misses_.allocate(number);
+      misses_[out.entry].eviction = r.l1_class;
+      misses_[out.entry].local = r.local;
+    }
+    MissTable::Entry& entry = misses_[out.entry];
+    out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
+    entry.pending |= missing;
+    r.missing = missing;
+    entry.waiters.push(&r);
+  }
+  if (present) {
+    tags_.touch(index);
+    if (const std::uint8_t* line = lines_.at(index); line != nullptr) {
+      copy_sectors(r.data.data(), line, out.hits);
+      if (missing != 0) {
+        r.bytes = tags_.state(index).dirty & ByteMask::of_sectors(missing);
+        copy_masked(r.data.data(), line, r.bytes);
+      }
+    }
+  }
+  return out;
+}
+
+void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served) {
+  RequestList still;
+  while (!entry.waiters.empty()) {
+    Request* w = entry.waiters.pop();
+    const auto got = static_cast<SectorMask>(w->missing & fetched.sectors);
+    if (fetched.status != Status::ok) w->status = fetched.status;
+    if (lines_.at(0) != nullptr) {
+      if (w->bytes.any()) {
+        copy_masked(w->data.data(), fetched.data.data(), ByteMask::of_sectors(got) & ~w->bytes);
+      } else {
+        copy_sectors(w->data.data(), fetched.data.data(), got);
+      }
+    }
+    w->missing = static_cast<SectorMask>(w->missing & ~got);
+    if (w->missing == 0) {
+      w->bytes = ByteMask{};
+      served.push(w);
+    } else {
+      still.push(w);
+    }
+  }
+  entry.waiters = still;
+}
+
+std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
+  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint32_t index = tags_.victim(number);
+  if (tags_.present(index)) {
+    const LineState& old = tags_.state(index);
+    evicted = {true, old.dirty, old.home, nullptr};
+    if (lines_.at(index) != nullptr && old.dirty.any()) {
+      __builtin_memcpy(victim_.data(), lines_.at(index), kLineBytes);
+      evicted.data = victim_.data();
+    }
+    --present_[old.local];
+  }
+  LineState& fresh = tags_.install(index, number, r.l1_class);
+  fresh.local = r.local;
+  fresh.home = r.line;
+  ++present_[r.local];
+  return index;
+}
+
+void ReadPath::install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted) {
+  std::uint32_t index = tags_.find(entry.number, entry.number);
+  if (index == TagArray::kAbsent) index = allocate(fetched, evicted);
+  LineState& state = tags_.state(index);
+  state.valid |= fetched.sectors;
+  if (std::uint8_t* line = lines_.at(index); line != nullptr) {
+    if (state.dirty.any()) {
+      copy_masked(line, fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~state.dirty);
+    } else {
+      copy_sectors(line, fetched.data.data(), fetched.sectors);
+    }
+  }
+}
+
+Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
+  Evicted evicted;
+  MissTable::Entry& entry = misses_[fetched.token];
+  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors, "a fill answers a fetch");
+  entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
+  serve_waiters(entry, fetched, served);
+  if (!entry.live) {
+    ++dead_fills_;
+  } else if (fetched.status == Status::ok) {
+    install(entry, fetched, evicted);
+  }
+  if (entry.pending == 0) misses_.release(fetched.token);
+  return evicted;
+}
+
+void ReadPath::drop_line(std::uint64_t number) {
+  kill_fill(number);
+  if (const std::uint32_t index = tags_.find(number, number); index != TagArray::kAbsent) {
+    --present_[tags_.state(index).local];
+    tags_.drop(index);
+  }
+}
+
+std::uint64_t ReadPath::invalidate(bool local) {
+  misses_.kill_all(local);
+  std::uint64_t dropped = 0;
+  for (std::uint32_t i = 0; i < tags_.lines() && present_[local] != 0; ++i) {
+    if (!tags_.present(i) || tags_.state(i).local != local) continue;
+    WARPLINE_EXPECT(!tags_.state(i).dirty.any(), "dirty lines are written back before they are dropped");
+    tags_.drop(i);
+    --present_[local];
+    ++dropped;
+  }
+  return dropped;
+}
+
+}  // namespace warpline

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include "warpline/cache/line_store.h"
+#include "warpline/cache/miss_table.h"
+#include "warpline/cache/tag_array.h"
+#include "warpline/fabric/request.h"
+
+namespace warpline {
+
+/// What becomes of a read that a cache looked up.
+struct ReadOutcome {
+  enum class Kind : std::uint8_t {
+    hit,    ///< all data is in the request
+    wait,   ///< the request waits in the miss register; `fetch` sectors are to be fetched
+    stall,  ///< no miss register is free; nothing happened, ask again
+  };
+  Kind kind = Kind::hit;
+  SectorMask hits = 0;    ///< sectors found valid
+  SectorMask fetch = 0;   ///< sectors to be requested from the level below; may be 0 (merged)
+  std::uint16_t entry = MissTable::kNone;  ///< to be the `token` of the fetch
+};
+
+/// A line that had to make room, with what is to be written back of it.
+struct Evicted {
+  bool happened = false;
+  ByteMask dirty;
+  PhysicalAddress home;
+  const std::uint8_t* data = nullptr;  ///< its 128 bytes, valid until the next call; null: clean or tags-only
+};
+
+/// The part that every cache of this family shares: look up, miss registers, fills. Tags are
+/// virtual line numbers; lines are allocated when their fill arrives, so a pending line occupies no way.
+/// A fill serves those who waited even if it is dead; only a live fill installs (R1).
+class ReadPath {
+ public:
+  ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data);
+
+  /// Looks up `r.sectors` of `r.virtual_line`. On a hit the data is copied. Bytes that are dirty in
+  /// a sector that misses are copied too and kept from the fill: they are newer than it.
+  ReadOutcome read(Request& r);
+  /// The fetch with `fetched.token` has come back. Requests that need nothing more go to `served`,
+  /// in arrival order. Returns the line that was replaced, if any.
+  Evicted fill(const Request& fetched, RequestList& served);
+  /// A line for `r`, evicting another; the state is fresh but for local and home.
+  std::uint32_t allocate(const Request& r, Evicted& evicted);
+
+  /// R1: forgets the present line, if any, and marks its fill under way dead.
+  void drop_line(std::uint64_t number);
+  /// R1: marks the fill under way for the line dead.
+  void kill_fill(std::uint64_t number) {
+    if (misses_.in_use() == 0) return;
+    if (const std::uint16_t e = misses_.find(number); e != MissTable::kNone) misses_.kill(e);
+  }
+  /// Drops all lines whose `local` flag is `local` and marks their fills dead. Returns the number dropped.
+  /// Pre: none of them is dirty.
+  std::uint64_t invalidate(bool local);
+
+  [[nodiscard]] TagArray& tags() { return tags_; }
+  [[nodiscard]] LineStore& lines() { return lines_; }
+  [[nodiscard]] const MissTable& misses() const { return misses_; }
+  /// Fills that came back dead so far.
+  [[nodiscard]] std::uint64_t dead_fills() const { return dead_fills_; }
+
+ private:
+  void serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served);
+  void install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted);
+
+  TagArray tags_;
+  LineStore lines_;
+  MissTable misses_;
+  std::array<std::uint64_t, 2> present_{};  ///< lines present, by local flag
+  std::uint64_t dead_fills_ = 0;
+  std::array<std::uint8_t, kLineBytes> victim_{};  ///< bytes of the line evicted last, if dirty
+};
+
+}  // namespace warpline

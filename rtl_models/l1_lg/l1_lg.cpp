@@ -1,0 +1,208 @@
+#include "warpline/l1_lg/l1_lg.h"
+
+namespace warpline {
+
+L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters, bool with_data)
+    : Component(engine, std::move(name), domain),
+      core_(parameters, with_data),
+      with_data_(with_data),
+      out_capacity_(parameters.outgoing) {}
+
+Request* L1Lg::child_of(const Request& r, Command command) {
+  Request* c = engine().pool().allocate();
+  c->id = r.id;
+  c->virtual_line = r.virtual_line;
+  c->line = r.line;
+  c->command = command;
+  c->sectors = r.sectors;
+  c->prefetch = r.prefetch;
+  c->cache_operator = r.cache_operator;
+  c->l1_class = r.l1_class;
+  c->l2_class = r.l2_class;
+  c->scope = r.scope;
+  c->local = r.local;
+  c->gpu = r.gpu;
+  c->sm = r.sm;
+  c->warp = r.warp;
+  c->region = r.region;
+  c->owned = true;
+  return c;
+}
+
+void L1Lg::queue_out(Request* r) {
+  outgoing_.push(r);
+  ++out_count_;
+}
+
+void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
+  if (!evicted.dirty.any()) return;
+  Request* w = child_of(cause, Command::write);
+  w->line = evicted.home;
+  w->virtual_line = VirtualAddress{0};
+  w->local = true;
+  w->scope = Scope::none;
+  w->cache_operator = CacheOperator::none;
+  w->l2_class = EvictionClass::normal;
+  w->prefetch = 0;
+  w->region = 0;
+  w->bytes = evicted.dirty;
+  w->sectors = evicted.dirty.sectors();
+  if (evicted.data != nullptr) __builtin_memcpy(w->data.data(), evicted.data, kLineBytes);
+  w->token = writes_.sent();
+  queue_out(w);
+}
+
+bool L1Lg::accept_read(Request& r) {
+  if (!core_.serves(r)) {
+    queue_out(&r);
+    return true;
+  }
+  const ReadOutcome out = core_.read(r);
+  switch (out.kind) {
+    case ReadOutcome::Kind::stall:
+      return false;
+    case ReadOutcome::Kind::hit:
+      served_.push(&r);
+      ++served_count_;
+      return true;
+    case ReadOutcome::Kind::wait:
+      if (out.fetch != 0) {
+        Request* f = child_of(r, Command::read);
+        f->sectors = out.fetch;
+        f->prefetch = static_cast<SectorMask>(r.prefetch & ~r.sectors);
+        f->token = out.entry;
+        queue_out(f);
+        ++fetches_;
+      }
+      return true;
+  }
+  return true;
+}
+
+void L1Lg::accept_write(Request& r) {
+  if (r.command == Command::write && r.local) {
+    write_back(core_.store_local(r), r);
+  } else {
+    if (r.command == Command::write) {
+      core_.store_global(r);
+    } else {
+      core_.pass_atomic(r);
+    }
+    Request* w = child_of(r, r.command);
+    w->bytes = r.bytes;
+    std::swap(w->atomics, r.atomics);
+    if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
+    w->token = writes_.sent();
+    queue_out(w);
+  }
+  served_.push(&r);
+  ++served_count_;
+}
+
+bool L1Lg::accept(Request& r) {
+  switch (r.command) {
+    case Command::read:
+      return accept_read(r);
+    case Command::write:
+    case Command::reduce:
+      accept_write(r);
+      return true;
+    case Command::atomic:
+      core_.pass_atomic(r);
+      r.epoch = writes_.sent();
+      queue_out(&r);
+      return true;
+    case Command::maintain:
+      if ((r.maintenance & maintenance::kDrain) != 0) {
+        writes_.drain(&r, drained_);
+      } else {
+        drained_.push(&r);
+      }
+      advance_drained();
+      return true;
+  }
+  return true;
+}
+
+void L1Lg::finish_maintenance(Request& r) {
+  if ((r.maintenance & maintenance::kInvalidate) != 0) core_.invalidate_global();
+  served_.push(&r);
+  ++served_count_;
+}
+
+void L1Lg::advance_drained() {
+  while (!drained_.empty()) {
+    Request* r = drained_.pop();
+    if ((r->maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0) {
+      queue_out(r);
+    } else {
+      finish_maintenance(*r);
+    }
+  }
+}
+
+void L1Lg::handle_response(Request& r) {
+  if (!r.owned) {
+    if (r.command == Command::maintain) {
+      finish_maintenance(r);
+      return;
+    }
+    if (r.command == Command::atomic) writes_.acknowledged(r.epoch, drained_);
+    served_.push(&r);
+    ++served_count_;
+  } else if (r.command == Command::read) {
+    --fetches_;
+    RequestList now_served;
+    write_back(core_.fill(r, now_served), r);
+    while (!now_served.empty()) {
+      served_.push(now_served.pop());
+      ++served_count_;
+    }
+    engine().pool().release(&r);
+  } else {
+    writes_.acknowledged(r.token, drained_);
+    engine().pool().release(&r);
+  }
+  advance_drained();
+}
+
+Cycle L1Lg::tick(Cycle now) {
+  bool moved = false;
+  if (served_count_ < 2 && from_crossbar.ready(now)) {
+    handle_response(*from_crossbar.pop(now).request);
+    moved = true;
+  }
+  // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
+  if (served_count_ < 2 && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now) &&
+      accept(*from_sm.front().request)) {
+    from_sm.pop(now);
+    moved = true;
+  }
+  if (served_count_ != 0 && to_sm.ready(now)) {
+    to_sm.send(now, {served_.pop()});
+    --served_count_;
+    moved = true;
+  }
+  if (out_count_ != 0 && to_crossbar.ready(now)) {
+    to_crossbar.send(now, {outgoing_.pop()});
+    --out_count_;
+    moved = true;
+  }
+  const bool more = served_count_ != 0 || out_count_ != 0 || from_sm.occupancy() != 0 || from_crossbar.occupancy() != 0;
+  return moved && more ? domain().after(now, 1) : kNever;
+}
+
+bool L1Lg::busy() const {
+  return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle();
+}
+
+void L1Lg::explain(std::vector<Wait>& waits) const {
+  if (core_.misses().in_use() != 0)
+    waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched through to_crossbar"});
+  if (writes_.outstanding() != 0)
+    waits.push_back({name(), std::to_string(writes_.outstanding()) + " writes to be acknowledged by L2"});
+  if (out_count_ != 0) waits.push_back({name(), std::to_string(out_count_) + " requests waiting for to_crossbar"});
+  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+}
+
+}  // namespace warpline

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "warpline/cache/write_tracker.h"
+#include "warpline/fabric/channel.h"
+#include "warpline/l1_lg/l1_lg_core.h"
+
+namespace warpline {
+
+/// L1 local/global cache of one SM, in time.
+///
+/// Contract: one request from the SM and one response to it per cycle; hits go past misses that
+/// wait (hit under miss); requests leave for L2 in the order of the SM's requests (R5). A write or
+/// reduction is answered when it has passed L1 (R4), a `maintain` request when what it asks for
+/// has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done (R7),
+/// global lines invalidated (R6).
+class L1Lg final : public Component {
+ public:
+  L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters, bool with_data);
+
+  In<RequestMessage> from_sm{*this, "from_sm"};
+  Out<ResponseMessage> to_sm{*this, "to_sm"};
+  Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
+  In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+  /// Drops global lines, as the driver does between grids. Pre: quiescent.
+  void invalidate_global() { core_.invalidate_global(); }
+  [[nodiscard]] const L1LgCounters& counters() const { return core_.counters(); }
+
+ private:
+  /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
+  /// SM's that only passes through keeps the SM's token and is told by `owned`.
+  [[nodiscard]] bool accept(Request& r);
+  bool accept_read(Request& r);
+  void accept_write(Request& r);
+  void handle_response(Request& r);
+  void advance_drained();
+  void finish_maintenance(Request& r);
+  void write_back(const Evicted& evicted, const Request& cause);
+  Request* child_of(const Request& r, Command command);
+  void queue_out(Request* r);
+
+  L1LgCore core_;
+  bool with_data_;
+  unsigned out_capacity_;
+  WriteTracker writes_;
+  RequestList served_;         ///< answers for the SM
+  RequestList outgoing_;       ///< for the crossbar, in order
+  unsigned served_count_ = 0;
+  unsigned out_count_ = 0;
+  unsigned fetches_ = 0;       ///< under way; each may need a place for a write-back
+  RequestList drained_;        ///< maintenance whose writes are performed
+};
+
+}  // namespace warpline

@@ -1,0 +1,104 @@
+#include "warpline/l1_lg/l1_lg_core.h"
+
+namespace warpline {
+namespace {
+
+unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
+
+}  // namespace
+
+L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
+    : path_(parameters.geometry, parameters.miss_registers, with_data),
+      update_on_store_(parameters.update_on_store) {}
+
+void L1LgCore::count_look_up(const Request& r, SectorMask hits) {
+  counters_.sector_accesses += count(r.sectors);
+  counters_.sector_hits += count(hits);
+  counters_.sector_misses += count(r.sectors) - count(hits);
+}
+
+void L1LgCore::count_eviction(const Evicted& evicted) {
+  counters_.evictions += evicted.happened;
+  if (!evicted.dirty.any()) return;
+  ++counters_.writebacks;
+  counters_.writeback_sectors += count(evicted.dirty.sectors());
+}
+
+bool L1LgCore::serves(Request& r) {
+  if (r.local) return true;
+  const bool reread = r.cache_operator == CacheOperator::cv;
+  if (!r.no_l1 && !r.beyond_cta() && !reread) return true;
+  if (r.beyond_cta() || reread) path_.drop_line(line_number(r.virtual_line));
+  counters_.forwarded_sectors += count(r.sectors);
+  return false;
+}
+
+ReadOutcome L1LgCore::read(Request& r) {
+  const ReadOutcome out = path_.read(r);
+  if (out.kind == ReadOutcome::Kind::stall) return out;
+  count_look_up(r, out.hits);
+  counters_.load_sectors += count(r.sectors);
+  counters_.load_sector_hits += count(out.hits);
+  counters_.fetched_sectors += count(out.fetch);
+  counters_.merged_sectors += count(r.sectors) - count(out.hits) - count(out.fetch);
+  return out;
+}
+
+Evicted L1LgCore::fill(const Request& fetched, RequestList& served) {
+  const Evicted evicted = path_.fill(fetched, served);
+  counters_.dead_fills = path_.dead_fills();
+  count_eviction(evicted);
+  return evicted;
+}
+
+void L1LgCore::store_global(const Request& r) {
+  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint32_t index = path_.tags().find(number, number);
+  SectorMask hits = 0;
+  if (index != TagArray::kAbsent) {
+    hits = path_.tags().state(index).valid & r.sectors;
+    if (!update_on_store_) {
+      path_.drop_line(number);
+    } else if (std::uint8_t* line = path_.lines().at(index); line != nullptr) {
+      copy_masked(line, r.data.data(), r.bytes & ByteMask::of_sectors(hits));
+    }
+  }
+  path_.kill_fill(number);
+  count_look_up(r, hits);
+  counters_.stored_sectors += count(r.sectors);
+}
+
+Evicted L1LgCore::store_local(const Request& r) {
+  const std::uint64_t number = line_number(r.virtual_line);
+  // A fill under way was read before this store; installed after an eviction of the line it would
+  // bring the old bytes back.
+  path_.kill_fill(number);
+  Evicted evicted;
+  std::uint32_t index = path_.tags().find(number, number);
+  SectorMask hits = 0;
+  if (index == TagArray::kAbsent) {
+    index = path_.allocate(r, evicted);
+  } else {
+    hits = path_.tags().state(index).valid & r.sectors;
+    path_.tags().touch(index);
+  }
+  LineState& state = path_.tags().state(index);
+  state.dirty = state.dirty | r.bytes;
+  state.valid |= state.dirty.full_sectors();
+  if (std::uint8_t* line = path_.lines().at(index); line != nullptr) copy_masked(line, r.data.data(), r.bytes);
+  count_look_up(r, hits);
+  count_eviction(evicted);
+  return evicted;
+}
+
+void L1LgCore::pass_atomic(const Request& r) {
+  path_.drop_line(line_number(r.virtual_line));
+  ++counters_.atomics;
+}
+
+void L1LgCore::invalidate_global() {
+  path_.invalidate(false);
+  ++counters_.invalidations;
+}
+
+}  // namespace warpline

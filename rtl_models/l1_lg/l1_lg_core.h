@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "warpline/cache/read_path.h"
+#include "warpline/fabric/request.h"
+#include "warpline/l1_lg/l1_lg_parameters.h"
+
+namespace warpline {
+
+/// Counters of an L1 local/global cache.
+struct L1LgCounters {
+  std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
+  std::uint64_t load_sectors = 0, load_sector_hits = 0;
+  std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0;
+  std::uint64_t atomics = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
+  std::uint64_t invalidations = 0, dead_fills = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
+    f("sector_hits", sector_hits, "sectors", "found valid");
+    f("sector_misses", sector_misses, "sectors", "not found; merges included");
+    f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
+    f("load_sectors", load_sectors, "sectors", "look-ups by loads");
+    f("load_sector_hits", load_sector_hits, "sectors", "look-ups by loads that hit");
+    f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
+    f("forwarded_sectors", forwarded_sectors, "sectors", "read at L2 without a look-up");
+    f("stored_sectors", stored_sectors, "sectors", "written through to L2");
+    f("atomics", atomics, "requests", "atomics and reductions passed to L2");
+    f("evictions", evictions, "lines", "replaced to make room");
+    f("writebacks", writebacks, "lines", "dirty local lines written back");
+    f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
+    f("invalidations", invalidations, "events", "times all global lines were invalidated");
+    f("dead_fills", dead_fills, "fills", "fills that an ordering rule kept from installing (R1)");
+  }
+};
+
+/// What the L1 local/global cache does: write-through and never allocating for global stores,
+/// write-back for local ones, incoherent with other SMs (semantics, "Points of coherence").
+class L1LgCore {
+ public:
+  L1LgCore(const L1LgParameters& parameters, bool with_data);
+
+  /// Whether a read is looked up here at all; if not it goes to L2 as it is, and has dropped the
+  /// line on its way if it is strong beyond the CTA (R1) or `.cv`.
+  [[nodiscard]] bool serves(Request& r);
+  /// Pre: serves(r).
+  ReadOutcome read(Request& r);
+  /// A fetch came back; see ReadPath::fill.
+  Evicted fill(const Request& fetched, RequestList& served);
+  /// A store to a global line: updates or drops the present line and kills its fill (R1). The
+  /// caller sends it on to L2.
+  void store_global(const Request& r);
+  /// A store to a local line, kept here until it is evicted.
+  Evicted store_local(const Request& r);
+  /// An atomic or reduction on its way to L2 (R1).
+  void pass_atomic(const Request& r);
+  /// Drops all global lines and kills their fills (R1, R6).
+  void invalidate_global();
+
+  [[nodiscard]] const L1LgCounters& counters() const { return counters_; }
+  [[nodiscard]] const MissTable& misses() const { return path_.misses(); }
+
+ private:
+  void count_look_up(const Request& r, SectorMask hits);
+  void count_eviction(const Evicted& evicted);
+  ReadPath path_;
+  bool update_on_store_;
+  L1LgCounters counters_;
+};
+
+}  // namespace warpline
