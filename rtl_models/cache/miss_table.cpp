@@ -26,6 +26,7 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
   e.live = true;
   e.in_use = true;
   e.local = false;
+  e.stale = false;
   e.eviction = EvictionClass::normal;
   std::uint16_t& head = buckets_[number & bucket_mask_];
   e.chain = head;

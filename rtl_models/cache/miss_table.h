@@ -15,12 +15,14 @@ class MissTable {
  public:
   static constexpr std::uint16_t kNone = 0xFFFF;
 
+  // L2 keeps a stale entry findable, so that later requests queue behind those that wait already.
   struct Entry {
     std::uint64_t number = 0;   ///< line number
     SectorMask pending = 0;     ///< sectors requested and not yet filled
     bool live = false;          ///< takes merges and installs
     bool in_use = false;
     bool local = false;         ///< of a local line: spared by invalidations of global lines
+    bool stale = false;         ///< found, but its fill must not install
     EvictionClass eviction = EvictionClass::normal;
     RequestList waiters;
     std::uint16_t chain = kNone;  ///< next live entry in the hash bucket, or next free entry
@@ -43,6 +45,11 @@ class MissTable {
   void kill(std::uint16_t index);
   /// Marks every live entry dead whose `local` flag is `local`.
   void kill_all(bool local);
+  /// Marks stale every live entry whose line number satisfies `which`.
+  template <class F>
+  void mark_stale(F&& which) {
+    for (Entry& e : entries_) e.stale = e.stale || (e.live && which(e.number));
+  }
   /// Returns an entry. Pre: nothing pending, nobody waits.
   void release(std::uint16_t index);
   [[nodiscard]] Entry& operator[](std::uint16_t index) { return entries_[index]; }

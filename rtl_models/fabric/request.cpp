@@ -16,6 +16,7 @@ Request* RequestPool::allocate() {
   Request* r = free_;
   free_ = r->next;
   ++in_use_;
+  r->maker = nullptr;
   r->next = nullptr;
   r->id = 0;
   r->missing = 0;
@@ -28,7 +29,6 @@ Request* RequestPool::allocate() {
   r->no_l1 = false;
   r->maintenance = 0;
   r->status = Status::ok;
-  r->owned = false;
   r->gpu = 0;
   r->sm = 0;
   r->warp = 0;

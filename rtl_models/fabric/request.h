@@ -55,6 +55,7 @@ struct AtomicBlock {
 ///
 /// The first cache line holds what every hop reads; data is touched only where it is carried.
 struct Request {
+  const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
   Request* next = nullptr;      ///< for whoever holds it in a list: the pool, a waiter queue
   std::uint64_t id = 0;         ///< unique in a run, the same on every host
   VirtualAddress virtual_line;  ///< line address as the requester names it; what L1 tags
@@ -71,7 +72,6 @@ struct Request {
   bool no_l1 = false;           ///< neither looked up nor allocated at L1
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
-  bool owned = false;           ///< made by the cache that sends it, and freed by it; not passed on for another
   std::uint8_t gpu = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
@@ -163,6 +163,11 @@ class RequestList {
       tail_->next = r;
     }
     tail_ = r;
+  }
+  void push_front(Request* r) {
+    r->next = head_;
+    head_ = r;
+    if (r->next == nullptr) tail_ = r;
   }
   Request* pop() {
     Request* r = head_;

@@ -25,7 +25,7 @@ Request* L1Lg::child_of(const Request& r, Command command) {
   c->sm = r.sm;
   c->warp = r.warp;
   c->region = r.region;
-  c->owned = true;
+  c->maker = this;
   return c;
 }
 
@@ -142,7 +142,7 @@ void L1Lg::advance_drained() {
 }
 
 void L1Lg::handle_response(Request& r) {
-  if (!r.owned) {
+  if (r.maker != this) {
     if (r.command == Command::maintain) {
       finish_maintenance(r);
       return;

@@ -31,7 +31,7 @@ class L1Lg final : public Component {
 
  private:
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
-  /// SM's that only passes through keeps the SM's token and is told by `owned`.
+  /// SM's that only passes through keeps the SM's token and is told by its maker.
   [[nodiscard]] bool accept(Request& r);
   bool accept_read(Request& r);
   void accept_write(Request& r);

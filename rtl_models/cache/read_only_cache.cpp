@@ -1,0 +1,96 @@
+#include "warpline/cache/read_only_cache.h"
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+namespace {
+
+unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
+
+}  // namespace
+
+ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
+                             const ReadOnlyCacheParameters& parameters, bool with_data)
+    : Component(engine, std::move(name), domain), path_(parameters.geometry, parameters.miss_registers, with_data) {}
+
+void ReadOnlyCache::send_fetch(Cycle now, const Request& r, const ReadOutcome& out) {
+  Request* f = engine().pool().allocate();
+  f->id = r.id;
+  f->virtual_line = r.virtual_line;
+  f->line = r.line;
+  f->command = Command::read;
+  f->sectors = out.fetch;
+  f->prefetch = static_cast<SectorMask>(r.prefetch & ~r.sectors);
+  f->l1_class = r.l1_class;
+  f->l2_class = r.l2_class;
+  f->gpu = r.gpu;
+  f->sm = r.sm;
+  f->warp = r.warp;
+  f->region = r.region;
+  f->maker = this;
+  f->token = out.entry;
+  to_crossbar.send(now, {f});
+}
+
+bool ReadOnlyCache::accept(Cycle now, Request& r) {
+  WARPLINE_EXPECT(r.command == Command::read, "only reads reach a read-only cache");
+  // Asked before the look-up, so that a miss never waits with its fetch unsent.
+  if (!to_crossbar.ready(now)) return false;
+  const ReadOutcome out = path_.read(r);
+  if (out.kind == ReadOutcome::Kind::stall) return false;
+  counters_.sector_accesses += count(r.sectors);
+  counters_.sector_hits += count(out.hits);
+  counters_.sector_misses += count(r.sectors) - count(out.hits);
+  counters_.fetched_sectors += count(out.fetch);
+  counters_.merged_sectors += count(r.sectors) - count(out.hits) - count(out.fetch);
+  if (out.kind == ReadOutcome::Kind::hit) {
+    served_.push(&r);
+    ++served_count_;
+  } else if (out.fetch != 0) {
+    send_fetch(now, r, out);
+  }
+  return true;
+}
+
+void ReadOnlyCache::handle_fill(Request& fetched) {
+  RequestList now_served;
+  counters_.evictions += path_.fill(fetched, now_served).happened;
+  counters_.dead_fills = path_.dead_fills();
+  while (!now_served.empty()) {
+    served_.push(now_served.pop());
+    ++served_count_;
+  }
+  engine().pool().release(&fetched);
+}
+
+Cycle ReadOnlyCache::tick(Cycle now) {
+  bool moved = false;
+  if (served_count_ < 2 && from_crossbar.ready(now)) {
+    handle_fill(*from_crossbar.pop(now).request);
+    moved = true;
+  }
+  if (served_count_ < 2 && from_sm.ready(now) && accept(now, *from_sm.front().request)) {
+    from_sm.pop(now);
+    moved = true;
+  }
+  if (served_count_ != 0 && to_sm.ready(now)) {
+    to_sm.send(now, {served_.pop()});
+    --served_count_;
+    moved = true;
+  }
+  const bool more = served_count_ != 0 || from_sm.occupancy() != 0 || from_crossbar.occupancy() != 0;
+  return moved && more ? domain().after(now, 1) : kNever;
+}
+
+void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
+  if (path_.misses().in_use() != 0)
+    waits.push_back({name(), std::to_string(path_.misses().in_use()) + " lines being fetched through to_crossbar"});
+  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+}
+
+void ReadOnlyCache::invalidate() {
+  path_.invalidate(false);
+  ++counters_.invalidations;
+}
+
+}  // namespace warpline

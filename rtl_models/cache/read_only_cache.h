@@ -1,0 +1,58 @@
+#pragma once
+
+#include "warpline/cache/read_only_cache_parameters.h"
+#include "warpline/cache/read_path.h"
+#include "warpline/fabric/channel.h"
+
+namespace warpline {
+
+/// Counters of a cache that is only read.
+struct ReadOnlyCacheCounters {
+  std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
+  std::uint64_t fetched_sectors = 0, evictions = 0, invalidations = 0, dead_fills = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
+    f("sector_hits", sector_hits, "sectors", "found valid");
+    f("sector_misses", sector_misses, "sectors", "not found; merges included");
+    f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
+    f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
+    f("evictions", evictions, "lines", "replaced to make room");
+    f("invalidations", invalidations, "events", "times all lines were invalidated");
+    f("dead_fills", dead_fills, "fills", "fills that an invalidation kept from installing (R1)");
+  }
+};
+
+/// What texture and constant caches share, in time: reads only, one request and one response per
+/// cycle, hit under miss. Stores do not reach it, so its lines may be stale until they are
+/// invalidated: its reads are of another proxy than the SM's stores (PTX ISA, "Proxies").
+class ReadOnlyCache : public Component {
+ public:
+  ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain, const ReadOnlyCacheParameters& parameters,
+                bool with_data);
+
+  In<RequestMessage> from_sm{*this, "from_sm"};
+  Out<ResponseMessage> to_sm{*this, "to_sm"};
+  Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
+  In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override { return served_count_ != 0 || path_.misses().in_use() != 0; }
+  void explain(std::vector<Wait>& waits) const override;
+  /// Drops all lines and kills the fills under way (R1).
+  void invalidate();
+  [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }
+
+ private:
+  bool accept(Cycle now, Request& r);
+  void send_fetch(Cycle now, const Request& r, const ReadOutcome& out);
+  void handle_fill(Request& fetched);
+
+  ReadPath path_;
+  ReadOnlyCacheCounters counters_;
+  RequestList served_;
+  unsigned served_count_ = 0;
+};
+
+}  // namespace warpline

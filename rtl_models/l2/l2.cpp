@@ -1,0 +1,164 @@
+#include "warpline/l2/l2.h"
+
+namespace warpline {
+
+L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
+                 MemoryImage* vidmem, unsigned dram_ports)
+    : Component(engine, std::move(name), domain),
+      core_(parameters, parameters.slices, vidmem),
+      slices_(parameters.slices),
+      dram_out_(dram_ports) {
+  for (unsigned i = 0; i < dram_ports; ++i) {
+    to_dram.emplace_back(*this, "to_dram[" + std::to_string(i) + "]");
+    from_dram.emplace_back(*this, "from_dram[" + std::to_string(i) + "]");
+  }
+}
+
+L2Slice::Outgoing& L2Slice::towards(PhysicalAddress line) {
+  if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
+  return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
+}
+
+void L2Slice::queue(Outgoing& out, Request* r) {
+  out.list.push(r);
+  ++out.count;
+  ++out_count_;
+}
+
+void L2Slice::serve(Request* r) {
+  served_.push(r);
+  ++served_count_;
+}
+
+void L2Slice::write_back(const WriteBack& w) {
+  Request* r = engine().pool().allocate();
+  r->command = Command::write;
+  r->line = w.line;
+  r->bytes = w.bytes;
+  r->sectors = w.bytes.sectors();
+  r->maker = this;
+  if (w.data != nullptr) __builtin_memcpy(r->data.data(), w.data, kLineBytes);
+  if (aperture_of(w.line) != Aperture::vidmem) r->token = sysmem_writes_.sent();
+  queue(towards(w.line), r);
+}
+
+void L2Slice::fetch(const Request& r, const L2Outcome& out) {
+  Request* f = engine().pool().allocate();
+  f->id = r.id;
+  f->command = Command::read;
+  f->line = r.line;
+  f->sectors = out.fetch;
+  f->maker = this;
+  f->gpu = r.gpu;
+  f->sm = r.sm;
+  f->warp = r.warp;
+  f->region = r.region;
+  f->token = out.entry;
+  queue(towards(r.line), f);
+}
+
+bool L2Slice::accept(Request& r) {
+  if (r.command == Command::maintain) {
+    if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
+      core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
+    sysmem_writes_.drain(&r, maintained_);
+    while (!maintained_.empty()) serve(maintained_.pop());
+    return true;
+  }
+  const L2Outcome out = core_.access(r, *this);
+  if (out.fetch != 0) fetch(r, out);
+  switch (out.kind) {
+    case L2Outcome::Kind::done:
+      serve(&r);
+      return true;
+    case L2Outcome::Kind::wait:
+      return true;
+    case L2Outcome::Kind::pass_on:
+      queue(pcie_out_, &r);
+      return true;
+    case L2Outcome::Kind::stall:
+      return false;
+  }
+  return false;
+}
+
+void L2Slice::handle_response(Request& r) {
+  if (r.maker != this) {
+    serve(&r);
+    return;
+  }
+  if (r.command == Command::read) {
+    RequestList served;
+    core_.fill(r, served, again_, *this);
+    while (!served.empty()) serve(served.pop());
+  } else if (aperture_of(r.line) != Aperture::vidmem) {
+    sysmem_writes_.acknowledged(r.token, maintained_);
+    while (!maintained_.empty()) serve(maintained_.pop());
+  }
+  engine().pool().release(&r);
+}
+
+bool L2Slice::send(Outgoing& out, Out<RequestMessage>& port, Cycle now) {
+  if (out.count == 0 || !port.ready(now)) return false;
+  port.send(now, {out.list.pop()});
+  --out.count;
+  --out_count_;
+  return true;
+}
+
+Cycle L2Slice::tick(Cycle now) {
+  bool moved = false;
+  bool waiting = false;
+  for (In<ResponseMessage>& port : from_dram) {
+    if (served_count_ < kServedLimit && port.ready(now)) {
+      handle_response(*port.pop(now).request);
+      moved = true;
+    }
+    waiting = waiting || port.occupancy() != 0;
+  }
+  if (served_count_ < kServedLimit && from_pcie.ready(now)) {
+    handle_response(*from_pcie.pop(now).request);
+    moved = true;
+  }
+  if (served_count_ < kServedLimit && out_count_ < kOutgoingLimit) {
+    if (!again_.empty()) {
+      Request* r = again_.pop();
+      if (accept(*r)) {
+        moved = true;
+      } else {
+        again_.push_front(r);
+      }
+    } else if (from_crossbar.ready(now) && accept(*from_crossbar.front().request)) {
+      from_crossbar.pop(now);
+      moved = true;
+    }
+  }
+  if (served_count_ != 0 && to_crossbar.ready(now)) {
+    to_crossbar.send(now, {served_.pop()});
+    --served_count_;
+    moved = true;
+  }
+  if (out_count_ != 0) {
+    for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
+    moved = send(pcie_out_, to_pcie, now) || moved;
+  }
+  waiting = waiting || served_count_ != 0 || out_count_ != 0 || !again_.empty() || from_crossbar.occupancy() != 0 ||
+            from_pcie.occupancy() != 0;
+  return moved && waiting ? domain().after(now, 1) : kNever;
+}
+
+bool L2Slice::busy() const {
+  return served_count_ != 0 || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
+         !sysmem_writes_.idle();
+}
+
+void L2Slice::explain(std::vector<Wait>& waits) const {
+  if (core_.misses().in_use() != 0)
+    waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched from memory"});
+  if (out_count_ != 0) waits.push_back({name(), std::to_string(out_count_) + " requests waiting for memory"});
+  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_crossbar"});
+  if (!sysmem_writes_.idle())
+    waits.push_back({name(), std::to_string(sysmem_writes_.outstanding()) + " write-backs to be taken by the link"});
+}
+
+}  // namespace warpline

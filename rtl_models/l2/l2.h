@@ -1,0 +1,65 @@
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "warpline/cache/write_tracker.h"
+#include "warpline/fabric/channel.h"
+#include "warpline/l2/l2_core.h"
+
+namespace warpline {
+
+/// One L2 slice, in time.
+///
+/// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
+/// misses; one response per cycle. A write is answered when it is performed. `maintain` is answered when the
+/// system-memory bytes that were dirty when it arrived are on the link (R7).
+class L2Slice final : public Component, private WriteBackSink {
+ public:
+  /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
+  L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
+          MemoryImage* vidmem, unsigned dram_ports);
+
+  In<RequestMessage> from_crossbar{*this, "from_crossbar"};
+  Out<ResponseMessage> to_crossbar{*this, "to_crossbar"};
+  std::deque<Out<RequestMessage>> to_dram;
+  std::deque<In<ResponseMessage>> from_dram;
+  Out<RequestMessage> to_pcie{*this, "to_pcie"};
+  In<ResponseMessage> from_pcie{*this, "from_pcie"};
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+  void set_regions(std::size_t count) { core_.set_regions(count); }
+  [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
+  [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
+
+ private:
+  struct Outgoing {
+    RequestList list;
+    unsigned count = 0;
+  };
+  void write_back(const WriteBack& w) override;
+  [[nodiscard]] bool accept(Request& r);
+  void handle_response(Request& r);
+  void fetch(const Request& r, const L2Outcome& out);
+  void queue(Outgoing& out, Request* r);
+  [[nodiscard]] Outgoing& towards(PhysicalAddress line);
+  void serve(Request* r);
+  [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
+
+  static constexpr unsigned kServedLimit = 4;    ///< answers held before input waits
+  static constexpr unsigned kOutgoingLimit = 16; ///< requests to one memory held before input waits
+  L2Core core_;
+  unsigned slices_;
+  std::vector<Outgoing> dram_out_;
+  Outgoing pcie_out_;
+  unsigned out_count_ = 0;
+  RequestList served_;
+  unsigned served_count_ = 0;
+  RequestList again_;            ///< looked at before anything new (R5)
+  WriteTracker sysmem_writes_;   ///< our write-backs on their way to the link
+  RequestList maintained_;
+};
+
+}  // namespace warpline

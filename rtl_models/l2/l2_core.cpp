@@ -1,0 +1,174 @@
+#include "warpline/l2/l2_core.h"
+
+#include "warpline/base/contract.h"
+#include "warpline/isa/atomic.h"
+
+namespace warpline {
+namespace {
+
+unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
+bool is_atomic(const Request& r) { return r.command == Command::atomic || r.command == Command::reduce; }
+
+/// Bytes that the lanes of an atomic request touch.
+ByteMask atomic_bytes(const AtomicBlock& block) {
+  ByteMask m;
+  const unsigned size = size_of(block.type);
+  for (unsigned i = 0; i < block.count; ++i) m.set(block.lanes[i].offset, size);
+  return m;
+}
+
+/// The atomics unit: the lanes in order, on the 128 bytes at `line`.
+void perform_atomics(AtomicBlock& block, std::uint8_t* line) {
+  const unsigned size = size_of(block.type);
+  for (unsigned i = 0; i < block.count; ++i) {
+    LaneAtomic& lane = block.lanes[i];
+    std::uint64_t old_value = 0;
+    __builtin_memcpy(&old_value, line + lane.offset, size);
+    const std::uint64_t fresh = apply_atomic(block.operation, block.type, old_value, lane.operand, lane.second);
+    __builtin_memcpy(line + lane.offset, &fresh, size);
+    lane.old_value = old_value;
+  }
+}
+
+}  // namespace
+
+L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
+    : tags_(parameters.geometry), misses_(parameters.miss_registers), vidmem_(vidmem), key_divisor_(key_divisor) {}
+
+void L2Core::count_look_up(const Request& r, SectorMask hits) {
+  const unsigned sectors = count(r.sectors);
+  counters_.sector_accesses += sectors;
+  counters_.sector_hits += count(hits);
+  counters_.sector_misses += sectors - count(hits);
+  if (r.command == Command::read) {
+    counters_.read_sectors += sectors;
+  } else if (r.command == Command::write) {
+    counters_.write_sectors += sectors;
+  } else {
+    counters_.atomic_sectors += sectors;
+    counters_.atomic_operations += r.atomics->count;
+  }
+  RegionCounters& region = regions_[r.region < regions_.size() ? r.region : 0];
+  region.sector_accesses += sectors;
+  region.sector_hits += count(hits);
+}
+
+L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
+  return aperture_of(r.line) == Aperture::vidmem ? access_vidmem(r, sink) : access_sysmem(r, sink);
+}
+
+void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
+  LineState& state = tags_.state(index);
+  if (!state.dirty.any()) return;
+  if (state.sysmem) {
+    ++counters_.sysmem_writebacks;
+    Copy* copy = copy_of(index);
+    sink.write_back({state.home, state.dirty, copy == nullptr ? nullptr : copy->bytes.data()});
+  } else {
+    ++counters_.writebacks;
+    counters_.writeback_sectors += count(state.dirty.sectors());
+    sink.write_back({state.home, state.dirty, nullptr});
+  }
+  state.dirty = ByteMask{};
+}
+
+std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction,
+                               WriteBackSink& sink) {
+  const std::uint32_t present = tags_.find(number, key(number));
+  if (present != TagArray::kAbsent) {
+    tags_.touch(present);
+    return present;
+  }
+  const std::uint32_t index = tags_.victim(key(number));
+  if (tags_.present(index)) {
+    ++counters_.evictions;
+    clean(index, sink);
+    if (tags_.state(index).sysmem) drop_sysmem(index);
+  }
+  LineState& state = tags_.install(index, number, eviction);
+  state.home = line;
+  state.sysmem = aperture_of(line) != Aperture::vidmem;
+  if (state.sysmem) ++sysmem_lines_;
+  return index;
+}
+
+void L2Core::perform_in_vidmem(Request& r) {
+  if (vidmem_ == nullptr) return;
+  std::uint8_t* line = vidmem_->at(offset_in_aperture(r.line));
+  if (r.command == Command::read) {
+    copy_sectors(r.data.data(), line, r.sectors);
+  } else if (r.command == Command::write) {
+    copy_masked(line, r.data.data(), r.bytes);
+  } else {
+    perform_atomics(*r.atomics, line);
+  }
+}
+
+L2Outcome L2Core::miss(Request& r, SectorMask missing) {
+  const std::uint64_t number = line_number(r.line);
+  L2Outcome out;
+  out.entry = misses_.find(number);
+  if (out.entry == MissTable::kNone) {
+    out.entry = misses_.allocate(number);
+    misses_[out.entry].eviction = r.l2_class;
+  }
+  MissTable::Entry& entry = misses_[out.entry];
+  out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
+  entry.pending |= missing;
+  return out;
+}
+
+L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
+  const std::uint64_t number = line_number(r.line);
+  const std::uint32_t found = tags_.find(number, key(number));
+  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid;
+  const auto hits = static_cast<SectorMask>(valid & r.sectors);
+  const auto missing = static_cast<SectorMask>(r.command == Command::write ? 0 : r.sectors & ~hits);
+  auto wanted = static_cast<SectorMask>(missing | (r.prefetch & ~valid));
+  const bool can_miss = !misses_.full() || misses_.find(number) != MissTable::kNone;
+  if (missing != 0 && !can_miss) return {L2Outcome::Kind::stall, 0, MissTable::kNone};
+  if (!can_miss) wanted = 0;  // a prefetch is only a hint
+  count_look_up(r, hits);
+  perform_in_vidmem(r);
+  if (r.command == Command::read) {
+    if (found != TagArray::kAbsent) tags_.touch(found);
+  } else {
+    LineState& state = tags_.state(line_for(number, r.line, r.l2_class, sink));
+    state.dirty = state.dirty | (r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics));
+    if (r.command == Command::write) state.valid |= r.bytes.full_sectors();
+  }
+  L2Outcome out;
+  if (wanted != 0) {
+    out = miss(r, wanted);
+    counters_.fetched_sectors += count(out.fetch);
+    counters_.prefetched_sectors += count(static_cast<SectorMask>(out.fetch & ~missing));
+    counters_.merged_sectors += count(missing) - count(static_cast<SectorMask>(out.fetch & missing));
+  }
+  if (missing != 0) {
+    out.kind = L2Outcome::Kind::wait;
+    r.missing = missing;
+    misses_[out.entry].waiters.push(&r);
+  }
+  return out;
+}
+
+void L2Core::fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink) {
+  MissTable::Entry& entry = misses_[fetched.token];
+  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors, "a fill answers a fetch");
+  entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
+  if (aperture_of(fetched.line) != Aperture::vidmem) {
+    fill_sysmem(entry, fetched, served, again, sink);
+  } else {
+    tags_.state(line_for(entry.number, fetched.line, entry.eviction, sink)).valid |= fetched.sectors;
+    RequestList still;
+    while (!entry.waiters.empty()) {
+      Request* w = entry.waiters.pop();
+      w->missing = static_cast<SectorMask>(w->missing & ~fetched.sectors);
+      (w->missing == 0 ? served : still).push(w);
+    }
+    entry.waiters = still;
+  }
+  if (entry.pending == 0) misses_.release(fetched.token);
+}
+
+}  // namespace warpline

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "warpline/cache/miss_table.h"
+#include "warpline/cache/tag_array.h"
+#include "warpline/fabric/memory_image.h"
+#include "warpline/fabric/request.h"
+#include "warpline/l2/l2_parameters.h"
+
+namespace warpline {
+
+/// Counters of one L2 slice.
+struct L2Counters {
+  std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
+  std::uint64_t read_sectors = 0, write_sectors = 0, atomic_sectors = 0, direct_sectors = 0;
+  std::uint64_t fetched_sectors = 0, prefetched_sectors = 0;
+  std::uint64_t evictions = 0, writebacks = 0, writeback_sectors = 0;
+  std::uint64_t sysmem_fetched_sectors = 0, sysmem_writebacks = 0, sysmem_discards = 0, dead_fills = 0;
+  std::uint64_t atomic_operations = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
+    f("sector_hits", sector_hits, "sectors", "found valid, or written whole");
+    f("sector_misses", sector_misses, "sectors", "not found; merges included");
+    f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
+    f("read_sectors", read_sectors, "sectors", "look-ups by reads");
+    f("write_sectors", write_sectors, "sectors", "look-ups by writes");
+    f("atomic_sectors", atomic_sectors, "sectors", "look-ups by atomics and reductions");
+    f("direct_sectors", direct_sectors, "sectors", "system-memory accesses passed on without a look-up");
+    f("fetched_sectors", fetched_sectors, "sectors", "read from DRAM");
+    f("prefetched_sectors", prefetched_sectors, "sectors", "of those, wanted by a prefetch size only");
+    f("evictions", evictions, "lines", "replaced to make room");
+    f("writebacks", writebacks, "lines", "dirty lines written back to DRAM");
+    f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
+    f("sysmem_fetched_sectors", sysmem_fetched_sectors, "sectors", "read from system memory");
+    f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
+    f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
+    f("dead_fills", dead_fills, "fills", "fills that a discard kept from installing (R1, R7)");
+    f("atomic_operations", atomic_operations, "operations", "lane operations of the atomics unit");
+  }
+};
+
+/// Per declared buffer: how it fared in this slice.
+struct RegionCounters {
+  std::uint64_t sector_accesses = 0, sector_hits = 0;
+};
+
+/// What must happen after the core has looked at a request.
+struct L2Outcome {
+  enum class Kind : std::uint8_t {
+    done,    ///< answer it
+    wait,    ///< it waits in a miss register
+    pass_on, ///< send it on to system memory as it is; it is answered when it comes back
+    stall,   ///< no miss register is free; nothing happened
+  };
+  Kind kind = Kind::done;
+  SectorMask fetch = 0;                    ///< to be fetched from the line's memory
+  std::uint16_t entry = MissTable::kNone;  ///< to be the fetch's token
+};
+
+/// A line to be written back.
+struct WriteBack {
+  PhysicalAddress line;
+  ByteMask bytes;
+  const std::uint8_t* data = nullptr;  ///< null where the bytes are in the backing store already, or tags-only
+};
+
+/// Collects the write-backs that one call causes.
+class WriteBackSink {
+ public:
+  virtual void write_back(const WriteBack& w) = 0;
+
+ protected:
+  ~WriteBackSink() = default;
+};
+
+/// What one L2 slice does: sectored, write-back, point of coherence of the GPU. The bytes of
+/// video memory live in the backing store, which only L2 reaches, so a video-memory access is
+/// performed when it is looked up, whether its sectors are here yet or not; the miss costs time. System-memory lines are
+/// copies, and accesses to one with a fetch under way wait for it in order (R7).
+class L2Core {
+ public:
+  /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice are this
+  /// many line numbers apart.
+  L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem);
+
+  /// Performs or passes on a read, write, atomic or reduction.
+  L2Outcome access(Request& r, WriteBackSink& sink);
+  /// A fetch came back. Served requests go to `served`; those that must be looked at again to
+  /// `again`, in order.
+  void fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink);
+  /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
+  void maintain_sysmem(bool discard, WriteBackSink& sink);
+
+  void set_regions(std::size_t count) { regions_.resize(count + 1); }
+  [[nodiscard]] const std::vector<RegionCounters>& regions() const { return regions_; }
+  [[nodiscard]] const L2Counters& counters() const { return counters_; }
+  [[nodiscard]] const MissTable& misses() const { return misses_; }
+
+ private:
+  struct Copy {
+    std::array<std::uint8_t, kLineBytes> bytes;
+  };
+  [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return number / key_divisor_; }
+  void count_look_up(const Request& r, SectorMask hits);
+  void perform_in_vidmem(Request& r);
+  void perform_in_copy(Request& r, std::uint32_t index);
+  L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
+  L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
+  L2Outcome miss(Request& r, SectorMask missing);
+  std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction, WriteBackSink& sink);
+  void clean(std::uint32_t index, WriteBackSink& sink);
+  void drop_sysmem(std::uint32_t index);
+  void fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served, RequestList& again,
+                   WriteBackSink& sink);
+  [[nodiscard]] Copy* copy_of(std::uint32_t index);
+
+  TagArray tags_;
+  MissTable misses_;
+  MemoryImage* vidmem_;
+  unsigned key_divisor_;
+  std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index
+  std::uint64_t sysmem_lines_ = 0;
+  std::vector<RegionCounters> regions_ = std::vector<RegionCounters>(1);
+  L2Counters counters_;
+};
+
+}  // namespace warpline
