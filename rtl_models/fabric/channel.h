@@ -7,6 +7,7 @@
 #include "warpline/base/contract.h"
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
+#include "warpline/fabric/arrivals.h"
 #include "warpline/fabric/engine.h"
 
 namespace warpline {
@@ -140,7 +141,11 @@ class In final : public PortBase {
     if (count_ == parameters_.depth) sender_->end(std::max(wire_free_, slot.at));
     --count_;
     head_ = advance(head_);
-    if (count_ != 0) owner_.wake(std::max(now + 1, slots_[head_].at));
+    if (count_ != 0) {
+      const Cycle next = std::max(now + 1, slots_[head_].at);
+      owner_.wake(next);
+      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, next);
+    }
     return message;
   }
   /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
@@ -158,11 +163,19 @@ class In final : public PortBase {
       wire_free_ = sender_domain_.cycle_of(edge + n);
     }
     owner_.wake(slot.at);
+    if (count_ == 0 && arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
     tail_ = advance(tail_);
     ++count_;
     // The next message takes the slot after this one; its credit came back with that slot's pop.
     if (count_ == parameters_.depth) return kNever;
     return std::max(wire_free_, slots_[tail_].at);
+  }
+  /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
+  /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
+  void attach(Arrivals& arrivals, unsigned port) {
+    WARPLINE_EXPECT(count_ == 0, "a port is attached before it is used");
+    arrivals_ = &arrivals;
+    arrivals_port_ = port;
   }
   [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t occupancy() const override { return count_; }
@@ -189,6 +202,8 @@ class In final : public PortBase {
   ChannelParameters parameters_;
   ClockDomain sender_domain_;
   Out<M>* sender_ = nullptr;
+  Arrivals* arrivals_ = nullptr;
+  unsigned arrivals_port_ = 0;
   std::vector<Slot> slots_;
   std::size_t head_ = 0, tail_ = 0, count_ = 0;
   Cycle wire_free_ = 0;

@@ -1,0 +1,139 @@
+#include "warpline/crossbar/crossbar.h"
+
+namespace warpline {
+namespace {
+
+std::string indexed(const char* port, unsigned i) { return std::string(port) + "[" + std::to_string(i) + "]"; }
+
+unsigned sectors_of(const Request& r) { return static_cast<unsigned>(__builtin_popcount(r.sectors)); }
+
+}  // namespace
+
+Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
+                   unsigned clients, unsigned slices, CrossbarWidths widths)
+    : Component(engine, std::move(name), domain),
+      core_(parameters, slices),
+      widths_(widths),
+      slices_(slices),
+      client_arrivals_(clients),
+      slice_arrivals_(slices),
+      down_(slices, clients),
+      up_(clients, slices + 1),
+      copying_(clients),
+      finished_of_(clients) {
+  WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && slices <= 65536, "a crossbar has 1 to 65536 ports a side");
+  for (unsigned i = 0; i < clients; ++i) {
+    from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
+    to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
+    from_client_.back()->attach(client_arrivals_, i);
+  }
+  for (unsigned i = 0; i < slices; ++i) {
+    to_l2_.push_back(std::make_unique<Out<RequestMessage>>(*this, indexed("to_l2", i)));
+    from_l2_.push_back(std::make_unique<In<ResponseMessage>>(*this, indexed("from_l2", i)));
+    from_l2_.back()->attach(slice_arrivals_, i);
+  }
+}
+
+Cycle Crossbar::tick(Cycle now) {
+  client_arrivals_.collect(now, [this](unsigned client) { enter_request(client); });
+  slice_arrivals_.collect(now, [this, now](unsigned slice) { enter_response(now, slice); });
+  down_.for_each_asked([this, now](unsigned slice) { grant_request(now, slice); });
+  up_.for_each_asked([this, now](unsigned client) { grant_response(now, client); });
+  // Heads that could not go wait for an output, whose failed ready() wakes us, or for their turn
+  // behind a message of this cycle, and then grant_*() asked that output too.
+  return kNever;
+}
+
+void Crossbar::enter_request(unsigned client) {
+  Request* r = from_client_[client]->front().request;
+  if (r->command != Command::maintain) {
+    down_.ask(core_.slice_of(r->line), client);
+    return;
+  }
+  copying_[client] = {slices_, core_.begin_maintenance(r)};
+  for (unsigned slice = 0; slice < slices_; ++slice) down_.ask(slice, client);
+}
+
+void Crossbar::grant_request(Cycle now, unsigned slice) {
+  Out<RequestMessage>& out = *to_l2_[slice];
+  if (!out.ready(now)) return;
+  const unsigned client = down_.choose(slice);
+  In<RequestMessage>& in = *from_client_[client];
+  Request* r = in.front().request;
+  down_.grant(slice, client);
+  counters_.conflicts += down_.asking(slice);
+  if (r->command == Command::maintain) {
+    r = copy_for_slice(now, client);
+  } else {
+    in.pop(now);
+    ++counters_.request_messages;
+    if (r->command == Command::write) counters_.request_sectors += sectors_of(*r);
+    if (r->command == Command::read) counters_.read_sectors_requested += sectors_of(*r);
+  }
+  r->route = static_cast<std::uint16_t>(client);
+  const RequestMessage message{r};
+  counters_.beats += message.beats(widths_.request);
+  out.send(now, message);
+  if (down_.asking(slice) != 0) static_cast<void>(out.ready(now));  // not yet: asks for the wake
+}
+
+Request* Crossbar::copy_for_slice(Cycle now, unsigned client) {
+  Copying& copying = copying_[client];
+  Request* copy = engine().pool().allocate();
+  core_.make_child(copying.number, *copy);
+  ++counters_.maintenance_copies;
+  if (--copying.left == 0) {
+    from_client_[client]->pop(now);
+    ++counters_.request_messages;
+    ++counters_.maintenance_requests;
+  }
+  return copy;
+}
+
+void Crossbar::enter_response(Cycle now, unsigned slice) {
+  Request* r = from_l2_[slice]->front().request;
+  if (r->command != Command::maintain) {
+    up_.ask(r->route, slice);
+    return;
+  }
+  from_l2_[slice]->pop(now);
+  const unsigned client = r->route;
+  Request* original = core_.end_child(*r);
+  engine().pool().release(r);
+  if (original == nullptr) return;
+  if (finished_of_[client].empty()) up_.ask(client, slices_);
+  finished_of_[client].push(original);
+  ++finished_;
+}
+
+void Crossbar::grant_response(Cycle now, unsigned client) {
+  Out<ResponseMessage>& out = *to_client_[client];
+  if (!out.ready(now)) return;
+  const unsigned input = up_.choose(client);
+  up_.grant(client, input);
+  counters_.conflicts += up_.asking(client);
+  Request* r = nullptr;
+  if (input == slices_) {
+    r = finished_of_[client].pop();
+    --finished_;
+    if (!finished_of_[client].empty()) up_.ask(client, slices_);
+  } else {
+    r = from_l2_[input]->pop(now).request;
+  }
+  const ResponseMessage message{r};
+  ++counters_.response_messages;
+  counters_.beats += message.beats(widths_.response);
+  if (r->command == Command::read) counters_.response_sectors += sectors_of(*r);
+  out.send(now, message);
+  if (up_.asking(client) != 0) static_cast<void>(out.ready(now));
+}
+
+void Crossbar::explain(std::vector<Wait>& waits) const {
+  if (core_.maintenance_under_way() != 0)
+    waits.push_back({name(), std::to_string(core_.maintenance_under_way()) +
+                                 " maintenance requests to be answered by every slice"});
+  if (finished_ != 0)
+    waits.push_back({name(), "a client to take the answers to " + std::to_string(finished_) + " maintenance requests"});
+}
+
+}  // namespace warpline

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/crossbar/crossbar_core.h"
+#include "warpline/fabric/arbiter.h"
+#include "warpline/fabric/arrivals.h"
+#include "warpline/fabric/channel.h"
+
+namespace warpline {
+
+/// What passed through a crossbar. At quiescence request_messages equals response_messages, and
+/// response_sectors equals read_sectors_requested.
+struct CrossbarCounters {
+  std::uint64_t request_messages = 0;
+  std::uint64_t response_messages = 0;
+  std::uint64_t maintenance_requests = 0;
+  std::uint64_t maintenance_copies = 0;
+  std::uint64_t beats = 0;
+  std::uint64_t request_sectors = 0;
+  std::uint64_t response_sectors = 0;
+  std::uint64_t read_sectors_requested = 0;
+  std::uint64_t conflicts = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("request_messages", request_messages, "requests", "taken from the clients");
+    f("response_messages", response_messages, "responses", "given to the clients");
+    f("maintenance_requests", maintenance_requests, "requests", "of them, copied to every slice");
+    f("maintenance_copies", maintenance_copies, "requests", "copies sent to slices");
+    f("beats", beats, "beats", "sent to slices and to clients");
+    f("request_sectors", request_sectors, "sectors", "of writes, carried to slices");
+    f("response_sectors", response_sectors, "sectors", "of reads, carried to clients");
+    f("read_sectors_requested", read_sectors_requested, "sectors", "asked for by reads sent to slices");
+    f("conflicts", conflicts, "turns", "that a waiting message lost to another for the same output");
+  }
+};
+
+/// Widths of the channels that leave a crossbar, bytes per beat: what its beats are counted by.
+struct CrossbarWidths {
+  unsigned request = 32;   ///< towards the slices
+  unsigned response = 32;  ///< towards the clients
+};
+
+/// Connects clients (L1, texture and constant caches) to L2 slices, both ways.
+///
+/// In a cycle every output sends at most one message and every input gives at most one; all
+/// outputs work at once. An output that is free and has several inputs waiting takes them round
+/// robin, the turn passing on grants only, so that a waiting head lets every other input pass
+/// once at most. Each input is a queue: messages of one client to one slice stay in order (R5),
+/// and a head that waits holds up what is behind it.
+///
+/// A maintenance request goes to every slice: it stays at the head of its client's queue until a
+/// copy has left by each output, possibly by several in one cycle, and is answered when all
+/// slices have answered. Copies come from the engine's pool and go back there.
+///
+/// Owns `route` of the requests that pass. Latency: none of its own beyond its channels'.
+class Crossbar final : public Component {
+ public:
+  /// Pre: clients and slices are 1 to 65536.
+  Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
+           unsigned clients, unsigned slices, CrossbarWidths widths);
+
+  [[nodiscard]] In<RequestMessage>& from_client(unsigned i) { return *from_client_[i]; }
+  [[nodiscard]] Out<ResponseMessage>& to_client(unsigned i) { return *to_client_[i]; }
+  [[nodiscard]] Out<RequestMessage>& to_l2(unsigned i) { return *to_l2_[i]; }
+  [[nodiscard]] In<ResponseMessage>& from_l2(unsigned i) { return *from_l2_[i]; }
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
+  void explain(std::vector<Wait>& waits) const override;
+
+  [[nodiscard]] const CrossbarCore& core() const { return core_; }
+  [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
+
+ private:
+  /// Of a client whose head is a maintenance request.
+  struct Copying {
+    unsigned left = 0;  ///< copies not yet sent
+    std::uint16_t number = 0;
+  };
+  void enter_request(unsigned client);
+  void enter_response(Cycle now, unsigned slice);
+  void grant_request(Cycle now, unsigned slice);
+  void grant_response(Cycle now, unsigned client);
+  Request* copy_for_slice(Cycle now, unsigned client);
+
+  CrossbarCore core_;
+  CrossbarWidths widths_;
+  unsigned slices_;
+  std::vector<std::unique_ptr<In<RequestMessage>>> from_client_;
+  std::vector<std::unique_ptr<Out<ResponseMessage>>> to_client_;
+  std::vector<std::unique_ptr<Out<RequestMessage>>> to_l2_;
+  std::vector<std::unique_ptr<In<ResponseMessage>>> from_l2_;
+  Arrivals client_arrivals_;
+  Arrivals slice_arrivals_;
+  Arbiter down_;  ///< outputs: slices; inputs: clients
+  Arbiter up_;    ///< outputs: clients; inputs: slices, and last the finished maintenance requests
+  std::vector<Copying> copying_;
+  std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
+  std::size_t finished_ = 0;
+  CrossbarCounters counters_;
+};
+
+}  // namespace warpline

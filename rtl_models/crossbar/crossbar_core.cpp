@@ -1,0 +1,59 @@
+#include "warpline/crossbar/crossbar_core.h"
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+CrossbarCore::CrossbarCore(const CrossbarParameters& parameters, unsigned slices) : slices_(slices) {
+  WARPLINE_EXPECT(parameters.hash_masks.size() <= 16, "crossbar parameters are checked before they are used");
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    Byte byte;
+    byte.shift = shift;
+    bool covered = false;
+    for (std::size_t i = 0; i < parameters.hash_masks.size(); ++i) {
+      const std::uint64_t mask = (parameters.hash_masks[i] >> shift) & 0xFFU;
+      covered = covered || mask != 0;
+      for (std::uint64_t value = 0; value < 256; ++value)
+        byte.parities[value] = static_cast<std::uint16_t>(
+            byte.parities[value] | static_cast<unsigned>(__builtin_parityll(value & mask)) << i);
+    }
+    if (covered) bytes_.push_back(byte);
+  }
+}
+
+std::uint16_t CrossbarCore::begin_maintenance(Request* original) {
+  if (free_.empty()) {
+    WARPLINE_EXPECT(maintenance_.size() < 65536, "at most 65536 maintenance requests are under way");
+    free_.push_back(static_cast<std::uint16_t>(maintenance_.size()));
+    maintenance_.emplace_back();
+  }
+  const std::uint16_t number = free_.back();
+  free_.pop_back();
+  maintenance_[number] = {original, static_cast<unsigned>(slices_.divisor())};
+  return number;
+}
+
+void CrossbarCore::make_child(std::uint16_t number, Request& child) const {
+  const Request& original = *maintenance_[number].original;
+  child.id = original.id;
+  child.virtual_line = original.virtual_line;
+  child.line = original.line;
+  child.command = Command::maintain;
+  child.maintenance = original.maintenance;
+  child.scope = original.scope;
+  child.gpu = original.gpu;
+  child.sm = original.sm;
+  child.warp = original.warp;
+  child.token = number;
+}
+
+Request* CrossbarCore::end_child(const Request& child) {
+  Maintenance& m = maintenance_[child.token];
+  WARPLINE_EXPECT(m.awaited > 0, "a slice answers each maintenance request once");
+  if (child.status != Status::ok) m.original->status = child.status;
+  if (--m.awaited != 0) return nullptr;
+  free_.push_back(child.token);
+  return m.original;
+}
+
+}  // namespace warpline

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "warpline/base/divider.h"
+#include "warpline/base/types.h"
+#include "warpline/crossbar/crossbar_parameters.h"
+#include "warpline/fabric/request.h"
+
+namespace warpline {
+
+/// What a crossbar does, without time: which slice a line belongs to, and what becomes of a
+/// maintenance request that concerns all of them.
+class CrossbarCore {
+ public:
+  /// Pre: slices > 0, at most 16 masks.
+  CrossbarCore(const CrossbarParameters& parameters, unsigned slices);
+
+  /// The slice of the line at `line`: (line number XOR hash) mod slices, with the aperture bits
+  /// part of the line number.
+  [[nodiscard]] unsigned slice_of(PhysicalAddress line) const {
+    const std::uint64_t number = line_number(line);
+    std::uint64_t hash = 0;
+    for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
+    return static_cast<unsigned>(slices_.remainder(number ^ hash));
+  }
+
+  /// Notes that `original` goes to every slice. Returns the number its children carry in `token`.
+  /// Pre: fewer than 65536 are under way.
+  [[nodiscard]] std::uint16_t begin_maintenance(Request* original);
+  /// Makes `child` the part of maintenance `number` for one slice: the header of the original,
+  /// its id included.
+  void make_child(std::uint16_t number, Request& child) const;
+  /// A child has come back. Returns the original once all have, with the worst status; else null.
+  [[nodiscard]] Request* end_child(const Request& child);
+  /// Maintenance requests with children not yet back.
+  [[nodiscard]] std::size_t maintenance_under_way() const { return maintenance_.size() - free_.size(); }
+
+ private:
+  /// What one byte of a line number contributes to the hash; parity is linear in the bits.
+  struct Byte {
+    unsigned shift = 0;
+    std::array<std::uint16_t, 256> parities{};
+  };
+  struct Maintenance {
+    Request* original = nullptr;
+    unsigned awaited = 0;
+  };
+  Divider slices_;
+  std::vector<Byte> bytes_;  ///< those that a mask covers
+  std::vector<Maintenance> maintenance_;
+  std::vector<std::uint16_t> free_;
+};
+
+}  // namespace warpline
