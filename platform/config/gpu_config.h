@@ -55,7 +55,7 @@ struct HopsParameters {
 /// in `--set`: `l2.slices`, `hops.sm_l1_lg.request.latency`.
 struct GpuConfig {
   std::string name = "mini";
-  unsigned sms = 2;                    
+  unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;
   ClockParameters clocks;
@@ -71,6 +71,9 @@ struct GpuConfig {
 
   /// Every fault at once, each with its path.
   [[nodiscard]] Problems problems() const;
+  /// Channels that cannot fill their wire, depth < latency + credit_latency: allowed, as an
+  /// architect may ask what they cost, but worth a warning.
+  [[nodiscard]] Problems shallow_channels() const;
   template <class F>
   void visit(F&& f) {
     f("name", name, "name of the preset");

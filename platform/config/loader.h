@@ -13,13 +13,17 @@ namespace warpline {
 /// The TOML text of a built-in preset with its comments, or an empty string.
 [[nodiscard]] std::string preset_text(const std::string& name);
 
+/// Every key that a GPU file may set, dotted (`l2.slices`), in the order of the parameter structs.
+[[nodiscard]] std::vector<std::string> config_keys();
+
 /// One `--set key.path=value` of the command line.
 struct Override {
   std::string text;
 };
 
 /// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
-/// may say `base = "v100"` to start from a preset. Every fault is reported at once: unknown keys
+/// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
+/// unless it says `name`. Every fault is reported at once: unknown keys
 /// (with the nearest known one), wrong types, values out of range, broken rules.
 [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides);
 

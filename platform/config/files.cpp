@@ -1,0 +1,77 @@
+#include "warpline/config/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace warpline {
+namespace {
+
+Diagnostic whole_file(const std::string& path, std::string message) {
+  Diagnostic d;
+  d.file = path;
+  d.message = std::move(message);
+  return d;
+}
+
+/// Writes all of `bytes`, whatever the host takes at a time.
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return whole_file(path, "is a folder, not a file");
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return whole_file(path, std::string("cannot be opened: ") + std::strerror(errno));
+  std::string bytes;
+  constexpr std::size_t kStep = std::size_t{1} << 20U;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + kStep);
+    const ssize_t n = ::read(file, &bytes[before], kStep);
+    bytes.resize(before + (n > 0 ? static_cast<std::size_t>(n) : 0));
+    if (n == 0) break;
+    if (n < 0 && errno != EINTR) {
+      const std::string why = std::strerror(errno);
+      ::close(file);
+      return whole_file(path, "cannot be read: " + why);
+    }
+  }
+  ::close(file);
+  return bytes;
+}
+
+std::string write_file_atomically(const std::string& path, std::string_view bytes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return path + ": is a folder, not a file";
+  const std::string temporary = path + ".part-" + std::to_string(::getpid());
+  const auto failed = [&](const char* what) {
+    const std::string why = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    return path + ": " + what + ": " + why;
+  };
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return failed("cannot be created");
+  const bool written = write_all(file, bytes);
+  if (::close(file) != 0 || !written) return failed("cannot be written");
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("cannot be replaced");
+  return {};
+}
+
+std::string resolve_beside(const std::string& file, const std::string& path) {
+  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+}
+
+}  // namespace warpline

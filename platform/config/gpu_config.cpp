@@ -1,0 +1,84 @@
+#include "warpline/config/gpu_config.h"
+
+namespace warpline {
+namespace {
+
+constexpr unsigned kMaxSms = 1024;
+constexpr unsigned kMaxMegahertz = 100'000;
+/// Tags of a netlist's caches are allocated when it is built; beyond this the host runs out.
+constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 24U;
+constexpr std::uint64_t kMinMemory = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 40U;
+
+bool memory_size_holds(std::uint64_t bytes) {
+  return bytes >= kMinMemory && bytes <= kMaxMemory && bytes % kLineBytes == 0;
+}
+
+/// Whether `count` caches of this shape stay under kMaxLines. Neither product can overflow 64 bits:
+/// each factor has at most 32.
+bool lines_hold(std::uint64_t count, const CacheGeometry& g) {
+  const std::uint64_t sets_and_ways = std::uint64_t{g.sets} * g.ways;
+  return sets_and_ways <= kMaxLines && count <= kMaxLines && sets_and_ways * count <= kMaxLines;
+}
+
+}  // namespace
+
+Problems ClockParameters::problems(const std::string& path) const {
+  Rules rules(path);
+  ClockParameters copy = *this;
+  copy.visit([&](const char* name, unsigned& megahertz, const char*) {
+    rules.need(megahertz >= 1 && megahertz <= kMaxMegahertz, name, "must be 1 to 100000 MHz");
+  });
+  return rules.take();
+}
+
+Problems HopsParameters::problems(const std::string& path) const {
+  Rules rules(path);
+  HopsParameters copy = *this;
+  copy.visit([&](const char* name, HopParameters& hop, const char*) {
+    rules.add(hop.problems(path + "." + name));
+  });
+  return rules.take();
+}
+
+Problems GpuConfig::problems() const {
+  Rules rules("gpu");
+  rules.need(!name.empty(), "name", "must not be empty");
+  rules.need(sms >= 1 && sms <= kMaxSms, "sms", "must be 1 to 1024");
+  const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";
+  rules.need(memory_size_holds(vidmem_bytes), "vidmem_bytes", memory_rule);
+  rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
+  rules.add(clocks.problems("gpu.clocks"));
+  rules.add(sm.problems("gpu.sm"));
+  rules.add(l1_lg.problems("gpu.l1_lg"));
+  rules.add(texture.problems("gpu.texture"));
+  rules.add(constant.problems("gpu.constant"));
+  rules.add(crossbar.problems("gpu.crossbar"));
+  rules.add(l2.problems("gpu.l2"));
+  rules.add(dram.problems("gpu.dram"));
+  rules.add(pcie.problems("gpu.pcie"));
+  rules.add(hops.problems("gpu.hops"));
+  const char* lines_rule = "all instances together must have at most 16777216 lines (sets x ways x instances)";
+  rules.need(lines_hold(sms, l1_lg.geometry), "l1_lg.sets", lines_rule);
+  rules.need(lines_hold(sms, texture.geometry), "texture.sets", lines_rule);
+  rules.need(lines_hold(sms, constant.geometry), "constant.sets", lines_rule);
+  rules.need(lines_hold(l2.slices, l2.geometry), "l2.sets", lines_rule);
+  return rules.take();
+}
+
+Problems GpuConfig::shallow_channels() const {
+  Rules rules("gpu.hops");
+  HopsParameters copy = hops;
+  copy.visit([&](const char* hop_name, HopParameters& hop, const char*) {
+    hop.visit([&](const char* direction, ChannelParameters& c, const char*) {
+      const std::uint64_t wanted = std::uint64_t{c.latency} + c.credit_latency;
+      rules.need(c.depth >= wanted, std::string(hop_name) + "." + direction + ".depth",
+                 std::to_string(c.depth) + " messages cannot fill the wire: latency " + std::to_string(c.latency) +
+                     " and credit latency " + std::to_string(c.credit_latency) + " need " +
+                     std::to_string(wanted));
+    });
+  });
+  return rules.take();
+}
+
+}  // namespace warpline
