@@ -16,6 +16,7 @@ Problems DramParameters::problems(const std::string& path) const {
   rules.need(sector_cycles >= 1 && cycles(sector_cycles), "sector_cycles", "must be 1 to 100000 cycles");
   rules.need(cycles(write_to_read), "write_to_read", "must be at most 100000 cycles");
   rules.need(cycles(read_to_write), "read_to_write", "must be at most 100000 cycles");
+  rules.need(age_limit <= 1000000, "age_limit", "must be at most 1000000 cycles");
   return rules.take();
 }
 

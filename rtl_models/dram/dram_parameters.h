@@ -19,6 +19,7 @@ struct DramParameters {
   unsigned sector_cycles = 1;   ///< data-bus cycles of one 32-byte sector
   unsigned write_to_read = 6;   ///< data bus idle from a write to a read (tWTR)
   unsigned read_to_write = 3;   ///< data bus idle from a read to a write (tRTW)
+  unsigned age_limit = 512;     ///< wait after which a request is no longer passed over by younger ones
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -33,6 +34,7 @@ struct DramParameters {
     f("sector_cycles", sector_cycles, "data-bus cycles of one 32-byte sector");
     f("write_to_read", write_to_read, "bus idle from a write to a read, DRAM cycles (tWTR)");
     f("read_to_write", read_to_write, "bus idle from a read to a write, DRAM cycles (tRTW)");
+    f("age_limit", age_limit, "wait after which a request is not passed over any more, DRAM cycles");
   }
 };
 

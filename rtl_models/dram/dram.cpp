@@ -1,0 +1,47 @@
+#include "warpline/dram/dram.h"
+
+#include <algorithm>
+
+namespace warpline {
+
+DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain, const DramParameters& parameters,
+                         unsigned inputs)
+    : Component(engine, std::move(name), domain),
+      queue_(parameters.queue),
+      scheduler_(parameters),
+      ports_(*this, "from_l2", "to_l2", inputs),
+      held_(parameters.queue) {
+  WARPLINE_EXPECT(parameters.problems("").empty(), "DRAM parameters are checked before they are used");
+}
+
+Cycle DramChannel::tick(Cycle now) {
+  const std::uint64_t t = domain().edge_at_or_after(now);
+  ports_.collect(now);
+  while (!moving_.empty() && moving_.front().end <= t) {
+    ports_.answer(moving_.front().held.port, moving_.front().held.request);
+    moving_.pop_front();
+  }
+  ports_.send_answers(now);
+  if (can_take()) {
+    const unsigned port = ports_.choose([](const Request&) { return true; });
+    Request* r = ports_.take(now, port);
+    WARPLINE_EXPECT((r->command == Command::read || r->command == Command::write) && r->sectors != 0,
+                    "a DRAM channel reads and writes sectors");
+    const auto sectors = static_cast<unsigned>(__builtin_popcount(r->sectors));
+    held_[scheduler_.accept(t, r->line, sectors, r->command == Command::write)] = {r, port};
+  }
+  DramScheduler::Burst burst;
+  if (scheduler_.issue(t, burst)) moving_.push_back({held_[burst.entry], burst.end});
+  std::uint64_t next = scheduler_.next(t);
+  if (!moving_.empty()) next = std::min(next, moving_.front().end);
+  if (can_take()) next = t + 1;
+  return next == DramScheduler::kNone ? kNever : domain().cycle_of(next);
+}
+
+void DramChannel::explain(std::vector<Wait>& waits) const {
+  if (const std::size_t n = scheduler_.held() + moving_.size(); n != 0)
+    waits.push_back({name(), std::to_string(n) + " requests to be served"});
+  ports_.explain(waits);
+}
+
+}  // namespace warpline

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "warpline/base/divider.h"
+#include "warpline/base/types.h"
+#include "warpline/dram/dram_parameters.h"
+
+namespace warpline {
+
+/// A place in a channel. Two lines of one row have the same bank and row.
+struct DramPlace {
+  std::uint32_t bank = 0;
+  std::uint64_t row = 0;  ///< within the bank
+};
+
+/// How a request finds the row of its bank.
+enum class RowOutcome : std::uint8_t {
+  hit,       ///< open
+  miss,      ///< no row is open
+  conflict,  ///< another row is open, and is closed first
+};
+
+/// What one DRAM channel does, without time: where lines lie, and which row of each bank is open.
+/// A row stays open until another of its bank is wanted. Refresh is not modelled.
+///
+/// Local line number n = line number / channels. Row number r = n * 128 / row_bytes. Consecutive
+/// rows lie in different banks: row = r / banks, bank = (r + fold(row)) mod banks, where fold
+/// XORs the nibbles of a number, so that strides of many rows spread too.
+class DramCore {
+ public:
+  /// Pre: parameters without problems.
+  explicit DramCore(const DramParameters& parameters);
+
+  [[nodiscard]] DramPlace place_of(PhysicalAddress line) const;
+  [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }
+  /// Makes the row of `place` the open one of its bank, and says how it was found.
+  RowOutcome open(const DramPlace& place);
+  /// Cycles from the decision to open a row until its first column command.
+  [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const;
+  /// Data-bus cycles of `sectors` sectors.
+  [[nodiscard]] unsigned bus_cycles(unsigned sectors) const { return sectors * parameters_.sector_cycles; }
+  /// Cycles that an idle channel takes, from the pop of a read of `sectors` sectors of a closed
+  /// bank to its response: activate + column + sectors * sector_cycles.
+  [[nodiscard]] unsigned idle_read_cycles(unsigned sectors) const {
+    return row_cycles(RowOutcome::miss) + parameters_.column + bus_cycles(sectors);
+  }
+  [[nodiscard]] const DramParameters& parameters() const { return parameters_; }
+
+ private:
+  static constexpr std::uint64_t kClosed = ~std::uint64_t{0};
+  DramParameters parameters_;
+  Divider channels_;
+  Divider lines_per_row_;
+  Divider banks_;
+  std::vector<std::uint64_t> open_;  ///< the open row of each bank
+};
+
+}  // namespace warpline
