@@ -1,0 +1,58 @@
+// What only some folders may do: open files, parse arguments, know SystemC.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "sources.h"
+
+namespace warpline::test {
+namespace {
+
+bool starts_with(const std::string& text, const std::string& prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+/// Anything that opens a file: the headers made for it, and the functions of headers with other uses.
+const std::regex kOpensFiles("<fstream>|<filesystem>|<fcntl\\.h>|\\b(f|fre|fd)open\\b|(^|[\\s(=])::open\\(");
+const std::regex kArguments("^\\s*#\\s*include\\s*<CLI/.*");
+const std::regex kSystemC("^\\s*#\\s*include\\s*<(systemc|tlm).*");
+
+TEST(SourceRules, HardwareModelsOpenNoFiles) {
+  for (const Line& line : lines_below("rtl_models"))
+    EXPECT_FALSE(std::regex_search(line.text, kOpensFiles)) << line.place();
+}
+
+TEST(SourceRules, OnlyConfigProgramsAndTheCommandOpenFiles) {
+  for (const Line& line : lines_below("platform")) {
+    if (starts_with(line.file, "platform/config/") || starts_with(line.file, "platform/programs/") ||
+        starts_with(line.file, "platform/cli/"))
+      continue;
+    EXPECT_FALSE(std::regex_search(line.text, kOpensFiles)) << line.place();
+  }
+}
+
+TEST(SourceRules, OnlyTheCommandParsesArguments) {
+  unsigned users = 0;
+  for (const std::string top : {"rtl_models", "platform"}) {
+    for (const Line& line : lines_below(top)) {
+      if (!std::regex_match(line.text, kArguments)) continue;
+      EXPECT_TRUE(starts_with(line.file, "platform/cli/")) << line.place();
+      ++users;
+    }
+  }
+  EXPECT_GT(users, 0U);
+}
+
+TEST(SourceRules, OnlyModulesAndCarriersKnowSystemC) {
+  for (const std::string top : {"rtl_models", "platform"}) {
+    for (const Line& line : lines_below(top)) {
+      if (!std::regex_match(line.text, kSystemC)) continue;
+      EXPECT_TRUE(line.file.find("_module.") != std::string::npos ||
+                  starts_with(line.file, "rtl_models/fabric/tlm_"))
+          << line.place();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpline::test
