@@ -80,6 +80,7 @@ void Crossbar::grant_request(Cycle now, unsigned slice) {
 Request* Crossbar::copy_for_slice(Cycle now, unsigned client) {
   Copying& copying = copying_[client];
   Request* copy = engine().pool().allocate();
+  copy->maker = this;
   core_.make_child(copying.number, *copy);
   ++counters_.maintenance_copies;
   if (--copying.left == 0) {

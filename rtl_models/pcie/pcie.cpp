@@ -1,0 +1,210 @@
+#include "warpline/pcie/pcie.h"
+
+#include <algorithm>
+
+namespace warpline {
+
+PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
+                   MemoryImage* sysmem, unsigned inputs)
+    : Component(engine, std::move(name), domain),
+      core_(parameters, sysmem),
+      ports_(*this, "from_l2", "to_l2", inputs) {
+  WARPLINE_EXPECT(parameters.problems("").empty(), "PCIe parameters are checked before they are used");
+}
+
+Cycle PcieLink::tick(Cycle now) {
+  const std::uint64_t t = domain().edge_at_or_after(now);
+  ports_.collect(now);
+  for (; !up_.empty() && up_.front().at <= t; up_.pop_front()) arrive_up(up_.front().at, up_.front().transfer);
+  for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
+  for (; !posted_.empty() && posted_.front().at <= t; posted_.pop_front()) {
+    Transfer& transfer = transfers_[posted_.front().transfer];
+    ports_.answer(transfer.port, transfer.request);
+    transfer.request = nullptr;
+  }
+  ports_.send_answers(now);
+  if (up_free_ <= t && !legs_.empty()) {
+    const std::uint32_t leg = legs_.front();
+    legs_.pop_front();
+    send_up(t, leg);
+  } else if (up_free_ <= t) {
+    if (const unsigned port = choose(); port != TargetPorts::kNone) {
+      send_up(t, take(now, port));
+    }
+  }
+  std::uint64_t next = kNever;
+  for (const std::deque<Timed>* queue : {&up_, &down_, &posted_})
+    if (!queue->empty()) next = std::min(next, queue->front().at);
+  // While the wire is taken, whatever could use it waits for it. Who lacks a tag waits for an
+  // answer, which is on its way.
+  if (up_free_ > t && (!legs_.empty() || choose() != TargetPorts::kNone)) next = std::min(next, up_free_);
+  return next == kNever ? kNever : domain().cycle_of(next);
+}
+
+unsigned PcieLink::tags_of(const Request& r) const {
+  if (r.command == Command::write) return 0;
+  if (r.command == Command::read) return 1;
+  return std::min(r.atomics->count, core_.parameters().tags);
+}
+
+unsigned PcieLink::choose() const {
+  return ports_.choose([this](const Request& r) { return tags_ + tags_of(r) <= core_.parameters().tags; });
+}
+
+std::uint32_t PcieLink::take(Cycle now, unsigned port) {
+  Request* r = ports_.take(now, port);
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
+    transfers_.emplace_back();
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  Transfer& transfer = transfers_[index];
+  transfer.request = r;
+  transfer.port = port;
+  transfer.tags = tags_of(*r);
+  transfer.reaches = core_.reaches(r->line);
+  tags_ += transfer.tags;
+  ++counters_.requests;
+  if (!transfer.reaches) {
+    ++counters_.address_errors;
+    r->status = Status::address_error;
+  }
+  switch (r->command) {
+    case Command::read:
+      ++counters_.reads;
+      transfer.leg = Leg::read;
+      break;
+    case Command::write:
+      ++counters_.writes;
+      transfer.leg = Leg::write;
+      transfer.line = r->line;
+      transfer.bytes = r->bytes;
+      transfer.data = r->data;
+      break;
+    case Command::atomic:
+    case Command::reduce:
+      ++counters_.atomics;
+      switch (core_.way_of(*r->atomics)) {
+        case PcieAtomicWay::atomic_op: transfer.leg = Leg::atomic_op; break;
+        case PcieAtomicWay::compare_and_swap:
+          ++counters_.cas_loops;
+          transfer.leg = Leg::word_reads;
+          transfer.swap = PcieCore::begin_swap(*r);
+          break;
+        case PcieAtomicWay::read_and_write:
+          ++counters_.unsupported_atomics;
+          transfer.leg = Leg::word_reads;
+          transfer.swap = PcieCore::begin_swap(*r);
+          break;
+      }
+      break;
+    case Command::maintain: WARPLINE_EXPECT(false, "a PCIe link takes no maintenance"); break;
+  }
+  return index;
+}
+
+void PcieLink::count(const PcieTrain& train, std::uint64_t& payload) {
+  payload += train.payload;
+  counters_.tlp_bytes += train.payload + std::uint64_t{train.packets} * core_.parameters().tlp_overhead;
+}
+
+void PcieLink::send_up(std::uint64_t t, std::uint32_t index) {
+  const Transfer& transfer = transfers_[index];
+  PcieTrain train;
+  switch (transfer.leg) {
+    case Leg::read: train = core_.read_request(); break;
+    case Leg::write: train = core_.write(transfer.bytes); break;
+    case Leg::atomic_op: train = core_.atomic_request(*transfer.request->atomics); break;
+    case Leg::word_reads: train = core_.word_reads(transfer.swap); break;
+    case Leg::word_swaps: train = core_.word_swaps(transfer.swap); break;
+    case Leg::word_writes: train = core_.word_values(transfer.swap); break;
+  }
+  count(train, counters_.bytes_up);
+  up_free_ = t + train.cycles;
+  up_.push_back({up_free_ + core_.parameters().latency, index});
+  if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) posted_.push_back({up_free_, index});
+}
+
+/// The effect at the far end. Returns the completion.
+PcieTrain PcieLink::perform(Transfer& transfer) {
+  if (!transfer.reaches) return core_.refusal();
+  Request& r = *transfer.request;
+  switch (transfer.leg) {
+    case Leg::read:
+      core_.perform_read(r);
+      return core_.read_completion(r.sectors);
+    case Leg::atomic_op:
+      core_.perform_atomic(r);
+      return core_.atomic_completion(*r.atomics);
+    case Leg::word_reads:
+      if (core_.parameters().atomic_ops) {
+        core_.see(r.line, transfer.swap);
+      } else {
+        core_.perform_atomic(r);
+      }
+      return core_.word_values(transfer.swap);
+    case Leg::word_swaps: {
+      const PcieTrain completion = core_.word_values(transfer.swap);
+      if (core_.try_swap(r.line, transfer.swap)) ++counters_.cas_retries;
+      return completion;
+    }
+    case Leg::write:
+    case Leg::word_writes: break;
+  }
+  WARPLINE_EXPECT(false, "posted packets have no completion");
+  return {};
+}
+
+void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
+  Transfer& transfer = transfers_[index];
+  if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) {
+    // An atomic without AtomicOps took effect when its read arrived; its write is traffic only.
+    if (transfer.leg == Leg::write && transfer.reaches)
+      core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
+    release(index);
+    return;
+  }
+  const PcieTrain completion = perform(transfer);
+  count(completion, counters_.bytes_down);
+  down_free_ = std::max(at, down_free_) + completion.cycles;
+  down_.push_back({down_free_ + core_.parameters().latency, index});
+}
+
+void PcieLink::arrive_down(std::uint32_t index) {
+  Transfer& transfer = transfers_[index];
+  const bool loops = transfer.leg == Leg::word_reads || transfer.leg == Leg::word_swaps;
+  if (!loops || !transfer.reaches || transfer.swap.words == 0) {
+    finish(index);
+    return;
+  }
+  if (core_.parameters().atomic_ops) {
+    PcieCore::want(*transfer.request, transfer.swap);
+    transfer.leg = Leg::word_swaps;
+  } else {
+    tags_ -= transfer.tags;
+    transfer.tags = 0;
+    transfer.leg = Leg::word_writes;
+  }
+  legs_.push_back(index);
+}
+
+void PcieLink::finish(std::uint32_t index) {
+  ports_.answer(transfers_[index].port, transfers_[index].request);
+  release(index);
+}
+
+void PcieLink::release(std::uint32_t index) {
+  tags_ -= transfers_[index].tags;
+  free_.push_back(index);
+}
+
+bool PcieLink::busy() const { return transfers_.size() != free_.size() || ports_.unsent() != 0; }
+
+void PcieLink::explain(std::vector<Wait>& waits) const {
+  if (const std::size_t n = transfers_.size() - free_.size(); n != 0)
+    waits.push_back({name(), std::to_string(n) + " transfers to cross the link"});
+  ports_.explain(waits);
+}
+
+}  // namespace warpline

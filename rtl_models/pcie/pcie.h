@@ -1,0 +1,118 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "warpline/fabric/target_ports.h"
+#include "warpline/pcie/pcie_core.h"
+
+namespace warpline {
+
+/// What went over a PCIe link. requests = reads + writes + atomics.
+struct PcieCounters {
+  std::uint64_t requests = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t atomics = 0;
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  std::uint64_t tlp_bytes = 0;
+  std::uint64_t cas_loops = 0;
+  std::uint64_t cas_retries = 0;
+  std::uint64_t unsupported_atomics = 0;
+  std::uint64_t address_errors = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("requests", requests, "requests", "taken from L2");
+    f("reads", reads, "requests", "reads of system memory");
+    f("writes", writes, "requests", "writes of system memory");
+    f("atomics", atomics, "requests", "atomics and reductions on system memory");
+    f("bytes_up", bytes_up, "bytes", "payload towards system memory");
+    f("bytes_down", bytes_down, "bytes", "payload from system memory");
+    f("tlp_bytes", tlp_bytes, "bytes", "of packets both ways, overhead included");
+    f("cas_loops", cas_loops, "requests", "atomics done by compare-and-swap for want of an AtomicOp");
+    f("cas_retries", cas_retries, "round trips", "of such loops, because a word had changed meanwhile");
+    f("unsupported_atomics", unsupported_atomics, "requests", "atomics that are atomic among this GPU only");
+    f("address_errors", address_errors, "requests", "beyond the end of system memory");
+  }
+};
+
+/// The PCIe link to system memory, shared by the L2 slices, and that memory's far end.
+///
+/// Each direction is a wire that carries one packet at a time; `latency` is one way. What enters
+/// the wire upward takes effect in system memory in the order of the wire, when its last packet
+/// arrives; answers come down in that order too. A request is taken when the wire is free, round
+/// robin over the ports; a read also needs a tag, and an atomic one for each lane (at most all there
+/// are), until it is answered, and lets requests of other ports pass while it lacks them.
+///
+/// - Read: up, latency, completion down, latency. See PcieCore::idle_read_cycles.
+/// - Write: posted; answered when its last packet is on the wire.
+/// - Atomic, reduction: as PcieCore::way_of says. AtomicOps: as a read, packets of all lanes in a
+///   row. Compare-and-swap: a round trip that reads, and one or more that swap. Read and write: a
+///   round trip, performed when the read arrives, then a posted write.
+/// Further legs of a request go before new requests.
+///
+/// A request beyond the end of system memory has no effect and is answered with address_error.
+/// Takes no maintenance: L2 drains itself.
+class PcieLink final : public Component {
+ public:
+  /// `sysmem` outlives the link; null: tags only.
+  PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
+           MemoryImage* sysmem, unsigned inputs);
+
+  [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
+  [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+
+  [[nodiscard]] const PcieCore& core() const { return core_; }
+  [[nodiscard]] const PcieCounters& counters() const { return counters_; }
+
+ private:
+  /// What the packets on the wire are.
+  enum class Leg : std::uint8_t { read, write, atomic_op, word_reads, word_swaps, word_writes };
+  struct Transfer {
+    Request* request = nullptr;  ///< null once a posted write is answered
+    unsigned port = 0;
+    unsigned tags = 0;
+    Leg leg = Leg::read;
+    bool reaches = true;
+    PcieSwap swap;               ///< of a compare-and-swap
+    PhysicalAddress line;        ///< of a posted write, with its bytes and data
+    ByteMask bytes;
+    std::array<std::uint8_t, kLineBytes> data{};
+  };
+  struct Timed {
+    std::uint64_t at = 0;  ///< edge of the link clock
+    std::uint32_t transfer = 0;
+  };
+  [[nodiscard]] unsigned tags_of(const Request& request) const;
+  [[nodiscard]] unsigned choose() const;
+  std::uint32_t take(Cycle now, unsigned port);
+  void send_up(std::uint64_t t, std::uint32_t transfer);
+  [[nodiscard]] PcieTrain perform(Transfer& transfer);
+  void arrive_up(std::uint64_t at, std::uint32_t transfer);
+  void arrive_down(std::uint32_t transfer);
+  void finish(std::uint32_t transfer);
+  void release(std::uint32_t transfer);
+  void count(const PcieTrain& train, std::uint64_t& payload);
+
+  PcieCore core_;
+  TargetPorts ports_;
+  std::vector<Transfer> transfers_;
+  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> legs_;  ///< whose next packets wait for the wire
+  std::deque<Timed> posted_;        ///< to be answered when on the wire
+  std::deque<Timed> up_;            ///< under way upward
+  std::deque<Timed> down_;          ///< under way downward
+  std::uint64_t up_free_ = 0;
+  std::uint64_t down_free_ = 0;
+  unsigned tags_ = 0;  ///< in use
+  PcieCounters counters_;
+};
+
+}  // namespace warpline
