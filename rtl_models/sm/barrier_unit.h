@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "warpline/base/types.h"
+#include "warpline/sm/instruction_source.h"
+
+namespace warpline {
+
+/// The 16 barriers of one CTA, counted in threads (PTX ISA, "bar, barrier").
+class BarrierUnit {
+ public:
+  static constexpr unsigned kBarriers = 16;
+
+  /// Lanes of a warp arrive. Returns whether the barrier completes thereby; it is then ready for
+  /// its next use. `live_threads`: threads of the CTA that have not exited.
+  bool arrive(const BarrierOp& op, unsigned lanes, unsigned live_threads) {
+    Barrier& b = barriers_[op.id % kBarriers];
+    if (op.threads != 0) b.expected = op.threads;
+    b.arrived += lanes;
+    b.in_use = true;
+    return settle(b, live_threads);
+  }
+  /// Threads have exited: a barrier for all threads of the CTA may be complete now. Returns one
+  /// that is, or kBarriers.
+  unsigned exited(unsigned live_threads) {
+    for (unsigned i = 0; i < kBarriers; ++i)
+      if (barriers_[i].in_use && barriers_[i].expected == 0 && settle(barriers_[i], live_threads)) return i;
+    return kBarriers;
+  }
+  /// "bar 1: 32 of 64 threads have arrived", for those under way.
+  [[nodiscard]] std::string describe(unsigned live_threads) const;
+  void reset() { barriers_ = {}; }
+
+ private:
+  struct Barrier {
+    unsigned arrived = 0;
+    unsigned expected = 0;  ///< 0: every live thread
+    bool in_use = false;
+  };
+  static bool settle(Barrier& b, unsigned live_threads) {
+    const unsigned expected = b.expected != 0 ? b.expected : live_threads;
+    if (b.arrived < expected || b.arrived == 0) return false;
+    b = Barrier{};
+    return true;
+  }
+  std::array<Barrier, kBarriers> barriers_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "warpline/base/types.h"
+#include "warpline/sm/instruction_source.h"
+
+namespace warpline {
+
+/// What a memory instruction of a guest did wrong.
+enum class FaultKind : std::uint8_t {
+  misaligned,     ///< address not a multiple of the access size
+  unmapped,       ///< no such global address
+  shared_range,   ///< beyond the CTA's shared memory
+  local_range,    ///< beyond the thread's local memory
+  constant_range, ///< beyond the constant banks
+  bus_error,      ///< the memory system answered with an error
+};
+
+[[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::misaligned: return "misaligned address";
+    case FaultKind::unmapped: return "unmapped address";
+    case FaultKind::shared_range: return "address beyond shared memory";
+    case FaultKind::local_range: return "address beyond local memory";
+    case FaultKind::constant_range: return "address beyond the constant banks";
+    case FaultKind::bus_error: return "bus error";
+  }
+  return "";
+}
+
+/// A fault as the load/store unit records it.
+struct Fault {
+  FaultKind kind = FaultKind::unmapped;
+  Cycle cycle = 0;
+  unsigned slot = 0;             ///< warp slot
+  unsigned lane = 0;
+  std::uint64_t address = 0;     ///< as the program wrote it
+  const Instruction* instruction = nullptr;
+};
+
+}  // namespace warpline

@@ -1,0 +1,226 @@
+#include "warpline/sm/load_store_unit.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, unsigned sm)
+    : parameters_(parameters),
+      owner_(owner),
+      ports_(ports),
+      sm_(sm),
+      entries_(parameters.lsu_entries),
+      shared_(0, parameters.shared_banks, false) {
+  for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
+}
+
+void LoadStoreUnit::start(const MemoryMap& map) {
+  WARPLINE_EXPECT(idle(), "a kernel starts on an idle load/store unit");
+  map_ = map;
+  mapping_hint_ = nullptr;
+  shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
+}
+
+LoadStoreUnit::Entry& LoadStoreUnit::take(unsigned& index) {
+  index = free_.back();
+  free_.pop_back();
+  Entry& e = entries_[index];
+  e.instruction = nullptr;
+  e.lines_pending = 0;
+  e.sent = false;
+  e.killed = false;
+  e.maintenance = 0;
+  e.scope = Scope::none;
+  e.ready = 0;
+  e.access.active = 0;
+  e.access.form = AddressForm::per_lane;
+  return e;
+}
+
+void LoadStoreUnit::queue(unsigned index) { queue_.push_back(index); }
+
+void LoadStoreUnit::retire(unsigned index) { free_.push_back(index); }
+
+void LoadStoreUnit::kill(unsigned slot) {
+  for (Entry& e : entries_)
+    if (e.slot == slot && e.maintenance == 0) e.killed = true;
+}
+
+Cycle LoadStoreUnit::next_work(Cycle now) const {
+  if (queue_.empty()) return kNever;
+  const Cycle at = std::max(entries_[queue_.front()].at, head_.busy_until);
+  if (at > now) return at;
+  return head_.line_held ? kNever : owner_.domain().after(now, 1);
+}
+
+void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
+  if (queue_.empty() || head_.busy_until > now) return;
+  const unsigned index = queue_.front();
+  Entry& e = entries_[index];
+  if (e.at > now) return;
+  if (e.maintenance != 0) {
+    send_maintenance(now, e, index);
+    return;
+  }
+  if (!head_.started) begin_head(now, e, index, events);
+  if (head_.shared != 0) {
+    do_shared(now, e, index, events);
+    return;
+  }
+  if (head_.line_held || next_space(e)) {
+    if (!head_.line_held) {
+      head_.line = head_.coalescer.next();
+      head_.line_held = true;
+    }
+    if (!send_line(now, e, index)) return;
+    head_.line_held = false;
+    if (!head_.coalescer.done() || next_space(e)) return;
+  }
+  finish_head(now, e, index, events);
+}
+
+void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
+  head_ = Head{};
+  head_.started = true;
+  if (e.killed || e.access.active == 0) return;
+  if (std::optional<Fault> fault = classify(e) ? check(e) : std::nullopt; fault) {
+    ++counters_.faults;
+    fault->cycle = now;
+    fault->slot = e.slot;
+    fault->instruction = e.instruction;
+    events.push_back({LsuEvent::Kind::faulted, e.slot, index, now, *fault});
+    head_ = Head{};
+    head_.started = true;
+    return;
+  }
+  ++counters_.instructions;
+  const MemKind kind = e.instruction->mem.kind;
+  if (kind == MemKind::atomic || kind == MemKind::reduction) ++counters_.atomics;
+}
+
+/// Starts the coalescer on the next space that has lanes left. False: none.
+bool LoadStoreUnit::next_space(Entry& e) {
+  if (head_.space != Space::generic && !head_.coalescer.done()) return true;
+  const unsigned bytes = e.instruction->mem.bytes_per_lane();
+  if (head_.global != 0) {
+    head_.space = Space::global;
+    head_.coalescer.start(e.access, head_.global, bytes);
+    head_.global = 0;
+  } else if (head_.constant != 0) {
+    head_.space = Space::constant;
+    head_.coalescer.start(e.access, head_.constant, bytes);
+    head_.constant = 0;
+  } else if (head_.local != 0) {
+    head_.space = Space::local;
+    head_.coalescer.start_local(e.access, head_.local, bytes, local_warp_base(e.slot));
+    head_.local = 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
+  if (head_.space == Space::constant) return ports_.to_constant;
+  return e.instruction->mem.is_noncoherent ? ports_.to_texture : ports_.to_l1_lg;
+}
+
+bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
+  Out<RequestMessage>& port = port_for(e);
+  if (!port.ready(now)) return false;
+  const LineAccess& line = head_.line;
+  Request* r = owner_.engine().pool().allocate();
+  r->maker = this;
+  r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
+  r->sm = static_cast<std::uint16_t>(sm_);
+  r->warp = static_cast<std::uint16_t>(e.slot);
+  r->token = static_cast<std::uint16_t>(index);
+  fill_request(*r, e, line);
+  const auto sectors = static_cast<unsigned>(__builtin_popcount(line.sectors));
+  if (head_.space == Space::global) {
+    ++counters_.global_requests;
+    counters_.global_sectors += sectors;
+  } else if (head_.space == Space::local) {
+    ++counters_.local_requests;
+    counters_.local_sectors += sectors;
+  } else {
+    ++counters_.constant_requests;
+  }
+  (&port == &ports_.to_l1_lg     ? counters_.l1_lg_sectors
+   : &port == &ports_.to_texture ? counters_.texture_sectors
+                                 : counters_.constant_sectors) += sectors;
+  ++e.lines_pending;
+  port.send(now, {r});
+  return true;
+}
+
+void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
+  if (!ports_.to_l1_lg.ready(now)) {
+    head_.line_held = true;
+    return;
+  }
+  head_ = Head{};
+  Request* r = owner_.engine().pool().allocate();
+  r->maker = this;
+  r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
+  r->command = Command::maintain;
+  r->maintenance = e.maintenance;
+  r->scope = e.scope;
+  r->sm = static_cast<std::uint16_t>(sm_);
+  r->warp = static_cast<std::uint16_t>(e.slot);
+  r->token = static_cast<std::uint16_t>(index);
+  ++counters_.fences;
+  ports_.to_l1_lg.send(now, {r});
+  queue_.pop_front();
+}
+
+void LoadStoreUnit::do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
+  const MemOp& op = e.instruction->mem;
+  const std::uint64_t window = op.space == Space::generic ? AddressWindows::kSharedBase : 0;
+  const unsigned passes = shared_.passes(op, e.access, head_.shared, window);
+  shared_.perform(op, e.access, head_.shared, e.shared_base, window);
+  ++counters_.shared_accesses;
+  counters_.shared_passes += passes;
+  head_.shared = 0;
+  head_.busy_until = owner_.domain().after(now, passes);
+  e.ready = owner_.domain().after(now, passes - 1 + parameters_.shared_latency);
+  if ((head_.global | head_.local | head_.constant) == 0) finish_head(now, e, index, events);
+}
+
+void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
+  e.sent = true;
+  const Cycle busy_until = head_.busy_until;
+  head_ = Head{};
+  head_.busy_until = busy_until;
+  queue_.pop_front();
+  if (e.lines_pending == 0)
+    events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now), {}});
+}
+
+void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events) {
+  const unsigned index = r.token;
+  Entry& e = entries_[index];
+  if (r.command == Command::maintain) {
+    events.push_back({LsuEvent::Kind::maintained, e.slot, index, now, {}});
+  } else {
+    if (r.status != Status::ok && !e.killed) {
+      ++counters_.faults;
+      events.push_back({LsuEvent::Kind::faulted, e.slot, index, now,
+                        {FaultKind::bus_error, now, e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
+                         r.virtual_line.value, e.instruction}});
+    } else if (map_.with_data && !e.killed && e.instruction->mem.reads()) {
+      scatter(e, r);
+    }
+    e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
+    if (--e.lines_pending == 0 && e.sent) events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready, {}});
+  }
+  owner_.engine().pool().release(&r);
+}
+
+std::uint64_t LoadStoreUnit::local_warp_base(unsigned slot) const {
+  return std::uint64_t{slot} * map_.local_bytes * kWarpLanes;
+}
+
+}  // namespace warpline

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/sm/address_space.h"
+#include "warpline/sm/address_windows.h"
+#include "warpline/sm/coalescer.h"
+#include "warpline/sm/fault.h"
+#include "warpline/sm/kernel.h"
+#include "warpline/sm/shared_memory.h"
+#include "warpline/sm/sm_parameters.h"
+
+namespace warpline {
+
+/// Counters of a load/store unit.
+struct LsuCounters {
+  std::uint64_t instructions = 0, global_requests = 0, global_sectors = 0, local_requests = 0, local_sectors = 0;
+  std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
+  std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
+  std::uint64_t fences = 0, faults = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("instructions", instructions, "instructions", "memory instructions with at least one active lane");
+    f("global_requests", global_requests, "lines", "128-byte lines, summed over warp instructions on global addresses");
+    f("global_sectors", global_sectors, "sectors", "32-byte sectors, likewise");
+    f("local_requests", local_requests, "lines", "128-byte lines of local memory");
+    f("local_sectors", local_sectors, "sectors", "32-byte sectors of local memory");
+    f("constant_requests", constant_requests, "lines", "lines of constant memory and parameters");
+    f("shared_accesses", shared_accesses, "instructions", "shared-memory instructions");
+    f("shared_passes", shared_passes, "cycles", "bank cycles they took; more than accesses: conflicts");
+    f("atomics", atomics, "instructions", "atom and red instructions");
+    f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
+    f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
+    f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
+    f("fences", fences, "requests", "drains and invalidations sent to L1");
+    f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
+  }
+};
+
+/// Where the memory of a running kernel lies.
+struct MemoryMap {
+  const AddressSpace* space = nullptr;
+  PhysicalAddress constant_base;      ///< of constant address 0
+  PhysicalAddress local_base;         ///< of the SM's local memory
+  std::uint32_t local_bytes = 0;      ///< per thread
+  bool with_data = true;              ///< bounds of shared and local memory are checked, data moves
+};
+
+/// The ports of the load/store unit.
+struct LsuPorts {
+  Out<RequestMessage>& to_l1_lg;
+  Out<RequestMessage>& to_texture;
+  Out<RequestMessage>& to_constant;
+};
+
+/// Something the rest of the SM must know.
+struct LsuEvent {
+  enum class Kind : std::uint8_t {
+    completed,  ///< the instruction is done: results are in `entry`'s access, a store has passed L1 (R4)
+    maintained, ///< the warp's drain or invalidation is done
+    faulted,    ///< `fault` says how
+  };
+  Kind kind = Kind::completed;
+  unsigned slot = 0;
+  unsigned entry = 0;
+  Cycle ready = 0;   ///< when the results can be read
+  Fault fault;
+};
+
+/// Load/store unit of one SM: takes memory instructions in issue order, finds their space,
+/// coalesces them and sends one line per cycle to L1, texture or constant cache, or performs them in
+/// shared memory; several of a warp's loads may be in flight. Not a component: the SM ticks it.
+class LoadStoreUnit {
+ public:
+  struct Entry {
+    MemoryAccess access;
+    const Instruction* instruction = nullptr;  ///< null: a maintenance request
+    unsigned slot = 0;
+    unsigned lines_pending = 0;    ///< requests sent and not yet answered
+    bool sent = false;             ///< all requests are sent
+    bool killed = false;           ///< its warp has faulted: results go nowhere
+    std::uint8_t maintenance = 0;
+    Scope scope = Scope::none;
+    std::uint64_t shared_base = 0; ///< of the CTA in shared memory
+    std::uint32_t shared_bytes = 0;
+    Cycle at = 0;                  ///< when it reaches the unit
+    Cycle ready = 0;               ///< when its results can be read, as far as it is known
+  };
+
+  LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, unsigned sm);
+
+  /// For a new kernel. Pre: idle.
+  void start(const MemoryMap& map);
+  [[nodiscard]] bool has_room() const { return !free_.empty(); }
+  /// A free entry, to be filled and then queued. Pre: has_room().
+  Entry& take(unsigned& index);
+  /// Hands a taken entry back unused.
+  void give_back(unsigned index) { free_.push_back(index); }
+  /// The entry reaches the unit in cycle entry.at, after those queued before.
+  void queue(unsigned index);
+  /// Sends or performs what can be in this cycle. Events are appended.
+  void advance(Cycle now, std::vector<LsuEvent>& events);
+  /// A response has come back from one of the caches.
+  void respond(Cycle now, Request& r, std::vector<LsuEvent>& events);
+  /// The SM has dealt with a `completed` event of this entry.
+  void retire(unsigned index);
+  /// Drops what the warp has queued or in flight, as far as the SM is concerned.
+  void kill(unsigned slot);
+  /// When advance() next has something to do, if that is known: kNever if the unit waits for a port.
+  [[nodiscard]] Cycle next_work(Cycle now) const;
+
+  [[nodiscard]] const Entry& entry(unsigned index) const { return entries_[index]; }
+  [[nodiscard]] bool idle() const { return free_.size() == entries_.size(); }
+  [[nodiscard]] unsigned in_flight() const { return static_cast<unsigned>(entries_.size() - free_.size()); }
+  [[nodiscard]] const LsuCounters& counters() const { return counters_; }
+  [[nodiscard]] SharedMemory& shared() { return shared_; }
+
+ private:
+  /// The head entry as far as it has been worked off.
+  struct Head {
+    bool started = false;
+    LaneMask global = 0, shared = 0, local = 0, constant = 0;
+    Space space = Space::generic;   ///< of the lines being sent; generic: none yet
+    bool line_held = false;         ///< `line` waits for its port
+    LineAccess line;
+    Coalescer coalescer;
+    Cycle busy_until = 0;           ///< shared-memory banks
+  };
+  void begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] bool classify(Entry& e);
+  [[nodiscard]] std::optional<Fault> check(const Entry& e);
+  [[nodiscard]] std::optional<Fault> check_global(const Entry& e);
+  [[nodiscard]] bool next_space(Entry& e);
+  bool send_line(Cycle now, Entry& e, unsigned index);
+  void fill_request(Request& r, const Entry& e, const LineAccess& line);
+  void fill_atomics(Request& r, const Entry& e, const LineAccess& line);
+  void send_maintenance(Cycle now, Entry& e, unsigned index);
+  void do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
+  void finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] Out<RequestMessage>& port_for(const Entry& e) const;
+  void scatter(Entry& e, const Request& r);
+  [[nodiscard]] std::uint64_t local_warp_base(unsigned slot) const;
+  [[nodiscard]] std::uint64_t constant_address(const Entry& e, std::uint64_t address) const;
+
+  SmParameters parameters_;
+  Component& owner_;
+  LsuPorts ports_;
+  unsigned sm_;
+  MemoryMap map_;
+  std::vector<Entry> entries_;
+  std::vector<unsigned> free_;
+  std::deque<unsigned> queue_;
+  Head head_;
+  SharedMemory shared_;
+  const Mapping* mapping_hint_ = nullptr;
+  std::uint64_t sequence_ = 0;
+  LsuCounters counters_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,68 @@
+#include "warpline/sm/shared_memory.h"
+
+#include <algorithm>
+
+#include "warpline/isa/atomic.h"
+
+namespace warpline {
+namespace {
+
+/// How many different words fall in the fullest bank. `words` is left sorted.
+unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool count_all) {
+  std::sort(words.begin(), words.end());
+  if (!count_all) words.erase(std::unique(words.begin(), words.end()), words.end());
+  std::uint8_t in_bank[1024] = {};
+  unsigned most = 1;
+  for (const std::uint64_t w : words) most = std::max<unsigned>(most, ++in_bank[w % banks]);
+  return most;
+}
+
+}  // namespace
+
+unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes, std::uint64_t window) {
+  const unsigned bytes = op.bytes_per_lane();
+  const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
+  const unsigned words_per_lane = std::max(1U, bytes / 4);
+  const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);
+  unsigned total = 0;
+  for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
+    words_.clear();
+    for (unsigned lane = first; lane < first + lanes_per_part; ++lane) {
+      if (((lanes >> lane) & 1U) == 0) continue;
+      const std::uint64_t word = (access.address_of(lane) - window) / 4;
+      for (unsigned w = 0; w < words_per_lane; ++w) words_.push_back(word + w);
+    }
+    if (!words_.empty()) total += conflict_degree(words_, banks_, atomic);
+  }
+  return std::max(total, 1U);
+}
+
+void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base,
+                           std::uint64_t window) {
+  if (bytes_.empty()) return;
+  const unsigned bytes = op.bytes_per_lane();
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    std::uint8_t* at = &bytes_[base + access.address_of(lane) - window];
+    std::uint8_t* data = access.lane_data(lane);
+    if (op.kind == MemKind::load) {
+      __builtin_memcpy(data, at, bytes);
+    } else if (op.kind == MemKind::store) {
+      __builtin_memcpy(at, data, bytes);
+    } else {
+      std::uint64_t old_value = 0, operand = 0;
+      __builtin_memcpy(&old_value, at, bytes);
+      __builtin_memcpy(&operand, data, bytes);
+      const std::uint64_t second = op.atomic == AtomicOperation::compare_and_swap ? access.second[lane] : 0;
+      const std::uint64_t fresh = apply_atomic(op.atomic, op.type, old_value, operand, second);
+      __builtin_memcpy(at, &fresh, bytes);
+      __builtin_memcpy(data, &old_value, bytes);
+    }
+  }
+}
+
+void SharedMemory::clear(std::uint64_t base, std::uint64_t bytes) {
+  if (!bytes_.empty()) std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(base), bytes, std::uint8_t{0});
+}
+
+}  // namespace warpline

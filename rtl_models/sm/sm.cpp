@@ -1,0 +1,228 @@
+#include "warpline/sm/sm.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, unsigned index)
+    : Component(engine, std::move(name), domain),
+      parameters_(parameters),
+      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, index),
+      warps_(parameters.warp_slots),
+      partition_(parameters.partitions, 0),
+      turn_(parameters.partitions, 0) {
+  for (unsigned s = 0; s < parameters.warp_slots; ++s) partition_[s % parameters.partitions] |= std::uint64_t{1} << s;
+}
+
+void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+               unsigned resident) {
+  WARPLINE_EXPECT(!busy(), "a kernel starts on an idle SM");
+  info_ = info;
+  source_ = std::move(source);
+  with_data_ = map.with_data;
+  lsu_.start(map);
+  scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
+  ctas_.assign(resident, Cta{});
+  ready_.reset(domain().edge_at_or_after(engine().now()));
+}
+
+void Sm::maintain(std::uint8_t what) {
+  unsigned index = 0;
+  LoadStoreUnit::Entry& e = lsu_.take(index);
+  e.maintenance = what;
+  e.scope = Scope::sys;
+  e.slot = parameters_.warp_slots;  // nobody's
+  e.at = 0;
+  lsu_.queue(index);
+  wake(engine().now() + 1);
+}
+
+void Sm::start_cta(const CtaLaunch& launch) {
+  const auto free_cta = std::find_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return !c.active; });
+  WARPLINE_EXPECT(free_cta != ctas_.end(), "the distributor knows how many CTAs fit");
+  Cta& cta = *free_cta;
+  const auto index = static_cast<unsigned>(free_cta - ctas_.begin());
+  cta.active = true;
+  cta.id = launch.cta;
+  cta.slots.clear();
+  cta.barriers.reset();
+  cta.barrier_in_use = false;
+  cta.warps_left = info_.warps_per_cta();
+  lsu_.shared().clear(std::uint64_t{index} * info_.shared_bytes, info_.shared_bytes);
+  unsigned slot = 0;
+  for (unsigned w = 0; w < info_.warps_per_cta(); ++w, ++slot) {
+    while (warps_[slot].active) ++slot;
+    const unsigned threads = std::min(info_.threads_per_cta() - w * kWarpLanes, kWarpLanes);
+    const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
+    scoreboard_.clear(slot);
+    warps_[slot] = Warp{};
+    warps_[slot].active = true;
+    warps_[slot].cta = index;
+    warps_[slot].issue_edge = edge_;
+    ++active_warps_;
+    cta.slots.push_back(slot);
+    source_->begin_warp(slot, launch.cta, w, lanes);
+  }
+  for (const unsigned s : std::vector<unsigned>(cta.slots)) evaluate(s);
+}
+
+/// The edge from which on the warp's next instruction can issue; kNever if something else has to
+/// happen first, after which it will be asked again.
+std::uint64_t Sm::earliest_issue(unsigned slot) {
+  Warp& w = warps_[slot];
+  if (w.hold != Hold::none || source_->state(slot) != WarpState::runnable) return kNever;
+  const Instruction& i = source_->next(slot);
+  w.next = &i;
+  const std::uint64_t bit = std::uint64_t{1} << slot;
+  memory_next_ &= ~bit;
+  if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
+    const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
+    if (orders && (w.loads != 0 || w.stores != 0)) return kNever;
+    if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
+  }
+  const Cycle at = scoreboard_.ready(slot, i);
+  return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));
+}
+
+/// Something about the warp has changed: schedules its next issue, or retires it.
+void Sm::evaluate(unsigned slot) {
+  Warp& w = warps_[slot];
+  if (!w.active) return;
+  const std::uint64_t edge = earliest_issue(slot);
+  if (edge != w.scheduled) {
+    if (w.scheduled != kNever) ready_.remove(slot);
+    w.scheduled = edge;
+    if (edge != kNever) ready_.at(slot, edge);
+  }
+  if (edge == kNever && w.hold == Hold::none && w.loads == 0 && w.stores == 0 &&
+      source_->state(slot) == WarpState::exited)
+    retire(slot);
+}
+
+void Sm::issue_all(Cycle now) {
+  for (unsigned p = 0; p < partition_.size(); ++p) {
+    std::uint64_t candidates = ready_.ready() & partition_[p];
+    if (!lsu_.has_room()) candidates &= ~memory_next_;
+    if (candidates == 0) continue;
+    const std::uint64_t later = candidates & ~((std::uint64_t{1} << turn_[p]) - 1);
+    const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : candidates));
+    turn_[p] = (slot + 1) % 64;
+    ready_.issued(slot);
+    warps_[slot].scheduled = kNever;
+    warps_[slot].issue_edge = edge_ + 1;
+    issue(now, slot);
+    evaluate(slot);
+  }
+}
+
+void Sm::issue(Cycle now, unsigned slot) {
+  Warp& w = warps_[slot];
+  const Instruction& i = *w.next;
+  if (i.kind == InstructionKind::memory) {
+    issue_memory(now, slot, i);
+    return;
+  }
+  Issue issue;
+  issue.clock = edge_;
+  source_->execute(slot, issue);
+  ++counters_.instructions;
+  counters_.thread_instructions += static_cast<unsigned>(__builtin_popcount(issue.active));
+  switch (i.kind) {
+    case InstructionKind::alu:
+      scoreboard_.set(slot, i, domain().after(now, i.latency));
+      break;
+    case InstructionKind::sleep:
+      w.issue_edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
+      break;
+    case InstructionKind::barrier:
+      issue_barrier(slot, issue);
+      break;
+    case InstructionKind::fence:
+      if (i.mem.scope > Scope::cta) {
+        const bool sys = i.mem.scope == Scope::sys;
+        unsigned what = 0;
+        if (i.mem.releases()) what |= maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U);
+        if (i.mem.acquires()) what |= maintenance::kInvalidate | (sys ? maintenance::kDiscardSysmem : 0U);
+        issue_maintenance(now, slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
+      }
+      break;
+    case InstructionKind::memory:
+      break;
+  }
+  if (Cta& cta = ctas_[w.cta]; cta.barrier_in_use) lanes_exited(cta);
+}
+
+void Sm::issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold) {
+  unsigned index = 0;
+  LoadStoreUnit::Entry& e = lsu_.take(index);
+  e.maintenance = what;
+  e.scope = scope;
+  e.slot = slot;
+  e.at = domain().after(now, parameters_.issue_latency);
+  lsu_.queue(index);
+  warps_[slot].hold = hold;
+}
+
+void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
+  Warp& w = warps_[slot];
+  const bool wide = i.mem.scope > Scope::cta;
+  if (i.mem.releases() && wide && !w.drained) {
+    const bool sys = i.mem.scope == Scope::sys;
+    issue_maintenance(now, slot,
+                      static_cast<std::uint8_t>(maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U)),
+                      i.mem.scope, Hold::drain);
+    return;
+  }
+  w.drained = false;
+  unsigned index = 0;
+  LoadStoreUnit::Entry& e = lsu_.take(index);
+  Issue issue;
+  issue.clock = edge_;
+  issue.access = &e.access;
+  source_->execute(slot, issue);
+  ++counters_.instructions;
+  counters_.thread_instructions += static_cast<unsigned>(__builtin_popcount(issue.active));
+  if (e.access.active == 0) {
+    source_->complete(slot, i, e.access, with_data_);
+    lsu_.give_back(index);
+    return;
+  }
+  e.instruction = &i;
+  e.slot = slot;
+  e.at = domain().after(now, parameters_.issue_latency);
+  e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
+  e.shared_bytes = info_.shared_bytes;
+  lsu_.queue(index);
+  ++(i.mem.kind == MemKind::store || i.mem.kind == MemKind::reduction ? w.stores : w.loads);
+  scoreboard_.set(slot, i, kNever);
+  if (i.mem.acquires()) w.hold = Hold::acquire;
+}
+
+Cycle Sm::tick(Cycle now) {
+  edge_ = domain().edge_at_or_after(now);
+  ready_.advance(edge_);
+  events_.clear();
+  for (In<ResponseMessage>* port : {&from_l1_lg, &from_texture, &from_constant})
+    if (port->ready(now)) lsu_.respond(now, *port->pop(now).request, events_);
+  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
+  events_.clear();
+  lsu_.advance(now, events_);
+  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
+  if (from_distributor.ready(now)) start_cta(from_distributor.pop(now));
+  if (ready_.ready() != 0) issue_all(now);
+  if (dones_ != 0 && to_distributor.ready(now)) {
+    to_distributor.send(now, {});
+    --dones_;
+  }
+  Cycle next = lsu_.next_work(now);
+  const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
+  if (issuable != 0 || dones_ != 0) return std::min(next, domain().after(now, 1));
+  if (const std::uint64_t edge = ready_.next_edge(); edge != kNever) next = std::min(next, domain().cycle_of(edge));
+  return next;
+}
+
+bool Sm::busy() const { return active_warps_ != 0 || dones_ != 0 || !lsu_.idle(); }
+
+}  // namespace warpline

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/sm/barrier_unit.h"
+#include "warpline/sm/cta_message.h"
+#include "warpline/sm/kernel.h"
+#include "warpline/sm/load_store_unit.h"
+#include "warpline/sm/warp_table.h"
+
+namespace warpline {
+
+/// Counters of an SM beside those of its load/store unit.
+struct SmCounters {
+  std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("instructions", instructions, "instructions", "warp instructions issued");
+    f("thread_instructions", thread_instructions, "instructions", "the same, counted per active lane");
+    f("ctas", ctas, "CTAs", "CTAs finished");
+    f("warps", warps, "warps", "warps finished");
+    f("barriers", barriers, "instructions", "barrier instructions issued");
+  }
+};
+
+/// A fault with everything that is known where it happens.
+struct FaultReport {
+  Fault fault;
+  Dim3 cta;
+  std::string where;
+};
+
+/// Streaming multiprocessor: runs the warps of its CTAs in order within a warp, with a register
+/// scoreboard, one instruction per issue partition and cycle, oldest turn first (round robin), and
+/// one memory line per cycle.
+///
+/// Ordering (semantics, section 9): a release or fence issues when the warp's loads have returned
+/// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
+/// (R3); after an acquire the warp stands still until the value is back and L1 is invalidated (R6).
+class Sm final : public Component {
+ public:
+  Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, unsigned index);
+
+  Out<RequestMessage> to_l1_lg{*this, "to_l1_lg"};
+  In<ResponseMessage> from_l1_lg{*this, "from_l1_lg"};
+  Out<RequestMessage> to_texture{*this, "to_texture"};
+  In<ResponseMessage> from_texture{*this, "from_texture"};
+  Out<RequestMessage> to_constant{*this, "to_constant"};
+  In<ResponseMessage> from_constant{*this, "from_constant"};
+  In<CtaLaunch> from_distributor{*this, "from_distributor"};
+  Out<CtaDone> to_distributor{*this, "to_distributor"};
+
+  /// For a new kernel. Pre: idle. `resident`: CTAs held at once.
+  void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+             unsigned resident);
+  /// Sends a maintenance request of the driver's own to L1, as a fence would. Pre: idle.
+  void maintain(std::uint8_t what);
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+  [[nodiscard]] const SmCounters& counters() const { return counters_; }
+  [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
+  /// The first faults, oldest first; lsu_counters().faults counts all.
+  [[nodiscard]] const std::vector<FaultReport>& faults() const { return faults_; }
+
+ private:
+  /// Why a warp stands still although its next instruction may be ready.
+  enum class Hold : std::uint8_t { none, drain, maintenance, acquire };
+  struct Warp {
+    bool active = false;
+    bool drained = false;      ///< the drain before its next instruction is done
+    Hold hold = Hold::none;
+    unsigned cta = 0;          ///< CTA slot
+    unsigned loads = 0;        ///< loads and atomics in flight
+    unsigned stores = 0;       ///< stores and reductions that have not passed L1
+    std::uint64_t issue_edge = 0;  ///< earliest edge of its next issue
+    std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
+    const Instruction* next = nullptr;
+  };
+  struct Cta {
+    bool active = false;
+    Dim3 id;
+    unsigned warps_left = 0;
+    bool barrier_in_use = false;
+    std::vector<unsigned> slots;
+    BarrierUnit barriers;
+  };
+  static constexpr std::size_t kFaultsKept = 1000;
+
+  void start_cta(const CtaLaunch& launch);
+  [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
+  void evaluate(unsigned slot);
+  void issue_all(Cycle now);
+  void issue(Cycle now, unsigned slot);
+  void issue_memory(Cycle now, unsigned slot, const Instruction& i);
+  void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold);
+  void issue_barrier(unsigned slot, const Issue& issue);
+  void handle(const LsuEvent& event, Cycle now);
+  void complete(const LsuEvent& event, Cycle now);
+  void release_barrier(Cta& cta, unsigned id);
+  void lanes_exited(Cta& cta);
+  void retire(unsigned slot);
+  [[nodiscard]] unsigned live_threads(const Cta& cta) const;
+  [[nodiscard]] std::string describe(unsigned slot) const;
+
+  SmParameters parameters_;
+  KernelInfo info_;
+  std::unique_ptr<InstructionSource> source_;
+  LoadStoreUnit lsu_;
+  Scoreboard scoreboard_;
+  ReadyWarps ready_;
+  std::vector<Warp> warps_;
+  std::vector<Cta> ctas_;
+  std::uint64_t memory_next_ = 0;            ///< warps whose next instruction needs the load/store unit
+  std::vector<std::uint64_t> partition_;     ///< slots of each issue partition
+  std::vector<unsigned> turn_;               ///< slot after the last that issued, per partition
+  std::uint64_t edge_ = 0;
+  unsigned active_warps_ = 0;
+  unsigned dones_ = 0;                       ///< CTAs to be reported
+  bool with_data_ = true;
+  std::vector<LsuEvent> events_;
+  std::vector<FaultReport> faults_;
+  SmCounters counters_;
+};
+
+}  // namespace warpline

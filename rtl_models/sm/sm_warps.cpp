@@ -1,0 +1,140 @@
+// What happens to warps between issues: results, barriers, exits, faults.
+#include <algorithm>
+
+#include "warpline/sm/sm.h"
+
+namespace warpline {
+
+void Sm::handle(const LsuEvent& event, Cycle now) {
+  const unsigned slot = event.slot;
+  switch (event.kind) {
+    case LsuEvent::Kind::completed:
+      complete(event, now);
+      return;
+    case LsuEvent::Kind::maintained:
+      lsu_.retire(event.entry);
+      if (slot >= warps_.size()) return;
+      // Only a drain before a release counts for that release: other warps' writes may have been
+      // observed since an earlier one.
+      warps_[slot].drained = warps_[slot].hold == Hold::drain;
+      warps_[slot].hold = Hold::none;
+      evaluate(slot);
+      return;
+    case LsuEvent::Kind::faulted: {
+      if (faults_.size() < kFaultsKept)
+        faults_.push_back({event.fault, ctas_[warps_[slot].cta].id, source_->where(*event.fault.instruction)});
+      source_->kill(slot);
+      lsu_.kill(slot);
+      ready_.remove(slot);
+      warps_[slot].scheduled = kNever;
+      if (warps_[slot].hold == Hold::acquire) warps_[slot].hold = Hold::none;
+      lanes_exited(ctas_[warps_[slot].cta]);
+      return;
+    }
+  }
+}
+
+void Sm::complete(const LsuEvent& event, Cycle now) {
+  const LoadStoreUnit::Entry& e = lsu_.entry(event.entry);
+  const Instruction& i = *e.instruction;
+  Warp& w = warps_[event.slot];
+  const bool killed = e.killed;
+  --(i.mem.kind == MemKind::store || i.mem.kind == MemKind::reduction ? w.stores : w.loads);
+  if (!killed && source_->state(event.slot) != WarpState::exited) {
+    source_->complete(event.slot, i, e.access, with_data_);
+    scoreboard_.set(event.slot, i, event.ready);
+  }
+  lsu_.retire(event.entry);
+  if (!killed && w.hold == Hold::acquire && i.mem.acquires()) {
+    w.hold = Hold::none;
+    if (i.mem.scope > Scope::cta) {
+      // The entry just retired makes sure that there is room.
+      const unsigned what =
+          maintenance::kInvalidate | (i.mem.scope == Scope::sys ? maintenance::kDiscardSysmem : 0U);
+      issue_maintenance(now, event.slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
+    }
+  }
+  evaluate(event.slot);
+}
+
+void Sm::issue_barrier(unsigned slot, const Issue& issue) {
+  Cta& cta = ctas_[warps_[slot].cta];
+  ++counters_.barriers;
+  cta.barrier_in_use = true;
+  const auto lanes = static_cast<unsigned>(__builtin_popcount(issue.active));
+  if (cta.barriers.arrive(issue.barrier, lanes, live_threads(cta))) release_barrier(cta, issue.barrier.id);
+}
+
+void Sm::release_barrier(Cta& cta, unsigned id) {
+  for (const unsigned s : cta.slots) {
+    if (!warps_[s].active) continue;
+    const bool waited = source_->state(s) == WarpState::at_barrier;
+    source_->release_barrier(s, id);
+    if (waited) {
+      warps_[s].issue_edge = std::max(warps_[s].issue_edge, edge_ + 1);
+      evaluate(s);
+    }
+  }
+}
+
+/// Barriers for all threads of the CTA expect fewer now.
+void Sm::lanes_exited(Cta& cta) {
+  for (;;) {
+    const unsigned id = cta.barriers.exited(live_threads(cta));
+    if (id == BarrierUnit::kBarriers) return;
+    release_barrier(cta, id);
+  }
+}
+
+unsigned Sm::live_threads(const Cta& cta) const {
+  unsigned n = 0;
+  for (const unsigned s : cta.slots)
+    if (warps_[s].active) n += static_cast<unsigned>(__builtin_popcount(source_->live_lanes(s)));
+  return n;
+}
+
+void Sm::retire(unsigned slot) {
+  Warp& w = warps_[slot];
+  w.active = false;
+  --active_warps_;
+  ++counters_.warps;
+  Cta& cta = ctas_[w.cta];
+  if (--cta.warps_left != 0) return;
+  cta.active = false;
+  ++counters_.ctas;
+  ++dones_;
+}
+
+std::string Sm::describe(unsigned slot) const {
+  const Warp& w = warps_[slot];
+  const Cta& cta = ctas_[w.cta];
+  if (w.hold == Hold::maintenance || w.hold == Hold::drain) return "a drain or invalidation of L1";
+  if (w.hold == Hold::acquire) return "the value of its acquire";
+  switch (source_->state(slot)) {
+    case WarpState::at_barrier: {
+      const std::string all = cta.barriers.describe(live_threads(cta));
+      return all.empty() ? "a barrier" : all;
+    }
+    case WarpState::exited:
+      return std::to_string(w.loads + w.stores) + " memory instructions in flight";
+    case WarpState::runnable:
+      break;
+  }
+  if (w.next == nullptr) return "its first instruction";
+  return std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight, before " +
+         source_->where(*w.next);
+}
+
+void Sm::explain(std::vector<Wait>& waits) const {
+  for (unsigned s = 0; s < warps_.size(); ++s) {
+    if (!warps_[s].active) continue;
+    const Dim3& c = ctas_[warps_[s].cta].id;
+    waits.push_back({name() + " warp " + std::to_string(s) + " of CTA (" + std::to_string(c.x) + "," +
+                         std::to_string(c.y) + "," + std::to_string(c.z) + ")",
+                     describe(s)});
+  }
+  if (active_warps_ == 0 && !lsu_.idle())
+    waits.push_back({name() + ".lsu", std::to_string(lsu_.in_flight()) + " requests in flight"});
+}
+
+}  // namespace warpline

@@ -1,0 +1,54 @@
+#include "warpline/sm/work_distributor.h"
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+
+WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms)
+    : Component(engine, std::move(name), domain), resident_(sms, 0) {
+  for (unsigned i = 0; i < sms; ++i) {
+    to_sm.emplace_back(*this, "to_sm[" + std::to_string(i) + "]");
+    from_sm.emplace_back(*this, "from_sm[" + std::to_string(i) + "]");
+  }
+}
+
+void WorkDistributor::start(Dim3 grid, unsigned resident) {
+  WARPLINE_EXPECT(!busy() && resident > 0, "a grid starts on an idle distributor, and a CTA fits on an SM");
+  grid_ = grid;
+  next_ = done_ = 0;
+  total_ = grid.count();
+  resident_limit_ = resident;
+  turn_ = 0;
+  wake(engine().now() + 1);
+}
+
+Cycle WorkDistributor::tick(Cycle now) {
+  for (std::size_t i = 0; i < from_sm.size(); ++i) {
+    if (!from_sm[i].ready(now)) continue;
+    from_sm[i].pop(now);
+    --resident_[i];
+    ++done_;
+  }
+  if (next_ >= total_) return kNever;
+  const auto sms = static_cast<unsigned>(resident_.size());
+  for (unsigned k = 0; k < sms; ++k) {
+    const unsigned sm = (turn_ + k) % sms;
+    if (resident_[sm] >= resident_limit_ || !to_sm[sm].ready(now)) continue;
+    CtaLaunch launch;
+    launch.cta.x = static_cast<std::uint32_t>(next_ % grid_.x);
+    launch.cta.y = static_cast<std::uint32_t>(next_ / grid_.x % grid_.y);
+    launch.cta.z = static_cast<std::uint32_t>(next_ / grid_.x / grid_.y);
+    to_sm[sm].send(now, launch);
+    ++resident_[sm];
+    turn_ = (sm + 1) % sms;
+    ++next_;
+    return next_ < total_ ? domain().after(now, 1) : kNever;
+  }
+  return kNever;
+}
+
+void WorkDistributor::explain(std::vector<Wait>& waits) const {
+  waits.push_back({name(), std::to_string(total_ - done_) + " of " + std::to_string(total_) + " CTAs to finish"});
+}
+
+}  // namespace warpline

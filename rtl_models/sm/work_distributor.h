@@ -1,0 +1,36 @@
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/sm/cta_message.h"
+
+namespace warpline {
+
+/// Hands the CTAs of a grid to the SMs in linear order (x, then y, then z): one per cycle, to the
+/// next SM in turn that has room.
+class WorkDistributor final : public Component {
+ public:
+  WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms);
+
+  std::deque<Out<CtaLaunch>> to_sm;
+  std::deque<In<CtaDone>> from_sm;
+
+  /// Begins a grid; `resident`: CTAs that one SM holds at once. Pre: idle, resident > 0.
+  void start(Dim3 grid, unsigned resident);
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override { return done_ < total_; }
+  void explain(std::vector<Wait>& waits) const override;
+  [[nodiscard]] std::uint64_t done() const { return done_; }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  Dim3 grid_;
+  std::uint64_t next_ = 0, total_ = 0, done_ = 0;
+  unsigned resident_limit_ = 0;
+  unsigned turn_ = 0;
+  std::vector<unsigned> resident_;
+};
+
+}  // namespace warpline
