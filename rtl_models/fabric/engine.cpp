@@ -18,9 +18,13 @@ std::uint32_t Engine::add(Component* component) {
   components_.push_back(component);
   const std::size_t words = components_.size() / 64 + 1;
   if (words != words_) {
-    WARPLINE_EXPECT(next_scheduled() == kNever, "a netlist is built before it runs");
+    // Components may have asked for their first tick already: the slots are moved, not cleared.
+    std::vector<std::uint64_t> wheel(kWheel * words, 0);
+    for (std::size_t slot = 0; slot < kWheel; ++slot)
+      std::copy_n(wheel_.begin() + static_cast<std::ptrdiff_t>(slot * words_), words_,
+                  wheel.begin() + static_cast<std::ptrdiff_t>(slot * words));
     words_ = words;
-    wheel_.assign(kWheel * words_, 0);
+    wheel_ = std::move(wheel);
   }
   return index;
 }
