@@ -1,0 +1,131 @@
+// Damaged launch files, PTX, presets and traces through the whole command: it runs them or says what is wrong
+// with them, and never crashes, hangs or complains about something else.
+//
+// WARPLINE_FUZZ_MUTANTS sets how many mutants there are of each kind of file (10000 before a release). A
+// failure names its seed; the damaged file is in the message.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "mutator.h"
+#include "workspace.h"
+
+namespace warpline::test {
+namespace {
+
+const char* const kLaunch = R"toml(module = "kernel.ptx"
+kernel = "vecadd"
+grid   = [2, 1, 1]
+block  = [64, 1, 1]
+[[argument]]
+buffer = "a"
+type   = "f32"
+count  = 256
+init   = { iota = { start = 0, step = 1 } }
+[[argument]]
+buffer = "b"
+type   = "f32"
+count  = 256
+init   = { random = { seed = 1 } }
+[[argument]]
+buffer = "c"
+type   = "f32"
+count  = 256
+expect = { expression = "a[i] + b[i] + sum(k, 0, 2, 0 * a[k])", tolerance = { abs = 0.0, rel = 1e-6 } }
+[[argument]]
+scalar = 256
+type   = "u32"
+)toml";
+
+const char* const kTrace = R"(-kernel name = vecadd
+-kernel id = 1
+-grid dim = (2,1,1)
+-block dim = (32,1,1)
+-shmem = 0
+-nregs = 16
+-binary version = 80
+-cuda stream id = 0
+-shmem base_addr = 0x00007f5a2c000000
+-local mem base_addr = 0x00007f5a2a000000
+-nvbit version = 1.5.5
+-accelsim tracer version = 5
+-enable lineinfo = 0
+
+#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [address_mode] [mem_addresses] immediate
+
+#BEGIN_TB
+
+thread block = 0,0,0
+
+warp = 0
+insts = 5
+0000 ffffffff 1 R1 IMAD.MOV.U32 1 R255 0 0
+0010 ffffffff 1 R2 LDG.E 1 R4 4 1 0x7f5a00000000 4 0
+0020 00000707 1 R3 LDG.E.CONSTANT 1 R6 4 2 0x7f5a00001604 0 0 16 0 0 0
+0030 ffffffff 0 STG.E 2 R2 R3 4 1 0x7f5a00002000 4 0
+0040 ffffffff 0 EXIT 0 0 0
+
+#END_TB
+
+#BEGIN_TB
+
+thread block = 1,0,0
+
+warp = 0
+insts = 2
+0000 0000000f 1 R2 LDG.E.STRONG.GPU 1 R4 4 0 0x7f5a00000000 0x7f5a00000100 0x7f5a00000200 0x7f5a00000300 0
+0040 ffffffff 0 EXIT 0 0 0
+
+#END_TB
+)";
+
+unsigned mutants() {
+  const char* wanted = std::getenv("WARPLINE_FUZZ_MUTANTS");
+  return wanted == nullptr ? 75 : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
+}
+
+class CommandFuzz : public testing::TestWithParam<const char*> {};
+
+TEST_P(CommandFuzz, EndsWithARuledStatus) {
+  const std::string victim = GetParam();
+  const Workspace w;
+  std::map<std::string, std::string> files = {
+      {"launch.toml", kLaunch},
+      {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
+      {"kernel-1.traceg", kTrace},
+      {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
+  const std::string input = victim == "kernel-1.traceg" ? victim : "launch.toml";
+  const std::vector<std::string> command{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
+  for (const auto& [name, text] : files) w.write(name, text);
+  const Finished sound = w.warpline(command);
+  ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
+
+  unsigned rejected = 0;
+  for (unsigned seed = 0; seed < mutants(); ++seed) {
+    const std::string damaged = Mutator(seed).mutate(files.at(victim));
+    w.write(victim, damaged);
+    const Finished run = w.warpline(command);
+    ASSERT_LE(run.status, 3) << "seed " << seed << "\n" << run.err << "\n" << damaged;
+    if (run.status == 2) {
+      ++rejected;
+      ASSERT_NE(run.err.find(victim), std::string::npos) << "seed " << seed << "\n"
+                                                         << run.err << "\n"
+                                                         << damaged;
+      ASSERT_EQ(run.out, "") << "seed " << seed;
+    }
+    ASSERT_TRUE(run.status == 0 || !(run.err + run.out).empty()) << "seed " << seed;
+  }
+  EXPECT_GT(rejected, mutants() / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
+                         testing::Values("launch.toml", "kernel.ptx", "gpu.toml", "kernel-1.traceg"),
+                         [](const auto& p) {
+                           std::string name = p.param;
+                           return name.substr(0, name.find_first_of(".-")) + "_" +
+                                  name.substr(name.rfind('.') + 1);
+                         });
+
+}  // namespace
+}  // namespace warpline::test

@@ -1,0 +1,146 @@
+// What a user sees when something is wrong: which exit status, and whether the message says where and what to
+// do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "workspace.h"
+
+namespace warpline::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Mistakes : public testing::Test {
+ protected:
+  /// Runs a launch file made of these lines.
+  Finished run(const std::string& launch, std::vector<std::string> options = {}) {
+    workspace_.write("launch.toml", launch);
+    std::vector<std::string> arguments{"run", "launch.toml"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return workspace_.warpline(arguments);
+  }
+  static std::string launch(const std::string& kernel, unsigned threads) {
+    return "module = \"" + in_source("tests/integration/data/misbehave.ptx") + "\"\nkernel = \"" + kernel +
+           "\"\ngrid = [1, 1, 1]\nblock = [" + std::to_string(threads) + ", 1, 1]\n";
+  }
+  static std::string buffer(const std::string& expect) {
+    return "[[argument]]\nbuffer = \"out\"\ntype = \"u32\"\ncount = 64\n" + expect + "\n";
+  }
+  Workspace workspace_;
+};
+
+TEST_F(Mistakes, MisalignedLoadIsAFaultRecord) {
+  // The faulting warp ends; the stores before the fault and the other warp's are done.
+  const Finished run = this->run(launch("misaligned", 64) + buffer("expect = { expression = \"i\" }"),
+                                 {"--stats", "stats.json"});
+  EXPECT_EQ(run.status, 1);
+  const std::string all = run.out + run.err;
+  EXPECT_THAT(all, AllOf(HasSubstr("misaligned"), HasSubstr("lane 3"), HasSubstr("warp"),
+                         HasSubstr("misbehave.ptx:20")));
+  const auto statistics = nlohmann::json::parse(read_file(workspace_.path("stats.json")));
+  EXPECT_EQ(statistics.at("counters").at("sm.lsu.faults").at("value"), 2);
+}
+
+TEST_F(Mistakes, UnmappedStoreIsAFaultRecord) {
+  const Finished run = this->run(launch("unmapped", 64) + buffer("expect = { expression = \"i\" }"));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out + run.err,
+              AllOf(HasSubstr("unmapped"), HasSubstr("lane 5"), HasSubstr("misbehave.ptx:40")));
+}
+
+TEST_F(Mistakes, WrongResultSaysCountIndexGotAndWanted) {
+  const std::string vecadd = replaced(read_file(in_source("sw/kernels/vecadd.toml")), "vecadd.sm_80.ptx",
+                                      in_source("sw/kernels/vecadd.sm_80.ptx"));
+  const Finished run = this->run(replaced(vecadd, "a[i] + b[i]", "a[i] + b[i] + (i == 77 || i == 900)"),
+                                 {"--stats", "stats.json"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out + run.err,
+              AllOf(HasSubstr("2"), HasSubstr("77"), HasSubstr("got"), HasSubstr("wanted")));
+  EXPECT_TRUE(std::filesystem::exists(workspace_.path("stats.json")));
+}
+
+TEST_F(Mistakes, ABarrierThatCannotCompleteIsExplained) {
+  const Finished run = this->run(launch("stuck", 64), {"--stats", "stats.json"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.out + run.err, AllOf(HasSubstr("barrier 0"), HasSubstr("barrier 1"), HasSubstr("warp")));
+  EXPECT_TRUE(std::filesystem::exists(workspace_.path("stats.json")));
+}
+
+TEST_F(Mistakes, TheCycleLimitEndsARunThatWouldNot) {
+  const Finished run = this->run(launch("spin", 32), {"--max-cycles", "5000"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.out + run.err, HasSubstr("5000"));
+}
+
+TEST_F(Mistakes, LaunchFileFaultsAreAllReportedWithTheirPlaces) {
+  const Finished run = this->run("module = \"" + in_source("tests/integration/data/misbehave.ptx") +
+                                 "\"\nkernel = \"stuk\"\ngrid = [1, 1, 1]\nblok = [64, 1, 1]\n"
+                                 "[[argument]]\nbuffer = \"out\"\ntype = \"u23\"\ncount = 4\n");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("launch.toml:4:1"), HasSubstr("blok"), HasSubstr("did you mean"),
+                    HasSubstr("block"), HasSubstr("launch.toml:7:"), HasSubstr("u32"), HasSubstr("^")));
+}
+
+TEST_F(Mistakes, AnUnknownKernelNamesTheNearest) {
+  const Finished run = this->run(launch("misalined", 32) + buffer(""));
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("launch.toml:2:"), HasSubstr("misaligned")));
+}
+
+TEST_F(Mistakes, PtxFaultsAreFoundBeforeTheRun) {
+  workspace_.write(
+      "bad.ptx",
+      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<3>;\n"
+      "\tad.s32 %r1, %r2, 1;\n\tmov.u32 %r9, %tid.x;\n\tret;\n}\n");
+  const Finished run =
+      this->run("module = \"bad.ptx\"\nkernel = \"k\"\ngrid = [1, 1, 1]\nblock = [1, 1, 1]\n");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("bad.ptx:7:2"), HasSubstr("bad.ptx:8:"), HasSubstr("%r9"), HasSubstr("^")));
+}
+
+TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
+  const std::string good = in_source("sw/kernels/vecadd.toml");
+  const auto fails = [&](std::vector<std::string> arguments, const std::string& expected) {
+    const Finished run = workspace_.warpline(arguments);
+    EXPECT_EQ(run.status, 2) << arguments.back();
+    EXPECT_THAT(run.err, HasSubstr(expected));
+    EXPECT_THAT(run.out, IsEmpty());
+  };
+  fails({"run", good, "--transport", "at"}, "not built yet");
+  fails({"run", good, "--transport", "lt"}, "not built yet");
+  fails({"run", good, "--wave", "out.vcd"}, "not built yet");
+  fails({"run", good, "--stat", "x.json"}, "--stats");
+  fails({"rum", good}, "run");
+  fails({"run", good, "--gpu", "v10"}, "v100");
+  fails({"run", good, "--set", "l2.slice=4"}, "l2.slices");
+  fails({"run", good, "--set", "l2.slices=0"}, "l2.slices");
+  fails({"run", "nowhere.toml"}, "nowhere.toml");
+}
+
+TEST_F(Mistakes, HelpAndVersionGoToStandardOutput) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"run", "--help"}, {"config", "--help"}}) {
+    const Finished run = workspace_.warpline(arguments);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_THAT(run.out, HasSubstr("xample"));
+    EXPECT_THAT(run.err, IsEmpty());
+  }
+}
+
+TEST_F(Mistakes, AFailedRunLeavesNoHalfWrittenFile) {
+  const Finished run = this->run(launch("stuk", 32), {"--stats", "stats.json"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_FALSE(std::filesystem::exists(workspace_.path("stats.json")));
+}
+
+}  // namespace
+}  // namespace warpline::test

@@ -1,0 +1,113 @@
+// The kernels of sw/kernels, as a user runs them: each launch file, at both targets.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "workspace.h"
+
+namespace warpline::test {
+namespace {
+
+using nlohmann::json;
+
+const char* const kKernels[] = {"chase", "histogram", "matmul",    "reduce",
+                                "spmv",  "stencil",   "transpose", "vecadd"};
+
+/// The launch file of a kernel, its module compiled for `target`, to stand in another folder.
+std::string launch_of(const std::string& kernel, const std::string& target) {
+  std::string text = read_file(in_source("sw/kernels/" + kernel + ".toml"));
+  text = replaced(text, "\"" + kernel + ".sm_80.ptx\"",
+                  "\"" + in_source("sw/kernels/" + kernel) + "." + target + ".ptx\"");
+  return replaced(text, "\"expected/", "\"" + in_source("sw/kernels/expected/"));
+}
+
+std::uint64_t value(const json& statistics, const std::string& counter) {
+  return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
+}
+
+class OwnKernel : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(OwnKernel, GivesTheExpectedResult) {
+  const auto& [kernel, target] = GetParam();
+  const Workspace w;
+  w.write("launch.toml", launch_of(kernel, target));
+  const Finished run = w.warpline({"run", "launch.toml", "--gpu", "mini", "--stats", "stats.json"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  EXPECT_EQ(statistics.at("schema"), 1);
+  EXPECT_EQ(statistics.at("gpu"), "mini");
+  EXPECT_EQ(statistics.at("transport"), "fast");
+  EXPECT_EQ(statistics.at("input").size(), 1U);
+  EXPECT_GT(statistics.at("cycles").get<std::uint64_t>(), 0U);
+  EXPECT_GT(statistics.at("time_ns").get<double>(), 0.0);
+  EXPECT_GE(statistics.at("wall_s").get<double>(), 0.0);
+  EXPECT_EQ(statistics.at("launches").is_array(), true);
+  EXPECT_EQ(value(statistics, "sm.lsu.faults"), 0U);
+  EXPECT_GT(value(statistics, "sm.thread_instructions"), 0U);
+  EXPECT_GE(value(statistics, "sm.lsu.global_sectors"), value(statistics, "sm.lsu.global_requests"));
+  EXPECT_GE(value(statistics, "l2.sector_accesses"), value(statistics, "l2.sector_hits"));
+  for (const auto& [path, counter] : statistics.at("counters").items()) {
+    EXPECT_TRUE(counter.contains("unit")) << path;
+    EXPECT_FALSE(counter.at("description").get<std::string>().empty()) << path;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel,
+                         testing::Combine(testing::ValuesIn(kKernels), testing::Values("sm_80", "sm_90")),
+                         [](const auto& p) {
+                           return std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param);
+                         });
+
+TEST(OwnKernels, AreAllTested) {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(in_source("sw/kernels")))
+    if (entry.path().extension() == ".cu") found.insert(entry.path().stem().string());
+  EXPECT_EQ(found, std::set<std::string>(std::begin(kKernels), std::end(kKernels)));
+}
+
+TEST(OwnKernels, RunFromTheirFolderOnABigGpu) {
+  const Workspace w;
+  const Finished run =
+      w.warpline({"run", in_source("sw/kernels/vecadd.toml"), "--gpu", "v100", "--stats", "stats.json"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  EXPECT_EQ(statistics.at("gpu"), "v100");
+  // Three arrays of 16,384 floats, four bytes each, in sectors of 32 and lines of 128 bytes.
+  EXPECT_EQ(value(statistics, "sm.lsu.global_sectors"), 3U * 16384U * 4U / 32U);
+  EXPECT_EQ(value(statistics, "sm.lsu.global_requests"), 3U * 16384U * 4U / 128U);
+}
+
+TEST(OwnKernels, RunTwiceTheSame) {
+  const Workspace w;
+  std::string text[2];
+  for (std::string& statistics : text) {
+    const Finished run =
+        w.warpline({"run", in_source("sw/kernels/histogram.toml"), "--seed", "7", "--stats", "stats.json"});
+    ASSERT_EQ(run.status, 0) << run.err;
+    json parsed = json::parse(read_file(w.path("stats.json")));
+    parsed.erase("wall_s");
+    statistics = parsed.dump();
+  }
+  EXPECT_EQ(text[0], text[1]);
+}
+
+TEST(OwnKernels, AreCountedPerLaunch) {
+  const Workspace w;
+  ASSERT_EQ(w.warpline({"run", in_source("sw/kernels/chase.toml"), "--stats", "stats.json"}).status, 0);
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  ASSERT_EQ(statistics.at("launches").size(), 3U);
+  std::uint64_t sectors = 0;
+  for (const json& launch : statistics.at("launches")) sectors += value(launch, "sm.lsu.global_sectors");
+  EXPECT_EQ(sectors, value(statistics, "sm.lsu.global_sectors"));
+  // The chases differ in one thing: the 4,096 loads of the second do not look L1 up.
+  EXPECT_EQ(value(statistics.at("launches").at(1), "l1_lg.sector_accesses"),
+            value(statistics.at("launches").at(2), "l1_lg.sector_accesses") + 4096U);
+}
+
+}  // namespace
+}  // namespace warpline::test

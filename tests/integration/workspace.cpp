@@ -1,0 +1,85 @@
+#include "workspace.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace warpline::test {
+namespace fs = std::filesystem;
+namespace {
+
+/// Processor time after which a command counts as hanging, seconds; sanitizers included.
+constexpr rlim_t kLimit = 300;
+
+}  // namespace
+
+Workspace::Workspace() {
+  std::string pattern = (fs::temp_directory_path() / "warpline-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), pattern);
+  folder_ = pattern;
+}
+
+Workspace::~Workspace() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::string Workspace::write(const std::string& name, const std::string& bytes) const {
+  std::ofstream out(path(name), std::ios::binary);
+  out << bytes;
+  EXPECT_TRUE(out.flush().good()) << path(name);
+  return path(name);
+}
+
+Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
+  const std::string out = path(".stdout"), err = path(".stderr");
+  std::vector<char*> argv;
+  std::string program = WARPLINE_BINARY;
+  argv.push_back(program.data());
+  std::vector<std::string> copies = arguments;
+  for (std::string& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (chdir(folder_.c_str()) != 0 || dup2(out_file, STDOUT_FILENO) < 0 || dup2(err_file, STDERR_FILENO) < 0)
+      _exit(126);
+    const rlimit limit{kLimit, kLimit};
+    setrlimit(RLIMIT_CPU, &limit);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  EXPECT_TRUE(in.good()) << path;
+  return bytes.str();
+}
+
+std::string in_source(const std::string& relative) {
+  return std::string(WARPLINE_SOURCE_DIR "/") + relative;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+}  // namespace warpline::test

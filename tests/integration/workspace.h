@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warpline::test {
+
+/// What a finished command left: its exit status (128 + N where signal N ended it), and both its streams.
+struct Finished {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A folder of its own for one test, removed afterwards, and the commands run in it.
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Writes a file; returns its absolute path.
+  std::string write(const std::string& name, const std::string& bytes) const;
+  /// The same, from the bytes of `values` as they lie in (little-endian) memory.
+  template <class T>
+  std::string write_values(const std::string& name, const std::vector<T>& values) const {
+    std::string bytes(values.size() * sizeof(T), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return write(name, bytes);
+  }
+  /// Runs `warpline` with `arguments`, this folder being the current one.
+  [[nodiscard]] Finished warpline(const std::vector<std::string>& arguments) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The bytes of a file; fails the test where it cannot be read.
+[[nodiscard]] std::string read_file(const std::string& path);
+/// A path below the project's top folder, absolute.
+[[nodiscard]] std::string in_source(const std::string& relative);
+/// `text` with every `from` replaced.
+[[nodiscard]] std::string replaced(std::string text, const std::string& from, const std::string& to);
+
+}  // namespace warpline::test
