@@ -38,6 +38,10 @@ inline constexpr unsigned kWarpLanes = 32;
 /// Bit s stands for sector s of a line.
 using SectorMask = std::uint8_t;
 inline constexpr SectorMask kAllSectors = 0xF;
+/// The number of sectors in `mask`. (A packed table: baseline x86-64 has no instruction for it.)
+constexpr unsigned sector_count(SectorMask mask) {
+  return static_cast<unsigned>(0x4332322132212110ULL >> ((mask & kAllSectors) * 4U)) & 0xFU;
+}
 /// Bit n stands for lane n of a warp.
 using LaneMask = std::uint32_t;
 

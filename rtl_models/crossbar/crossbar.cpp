@@ -5,8 +5,6 @@ namespace {
 
 std::string indexed(const char* port, unsigned i) { return std::string(port) + "[" + std::to_string(i) + "]"; }
 
-unsigned sectors_of(const Request& r) { return static_cast<unsigned>(__builtin_popcount(r.sectors)); }
-
 }  // namespace
 
 Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
@@ -67,8 +65,8 @@ void Crossbar::grant_request(Cycle now, unsigned slice) {
   } else {
     in.pop(now);
     ++counters_.request_messages;
-    if (r->command == Command::write) counters_.request_sectors += sectors_of(*r);
-    if (r->command == Command::read) counters_.read_sectors_requested += sectors_of(*r);
+    if (r->command == Command::write) counters_.request_sectors += sector_count(r->sectors);
+    if (r->command == Command::read) counters_.read_sectors_requested += sector_count(r->sectors);
   }
   r->route = static_cast<std::uint16_t>(client);
   const RequestMessage message{r};
@@ -124,7 +122,7 @@ void Crossbar::grant_response(Cycle now, unsigned client) {
   const ResponseMessage message{r};
   ++counters_.response_messages;
   counters_.beats += message.beats(widths_.response);
-  if (r->command == Command::read) counters_.response_sectors += sectors_of(*r);
+  if (r->command == Command::read) counters_.response_sectors += sector_count(r->sectors);
   out.send(now, message);
   if (up_.asking(client) != 0) static_cast<void>(out.ready(now));
 }

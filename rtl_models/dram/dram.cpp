@@ -27,7 +27,7 @@ Cycle DramChannel::tick(Cycle now) {
     Request* r = ports_.take(now, port);
     WARPLINE_EXPECT((r->command == Command::read || r->command == Command::write) && r->sectors != 0,
                     "a DRAM channel reads and writes sectors");
-    const auto sectors = static_cast<unsigned>(__builtin_popcount(r->sectors));
+    const unsigned sectors = sector_count(r->sectors);
     held_[scheduler_.accept(t, r->line, sectors, r->command == Command::write)] = {r, port};
   }
   DramScheduler::Burst burst;

@@ -107,7 +107,7 @@ inline unsigned beats_for(unsigned bytes, unsigned width) {
 inline unsigned RequestMessage::beats(unsigned width) const {
   switch (request->command) {
     case Command::write:
-      return beats_for(kSectorBytes * static_cast<unsigned>(__builtin_popcount(request->sectors)), width);
+      return beats_for(kSectorBytes * sector_count(request->sectors), width);
     case Command::atomic:
     case Command::reduce:
       return beats_for(request->atomics->count * size_of(request->atomics->type), width);
@@ -120,7 +120,7 @@ inline unsigned RequestMessage::beats(unsigned width) const {
 inline unsigned ResponseMessage::beats(unsigned width) const {
   switch (request->command) {
     case Command::read:
-      return beats_for(kSectorBytes * static_cast<unsigned>(__builtin_popcount(request->sectors)), width);
+      return beats_for(kSectorBytes * sector_count(request->sectors), width);
     case Command::atomic:
       return beats_for(request->atomics->count * size_of(request->atomics->type), width);
     case Command::write:

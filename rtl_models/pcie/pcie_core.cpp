@@ -64,7 +64,7 @@ void PcieCore::add_split(PcieTrain& train, unsigned payload) const {
 
 PcieTrain PcieCore::read_completion(SectorMask sectors) const {
   PcieTrain train;
-  add_split(train, kSectorBytes * static_cast<unsigned>(__builtin_popcount(sectors)));
+  add_split(train, kSectorBytes * sector_count(sectors));
   return train;
 }
 
