@@ -82,8 +82,8 @@ class GpuPlatform {
   [[nodiscard]] std::vector<std::string> unreconciled() const;
 
  private:
-  struct Netlist;
-  std::unique_ptr<Netlist> netlist_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace warpline

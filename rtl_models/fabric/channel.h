@@ -137,6 +137,7 @@ class In final : public PortBase {
     WARPLINE_EXPECT(ready(now), "a message that has arrived is popped");
     Slot& slot = slots_[head_];
     const M message = slot.message;
+    owner_.engine().note_move(now);
     slot.at = now + parameters_.credit_latency;
     if (count_ == parameters_.depth) sender_->end(std::max(wire_free_, slot.at));
     --count_;

@@ -94,9 +94,16 @@ void Engine::tick_all() {
 }
 
 RunOutcome Engine::run_until(Cycle limit) {
+  const Cycle start = now_;
   for (;;) {
     const Cycle scheduled = next_scheduled();
-    if (scheduled == kNever) return quiescent() ? RunOutcome::quiescent : RunOutcome::deadlock;
+    if (scheduled == kNever) {
+      if (!quiescent()) return RunOutcome::deadlock;
+      // The calendar is empty, so time may go back to where the last thing happened: which idle
+      // ticks came after it is no part of the result.
+      now_ = std::max(last_move_, start);
+      return RunOutcome::quiescent;
+    }
     if (scheduled > limit) return RunOutcome::cycle_limit;
     if (mode_ == TickMode::lazy) {
       now_ = scheduled;

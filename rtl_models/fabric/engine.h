@@ -75,7 +75,8 @@ class Engine {
 
   /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
   RunOutcome run_until(Cycle limit);
-  /// The cycle being ticked, or the last one ticked.
+  /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
+  /// was taken off a channel, however many idle ticks followed.
   [[nodiscard]] Cycle now() const { return now_; }
   /// Who waits for what; meaningful after `deadlock` and `cycle_limit`.
   [[nodiscard]] std::vector<Wait> explain() const;
@@ -86,6 +87,8 @@ class Engine {
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
 
+  /// A message was taken off a channel in cycle `now`: called by ports.
+  void note_move(Cycle now) { last_move_ = now; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
   [[nodiscard]] std::uint64_t next_sequence() { return ++sequence_; }
   /// Ticks executed so far: the cost of the run in component visits.
@@ -121,6 +124,7 @@ class Engine {
   using Far = std::pair<Cycle, std::uint32_t>;
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
   Cycle now_ = 0;
+  Cycle last_move_ = 0;
   Cycle progress_every_ = kNever;
   Cycle progress_at_ = kNever;
   std::function<bool(Cycle)> progress_;

@@ -94,6 +94,7 @@ Evicted L1LgCore::store_local(const Request& r) {
 void L1LgCore::pass_atomic(const Request& r) {
   path_.drop_line(line_number(r.virtual_line));
   ++counters_.atomics;
+  counters_.atomic_sectors += count(r.sectors);
 }
 
 void L1LgCore::invalidate_global() {

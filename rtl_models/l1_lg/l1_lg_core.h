@@ -13,7 +13,7 @@ struct L1LgCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
   std::uint64_t load_sectors = 0, load_sector_hits = 0;
   std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0;
-  std::uint64_t atomics = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
+  std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
   std::uint64_t invalidations = 0, dead_fills = 0;
 
   template <class F>
@@ -28,6 +28,7 @@ struct L1LgCounters {
     f("forwarded_sectors", forwarded_sectors, "sectors", "read at L2 without a look-up");
     f("stored_sectors", stored_sectors, "sectors", "written through to L2");
     f("atomics", atomics, "requests", "atomics and reductions passed to L2");
+    f("atomic_sectors", atomic_sectors, "sectors", "of those requests");
     f("evictions", evictions, "lines", "replaced to make room");
     f("writebacks", writebacks, "lines", "dirty local lines written back");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");

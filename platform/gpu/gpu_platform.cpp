@@ -1,0 +1,228 @@
+#include "warpline/gpu/gpu_platform.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "warpline/base/contract.h"
+#include "warpline/gpu/netlist.h"
+
+namespace warpline {
+namespace {
+
+constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
+constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
+constexpr std::uint64_t kBufferAlignment = 256;
+constexpr std::uint64_t kConstantBytes = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) & ~(kBufferAlignment - 1); }
+
+}  // namespace
+
+struct GpuPlatform::State {
+  State(const GpuConfig& c, const RunOptions& o) : config(c), options(o), engine(o.tick_mode, o.seed) {}
+
+  GpuConfig config;
+  RunOptions options;
+  Engine engine;
+  AddressSpace space;
+  std::unique_ptr<MemoryImage> vidmem, sysmem;  ///< made when first needed; none in a tags-only run
+  std::unique_ptr<Netlist> netlist;             ///< made by the first launch
+  std::vector<std::string> regions;             ///< names of the declared buffers; region n is entry n-1
+  std::uint64_t vidmem_used = kConstantBytes;   ///< constant banks first
+  std::uint64_t sysmem_used = 0;
+  Cycle progress_every = kNever;
+  std::function<bool(double)> progress;
+
+  [[nodiscard]] std::uint64_t local_bytes(const KernelInfo& info) const {
+    return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_bytes;
+  }
+  [[nodiscard]] unsigned resident(const KernelInfo& info) const {
+    unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
+    if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+    return n;
+  }
+  MemoryImage& image(Aperture aperture) {
+    std::unique_ptr<MemoryImage>& m = aperture == Aperture::vidmem ? vidmem : sysmem;
+    if (m == nullptr) m = std::make_unique<MemoryImage>(aperture == Aperture::vidmem ? config.vidmem_bytes : config.sysmem_bytes);
+    return *m;
+  }
+  std::uint8_t* host(std::uint64_t address, std::size_t count) {
+    const Mapping* hint = nullptr;
+    const Mapping* m = space.find(address, 1, hint);
+    WARPLINE_EXPECT(m != nullptr && count <= m->bytes - (address - m->base), "the host touches mapped memory only");
+    const PhysicalAddress p{m->physical.value + (address - m->base)};
+    return image(aperture_of(p)).at(offset_in_aperture(p));
+  }
+  void build();
+  void prepare(const KernelInfo& info, bool invalidate_l1);
+};
+
+void GpuPlatform::State::build() {
+  if (netlist != nullptr) return;
+  netlist = options.tags_only
+                ? std::make_unique<Netlist>(config, engine, nullptr, nullptr)
+                : std::make_unique<Netlist>(config, engine, &image(Aperture::vidmem), &image(Aperture::sysmem));
+}
+
+void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
+  build();
+  netlist->set_regions(regions.size());
+  for (Netlist::SmCluster& c : netlist->clusters()) {
+    if (invalidate_l1) {
+      c.l1_lg->invalidate_global();
+      c.texture->invalidate();
+    }
+    // Every launch writes its parameters to bank 0, so constants are never left stale.
+    c.constant->invalidate();
+  }
+  if (!options.tags_only && !info.parameters.empty())
+    std::memcpy(image(Aperture::vidmem).at(ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset)),
+                info.parameters.data(), info.parameters.size());
+}
+
+GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)
+    : state_(std::make_unique<State>(config, options)) {}
+
+GpuPlatform::~GpuPlatform() = default;
+
+std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture) {
+  const bool vidmem = aperture == Aperture::vidmem;
+  std::uint64_t& used = vidmem ? state_->vidmem_used : state_->sysmem_used;
+  const std::uint64_t size = vidmem ? state_->config.vidmem_bytes : state_->config.sysmem_bytes;
+  if (bytes > size || aligned(std::max<std::uint64_t>(bytes, 1)) > size - used) return 0;
+  Mapping m;
+  m.base = (vidmem ? kVidmemBase : kSysmemBase) + used;
+  m.bytes = bytes;
+  m.physical = physical(aperture, used);
+  if (!name.empty()) {
+    state_->regions.push_back(name);
+    m.region = static_cast<std::uint16_t>(std::min<std::size_t>(state_->regions.size(), 0xFFFF));
+  }
+  used += aligned(std::max<std::uint64_t>(bytes, 1));
+  state_->space.map(m);
+  return m.base;
+}
+
+void GpuPlatform::map_everything() {
+  WARPLINE_EXPECT(state_->netlist == nullptr || state_->options.tags_only, "data and no data do not mix in one run");
+  state_->options.tags_only = true;
+  state_->space.map_everything();
+}
+
+void GpuPlatform::write(std::uint64_t address, const void* bytes, std::size_t count) {
+  if (count != 0) std::memcpy(state_->host(address, count), bytes, count);
+}
+
+void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) const {
+  if (count != 0) std::memcpy(bytes, state_->host(address, count), count);
+}
+
+void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::size_t count) {
+  WARPLINE_EXPECT(address <= kConstantBytes && count <= kConstantBytes - address, "constant addresses lie in the banks");
+  if (count != 0) std::memcpy(state_->image(Aperture::vidmem).at(address), bytes, count);
+}
+
+std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
+  std::vector<std::string> out;
+  const SmParameters& sm = state_->config.sm;
+  const std::uint64_t threads = info.block.count();
+  if (threads == 0 || threads > 1024) out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
+  if (info.grid.count() == 0) out.push_back("the grid has no CTA");
+  if (threads <= 1024 && info.warps_per_cta() > sm.warp_slots)
+    out.push_back("a CTA of " + std::to_string(info.warps_per_cta()) + " warps does not fit an SM of " +
+                  std::to_string(sm.warp_slots) + " warp slots");
+  if (info.shared_bytes > sm.shared_bytes)
+    out.push_back("a CTA uses " + std::to_string(info.shared_bytes) + " bytes of shared memory; an SM has " +
+                  std::to_string(sm.shared_bytes));
+  if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
+    out.push_back("the parameters do not fit constant bank 0");
+  if (info.carries_data && state_->local_bytes(info) > state_->config.vidmem_bytes - state_->vidmem_used)
+    out.push_back("local memory of " + std::to_string(info.local_bytes) + " bytes per thread does not fit video memory");
+  if (!info.carries_data && !state_->options.tags_only)
+    out.push_back("the program carries no data; it runs on a platform without data only");
+  return out;
+}
+
+LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
+  const KernelInfo& info = kernel.info();
+  WARPLINE_EXPECT(refusals(info).empty(), "a kernel is launched on a GPU that can run it");
+  State& s = *state_;
+  s.prepare(info, invalidate_l1);
+  MemoryMap map;
+  map.space = &s.space;
+  map.constant_base = physical(Aperture::vidmem, 0);
+  map.local_bytes = info.local_bytes;
+  map.with_data = !s.options.tags_only;
+  const std::uint64_t per_sm = std::uint64_t{s.config.sm.warp_slots} * kWarpLanes * info.local_bytes;
+  // Without data local memory needs no place in the backing store, only addresses of its own.
+  const std::uint64_t local_base = s.options.tags_only
+                                       ? std::uint64_t{1} << 58U
+                                       : (s.config.vidmem_bytes - per_sm * s.config.sms) & ~(kBufferAlignment - 1);
+  const unsigned resident = s.resident(info);
+  for (unsigned i = 0; i < s.config.sms; ++i) {
+    map.local_base = physical(Aperture::vidmem, local_base + i * per_sm);
+    s.netlist->clusters()[i].sm->start(info, kernel.make_source(i, s.config.sm.warp_slots), map, resident);
+  }
+  WorkDistributor& distributor = s.netlist->distributor();
+  if (s.progress)
+    s.engine.on_progress(s.progress_every, [&s, &distributor](Cycle) {
+      return s.progress(static_cast<double>(distributor.done()) / static_cast<double>(distributor.total()));
+    });
+  const Cycle start = s.engine.now();
+  distributor.start(info.grid, resident);
+  LaunchResult result;
+  result.outcome = s.engine.run_until(s.options.max_cycles);
+  if (result.outcome == RunOutcome::quiescent && s.sysmem_used != 0) {
+    // The end of a grid is a release at system scope: the host sees what the grid wrote.
+    s.netlist->clusters()[0].sm->maintain(maintenance::kDrain | maintenance::kWriteBackSysmem);
+    result.outcome = s.engine.run_until(s.options.max_cycles);
+  }
+  result.cycles = s.engine.now() - start;
+  if (result.outcome == RunOutcome::deadlock || result.outcome == RunOutcome::cycle_limit)
+    result.waits = s.engine.explain();
+  return result;
+}
+
+void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
+  state_->progress_every = cycles;
+  state_->progress = std::move(callback);
+}
+
+const GpuConfig& GpuPlatform::config() const { return state_->config; }
+
+Cycle GpuPlatform::now() const { return state_->engine.now(); }
+
+double GpuPlatform::time_ns() const {
+  const ClockParameters& c = state_->config.clocks;
+  return static_cast<double>(now()) * 1000.0 / std::max({c.sm, c.l2, c.dram, c.link});
+}
+
+std::vector<FaultRecord> GpuPlatform::faults() const {
+  std::vector<FaultRecord> out;
+  if (state_->netlist == nullptr) return out;
+  for (unsigned i = 0; i < state_->config.sms; ++i)
+    for (const FaultReport& f : state_->netlist->clusters()[i].sm->faults())
+      out.push_back({std::string(name_of(f.fault.kind)), f.fault.cycle, i, f.fault.slot, f.cta, f.fault.lane, f.where,
+                     f.fault.address});
+  std::sort(out.begin(), out.end(), [](const FaultRecord& a, const FaultRecord& b) {
+    return a.cycle != b.cycle ? a.cycle < b.cycle : a.sm < b.sm;
+  });
+  return out;
+}
+
+void GpuPlatform::visit(CounterVisitor& visitor) const {
+  if (state_->netlist == nullptr) return;
+  state_->netlist->visit(visitor);
+  for (std::size_t i = 0; i < state_->regions.size(); ++i) {
+    const RegionCounters c = state_->netlist->region(i + 1);
+    const std::string block = "buffer." + state_->regions[i] + ".l2";
+    visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors", "look-ups of this buffer's lines in L2");
+    visitor.counter(block, "sector_hits", c.sector_hits, "sectors", "of those, found valid");
+  }
+}
+
+std::vector<std::string> GpuPlatform::unreconciled() const {
+  return state_->netlist == nullptr ? std::vector<std::string>{} : state_->netlist->unreconciled();
+}
+
+}  // namespace warpline
