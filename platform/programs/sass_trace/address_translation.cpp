@@ -1,0 +1,68 @@
+#include "warpline/programs/sass_trace/address_translation.h"
+
+#include "warpline/sm/address_windows.h"
+
+namespace warpline::sass {
+namespace {
+
+std::uint64_t lane_address(const Addresses& a, unsigned lane) {
+  return a.form == AddressForm::strided ? a.base + lane * static_cast<std::uint64_t>(a.stride) : a.lane[lane];
+}
+
+}  // namespace
+
+bool AddressTranslation::in_shared(std::uint64_t address) const {
+  return shared_ != 0 && address - shared_ < AddressWindows::kSize;
+}
+
+bool AddressTranslation::in_local(std::uint64_t address) const {
+  return local_ != 0 && address - local_ < AddressWindows::kSize;
+}
+
+std::uint64_t AddressTranslation::translate(Space space, std::uint64_t address) const {
+  switch (space) {
+    case Space::shared:
+      return in_shared(address) ? address - shared_ : address;
+    case Space::local:
+      return (in_local(address) ? address - local_ : address) % kLocalBytes;
+    case Space::generic:
+      if (in_shared(address)) return AddressWindows::to_generic(Space::shared, address - shared_);
+      if (in_local(address)) return AddressWindows::to_generic(Space::local, (address - local_) % kLocalBytes);
+      return address;
+    case Space::constant:
+      return address % (ConstantBanks::kBanks * ConstantBanks::kBankBytes);
+    default:
+      return address;
+  }
+}
+
+bool AddressTranslation::apply(Space space, LaneMask mask, Addresses& a) const {
+  if (space == Space::global) return true;
+  bool all_global = space == Space::generic;
+  for (LaneMask m = mask; m != 0 && all_global; m &= m - 1) {
+    const std::uint64_t address = lane_address(a, static_cast<unsigned>(__builtin_ctz(m)));
+    all_global = !in_shared(address) && !in_local(address);
+  }
+  if (all_global) return true;
+  if (a.form == AddressForm::strided) {
+    // The whole run moves by one amount if both ends do, and it is shorter than any window.
+    constexpr std::int64_t kShort = 4096;
+    const std::uint64_t first = lane_address(a, static_cast<unsigned>(__builtin_ctz(mask)));
+    const std::uint64_t last = lane_address(a, 31U - static_cast<unsigned>(__builtin_clz(mask)));
+    const std::uint64_t shift = translate(space, first) - first;
+    if (a.stride >= -kShort && a.stride <= kShort && shift == translate(space, last) - last) {
+      a.base += shift;
+      return false;
+    }
+  }
+  std::array<std::uint64_t, kWarpLanes> lanes{};
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    lanes[lane] = translate(space, lane_address(a, lane));
+  }
+  a.form = AddressForm::per_lane;
+  a.lane = lanes;
+  return false;
+}
+
+}  // namespace warpline::sass

@@ -1,0 +1,102 @@
+#include "warpline/programs/sass_trace/line_cursor.h"
+
+#include <limits>
+
+#include "warpline/sm/kernel.h"
+
+namespace warpline::sass {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+enum class Digits { ok, wrong, overflow };
+
+Digits read_decimal(std::string_view digits, std::uint64_t& value) {
+  if (digits.empty()) return Digits::wrong;
+  value = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return Digits::wrong;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return Digits::overflow;
+    value = value * 10 + digit;
+  }
+  return Digits::ok;
+}
+
+std::string quoted(std::string_view word) {
+  std::string s = "'";
+  for (const char c : word.substr(0, 40)) s += c >= ' ' && c <= '~' ? c : '?';
+  return s + (word.size() > 40 ? "...'" : "'");
+}
+
+}  // namespace
+
+std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
+  std::string_view digits = word(what);
+  const std::string_view all = digits;
+  if (digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) digits.remove_prefix(2);
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    const int d = hex_digit(c);
+    if (d < 0) fail(std::string("expected ") + what + " in hexadecimal, found " + quoted(all));
+    if (value >> 60U != 0) fail(std::string(what) + " does not fit in 64 bits");
+    value = value << 4U | static_cast<std::uint64_t>(d);
+  }
+  if (value > max) fail(std::string(what) + " is out of range: " + quoted(all));
+  return value;
+}
+
+std::uint64_t LineCursor::decimal(const char* what, std::uint64_t max) {
+  const std::string_view digits = word(what);
+  std::uint64_t value = 0;
+  const Digits d = read_decimal(digits, value);
+  if (d == Digits::wrong) fail(std::string("expected ") + what + " as a number, found " + quoted(digits));
+  if (d == Digits::overflow || value > max)
+    fail(std::string(what) + " is out of range: " + quoted(digits), "at most " + std::to_string(max));
+  return value;
+}
+
+std::int64_t LineCursor::signed_decimal(const char* what) {
+  const std::string_view text = word(what);
+  const bool negative = !text.empty() && text[0] == '-';
+  std::uint64_t value = 0;
+  const Digits d = read_decimal(negative ? text.substr(1) : text, value);
+  if (d == Digits::wrong) fail(std::string("expected ") + what + " as a number, found " + quoted(text));
+  if (d == Digits::overflow || (negative && value > std::uint64_t{1} << 63U))
+    fail(std::string(what) + " does not fit in 64 bits: " + quoted(text));
+  return static_cast<std::int64_t>(negative ? std::uint64_t{0} - value : value);
+}
+
+unsigned LineCursor::register_number(const char* what) {
+  const std::string_view text = word(what);
+  std::uint64_t value = 0;
+  if (text.size() < 2 || text.size() > 4 || text[0] != 'R' || read_decimal(text.substr(1), value) != Digits::ok ||
+      value > 255)
+    fail(std::string("expected ") + what + " (R0 to R255), found " + quoted(text));
+  return static_cast<unsigned>(value);
+}
+
+void LineCursor::expect_end() {
+  if (done()) return;
+  const std::string_view extra = word("nothing");
+  fail("expected the end of the line, found " + quoted(extra));
+}
+
+void LineCursor::fail(std::string message, std::string hint) const {
+  throw InputError(fault_at(*file_, number_, last_ + 1, line_, std::move(message), std::move(hint), at_ - last_));
+}
+
+void LineCursor::fail_line(std::string message, std::string hint) const {
+  throw InputError(fault_at(*file_, number_, 0, line_, std::move(message), std::move(hint)));
+}
+
+void LineCursor::missing(const char* what) const {
+  throw InputError(fault_at(*file_, number_, at_ + 1, line_, std::string("the line ends where ") + what + " should stand"));
+}
+
+}  // namespace warpline::sass

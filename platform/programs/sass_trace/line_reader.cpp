@@ -1,0 +1,76 @@
+#include "warpline/programs/sass_trace/line_reader.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "warpline/sm/kernel.h"
+
+namespace warpline::sass {
+
+LineReader::LineReader(std::string path) : path_(std::move(path)), buffer_(4 * kMaxLine) {
+  try {
+    stream_ = open_stream(path_);
+  } catch (const std::runtime_error& e) {
+    throw InputError(fault_at(path_, 0, 0, {}, e.what()));
+  }
+}
+
+bool LineReader::refill() {
+  if (ended_) return false;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  try {
+    const std::size_t got = stream_->read(buffer_.data() + end_, buffer_.size() - end_);
+    end_ += got;
+    ended_ = got == 0;
+  } catch (const std::runtime_error& e) {
+    throw InputError(fault_at(path_, number_, 0, {}, std::string("the file ") + e.what()));
+  }
+  return !ended_;
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t searched = begin_;
+  while (true) {
+    const void* found = end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
+    if (found != nullptr || (ended_ && end_ > begin_)) {
+      const std::size_t stop =
+          found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) : end_;
+      line = {buffer_.data() + begin_, stop - begin_};
+      begin_ = found != nullptr ? stop + 1 : end_;
+      ++number_;
+      if (line.size() > kMaxLine)
+        throw InputError(fault_at(path_, number_, 0, line, "the line is longer than 65536 characters"));
+      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      return true;
+    }
+    if (ended_) return false;
+    const std::size_t held = end_ - begin_;
+    if (held > kMaxLine)
+      throw InputError(fault_at(path_, number_ + 1, 0, {buffer_.data() + begin_, held},
+                                "the line is longer than 65536 characters"));
+    refill();
+    searched = begin_ + held;
+  }
+}
+
+Diagnostic fault_at(const std::string& file, unsigned line, std::size_t column, std::string_view source,
+                    std::string message, std::string hint, std::size_t length) {
+  constexpr std::size_t kShown = 200;
+  Diagnostic d;
+  d.file = file;
+  d.line = line;
+  d.column = static_cast<unsigned>(column);
+  d.source = std::string(source.substr(0, kShown));
+  for (char& c : d.source)
+    if ((c < ' ' && c != '\t') || c > '~') c = '?';
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  d.length = static_cast<unsigned>(column > kShown ? 1 : std::min(length, kShown + 1 - column));
+  return d;
+}
+
+}  // namespace warpline::sass

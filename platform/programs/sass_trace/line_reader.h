@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "warpline/base/problem.h"
+
+namespace warpline::sass {
+
+/// The bytes of a file, decompressed as they are asked for.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Fills up to `capacity` bytes and answers how many; 0 at the end. Throws std::runtime_error
+  /// with a sentence when the file cannot be read, is corrupt or cut short.
+  [[nodiscard]] virtual std::size_t read(char* to, std::size_t capacity) = 0;
+};
+
+/// Opens `path`. A name that ends in `.xz` or `.gz`, or a file that starts as those formats do, is
+/// decompressed; several compressed streams one after another count as one. Throws
+/// std::runtime_error with a sentence if it cannot be opened.
+[[nodiscard]] std::unique_ptr<ByteStream> open_stream(const std::string& path);
+
+/// Lines of a text file in bounded memory.
+class LineReader {
+ public:
+  /// A longer line is no trace (the longest of a trace is its kernel's name).
+  static constexpr std::size_t kMaxLine = 65536;
+
+  /// Throws InputError if the file cannot be opened.
+  explicit LineReader(std::string path);
+  /// The next line without its end, valid until the next call; false at the end of the file.
+  /// Throws InputError if the file cannot be read further or the line is too long.
+  [[nodiscard]] bool next(std::string_view& line);
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Number of the line that `next` gave, from 1.
+  [[nodiscard]] unsigned number() const { return number_; }
+
+ private:
+  bool refill();
+
+  std::string path_;
+  std::unique_ptr<ByteStream> stream_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  unsigned number_ = 0;
+  bool ended_ = false;
+};
+
+/// A diagnostic at `column` (1-based; 0: the whole line) of a line, which is shown cut to 200
+/// characters and with what cannot be printed as '?'.
+[[nodiscard]] Diagnostic fault_at(const std::string& file, unsigned line, std::size_t column, std::string_view source,
+                                  std::string message, std::string hint = {}, std::size_t length = 1);
+
+}  // namespace warpline::sass

@@ -1,0 +1,71 @@
+#include <string>
+#include <unordered_map>
+
+#include "warpline/programs/sass_trace/opcode.h"
+
+namespace warpline::sass {
+namespace {
+
+/// Latencies in SM cycles from issue to a result that the next instruction can read. Calibrated: typical of
+/// Volta to Hopper, rounded; no vendor publishes them. Names: CUDA Binary Utilities, "Instruction Set Reference".
+struct Group {
+  unsigned latency;
+  const char* names;  ///< separated by blanks
+};
+
+constexpr Group kGroups[] = {
+    // Integer, logic, single and half precision, moves, predicates: the main pipelines.
+    {4,
+     "FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FMNMX FMNMX3 FMUL FMUL2 FMUL32I FSEL FSET FSETP FSWZADD FSWZ RRO "
+     "HADD2 HADD2_32I HFMA2 HFMA2_32I HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 HFMA2_MMA "
+     "BMSK BREV BFE BFI IABS IADD IADD3 IADD32I IADD_64 IDP IDP4A IMAD IMAD32I IMADSP IMNMX IMNMX3 VIMNMX VIMNMX3 VIADD VIADDMNMX "
+     "VHMNMX IMUL IMUL32I ISCADD ISCADD32I ISET ISETP LEA LOP LOP3 LOP32I LOP3_LUT PLOP3 SHF SHL SHR SGXT VABSDIFF VABSDIFF4 VADD VMAD "
+     "MOV MOV32I MOVM PRMT SEL ICMP FCMP CSET CSETP PSET PSETP P2R R2P XMAD F2FP F2IP I2IP I2FP "
+     "UIMNMX UBMSK UBREV UCLEA UIADD3 UIMAD UISETP ULEA ULOP ULOP3 ULOP32I UMOV UP2UR UPLOP3 UPRMT UR2UP USEL USGXT USHF USHL USHR "
+     "UVIADD UVIMNMX UFADD UFFMA UFMNMX UFMUL UFSEL UFSET UFSETP UF2FP UI2FP UF2F UF2I UI2F UF2IP UI2I UIABS UVIADDMNMX UMEMSETS "},
+    // Control: the trace has taken the branches already.
+    {4,
+     "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT RPCMOV BREAK BSSY BSYNC BMOV BPT KILL PREEXIT YIELD WARPSYNC NOP PMTRIG "
+     "SSY SYNC PBK BRK PCNT CONT PRET PLONGJMP LONGJMP JCAL CAL RTT RTE IDE RAM SAM ELECT ENDCOLLECTIVE ACQBULK ERRBAR CGAERRBAR "
+     "SETLMEMBASE GETLMEMBASE LEPC SETCTAID SETMAXREG USETMAXREG USETSHMSZ DEPBAR LDGDEPBAR WARPGROUP WARPGROUPSET UCGABAR_ARV UCGABAR_WAIT "},
+    // Votes and moves between the uniform and the vector registers.
+    {6, "VOTE VOTEU MATCH REDUX CREDUX R2UR R2B B2R "},
+    {8, "CS2R CS2UR VOTE_VTG"},
+    {12, "ULDC S2UR LDCU UMATCH QSPC"},
+    // Conversions, bit counts: a quarter of the rate.
+    {14, "F2F F2I I2F I2I FRND POPC FLO UPOPC UFLO"},
+    {16, "DADD DFMA DMNMX DMUL DSET DSETP"},
+    {18, "MUFU"},
+    {20, "S2R HMMA IMMA BMMA DMMA QMMA OMMA"},
+    {24, "SHFL"},
+    {28, "LDC"},
+    // Four warps together; the result of the longest shape.
+    {128, "HGMMA IGMMA BGMMA QGMMA"},
+};
+
+std::unordered_map<std::string, unsigned> make_table() {
+  std::unordered_map<std::string, unsigned> table;
+  for (const Group& g : kGroups) {
+    std::string name;
+    for (const char* c = g.names;; ++c) {
+      if (*c != ' ' && *c != '\0') {
+        name += *c;
+        continue;
+      }
+      if (!name.empty()) table.emplace(name, g.latency);
+      name.clear();
+      if (*c == '\0') break;
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+unsigned alu_latency(std::string_view name) {
+  static const std::unordered_map<std::string, unsigned> kTable = make_table();
+  const auto found = kTable.find(std::string(name));
+  return found == kTable.end() ? 0 : found->second;
+}
+
+}  // namespace warpline::sass

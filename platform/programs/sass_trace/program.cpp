@@ -1,0 +1,208 @@
+#include "warpline/programs/sass_trace/program.h"
+
+#include <algorithm>
+
+#include "warpline/base/random.h"
+
+namespace warpline::sass {
+namespace {
+
+const std::string kOthers = "others";
+constexpr unsigned kZeroRegister = 255;  ///< RZ reads as zero and is never waited for
+
+std::uint64_t hash_of(std::uint32_t pc, std::string_view text) {
+  std::uint64_t h = pc * 0x9E3779B97F4A7C15ULL;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return splitmix64(h);
+}
+
+/// Collects register numbers without repetition, sources first.
+class RegisterList {
+ public:
+  explicit RegisterList(Instruction& instruction) : instruction_(instruction) {}
+  void source(unsigned first, unsigned count) { add(first, count, instruction_.source_count, 0); }
+  void destination(unsigned first, unsigned count) {
+    add(first, count, instruction_.destination_count, instruction_.source_count);
+  }
+  /// A register that is no R0 to R254.
+  void pseudo(std::uint8_t& counter, unsigned number) { push(counter, number); }
+
+ private:
+  void add(unsigned first, unsigned count, std::uint8_t& counter, unsigned from) {
+    if (first == kZeroRegister) return;
+    for (unsigned r = first; r < std::min(first + count, kZeroRegister); ++r) {
+      const auto begin = instruction_.registers.begin() + from;
+      if (std::find(begin, begin + counter, r) == begin + counter) push(counter, r);
+    }
+  }
+  /// Registers beyond the room an instruction has are those of the widest matrix operations; the
+  /// first ones of each operand already carry the dependence.
+  void push(std::uint8_t& counter, unsigned number) {
+    const unsigned used = instruction_.source_count + instruction_.destination_count;
+    if (used < Instruction::kMaxRegisters) {
+      instruction_.registers[used] = static_cast<std::uint16_t>(number);
+      ++counter;
+    }
+  }
+  Instruction& instruction_;
+};
+
+DataType type_of_width(unsigned bytes, std::uint8_t& vector) {
+  vector = static_cast<std::uint8_t>(bytes > 8 ? bytes / 4 : 1);
+  switch (bytes) {
+    case 1: return DataType::b8;
+    case 2: return DataType::b16;
+    case 8: return DataType::b64;
+    default: return DataType::b32;
+  }
+}
+
+/// How many registers source `i` of `n` names.
+unsigned source_width(const Opcode& opcode, unsigned i, unsigned n) {
+  const std::vector<std::uint8_t>& widths = opcode.source_registers;
+  const bool stores = opcode.kind == InstructionKind::memory && opcode.mem.kind != MemKind::load;
+  // With the address in a uniform register only the data is listed.
+  if (stores && n == 1) return widths.back();
+  return widths[std::min<std::size_t>(i, widths.size() - 1)];
+}
+
+Instruction make_instruction(const Operands& o, const Opcode& opcode) {
+  Instruction i;
+  i.kind = opcode.kind;
+  i.latency = opcode.latency;
+  i.mem = opcode.mem;
+  i.pc = o.pc;
+  RegisterList list(i);
+  for (unsigned s = 0; s < o.source_count; ++s) list.source(o.sources[s], source_width(opcode, s, o.source_count));
+  for (unsigned d = 0; d < o.destination_count; ++d)
+    list.destination(o.destinations[d], d == 0 ? opcode.destination_registers : 1);
+  return i;
+}
+
+}  // namespace
+
+Program::Program() : slots_(1024) {}
+
+Program::Entry* Program::find(std::uint32_t pc, std::string_view text) {
+  const std::uint64_t hash = hash_of(pc, text);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask; slots_[at].entry != kNone; at = (at + 1) & mask) {
+    const Slot& s = slots_[at];
+    if (s.hash == hash && s.pc == pc && s.text == text) return &entries_[s.entry];
+  }
+  return nullptr;
+}
+
+void Program::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (Slot& s : old) {
+    if (s.entry == kNone) continue;
+    std::size_t at = s.hash & mask;
+    while (slots_[at].entry != kNone) at = (at + 1) & mask;
+    slots_[at] = std::move(s);
+  }
+}
+
+unsigned Program::add_op(StaticOp op) {
+  ops_.push_back(op);
+  return static_cast<unsigned>(ops_.size() - 1);
+}
+
+Program::Entry& Program::add(std::uint32_t pc, std::string_view text, const Operands& operands) {
+  Opcode opcode = decode_opcode(operands.opcode);
+  Entry e;
+  for (const std::string& name : opcode.unknown) e.unknown.push_back(unknown_index(name));
+  if (opcode.kind == InstructionKind::memory) {
+    if (opcode.mem.space == Space::constant && operands.width == 0) {
+      // Constant loads carry no address in most traces: an instruction of fixed latency.
+      const std::uint8_t registers = opcode.destination_registers;
+      opcode = Opcode{};
+      opcode.latency = static_cast<std::uint8_t>(alu_latency("LDC"));
+      opcode.destination_registers = registers;
+    } else if (!opcode.explicit_width && operands.width != 0) {
+      opcode.mem.type = type_of_width(operands.width, opcode.mem.vector);
+    }
+  }
+  StaticOp op;
+  op.instruction = make_instruction(operands, opcode);
+  op.action = e.action = opcode.action;
+  op.address_lanes = opcode.address_lanes;
+  e.op = add_op(op);
+  if (opcode.kind == InstructionKind::memory && opcode.mem.space == Space::generic) {
+    StaticOp global = op;
+    global.instruction.mem.space = Space::global;
+    e.as_global = add_op(global);
+  } else if (opcode.kind != InstructionKind::memory && opcode.kind != InstructionKind::alu) {
+    StaticOp idle;
+    idle.instruction = op.instruction;
+    idle.instruction.kind = InstructionKind::alu;
+    idle.instruction.mem = MemOp{};
+    e.idle = add_op(idle);
+  }
+  entries_.push_back(std::move(e));
+  if (2 * entries_.size() > slots_.size()) grow();
+  const std::uint64_t hash = hash_of(pc, text);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].entry != kNone) at = (at + 1) & mask;
+  slots_[at] = {hash, static_cast<unsigned>(entries_.size() - 1), pc, std::string(text)};
+  return entries_.back();
+}
+
+unsigned& Program::twin_of(Entry& entry, unsigned twin) {
+  if (entry.twins.empty()) entry.twins.assign(kCopyGroups * kCopiesPerGroup, kNone);
+  return entry.twins[twin];
+}
+
+unsigned Program::copy_of(Entry& entry, unsigned group, unsigned copy) {
+  const unsigned twin = group % kCopyGroups * kCopiesPerGroup + copy % kCopiesPerGroup;
+  unsigned& number = twin_of(entry, twin);
+  if (number == kNone) {
+    StaticOp op = ops_[entry.op];
+    RegisterList(op.instruction).pseudo(op.instruction.destination_count, kFirstCopyRegister + twin);
+    number = add_op(op);
+  }
+  return number;
+}
+
+unsigned Program::wait_for(Entry& entry, unsigned group) {
+  const unsigned twin = group % kCopyGroups;
+  unsigned& number = twin_of(entry, twin);
+  if (number == kNone) {
+    StaticOp op = ops_[entry.op];
+    Instruction& i = op.instruction;
+    i.source_count = i.destination_count = 0;
+    // The newest groups that must have landed, as many as an instruction has room to name. Older
+    // ones were issued before them and waited for by earlier DEPBARs.
+    for (unsigned r = 0; r < Instruction::kMaxRegisters; ++r) {
+      const unsigned bank = (group + kCopyGroups - r / kCopiesPerGroup) % kCopyGroups;
+      RegisterList(i).pseudo(i.source_count, kFirstCopyRegister + bank * kCopiesPerGroup + r % kCopiesPerGroup);
+    }
+    number = add_op(op);
+  }
+  return number;
+}
+
+unsigned Program::unknown_index(const std::string& name) {
+  // A garbled file may hold any number of kinds; after so many, what more there is goes as one.
+  constexpr std::size_t kMaxKinds = 500;
+  const std::string& kind = unknown_names_.size() < kMaxKinds ? name : kOthers;
+  const auto found = std::find(unknown_names_.begin(), unknown_names_.end(), kind);
+  if (found != unknown_names_.end()) return static_cast<unsigned>(found - unknown_names_.begin());
+  unknown_names_.push_back(kind);
+  unknown_counts_.push_back(0);
+  return static_cast<unsigned>(unknown_names_.size() - 1);
+}
+
+void Program::count_unknown(const std::string& name) { ++unknown_counts_[unknown_index(name)]; }
+
+std::vector<std::string> Program::unknown() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < unknown_names_.size(); ++i)
+    if (unknown_counts_[i] != 0) out.push_back(unknown_names_[i] + ": " + std::to_string(unknown_counts_[i]));
+  return out;
+}
+
+}  // namespace warpline::sass

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "warpline/programs/sass_trace/opcode.h"
+
+namespace warpline::sass {
+
+/// A static instruction of a trace, as replay needs it.
+struct StaticOp {
+  Instruction instruction;
+  Action action = Action::none;
+  LaneMask address_lanes = 0xFFFFFFFFU;
+};
+
+/// The operands of one instruction line, before they are a static instruction.
+struct Operands {
+  static constexpr unsigned kMaxListed = 12;  ///< registers that a line may list on either side
+  std::uint32_t pc = 0;
+  std::string_view opcode;
+  std::array<std::uint8_t, kMaxListed> destinations{}, sources{};
+  unsigned destination_count = 0, source_count = 0;
+  unsigned width = 0;      ///< bytes, as the line says; 0: no address part
+};
+
+/// The static instructions of a kernel, each decoded once. Instructions stay where they are, and
+/// keep their number, as long as the kernel.
+class Program {
+ public:
+  /// Copies under way are told apart by pseudo-registers above the real ones, by group and by
+  /// place in the group, so that a DEPBAR waits for the groups it must and no other.
+  static constexpr unsigned kCopyGroups = 8;
+  static constexpr unsigned kCopiesPerGroup = 8;
+  static constexpr unsigned kFirstCopyRegister = 256;
+  static constexpr unsigned kRegisters = kFirstCopyRegister + kCopyGroups * kCopiesPerGroup;
+  static constexpr unsigned kNone = 0xFFFFFFFFU;
+  /// No compiler emits as many for one kernel; a file that goes beyond is garbled.
+  static constexpr std::size_t kMaxEntries = std::size_t{1} << 21U;
+
+  /// What one line of the trace refers to.
+  struct Entry {
+    unsigned op = kNone;                 ///< number of the static instruction
+    Action action = Action::none;
+    unsigned idle = kNone;               ///< what stands for a barrier, fence or sleep that no lane executes
+    unsigned as_global = kNone;          ///< of a generic access: the same, all lanes known to be global
+    std::vector<unsigned> unknown;       ///< indices into the list of unknown things
+    std::vector<unsigned> twins;         ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
+  };
+
+  Program();
+  /// The entry for a line whose static part (from the destinations to the width) is `text`, decoding it
+  /// from `operands` if it is new.
+  Entry& entry(std::uint32_t pc, std::string_view text, const Operands& operands) {
+    Entry* known = find(pc, text);
+    return known != nullptr ? *known : add(pc, text, operands);
+  }
+  [[nodiscard]] bool full() const { return entries_.size() >= kMaxEntries; }
+  /// The LDGSTS of `entry`, as copy number `copy` of group `group` of its warp.
+  [[nodiscard]] unsigned copy_of(Entry& entry, unsigned group, unsigned copy);
+  /// The DEPBAR of `entry`, waiting for copies of groups up to and including `group`.
+  [[nodiscard]] unsigned wait_for(Entry& entry, unsigned group);
+
+  [[nodiscard]] const StaticOp& op(unsigned number) const { return ops_[number]; }
+  /// Counts one execution of `entry`.
+  void count(const Entry& entry) {
+    for (const unsigned u : entry.unknown) ++unknown_counts_[u];
+  }
+  /// Counts something that is not understood and is no instruction.
+  void count_unknown(const std::string& name);
+  /// "CCTL.IVALL: 12", in the order of first appearance.
+  [[nodiscard]] std::vector<std::string> unknown() const;
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    unsigned entry = kNone;
+    std::uint32_t pc = 0;
+    std::string text;
+  };
+  [[nodiscard]] Entry* find(std::uint32_t pc, std::string_view text);
+  Entry& add(std::uint32_t pc, std::string_view text, const Operands& operands);
+  unsigned add_op(StaticOp op);
+  unsigned& twin_of(Entry& entry, unsigned twin);
+  [[nodiscard]] unsigned unknown_index(const std::string& name);
+  void grow();
+
+  std::deque<StaticOp> ops_;
+  std::deque<Entry> entries_;
+  std::vector<Slot> slots_;      ///< open addressing, a power of two, at most half full
+  std::vector<std::string> unknown_names_;
+  std::vector<std::uint64_t> unknown_counts_;
+};
+
+}  // namespace warpline::sass

@@ -1,0 +1,124 @@
+#include "warpline/programs/sass_trace/replay.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace warpline::sass {
+namespace {
+
+/// NANOSLEEP counts nanoseconds and sleeps a millisecond at most (PTX ISA, "nanosleep"); one SM cycle is
+/// taken as one of them.
+constexpr std::int64_t kMaxSleep = 1000000;
+
+/// A traced barrier shows one number: its index, or, where the index comes first and a thread count
+/// second, that count. Barriers told apart by their count alone share this index.
+constexpr std::uint32_t kCountedBarrier = 1;
+
+}  // namespace
+
+ReplaySource::ReplaySource(std::shared_ptr<BlockSupply> supply, unsigned slots)
+    : supply_(std::move(supply)), slots_(slots) {}
+
+void ReplaySource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {
+  const Dim3& grid = supply_->header().grid;
+  const std::uint64_t ordinal = cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
+  Slot& s = slots_[slot];
+  s = Slot{};
+  s.block = supply_->take(ordinal);
+  s.cursor = PackedCursor(s.block->warps[warp_in_cta]);
+  s.live = threads;
+  s.ended = false;
+  advance(s);
+}
+
+void ReplaySource::advance(Slot& s) {
+  if (s.cursor.advance()) {
+    s.op = &supply_->program().op(s.cursor.op());
+  } else {
+    s.ended = true;
+  }
+  settle(s);
+}
+
+void ReplaySource::settle(Slot& s) {
+  if (s.ended && s.waiting == 0) {
+    s.state = WarpState::exited;
+    s.live = 0;
+    s.block.reset();
+  } else if (s.ended || (s.cursor.mask() & s.waiting) != 0) {
+    s.state = WarpState::at_barrier;
+  } else {
+    s.state = WarpState::runnable;
+  }
+}
+
+void ReplaySource::execute_barrier(Slot& s, Issue& issue, bool waits) {
+  const std::int64_t number = s.cursor.operand();
+  BarrierOp& b = issue.barrier;
+  b = BarrierOp{};
+  b.waits = waits;
+  if (number < std::int64_t{kBarriers}) {
+    b.id = static_cast<std::uint32_t>(number);
+  } else {
+    b.id = kCountedBarrier;
+    b.threads = static_cast<std::uint32_t>(number);
+  }
+  if (!waits) return;
+  s.waiting |= issue.active;
+  s.at_barrier[b.id] |= issue.active;
+}
+
+void ReplaySource::execute(unsigned slot, Issue& issue) {
+  Slot& s = slots_[slot];
+  const StaticOp& op = *s.op;
+  const LaneMask mask = s.cursor.mask();
+  issue.active = mask;
+  if (op.instruction.kind == InstructionKind::memory) {
+    issue.access->active = mask & op.address_lanes;
+    if (s.cursor.has_addresses()) s.cursor.take_addresses(*issue.access);
+  }
+  if (mask != 0) {
+    switch (op.action) {
+      case Action::exit:
+        s.live &= ~mask;
+        break;
+      case Action::barrier_sync:
+        execute_barrier(s, issue, true);
+        break;
+      case Action::barrier_arrive:
+        execute_barrier(s, issue, false);
+        break;
+      case Action::sleep:
+        issue.sleep_cycles = static_cast<std::uint64_t>(std::clamp(s.cursor.operand(), std::int64_t{0}, kMaxSleep));
+        break;
+      case Action::none:
+      case Action::async_copy:
+      case Action::async_commit:
+      case Action::async_wait:
+        break;
+    }
+  }
+  advance(s);
+}
+
+void ReplaySource::release_barrier(unsigned slot, std::uint32_t id) {
+  Slot& s = slots_[slot];
+  s.waiting &= ~s.at_barrier[id];
+  s.at_barrier[id] = 0;
+  settle(s);
+}
+
+void ReplaySource::kill(unsigned slot) {
+  Slot& s = slots_[slot];
+  s.ended = true;
+  s.waiting = 0;
+  settle(s);
+}
+
+std::string ReplaySource::where(const Instruction& instruction) const {
+  std::array<char, 32> pc{};
+  std::snprintf(pc.data(), pc.size(), "pc 0x%04x", instruction.pc);
+  return supply_->name() + ", " + pc.data();
+}
+
+}  // namespace warpline::sass

@@ -1,0 +1,100 @@
+#include "warpline/programs/sass_trace/trace.h"
+
+#include <optional>
+
+#include "warpline/programs/sass_trace/replay.h"
+
+namespace warpline::sass {
+namespace {
+
+/// From sm_90 on the first KiB of a block's shared memory belongs to the system, and shared
+/// addresses start above it; `shmem` does not count it.
+constexpr std::uint32_t kSystemShared = 1024;
+constexpr std::uint32_t kSystemSharedSince = 90;
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// The trace as it is being replayed; outlives the kernel as long as a source is left.
+class TraceFile final : public BlockSupply {
+ public:
+  TraceFile(std::string path, TraceHeader header, std::unique_ptr<LineReader> lines, std::string first_line)
+      : path_(std::move(path)), name_(file_name(path_)), header_(std::move(header)) {
+    for (const std::string& key : header_.unknown) program_.count_unknown(key);
+    reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
+  }
+
+  std::shared_ptr<const TraceBlock> take(std::uint64_t ordinal) override { return reader_->take(ordinal); }
+  const Program& program() const override { return program_; }
+  const TraceHeader& header() const override { return header_; }
+  const std::string& name() const override { return name_; }
+
+  /// Starts again from the first thread block. Pre: no source is left.
+  void rewind() {
+    if (reader_->blocks_read() == 0) return;
+    auto lines = std::make_unique<LineReader>(path_);
+    std::string first_line;
+    if (!read_header(*lines, first_line).ok())
+      throw InputError(fault_at(path_, 0, 0, {}, "the file has changed since it was opened"));
+    reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
+  }
+
+ private:
+  std::string path_, name_;
+  TraceHeader header_;
+  Program program_;
+  std::optional<BlockReader> reader_;
+};
+
+class FileKernel final : public TraceKernel {
+ public:
+  explicit FileKernel(std::shared_ptr<TraceFile> file) : file_(std::move(file)) {
+    const TraceHeader& h = file_->header();
+    info_.name = h.kernel_name;
+    info_.grid = h.grid;
+    info_.block = h.block;
+    info_.registers = Program::kRegisters;
+    info_.shared_bytes = h.shared_bytes + (h.binary_version >= kSystemSharedSince ? kSystemShared : 0);
+    info_.local_bytes = static_cast<std::uint32_t>(kLocalBytes);
+    info_.carries_data = false;
+  }
+
+  const KernelInfo& info() const override { return info_; }
+  std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
+    // Only the kernel holds the file: nobody replays it, and a new launch begins.
+    if (file_.use_count() == 1) file_->rewind();
+    return std::make_unique<ReplaySource>(file_, slots);
+  }
+  std::vector<std::string> unknown_opcodes() const override { return file_->program().unknown(); }
+
+ private:
+  std::shared_ptr<TraceFile> file_;
+  KernelInfo info_;
+};
+
+bool ends_with(const std::string& s, const std::string& end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+bool is_trace_path(const std::string& path) {
+  return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.gz");
+}
+
+Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
+  try {
+    auto lines = std::make_unique<LineReader>(path);
+    std::string first_line;
+    Result<TraceHeader> header = read_header(*lines, first_line);
+    if (!header.ok()) return header.faults();
+    auto file = std::make_shared<TraceFile>(path, std::move(header.value()), std::move(lines), std::move(first_line));
+    return std::unique_ptr<TraceKernel>(std::make_unique<FileKernel>(std::move(file)));
+  } catch (const InputError& e) {
+    return e.diagnostic;
+  }
+}
+
+}  // namespace warpline::sass

@@ -1,0 +1,151 @@
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "warpline/programs/sass_trace/line_reader.h"
+#include "warpline/programs/sass_trace/trace.h"
+
+namespace warpline::sass {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// No list names as many kernels; a file that goes on is something else.
+constexpr std::size_t kMaxEntries = 1000000;
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+/// A number in base 10, or with `0x` in base 16; false if it is none or does not fit.
+bool parse_number(std::string_view text, std::uint64_t& value) {
+  const bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (hex) text.remove_prefix(2);
+  const std::uint64_t base = hex ? 16 : 10;
+  if (text.empty()) return false;
+  value = 0;
+  for (const char c : text) {
+    std::uint64_t digit = 0;
+    if (c >= '0' && c <= '9') {
+      digit = static_cast<std::uint64_t>(c - '0');
+    } else if (hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))) {
+      digit = static_cast<std::uint64_t>((c | 0x20) - 'a') + 10;
+    } else {
+      return false;
+    }
+    if (value > (UINT64_MAX - digit) / base) return false;
+    value = value * base + digit;
+  }
+  return true;
+}
+
+/// What distinguishes kinds of lines: the word before the first comma or blank.
+std::string_view kind_of(std::string_view line) { return line.substr(0, line.find_first_of(", \t")); }
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// Reads one list, collecting its faults.
+class ListReader {
+ public:
+  explicit ListReader(const std::string& path) : lines_(path), folder_(fs::path(path).parent_path()) {}
+
+  Result<std::vector<ListEntry>> read(std::vector<std::string>& warnings) {
+    std::string_view line;
+    while (lines_.next(line)) {
+      const std::string_view text = trimmed(line);
+      if (text.empty()) continue;
+      if (entries_.size() + faults_.size() >= kMaxEntries) {
+        fault(text, 1, "the list has more than a million lines");
+        break;
+      }
+      const std::string_view kind = kind_of(text);
+      if (kind == "MemcpyHtoD") {
+        take_copy(text);
+      } else if (is_trace_path(std::string(text)) || text.substr(0, 6) == "kernel") {
+        take_kernel(std::string(text));
+      } else {
+        ++unknown_[std::string(kind.substr(0, 40))];
+      }
+    }
+    for (const auto& [kind, count] : unknown_)
+      warnings.push_back(lines_.path() + ": " + std::to_string(count) + (count == 1 ? " line" : " lines") +
+                         " of unknown kind '" + kind + "' ignored");
+    if (kernels_ == 0 && faults_.empty())
+      faults_.push_back(fault_at(lines_.path(), 0, 0, {}, "the list names no kernel trace"));
+    if (!faults_.empty()) return std::move(faults_);
+    return std::move(entries_);
+  }
+
+ private:
+  void fault(std::string_view line, std::size_t column, std::string message, std::string hint = {}) {
+    faults_.push_back(fault_at(lines_.path(), lines_.number(), column, line, std::move(message), std::move(hint)));
+  }
+
+  void take_copy(std::string_view line) {
+    const std::size_t first = line.find(',');
+    const std::size_t second = first == std::string_view::npos ? first : line.find(',', first + 1);
+    ListEntry e;
+    e.is_copy = true;
+    if (second == std::string_view::npos) {
+      fault(line, 1, "expected 'MemcpyHtoD,0xADDRESS,BYTES'");
+    } else if (!parse_number(trimmed(line.substr(first + 1, second - first - 1)), e.address)) {
+      fault(line, first + 2, "the address of a copy must be a 64-bit number");
+    } else if (!parse_number(trimmed(line.substr(second + 1)), e.bytes)) {
+      fault(line, second + 2, "the size of a copy must be a 64-bit number");
+    } else {
+      entries_.push_back(std::move(e));
+    }
+  }
+
+  void take_kernel(const std::string& name) {
+    ++kernels_;
+    const fs::path path = folder_ / name;
+    for (const char* suffix : {"", ".xz", ".gz"}) {
+      if (!is_file(path.string() + suffix)) continue;
+      ListEntry e;
+      e.path = path.string() + suffix;
+      entries_.push_back(std::move(e));
+      return;
+    }
+    const std::string near = near_miss(name, names_beside(path));
+    fault(name, 1, "there is no file '" + path.string() + "', nor with a further .xz or .gz",
+          near.empty() ? std::string{} : "did you mean '" + near + "'?");
+  }
+
+  /// Names of the traces in the folder of `path`; the folder is read once.
+  const std::vector<std::string>& names_beside(const fs::path& path) {
+    const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+    const auto known = names_.find(folder);
+    if (known != names_.end()) return known->second;
+    std::vector<std::string>& names = names_[folder];
+    std::error_code error;
+    for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
+      if (is_trace_path(i->path().filename().string())) names.push_back(i->path().filename().string());
+    return names;
+  }
+
+  LineReader lines_;
+  fs::path folder_;
+  std::vector<ListEntry> entries_;
+  Diagnostics faults_;
+  std::map<std::string, std::uint64_t> unknown_;
+  std::map<std::string, std::vector<std::string>> names_;
+  std::size_t kernels_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<ListEntry>> read_list(const std::string& path, std::vector<std::string>& warnings) {
+  try {
+    return ListReader(path).read(warnings);
+  } catch (const InputError& e) {
+    return e.diagnostic;
+  }
+}
+
+}  // namespace warpline::sass
