@@ -7,7 +7,6 @@ namespace warpline {
 namespace {
 
 unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
-bool is_atomic(const Request& r) { return r.command == Command::atomic || r.command == Command::reduce; }
 
 /// Bytes that the lanes of an atomic request touch.
 ByteMask atomic_bytes(const AtomicBlock& block) {
