@@ -1,0 +1,319 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+
+#include "warpline/base/problem.h"
+#include "warpline/config/document.h"
+#include "warpline/config/expression_node.h"
+
+namespace warpline {
+namespace {
+
+using Op = ExpressionOp;
+
+/// Deeper trees would need more of the host's stack than is safe to ask for.
+constexpr unsigned kMaxDepth = 400;
+
+struct Function {
+  const char* name;
+  Op op;
+  unsigned terms;
+  bool has_range;  ///< starts with a variable and two bounds
+};
+constexpr Function kFunctions[] = {
+    {"sum", Op::sum, 1, true},      {"dot", Op::dot, 2, true},         {"fma", Op::fused, 3, false},
+    {"min", Op::minimum, 2, false}, {"max", Op::maximum, 2, false},    {"sqrt", Op::square_root, 1, false},
+    {"abs", Op::absolute, 1, false},
+};
+
+struct BinaryOperator {
+  const char* text;
+  Op op;
+  unsigned precedence;  ///< higher binds tighter
+};
+/// Longer spellings before their prefixes.
+constexpr BinaryOperator kBinary[] = {
+    {"||", Op::logical_or, 1}, {"&&", Op::logical_and, 2},  {"==", Op::equal, 6},      {"!=", Op::not_equal, 6},
+    {"<<", Op::shift_left, 8}, {">>", Op::shift_right, 8},  {"<=", Op::less_equal, 7}, {">=", Op::greater_equal, 7},
+    {"|", Op::bit_or, 3},      {"^", Op::bit_xor, 4},       {"&", Op::bit_and, 5},     {"<", Op::less, 7},
+    {">", Op::greater, 7},     {"+", Op::add, 9},           {"-", Op::subtract, 9},    {"*", Op::multiply, 10},
+    {"/", Op::divide, 10},     {"%", Op::remainder, 10},
+};
+
+bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Unwinds the parser to its entry at the first fault.
+struct Stop {};
+
+class Parser {
+ public:
+  Parser(std::string_view text, DataType type, const std::vector<NamedArray>& arrays)
+      : text_(text), type_(type), arrays_(arrays) {}
+
+  ParsedExpression run() {
+    try {
+      out_.root = ternary();
+      skip_blanks();
+      if (at_ < text_.size()) fail(at_, 1, "expected an operator, found \"" + std::string(1, text_[at_]) + "\"");
+    } catch (const Stop&) {
+      // the fault is in out_
+    }
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t offset, std::size_t length, std::string message, std::string hint = {}) {
+    out_.faults.push_back({offset, length, std::move(message), std::move(hint)});
+    throw Stop{};
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
+  }
+  [[nodiscard]] char peek() {
+    skip_blanks();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char c) {
+    if (peek() != c || at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+  void want(char c, const char* why) {
+    if (!take(c)) fail(at_, 1, std::string("expected \"") + c + "\" " + why);
+  }
+  std::string_view name() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (starts_name(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  std::uint32_t make(Op op, std::size_t offset, std::size_t length, std::initializer_list<std::uint32_t> operands = {}) {
+    ExpressionNode node;
+    node.op = op;
+    node.offset = static_cast<std::uint32_t>(offset);
+    node.length = static_cast<std::uint32_t>(length);
+    unsigned deepest = 0;
+    for (const std::uint32_t o : operands) {
+      node.operand[node.operands++] = o;
+      deepest = std::max(deepest, depth_[o]);
+    }
+    if (deepest + 1 > kMaxDepth) fail(offset, length, "the expression is nested too deeply");
+    out_.nodes.push_back(node);
+    depth_.push_back(deepest + 1);
+    return static_cast<std::uint32_t>(out_.nodes.size() - 1);
+  }
+
+  /// Counts the parser's own recursion.
+  class Level {
+   public:
+    explicit Level(Parser& parser) : parser_(parser) {
+      if (++parser_.level_ > kMaxDepth) parser_.fail(parser_.at_, 1, "the expression is nested too deeply");
+    }
+    ~Level() { --parser_.level_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+
+  std::uint32_t ternary() {
+    const Level level(*this);
+    const std::uint32_t condition = binary(1);
+    if (peek() != '?') return condition;
+    const std::size_t offset = at_++;
+    const std::uint32_t yes = ternary();
+    want(':', "of the \"?\" before it");
+    const std::uint32_t no = ternary();
+    return make(Op::choose, offset, 1, {condition, yes, no});
+  }
+
+  [[nodiscard]] const BinaryOperator* binary_operator() {
+    skip_blanks();
+    const std::string_view rest = text_.substr(at_);
+    for (const BinaryOperator& b : kBinary)
+      if (rest.substr(0, std::string_view(b.text).size()) == b.text) return &b;
+    return nullptr;
+  }
+
+  std::uint32_t binary(unsigned lowest) {
+    std::uint32_t left = unary();
+    for (;;) {
+      const BinaryOperator* b = binary_operator();
+      if (b == nullptr || b->precedence < lowest) return left;
+      const std::size_t offset = at_;
+      const std::size_t length = std::string_view(b->text).size();
+      at_ += length;
+      const std::uint32_t right = binary(b->precedence + 1);
+      left = make(b->op, offset, length, {left, right});
+    }
+  }
+
+  std::uint32_t unary() {
+    const Level level(*this);
+    const char c = peek();
+    const std::size_t offset = at_;
+    if (c == '+' || c == '-' || c == '!' || c == '~') {
+      ++at_;
+      const std::uint32_t operand = unary();
+      if (c == '+') return operand;
+      return make(c == '-' ? Op::negate : c == '!' ? Op::logical_not : Op::bit_not, offset, 1, {operand});
+    }
+    return primary();
+  }
+
+  std::uint32_t primary() {
+    const char c = peek();
+    const std::size_t offset = at_;
+    if (take('(')) {
+      const std::uint32_t inside = ternary();
+      want(')', "to close the parenthesis");
+      return inside;
+    }
+    if (is_digit(c) || c == '.') return literal();
+    if (starts_name(c)) return named();
+    if (offset >= text_.size()) fail(offset, 1, "the expression ends where a value is expected");
+    fail(offset, 1, "expected a value, found \"" + std::string(1, c) + "\"");
+  }
+
+  std::uint32_t literal() {
+    const std::size_t offset = at_;
+    const std::string digits(text_.substr(offset, 400));
+    const bool hex = digits.size() > 1 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    std::size_t end = 0;
+    char* stop = nullptr;
+    errno = 0;
+    const std::uint64_t whole = std::strtoull(digits.c_str(), &stop, 0);
+    const bool overflow = errno == ERANGE;
+    end = static_cast<std::size_t>(stop - digits.c_str());
+    const double real = std::strtod(digits.c_str(), &stop);
+    const auto real_end = static_cast<std::size_t>(stop - digits.c_str());
+    const bool is_real = real_end > end && digits.substr(0, real_end).find_first_of(hex ? ".pP" : ".eE") != std::string::npos;
+    if (real_end == 0) fail(offset, 1, "expected a number");
+    const bool rest_is_octal = !is_real && real_end > end;  // 09: strtoull stops at the 9
+    if (rest_is_octal) fail(offset, real_end, "\"" + digits.substr(0, real_end) + "\" is no octal number");
+    if (is_real) end = real_end;
+    if (!is_real && overflow) fail(offset, end, "the integer does not fit 64 bits");
+    bool narrow = false;
+    std::size_t suffix = end;
+    while (suffix < digits.size() && std::string_view("uUlLfF").find(digits[suffix]) != std::string_view::npos)
+      narrow = narrow || digits[suffix] == 'f' || digits[suffix] == 'F', ++suffix;
+    if (suffix < digits.size() && (starts_name(digits[suffix]) || is_digit(digits[suffix]) || digits[suffix] == '.'))
+      fail(offset, suffix + 1, "malformed number");
+    at_ = offset + suffix;
+    const std::uint32_t n = make(is_real || narrow ? Op::real : Op::integer, offset, suffix);
+    out_.nodes[n].integer = whole;
+    // An f32 literal is rounded once, from its decimal digits.
+    out_.nodes[n].real = narrow || type_ == DataType::f32 ? static_cast<double>(std::strtof(digits.c_str(), nullptr)) : real;
+    return n;
+  }
+
+  std::uint32_t named() {
+    const std::size_t offset = at_;
+    const std::string_view word = name();
+    const char next = peek();
+    if (next == '(') return call(word, offset);
+    if (next == '[') return element(word, offset);
+    if (word == "i") return make(Op::index, offset, 1);
+    for (std::size_t v = variables_.size(); v-- > 0;)
+      if (variables_[v] == word) {
+        const std::uint32_t n = make(Op::variable, offset, word.size());
+        out_.nodes[n].slot = static_cast<std::uint32_t>(v);
+        return n;
+      }
+    for (const NamedArray& a : arrays_)
+      if (a.name == word) fail(offset, word.size(), "\"" + a.name + "\" is a buffer", "write " + a.name + "[i]");
+    std::vector<std::string> known = {"i"};
+    known.insert(known.end(), variables_.begin(), variables_.end());
+    fail(offset, word.size(), "unknown name \"" + std::string(word) + "\"", did_you_mean(word, known));
+  }
+
+  std::uint32_t element(std::string_view word, std::size_t offset) {
+    std::vector<std::string> names;
+    for (std::size_t a = 0; a < arrays_.size(); ++a) {
+      names.push_back(arrays_[a].name);
+      if (arrays_[a].name != word) continue;
+      ++at_;
+      const std::uint32_t where = ternary();
+      want(']', "to close the index");
+      const std::uint32_t n = make(Op::element, offset, word.size(), {where});
+      out_.nodes[n].slot = static_cast<std::uint32_t>(a);
+      out_.nodes[n].type = arrays_[a].type;
+      return n;
+    }
+    fail(offset, word.size(), "no buffer is called \"" + std::string(word) + "\"", did_you_mean(word, names));
+  }
+
+  std::uint32_t call(std::string_view word, std::size_t offset) {
+    std::vector<std::string> names;
+    for (const Function& f : kFunctions) {
+      names.emplace_back(f.name);
+      if (word == f.name) return arguments(f, offset, word.size());
+    }
+    fail(offset, word.size(), "no function is called \"" + std::string(word) + "\"", did_you_mean(word, names));
+  }
+
+  std::uint32_t arguments(const Function& f, std::size_t offset, std::size_t length) {
+    ++at_;
+    std::array<std::uint32_t, 4> operand{};
+    std::uint8_t n = 0;
+    const auto comma = [&] { want(',', (std::string("between the arguments of ") + f.name).c_str()); };
+    const auto slot = static_cast<std::uint32_t>(variables_.size());
+    if (f.has_range) {
+      const std::string variable = range_variable(f);
+      for (unsigned bound = 0; bound < 2; ++bound) {
+        comma();
+        operand[n++] = ternary();
+      }
+      comma();
+      variables_.push_back(variable);
+    }
+    for (unsigned t = 0; t < f.terms; ++t) {
+      if (t != 0) comma();
+      operand[n++] = ternary();
+    }
+    want(')', (std::string("after the arguments of ") + f.name).c_str());
+    if (f.has_range) variables_.pop_back();
+    unsigned deepest = 0;
+    for (std::uint8_t o = 0; o < n; ++o) deepest = std::max(deepest, depth_[operand[o]]);
+    const std::uint32_t made = make(f.op, offset, length);
+    if (deepest + 1 > kMaxDepth) fail(offset, length, "the expression is nested too deeply");
+    depth_[made] = deepest + 1;
+    out_.nodes[made].operand = operand;
+    out_.nodes[made].operands = n;
+    out_.nodes[made].slot = slot;
+    return made;
+  }
+
+  std::string range_variable(const Function& f) {
+    skip_blanks();
+    const std::size_t offset = at_;
+    if (!starts_name(peek())) fail(offset, 1, std::string(f.name) + " starts with the name of its variable");
+    const std::string variable(name());
+    const bool taken = variable == "i" || std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
+    if (taken) fail(offset, variable.size(), "\"" + variable + "\" already means something here");
+    if (variables_.size() == ExpressionNode::kMaxVariables) fail(offset, variable.size(), "too many sums inside each other");
+    return variable;
+  }
+
+  std::string_view text_;
+  DataType type_;
+  const std::vector<NamedArray>& arrays_;
+  std::size_t at_ = 0;
+  unsigned level_ = 0;
+  std::vector<std::string> variables_;
+  std::vector<unsigned> depth_;
+  ParsedExpression out_;
+};
+
+}  // namespace
+
+ParsedExpression parse_expression(std::string_view text, DataType type, const std::vector<NamedArray>& arrays) {
+  return Parser(text, type, arrays).run();
+}
+
+}  // namespace warpline

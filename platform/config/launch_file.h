@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+#include "warpline/base/types.h"
+#include "warpline/config/document.h"
+#include "warpline/config/expression.h"
+#include "warpline/isa/data_type.h"
+
+namespace warpline {
+
+/// What a buffer holds before the first launch.
+struct InitialContent {
+  enum class Kind : std::uint8_t { zeros, value, iota, random, file };
+  Kind kind = Kind::zeros;
+  std::uint64_t value = 0;        ///< element bits; of iota: the start
+  std::uint64_t step = 0;         ///< of iota, element bits
+  std::uint64_t seed = 0;         ///< of random
+  std::vector<std::uint8_t> bytes;  ///< of file: as many as the buffer has
+  Place place;
+};
+
+/// What a buffer must hold after the last launch.
+struct Expectation {
+  enum class Kind : std::uint8_t { expression, value, file };
+  Kind kind = Kind::value;
+  Expression expression;
+  std::uint64_t value = 0;          ///< element bits
+  std::vector<std::uint8_t> bytes;  ///< of file
+  bool tolerant = false;            ///< else to the bit
+  double absolute = 0;              ///< |got - wanted| <= absolute + relative * |wanted|
+  double relative = 0;
+  Place place;                      ///< of the expression's text, or of the key
+};
+
+/// A buffer, as its first mention declares it.
+struct Buffer {
+  std::string name;
+  DataType type = DataType::none;
+  std::uint64_t count = 0;
+  Aperture aperture = Aperture::vidmem;
+  InitialContent initial;
+  std::optional<Expectation> expect;
+  std::string dump;                 ///< path to write after the last launch, or empty
+  Place place;
+  [[nodiscard]] std::uint64_t bytes() const { return count * size_of(type); }
+};
+
+/// A module variable that a launch file sets or checks. Its size is the variable's.
+struct Symbol {
+  std::string name;
+  DataType type = DataType::none;   ///< none: as the module declares it
+  std::optional<Member> initial;    ///< read once the variable's type and size are known
+  std::optional<Member> expect;
+  Place place;
+};
+
+/// One kernel argument, positional.
+struct Argument {
+  enum class Kind : std::uint8_t { buffer, scalar, bytes };
+  Kind kind = Kind::scalar;
+  std::size_t buffer = 0;             ///< its number in LaunchFile::buffers
+  std::vector<std::uint8_t> bytes;    ///< of scalar and bytes
+  Place place;
+};
+
+/// A synthetic access pattern in the place of a module.
+struct GeneratorLaunch {
+  std::string kind;
+  std::uint64_t footprint = 0;  ///< bytes
+  std::uint64_t stride = 4;     ///< bytes
+  std::uint64_t accesses = 0;   ///< warp loads in all
+  std::uint64_t seed = 1;
+};
+
+/// One grid.
+struct Launch {
+  std::size_t module = 0;           ///< its number in LaunchFile::modules, unless there is a generator
+  std::string kernel;
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;   ///< dynamic shared memory
+  bool invalidate_l1 = true;
+  std::vector<Argument> arguments;
+  std::optional<GeneratorLaunch> generator;
+  Place place, module_place, kernel_place, grid_place, block_place;
+};
+
+/// A module's text, read once however many launches use it.
+struct ModuleText {
+  std::string path;
+  std::string text;
+  Place place;
+};
+
+/// A launch file, checked as far as it can be without its modules.
+struct LaunchFile {
+  std::shared_ptr<const Document> document;  ///< points into the text
+  std::vector<ModuleText> modules;
+  std::vector<Buffer> buffers;               ///< in the order of their first mention
+  std::vector<Symbol> symbols;
+  std::vector<NamedArray> arrays;            ///< what expressions may name: buffers, then symbols that state a type
+  std::vector<std::size_t> array_symbols;    ///< of the latter, their numbers in `symbols`
+  std::vector<Launch> launches;
+};
+
+/// Loads a launch file and the files it names, relative to its own folder. Every fault at once.
+[[nodiscard]] Result<LaunchFile> load_launch_file(const std::string& path);
+/// The same for a text already read; `path` names it and says where its files lie.
+[[nodiscard]] Result<LaunchFile> parse_launch_file(const std::string& path, std::string_view text);
+
+/// `count` elements as `initial` describes them. Of iota, element i is start + i * step: modulo 2^width
+/// for integers, rounded once from double for floats. Of random, element i is splitmix64(seed + i):
+/// integers take the low bits, f32 the top 24 bits / 2^24, f64 the top 53 / 2^53.
+[[nodiscard]] std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType type,
+                                                      std::uint64_t count);
+
+}  // namespace warpline
