@@ -66,13 +66,15 @@ const std::vector<Key>& keys() {
       {"grid dim", true,
        [](TraceHeader& h, LineCursor& v) {
          const std::size_t from = v.position();
-         while (!v.done()) v.word("a grid");
+         do v.word("a grid");
+         while (!v.done());
          h.grid = dimensions(v, "grid dim", v.between(from, v.end_of_last()), kMaxGrid);
        }},
       {"block dim", true,
        [](TraceHeader& h, LineCursor& v) {
          const std::size_t from = v.position();
-         while (!v.done()) v.word("a block");
+         do v.word("a block");
+         while (!v.done());
          const Dim3 block = dimensions(v, "block dim", v.between(from, v.end_of_last()), kMaxBlock);
          if (block.count() > kMaxThreads) v.fail("block dim names more than 1024 threads");
          h.block = block;
