@@ -35,7 +35,7 @@ Cycle PcieLink::tick(Cycle now) {
   std::uint64_t next = kNever;
   for (const std::deque<Timed>* queue : {&up_, &down_, &posted_})
     if (!queue->empty()) next = std::min(next, queue->front().at);
-  // While the wire is taken, whatever could use it waits for it. Who lacks a tag waits for an
+  // While the wire is taken, whatever could use it waits for it. What does not fit waits for an
   // answer, which is on its way.
   if (up_free_ > t && (!legs_.empty() || choose() != TargetPorts::kNone)) next = std::min(next, up_free_);
   return next == kNever ? kNever : domain().cycle_of(next);
@@ -47,8 +47,13 @@ unsigned PcieLink::tags_of(const Request& r) const {
   return std::min(r.atomics->count, core_.parameters().tags);
 }
 
+bool PcieLink::fits(const Request& r) const {
+  return tags_ + tags_of(r) <= core_.parameters().tags &&
+         std::find(looping_.begin(), looping_.end(), r.line) == looping_.end();
+}
+
 unsigned PcieLink::choose() const {
-  return ports_.choose([this](const Request& r) { return tags_ + tags_of(r) <= core_.parameters().tags; });
+  return ports_.choose([this](const Request& r) { return fits(r); });
 }
 
 std::uint32_t PcieLink::take(Cycle now, unsigned port) {
@@ -89,6 +94,7 @@ std::uint32_t PcieLink::take(Cycle now, unsigned port) {
         case PcieAtomicWay::atomic_op: transfer.leg = Leg::atomic_op; break;
         case PcieAtomicWay::compare_and_swap:
           ++counters_.cas_loops;
+          looping_.push_back(r->line);
           transfer.leg = Leg::word_reads;
           transfer.swap = PcieCore::begin_swap(*r);
           break;
@@ -190,7 +196,10 @@ void PcieLink::arrive_down(std::uint32_t index) {
 }
 
 void PcieLink::finish(std::uint32_t index) {
-  ports_.answer(transfers_[index].port, transfers_[index].request);
+  const Transfer& transfer = transfers_[index];
+  if (transfer.leg == Leg::word_swaps || transfer.leg == Leg::word_reads)
+    looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
+  ports_.answer(transfer.port, transfer.request);
   release(index);
 }
 

@@ -45,7 +45,9 @@ struct PcieCounters {
 /// the wire upward takes effect in system memory in the order of the wire, when its last packet
 /// arrives; answers come down in that order too. A request is taken when the wire is free, round
 /// robin over the ports; a read also needs a tag, and an atomic one for each lane (at most all there
-/// are), until it is answered, and lets requests of other ports pass while it lacks them.
+/// are), until it is answered, and lets requests of other ports pass while it lacks them. So does
+/// a request for a line on which a compare-and-swap loop is at work: what follows an atomic on
+/// its line follows it in memory.
 ///
 /// - Read: up, latency, completion down, latency. See PcieCore::idle_read_cycles.
 /// - Write: posted; answered when its last packet is on the wire.
@@ -91,6 +93,7 @@ class PcieLink final : public Component {
     std::uint32_t transfer = 0;
   };
   [[nodiscard]] unsigned tags_of(const Request& request) const;
+  [[nodiscard]] bool fits(const Request& request) const;
   [[nodiscard]] unsigned choose() const;
   std::uint32_t take(Cycle now, unsigned port);
   void send_up(std::uint64_t t, std::uint32_t transfer);
@@ -105,6 +108,7 @@ class PcieLink final : public Component {
   TargetPorts ports_;
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
+  std::vector<PhysicalAddress> looping_;  ///< lines on which compare-and-swap loops are at work
   std::deque<std::uint32_t> legs_;  ///< whose next packets wait for the wire
   std::deque<Timed> posted_;        ///< to be answered when on the wire
   std::deque<Timed> up_;            ///< under way upward

@@ -1,0 +1,162 @@
+#include "warpline/pcie/pcie_core.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "warpline/isa/atomic.h"
+
+namespace warpline {
+namespace {
+
+PhysicalAddress sys(std::uint64_t offset) { return physical(Aperture::sysmem, offset); }
+
+PcieParameters link() {
+  PcieParameters p;
+  p.bytes_per_cycle = 16;
+  p.tlp_overhead = 24;
+  return p;
+}
+
+void expect_train(const PcieTrain& train, unsigned packets, unsigned payload, unsigned cycles) {
+  EXPECT_EQ(train.packets, packets);
+  EXPECT_EQ(train.payload, payload);
+  EXPECT_EQ(train.cycles, cycles);
+}
+
+TEST(PcieCore, PacketsOfReads) {
+  const PcieCore core(link(), nullptr);
+  expect_train(core.read_request(), 1, 0, 2);
+  expect_train(core.read_completion(0x1), 1, 32, 4);
+  expect_train(core.read_completion(0xF), 1, 128, 10);
+  PcieParameters narrow = link();
+  narrow.max_payload = 48;
+  expect_train(PcieCore(narrow, nullptr).read_completion(0xF), 3, 128, 5 + 5 + 4);
+  EXPECT_EQ(core.idle_read_cycles(0x5), 2U + 2 * 250 + 6);
+}
+
+TEST(PcieCore, PacketsOfWritesAreRunsOfDoubleWords) {
+  const PcieCore core(link(), nullptr);
+  ByteMask one, two, gap;
+  one.set(5, 1);
+  two.set(6, 4);  // parts of two double words
+  gap.set(0, 1);
+  gap.set(8, 1);
+  gap.set(60, 8);  // across the halves of the mask
+  expect_train(core.write(one), 1, 4, 2);
+  expect_train(core.write(two), 1, 8, 2);
+  expect_train(core.write(gap), 3, 4 + 4 + 8, 6);
+  expect_train(core.write(ByteMask::of_sectors(0xF)), 1, 128, 10);
+  expect_train(core.write(ByteMask{}), 1, 0, 2);
+}
+
+AtomicBlock block(AtomicOperation operation, DataType type, std::vector<std::array<std::uint64_t, 3>> lanes) {
+  AtomicBlock b;
+  b.operation = operation;
+  b.type = type;
+  for (const auto& [offset, operand, second] : lanes) {
+    LaneAtomic& lane = b.lanes[b.count];
+    lane.lane = static_cast<std::uint8_t>(b.count++);
+    lane.offset = static_cast<std::uint8_t>(offset);
+    lane.operand = operand;
+    lane.second = second;
+  }
+  return b;
+}
+
+TEST(PcieCore, PacketsOfAtomics) {
+  const PcieCore core(link(), nullptr);
+  const AtomicBlock add = block(AtomicOperation::add, DataType::u64, {{0, 1, 0}, {8, 1, 0}, {8, 1, 0}});
+  expect_train(core.atomic_request(add), 3, 24, 6);
+  expect_train(core.atomic_completion(add), 3, 24, 6);
+  const AtomicBlock cas = block(AtomicOperation::compare_and_swap, DataType::b32, {{0, 1, 2}});
+  expect_train(core.atomic_request(cas), 1, 8, 2);
+}
+
+TEST(PcieCore, WhichAtomicsTheLinkCarries) {
+  using O = AtomicOperation;
+  using T = DataType;
+  const PcieCore core(link(), nullptr);
+  for (const O o : {O::add, O::min, O::max, O::bit_and, O::bit_or, O::bit_xor, O::exchange, O::compare_and_swap,
+                    O::increment, O::decrement}) {
+    for (const T t : {T::b16, T::b32, T::b64, T::u32, T::u64, T::s32, T::s64, T::f32, T::f64}) {
+      if (!is_atomic_legal(o, t)) continue;
+      const bool native = (o == O::add && t != T::f32 && t != T::f64) || o == O::exchange ||
+                          (o == O::compare_and_swap && t != T::b16);
+      EXPECT_EQ(core.way_of(block(o, t, {})) == PcieAtomicWay::atomic_op, native);
+      EXPECT_EQ(core.way_of(block(o, t, {})) == PcieAtomicWay::compare_and_swap, !native);
+    }
+  }
+  PcieParameters plain = link();
+  plain.atomic_ops = false;
+  EXPECT_EQ(PcieCore(plain, nullptr).way_of(block(O::add, T::u32, {})), PcieAtomicWay::read_and_write);
+}
+
+TEST(PcieCore, TheEndOfMemory) {
+  MemoryImage memory(1024);
+  const PcieCore core(link(), &memory);
+  EXPECT_TRUE(core.reaches(sys(1024 - 128)));
+  EXPECT_FALSE(core.reaches(sys(1024)));
+  EXPECT_FALSE(core.reaches(sys((1ULL << 60U) - 128)));
+  EXPECT_TRUE(PcieCore(link(), nullptr).reaches(sys(1ULL << 50U)));
+}
+
+TEST(PcieCore, AtomicsTakeLanesInOrder) {
+  MemoryImage memory(4096);
+  PcieCore core(link(), &memory);
+  Request r;
+  AtomicBlock b = block(AtomicOperation::add, DataType::u32, {{4, 1, 0}, {4, 2, 0}, {8, 3, 0}, {4, 4, 0}});
+  r.atomics = &b;
+  r.line = sys(256);
+  core.perform_atomic(r);
+  EXPECT_EQ(b.lanes[0].old_value, 0U);
+  EXPECT_EQ(b.lanes[1].old_value, 1U);
+  EXPECT_EQ(b.lanes[2].old_value, 0U);
+  EXPECT_EQ(b.lanes[3].old_value, 3U);
+  std::uint32_t words[3];
+  std::memcpy(words, memory.at(256), sizeof words);
+  EXPECT_EQ(words[1], 7U);
+  EXPECT_EQ(words[2], 3U);
+}
+
+TEST(PcieCore, ASwapIsTriedAgainWhereAWordChanged) {
+  MemoryImage memory(4096);
+  PcieCore core(link(), &memory);
+  const auto word = [&](unsigned i) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, memory.at(4ULL * i), 4);
+    return value;
+  };
+  Request r;
+  AtomicBlock b = block(AtomicOperation::max, DataType::u32, {{0, 5, 0}, {4, 6, 0}, {4, 9, 0}});
+  r.atomics = &b;
+  r.line = sys(0);
+  PcieSwap swap = PcieCore::begin_swap(r);
+  EXPECT_EQ(swap.words, 0x3U);
+  core.see(r.line, swap);
+  PcieCore::want(r, swap);
+  const std::uint32_t other = 7;
+  std::memcpy(memory.at(4), &other, 4);  // somebody else, meanwhile
+  EXPECT_TRUE(core.try_swap(r.line, swap));
+  EXPECT_EQ(swap.words, 0x2U);
+  EXPECT_EQ(word(0), 5U);
+  EXPECT_EQ(word(1), 7U);
+  PcieCore::want(r, swap);
+  EXPECT_FALSE(core.try_swap(r.line, swap));
+  EXPECT_EQ(word(1), 9U);
+  EXPECT_EQ(b.lanes[0].old_value, 0U);
+  EXPECT_EQ(b.lanes[1].old_value, 7U);
+  EXPECT_EQ(b.lanes[2].old_value, 7U);
+}
+
+TEST(PcieParameters, EveryFaultAtOnce) {
+  PcieParameters p;
+  EXPECT_TRUE(p.problems("pcie").empty());
+  p.latency = 0;
+  p.max_payload = 16;
+  p.tags = 0;
+  EXPECT_EQ(p.problems("pcie").size(), 3U);
+}
+
+}  // namespace
+}  // namespace warpline
