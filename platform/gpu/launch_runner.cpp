@@ -1,0 +1,263 @@
+#include "warpline/gpu/launch_runner.h"
+
+#include <algorithm>
+#include <map>
+
+#include "warpline/base/contract.h"
+#include "warpline/config/files.h"
+#include "warpline/gpu/initial_arrays.h"
+#include "warpline/gpu/result_check.h"
+#include "warpline/programs/generators/generator.h"
+#include "warpline/programs/sass_trace/trace.h"
+#include "warpline/sm/address_windows.h"
+
+namespace warpline {
+namespace {
+
+const char* outcome_text(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::quiescent: return "done";
+    case RunOutcome::deadlock: return "deadlock";
+    case RunOutcome::cycle_limit: return "cycle limit";
+    case RunOutcome::stopped: break;
+  }
+  return "stopped";
+}
+
+}  // namespace
+
+/// Where a launch file's data lies, and its kernels.
+struct LaunchRunner::FileState {
+  std::vector<std::uint64_t> buffers;               ///< addresses, as LaunchFile::buffers
+  std::vector<std::map<std::string, std::uint64_t>> variables;  ///< addresses by name, per module
+  std::uint64_t footprint = 0;                      ///< address of what generators access
+  std::vector<std::unique_ptr<Kernel>> kernels;     ///< as LaunchFile::launches
+};
+
+LaunchRunner::LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only)
+    : plan_(plan), platform_(platform), tags_only_(tags_only || plan.without_data) {}
+
+LaunchRunner::~LaunchRunner() = default;
+
+Diagnostics LaunchRunner::prepare() {
+  Diagnostics faults;
+  const bool traces = std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
+  if (traces) platform_.map_everything();
+  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
+  if (!faults.empty()) return faults;
+  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_launches(n, faults);
+  return faults;
+}
+
+void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
+  LoadedFile& loaded = plan_.files[number];
+  const LaunchFile& file = loaded.file;
+  states_.push_back(std::make_unique<FileState>());
+  FileState& state = *states_.back();
+  for (const Buffer& b : file.buffers) {
+    state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture));
+    if (state.buffers.back() == 0) {
+      faults.push_back(file.document->fault(b.place, "buffer \"" + b.name + "\" of " + std::to_string(b.bytes()) +
+                                                         " bytes does not fit the GPU's memory"));
+      continue;
+    }
+    if (tags_only_ || b.initial.kind == InitialContent::Kind::zeros) continue;
+    const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
+    platform_.write(state.buffers.back(), bytes.data(), bytes.size());
+  }
+  std::uint64_t footprint = 0;
+  for (const Launch& l : file.launches)
+    if (l.generator) footprint = std::max(footprint, l.generator->footprint);
+  if (footprint != 0) {
+    state.footprint = platform_.allocate("", footprint);
+    if (state.footprint == 0)
+      faults.push_back(file.document->fault(file.launches.front().place, "a footprint of " + std::to_string(footprint) +
+                                                                             " bytes does not fit the GPU's memory"));
+  }
+  place_variables(loaded, state, faults);
+}
+
+void LaunchRunner::place_variables(LoadedFile& loaded, FileState& state, Diagnostics& faults) {
+  const LaunchFile& file = loaded.file;
+  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
+    state.variables.emplace_back();
+    for (const ptx::Variable& v : loaded.modules[m]->variables()) {
+      const std::uint64_t bytes = v.initial.size();
+      std::uint64_t address = 0;
+      if (v.space == Space::constant) {
+        const std::uint64_t alignment = std::max<std::uint64_t>(v.alignment, 1);
+        const std::uint64_t at = (constant_used_ + alignment - 1) / alignment * alignment;
+        if (at <= ConstantBanks::kBankBytes && bytes <= ConstantBanks::kBankBytes - at) {
+          address = ConstantBanks::address(ConstantBanks::kModuleBank, at);
+          constant_used_ = at + bytes;
+        }
+      } else {
+        address = platform_.allocate("", bytes);
+      }
+      if (address == 0)
+        faults.push_back(file.document->fault(file.modules[m].place, "variable \"" + v.name + "\" of " + std::to_string(bytes) +
+                                                                         " bytes does not fit the GPU's " +
+                                                                         (v.space == Space::constant ? "64 KiB constant bank" : "memory")));
+      state.variables[m][v.name] = address;
+      loaded.modules[m]->place(v.name, address);
+    }
+  }
+  if (!faults.empty() || tags_only_) return;
+  for (std::size_t m = 0; m < loaded.modules.size(); ++m)
+    for (const ptx::Variable& v : loaded.modules[m]->variables())
+      fill(v, state.variables[m][v.name], loaded.modules[m]->initial_bytes(v.name));
+  for (const ResolvedSymbol& s : loaded.symbols)
+    if (s.initial) fill(*s.variable, state.variables[s.module][s.variable->name], initial_bytes(*s.initial, s.type, s.count));
+}
+
+void LaunchRunner::fill(const ptx::Variable& variable, std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+  if (bytes.empty()) return;
+  if (variable.space == Space::constant) {
+    platform_.write_constant(address, bytes.data(), bytes.size());
+  } else {
+    platform_.write(address, bytes.data(), bytes.size());
+  }
+}
+
+void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
+  LoadedFile& loaded = plan_.files[number];
+  FileState& state = *states_[number];
+  for (const Launch& l : loaded.file.launches) {
+    if (l.generator) {
+      GeneratorParameters p;
+      p.kind = l.generator->kind;
+      p.base = state.footprint;
+      p.footprint = l.generator->footprint;
+      p.stride = l.generator->stride;
+      p.accesses = l.generator->accesses;
+      p.seed = l.generator->seed;
+      p.grid = l.grid;
+      p.block = l.block;
+      state.kernels.push_back(make_generator(p));
+    } else {
+      ptx::Module& module = *loaded.modules[l.module];
+      const auto& entries = module.entries();
+      const auto entry = std::find_if(entries.begin(), entries.end(), [&](const ptx::Entry& e) { return e.name == l.kernel; });
+      WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
+      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers);
+      WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
+      state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
+    }
+    for (const std::string& why : platform_.refusals(state.kernels.back()->info()))
+      faults.push_back(loaded.file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
+                                                   "\"" + l.kernel + "\" cannot run on this GPU: " + why));
+  }
+}
+
+RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
+  RunEnd end;
+  bool all_ran = true;
+  for (const Step& step : plan_.steps) {
+    if (!step.trace.empty()) {
+      all_ran = run_trace(step, end, table, launches);
+    } else {
+      const Launch& l = plan_.files[step.file].file.launches[step.launch];
+      all_ran = run_step(step, *states_[step.file]->kernels[step.launch], l.invalidate_l1, end, table, launches);
+    }
+    if (!all_ran) break;
+  }
+  for (const auto& [opcode, count] : unknown_opcodes_)
+    end.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
+  if (!all_ran) return end;
+  for (std::size_t n = 0; n < plan_.files.size(); ++n) check(n, end);
+  return end;
+}
+
+bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end, CounterTable& table,
+                            std::vector<LaunchStatistics>& launches) {
+  if (on_launch_) on_launch_(launches.size(), kernel.info().name);
+  LaunchResult result;
+  try {
+    result = platform_.launch(kernel, invalidate_l1);
+  } catch (const InputError& error) {
+    end.input_faults.push_back(error.diagnostic);
+    return false;
+  }
+  CounterTable::Values now = table.read([&](CounterVisitor& v) { platform_.visit(v); });
+  LaunchStatistics s;
+  s.kernel = kernel.info().name;
+  s.input = step.input;
+  s.outcome = outcome_text(result.outcome);
+  s.cycles = result.cycles;
+  s.values = CounterTable::difference(now, before_);
+  before_ = std::move(now);
+  launches.push_back(std::move(s));
+  end.outcome = result.outcome;
+  if (result.outcome == RunOutcome::quiescent) return true;
+  end.stuck_kernel = kernel.info().name;
+  end.waits = std::move(result.waits);
+  return false;
+}
+
+bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches) {
+  auto opened = sass::open_trace(step.trace);
+  if (!opened.ok()) {
+    end.input_faults = opened.faults();
+    return false;
+  }
+  sass::TraceKernel& kernel = *opened.value();
+  for (const std::string& why : platform_.refusals(kernel.info())) {
+    Diagnostic d;
+    d.file = step.trace;
+    d.message = "\"" + kernel.info().name + "\" cannot run on this GPU: " + why;
+    end.input_faults.push_back(std::move(d));
+  }
+  if (!end.input_faults.empty()) return false;
+  const bool ran = run_step(step, kernel, true, end, table, launches);
+  for (const std::string& unknown : kernel.unknown_opcodes()) {
+    const std::size_t colon = unknown.rfind(": ");
+    const std::string opcode = unknown.substr(0, colon);
+    unknown_opcodes_[opcode] += colon == std::string::npos ? 1 : std::stoull(unknown.substr(colon + 2));
+  }
+  return ran;
+}
+
+void LaunchRunner::check(std::size_t number, RunEnd& end) {
+  const LoadedFile& loaded = plan_.files[number];
+  const LaunchFile& file = loaded.file;
+  const FileState& state = *states_[number];
+  if (tags_only_) {
+    const auto left_out = [](const Buffer& b) { return b.expect || !b.dump.empty(); };
+    if (std::any_of(file.buffers.begin(), file.buffers.end(), left_out))
+      end.notes.push_back(file.document->file() + ": without data nothing is checked or dumped");
+    return;
+  }
+  const InitialArrays arrays(loaded);
+  for (std::size_t b = 0; b < file.buffers.size(); ++b) {
+    const Buffer& buffer = file.buffers[b];
+    const std::uint64_t base = state.buffers[b];
+    if (buffer.expect) {
+      CheckedData data{"buffer \"" + buffer.name + "\"", buffer.type, buffer.count, {}};
+      data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
+        platform_.read(base + first * size_of(buffer.type), to, n * size_of(buffer.type));
+      };
+      const std::string failure = check_data(data, *buffer.expect, arrays.views(), *file.document);
+      if (!failure.empty()) end.failed_checks.push_back(failure);
+      end.checks += 1;
+    }
+    if (!buffer.dump.empty()) {
+      std::string bytes(buffer.bytes(), '\0');
+      platform_.read(base, bytes.data(), bytes.size());
+      const std::string failure = write_file_atomically(buffer.dump, bytes);
+      if (!failure.empty()) end.failed_checks.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
+    }
+  }
+  for (const ResolvedSymbol& s : loaded.symbols) {
+    if (!s.expect) continue;
+    const std::uint64_t base = state.variables[s.module].at(s.variable->name);
+    CheckedData data{"symbol \"" + s.variable->name + "\"", s.type, s.count, {}};
+    data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
+      platform_.read(base + first * size_of(s.type), to, n * size_of(s.type));
+    };
+    const std::string failure = check_data(data, *s.expect, arrays.views(), *file.document);
+    if (!failure.empty()) end.failed_checks.push_back(failure);
+    end.checks += 1;
+  }
+}
+
+}  // namespace warpline

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+#include "warpline/gpu/gpu_platform.h"
+#include "warpline/gpu/run_plan.h"
+#include "warpline/gpu/statistics.h"
+
+namespace warpline {
+
+/// How a run ended.
+struct RunEnd {
+  RunOutcome outcome = RunOutcome::quiescent;
+  std::string stuck_kernel;                ///< of a deadlock or at the cycle limit
+  std::vector<Wait> waits;                 ///< likewise
+  std::size_t checks = 0;                  ///< buffers and symbols compared
+  std::vector<std::string> failed_checks;  ///< one sentence for each buffer that is not as expected
+  std::vector<std::string> notes;          ///< checks and dumps left out, opcodes not understood
+  Diagnostics input_faults;                ///< an input that turned out unusable on the way
+};
+
+/// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.
+class LaunchRunner {
+ public:
+  /// Keeps both. Pre: the platform is new, and tags-only if the plan is without data.
+  LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only);
+  ~LaunchRunner();
+
+  /// Called before each grid with its number and its kernel's name.
+  void on_launch(std::function<void(std::size_t, const std::string&)> callback) { on_launch_ = std::move(callback); }
+  /// Reserves and fills memory, and checks that this GPU can run every kernel.
+  [[nodiscard]] Diagnostics prepare();
+  /// Runs every step, then checks and dumps. Pre: prepare() found no fault.
+  [[nodiscard]] RunEnd run(CounterTable& table, std::vector<LaunchStatistics>& launches);
+
+ private:
+  struct FileState;
+  void prepare_file(std::size_t number, Diagnostics& faults);
+  void place_variables(LoadedFile& loaded, FileState& state, Diagnostics& faults);
+  void fill(const ptx::Variable& variable, std::uint64_t address, const std::vector<std::uint8_t>& bytes);
+  void prepare_launches(std::size_t number, Diagnostics& faults);
+  bool run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end, CounterTable& table,
+                std::vector<LaunchStatistics>& launches);
+  bool run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches);
+  void check(std::size_t number, RunEnd& end);
+
+  RunPlan& plan_;
+  GpuPlatform& platform_;
+  bool tags_only_;
+  std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
+  std::vector<std::unique_ptr<FileState>> states_;
+  std::function<void(std::size_t, const std::string&)> on_launch_;
+  CounterTable::Values before_;
+  std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
+};
+
+}  // namespace warpline
