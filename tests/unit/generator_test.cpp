@@ -1,3 +1,5 @@
+#include "warpline/programs/generators/generator.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <set>
 
 #include "trace_player.h"
-#include "warpline/programs/generators/generator.h"
 
 namespace warpline::test {
 namespace {
@@ -203,7 +204,8 @@ TEST(Generator, RulesOfEachKind) {
     const Problems found = p.problems("g");
     return found.empty() ? std::string() : found.front().path + ": " + found.front().message;
   };
-  for (const char* kind : {"stream", "strided", "random", "chase", "reuse"}) EXPECT_EQ(fault(parameters(kind)), "") << kind;
+  for (const char* kind : {"stream", "strided", "random", "chase", "reuse"})
+    EXPECT_EQ(fault(parameters(kind)), "") << kind;
   GeneratorParameters p = parameters("chase");
   p.stride = 4;
   EXPECT_THAT(fault(p), HasSubstr("g.stride: must be a positive multiple of 8"));

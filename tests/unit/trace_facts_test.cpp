@@ -14,8 +14,8 @@ const std::string kFolder = WARPLINE_SOURCE_DIR "/../shared/inputs/traces";
 
 struct Row {
   std::string file;
-  std::uint64_t blocks = 0, warps = 0, instructions = 0, loads = 0, stores = 0, copies = 0, lanes = 0, sectors = 0,
-                lines = 0, distinct = 0;
+  std::uint64_t blocks = 0, warps = 0, instructions = 0, loads = 0, stores = 0, copies = 0, lanes = 0,
+                sectors = 0, lines = 0, distinct = 0;
 };
 
 std::vector<Row> read_facts() {
@@ -28,8 +28,8 @@ std::vector<Row> read_facts() {
     std::istringstream s(line);
     Row r;
     std::string kernel;
-    s >> r.file >> kernel >> r.blocks >> r.warps >> r.instructions >> r.loads >> r.stores >> r.copies >> r.lanes >>
-        r.sectors >> r.lines >> r.distinct;
+    s >> r.file >> kernel >> r.blocks >> r.warps >> r.instructions >> r.loads >> r.stores >> r.copies >>
+        r.lanes >> r.sectors >> r.lines >> r.distinct;
     rows.push_back(r);
   }
   return rows;

@@ -19,6 +19,10 @@ std::string fault_of(const std::string& text) {
   return {};
 }
 
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
 std::string fault_of_line(const std::string& line) {
   TraceText t;
   t.body = block_of({line});
@@ -69,7 +73,8 @@ TEST(TraceVersions, TwoAndOneNameBlockAndWarpOnEveryLine) {
     EXPECT_EQ(all[0].warp, 1U);
     EXPECT_EQ(all[0].address[2], 0x7fb0fc461c08U);
     t.body = block_of({"0 0 0 0 00f0 ffffffff 0 STG.E 2 R6 R9 4 1 0x7fb0fc461c00 4"}, "0,0,0", 1);
-    EXPECT_THAT(fault_of(t.text()), HasSubstr("the warp differs from the heading above, which says 1")) << version;
+    EXPECT_THAT(fault_of(t.text()), HasSubstr("the warp differs from the heading above, which says 1"))
+        << version;
   }
 }
 
@@ -100,8 +105,8 @@ TEST(TraceAddresses, ModeOneStartsAtTheFirstActiveLane) {
 TEST(TraceAddresses, ModeTwoCountsFromThePreviousActiveLane) {
   const auto all = play_lines({"0430 00000707 1 R18 LDG.E.CONSTANT 1 R18 4 2 0x7f991e401604 0 0 16 0 0 0",
                                "0440 00000010 1 R18 LDG.E 1 R18 4 2 0x7f991e401604 0"});
-  EXPECT_EQ(addresses(all[0]), (std::vector<std::uint64_t>{0x7f991e401604, 0x7f991e401604, 0x7f991e401604, 0x7f991e401614,
-                                                           0x7f991e401614, 0x7f991e401614}));
+  EXPECT_EQ(addresses(all[0]), (std::vector<std::uint64_t>{0x7f991e401604, 0x7f991e401604, 0x7f991e401604,
+                                                           0x7f991e401614, 0x7f991e401614, 0x7f991e401614}));
   EXPECT_EQ(all[0].address[8], 0x7f991e401614U);
   EXPECT_EQ(all[1].address[4], 0x7f991e401604U);
 }
@@ -115,13 +120,12 @@ TEST(TraceAddresses, OfAnInstructionThatNoLaneExecutesAreIgnored) {
 }
 
 TEST(TraceAddresses, AreTranslatedToTheWindowsOfThePlatform) {
-  const auto all = play_lines({
-      "0000 00000003 1 R1 LDS 1 R2 4 1 0x18 56 0",                 // an offset already
-      "0010 00000001 1 R1 LDS 1 R2 4 2 0x7fb139000020 0",          // in the header's shared window
-      "0020 00000001 1 R1 LDL 1 R2 4 2 0x7fb137fffda0 0",          // the stack at the top of the local window
-      "0030 00000003 1 R1 LD.E 1 R2 4 0 0x7fb139000020 0x1000 0",  // generic, two spaces
-      "0040 00000001 1 R1 LD.E 1 R2 4 2 0x7fb137fffda0 0",
-      "0050 00000003 1 R1 LD.E 1 R2 4 1 0x1000 4 0"});
+  const auto all = play_lines(
+      {"0000 00000003 1 R1 LDS 1 R2 4 1 0x18 56 0",         // an offset already
+       "0010 00000001 1 R1 LDS 1 R2 4 2 0x7fb139000020 0",  // in the header's shared window
+       "0020 00000001 1 R1 LDL 1 R2 4 2 0x7fb137fffda0 0",  // the stack at the top of the local window
+       "0030 00000003 1 R1 LD.E 1 R2 4 0 0x7fb139000020 0x1000 0",  // generic, two spaces
+       "0040 00000001 1 R1 LD.E 1 R2 4 2 0x7fb137fffda0 0", "0050 00000003 1 R1 LD.E 1 R2 4 1 0x1000 4 0"});
   EXPECT_EQ(addresses(all[0]), (std::vector<std::uint64_t>{0x18, 0x50}));
   EXPECT_EQ(addresses(all[1]), (std::vector<std::uint64_t>{0x20}));
   EXPECT_EQ(addresses(all[2]), (std::vector<std::uint64_t>{0x3DA0}));
@@ -133,7 +137,9 @@ TEST(TraceAddresses, AreTranslatedToTheWindowsOfThePlatform) {
 
 TEST(TraceFaults, InALineNameThePlace) {
   const std::string fault = fault_of_line("0000 ffffffff 1 R300 MOV 0 0 0");
-  EXPECT_THAT(fault, HasSubstr("kernel-1.traceg:21:17: error: expected a destination register (R0 to R255), found 'R300'"));
+  EXPECT_THAT(
+      fault,
+      HasSubstr("kernel-1.traceg:21:17: error: expected a destination register (R0 to R255), found 'R300'"));
   EXPECT_THAT(fault, HasSubstr("21 | 0000 ffffffff 1 R300 MOV 0 0 0\n"));
   EXPECT_THAT(fault, HasSubstr("                ^~~~"));
 }
@@ -170,7 +176,8 @@ TEST(TraceFaults, LanesThatTheWarpDoesNotHave) {
 
 TEST(TraceFaults, AbsurdCountsAreMessages) {
   TraceText t;
-  t.body = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 99999999999\n0000 ffffffff 0 NOP 0 0 0\n#END_TB\n";
+  t.body =
+      "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 99999999999\n0000 ffffffff 0 NOP 0 0 0\n#END_TB\n";
   EXPECT_THAT(fault_of(t.text()), HasSubstr("has 1 instructions, but its 'insts' says 99999999999"));
   t.body = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 0\n0000 ffffffff 0 NOP 0 0 0\n#END_TB\n";
   EXPECT_THAT(fault_of(t.text()), HasSubstr("does an 'insts = ' above say less than there are?"));
@@ -191,6 +198,8 @@ TEST(TraceFaults, TooFewAndTooManyThreadBlocks) {
   EXPECT_THAT(fault_of(t.text()), HasSubstr("the trace holds 2 thread blocks, but its grid has 3"));
   t.body += block_of({}, "2,0,0");
   EXPECT_EQ(fault_of(t.text()), "");
+  EXPECT_THAT(fault_of(changed(t.text(), "thread block = 2,0,0", "thread block = 1,0,0")),
+              HasSubstr("thread block 1,0,0 appears twice"));
   t.body += block_of({}, "2,0,0");
   EXPECT_THAT(fault_of(t.text()), HasSubstr("goes on after the 3 thread blocks of its grid"));
 }

@@ -19,13 +19,21 @@ std::uint64_t mutant_count() {
 /// One thread block with at least one line of every kind that the reader tells apart.
 std::string specimen(unsigned version) {
   const std::vector<std::string> lines = {
-      "0000 ffffffff 1 R1 MOV 0 0", "0010 ffffffff 1 R4 LDG.E.64.CONSTANT 1 R2 8 1 0x7fb0fc430e00 8",
+      "0000 ffffffff 1 R1 MOV 0 0",
+      "0010 ffffffff 1 R4 LDG.E.64.CONSTANT 1 R2 8 1 0x7fb0fc430e00 8",
       "0020 00000707 1 R8 LDG.E.128.STRONG.SYS 1 R2 16 2 0x7f991e401600 16 16 16 16 -16",
-      "0030 80000001 1 R8 LD.E 1 R2 4 0 0x7fb139000020 0x7f991e401600", "0040 ffffffff 0 LDGSTS.E.BYPASS.LTC128B.128 2 R4 R8 16 1 0x7f991e401600 16",
-      "0050 ffffffff 0 LDGDEPBAR 0 0", "0060 ffffffff 0 DEPBAR.LE 0 0", "0070 ffffffff 2 R4 R5 LDSM.16.M88.2 1 R2 2 1 0x0 16",
-      "0080 0000000f 1 R3 ATOMG.E.ADD.STRONG.GPU 2 R2 R4 4 1 0x7f991e401600 0", "0090 ffffffff 0 BAR.SYNC 0 0",
-      "00a0 ffffffff 0 MEMBAR.SC.GPU 0 0", "00b0 ffffffff 0 STL.64 2 R1 R4 8 1 0x7fb137fffda0 0", "00c0 ffffffff 0 CCTL.IVALL 0 0",
-      "00d0 00000000 0 STG.E 2 R2 R4 4 1 0x0 0", "00e0 ffffffff 0 EXIT 0 0"};
+      "0030 80000001 1 R8 LD.E 1 R2 4 0 0x7fb139000020 0x7f991e401600",
+      "0040 ffffffff 0 LDGSTS.E.BYPASS.LTC128B.128 2 R4 R8 16 1 0x7f991e401600 16",
+      "0050 ffffffff 0 LDGDEPBAR 0 0",
+      "0060 ffffffff 0 DEPBAR.LE 0 0",
+      "0070 ffffffff 2 R4 R5 LDSM.16.M88.2 1 R2 2 1 0x0 16",
+      "0080 0000000f 1 R3 ATOMG.E.ADD.STRONG.GPU 2 R2 R4 4 1 0x7f991e401600 0",
+      "0090 ffffffff 0 BAR.SYNC 0 0",
+      "00a0 ffffffff 0 MEMBAR.SC.GPU 0 0",
+      "00b0 ffffffff 0 STL.64 2 R1 R4 8 1 0x7fb137fffda0 0",
+      "00c0 ffffffff 0 CCTL.IVALL 0 0",
+      "00d0 00000000 0 STG.E 2 R2 R4 4 1 0x0 0",
+      "00e0 ffffffff 0 EXIT 0 0"};
   TraceText t;
   t.grid = "(2,1,1)";
   t.block = "(64,1,1)";
@@ -35,7 +43,8 @@ std::string specimen(unsigned version) {
     for (unsigned w = 0; w < 2; ++w) {
       t.body += "warp = " + std::to_string(w) + "\ninsts = " + std::to_string(lines.size()) + "\n";
       for (const std::string& l : lines)
-        t.body += (version < 3 ? std::to_string(b) + " 0 0 " + std::to_string(w) + " " : "") + l + (version >= 4 ? " 0\n" : "\n");
+        t.body += (version < 3 ? std::to_string(b) + " 0 0 " + std::to_string(w) + " " : "") + l +
+                  (version >= 4 ? " 0\n" : "\n");
     }
     t.body += "#END_TB\n";
   }
@@ -45,8 +54,9 @@ std::string specimen(unsigned version) {
 std::string compressed(const std::string& text) {
   std::string out(lzma_stream_buffer_bound(text.size()), '\0');
   std::size_t size = 0;
-  EXPECT_EQ(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
-                                    text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()),
+  EXPECT_EQ(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr,
+                                    reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                                    reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()),
             LZMA_OK);
   out.resize(size);
   return out;
@@ -62,21 +72,18 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// One to four changes of the kinds that happen: flipped bits, lost and repeated lines and pieces, absurd numbers.
+/// One to four changes of the kinds that happen: flipped bits, lost and repeated lines and pieces, absurd
+/// numbers.
 std::string mutate(std::string text, Random& random) {
-  static const std::vector<std::string> kAbsurd = {"99999999999", "-1", "0", "18446744073709551616", "4000000000", "0xffffffffffffffff", "R255", "", "(", "\t"};
+  static const std::vector<std::string> kAbsurd = {
+      "99999999999", "-1", "0", "18446744073709551616", "4000000000", "0xffffffffffffffff", "R255", "",
+      "(",           "\t"};
   for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !text.empty(); --changes) {
     const std::size_t at = random.below(text.size());
     switch (random.below(6)) {
-      case 0:
-        text[at] = static_cast<char>(text[at] ^ static_cast<char>(1U << random.below(8)));
-        break;
-      case 1:
-        text[at] = static_cast<char>(random.below(256));
-        break;
-      case 2:
-        text.resize(at);
-        break;
+      case 0: text[at] = static_cast<char>(text[at] ^ static_cast<char>(1U << random.below(8))); break;
+      case 1: text[at] = static_cast<char>(random.below(256)); break;
+      case 2: text.resize(at); break;
       case 3:
       case 4: {
         std::vector<std::string> lines = lines_of(text);
@@ -136,7 +143,9 @@ TEST(TraceFuzz, MutantsEndInAMessageOrRun) {
     const std::string text = specimen(1 + static_cast<unsigned>(random.below(5)));
     const bool xz = random.below(3) == 0;
     const bool inside = random.below(2) == 0;
-    const std::string mutant = !xz ? mutate(text, random) : inside ? compressed(mutate(text, random)) : mutate(compressed(text), random);
+    const std::string mutant = !xz      ? mutate(text, random)
+                               : inside ? compressed(mutate(text, random))
+                                        : mutate(compressed(text), random);
     const TemporaryFile file(xz ? "kernel-1.traceg.xz" : "kernel-1.traceg", mutant);
     if (judge(file.path()) == Verdict::message) ++messages;
     if (HasFailure()) return;
@@ -146,7 +155,8 @@ TEST(TraceFuzz, MutantsEndInAMessageOrRun) {
 
 TEST(TraceFuzz, MutatedListsEndInAMessageOrRun) {
   const TemporaryFile kernel("kernel-1.traceg", "");
-  const std::string text = "MemcpyHtoD,0x00007fb0fc400000,200000\nMemcpyHtoD,0x00007fb0fc430e00,200000\nkernel-1.traceg\n";
+  const std::string text =
+      "MemcpyHtoD,0x00007fb0fc400000,200000\nMemcpyHtoD,0x00007fb0fc430e00,200000\nkernel-1.traceg\n";
   for (std::uint64_t seed = 0; seed < mutant_count(); ++seed) {
     Random random(splitmix64(seed));
     const TemporaryFile list("kernelslist.g", mutate(text, random));

@@ -91,7 +91,10 @@ TEST(TraceHeader, WhatIsNoTraceIsAMessage) {
   EXPECT_THAT(faults_of("kernel-1.traceg", ""), HasSubstr("the header lacks '-kernel name = '"));
   EXPECT_THAT(faults_of("kernel-1.traceg.xz", "hello"), HasSubstr("is named .xz but is not xz data"));
   EXPECT_THAT(faults_of("kernel-1.traceg.gz", "hello"), HasSubstr("is named .gz but is not gzip data"));
-  EXPECT_THAT(faults_of("kernel-1.traceg.xz", std::string("\xFD" "7zXZ\0\0\4", 8)), HasSubstr("ends in the middle of its xz data"));
+  EXPECT_THAT(faults_of("kernel-1.traceg.xz", std::string("\xFD"
+                                                          "7zXZ\0\0\4",
+                                                          8)),
+              HasSubstr("ends in the middle of its xz data"));
   EXPECT_THAT(faults_of("kernel-1.traceg.gz", "\x1F\x8B\x08garbage"), HasSubstr("gzip data"));
   const auto kernel = sass::open_trace("/nonexistent/kernel-1.traceg");
   ASSERT_FALSE(kernel.ok());

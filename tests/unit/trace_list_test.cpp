@@ -20,9 +20,11 @@ std::string faults_of(const std::string& list) {
 }
 
 TEST(TraceList, NamesCopiesAndKernelsInOrder) {
-  const TemporaryFile plain("kernel-1.traceg", ""), xz("kernel-2.traceg.xz", ""), gz("kernel-3.traceg.gz", "");
-  const TemporaryFile list("kernelslist.g",
-                           "MemcpyHtoD,0x7fb0fc400000,200000\r\nkernel-1.traceg\n\nkernel-2.traceg\nkernel-3.traceg\n");
+  const TemporaryFile plain("kernel-1.traceg", ""), xz("kernel-2.traceg.xz", ""),
+      gz("kernel-3.traceg.gz", "");
+  const TemporaryFile list(
+      "kernelslist.g",
+      "MemcpyHtoD,0x7fb0fc400000,200000\r\nkernel-1.traceg\n\nkernel-2.traceg\nkernel-3.traceg\n");
   std::vector<std::string> warnings;
   const auto result = sass::read_list(list.path(), warnings);
   ASSERT_TRUE(result.ok()) << result.faults().front().text();
@@ -39,7 +41,8 @@ TEST(TraceList, NamesCopiesAndKernelsInOrder) {
 
 TEST(TraceList, UnknownKindsAreReportedOnceEach) {
   const TemporaryFile kernel("kernel-1.traceg", "");
-  const TemporaryFile list("kernelslist.g", "MemcpyDtoH,0x0,4\nkernel-1.traceg\nMemcpyDtoH,0x10,4\nnccl comm\n");
+  const TemporaryFile list("kernelslist.g",
+                           "MemcpyDtoH,0x0,4\nkernel-1.traceg\nMemcpyDtoH,0x10,4\nnccl comm\n");
   std::vector<std::string> warnings;
   ASSERT_TRUE(sass::read_list(list.path(), warnings).ok());
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("2 lines of unknown kind 'MemcpyDtoH' ignored"),
@@ -48,7 +51,8 @@ TEST(TraceList, UnknownKindsAreReportedOnceEach) {
 
 TEST(TraceList, AllFaultsAtOnce) {
   const TemporaryFile kernel("kernel-10.traceg", "");
-  const std::string faults = faults_of("MemcpyHtoD,0x7g,1\nMemcpyHtoD,0x70\nMemcpyHtoD,0x70,-1\nkernel-1O.traceg\n");
+  const std::string faults =
+      faults_of("MemcpyHtoD,0x7g,1\nMemcpyHtoD,0x70\nMemcpyHtoD,0x70,-1\nkernel-1O.traceg\n");
   EXPECT_THAT(faults, HasSubstr("kernelslist.g:1:12: error: the address of a copy must be a 64-bit number"));
   EXPECT_THAT(faults, HasSubstr("kernelslist.g:2:1: error: expected 'MemcpyHtoD,0xADDRESS,BYTES'"));
   EXPECT_THAT(faults, HasSubstr("kernelslist.g:3:17: error: the size of a copy must be a 64-bit number"));

@@ -23,13 +23,20 @@ MemOp memory(const std::string& text) {
 
 TEST(TraceOpcode, KindsAndSpaces) {
   const std::vector<std::tuple<const char*, MemKind, Space>> cases = {
-      {"LDG.E", MemKind::load, Space::global},     {"STG.E", MemKind::store, Space::global},
-      {"LD.E", MemKind::load, Space::generic},     {"ST.E", MemKind::store, Space::generic},
-      {"LDL", MemKind::load, Space::local},        {"STL", MemKind::store, Space::local},
-      {"LDS", MemKind::load, Space::shared},       {"STS", MemKind::store, Space::shared},
-      {"LDC", MemKind::load, Space::constant},     {"LDSM.16.M88.4", MemKind::load, Space::shared},
-      {"ATOM.E.ADD", MemKind::atomic, Space::generic}, {"ATOMG.E.ADD", MemKind::atomic, Space::global},
-      {"ATOMS.ADD", MemKind::atomic, Space::shared},   {"RED.E.ADD", MemKind::reduction, Space::generic},
+      {"LDG.E", MemKind::load, Space::global},
+      {"STG.E", MemKind::store, Space::global},
+      {"LD.E", MemKind::load, Space::generic},
+      {"ST.E", MemKind::store, Space::generic},
+      {"LDL", MemKind::load, Space::local},
+      {"STL", MemKind::store, Space::local},
+      {"LDS", MemKind::load, Space::shared},
+      {"STS", MemKind::store, Space::shared},
+      {"LDC", MemKind::load, Space::constant},
+      {"LDSM.16.M88.4", MemKind::load, Space::shared},
+      {"ATOM.E.ADD", MemKind::atomic, Space::generic},
+      {"ATOMG.E.ADD", MemKind::atomic, Space::global},
+      {"ATOMS.ADD", MemKind::atomic, Space::shared},
+      {"RED.E.ADD", MemKind::reduction, Space::generic},
       {"LDGSTS.E", MemKind::async_copy, Space::global}};
   for (const auto& [text, kind, space] : cases) {
     const MemOp m = memory(text);
@@ -41,9 +48,11 @@ TEST(TraceOpcode, KindsAndSpaces) {
 TEST(TraceOpcode, Scopes) {
   EXPECT_EQ(memory("LDG.E").semantics, Semantics::weak);
   EXPECT_EQ(memory("LDG.E.SYS").semantics, Semantics::weak) << "Volta writes the scope of weak accesses";
-  const std::vector<std::pair<const char*, Scope>> cases = {
-      {"LDG.E.STRONG.SM", Scope::cta}, {"LDG.E.STRONG.CTA", Scope::cta}, {"STG.E.STRONG.GPU", Scope::gpu},
-      {"LDG.E.STRONG.SYS", Scope::sys}, {"LDG.E.64.STRONG.SYS", Scope::sys}};
+  const std::vector<std::pair<const char*, Scope>> cases = {{"LDG.E.STRONG.SM", Scope::cta},
+                                                            {"LDG.E.STRONG.CTA", Scope::cta},
+                                                            {"STG.E.STRONG.GPU", Scope::gpu},
+                                                            {"LDG.E.STRONG.SYS", Scope::sys},
+                                                            {"LDG.E.64.STRONG.SYS", Scope::sys}};
   for (const auto& [text, scope] : cases) {
     EXPECT_EQ(memory(text).semantics, Semantics::relaxed) << text;
     EXPECT_EQ(memory(text).scope, scope) << text;
@@ -68,9 +77,9 @@ TEST(TraceOpcode, CacheModifiers) {
 
 TEST(TraceOpcode, Widths) {
   const std::vector<std::pair<const char*, unsigned>> cases = {
-      {"LDG.E", 4},     {"LDG.E.U8", 1},  {"LDG.E.S8", 1},    {"LDG.E.U16", 2},   {"LDG.E.S16", 2},
-      {"LDG.E.64", 8},  {"STG.E.128", 16}, {"LDSM.16.M88", 16}, {"LDS.U.64", 8},    {"RED.E.ADD.F64.RN", 8},
-      {"ATOMG.E.CAS.64", 8}, {"LDG.E.ENL2.256", 32}};
+      {"LDG.E", 4},     {"LDG.E.U8", 1},         {"LDG.E.S8", 1},       {"LDG.E.U16", 2},
+      {"LDG.E.S16", 2}, {"LDG.E.64", 8},         {"STG.E.128", 16},     {"LDSM.16.M88", 16},
+      {"LDS.U.64", 8},  {"RED.E.ADD.F64.RN", 8}, {"ATOMG.E.CAS.64", 8}, {"LDG.E.ENL2.256", 32}};
   for (const auto& [text, bytes] : cases) EXPECT_EQ(decode_opcode(text).mem.bytes_per_lane(), bytes) << text;
 }
 
@@ -102,9 +111,12 @@ TEST(TraceOpcode, Atomics) {
 
 TEST(TraceOpcode, Fences) {
   const std::vector<std::tuple<const char*, Semantics, Scope>> cases = {
-      {"MEMBAR.SC.GPU", Semantics::sc, Scope::gpu},       {"MEMBAR.SC.SYS", Semantics::sc, Scope::sys},
-      {"MEMBAR.ALL.CTA", Semantics::acq_rel, Scope::cta}, {"MEMBAR.ALL.GPU", Semantics::acq_rel, Scope::gpu},
-      {"MEMBAR.SYS", Semantics::sc, Scope::sys},          {"FENCE.VIEW.ASYNC", Semantics::acq_rel, Scope::cta}};
+      {"MEMBAR.SC.GPU", Semantics::sc, Scope::gpu},
+      {"MEMBAR.SC.SYS", Semantics::sc, Scope::sys},
+      {"MEMBAR.ALL.CTA", Semantics::acq_rel, Scope::cta},
+      {"MEMBAR.ALL.GPU", Semantics::acq_rel, Scope::gpu},
+      {"MEMBAR.SYS", Semantics::sc, Scope::sys},
+      {"FENCE.VIEW.ASYNC", Semantics::acq_rel, Scope::cta}};
   for (const auto& [text, semantics, scope] : cases) {
     const Opcode o = decode_opcode(text);
     EXPECT_EQ(o.kind, InstructionKind::fence) << text;
@@ -124,15 +136,17 @@ TEST(TraceOpcode, ControlAndArithmetic) {
   EXPECT_EQ(decode_opcode("MUFU.RCP").latency, 18);
   EXPECT_EQ(decode_opcode("DFMA").latency, 16);
   EXPECT_EQ(decode_opcode("HMMA.16816.F32").latency, 20);
-  for (const char* text : {"IMAD.WIDE.U32", "HFMA2.MMA", "F2FP.PACK_AB", "ULOP3.LUT", "R2P", "BSSY", "CALL.REL.NOINC"})
+  for (const char* text :
+       {"IMAD.WIDE.U32", "HFMA2.MMA", "F2FP.PACK_AB", "ULOP3.LUT", "R2P", "BSSY", "CALL.REL.NOINC"})
     EXPECT_THAT(decode_opcode(text).unknown, IsEmpty()) << text;
 }
 
 TEST(TraceOpcode, TheUnknownIsReportedOncePerKind) {
   std::vector<std::string> unknown;
-  const auto all = play_lines({"0000 ffffffff 0 CCTL.IVALL 0 0 0", "0010 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0",
-                               "0020 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0", "0030 ffffffff 1 R1 TEX.LL 1 R2 4 1 0x1000 4 0"},
-                              &unknown);
+  const auto all = play_lines(
+      {"0000 ffffffff 0 CCTL.IVALL 0 0 0", "0010 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0",
+       "0020 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0", "0030 ffffffff 1 R1 TEX.LL 1 R2 4 1 0x1000 4 0"},
+      &unknown);
   EXPECT_EQ(all.size(), 4U);
   EXPECT_EQ(all[1].instruction.kind, InstructionKind::memory) << "replayed without what is unknown";
   EXPECT_THAT(unknown, ElementsAre("CCTL.IVALL: 1", "LDG.FOO: 2", "TEX.LL: 1"));
@@ -140,7 +154,9 @@ TEST(TraceOpcode, TheUnknownIsReportedOncePerKind) {
 
 using Registers = std::vector<unsigned>;
 
-Registers sources(const Instruction& i) { return {i.registers.begin(), i.registers.begin() + i.source_count}; }
+Registers sources(const Instruction& i) {
+  return {i.registers.begin(), i.registers.begin() + i.source_count};
+}
 Registers destinations(const Instruction& i) {
   return {i.registers.begin() + i.source_count, i.registers.begin() + i.source_count + i.destination_count};
 }
@@ -182,14 +198,15 @@ TEST(TraceRegisters, FollowFromOpcodeAndWidth) {
 TEST(TraceRegisters, AWaitForCopiesNamesTheGroupsThatMustHaveLanded) {
   const std::string copy = "0000 1 0 LDGSTS.E.128 2 R4 R8 16 2 0x1000 0";
   const std::string commit = "0010 1 0 LDGDEPBAR 0 0 0";
-  const auto all = play_lines({copy, copy, commit, copy, commit, "0020 1 0 DEPBAR.LE 0 0 1", "0030 1 0 DEPBAR.LE 0 0 0",
-                               "0040 1 0 DEPBAR.LE 0 0 5"});
+  const auto all = play_lines({copy, copy, commit, copy, commit, "0020 1 0 DEPBAR.LE 0 0 1",
+                               "0030 1 0 DEPBAR.LE 0 0 0", "0040 1 0 DEPBAR.LE 0 0 5"});
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(destinations(all[0].instruction), (Registers{256}));
   EXPECT_EQ(destinations(all[1].instruction), (Registers{257}));
   EXPECT_EQ(destinations(all[3].instruction), (Registers{264}));
   const Registers first = sources(all[5].instruction);
-  EXPECT_THAT(first, ::testing::AllOf(::testing::Contains(256U), ::testing::Contains(257U), ::testing::Not(::testing::Contains(264U))));
+  EXPECT_THAT(first, ::testing::AllOf(::testing::Contains(256U), ::testing::Contains(257U),
+                                      ::testing::Not(::testing::Contains(264U))));
   EXPECT_THAT(sources(all[6].instruction), ::testing::Contains(264U));
   EXPECT_THAT(sources(all[7].instruction), IsEmpty()) << "so many groups are not under way";
 }

@@ -44,8 +44,8 @@ class TemporaryFile {
 struct Executed {
   unsigned warp = 0;
   Instruction instruction;
-  LaneMask active = 0;          ///< that executed it
-  LaneMask accessed = 0;        ///< of a memory instruction
+  LaneMask active = 0;    ///< that executed it
+  LaneMask accessed = 0;  ///< of a memory instruction
   std::array<std::uint64_t, kWarpLanes> address{};
   BarrierOp barrier;
   std::uint64_t sleep_cycles = 0;
@@ -68,7 +68,8 @@ class Player {
     const KernelInfo& info = kernel_.info();
     const std::unique_ptr<InstructionSource> source = kernel_.make_source(0, info.warps_per_cta());
     for (std::uint64_t c = 0; c < info.grid.count(); ++c) {
-      const Dim3 cta{static_cast<std::uint32_t>(c % info.grid.x), static_cast<std::uint32_t>(c / info.grid.x % info.grid.y),
+      const Dim3 cta{static_cast<std::uint32_t>(c % info.grid.x),
+                     static_cast<std::uint32_t>(c / info.grid.x % info.grid.y),
                      static_cast<std::uint32_t>(c / info.grid.x / info.grid.y)};
       run_cta(*source, cta, info);
     }
@@ -105,7 +106,13 @@ class Player {
     MemoryAccess access;
     issue.access = &access;
     source.execute(slot, issue);
-    Executed e{slot, i, issue.active, i.kind == InstructionKind::memory ? access.active : 0, {}, issue.barrier, issue.sleep_cycles};
+    Executed e{slot,
+               i,
+               issue.active,
+               i.kind == InstructionKind::memory ? access.active : 0,
+               {},
+               issue.barrier,
+               issue.sleep_cycles};
     for (unsigned lane = 0; lane < kWarpLanes; ++lane)
       if ((e.accessed >> lane & 1U) != 0) e.address[lane] = access.address_of(lane);
     count(e);
@@ -116,14 +123,16 @@ class Player {
   void count(const Executed& e) {
     ++totals_.instructions;
     const MemOp& m = e.instruction.mem;
-    if (e.accessed == 0 || m.space == Space::shared || m.space == Space::local || m.space == Space::constant) return;
+    if (e.accessed == 0 || m.space == Space::shared || m.space == Space::local || m.space == Space::constant)
+      return;
     std::set<std::uint64_t> sectors, lines;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if ((e.accessed >> lane & 1U) == 0) continue;
       const std::uint64_t a = e.address[lane];
       if (m.space == Space::generic && AddressWindows::space_of(a) != Space::global) continue;
       ++totals_.lanes;
-      for (std::uint64_t s = a / kSectorBytes; s <= (a + m.bytes_per_lane() - 1) / kSectorBytes; ++s) sectors.insert(s);
+      for (std::uint64_t s = a / kSectorBytes; s <= (a + m.bytes_per_lane() - 1) / kSectorBytes; ++s)
+        sectors.insert(s);
     }
     for (const std::uint64_t s : sectors) lines.insert(s / kSectorsPerLine);
     if (m.kind == MemKind::load) ++totals_.loads;
@@ -141,7 +150,7 @@ class Player {
 /// A trace text of one warp per block unless said otherwise.
 struct TraceText {
   std::string grid = "(1,1,1)", block = "(32,1,1)";
-  std::string extra = "-accelsim tracer version = 5\n";   ///< further header lines
+  std::string extra = "-accelsim tracer version = 5\n";  ///< further header lines
   std::string body;
 
   [[nodiscard]] std::string text() const {
@@ -175,7 +184,8 @@ inline std::vector<Executed> play(const std::string& text, std::vector<std::stri
 }
 
 /// What version-5 lines execute in one warp.
-inline std::vector<Executed> play_lines(const std::vector<std::string>& lines, std::vector<std::string>* unknown = nullptr) {
+inline std::vector<Executed> play_lines(const std::vector<std::string>& lines,
+                                        std::vector<std::string>* unknown = nullptr) {
   TraceText t;
   t.body = block_of(lines);
   return play(t.text(), unknown);

@@ -42,7 +42,8 @@ std::string text_of(const std::vector<std::string>& lines) {
 }
 
 TEST(TraceReplay, LanesLeaveAsTheTraceSays) {
-  Resident r(text_of({"0000 00000000 0 EXIT 0 0 0", "0010 ffff0000 0 EXIT 0 0 0", "0020 0000ffff 0 NOP 0 0 0"}), 1);
+  Resident r(
+      text_of({"0000 00000000 0 EXIT 0 0 0", "0010 ffff0000 0 EXIT 0 0 0", "0020 0000ffff 0 NOP 0 0 0"}), 1);
   r.step(0);
   EXPECT_EQ(r.source().live_lanes(0), 0xFFFFFFFFU) << "no lane executed the first EXIT";
   r.step(0);
@@ -77,8 +78,8 @@ TEST(TraceReplay, ABarrierHoldsTheWarpUntilItIsReleased) {
 }
 
 TEST(TraceReplay, DivergedHalvesReachABarrierOneAfterTheOther) {
-  Resident r(text_of({"0000 0000ffff 0 BAR.SYNC 0 0 0", "0010 ffff0000 0 MOV 0 0 0", "0020 ffff0000 0 BAR.SYNC 0 0 0",
-                      "0030 ffffffff 0 NOP 0 0 0"}),
+  Resident r(text_of({"0000 0000ffff 0 BAR.SYNC 0 0 0", "0010 ffff0000 0 MOV 0 0 0",
+                      "0020 ffff0000 0 BAR.SYNC 0 0 0", "0030 ffffffff 0 NOP 0 0 0"}),
              1);
   EXPECT_EQ(r.step(0).active, 0x0000FFFFU);
   EXPECT_EQ(r.source().state(0), WarpState::runnable) << "the other half has not arrived";
@@ -108,7 +109,8 @@ TEST(TraceReplay, ArrivingDoesNotWait) {
 
 TEST(TraceReplay, NothingHappensAtWhatNoLaneExecutes) {
   Resident r(text_of({"0000 00000000 0 BAR.SYNC 0 0 0", "0010 00000000 0 MEMBAR.SC.GPU 0 0 0",
-                      "0020 00000000 0 NANOSLEEP 0 0 100", "0030 0000000f 0 NANOSLEEP 0 0 100", "0040 1 0 NOP 0 0 0"}),
+                      "0020 00000000 0 NANOSLEEP 0 0 100", "0030 0000000f 0 NANOSLEEP 0 0 100",
+                      "0040 1 0 NOP 0 0 0"}),
              1);
   for (int k = 0; k < 3; ++k) {
     EXPECT_EQ(r.source().next(0).kind, InstructionKind::alu) << k;
@@ -193,7 +195,8 @@ TEST(TraceStreaming, APackedInstructionTakesFewBytes) {
   std::vector<std::string> lines;
   for (int k = 0; k < 1000; ++k) {
     lines.emplace_back("0000 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7fb0fc461c00 4 0");
-    for (int j = 1; j < 10; ++j) lines.push_back("00" + std::to_string(j) + "0 ffffffff 1 R3 FFMA 3 R4 R5 R6 0 0");
+    for (int j = 1; j < 10; ++j)
+      lines.push_back("00" + std::to_string(j) + "0 ffffffff 1 R3 FFMA 3 R4 R5 R6 0 0");
   }
   const TemporaryFile file("kernel-1.traceg", text_of(lines));
   OpenReader open(file.path());

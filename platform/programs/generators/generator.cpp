@@ -13,7 +13,9 @@ class LoadSource : public InstructionSource {
  public:
   LoadSource(std::shared_ptr<Plan> plan, unsigned slots) : plan_(std::move(plan)), warps_(slots) {}
 
-  WarpState state(unsigned slot) const final { return warps_[slot].left != 0 ? WarpState::runnable : WarpState::exited; }
+  WarpState state(unsigned slot) const final {
+    return warps_[slot].left != 0 ? WarpState::runnable : WarpState::exited;
+  }
   const Instruction& next(unsigned slot) final {
     return plan_->instructions[warps_[slot].left % plan_->instructions.size()];
   }
@@ -27,9 +29,9 @@ class LoadSource : public InstructionSource {
 
  protected:
   struct Warp {
-    std::uint64_t left = 0;   ///< loads still to make
+    std::uint64_t left = 0;  ///< loads still to make
     LaneMask threads = 0;
-    std::uint64_t at = 0;     ///< where the pattern stands; its meaning is the pattern's
+    std::uint64_t at = 0;  ///< where the pattern stands; its meaning is the pattern's
     std::uint64_t seed = 0;
   };
   [[nodiscard]] std::uint64_t number(Dim3 cta, unsigned warp_in_cta) const {
@@ -72,10 +74,10 @@ class SweepSource final : public LoadSource {
   }
 
  private:
-  bool own_;               ///< every warp sweeps alone
+  bool own_;  ///< every warp sweeps alone
   std::int64_t stride_;
-  std::uint64_t size_;     ///< of a sweep
-  std::uint64_t step_;     ///< from one access of a warp to its next, at most size_
+  std::uint64_t size_;  ///< of a sweep
+  std::uint64_t step_;  ///< from one access of a warp to its next, at most size_
 };
 
 /// random: lanes at random words.
@@ -94,12 +96,16 @@ class RandomSource final : public LoadSource {
     issue.access->form = AddressForm::per_lane;
     const std::uint64_t first = w.seed + w.at * kWarpLanes;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-      issue.access->address[lane] = plan_->parameters.base + splitmix64(first + lane) % words_ * kWord;
+      issue.access->address[lane] = plan_->parameters.base + word(splitmix64(first + lane)) * kWord;
     ++w.at;
     --w.left;
   }
 
  private:
+  /// One of the words, by a random number; a multiplication where 64 bits hold it.
+  [[nodiscard]] std::uint64_t word(std::uint64_t random) const {
+    return words_ >> 32U == 0 ? (random >> 32U) * words_ >> 32U : random % words_;
+  }
   std::uint64_t words_;
 };
 
@@ -126,7 +132,8 @@ class ChaseSource final : public LoadSource {
 
 class GeneratorKernel final : public Kernel {
  public:
-  explicit GeneratorKernel(const GeneratorParameters& parameters) : plan_(std::make_shared<Plan>(make_plan(parameters))) {}
+  explicit GeneratorKernel(const GeneratorParameters& parameters)
+      : plan_(std::make_shared<Plan>(make_plan(parameters))) {}
   const KernelInfo& info() const override { return plan_->info; }
   std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
     const std::string& kind = plan_->parameters.kind;

@@ -11,12 +11,12 @@ namespace warpline {
 
 /// A synthetic access pattern over one buffer.
 struct GeneratorParameters {
-  std::string kind;                  ///< stream, strided, random, chase or reuse
-  std::uint64_t base = 0;            ///< virtual address of the footprint
-  std::uint64_t footprint = 0;       ///< bytes
-  std::uint64_t stride = 4;          ///< bytes between the accesses of neighbouring lanes (strided), or nodes (chase)
-  std::uint64_t accesses = 0;        ///< warp loads in all; 0: one sweep of the footprint (reuse: by every warp)
-  std::uint64_t seed = 1;            ///< of random and chase
+  std::string kind;             ///< stream, strided, random, chase or reuse
+  std::uint64_t base = 0;       ///< virtual address of the footprint
+  std::uint64_t footprint = 0;  ///< bytes
+  std::uint64_t stride = 4;  ///< bytes between the accesses of neighbouring lanes (strided), or nodes (chase)
+  std::uint64_t accesses = 0;  ///< warp loads in all; 0: one sweep of the footprint (reuse: by every warp)
+  std::uint64_t seed = 1;      ///< of random and chase
   Dim3 grid, block;
   /// Every fault at once, each under its path.
   [[nodiscard]] Problems problems(const std::string& path) const;
@@ -31,9 +31,8 @@ struct GeneratorParameters {
 ///   apart; each 8-byte load waits for the one before. All other warps end at once.
 /// - reuse: every warp streams through the whole footprint, again and again.
 ///
-/// Of n accesses, each of W warps makes n/W, and the first n%W one more. Loads of a warp are independent but for
-/// chase: 16 of them are in flight before one must return.
-/// Pre: parameters.problems() is empty.
+/// Of n accesses, each of W warps makes n/W, and the first n%W one more. Loads of a warp are independent but
+/// for chase: 16 of them are in flight before one must return. Pre: parameters.problems() is empty.
 [[nodiscard]] std::unique_ptr<Kernel> make_generator(const GeneratorParameters& parameters);
 
 }  // namespace warpline

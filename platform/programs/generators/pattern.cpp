@@ -87,7 +87,8 @@ Problems GeneratorParameters::problems(const std::string& path) const {
   const bool chase = kind == "chase";
   const bool uses_stride = chase || kind == "strided";
   rules.need(known, "generator", kind_rule(kind));
-  rules.need(base % (chase ? kPointer : kWord) == 0, "base", chase ? "must be a multiple of 8" : "must be a multiple of 4");
+  rules.need(base % (chase ? kPointer : kWord) == 0, "base",
+             chase ? "must be a multiple of 8" : "must be a multiple of 4");
   if (chase)
     rules.need(stride != 0 && stride % kPointer == 0, "stride", "must be a positive multiple of 8 bytes");
   else if (kind == "strided")

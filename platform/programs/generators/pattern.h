@@ -19,10 +19,10 @@ inline constexpr std::uint64_t kPointer = 8;
 struct Plan {
   GeneratorParameters parameters;
   KernelInfo info;
-  std::uint64_t warps = 1;      ///< in the grid
-  std::uint64_t accesses = 0;   ///< in all, chosen if the parameters do not say
-  std::uint64_t unit = 128;     ///< bytes from one access of a sweep to the next
-  std::uint64_t units = 1;      ///< accesses of a sweep
+  std::uint64_t warps = 1;                ///< in the grid
+  std::uint64_t accesses = 0;             ///< in all, chosen if the parameters do not say
+  std::uint64_t unit = 128;               ///< bytes from one access of a sweep to the next
+  std::uint64_t units = 1;                ///< accesses of a sweep
   std::vector<Instruction> instructions;  ///< kRotation loads; one for chase
   std::vector<std::uint32_t> next_node;   ///< the cycle of chase; made when its warp begins
 

@@ -21,18 +21,15 @@ bool AddressTranslation::in_local(std::uint64_t address) const {
 
 std::uint64_t AddressTranslation::translate(Space space, std::uint64_t address) const {
   switch (space) {
-    case Space::shared:
-      return in_shared(address) ? address - shared_ : address;
-    case Space::local:
-      return (in_local(address) ? address - local_ : address) % kLocalBytes;
+    case Space::shared: return in_shared(address) ? address - shared_ : address;
+    case Space::local: return (in_local(address) ? address - local_ : address) % kLocalBytes;
     case Space::generic:
       if (in_shared(address)) return AddressWindows::to_generic(Space::shared, address - shared_);
-      if (in_local(address)) return AddressWindows::to_generic(Space::local, (address - local_) % kLocalBytes);
+      if (in_local(address))
+        return AddressWindows::to_generic(Space::local, (address - local_) % kLocalBytes);
       return address;
-    case Space::constant:
-      return address % (ConstantBanks::kBanks * ConstantBanks::kBankBytes);
-    default:
-      return address;
+    case Space::constant: return address % (ConstantBanks::kBanks * ConstantBanks::kBankBytes);
+    default: return address;
   }
 }
 

@@ -21,10 +21,11 @@ inline constexpr std::uint64_t kLocalBytes = 16384;
 /// A header that does not tell a window (0) has none.
 class AddressTranslation {
  public:
-  explicit AddressTranslation(const TraceHeader& header) : shared_(header.shared_base), local_(header.local_base) {}
+  explicit AddressTranslation(const TraceHeader& header)
+      : shared_(header.shared_base), local_(header.local_base) {}
   [[nodiscard]] std::uint64_t translate(Space space, std::uint64_t address) const;
-  /// Translates what the lanes of `mask` access. Answers whether they all lie in global memory. Pre: mask is not 0;
-  /// |stride| <= 2^56.
+  /// Translates what the lanes of `mask` access. Answers whether they all lie in global memory. Pre: mask is
+  /// not 0; |stride| <= 2^56.
   bool apply(Space space, LaneMask mask, Addresses& addresses) const;
 
  private:

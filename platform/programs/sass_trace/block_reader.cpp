@@ -6,10 +6,19 @@
 #include "warpline/sm/kernel.h"
 
 namespace warpline::sass {
+namespace {
+
+/// Of so many thread blocks it is remembered which came, one bit each, to find repeated ones.
+constexpr std::uint64_t kMaxRemembered = std::uint64_t{1} << 26U;
+
+}  // namespace
 
 BlockReader::BlockReader(std::unique_ptr<LineReader> lines, std::string first_line, const TraceHeader& header,
                          Program& program)
-    : lines_(std::move(lines)), first_line_(std::move(first_line)), header_(header), parser_(header, program) {}
+    : lines_(std::move(lines)),
+      first_line_(std::move(first_line)),
+      header_(header),
+      parser_(header, program) {}
 
 std::shared_ptr<const TraceBlock> BlockReader::take(std::uint64_t ordinal) {
   while (blocks_read_ <= ordinal) {
@@ -38,14 +47,15 @@ bool BlockReader::next_line() {
 }
 
 std::string BlockReader::block_name() const {
-  return std::to_string(position_.cta.x) + "," + std::to_string(position_.cta.y) + "," + std::to_string(position_.cta.z);
+  return std::to_string(position_.cta.x) + "," + std::to_string(position_.cta.y) + "," +
+         std::to_string(position_.cta.z);
 }
 
 void BlockReader::need_line(const char* what) {
   if (next_line()) return;
   throw InputError(fault_at(lines_->path(), lines_->number(), 0, {},
-                            "the trace ends in the middle of thread block number " + std::to_string(blocks_read_ + 1) +
-                                ", where " + what + " should stand"));
+                            "the trace ends in the middle of thread block number " +
+                                std::to_string(blocks_read_ + 1) + ", where " + what + " should stand"));
 }
 
 bool BlockReader::is_key(std::string_view key, LineCursor& rest) const {
@@ -77,10 +87,17 @@ void BlockReader::read_coordinates() {
     const bool separated = i == 2 ? at == text.size() : at < text.size() && text[at] == ',';
     if (digits == 0 || !separated) rest.fail("a thread block must be three numbers: x,y,z");
     if (n >= grid[i])
-      rest.fail("the thread block lies outside the grid (" + std::to_string(grid[0]) + "," + std::to_string(grid[1]) +
-                "," + std::to_string(grid[2]) + ")");
+      rest.fail("the thread block lies outside the grid (" + std::to_string(grid[0]) + "," +
+                std::to_string(grid[1]) + "," + std::to_string(grid[2]) + ")");
     *out[i] = static_cast<std::uint32_t>(n);
     ++at;
+  }
+  const std::uint64_t ordinal =
+      position_.cta.x + std::uint64_t{grid[0]} * (position_.cta.y + std::uint64_t{grid[1]} * position_.cta.z);
+  if (ordinal < kMaxRemembered) {
+    if (seen_.size() <= ordinal) seen_.resize(ordinal + 1);
+    if (seen_[ordinal]) rest.fail("thread block " + block_name() + " appears twice");
+    seen_[ordinal] = true;
   }
   rest.expect_end();
 }
@@ -88,7 +105,8 @@ void BlockReader::read_coordinates() {
 std::shared_ptr<const TraceBlock> BlockReader::read_block() {
   if (!next_line())
     throw InputError(fault_at(lines_->path(), lines_->number(), 0, {},
-                              "the trace holds " + std::to_string(blocks_read_) + " thread blocks, but its grid has " +
+                              "the trace holds " + std::to_string(blocks_read_) +
+                                  " thread blocks, but its grid has " +
                                   std::to_string(header_.grid.count())));
   LineCursor begin = cursor();
   if (begin.word("'#BEGIN_TB'") != "#BEGIN_TB") begin.fail("expected '#BEGIN_TB'");
@@ -107,7 +125,8 @@ std::shared_ptr<const TraceBlock> BlockReader::read_block() {
     } else if (cursor().word("a word") == "#END_TB") {
       return block;
     } else {
-      cursor().fail_line("expected 'warp = n' or '#END_TB'", "does an 'insts = ' above say less than there are?");
+      cursor().fail_line("expected 'warp = n' or '#END_TB'",
+                         "does an 'insts = ' above say less than there are?");
     }
   }
 }
@@ -130,8 +149,9 @@ void BlockReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCurs
     need_line("an instruction");
     const std::string_view start = line_.substr(line_.find_first_not_of(" \t"));
     if (start.front() == '#' || start.substr(0, 4) == "warp")
-      cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() + " has " +
-                         std::to_string(i) + " instructions, but its 'insts' says " + std::to_string(instructions));
+      cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() +
+                         " has " + std::to_string(i) + " instructions, but its 'insts' says " +
+                         std::to_string(instructions));
     parser_.parse(cursor(), position_, warp);
   }
   warp.shrink();

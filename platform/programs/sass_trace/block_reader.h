@@ -20,7 +20,8 @@ struct TraceBlock {
 class BlockReader {
  public:
   /// `lines` stands after the header; `first_line` is a line of the body that was read with it, or empty.
-  BlockReader(std::unique_ptr<LineReader> lines, std::string first_line, const TraceHeader& header, Program& program);
+  BlockReader(std::unique_ptr<LineReader> lines, std::string first_line, const TraceHeader& header,
+              Program& program);
 
   /// The block of CTA `ordinal`, asked for once by each of its warps. Reads ahead as far as needed. Throws
   /// InputError at a fault of the trace, and if the trace ends before.
@@ -54,6 +55,7 @@ class BlockReader {
   InstructionLineParser parser_;
   WarpPosition position_;
   std::uint64_t blocks_read_ = 0;
+  std::vector<bool> seen_;  ///< thread blocks that were read, by their place in the grid
   std::map<std::uint64_t, Waiting> waiting_;
   std::size_t peak_ = 0;
 };

@@ -28,7 +28,8 @@ class PlainFile final : public ByteStream {
 
   std::size_t read(char* to, std::size_t capacity) override {
     const std::size_t got = std::fread(to, 1, capacity, file_);
-    if (got == 0 && std::ferror(file_) != 0) throw std::runtime_error("cannot be read: " + std::string(std::strerror(errno)));
+    if (got == 0 && std::ferror(file_) != 0)
+      throw std::runtime_error("cannot be read: " + std::string(std::strerror(errno)));
     return got;
   }
   /// The first bytes, without consuming them.
@@ -136,7 +137,10 @@ std::unique_ptr<ByteStream> open_stream(const std::string& path) {
   auto file = std::make_unique<PlainFile>(path);
   std::array<char, 6> start{};
   const std::string_view head(start.data(), file->peek(start.data(), start.size()));
-  const bool xz = head == std::string_view("\xFD" "7zXZ\0", 6);
+  const bool xz = head == std::string_view(
+                              "\xFD"
+                              "7zXZ\0",
+                              6);
   const bool gz = head.substr(0, 2) == "\x1F\x8B";
   if (ends_with(path, ".xz") && !xz) throw std::runtime_error("is named .xz but is not xz data");
   if (ends_with(path, ".gz") && !gz) throw std::runtime_error("is named .gz but is not gzip data");

@@ -21,7 +21,8 @@ constexpr unsigned kMaxVersion = 5;
 /// A header has 13 keys; what goes on much longer is no header.
 constexpr unsigned kMaxHeaderLines = 1000;
 
-Dim3 dimensions(LineCursor& value, const std::string& key, std::string_view text, const std::array<std::uint32_t, 3>& max) {
+Dim3 dimensions(LineCursor& value, const std::string& key, std::string_view text,
+                const std::array<std::uint32_t, 3>& max) {
   std::array<std::uint32_t, 3> out{};
   const bool bracketed = text.size() >= 2 && text.front() == '(' && text.back() == ')';
   std::string_view rest = bracketed ? text.substr(1, text.size() - 2) : std::string_view{};
@@ -84,19 +85,26 @@ const std::vector<Key>& keys() {
          h.shared_bytes = static_cast<std::uint32_t>(v.decimal("the shared bytes", kMaxShared));
        }},
       {"nregs", false,
-       [](TraceHeader& h, LineCursor& v) { h.registers = static_cast<std::uint32_t>(v.decimal("the register count", 256)); }},
+       [](TraceHeader& h, LineCursor& v) {
+         h.registers = static_cast<std::uint32_t>(v.decimal("the register count", 256));
+       }},
       {"binary version", false,
        [](TraceHeader& h, LineCursor& v) {
          h.binary_version = static_cast<std::uint32_t>(v.decimal("the binary version", 999));
        }},
       {"shmem base_addr", false,
-       [](TraceHeader& h, LineCursor& v) { h.shared_base = v.hex("the shared window's address", kMaxAddress); }},
+       [](TraceHeader& h, LineCursor& v) {
+         h.shared_base = v.hex("the shared window's address", kMaxAddress);
+       }},
       {"local mem base_addr", false,
-       [](TraceHeader& h, LineCursor& v) { h.local_base = v.hex("the local window's address", kMaxAddress); }},
+       [](TraceHeader& h, LineCursor& v) {
+         h.local_base = v.hex("the local window's address", kMaxAddress);
+       }},
       {"accelsim tracer version", false,
        [](TraceHeader& h, LineCursor& v) {
          const std::uint64_t version = v.decimal("the tracer version", UINT64_MAX);
-         if (version < 1 || version > kMaxVersion) v.fail("tracer versions 1 to 5 can be read, this is another one");
+         if (version < 1 || version > kMaxVersion)
+           v.fail("tracer versions 1 to 5 can be read, this is another one");
          h.version = static_cast<unsigned>(version);
        }},
       {"enable lineinfo", false,
@@ -124,15 +132,17 @@ class HeaderReader {
 
   void take(std::string_view line) {
     const std::size_t equals = line.find('=');
-    const std::string_view name = trimmed(line.substr(1, equals == std::string_view::npos ? equals : equals - 1));
+    const std::string_view name =
+        trimmed(line.substr(1, equals == std::string_view::npos ? equals : equals - 1));
     if (equals == std::string_view::npos) {
       add(line, 1, "a header line must read '-key = value'", line.size());
       return;
     }
     const Key* key = find_key(name);
     if (key == nullptr) {
-      suspects_.emplace_back(std::string(name), fault_at(lines_.path(), lines_.number(), 2, line,
-                                                         "unknown header key '" + std::string(name.substr(0, 60)) + "'"));
+      suspects_.emplace_back(std::string(name),
+                             fault_at(lines_.path(), lines_.number(), 2, line,
+                                      "unknown header key '" + std::string(name.substr(0, 60)) + "'"));
       return;
     }
     if (!seen_.insert(key->name).second) {
@@ -173,7 +183,8 @@ class HeaderReader {
     }
     for (const Key& k : keys())
       if (k.required && seen_.count(k.name) == 0)
-        faults_.push_back(fault_at(lines_.path(), 0, 0, {}, std::string("the header lacks '-") + k.name + " = '",
+        faults_.push_back(fault_at(lines_.path(), 0, 0, {},
+                                   std::string("the header lacks '-") + k.name + " = '",
                                    "is this a kernel trace?"));
     if (!faults_.empty()) return std::move(faults_);
     return std::move(header_);

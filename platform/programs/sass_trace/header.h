@@ -14,14 +14,14 @@ namespace warpline::sass {
 struct TraceHeader {
   std::string kernel_name;
   Dim3 grid, block;
-  std::uint32_t shared_bytes = 0;      ///< `shmem`: static and dynamic, per thread block
-  std::uint32_t registers = 0;         ///< `nregs`, per thread
-  std::uint32_t binary_version = 0;    ///< 80 for sm_80
-  std::uint64_t shared_base = 0;       ///< generic address of the shared window; 0: not told
-  std::uint64_t local_base = 0;        ///< generic address of the local window; 0: not told
-  unsigned version = 1;                ///< of the tracer; 1 where the header does not say
-  bool has_lines = false;              ///< `enable lineinfo`: instructions start with a line number
-  std::vector<std::string> unknown;    ///< keys that this reader does not know
+  std::uint32_t shared_bytes = 0;    ///< `shmem`: static and dynamic, per thread block
+  std::uint32_t registers = 0;       ///< `nregs`, per thread
+  std::uint32_t binary_version = 0;  ///< 80 for sm_80
+  std::uint64_t shared_base = 0;     ///< generic address of the shared window; 0: not told
+  std::uint64_t local_base = 0;      ///< generic address of the local window; 0: not told
+  unsigned version = 1;              ///< of the tracer; 1 where the header does not say
+  bool has_lines = false;            ///< `enable lineinfo`: instructions start with a line number
+  std::vector<std::string> unknown;  ///< keys that this reader does not know
 
   [[nodiscard]] std::uint64_t threads_per_block() const { return block.count(); }
   [[nodiscard]] unsigned warps_per_block() const {

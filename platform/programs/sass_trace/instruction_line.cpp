@@ -12,7 +12,9 @@ constexpr unsigned kFirstWithImmediate = 4;
 /// Strides that the address arithmetic of 32 lanes keeps within 64 bits.
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 56U;
 
-unsigned first_lane(LaneMask mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+unsigned first_lane(LaneMask mask) {
+  return static_cast<unsigned>(__builtin_ctz(mask));
+}
 
 bool is_contiguous(LaneMask mask) {
   const LaneMask shifted = mask >> first_lane(mask);
@@ -33,7 +35,8 @@ void InstructionLineParser::check_position(LineCursor& line, const WarpPosition&
   const std::uint32_t want[] = {position.cta.x, position.cta.y, position.cta.z, position.warp};
   for (unsigned i = 0; i < 4; ++i)
     if (line.decimal(what[i], UINT32_MAX) != want[i])
-      line.fail(std::string(what[i]) + " differs from the heading above, which says " + std::to_string(want[i]));
+      line.fail(std::string(what[i]) + " differs from the heading above, which says " +
+                std::to_string(want[i]));
 }
 
 void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addresses& a) const {
@@ -62,18 +65,16 @@ void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addr
       }
       return;
     }
-    default:
-      line.fail("address modes are 0, 1 and 2");
+    default: line.fail("address modes are 0, 1 and 2");
   }
 }
 
-unsigned InstructionLineParser::choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate, bool all_global,
-                                       WarpPosition& position) {
+unsigned InstructionLineParser::choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate,
+                                       bool all_global, WarpPosition& position) {
   if (mask == 0) return entry.idle != Program::kNone ? entry.idle : entry.op;
   if (all_global && entry.as_global != Program::kNone) return entry.as_global;
   switch (entry.action) {
-    case Action::async_copy:
-      return program_.copy_of(entry, position.groups, position.copies++);
+    case Action::async_copy: return program_.copy_of(entry, position.groups, position.copies++);
     case Action::async_commit:
       ++position.groups;
       position.copies = 0;
@@ -83,8 +84,7 @@ unsigned InstructionLineParser::choose(Program::Entry& entry, LaneMask mask, std
       // hardware scoreboards, which replay by registers has covered.
       if (immediate < 0 || immediate >= std::int64_t{position.groups}) return entry.op;
       return program_.wait_for(entry, position.groups - 1 - static_cast<unsigned>(immediate));
-    default:
-      return entry.op;
+    default: return entry.op;
   }
 }
 
@@ -93,11 +93,13 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
   const auto pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
   const auto mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
-  if ((mask & ~header_.lanes_of(position.warp)) != 0) line.fail("the mask names lanes that this warp does not have");
+  if ((mask & ~header_.lanes_of(position.warp)) != 0)
+    line.fail("the mask names lanes that this warp does not have");
 
   Operands operands;
   const std::size_t from = line.position();
-  operands.destination_count = read_registers(line, "a destination count", "a destination register", operands.destinations);
+  operands.destination_count =
+      read_registers(line, "a destination count", "a destination register", operands.destinations);
   operands.opcode = line.word("an opcode");
   const char initial = operands.opcode.front();
   if (initial < 'A' || initial > 'Z') line.fail("expected an opcode");
@@ -119,11 +121,13 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   } else if (is_memory && mask != 0) {
     line.fail("a memory instruction with active lanes needs addresses");
   }
-  const std::int64_t immediate = header_.version >= kFirstWithImmediate ? line.signed_decimal("an immediate") : 0;
+  const std::int64_t immediate =
+      header_.version >= kFirstWithImmediate ? line.signed_decimal("an immediate") : 0;
   line.expect_end();
 
   const bool is_barrier = entry.action == Action::barrier_sync || entry.action == Action::barrier_arrive;
-  if (is_barrier && (immediate < 0 || immediate > 1024)) line.fail("a barrier is numbered 0 to 15, or counts up to 1024 threads");
+  if (is_barrier && (immediate < 0 || immediate > 1024))
+    line.fail("a barrier is numbered 0 to 15, or counts up to 1024 threads");
   program_.count(entry);
   const std::int64_t operand = is_barrier || entry.action == Action::sleep ? immediate : 0;
   const unsigned op = choose(entry, mask, immediate, all_global, position);

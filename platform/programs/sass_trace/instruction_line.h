@@ -30,7 +30,8 @@ class InstructionLineParser {
   /// Reads address mode and addresses of the lanes in `mask`.
   void read_addresses(LineCursor& line, LaneMask mask, Addresses& addresses) const;
   /// The static instruction that stands for this execution.
-  unsigned choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate, bool all_global, WarpPosition& position);
+  unsigned choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate, bool all_global,
+                  WarpPosition& position);
 
   const TraceHeader& header_;
   Program& program_;

@@ -39,7 +39,8 @@ std::string quoted(std::string_view word) {
 std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
   std::string_view digits = word(what);
   const std::string_view all = digits;
-  if (digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) digits.remove_prefix(2);
+  if (digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+    digits.remove_prefix(2);
   std::uint64_t value = 0;
   for (const char c : digits) {
     const int d = hex_digit(c);
@@ -75,8 +76,8 @@ std::int64_t LineCursor::signed_decimal(const char* what) {
 unsigned LineCursor::register_number(const char* what) {
   const std::string_view text = word(what);
   std::uint64_t value = 0;
-  if (text.size() < 2 || text.size() > 4 || text[0] != 'R' || read_decimal(text.substr(1), value) != Digits::ok ||
-      value > 255)
+  if (text.size() < 2 || text.size() > 4 || text[0] != 'R' ||
+      read_decimal(text.substr(1), value) != Digits::ok || value > 255)
     fail(std::string("expected ") + what + " (R0 to R255), found " + quoted(text));
   return static_cast<unsigned>(value);
 }
@@ -88,7 +89,8 @@ void LineCursor::expect_end() {
 }
 
 void LineCursor::fail(std::string message, std::string hint) const {
-  throw InputError(fault_at(*file_, number_, last_ + 1, line_, std::move(message), std::move(hint), at_ - last_));
+  throw InputError(
+      fault_at(*file_, number_, last_ + 1, line_, std::move(message), std::move(hint), at_ - last_));
 }
 
 void LineCursor::fail_line(std::string message, std::string hint) const {
@@ -96,7 +98,8 @@ void LineCursor::fail_line(std::string message, std::string hint) const {
 }
 
 void LineCursor::missing(const char* what) const {
-  throw InputError(fault_at(*file_, number_, at_ + 1, line_, std::string("the line ends where ") + what + " should stand"));
+  throw InputError(fault_at(*file_, number_, at_ + 1, line_,
+                            std::string("the line ends where ") + what + " should stand"));
 }
 
 }  // namespace warpline::sass

@@ -43,7 +43,9 @@ class LineCursor {
     skip_blanks();
     return at_;
   }
-  [[nodiscard]] std::string_view between(std::size_t from, std::size_t to) const { return line_.substr(from, to - from); }
+  [[nodiscard]] std::string_view between(std::size_t from, std::size_t to) const {
+    return line_.substr(from, to - from);
+  }
   [[nodiscard]] std::size_t end_of_last() const { return at_; }
 
   /// A fault at the word taken last.

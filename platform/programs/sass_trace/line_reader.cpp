@@ -35,10 +35,12 @@ bool LineReader::refill() {
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = begin_;
   while (true) {
-    const void* found = end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
+    const void* found =
+        end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
     if (found != nullptr || (ended_ && end_ > begin_)) {
       const std::size_t stop =
-          found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) : end_;
+          found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data())
+                           : end_;
       line = {buffer_.data() + begin_, stop - begin_};
       begin_ = found != nullptr ? stop + 1 : end_;
       ++number_;

@@ -52,7 +52,8 @@ class LineReader {
 
 /// A diagnostic at `column` (1-based; 0: the whole line) of a line, which is shown cut to 200
 /// characters and with what cannot be printed as '?'.
-[[nodiscard]] Diagnostic fault_at(const std::string& file, unsigned line, std::size_t column, std::string_view source,
-                                  std::string message, std::string hint = {}, std::size_t length = 1);
+[[nodiscard]] Diagnostic fault_at(const std::string& file, unsigned line, std::size_t column,
+                                  std::string_view source, std::string message, std::string hint = {},
+                                  std::size_t length = 1);
 
 }  // namespace warpline::sass

@@ -71,7 +71,8 @@ void set_matrix_registers(const std::vector<std::string_view>& words, std::strin
   const bool single = has(words, "F32") || name != "HMMA";
   out.destination_registers = single ? 4 : 2;
   const std::uint8_t c = out.destination_registers;
-  if (has(words, "16816") || has(words, "16832") || has(words, "168128") || has(words, "168256") || has(words, "16864")) {
+  if (has(words, "16816") || has(words, "16832") || has(words, "168128") || has(words, "168256") ||
+      has(words, "16864")) {
     const bool small = name == "IMMA" && has(words, "16816");
     out.source_registers = small ? std::vector<std::uint8_t>{2, 1, c} : std::vector<std::uint8_t>{4, 2, c};
   } else if (has(words, "8816") || has(words, "8832") || has(words, "88128")) {
@@ -86,7 +87,8 @@ void set_matrix_registers(const std::vector<std::string_view>& words, std::strin
 
 void set_alu_registers(std::string_view name, const std::vector<std::string_view>& words, Opcode& out) {
   const auto is_64 = [](std::string_view w) { return w == "F64" || w == "S64" || w == "U64" || w == "64"; };
-  if (name == "DADD" || name == "DFMA" || name == "DMUL" || name == "DMNMX" || name == "DSETP" || name == "DSET") {
+  if (name == "DADD" || name == "DFMA" || name == "DMUL" || name == "DMNMX" || name == "DSETP" ||
+      name == "DSET") {
     out.destination_registers = name == "DSETP" || name == "DSET" ? 1 : 2;
     out.source_registers = {2};
   } else if (name == "HMMA" || name == "IMMA" || name == "BMMA" || name == "DMMA") {
@@ -106,7 +108,8 @@ void set_alu_registers(std::string_view name, const std::vector<std::string_view
     out.destination_registers = !types.empty() && types.front() == "F64" ? 2 : 1;
     out.source_registers = {static_cast<std::uint8_t>(types.size() > 1 && types[1] == "F64" ? 2 : 1)};
   } else if (name == "F2I" || name == "FRND") {
-    out.destination_registers = has(words, "S64") || has(words, "U64") || (name == "FRND" && has(words, "F64")) ? 2 : 1;
+    out.destination_registers =
+        has(words, "S64") || has(words, "U64") || (name == "FRND" && has(words, "F64")) ? 2 : 1;
     out.source_registers = {static_cast<std::uint8_t>(has(words, "F64") ? 2 : 1)};
   } else if (name == "I2F") {
     out.destination_registers = has(words, "F64") ? 2 : 1;

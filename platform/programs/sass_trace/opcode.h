@@ -29,9 +29,10 @@ struct Opcode {
   MemOp mem;
   /// Lanes whose addresses count (LDSM.16.M88 reads the rows that lanes 0 to 7 name).
   LaneMask address_lanes = 0xFFFFFFFFU;
-  bool wide_address = false;          ///< `.E`: the address is a pair of registers
-  bool explicit_width = false;        ///< the opcode says how many bytes a lane accesses
-  /// 32-bit registers of the first destination, and of the sources in order (the last entry counts for all further ones).
+  bool wide_address = false;    ///< `.E`: the address is a pair of registers
+  bool explicit_width = false;  ///< the opcode says how many bytes a lane accesses
+  /// 32-bit registers of the first destination, and of the sources in order (the last entry counts for all
+  /// further ones).
   std::uint8_t destination_registers = 1;
   std::vector<std::uint8_t> source_registers = {1};
   /// The opcode or its modifiers that are not understood ("CCTL.IVALL", "LDG.FOO"); replayed
@@ -45,8 +46,9 @@ struct Opcode {
 /// Latency of an arithmetic or control opcode, SM cycles (by its name without modifiers); 0 if unknown.
 [[nodiscard]] unsigned alu_latency(std::string_view name);
 
-/// The modifiers of a memory opcode, in `words`; fills `out`. `name` is the opcode without them. False if `name` is
-/// no memory opcode.
-[[nodiscard]] bool decode_memory_opcode(std::string_view name, const std::vector<std::string_view>& words, Opcode& out);
+/// The modifiers of a memory opcode, in `words`; fills `out`. `name` is the opcode without them. False if
+/// `name` is no memory opcode.
+[[nodiscard]] bool decode_memory_opcode(std::string_view name, const std::vector<std::string_view>& words,
+                                        Opcode& out);
 
 }  // namespace warpline::sass

@@ -15,15 +15,15 @@ struct MemoryName {
 };
 
 constexpr std::array<MemoryName, 19> kNames = {{
-    {"LDG", MemKind::load, Space::global},         {"STG", MemKind::store, Space::global},
-    {"LD", MemKind::load, Space::generic},         {"ST", MemKind::store, Space::generic},
-    {"LDL", MemKind::load, Space::local},          {"STL", MemKind::store, Space::local},
-    {"LDS", MemKind::load, Space::shared},         {"STS", MemKind::store, Space::shared},
-    {"LDSM", MemKind::load, Space::shared},        {"STSM", MemKind::store, Space::shared},
-    {"LDC", MemKind::load, Space::constant},       {"LDGSTS", MemKind::async_copy, Space::global},
-    {"ATOM", MemKind::atomic, Space::generic},     {"ATOMG", MemKind::atomic, Space::global},
-    {"ATOMS", MemKind::atomic, Space::shared},     {"RED", MemKind::reduction, Space::generic},
-    {"REDG", MemKind::reduction, Space::global},   {"REDS", MemKind::reduction, Space::shared},
+    {"LDG", MemKind::load, Space::global},       {"STG", MemKind::store, Space::global},
+    {"LD", MemKind::load, Space::generic},       {"ST", MemKind::store, Space::generic},
+    {"LDL", MemKind::load, Space::local},        {"STL", MemKind::store, Space::local},
+    {"LDS", MemKind::load, Space::shared},       {"STS", MemKind::store, Space::shared},
+    {"LDSM", MemKind::load, Space::shared},      {"STSM", MemKind::store, Space::shared},
+    {"LDC", MemKind::load, Space::constant},     {"LDGSTS", MemKind::async_copy, Space::global},
+    {"ATOM", MemKind::atomic, Space::generic},   {"ATOMG", MemKind::atomic, Space::global},
+    {"ATOMS", MemKind::atomic, Space::shared},   {"RED", MemKind::reduction, Space::generic},
+    {"REDG", MemKind::reduction, Space::global}, {"REDS", MemKind::reduction, Space::shared},
     {"LDU", MemKind::load, Space::generic},
 }};
 
@@ -34,42 +34,56 @@ struct Width {
 };
 
 constexpr std::array<Width, 26> kWidths = {{
-    {"U8", DataType::u8, 1},         {"S8", DataType::s8, 1},        {"U16", DataType::u16, 1},
-    {"S16", DataType::s16, 1},       {"8", DataType::b8, 1},         {"16", DataType::b16, 1},
-    {"32", DataType::b32, 1},        {"64", DataType::b64, 1},       {"128", DataType::b32, 4},
-    {"256", DataType::b32, 8},       {"U32", DataType::u32, 1},      {"S32", DataType::s32, 1},
-    {"U64", DataType::u64, 1},       {"S64", DataType::s64, 1},      {"F32", DataType::f32, 1},
-    {"F64", DataType::f64, 1},       {"F16", DataType::f16, 1},      {"F16x2", DataType::f16x2, 1},
-    {"F16X2", DataType::f16x2, 1},   {"F16_V2", DataType::f16x2, 1}, {"BF16", DataType::bf16, 1},
+    {"U8", DataType::u8, 1},         {"S8", DataType::s8, 1},         {"U16", DataType::u16, 1},
+    {"S16", DataType::s16, 1},       {"8", DataType::b8, 1},          {"16", DataType::b16, 1},
+    {"32", DataType::b32, 1},        {"64", DataType::b64, 1},        {"128", DataType::b32, 4},
+    {"256", DataType::b32, 8},       {"U32", DataType::u32, 1},       {"S32", DataType::s32, 1},
+    {"U64", DataType::u64, 1},       {"S64", DataType::s64, 1},       {"F32", DataType::f32, 1},
+    {"F64", DataType::f64, 1},       {"F16", DataType::f16, 1},       {"F16x2", DataType::f16x2, 1},
+    {"F16X2", DataType::f16x2, 1},   {"F16_V2", DataType::f16x2, 1},  {"BF16", DataType::bf16, 1},
     {"BF16x2", DataType::bf16x2, 1}, {"BF16X2", DataType::bf16x2, 1}, {"BF16_V2", DataType::bf16x2, 1},
     {"U128", DataType::b32, 4},      {"B128", DataType::b32, 4},
 }};
 
 constexpr std::array<std::pair<std::string_view, AtomicOperation>, 13> kAtomics = {{
-    {"ADD", AtomicOperation::add},       {"MIN", AtomicOperation::min},
-    {"MAX", AtomicOperation::max},       {"INC", AtomicOperation::increment},
-    {"DEC", AtomicOperation::decrement}, {"AND", AtomicOperation::bit_and},
-    {"OR", AtomicOperation::bit_or},     {"XOR", AtomicOperation::bit_xor},
-    {"EXCH", AtomicOperation::exchange}, {"CAS", AtomicOperation::compare_and_swap},
+    {"ADD", AtomicOperation::add},
+    {"MIN", AtomicOperation::min},
+    {"MAX", AtomicOperation::max},
+    {"INC", AtomicOperation::increment},
+    {"DEC", AtomicOperation::decrement},
+    {"AND", AtomicOperation::bit_and},
+    {"OR", AtomicOperation::bit_or},
+    {"XOR", AtomicOperation::bit_xor},
+    {"EXCH", AtomicOperation::exchange},
+    {"CAS", AtomicOperation::compare_and_swap},
     {"CAST", AtomicOperation::compare_and_swap},
     {"SAFEADD", AtomicOperation::add},
     {"POPC", AtomicOperation::add},  // POPC.INC: adds the number of lanes that take part
 }};
 
 constexpr std::array<std::pair<std::string_view, Scope>, 7> kScopes = {{
-    {"CTA", Scope::cta}, {"SM", Scope::cta}, {"CLUSTER", Scope::cluster}, {"GPU", Scope::gpu},
-    {"GL", Scope::gpu},  {"VC", Scope::gpu}, {"SYS", Scope::sys},
+    {"CTA", Scope::cta},
+    {"SM", Scope::cta},
+    {"CLUSTER", Scope::cluster},
+    {"GPU", Scope::gpu},
+    {"GL", Scope::gpu},
+    {"VC", Scope::gpu},
+    {"SYS", Scope::sys},
 }};
 
 constexpr std::array<std::pair<std::string_view, L1Eviction>, 5> kEvictions = {{
-    {"EF", L1Eviction::first}, {"EL", L1Eviction::last}, {"EU", L1Eviction::unchanged},
-    {"NA", L1Eviction::no_allocate}, {"EN", L1Eviction::normal},
+    {"EF", L1Eviction::first},
+    {"EL", L1Eviction::last},
+    {"EU", L1Eviction::unchanged},
+    {"NA", L1Eviction::no_allocate},
+    {"EN", L1Eviction::normal},
 }};
 
 /// Words that change nothing the memory system could see: rounding, sign extension of registers,
 /// the layout of matrices, zero fill, scaled register offsets.
-constexpr std::array<std::string_view, 18> kSilent = {"U",  "X4", "X8",  "X16",  "FTZ", "RN",    "RZ",   "RM", "RP",
-                                                      "M88", "MT88", "T", "ZFILL", "SPIN", "WEAK", "IL", "IS", "ISL"};
+constexpr std::array<std::string_view, 18> kSilent = {"U",     "X4",   "X8",   "X16", "FTZ",  "RN",
+                                                      "RZ",    "RM",   "RP",   "M88", "MT88", "T",
+                                                      "ZFILL", "SPIN", "WEAK", "IL",  "IS",   "ISL"};
 
 template <class Table>
 auto look_up(const Table& table, std::string_view word) -> std::optional<decltype(table[0].second)> {
@@ -82,7 +96,9 @@ auto look_up(const Table& table, std::string_view word) -> std::optional<decltyp
 class ModifierReader {
  public:
   ModifierReader(std::string_view name, Opcode& out)
-      : name_(name), out_(out), matrix_(name == "LDSM" || name == "STSM"),
+      : name_(name),
+        out_(out),
+        matrix_(name == "LDSM" || name == "STSM"),
         atomic_(out.mem.kind == MemKind::atomic || out.mem.kind == MemKind::reduction) {}
 
   void take(std::string_view word) {

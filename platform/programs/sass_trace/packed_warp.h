@@ -13,7 +13,7 @@ namespace warpline::sass {
 /// Addresses of one execution: for every active lane, translated to the spaces of this platform.
 struct Addresses {
   AddressForm form = AddressForm::per_lane;
-  std::uint64_t base = 0;    ///< strided: lane n is at base + n * stride
+  std::uint64_t base = 0;  ///< strided: lane n is at base + n * stride
   std::int64_t stride = 0;
   std::array<std::uint64_t, kWarpLanes> lane{};
 };
@@ -29,7 +29,8 @@ class PackedWarp {
   /// Appends one instruction. `addresses` is null without.
   void append(unsigned op, LaneMask mask, std::int64_t operand, const Addresses* addresses) {
     const std::int64_t jump = std::int64_t{op} - std::int64_t{next_op_};
-    put(zigzag(jump) << 3U | (addresses != nullptr ? 4U : 0U) | (operand != 0 ? 2U : 0U) | (mask != mask_ ? 1U : 0U));
+    put(zigzag(jump) << 3U | (addresses != nullptr ? 4U : 0U) | (operand != 0 ? 2U : 0U) |
+        (mask != mask_ ? 1U : 0U));
     if (mask != mask_) put(mask);
     if (operand != 0) put(zigzag(operand));
     if (addresses != nullptr) append_addresses(*addresses, mask);
@@ -77,7 +78,8 @@ class PackedCursor {
   explicit PackedCursor(const PackedWarp& warp)
       : at_(warp.bytes().data()), end_(warp.bytes().data() + warp.bytes().size()) {}
 
-  /// Moves to the next instruction; false at the end. Pre: the addresses of the last were taken, if it has any.
+  /// Moves to the next instruction; false at the end. Pre: the addresses of the last were taken, if it has
+  /// any.
   bool advance() {
     if (at_ == end_) return false;
     const std::uint64_t head = get();
@@ -102,7 +104,8 @@ class PackedCursor {
       return;
     }
     access.form = AddressForm::per_lane;
-    for (LaneMask m = mask_; m != 0; m &= m - 1) access.address[static_cast<unsigned>(__builtin_ctz(m))] = get_address();
+    for (LaneMask m = mask_; m != 0; m &= m - 1)
+      access.address[static_cast<unsigned>(__builtin_ctz(m))] = get_address();
   }
 
  private:

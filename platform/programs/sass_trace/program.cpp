@@ -73,7 +73,8 @@ Instruction make_instruction(const Operands& o, const Opcode& opcode) {
   i.mem = opcode.mem;
   i.pc = o.pc;
   RegisterList list(i);
-  for (unsigned s = 0; s < o.source_count; ++s) list.source(o.sources[s], source_width(opcode, s, o.source_count));
+  for (unsigned s = 0; s < o.source_count; ++s)
+    list.source(o.sources[s], source_width(opcode, s, o.source_count));
   for (unsigned d = 0; d < o.destination_count; ++d)
     list.destination(o.destinations[d], d == 0 ? opcode.destination_registers : 1);
   return i;
@@ -178,7 +179,8 @@ unsigned Program::wait_for(Entry& entry, unsigned group) {
     // ones were issued before them and waited for by earlier DEPBARs.
     for (unsigned r = 0; r < Instruction::kMaxRegisters; ++r) {
       const unsigned bank = (group + kCopyGroups - r / kCopiesPerGroup) % kCopyGroups;
-      RegisterList(i).pseudo(i.source_count, kFirstCopyRegister + bank * kCopiesPerGroup + r % kCopiesPerGroup);
+      RegisterList(i).pseudo(i.source_count,
+                             kFirstCopyRegister + bank * kCopiesPerGroup + r % kCopiesPerGroup);
     }
     number = add_op(op);
   }
@@ -196,7 +198,9 @@ unsigned Program::unknown_index(const std::string& name) {
   return static_cast<unsigned>(unknown_names_.size() - 1);
 }
 
-void Program::count_unknown(const std::string& name) { ++unknown_counts_[unknown_index(name)]; }
+void Program::count_unknown(const std::string& name) {
+  ++unknown_counts_[unknown_index(name)];
+}
 
 std::vector<std::string> Program::unknown() const {
   std::vector<std::string> out;

@@ -25,7 +25,7 @@ struct Operands {
   std::string_view opcode;
   std::array<std::uint8_t, kMaxListed> destinations{}, sources{};
   unsigned destination_count = 0, source_count = 0;
-  unsigned width = 0;      ///< bytes, as the line says; 0: no address part
+  unsigned width = 0;  ///< bytes, as the line says; 0: no address part
 };
 
 /// The static instructions of a kernel, each decoded once. Instructions stay where they are, and
@@ -44,12 +44,12 @@ class Program {
 
   /// What one line of the trace refers to.
   struct Entry {
-    unsigned op = kNone;                 ///< number of the static instruction
+    unsigned op = kNone;  ///< number of the static instruction
     Action action = Action::none;
-    unsigned idle = kNone;               ///< what stands for a barrier, fence or sleep that no lane executes
-    unsigned as_global = kNone;          ///< of a generic access: the same, all lanes known to be global
-    std::vector<unsigned> unknown;       ///< indices into the list of unknown things
-    std::vector<unsigned> twins;         ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
+    unsigned idle = kNone;          ///< what stands for a barrier, fence or sleep that no lane executes
+    unsigned as_global = kNone;     ///< of a generic access: the same, all lanes known to be global
+    std::vector<unsigned> unknown;  ///< indices into the list of unknown things
+    std::vector<unsigned> twins;    ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
   };
 
   Program();
@@ -91,7 +91,7 @@ class Program {
 
   std::deque<StaticOp> ops_;
   std::deque<Entry> entries_;
-  std::vector<Slot> slots_;      ///< open addressing, a power of two, at most half full
+  std::vector<Slot> slots_;  ///< open addressing, a power of two, at most half full
   std::vector<std::string> unknown_names_;
   std::vector<std::uint64_t> unknown_counts_;
 };

@@ -79,23 +79,17 @@ void ReplaySource::execute(unsigned slot, Issue& issue) {
   }
   if (mask != 0) {
     switch (op.action) {
-      case Action::exit:
-        s.live &= ~mask;
-        break;
-      case Action::barrier_sync:
-        execute_barrier(s, issue, true);
-        break;
-      case Action::barrier_arrive:
-        execute_barrier(s, issue, false);
-        break;
+      case Action::exit: s.live &= ~mask; break;
+      case Action::barrier_sync: execute_barrier(s, issue, true); break;
+      case Action::barrier_arrive: execute_barrier(s, issue, false); break;
       case Action::sleep:
-        issue.sleep_cycles = static_cast<std::uint64_t>(std::clamp(s.cursor.operand(), std::int64_t{0}, kMaxSleep));
+        issue.sleep_cycles =
+            static_cast<std::uint64_t>(std::clamp(s.cursor.operand(), std::int64_t{0}, kMaxSleep));
         break;
       case Action::none:
       case Action::async_copy:
       case Action::async_commit:
-      case Action::async_wait:
-        break;
+      case Action::async_wait: break;
     }
   }
   advance(s);

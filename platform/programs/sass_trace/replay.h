@@ -47,9 +47,9 @@ class ReplaySource final : public InstructionSource {
     PackedCursor cursor;
     const StaticOp* op = nullptr;
     WarpState state = WarpState::exited;
-    bool ended = true;                       ///< its list of instructions is used up
+    bool ended = true;  ///< its list of instructions is used up
     LaneMask live = 0;
-    LaneMask waiting = 0;                    ///< lanes at any barrier
+    LaneMask waiting = 0;  ///< lanes at any barrier
     std::array<LaneMask, kBarriers> at_barrier{};
   };
 

@@ -31,7 +31,18 @@ class TraceFile final : public BlockSupply {
   const TraceHeader& header() const override { return header_; }
   const std::string& name() const override { return name_; }
 
-  /// Starts again from the first thread block. Pre: no source is left.
+  /// SM `sm` is about to replay the trace. Asking a second time is a new launch: the trace starts again from
+  /// its first thread block.
+  void attach(unsigned sm) {
+    if (attached_.size() <= sm) attached_.resize(sm + std::size_t{1});
+    if (attached_[sm]) {
+      attached_.assign(attached_.size(), false);
+      rewind();
+    }
+    attached_[sm] = true;
+  }
+
+ private:
   void rewind() {
     if (reader_->blocks_read() == 0) return;
     auto lines = std::make_unique<LineReader>(path_);
@@ -41,11 +52,11 @@ class TraceFile final : public BlockSupply {
     reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
   }
 
- private:
   std::string path_, name_;
   TraceHeader header_;
   Program program_;
   std::optional<BlockReader> reader_;
+  std::vector<bool> attached_;  ///< SMs that replay the current launch
 };
 
 class FileKernel final : public TraceKernel {
@@ -62,9 +73,8 @@ class FileKernel final : public TraceKernel {
   }
 
   const KernelInfo& info() const override { return info_; }
-  std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
-    // Only the kernel holds the file: nobody replays it, and a new launch begins.
-    if (file_.use_count() == 1) file_->rewind();
+  std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
+    file_->attach(sm);
     return std::make_unique<ReplaySource>(file_, slots);
   }
   std::vector<std::string> unknown_opcodes() const override { return file_->program().unknown(); }
@@ -90,7 +100,8 @@ Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
     std::string first_line;
     Result<TraceHeader> header = read_header(*lines, first_line);
     if (!header.ok()) return header.faults();
-    auto file = std::make_shared<TraceFile>(path, std::move(header.value()), std::move(lines), std::move(first_line));
+    auto file =
+        std::make_shared<TraceFile>(path, std::move(header.value()), std::move(lines), std::move(first_line));
     return std::unique_ptr<TraceKernel>(std::make_unique<FileKernel>(std::move(file)));
   } catch (const InputError& e) {
     return e.diagnostic;

@@ -12,15 +12,16 @@ namespace warpline::sass {
 
 /// What a `kernelslist.g` asks for, in order.
 struct ListEntry {
-  bool is_copy = false;        ///< MemcpyHtoD; else a kernel trace
-  std::uint64_t address = 0;   ///< of a copy
+  bool is_copy = false;       ///< MemcpyHtoD; else a kernel trace
+  std::uint64_t address = 0;  ///< of a copy
   std::uint64_t bytes = 0;
-  std::string path;            ///< of a kernel trace, resolved against the list's folder
+  std::string path;  ///< of a kernel trace, resolved against the list's folder
 };
 
 /// Reads a trace list. A named trace may lie beside it with a further `.xz` or `.gz`. Lines of
 /// unknown kinds are reported once per kind in `warnings`, with a count.
-[[nodiscard]] Result<std::vector<ListEntry>> read_list(const std::string& path, std::vector<std::string>& warnings);
+[[nodiscard]] Result<std::vector<ListEntry>> read_list(const std::string& path,
+                                                       std::vector<std::string>& warnings);
 
 /// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
 [[nodiscard]] bool is_trace_path(const std::string& path);

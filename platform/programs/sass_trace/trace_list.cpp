@@ -42,7 +42,9 @@ bool parse_number(std::string_view text, std::uint64_t& value) {
 }
 
 /// What distinguishes kinds of lines: the word before the first comma or blank.
-std::string_view kind_of(std::string_view line) { return line.substr(0, line.find_first_of(", \t")); }
+std::string_view kind_of(std::string_view line) {
+  return line.substr(0, line.find_first_of(", \t"));
+}
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -83,7 +85,8 @@ class ListReader {
 
  private:
   void fault(std::string_view line, std::size_t column, std::string message, std::string hint = {}) {
-    faults_.push_back(fault_at(lines_.path(), lines_.number(), column, line, std::move(message), std::move(hint)));
+    faults_.push_back(
+        fault_at(lines_.path(), lines_.number(), column, line, std::move(message), std::move(hint)));
   }
 
   void take_copy(std::string_view line) {
