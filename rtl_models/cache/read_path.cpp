@@ -12,7 +12,7 @@ ReadOutcome ReadPath::read(Request& r) {
   const std::uint64_t number = line_number(r.virtual_line);
   const std::uint32_t index = tags_.find(number, number);
   const bool present = index != TagArray::kAbsent;
-  if (present) out.hits = tags_.state(index).valid & r.sectors;
+  if (present) out.hits = tags_.state(index).valid_sectors() & r.sectors;
   const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
   if (missing != 0) {
     out.kind = ReadOutcome::Kind::wait;
@@ -27,6 +27,7 @@ ReadOutcome ReadPath::read(Request& r) {
     out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
     entry.pending |= missing;
     r.missing = missing;
+    r.bytes = ByteMask{};
     entry.waiters.push(&r);
   }
   if (present) {
@@ -34,7 +35,7 @@ ReadOutcome ReadPath::read(Request& r) {
     if (const std::uint8_t* line = lines_.at(index); line != nullptr) {
       copy_sectors(r.data.data(), line, out.hits);
       if (missing != 0) {
-        r.bytes = tags_.state(index).dirty & ByteMask::of_sectors(missing);
+        r.bytes = tags_.dirty(index) & ByteMask::of_sectors(missing);
         copy_masked(r.data.data(), line, r.bytes);
       }
     }
@@ -71,8 +72,10 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
   const std::uint32_t index = tags_.victim(number);
   if (tags_.present(index)) {
     const LineState& old = tags_.state(index);
-    evicted = {true, old.dirty, old.home, nullptr};
-    if (lines_.at(index) != nullptr && old.dirty.any()) {
+    evicted.happened = true;
+    evicted.dirty = tags_.dirty(index);
+    if (old.has_dirty) evicted.home = tags_.home(index);
+    if (lines_.at(index) != nullptr && old.has_dirty) {
       __builtin_memcpy(victim_.data(), lines_.at(index), kLineBytes);
       evicted.data = victim_.data();
     }
@@ -80,7 +83,6 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
   }
   LineState& fresh = tags_.install(index, number, r.l1_class);
   fresh.local = r.local;
-  fresh.home = r.line;
   ++present_[r.local];
   return index;
 }
@@ -89,10 +91,10 @@ void ReadPath::install(const MissTable::Entry& entry, const Request& fetched, Ev
   std::uint32_t index = tags_.find(entry.number, entry.number);
   if (index == TagArray::kAbsent) index = allocate(fetched, evicted);
   LineState& state = tags_.state(index);
-  state.valid |= fetched.sectors;
+  state.add_valid(fetched.sectors);
   if (std::uint8_t* line = lines_.at(index); line != nullptr) {
-    if (state.dirty.any()) {
-      copy_masked(line, fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~state.dirty);
+    if (state.has_dirty) {
+      copy_masked(line, fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~tags_.dirty(index));
     } else {
       copy_sectors(line, fetched.data.data(), fetched.sectors);
     }
@@ -126,8 +128,8 @@ std::uint64_t ReadPath::invalidate(bool local) {
   misses_.kill_all(local);
   std::uint64_t dropped = 0;
   for (std::uint32_t i = 0; i < tags_.lines() && present_[local] != 0; ++i) {
-    if (!tags_.present(i) || tags_.state(i).local != local) continue;
-    WARPLINE_EXPECT(!tags_.state(i).dirty.any(), "dirty lines are written back before they are dropped");
+    if (!tags_.present(i) || (tags_.state(i).local != 0) != local) continue;
+    WARPLINE_EXPECT(!tags_.state(i).has_dirty, "dirty lines are written back before they are dropped");
     tags_.drop(i);
     --present_[local];
     ++dropped;

@@ -14,8 +14,8 @@ TagArray::TagArray(const CacheGeometry& geometry)
       ways_(geometry.ways),
       mask_((geometry.sets & (geometry.sets - 1)) == 0 ? geometry.sets - 1 : 0),
       tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
-      used_(tags_.size(), 0),
-      states_(tags_.size()) {}
+      states_(tags_.size()),
+      written_(tags_.size()) {}
 
 std::uint32_t TagArray::victim(std::uint64_t set_key) const {
   const std::uint32_t base = set_of(set_key) * ways_;
@@ -23,8 +23,8 @@ std::uint32_t TagArray::victim(std::uint64_t set_key) const {
   std::uint64_t best_rank = ~std::uint64_t{0};
   for (std::uint32_t i = base; i < base + ways_; ++i) {
     if (tags_[i] == kNoTag) return i;
-    // The class decides, then age; ages never reach 2^62.
-    const std::uint64_t rank = (static_cast<std::uint64_t>(states_[i].eviction) << 62U) | used_[i];
+    // The class decides, then age.
+    const std::uint64_t rank = (std::uint64_t{states_[i].eviction} << 48U) | states_[i].used;
     if (rank < best_rank) {
       best_rank = rank;
       best = i;
@@ -35,10 +35,20 @@ std::uint32_t TagArray::victim(std::uint64_t set_key) const {
 
 LineState& TagArray::install(std::uint32_t index, std::uint64_t number, EvictionClass eviction) {
   tags_[index] = number;
-  states_[index] = LineState{};
-  states_[index].eviction = eviction;
+  LineState& state = states_[index];
+  state = LineState{};
+  state.eviction = static_cast<std::uint64_t>(eviction) & 3U;
   touch(index);
-  return states_[index];
+  return state;
+}
+
+void TagArray::mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home) {
+  LineState& state = states_[index];
+  Written& written = written_[index];
+  written.dirty = state.has_dirty ? written.dirty | more : more;
+  written.home = home;
+  state.has_dirty = 1;
+  state.add_valid(written.dirty.full_sectors());
 }
 
 }  // namespace warpline

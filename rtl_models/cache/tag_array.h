@@ -23,14 +23,17 @@ struct CacheGeometry {
   }
 };
 
-/// What a cache knows of one line beside its tag.
+/// What every look-up needs of a line beside its tag: eight bytes.
 struct LineState {
-  SectorMask valid = 0;   ///< sectors whose 32 bytes can all be read
-  EvictionClass eviction = EvictionClass::normal;
-  bool local = false;     ///< a line of local memory
-  bool sysmem = false;    ///< a copy of system memory
-  ByteMask dirty;         ///< bytes newer than the level below
-  PhysicalAddress home;   ///< where dirty bytes go back to
+  std::uint64_t used : 48;       ///< when it was used last, in look-ups of this array
+  std::uint64_t valid : 4;       ///< SectorMask of the sectors whose 32 bytes can all be read
+  std::uint64_t eviction : 2;    ///< EvictionClass
+  std::uint64_t local : 1;       ///< a line of local memory
+  std::uint64_t sysmem : 1;      ///< a copy of system memory
+  std::uint64_t has_dirty : 1;   ///< some byte is newer than the level below
+
+  [[nodiscard]] SectorMask valid_sectors() const { return static_cast<SectorMask>(valid); }
+  void add_valid(SectorMask m) { valid = (valid | m) & kAllSectors; }
 };
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each
@@ -52,7 +55,7 @@ class TagArray {
     return kAbsent;
   }
   /// Makes a present line the most recently used of its class.
-  void touch(std::uint32_t index) { used_[index] = ++clock_; }
+  void touch(std::uint32_t index) { states_[index].used = ++clock_ & kClockMask; }
   /// The line that a new line of this set would replace (valid or not).
   [[nodiscard]] std::uint32_t victim(std::uint64_t set_key) const;
   /// Puts a line at `index`, most recently used, with a fresh state.
@@ -64,18 +67,33 @@ class TagArray {
   [[nodiscard]] std::uint64_t number(std::uint32_t index) const { return tags_[index]; }
   [[nodiscard]] LineState& state(std::uint32_t index) { return states_[index]; }
   [[nodiscard]] const LineState& state(std::uint32_t index) const { return states_[index]; }
+  /// Bytes of a line that are newer than the level below.
+  [[nodiscard]] ByteMask dirty(std::uint32_t index) const {
+    return states_[index].has_dirty ? written_[index].dirty : ByteMask{};
+  }
+  /// Where dirty bytes go back to. Pre: the line has some.
+  [[nodiscard]] PhysicalAddress home(std::uint32_t index) const { return written_[index].home; }
+  /// Bytes `more` of the line are newer than the level below, at `home`. Sectors that are written whole become valid.
+  void mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home);
+  /// The level below has the line's bytes now.
+  void mark_clean(std::uint32_t index) { states_[index].has_dirty = 0; }
   [[nodiscard]] std::uint32_t lines() const { return static_cast<std::uint32_t>(tags_.size()); }
 
  private:
+  static constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 48U) - 1;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const {
     return static_cast<std::uint32_t>(mask_ != 0 ? key & mask_ : key % sets_);
   }
   std::uint32_t sets_, ways_;
   std::uint64_t mask_;  ///< sets - 1 where that is a usable mask, else 0
+  struct Written {
+    ByteMask dirty;
+    PhysicalAddress home;
+  };
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint64_t> used_;
   std::vector<LineState> states_;
+  std::vector<Written> written_;  ///< touched for lines with dirty bytes only
   std::uint64_t clock_ = 0;
 };
 

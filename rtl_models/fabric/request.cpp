@@ -37,14 +37,13 @@ Request* RequestPool::allocate() {
   r->epoch = 0;
   r->region = 0;
   r->sectors = 0;
-  r->bytes = ByteMask{};
-  r->atomics = nullptr;
   return r;
 }
 
 void RequestPool::release(Request* request) {
   WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
-  if (request->atomics != nullptr) {
+  const bool atomic = request->command == Command::atomic || request->command == Command::reduce;
+  if (atomic && request->atomics != nullptr) {
     free_blocks_.push_back(request->atomics);
     request->atomics = nullptr;
   }

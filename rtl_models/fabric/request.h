@@ -1,9 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 #include <memory>
+#include <vector>
 
 #include "warpline/base/byte_mask.h"
 #include "warpline/base/types.h"
@@ -53,10 +54,11 @@ struct AtomicBlock {
 /// One transaction of one 128-byte line. It travels down as a request and the same object comes
 /// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
 ///
-/// The first cache line holds what every hop reads; data is touched only where it is carried.
-struct Request {
-  const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
+/// The first cache line holds what every hop reads; bytes and data are touched only where they
+/// are carried.
+struct alignas(64) Request {
   Request* next = nullptr;      ///< for whoever holds it in a list: the pool, a waiter queue
+  const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
   std::uint64_t id = 0;         ///< unique in a run, the same on every host
   VirtualAddress virtual_line;  ///< line address as the requester names it; what L1 tags
   PhysicalAddress line;         ///< line address on the buses; what L2 tags
@@ -68,8 +70,8 @@ struct Request {
   EvictionClass l1_class = EvictionClass::normal;
   EvictionClass l2_class = EvictionClass::normal;
   Scope scope = Scope::none;    ///< of a strong access; none: weak
-  bool local = false;           ///< a line of local memory: write-back at L1
-  bool no_l1 = false;           ///< neither looked up nor allocated at L1
+  bool local : 1;               ///< a line of local memory: write-back at L1
+  bool no_l1 : 1;               ///< neither looked up nor allocated at L1
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
   std::uint8_t gpu = 0;
@@ -79,10 +81,11 @@ struct Request {
   std::uint16_t route = 0;      ///< the crossbar's own: the port to answer to
   std::uint16_t epoch = 0;      ///< the L1's own: write epoch of an atomic that passes through
   std::uint16_t region = 0;     ///< the declared buffer it falls in; 0: none
-  ByteMask bytes;               ///< of a write
-  AtomicBlock* atomics = nullptr;
+  ByteMask bytes;               ///< of a write; meaningless otherwise
+  AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
+  Request() : local(false), no_l1(false) {}
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };
@@ -131,10 +134,12 @@ inline unsigned ResponseMessage::beats(unsigned width) const {
   return 1;
 }
 
+static_assert(offsetof(Request, bytes) == 64, "a hop without data touches one cache line of a request");
+
 /// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
 class RequestPool {
  public:
-  /// A request in its initial state but for `data`, which is left as it is.
+  /// A request in its initial state but for `bytes`, `atomics` and `data`, which are left as they are.
   [[nodiscard]] Request* allocate();
   void release(Request* request);
   [[nodiscard]] AtomicBlock* allocate_atomics();

@@ -89,8 +89,12 @@ void L1Lg::accept_write(Request& r) {
       core_.pass_atomic(r);
     }
     Request* w = child_of(r, r.command);
-    w->bytes = r.bytes;
-    std::swap(w->atomics, r.atomics);
+    if (r.command == Command::write) {
+      w->bytes = r.bytes;
+    } else {
+      w->atomics = r.atomics;
+      r.atomics = nullptr;
+    }
     if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
     w->token = writes_.sent();
     queue_out(w);

@@ -56,7 +56,7 @@ void L1LgCore::store_global(const Request& r) {
   const std::uint32_t index = path_.tags().find(number, number);
   SectorMask hits = 0;
   if (index != TagArray::kAbsent) {
-    hits = path_.tags().state(index).valid & r.sectors;
+    hits = path_.tags().state(index).valid_sectors() & r.sectors;
     if (!update_on_store_) {
       path_.drop_line(number);
     } else if (std::uint8_t* line = path_.lines().at(index); line != nullptr) {
@@ -79,12 +79,10 @@ Evicted L1LgCore::store_local(const Request& r) {
   if (index == TagArray::kAbsent) {
     index = path_.allocate(r, evicted);
   } else {
-    hits = path_.tags().state(index).valid & r.sectors;
+    hits = path_.tags().state(index).valid_sectors() & r.sectors;
     path_.tags().touch(index);
   }
-  LineState& state = path_.tags().state(index);
-  state.dirty = state.dirty | r.bytes;
-  state.valid |= state.dirty.full_sectors();
+  path_.tags().mark_dirty(index, r.bytes, r.line);
   if (std::uint8_t* line = path_.lines().at(index); line != nullptr) copy_masked(line, r.data.data(), r.bytes);
   count_look_up(r, hits);
   count_eviction(evicted);

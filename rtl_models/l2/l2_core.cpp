@@ -57,18 +57,20 @@ L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
 }
 
 void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
-  LineState& state = tags_.state(index);
-  if (!state.dirty.any()) return;
+  const LineState& state = tags_.state(index);
+  if (!state.has_dirty) return;
+  const ByteMask dirty = tags_.dirty(index);
+  const PhysicalAddress home = tags_.home(index);
   if (state.sysmem) {
     ++counters_.sysmem_writebacks;
     Copy* copy = copy_of(index);
-    sink.write_back({state.home, state.dirty, copy == nullptr ? nullptr : copy->bytes.data()});
+    sink.write_back({home, dirty, copy == nullptr ? nullptr : copy->bytes.data()});
   } else {
     ++counters_.writebacks;
-    counters_.writeback_sectors += count(state.dirty.sectors());
-    sink.write_back({state.home, state.dirty, nullptr});
+    counters_.writeback_sectors += count(dirty.sectors());
+    sink.write_back({home, dirty, nullptr});
   }
-  state.dirty = ByteMask{};
+  tags_.mark_clean(index);
 }
 
 std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction,
@@ -85,7 +87,6 @@ std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, Evict
     if (tags_.state(index).sysmem) drop_sysmem(index);
   }
   LineState& state = tags_.install(index, number, eviction);
-  state.home = line;
   state.sysmem = aperture_of(line) != Aperture::vidmem;
   if (state.sysmem) ++sysmem_lines_;
   return index;
@@ -120,7 +121,7 @@ L2Outcome L2Core::miss(Request& r, SectorMask missing) {
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   const std::uint64_t number = line_number(r.line);
   const std::uint32_t found = tags_.find(number, key(number));
-  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid;
+  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();
   const auto hits = static_cast<SectorMask>(valid & r.sectors);
   const auto missing = static_cast<SectorMask>(r.command == Command::write ? 0 : r.sectors & ~hits);
   auto wanted = static_cast<SectorMask>(missing | (r.prefetch & ~valid));
@@ -132,9 +133,8 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   if (r.command == Command::read) {
     if (found != TagArray::kAbsent) tags_.touch(found);
   } else {
-    LineState& state = tags_.state(line_for(number, r.line, r.l2_class, sink));
-    state.dirty = state.dirty | (r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics));
-    if (r.command == Command::write) state.valid |= r.bytes.full_sectors();
+    const std::uint32_t index = line_for(number, r.line, r.l2_class, sink);
+    tags_.mark_dirty(index, r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics), r.line);
   }
   L2Outcome out;
   if (wanted != 0) {
@@ -158,7 +158,7 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
   if (aperture_of(fetched.line) != Aperture::vidmem) {
     fill_sysmem(entry, fetched, served, again, sink);
   } else {
-    tags_.state(line_for(entry.number, fetched.line, entry.eviction, sink)).valid |= fetched.sectors;
+    tags_.state(line_for(entry.number, fetched.line, entry.eviction, sink)).add_valid(fetched.sectors);
     RequestList still;
     while (!entry.waiters.empty()) {
       Request* w = entry.waiters.pop();

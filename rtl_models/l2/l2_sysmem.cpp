@@ -33,7 +33,7 @@ void L2Core::perform_in_copy(Request& r, std::uint32_t index) {
   Copy* copy = copy_of(index);
   if (copy == nullptr) return;
   if (r.command == Command::read) {
-    copy_sectors(r.data.data(), copy->bytes.data(), static_cast<SectorMask>(r.sectors & tags_.state(index).valid));
+    copy_sectors(r.data.data(), copy->bytes.data(), static_cast<SectorMask>(r.sectors & tags_.state(index).valid_sectors()));
   } else {
     copy_masked(copy->bytes.data(), r.data.data(), r.bytes);
   }
@@ -54,25 +54,24 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
     }
     return {L2Outcome::Kind::pass_on, 0, MissTable::kNone};
   }
-  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid;
+  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();
   const auto hits = static_cast<SectorMask>(valid & r.sectors);
   if (r.command == Command::write) {
     count_look_up(r, hits);
     const std::uint32_t index = line_for(number, r.line, r.l2_class, sink);
     perform_in_copy(r, index);
-    LineState& state = tags_.state(index);
-    state.dirty = state.dirty | r.bytes;
-    state.valid |= state.dirty.full_sectors();
+    tags_.mark_dirty(index, r.bytes, r.line);
     return {};
   }
   const auto missing = static_cast<SectorMask>(r.sectors & ~hits);
   if (missing != 0 && misses_.full()) return {L2Outcome::Kind::stall, 0, MissTable::kNone};
   count_look_up(r, hits);
+  r.bytes = ByteMask{};
   if (found != TagArray::kAbsent) {
     tags_.touch(found);
     perform_in_copy(r, found);
     if (Copy* copy = copy_of(found); copy != nullptr && missing != 0) {
-      r.bytes = tags_.state(found).dirty & ByteMask::of_sectors(missing);
+      r.bytes = tags_.dirty(found) & ByteMask::of_sectors(missing);
       copy_masked(r.data.data(), copy->bytes.data(), r.bytes);
     }
   }
@@ -104,8 +103,8 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   const std::uint32_t index = line_for(entry.number, fetched.line, entry.eviction, sink);
   LineState& state = tags_.state(index);
   if (Copy* copy = copy_of(index); copy != nullptr)
-    copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~state.dirty);
-  state.valid |= fetched.sectors;
+    copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~tags_.dirty(index));
+  state.add_valid(fetched.sectors);
 }
 
 void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "warpline/base/types.h"
@@ -38,30 +39,52 @@ enum class AddressForm : std::uint8_t {
   strided,   ///< lane n accesses base + n * stride (all lanes up to 31, active or not)
 };
 
-/// The dynamic part of one warp's memory instruction. The load/store unit owns it; the source
-/// fills it when the instruction issues, and reads loaded data back from it.
-struct MemoryAccess {
+/// What a memory access has for each lane; 1.5 KB.
+struct LaneBuffers {
   static constexpr unsigned kMaxLaneBytes = 32;
+  std::array<std::uint64_t, kWarpLanes> address;
+  std::array<std::uint64_t, kWarpLanes> second;
+  std::array<std::uint8_t, kWarpLanes * kMaxLaneBytes> data;
+};
+
+/// The dynamic part of one warp's memory instruction. The load/store unit owns it; the source
+/// fills it when the instruction issues, and reads loaded data back from it. Its lane buffers lie
+/// apart, so that accesses without lane addresses and data stay small.
+struct MemoryAccess {
+  static constexpr unsigned kMaxLaneBytes = LaneBuffers::kMaxLaneBytes;
+  /// With buffers of its own.
+  MemoryAccess() : owned_(std::make_unique<LaneBuffers>()) { use(*owned_); }
+  /// With buffers that outlive it.
+  explicit MemoryAccess(LaneBuffers& buffers) { use(buffers); }
+
   LaneMask active = 0;  ///< lanes that take part: active, and the predicate true
   AddressForm form = AddressForm::per_lane;
   std::uint64_t base = 0;
   std::int64_t stride = 0;
-  std::array<std::uint64_t, kWarpLanes> address;  ///< as the program wrote it (generic, or an offset in the space)
+  std::uint64_t policy = 0;          ///< of `.L2::cache_hint`, in a register
+  std::uint64_t* address = nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
+  std::uint64_t* second = nullptr;   ///< per lane: `c` of a compare-and-swap
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
-  std::array<std::uint8_t, kWarpLanes * kMaxLaneBytes> data;
-  std::array<std::uint64_t, kWarpLanes> second;   ///< `c` of a compare-and-swap
-  std::uint64_t policy = 0;                       ///< of `.L2::cache_hint`, in a register
+  std::uint8_t* data = nullptr;
 
   [[nodiscard]] std::uint64_t address_of(unsigned lane) const {
     return form == AddressForm::per_lane
                ? address[lane]
                : base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride);
   }
-  [[nodiscard]] std::uint8_t* lane_data(unsigned lane) { return &data[std::size_t{lane} * kMaxLaneBytes]; }
+  [[nodiscard]] std::uint8_t* lane_data(unsigned lane) { return data + std::size_t{lane} * kMaxLaneBytes; }
   [[nodiscard]] const std::uint8_t* lane_data(unsigned lane) const {
-    return &data[std::size_t{lane} * kMaxLaneBytes];
+    return data + std::size_t{lane} * kMaxLaneBytes;
   }
+
+ private:
+  void use(LaneBuffers& b) {
+    address = b.address.data();
+    second = b.second.data();
+    data = b.data.data();
+  }
+  std::unique_ptr<LaneBuffers> owned_;
 };
 
 /// bar.sync / bar.arrive, as one execution of it has it.

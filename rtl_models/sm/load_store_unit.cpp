@@ -11,8 +11,11 @@ LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, L
       owner_(owner),
       ports_(ports),
       sm_(sm),
-      entries_(parameters.lsu_entries),
+      buffers_(parameters.lsu_entries),
+      queue_(parameters.lsu_entries),
       shared_(0, parameters.shared_banks, false) {
+  entries_.reserve(parameters.lsu_entries);
+  for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
   for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
 }
 
@@ -39,7 +42,16 @@ LoadStoreUnit::Entry& LoadStoreUnit::take(unsigned& index) {
   return e;
 }
 
-void LoadStoreUnit::queue(unsigned index) { queue_.push_back(index); }
+void LoadStoreUnit::queue(unsigned index) {
+  const auto size = static_cast<unsigned>(queue_.size());
+  const unsigned at = queue_head_ + queue_count_++;
+  queue_[at < size ? at : at - size] = index;
+}
+
+void LoadStoreUnit::pop_front() {
+  if (++queue_head_ == queue_.size()) queue_head_ = 0;
+  --queue_count_;
+}
 
 void LoadStoreUnit::retire(unsigned index) { free_.push_back(index); }
 
@@ -49,15 +61,15 @@ void LoadStoreUnit::kill(unsigned slot) {
 }
 
 Cycle LoadStoreUnit::next_work(Cycle now) const {
-  if (queue_.empty()) return kNever;
-  const Cycle at = std::max(entries_[queue_.front()].at, head_.busy_until);
+  if (queue_count_ == 0) return kNever;
+  const Cycle at = std::max(entries_[front()].at, head_.busy_until);
   if (at > now) return at;
   return head_.line_held ? kNever : owner_.domain().after(now, 1);
 }
 
 void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
-  if (queue_.empty() || head_.busy_until > now) return;
-  const unsigned index = queue_.front();
+  if (queue_count_ == 0 || head_.busy_until > now) return;
+  const unsigned index = front();
   Entry& e = entries_[index];
   if (e.at > now) return;
   if (e.maintenance != 0) {
@@ -173,7 +185,7 @@ void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
   r->token = static_cast<std::uint16_t>(index);
   ++counters_.fences;
   ports_.to_l1_lg.send(now, {r});
-  queue_.pop_front();
+  pop_front();
 }
 
 void LoadStoreUnit::do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
@@ -194,7 +206,7 @@ void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector
   const Cycle busy_until = head_.busy_until;
   head_ = Head{};
   head_.busy_until = busy_until;
-  queue_.pop_front();
+  pop_front();
   if (e.lines_pending == 0)
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now), {}});
 }

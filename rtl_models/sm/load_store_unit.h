@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -78,8 +77,9 @@ struct LsuEvent {
 /// shared memory; several of a warp's loads may be in flight. Not a component: the SM ticks it.
 class LoadStoreUnit {
  public:
-  struct Entry {
-    MemoryAccess access;
+  /// The first cache lines hold what an access without data needs.
+  struct alignas(64) Entry {
+    explicit Entry(LaneBuffers& buffers) : access(buffers) {}
     const Instruction* instruction = nullptr;  ///< null: a maintenance request
     unsigned slot = 0;
     unsigned lines_pending = 0;    ///< requests sent and not yet answered
@@ -91,14 +91,15 @@ class LoadStoreUnit {
     std::uint32_t shared_bytes = 0;
     Cycle at = 0;                  ///< when it reaches the unit
     Cycle ready = 0;               ///< when its results can be read, as far as it is known
+    MemoryAccess access;
   };
 
   LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, unsigned sm);
 
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);
-  [[nodiscard]] bool has_room() const { return !free_.empty(); }
-  /// A free entry, to be filled and then queued. Pre: has_room().
+  [[nodiscard]] bool has_room() const { return !free_.empty() && queue_count_ < parameters_.lsu_queue; }
+  /// A free entry, to be filled and then queued. Pre: has_room(), or an entry was just retired.
   Entry& take(unsigned& index);
   /// Hands a taken entry back unused.
   void give_back(unsigned index) { free_.push_back(index); }
@@ -143,6 +144,8 @@ class LoadStoreUnit {
   void send_maintenance(Cycle now, Entry& e, unsigned index);
   void do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   void finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] unsigned front() const { return queue_[queue_head_]; }
+  void pop_front();
   [[nodiscard]] Out<RequestMessage>& port_for(const Entry& e) const;
   void scatter(Entry& e, const Request& r);
   [[nodiscard]] std::uint64_t local_warp_base(unsigned slot) const;
@@ -153,9 +156,11 @@ class LoadStoreUnit {
   LsuPorts ports_;
   unsigned sm_;
   MemoryMap map_;
+  std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
   std::vector<Entry> entries_;
   std::vector<unsigned> free_;
-  std::deque<unsigned> queue_;
+  std::vector<unsigned> queue_;       ///< ring of the entries not yet worked off
+  unsigned queue_head_ = 0, queue_count_ = 0;
   Head head_;
   SharedMemory shared_;
   const Mapping* mapping_hint_ = nullptr;

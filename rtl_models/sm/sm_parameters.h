@@ -18,6 +18,7 @@ struct SmParameters {
   unsigned issue_latency = 4;     ///< from issue to the load/store unit
   unsigned writeback_latency = 2; ///< from a response to a register that can be read
   unsigned lsu_entries = 64;      ///< memory instructions in flight
+  unsigned lsu_queue = 16;        ///< of these, issued and not yet worked off
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -31,6 +32,7 @@ struct SmParameters {
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
+    f("lsu_queue", lsu_queue, "memory instructions issued and not yet worked off by the load/store unit");
   }
 };
 
