@@ -113,7 +113,7 @@ class Requester final : public Component {
     answer.answered = now;
     answer.status = r->status;
     answer.data = r->data;
-    if (r->atomics != nullptr) answer.atomics = *r->atomics;
+    if (r->command == Command::atomic) answer.atomics = *r->atomics;
     order.push_back(r->id);
     engine().pool().release(r);
     ++received_;
