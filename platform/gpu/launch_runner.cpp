@@ -228,36 +228,29 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
     return;
   }
   const InitialArrays arrays(loaded);
+  const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base, const Expectation& expect) {
+    CheckedData data{name, type, count, {}};
+    data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
+      platform_.read(base + first * size_of(type), to, n * size_of(type));
+    };
+    ++end.checks;
+    std::string failure = check_data(data, expect, arrays.views(), *file.document);
+    if (failure.empty()) return;
+    ++end.failed_checks;
+    end.failures.push_back(std::move(failure));
+  };
   for (std::size_t b = 0; b < file.buffers.size(); ++b) {
     const Buffer& buffer = file.buffers[b];
-    const std::uint64_t base = state.buffers[b];
-    if (buffer.expect) {
-      CheckedData data{"buffer \"" + buffer.name + "\"", buffer.type, buffer.count, {}};
-      data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
-        platform_.read(base + first * size_of(buffer.type), to, n * size_of(buffer.type));
-      };
-      const std::string failure = check_data(data, *buffer.expect, arrays.views(), *file.document);
-      if (!failure.empty()) end.failed_checks.push_back(failure);
-      end.checks += 1;
-    }
-    if (!buffer.dump.empty()) {
-      std::string bytes(buffer.bytes(), '\0');
-      platform_.read(base, bytes.data(), bytes.size());
-      const std::string failure = write_file_atomically(buffer.dump, bytes);
-      if (!failure.empty()) end.failed_checks.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
-    }
+    if (buffer.expect) compare("buffer \"" + buffer.name + "\"", buffer.type, buffer.count, state.buffers[b], *buffer.expect);
+    if (buffer.dump.empty()) continue;
+    std::string bytes(buffer.bytes(), '\0');
+    platform_.read(state.buffers[b], bytes.data(), bytes.size());
+    const std::string failure = write_file_atomically(buffer.dump, bytes);
+    if (!failure.empty()) end.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
   }
-  for (const ResolvedSymbol& s : loaded.symbols) {
-    if (!s.expect) continue;
-    const std::uint64_t base = state.variables[s.module].at(s.variable->name);
-    CheckedData data{"symbol \"" + s.variable->name + "\"", s.type, s.count, {}};
-    data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
-      platform_.read(base + first * size_of(s.type), to, n * size_of(s.type));
-    };
-    const std::string failure = check_data(data, *s.expect, arrays.views(), *file.document);
-    if (!failure.empty()) end.failed_checks.push_back(failure);
-    end.checks += 1;
-  }
+  for (const ResolvedSymbol& s : loaded.symbols)
+    if (s.expect)
+      compare("symbol \"" + s.variable->name + "\"", s.type, s.count, state.variables[s.module].at(s.variable->name), *s.expect);
 }
 
 }  // namespace warpline

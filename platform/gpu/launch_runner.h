@@ -20,7 +20,8 @@ struct RunEnd {
   std::string stuck_kernel;                ///< of a deadlock or at the cycle limit
   std::vector<Wait> waits;                 ///< likewise
   std::size_t checks = 0;                  ///< buffers and symbols compared
-  std::vector<std::string> failed_checks;  ///< one sentence for each buffer that is not as expected
+  std::size_t failed_checks = 0;           ///< of those, not as expected
+  std::vector<std::string> failures;       ///< one sentence for each of them, and for each dump that failed
   std::vector<std::string> notes;          ///< checks and dumps left out, opcodes not understood
   Diagnostics input_faults;                ///< an input that turned out unusable on the way
 };

@@ -1,0 +1,191 @@
+#include "warpline/cli/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "warpline/cli/command_line.h"
+#include "warpline/cli/console.h"
+#include "warpline/cli/progress.h"
+#include "warpline/config/files.h"
+#include "warpline/config/loader.h"
+#include "warpline/gpu/launch_runner.h"
+
+namespace warpline {
+namespace {
+
+constexpr Cycle kProgressCycles = 2000;
+constexpr std::size_t kShownFaults = 10;
+constexpr std::size_t kShownWaits = 20;
+
+volatile std::sig_atomic_t interrupted = 0;
+void interrupt(int) { interrupted = 1; }
+
+/// Takes SIGINT as a wish to stop soon, for as long as it lives; the second one kills as usual.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = 0;
+    struct sigaction action = {};
+    action.sa_handler = interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+/// Gigabytes per second, which are bytes per nanosecond.
+double dram_peak(const GpuConfig& c) {
+  return static_cast<double>(c.dram.channels) * kSectorBytes / c.dram.sector_cycles * c.clocks.dram / 1000.0;
+}
+
+std::string fault_text(const FaultRecord& f) {
+  return fmt::format("fault: {} 0x{:x}, {}, SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind, f.address, f.where,
+                     f.sm, f.warp, f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
+}
+
+void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t total) {
+  for (std::size_t n = 0; n < std::min(faults.size(), kShownFaults); ++n) print_message(fault_text(faults[n]));
+  if (total > kShownFaults) print_message(fmt::format("{} faults in all\n", total));
+}
+
+void print_stuck(const RunEnd& end, Cycle now) {
+  const bool deadlock = end.outcome == RunOutcome::deadlock;
+  print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
+                          deadlock ? "is deadlocked: nothing can move any more" : "reached the cycle limit", now));
+  for (std::size_t n = 0; n < std::min(end.waits.size(), kShownWaits); ++n)
+    print_message(fmt::format("  {} waits for {}\n", end.waits[n].who, end.waits[n].what));
+  if (end.waits.size() > kShownWaits) print_message(fmt::format("  and {} more\n", end.waits.size() - kShownWaits));
+}
+
+class Run {
+ public:
+  Run(const RunRequest& request, const std::string& version) : request_(request) { statistics_.version = version; }
+
+  int execute() {
+    if (const int status = load(); status != kDone) return status;
+    RunOptions options;
+    options.tags_only = request_.tags_only || plan_->without_data;
+    options.seed = request_.seed;
+    options.max_cycles = request_.max_cycles;
+    GpuPlatform platform(*config_, options);
+    LaunchRunner runner(*plan_, platform, options.tags_only);
+    if (const Diagnostics faults = runner.prepare(); !faults.empty()) {
+      print_faults(faults);
+      return kBadInput;
+    }
+    const RunEnd end = launch_all(runner, platform);
+    for (const std::string& note : end.notes) print_message("note: " + note + "\n");
+    if (!end.input_faults.empty()) {
+      print_faults(end.input_faults);
+      return kBadInput;
+    }
+    return report(end, platform);
+  }
+
+ private:
+  /// Reads the GPU and the inputs: faults of both are shown together.
+  int load() {
+    std::vector<Override> overrides;
+    for (const std::string& s : request_.sets) overrides.push_back({s});
+    auto config = load_gpu(request_.gpu, overrides);
+    auto plan = plan_run(request_.inputs, request_.tags_only);
+    Diagnostics faults;
+    if (!config.ok()) faults = config.faults();
+    if (!plan.ok()) faults.insert(faults.end(), plan.faults().begin(), plan.faults().end());
+    if (!request_.stats.empty()) {
+      const std::filesystem::path folder = std::filesystem::absolute(request_.stats).parent_path();
+      if (!std::filesystem::is_directory(folder)) {
+        Diagnostic d;
+        d.file = "--stats";
+        d.message = "there is no folder " + folder.string();
+        faults.push_back(std::move(d));
+      }
+    }
+    if (!faults.empty()) {
+      print_faults(faults);
+      return kBadInput;
+    }
+    config_ = std::move(config.value());
+    plan_ = std::move(plan.value());
+    for (const std::string& w : plan_->warnings) print_message("warning: " + w + "\n");
+    for (const Problem& p : config_->shallow_channels()) print_message("warning: " + p.path + ": " + p.message + "\n");
+    return kDone;
+  }
+
+  RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
+    const InterruptGuard guard;
+    ProgressBar bar(!request_.quiet && is_terminal(STDERR_FILENO), plan_->steps.size());
+    runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
+    platform.on_progress(kProgressCycles, [&](double fraction) {
+      bar.update(fraction, platform.now());
+      return interrupted == 0;
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    RunEnd end = runner.run(statistics_.table, statistics_.launches);
+    statistics_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return end;
+  }
+
+  int report(const RunEnd& end, const GpuPlatform& platform) {
+    statistics_.gpu = config_->name;
+    statistics_.transport = request_.transport;
+    statistics_.inputs = plan_->inputs;
+    statistics_.cycles = platform.now();
+    statistics_.time_ns = platform.time_ns();
+    statistics_.values = statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); });
+    if (!request_.quiet) {
+      print_result(summary(statistics_, dram_peak(*config_), colours_on(STDOUT_FILENO)));
+      if (end.checks != 0)
+        print_result(fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
+    }
+    int status = judge(end, platform);
+    if (!request_.stats.empty()) {
+      const std::string failure = write_file_atomically(request_.stats, to_json(statistics_));
+      if (!failure.empty()) {
+        print_error("--stats: " + failure);
+        status = kBadInput;
+      }
+    }
+    return status;
+  }
+
+  int judge(const RunEnd& end, const GpuPlatform& platform) {
+    const std::vector<FaultRecord> faults = platform.faults();
+    const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
+    print_guest_faults(faults, std::max<std::uint64_t>(counted, faults.size()));
+    for (const std::string& failure : end.failures) print_error(failure);
+    if (end.outcome == RunOutcome::stopped) {
+      print_error("interrupted; the statistics are those of the work done");
+      return kInterrupted;
+    }
+    if (end.outcome != RunOutcome::quiescent) {
+      print_stuck(end, platform.now());
+      return kStuck;
+    }
+    bool good = end.failures.empty() && faults.empty();
+    for (const std::string& sentence : platform.unreconciled()) {
+      print_error("counters do not reconcile: " + sentence);
+      good = false;
+    }
+    return good ? kDone : kCheckFailed;
+  }
+
+  const RunRequest& request_;
+  std::optional<GpuConfig> config_;
+  std::optional<RunPlan> plan_;
+  RunStatistics statistics_;
+};
+
+}  // namespace
+
+int run_kernels(const RunRequest& request, const std::string& version) { return Run(request, version).execute(); }
+
+}  // namespace warpline

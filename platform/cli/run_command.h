@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpline/base/types.h"
+
+namespace warpline {
+
+/// What `warpline run` was asked for.
+struct RunRequest {
+  std::vector<std::string> inputs;
+  std::string gpu = "mini";
+  std::vector<std::string> sets;     ///< --set, as written
+  std::string transport = "fast";
+  bool tags_only = false;
+  std::string stats;                 ///< JSON file, or empty
+  std::uint64_t seed = 1;
+  Cycle max_cycles = kNever;
+  bool quiet = false;
+};
+
+/// Runs kernels; returns the exit status.
+int run_kernels(const RunRequest& request, const std::string& version);
+
+}  // namespace warpline
