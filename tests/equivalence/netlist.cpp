@@ -1,0 +1,223 @@
+#include "netlist.h"
+
+#include "warpline/base/counter.h"
+#include "warpline/base/random.h"
+
+namespace warpline::testing {
+namespace {
+
+constexpr std::uint64_t kMemory = 4096;
+
+class Picker {
+ public:
+  explicit Picker(std::uint64_t seed) : random_(seed * 1000003) {}
+  unsigned operator()(std::uint64_t low, std::uint64_t high) {
+    return static_cast<unsigned>(low + random_.below(high - low + 1));
+  }
+  std::uint64_t bits() { return random_.next(); }
+
+ private:
+  Random random_;
+};
+
+ChannelParameters random_channel(Picker& pick) {
+  return {8U << pick(0, 4), pick(1, 2) == 1 ? pick(1, 3) : pick(1, 100), pick(1, 10), pick(1, 5)};
+}
+
+ClockDomain random_domain(Picker& pick) {
+  if (pick(0, 2) == 0) return {};
+  const unsigned denominator = pick(1, 7);
+  return {denominator + pick(0, 12), denominator};
+}
+
+AtomicBlock random_atomic(Picker& pick) {
+  constexpr std::array<std::pair<AtomicOperation, DataType>, 6> kPairs = {{
+      {AtomicOperation::add, DataType::u32}, {AtomicOperation::add, DataType::f32}, {AtomicOperation::max, DataType::s32},
+      {AtomicOperation::exchange, DataType::b64}, {AtomicOperation::compare_and_swap, DataType::b16},
+      {AtomicOperation::bit_xor, DataType::b64}}};
+  AtomicBlock block;
+  std::tie(block.operation, block.type) = kPairs[pick(0, 5)];
+  block.count = pick(1, 32);
+  const unsigned size = size_of(block.type);
+  for (unsigned i = 0; i < block.count; ++i) {
+    block.lanes[i].lane = static_cast<std::uint8_t>(i);
+    block.lanes[i].offset = static_cast<std::uint8_t>(size * pick(0, kLineBytes / size - 1));
+    block.lanes[i].operand = size == 8 ? pick.bits() : pick.bits() & ((1ULL << (8 * size)) - 1);
+    block.lanes[i].second = block.lanes[i].operand ^ 1U;
+  }
+  return block;
+}
+
+Item random_item(Picker& pick, Cycle at) {
+  const bool sysmem = pick(0, 3) == 0;
+  // A few lines beyond the end of system memory, too.
+  const PhysicalAddress line = physical(sysmem ? Aperture::sysmem : Aperture::vidmem,
+                                        pick(0, sysmem ? kMemory / kLineBytes : 4000) * std::uint64_t{kLineBytes});
+  switch (pick(0, 11)) {
+    case 0: return maintain_item(at, maintenance::kDrain);
+    case 1:
+    case 2: {
+      Item item = atomic_item(at, line, random_atomic(pick));
+      if (pick(0, 1) == 0) item.request.command = Command::reduce;
+      return item;
+    }
+    case 3:
+    case 4:
+    case 5: {
+      ByteMask mask = ByteMask::of_sectors(static_cast<SectorMask>(pick(1, 15)));
+      if (pick(0, 1) == 0) mask = mask & ByteMask{pick.bits() | 1U, pick.bits() | 1U};
+      if (!mask.any()) mask.set(0, 1);
+      return write_item(at, line, mask, static_cast<std::uint8_t>(pick(1, 255)));
+    }
+    default: return read_item(at, line, static_cast<SectorMask>(pick(1, 15)));
+  }
+}
+
+}  // namespace
+
+Bridge::Bridge(Engine& engine, std::string name, ClockDomain domain, Cycle delay)
+    : Component(engine, std::move(name), domain),
+      from_crossbar(*this, "from_crossbar"),
+      to_crossbar(*this, "to_crossbar"),
+      to_dram(*this, "to_dram"),
+      to_pcie(*this, "to_pcie"),
+      from_dram(*this, "from_dram"),
+      from_pcie(*this, "from_pcie"),
+      delay_(delay) {}
+
+Cycle Bridge::tick(Cycle now) {
+  if (from_dram.ready(now)) {
+    replies_.push_back(from_dram.pop(now).request);
+    seen.push_back({now, replies_.back()->id, 'd'});
+  }
+  if (from_pcie.ready(now)) {
+    replies_.push_back(from_pcie.pop(now).request);
+    seen.push_back({now, replies_.back()->id, 'p'});
+  }
+  for (; !own_.empty() && own_.front().first <= now; own_.erase(own_.begin())) replies_.push_back(own_.front().second);
+  if (from_crossbar.ready(now) && forward(now)) {
+    seen.push_back({now, from_crossbar.front().request->id, 'x'});
+    from_crossbar.pop(now);
+  }
+  if (!replies_.empty() && to_crossbar.ready(now)) {
+    to_crossbar.send(now, ResponseMessage{replies_.front()});
+    replies_.erase(replies_.begin());
+  }
+  if (!replies_.empty()) static_cast<void>(to_crossbar.ready(now));
+  return own_.empty() ? kNever : own_.front().first;
+}
+
+bool Bridge::forward(Cycle now) {
+  Request* r = from_crossbar.front().request;
+  const bool sysmem = aperture_of(r->line) == Aperture::sysmem;
+  if (r->command == Command::maintain || (!sysmem && r->command != Command::read && r->command != Command::write)) {
+    own_.emplace_back(now + delay_, r);
+    return true;
+  }
+  Out<RequestMessage>& out = sysmem ? to_pcie : to_dram;
+  if (!out.ready(now)) return false;
+  out.send(now, RequestMessage{r});
+  return true;
+}
+
+Shape::Shape(std::uint64_t seed) {
+  Picker pick(seed);
+  sm = random_domain(pick);
+  l2 = random_domain(pick);
+  dram = random_domain(pick);
+  link = random_domain(pick);
+  for (ChannelParameters* p : {&client_request, &client_response, &l2_request, &l2_response, &memory_request, &memory_response})
+    *p = random_channel(pick);
+  for (unsigned n = pick(0, 3); n != 0; --n) crossbar.hash_masks.push_back(pick.bits());
+  slices = pick(1, 7);
+  channels = pick(1, slices);
+  dram_parameters.channels = channels;
+  dram_parameters.banks = pick(1, 16);
+  dram_parameters.row_bytes = 128 * pick(1, 16);
+  dram_parameters.queue = pick(1, 40);
+  dram_parameters.activate = pick(0, 20);
+  dram_parameters.precharge = pick(0, 20);
+  dram_parameters.column = pick(1, 20);
+  dram_parameters.sector_cycles = pick(1, 3);
+  dram_parameters.write_to_read = pick(0, 8);
+  dram_parameters.read_to_write = pick(0, 8);
+  dram_parameters.age_limit = pick(0, 300);
+  pcie_parameters.latency = pick(1, 1500);
+  pcie_parameters.bytes_per_cycle = pick(1, 64);
+  pcie_parameters.tlp_overhead = pick(0, 40);
+  pcie_parameters.max_payload = pick(32, 256);
+  pcie_parameters.tags = pick(1, 64);
+  pcie_parameters.atomic_ops = pick(0, 3) != 0;
+  client_gap = pick(1, 5);
+  bridge_delay = pick(1, 40);
+  items.resize(pick(1, 20));
+  const unsigned spread = pick(0, 60);
+  for (auto& list : items) {
+    Cycle at = pick(0, 50);
+    for (unsigned n = pick(1, 60); n != 0; --n) list.push_back(random_item(pick, at += pick(0, spread)));
+  }
+}
+
+Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed) : engine(mode, seed), sysmem(kMemory) {
+  const auto count = static_cast<unsigned>(s.items.size());
+  crossbar = std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
+                                        CrossbarWidths{s.l2_request.width, s.client_response.width});
+  for (unsigned i = 0; i < count; ++i) {
+    clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap, std::uint64_t{i} << 32U));
+    connect(clients[i]->out, crossbar->from_client(i), s.client_request);
+    connect(crossbar->to_client(i), clients[i]->in, s.client_response);
+  }
+  link = std::make_unique<PcieLink>(engine, "pcie", s.link, s.pcie_parameters, &sysmem, s.slices);
+  for (unsigned c = 0; c < s.channels; ++c)
+    channels.push_back(std::make_unique<DramChannel>(engine, "dram", s.dram, s.dram_parameters,
+                                                     (s.slices - c + s.channels - 1) / s.channels));
+  for (unsigned i = 0; i < s.slices; ++i) {
+    bridges.push_back(std::make_unique<Bridge>(engine, "bridge", s.l2, s.bridge_delay));
+    Bridge& b = *bridges[i];
+    connect(crossbar->to_l2(i), b.from_crossbar, s.l2_request);
+    connect(b.to_crossbar, crossbar->from_l2(i), s.l2_response);
+    connect(b.to_pcie, link->from_l2(i), s.memory_request);
+    connect(link->to_l2(i), b.from_pcie, s.memory_response);
+    DramChannel& channel = *channels[i % s.channels];
+    connect(b.to_dram, channel.from_l2(i / s.channels), s.memory_request);
+    connect(channel.to_l2(i / s.channels), b.from_dram, s.memory_response);
+  }
+}
+
+std::vector<std::string> Netlist::trace() const {
+  std::vector<std::string> lines;
+  for (const auto& client : clients) {
+    for (std::size_t i = 0; i < client->answers.size(); ++i) {
+      const Answer& a = client->answers[i];
+      std::uint64_t digest = static_cast<std::uint64_t>(a.status);
+      for (const std::uint8_t byte : a.data) digest = splitmix64(digest ^ byte);
+      for (unsigned lane = 0; lane < a.atomics.count; ++lane) digest = splitmix64(digest ^ a.atomics.lanes[lane].old_value);
+      lines.push_back("client item " + std::to_string(i) + " sent " + std::to_string(a.sent) + " answered " +
+                      std::to_string(a.answered) + " with " + std::to_string(digest));
+    }
+  }
+  for (const auto& bridge : bridges)
+    for (const Bridge::Seen& s : bridge->seen)
+      lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " + std::to_string(s.at));
+  class Lines final : public CounterVisitor {
+   public:
+    explicit Lines(std::vector<std::string>& lines) : lines_(lines) {}
+    void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view,
+                 std::string_view) override {
+      lines_.push_back(std::string(block) + "." + std::string(name) + " = " + std::to_string(value));
+    }
+
+   private:
+    std::vector<std::string>& lines_;
+  } visitor(lines);
+  visit_counters("crossbar", crossbar->counters(), visitor);
+  for (const auto& channel : channels) visit_counters("dram", channel->counters(), visitor);
+  visit_counters("pcie", link->counters(), visitor);
+  std::uint64_t digest = 0;
+  for (std::uint64_t i = 0; i < sysmem.size(); ++i) digest = splitmix64(digest ^ *sysmem.at(i));
+  lines.push_back("memory " + std::to_string(digest));
+  lines.push_back("ended at " + std::to_string(engine.now()));
+  return lines;
+}
+
+}  // namespace warpline::testing

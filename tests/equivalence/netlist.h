@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/mock_components.h"
+#include "warpline/crossbar/crossbar.h"
+#include "warpline/dram/dram.h"
+#include "warpline/pcie/pcie.h"
+
+namespace warpline::testing {
+
+/// Where L2 would be: sends reads and writes on to the memory they name, answers the rest itself
+/// after a while, and notes when it took what.
+class Bridge final : public Component {
+ public:
+  struct Seen {
+    Cycle at = 0;
+    std::uint64_t id = 0;
+    char port = 'x';  ///< x: crossbar, d: DRAM, p: PCIe
+    friend bool operator==(const Seen& a, const Seen& b) { return a.at == b.at && a.id == b.id && a.port == b.port; }
+  };
+  Bridge(Engine& engine, std::string name, ClockDomain domain, Cycle delay);
+
+  Cycle tick(Cycle now) override;
+  [[nodiscard]] bool busy() const override { return !own_.empty() || !replies_.empty(); }
+  void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "its delay or its channel"}); }
+
+  In<RequestMessage> from_crossbar;
+  Out<ResponseMessage> to_crossbar;
+  Out<RequestMessage> to_dram, to_pcie;
+  In<ResponseMessage> from_dram, from_pcie;
+  std::vector<Seen> seen;
+
+ private:
+  bool forward(Cycle now);
+
+  Cycle delay_;
+  std::vector<std::pair<Cycle, Request*>> own_;
+  std::vector<Request*> replies_;
+};
+
+/// What a random netlist is built of; the same seed gives the same one.
+struct Shape {
+  explicit Shape(std::uint64_t seed);
+
+  ClockDomain sm, l2, dram, link;
+  ChannelParameters client_request, client_response, l2_request, l2_response, memory_request, memory_response;
+  CrossbarParameters crossbar;
+  DramParameters dram_parameters;
+  PcieParameters pcie_parameters;
+  unsigned slices = 1;
+  unsigned channels = 1;
+  Cycle client_gap = 1;
+  Cycle bridge_delay = 1;
+  std::vector<std::vector<Item>> items;  ///< of each client
+};
+
+/// Clients, a crossbar, bridges, DRAM channels and a link.
+class Netlist {
+ public:
+  Netlist(const Shape& shape, TickMode mode, std::uint64_t seed);
+  RunOutcome run() { return engine.run_until(50000000); }
+  /// Everything that can be seen of a finished run: every message's cycles, every counter, memory.
+  [[nodiscard]] std::vector<std::string> trace() const;
+
+  Engine engine;
+  MemoryImage sysmem;
+  std::vector<std::unique_ptr<Requester>> clients;
+  std::unique_ptr<Crossbar> crossbar;
+  std::vector<std::unique_ptr<Bridge>> bridges;
+  std::vector<std::unique_ptr<DramChannel>> channels;
+  std::unique_ptr<PcieLink> link;
+};
+
+}  // namespace warpline::testing

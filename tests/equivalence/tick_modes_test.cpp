@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "netlist.h"
+
+namespace warpline::testing {
+namespace {
+
+class TickModes : public ::testing::TestWithParam<std::uint64_t> {};
+
+void expect_same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], b[i]) << "line " << i;
+}
+
+TEST_P(TickModes, EveryMessageMovesInTheSameCycle) {
+  const Shape shape(GetParam());
+  Netlist lazy(shape, TickMode::lazy, 1);
+  ASSERT_EQ(lazy.run(), RunOutcome::quiescent) << "seed " << GetParam();
+  EXPECT_EQ(lazy.engine.pool().in_use(), 0U);
+  const std::vector<std::string> trace = lazy.trace();
+  {
+    Netlist again(shape, TickMode::lazy, 2);
+    ASSERT_EQ(again.run(), RunOutcome::quiescent);
+    expect_same(trace, again.trace());
+  }
+  Netlist every(shape, TickMode::every_cycle, 1);
+  ASSERT_EQ(every.run(), RunOutcome::quiescent);
+  expect_same(trace, every.trace());
+  EXPECT_LE(lazy.engine.ticks(), every.engine.ticks());
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    Netlist shuffled(shape, TickMode::spurious_and_shuffled, seed);
+    ASSERT_EQ(shuffled.run(), RunOutcome::quiescent);
+    expect_same(trace, shuffled.trace());
+  }
+}
+
+TEST_P(TickModes, CountersReconcileFromBlockToBlock) {
+  const Shape shape(GetParam());
+  Netlist netlist(shape, TickMode::lazy, 1);
+  ASSERT_EQ(netlist.run(), RunOutcome::quiescent);
+  std::uint64_t vidmem_reads = 0, vidmem_writes = 0, sysmem = 0, requests = 0, read_bytes = 0, written_bytes = 0;
+  for (const auto& list : shape.items) {
+    for (const Item& item : list) {
+      ++requests;
+      const Request& r = item.request;
+      if (r.command == Command::maintain) continue;
+      if (aperture_of(r.line) == Aperture::sysmem) {
+        ++sysmem;
+      } else if (r.command == Command::read) {
+        ++vidmem_reads;
+        read_bytes += kSectorBytes * sector_count(r.sectors);
+      } else if (r.command == Command::write) {
+        ++vidmem_writes;
+        written_bytes += kSectorBytes * sector_count(r.sectors);
+      }
+    }
+  }
+  DramCounters dram;
+  for (const auto& channel : netlist.channels) {
+    const DramCounters& c = channel->counters();
+    EXPECT_EQ(c.row_hits + c.row_misses + c.row_conflicts, c.reads + c.writes);
+    dram.reads += c.reads;
+    dram.writes += c.writes;
+    dram.bytes_read += c.bytes_read;
+    dram.bytes_written += c.bytes_written;
+  }
+  EXPECT_EQ(dram.reads, vidmem_reads);
+  EXPECT_EQ(dram.writes, vidmem_writes);
+  EXPECT_EQ(dram.bytes_read, read_bytes);
+  EXPECT_EQ(dram.bytes_written, written_bytes);
+  EXPECT_EQ(netlist.link->counters().requests, sysmem);
+  const CrossbarCounters& c = netlist.crossbar->counters();
+  EXPECT_EQ(c.request_messages, requests);
+  EXPECT_EQ(c.response_messages, requests);
+  EXPECT_EQ(c.response_sectors, c.read_sectors_requested);
+  EXPECT_EQ(c.maintenance_copies, c.maintenance_requests * shape.slices);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, TickModes, ::testing::Range<std::uint64_t>(1, 41));
+
+}  // namespace
+}  // namespace warpline::testing
