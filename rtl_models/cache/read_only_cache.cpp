@@ -65,11 +65,11 @@ void ReadOnlyCache::handle_fill(Request& fetched) {
 
 Cycle ReadOnlyCache::tick(Cycle now) {
   bool moved = false;
-  if (served_count_ < 2 && from_crossbar.ready(now)) {
+  if (served_count_ < kFillLimit && from_crossbar.ready(now)) {
     handle_fill(*from_crossbar.pop(now).request);
     moved = true;
   }
-  if (served_count_ < 2 && from_sm.ready(now) && accept(now, *from_sm.front().request)) {
+  if (served_count_ < kHitLimit && from_sm.ready(now) && accept(now, *from_sm.front().request)) {
     from_sm.pop(now);
     moved = true;
   }

@@ -51,6 +51,10 @@ class ReadOnlyCache : public Component {
 
   ReadPath path_;
   ReadOnlyCacheCounters counters_;
+  /// Answers held before fills, and before requests, wait: requests have places of their own, or
+  /// fills would keep them out for good where answers leave slowly.
+  static constexpr unsigned kFillLimit = 2;
+  static constexpr unsigned kHitLimit = 4;
   RequestList served_;
   unsigned served_count_ = 0;
 };

@@ -172,12 +172,12 @@ void L1Lg::handle_response(Request& r) {
 
 Cycle L1Lg::tick(Cycle now) {
   bool moved = false;
-  if (served_count_ < 2 && from_crossbar.ready(now)) {
+  if (served_count_ < kFillLimit && from_crossbar.ready(now)) {
     handle_response(*from_crossbar.pop(now).request);
     moved = true;
   }
   // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
-  if (served_count_ < 2 && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now) &&
+  if (served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now) &&
       accept(*from_sm.front().request)) {
     from_sm.pop(now);
     moved = true;

@@ -46,6 +46,10 @@ class L1Lg final : public Component {
   bool with_data_;
   unsigned out_capacity_;
   WriteTracker writes_;
+  /// Answers held before fills, and before requests, wait: requests have places of their own, or
+  /// fills would keep them out for good where answers leave slowly.
+  static constexpr unsigned kFillLimit = 2;
+  static constexpr unsigned kHitLimit = 4;
   RequestList served_;         ///< answers for the SM
   RequestList outgoing_;       ///< for the crossbar, in order
   unsigned served_count_ = 0;

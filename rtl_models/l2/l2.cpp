@@ -110,13 +110,13 @@ Cycle L2Slice::tick(Cycle now) {
   bool moved = false;
   bool waiting = false;
   for (In<ResponseMessage>& port : from_dram) {
-    if (served_count_ < kServedLimit && port.ready(now)) {
+    if (served_count_ < kFillLimit && port.ready(now)) {
       handle_response(*port.pop(now).request);
       moved = true;
     }
     waiting = waiting || port.occupancy() != 0;
   }
-  if (served_count_ < kServedLimit && from_pcie.ready(now)) {
+  if (served_count_ < kFillLimit && from_pcie.ready(now)) {
     handle_response(*from_pcie.pop(now).request);
     moved = true;
   }

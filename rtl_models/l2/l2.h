@@ -48,7 +48,8 @@ class L2Slice final : public Component, private WriteBackSink {
   void serve(Request* r);
   [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
 
-  static constexpr unsigned kServedLimit = 4;    ///< answers held before input waits
+  static constexpr unsigned kFillLimit = 4;      ///< answers held before fills wait
+  static constexpr unsigned kServedLimit = 8;    ///< answers held before requests wait
   static constexpr unsigned kOutgoingLimit = 16; ///< requests to one memory held before input waits
   L2Core core_;
   unsigned slices_;
