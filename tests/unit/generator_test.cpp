@@ -17,7 +17,7 @@ GeneratorParameters parameters(const std::string& kind) {
   GeneratorParameters p;
   p.kind = kind;
   p.base = 0x10000;
-  p.footprint = 64 * 1024;
+  p.footprint = 65536;
   p.stride = kind == "chase" ? 128 : 4;
   p.grid = {4, 1, 1};
   p.block = {64, 1, 1};
@@ -54,7 +54,7 @@ TEST(Generator, StreamTakesEachLineOnceInTurn) {
 
 TEST(Generator, StreamStartsOverAtTheEnd) {
   GeneratorParameters p = parameters("stream");
-  p.accesses = 2 * 512 + 8;
+  p.accesses = 1032;  // two sweeps and 8
   std::map<std::uint64_t, unsigned> times;
   for (const Executed& e : play(p)) ++times[e.address[0]];
   EXPECT_EQ(times.size(), 512U);
@@ -64,7 +64,7 @@ TEST(Generator, StreamStartsOverAtTheEnd) {
 
 TEST(Generator, AccessesAreSplitOverTheWarps) {
   GeneratorParameters p = parameters("stream");
-  p.accesses = 8 * 5 + 3;
+  p.accesses = 43;  // 5 each, and 3
   const auto kernel = make_generator(p);
   const auto source = kernel->make_source(0, 1);
   std::vector<unsigned> shares;
@@ -133,7 +133,7 @@ TEST(Generator, ReuseSweepsInEveryWarp) {
   p.footprint = 1024;
   const auto sweep = play(p);
   EXPECT_EQ(sweep.size(), 8U * 8) << "each warp once";
-  p.accesses = 8 * 20;
+  p.accesses = 160;
   std::map<std::uint64_t, unsigned> times;
   for (const Executed& e : play(p)) ++times[e.address[0]];
   EXPECT_EQ(times.size(), 8U);

@@ -41,7 +41,7 @@ TEST(TraceVersions, FiveHasImmediatesAndNoPosition) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].instruction.pc, 0xF0U);
   EXPECT_EQ(all[0].active, 0xFFFFFFFFU);
-  EXPECT_EQ(all[0].address[31], 0x7fb0fc461c00U + 4 * 31);
+  EXPECT_EQ(all[0].address[31], 0x7fb0fc461c7cU);
 }
 
 TEST(TraceVersions, FourIsLikeFive) {

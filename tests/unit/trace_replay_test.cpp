@@ -134,6 +134,7 @@ TEST(TraceReplay, InstructionsAreNamedByFileAndPlace) {
 
 TEST(TraceReplay, InstructionsStayWhereTheyAre) {
   std::vector<std::string> lines;
+  lines.reserve(5000);
   for (int i = 0; i < 5000; ++i) lines.push_back(std::to_string(1000 + i) + " ffffffff 1 R1 MOV 0 0 0");
   Resident r(text_of(lines), 1);
   const Instruction& first = r.source().next(0);

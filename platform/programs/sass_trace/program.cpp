@@ -153,7 +153,7 @@ Program::Entry& Program::add(std::uint32_t pc, std::string_view text, const Oper
 }
 
 unsigned& Program::twin_of(Entry& entry, unsigned twin) {
-  if (entry.twins.empty()) entry.twins.assign(kCopyGroups * kCopiesPerGroup, kNone);
+  if (entry.twins.empty()) entry.twins.assign(kRegisters - kFirstCopyRegister, kNone);
   return entry.twins[twin];
 }
 

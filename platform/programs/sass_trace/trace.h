@@ -26,10 +26,11 @@ struct ListEntry {
 /// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
 [[nodiscard]] bool is_trace_path(const std::string& path);
 
-/// A kernel trace being replayed.
+/// A kernel trace being replayed. Asked again for the source of the same SM, it is launched anew.
 class TraceKernel : public Kernel {
  public:
-  /// Opcodes and modifiers that were not understood, each with a count ("LDG.FOO: 12").
+  /// Opcodes, modifiers and header keys that were not understood in what has been read so far, each
+  /// with a count ("LDG.FOO: 12").
   [[nodiscard]] virtual std::vector<std::string> unknown_opcodes() const = 0;
 };
 
