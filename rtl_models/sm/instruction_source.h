@@ -101,6 +101,7 @@ struct Issue {
   BarrierOp barrier;                    ///< out: of `barrier`
   std::uint64_t sleep_cycles = 0;       ///< out: of `sleep`
   std::uint64_t clock = 0;              ///< in: SM cycles since reset, for %clock and %clock64
+  const char* fault = nullptr;          ///< out: why the program ended this warp (`trap`); null: it did not
 };
 
 /// Whether a warp can run.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct Entry {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;           ///< per thread
+  std::optional<Dim3> required_block;      ///< `.reqntid`: the only block that it may be launched with
+  std::uint64_t maximum_threads = 1024;    ///< per block (`.maxntid`)
 };
 
 /// A parsed PTX module. Everything that cannot run is found here, before the run: syntax, unknown
@@ -50,7 +53,8 @@ class Module {
   /// The bytes a variable starts with, addresses of other variables filled in. Pre: all placed.
   [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;
   /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists, all
-  /// variables are placed. The module outlives the kernel.
+  /// variables are placed. The module outlives the kernel. Throws InputError where the entry does
+  /// not allow this block, or `parameters` has not its size.
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                             std::uint32_t dynamic_shared_bytes,
                                                             std::vector<std::uint8_t> parameters) = 0;

@@ -1,0 +1,246 @@
+#include <cmath>
+
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/programs/ptx/rounding.h"
+
+namespace warpline::ptx {
+namespace {
+
+enum class Relation : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
+
+/// Flushes its binary32 operands first.
+struct Flushed {
+  float value;
+};
+float number(Flushed x) { return flush_subnormal(x.value); }
+struct HalfValue {
+  std::uint16_t bits;
+};
+struct BrainValue {
+  std::uint16_t bits;
+};
+double number(HalfValue x) { return decode(x.bits, kHalf); }
+double number(BrainValue x) { return decode(x.bits, kBrain); }
+template <class T>
+T number(T x) {
+  return x;
+}
+
+template <class T, Relation kRelation>
+struct Holds {
+  using A = T;
+  static bool apply(T left, T right) {
+    const auto a = number(left);
+    const auto b = number(right);
+    const bool unordered = a != a || b != b;
+    switch (kRelation) {
+      case Relation::eq: return a == b;
+      case Relation::ne: return a != b && !unordered;
+      case Relation::lt: return a < b;
+      case Relation::le: return a <= b;
+      case Relation::gt: return a > b;
+      case Relation::ge: return a >= b;
+      case Relation::equ: return a == b || unordered;
+      case Relation::neu: return a != b;
+      case Relation::ltu: return !(a >= b);
+      case Relation::leu: return !(a > b);
+      case Relation::gtu: return !(a <= b);
+      case Relation::geu: return !(a < b);
+      case Relation::num: return !unordered;
+      case Relation::nan: return unordered;
+    }
+    return false;
+  }
+};
+
+template <class T>
+Comparison comparison(Relation r) {
+  switch (r) {
+    case Relation::eq: return &compare_lanes<Holds<T, Relation::eq>>;
+    case Relation::ne: return &compare_lanes<Holds<T, Relation::ne>>;
+    case Relation::lt: return &compare_lanes<Holds<T, Relation::lt>>;
+    case Relation::le: return &compare_lanes<Holds<T, Relation::le>>;
+    case Relation::gt: return &compare_lanes<Holds<T, Relation::gt>>;
+    case Relation::ge: return &compare_lanes<Holds<T, Relation::ge>>;
+    default: break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    return nullptr;
+  } else {
+    switch (r) {
+      case Relation::equ: return &compare_lanes<Holds<T, Relation::equ>>;
+      case Relation::neu: return &compare_lanes<Holds<T, Relation::neu>>;
+      case Relation::ltu: return &compare_lanes<Holds<T, Relation::ltu>>;
+      case Relation::leu: return &compare_lanes<Holds<T, Relation::leu>>;
+      case Relation::gtu: return &compare_lanes<Holds<T, Relation::gtu>>;
+      case Relation::geu: return &compare_lanes<Holds<T, Relation::geu>>;
+      case Relation::num: return &compare_lanes<Holds<T, Relation::num>>;
+      default: return &compare_lanes<Holds<T, Relation::nan>>;
+    }
+  }
+}
+
+Comparison comparison_of(DataType type, Relation r, bool flush) {
+  switch (type) {
+    case DataType::b16:
+    case DataType::u16: return comparison<std::uint16_t>(r);
+    case DataType::b32:
+    case DataType::u32: return comparison<std::uint32_t>(r);
+    case DataType::b64:
+    case DataType::u64: return comparison<std::uint64_t>(r);
+    case DataType::s16: return comparison<std::int16_t>(r);
+    case DataType::s32: return comparison<std::int32_t>(r);
+    case DataType::s64: return comparison<std::int64_t>(r);
+    case DataType::f32: return flush ? comparison<Flushed>(r) : comparison<float>(r);
+    case DataType::f64: return comparison<double>(r);
+    case DataType::f16: return comparison<HalfValue>(r);
+    case DataType::bf16: return comparison<BrainValue>(r);
+    default: return nullptr;
+  }
+}
+
+enum Combine : std::uint8_t { kAlone, kAnd, kOr, kXor };
+
+LaneMask combine(const Op& op, const Frame& f, LaneMask holds) {
+  if (op.mode == kAlone) return holds;
+  const LaneMask c = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
+  return op.mode == kAnd ? holds & c : op.mode == kOr ? holds | c : holds ^ c;
+}
+
+/// r: p, a, b, c, q. `saturate` means that c is negated.
+void run_setp(const Op& op, Frame& f) {
+  const LaneMask holds = op.compare(f.at(op.r[1]), f.at(op.r[2]));
+  const LaneMask p = combine(op, f, holds);
+  const LaneMask q = op.r[4] == kNoRef ? 0 : combine(op, f, ~holds);
+  f.set_predicate(op.r[0], p);
+  f.set_predicate(op.r[4], q);
+}
+
+void run_set(const Op& op, Frame& f) {
+  const LaneMask p = combine(op, f, op.compare(f.at(op.r[1]), f.at(op.r[2])));
+  const auto yes = static_cast<std::uint32_t>(op.immediate);
+  std::uint32_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (p & kLaneBit[i]) != 0 ? yes : 0U;
+  f.write(op.r[0], t);
+}
+
+/// The relation that the qualifiers name; `lo ls hi hs` are the unsigned spellings.
+Relation take_relation(Decoder& d) {
+  const auto r = d.take_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu", ".gtu",
+                                ".geu", ".num", ".nan", ".lo", ".ls", ".hi", ".hs"});
+  if (!r) d.fail(quoted(d.statement().opcode.text) + " needs a comparison such as '.lt'");
+  return static_cast<Relation>(*r < 14 ? *r : *r - 14 + static_cast<std::size_t>(Relation::lt));
+}
+
+/// Reads qualifiers and the operands a, b and c (operand 3, where the results are combined).
+Op comparison_operands(Decoder& d) {
+  const Relation relation = take_relation(d);
+  const auto with = d.take_one_of({".and", ".or", ".xor"});
+  const bool flush = d.take(".ftz");
+  const DataType type = d.take_type();
+  Op op;
+  op.compare = comparison_of(type, relation, flush);
+  if (op.compare == nullptr) d.fail("this comparison does not exist for type ." + std::string(name_of(type)));
+  op.mode = static_cast<std::uint8_t>(with ? *with + 1 : std::size_t{kAlone});
+  d.need_operands(with ? 4 : 3);
+  op.r[1] = d.source(1, type);
+  op.r[2] = d.source(2, type);
+  if (with) {
+    op.r[3] = d.predicate_source(d.operand(3));
+    op.saturate = d.operand(3).negated;
+  }
+  return op;
+}
+
+void decode_setp(Decoder& d) {
+
+  Op op = comparison_operands(d);
+  const Operand& result = d.operand(0);
+  op.r[4] = kNoRef;
+  if (result.kind == Operand::Kind::pair) {
+    op.r[0] = d.predicate_destination(result.elements[0]);
+    op.r[4] = d.predicate_destination(result.elements[1]);
+  } else {
+    op.r[0] = d.predicate_destination(result);
+  }
+  op.run = &run_setp;
+  d.emit(op, latency::kSimple);
+}
+
+void decode_set(Decoder& d) {
+  const DataType to = d.take_type({DataType::u32, DataType::s32, DataType::f32});
+
+  Op op = comparison_operands(d);
+  op.r[0] = d.destination(std::size_t{0}, to);
+  op.immediate = to == DataType::f32 ? 0x3F800000 : 0xFFFFFFFF;
+  op.run = &run_set;
+  d.emit(op, latency::kSimple);
+}
+
+template <class T>
+void run_select(const Op& op, Frame& f) {
+  const T* a = f.in<T>(op.r[1]);
+  const T* b = f.in<T>(op.r[2]);
+  const LaneMask c = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
+  T t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (c & kLaneBit[i]) != 0 ? a[i] : b[i];
+  f.write(op.r[0], t);
+}
+
+/// slct: the condition is c >= 0, which NaN is not.
+template <class T>
+void run_slct(const Op& op, Frame& f) {
+  const T* a = f.in<T>(op.r[1]);
+  const T* b = f.in<T>(op.r[2]);
+  const LaneMask c = op.compare(f.at(op.r[3]), f.at(op.r[4]));
+  T t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (c & kLaneBit[i]) != 0 ? a[i] : b[i];
+  f.write(op.r[0], t);
+}
+
+template <class U16, class U32, class U64>
+Handler by_size(DataType type, U16 two, U32 four, U64 eight) {
+  return size_of(type) == 8 ? static_cast<Handler>(eight) : size_of(type) == 4 ? static_cast<Handler>(four) : static_cast<Handler>(two);
+}
+
+void decode_selp(Decoder& d) {
+  const DataType type = d.take_type();
+  if (size_of(type) < 2 || size_of(type) > 8) d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
+  d.need_operands(4);
+  Op op;
+  op.r[1] = d.source(1, type);
+  op.r[2] = d.source(2, type);
+  op.r[3] = d.predicate_source(d.operand(3));
+  op.saturate = d.operand(3).negated;
+  op.r[0] = d.destination(std::size_t{0}, type);
+  op.run = by_size(type, &run_select<std::uint16_t>, &run_select<std::uint32_t>, &run_select<std::uint64_t>);
+  d.emit(op, latency::kSimple);
+}
+
+void decode_slct(Decoder& d) {
+  const bool flush = d.take(".ftz");
+  const DataType type = d.take_type();
+  const DataType condition = d.take_type({DataType::s32, DataType::f32});
+  if (size_of(type) < 2 || size_of(type) > 8) d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
+  d.need_operands(4);
+  Op op;
+  op.r[1] = d.source(1, type);
+  op.r[2] = d.source(2, type);
+  op.r[3] = d.source(3, condition);
+  op.r[4] = d.constant(0, 4);
+  op.r[0] = d.destination(std::size_t{0}, type);
+  op.compare = comparison_of(condition, Relation::ge, flush);
+  op.run = by_size(type, &run_slct<std::uint16_t>, &run_slct<std::uint32_t>, &run_slct<std::uint64_t>);
+  d.emit(op, latency::kSimple);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& compare_opcodes() {
+  static const std::vector<Opcode> list = {
+      {"setp", &decode_setp}, {"set", &decode_set}, {"selp", &decode_selp}, {"slct", &decode_slct}};
+  return list;
+}
+
+}  // namespace warpline::ptx

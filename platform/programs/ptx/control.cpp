@@ -1,0 +1,168 @@
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/programs/ptx/warp.h"
+
+namespace warpline::ptx {
+namespace {
+
+void decode_bra(Decoder& d) {
+  d.take(".uni");
+  d.need_operands(1);
+  Op op;
+  d.branch_to(op, d.operand(0));
+  d.emit(op, latency::kControl);
+}
+
+void decode_brx(Decoder& d) {
+  if (!d.take(".idx")) d.fail("'brx' needs '.idx'");
+  d.take(".uni");
+  d.need_operands(2);
+  Op op;
+  op.flow = Flow::branch_table;
+  op.r[0] = d.source(std::size_t{0}, DataType::u32);
+  op.target = d.branch_table(d.operand(1).name, d.operand(1).token.place());
+  d.emit(op, latency::kControl);
+}
+
+void decode_ret(Decoder& d) {
+  d.take(".uni");
+  d.need_operands(0);
+  d.emit_return();
+}
+
+template <Flow kFlow>
+void decode_end(Decoder& d) {
+  d.need_operands(0);
+  Op op;
+  op.flow = kFlow;
+  d.emit(op, latency::kControl);
+}
+
+/// A list of .param variables, as blocks.
+std::vector<ParameterBlock> blocks_of(Decoder& d, const Operand& list) {
+  std::vector<ParameterBlock> blocks;
+  for (const Operand& o : list.elements) {
+    const auto symbol = o.kind == Operand::Kind::name ? d.find_symbol(o.name) : std::nullopt;
+    if (!symbol || symbol->declaration->space != Space::param || symbol->of_kernel)
+      d.fail(o.token.place(), quoted(o.token.text) + " is not a .param variable of this function");
+    blocks.push_back(d.parameter_block(*symbol));
+  }
+  return blocks;
+}
+
+void check_sizes(Decoder& d, const char* what, const std::vector<std::uint64_t>& want, const std::vector<ParameterBlock>& have) {
+  if (want.size() != have.size())
+    d.fail("the callee has " + std::to_string(want.size()) + " " + what + ", the call " + std::to_string(have.size()));
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (want[i] != have[i].bytes)
+      d.fail("number " + std::to_string(i + 1) + " of the " + what + " has " + std::to_string(have[i].bytes) +
+             " bytes, the callee takes " + std::to_string(want[i]));
+}
+
+void decode_call(Decoder& d) {
+  d.take(".uni");
+  d.need_operands(1, 4);
+  std::size_t at = 0;
+  CallSite site;
+  if (d.operand(at).kind == Operand::Kind::list) site.results = blocks_of(d, d.operand(at++));
+  if (at == d.operand_count() || d.operand(at).kind != Operand::Kind::name) d.fail("expected the function to call");
+  const Operand& callee = d.operand(at++);
+  if (at < d.operand_count() && d.operand(at).kind == Operand::Kind::list) site.arguments = blocks_of(d, d.operand(at++));
+  Op op;
+  op.flow = Flow::call;
+  std::vector<std::uint64_t> parameters;
+  std::vector<std::uint64_t> results;
+  if (d.find_register(callee) != nullptr) {
+    op.r[0] = d.source(callee, DataType::b64);
+    const bool given = at < d.operand_count() && d.operand(at).kind == Operand::Kind::name;
+    const auto shape = given ? d.function().prototypes.find(d.operand(at).name) : d.function().prototypes.end();
+    if (shape == d.function().prototypes.end()) d.fail("a call through a register needs a '.callprototype'");
+    ++at;
+    parameters = shape->second.parameters;
+    results = shape->second.results;
+  } else {
+    const FunctionDecl& f = d.callee(callee.name, callee.token.place());
+    site.function = d.function_image(callee.name, callee.token.place());
+    for (const int v : f.parameters) parameters.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
+    for (const int v : f.results) results.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
+  }
+  if (at != d.operand_count()) d.fail("this call has too many operands");
+  check_sizes(d, "parameters", parameters, site.arguments);
+  check_sizes(d, "results", results, site.results);
+  op.target = d.add_call(std::move(site));
+  d.emit(op, latency::kControl);
+}
+
+void emit_barrier(Decoder& d, Op op, std::size_t id, bool has_threads) {
+  const Operand& number = d.operand(id);
+  if (number.kind == Operand::Kind::integer && number.bits > 15) d.fail(number.token.place(), "a CTA has barriers 0 to 15");
+  op.flow = Flow::barrier;
+  op.r[1] = d.source(number, DataType::u32);
+  op.r[2] = has_threads ? d.source(id + 1, DataType::u32) : kNoRef;
+  d.emit(op, InstructionKind::barrier, latency::kControl);
+}
+
+void decode_reduction_barrier(Decoder& d) {
+  const auto operation = d.take_one_of({".popc", ".and", ".or"});
+  if (!operation) d.fail("'.red' needs '.popc', '.and' or '.or'");
+  d.take(".aligned");
+  const bool counts = *operation == 0;
+  d.take_type({counts ? DataType::u32 : DataType::pred});
+  d.need_operands(3, 4);
+  const Operand& value = d.operand(d.operand_count() - 1);
+  Op op;
+  op.mode = kBarrierWaits;
+  op.count = static_cast<std::uint8_t>(*operation + 1);
+  op.r[3] = d.predicate_source(value);
+  op.saturate = value.negated;
+  op.r[0] = counts ? d.destination(std::size_t{0}, DataType::u32) : d.predicate_destination(d.operand(0));
+  emit_barrier(d, op, 1, d.operand_count() == 4);
+}
+
+void decode_barrier(Decoder& d) {
+  if (d.take(".warp")) {
+    if (!d.take(".sync")) d.fail("'bar.warp' needs '.sync'");
+    d.need_operands(1);
+    Op op;
+    op.flow = Flow::converge;
+    op.r[Op::kMask] = d.source(std::size_t{0}, DataType::b32);
+    d.emit(op, latency::kSimple);
+    return;
+  }
+  d.take(".cta");
+  if (d.take(".red")) return decode_reduction_barrier(d);
+  const auto kind = d.take_one_of({".sync", ".arrive"});
+  if (!kind) d.fail(quoted(d.statement().opcode.text) + " needs '.sync', '.arrive' or '.red'");
+  d.take(".aligned");
+  const bool arrives = *kind == 1;
+  d.need_operands(arrives ? 2 : 1, 2);
+  Op op;
+  op.count = 0;
+  op.mode = arrives ? 0 : kBarrierWaits;
+  emit_barrier(d, op, 0, d.operand_count() == 2);
+}
+
+void decode_nanosleep(Decoder& d) {
+  d.take_type({DataType::u32});
+  d.need_operands(1);
+  Op op;
+  op.r[1] = d.source(std::size_t{0}, DataType::u32);
+  op.run = &sleep;
+  op.spins = true;
+  d.emit(op, InstructionKind::sleep, latency::kSimple);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& control_opcodes() {
+  static const std::vector<Opcode> list = {
+      {"bra", &decode_bra},      {"brx", &decode_brx},
+      {"ret", &decode_ret},      {"exit", &decode_end<Flow::exit>},
+      {"trap", &decode_end<Flow::trap>}, {"brkpt", &decode_end<Flow::trap>},
+      {"call", &decode_call},    {"bar", &decode_barrier},
+      {"barrier", &decode_barrier}, {"nanosleep", &decode_nanosleep},
+  };
+  return list;
+}
+
+}  // namespace warpline::ptx

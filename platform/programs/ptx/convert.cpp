@@ -1,0 +1,225 @@
+#include <cmath>
+
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/programs/ptx/rounding.h"
+
+namespace warpline::ptx {
+namespace {
+
+__extension__ using Int128 = __int128;
+
+/// What a conversion does, packed into Op::target.
+struct Conversion {
+  DataType to = DataType::none;
+  DataType from = DataType::none;
+  bool integral = false;  ///< rounds to an integer value (.rni, .rzi, .rmi, .rpi)
+  bool relu = false;
+  bool finite = false;    ///< .satfinite
+
+  [[nodiscard]] std::uint32_t pack() const {
+    return static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8U | (integral ? 1U << 16U : 0U) |
+           (relu ? 1U << 17U : 0U) | (finite ? 1U << 18U : 0U);
+  }
+  static Conversion unpack(std::uint32_t bits) {
+    return {static_cast<DataType>(bits & 0xFFU), static_cast<DataType>((bits >> 8U) & 0xFFU), (bits >> 16U & 1U) != 0,
+            (bits >> 17U & 1U) != 0, (bits >> 18U & 1U) != 0};
+  }
+};
+
+std::uint64_t low_bits(std::uint64_t x, unsigned bytes) {
+  return bytes >= 8 ? x : x & ((std::uint64_t{1} << (8 * bytes)) - 1);
+}
+std::uint64_t extend(std::uint64_t x, DataType type) {
+  const unsigned bytes = size_of(type);
+  if (!is_signed(type) || bytes >= 8) return low_bits(x, bytes);
+  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+  return (low_bits(x, bytes) ^ sign) - sign;
+}
+Int128 value_of(std::uint64_t x, DataType type) {
+  return is_signed(type) ? Int128{static_cast<std::int64_t>(extend(x, type))} : Int128{low_bits(x, size_of(type))};
+}
+Int128 lowest(DataType t) { return is_signed(t) ? -(Int128{1} << (8 * size_of(t) - 1)) : 0; }
+Int128 highest(DataType t) { return (Int128{1} << (8 * size_of(t) - (is_signed(t) ? 1 : 0))) - 1; }
+
+double to_integral(double x, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest: return std::nearbyint(x);
+    case Rounding::zero: return std::trunc(x);
+    case Rounding::down: return std::floor(x);
+    case Rounding::up: return std::ceil(x);
+  }
+  return x;
+}
+
+double read_float(std::uint64_t raw, DataType type, bool flush) {
+  if (type == DataType::f64) return bits_to<double>(raw);
+  if (type == DataType::f16) return decode(static_cast<std::uint16_t>(raw), kHalf);
+  if (type == DataType::bf16) return decode(static_cast<std::uint16_t>(raw), kBrain);
+  const auto x = bits_to<float>(static_cast<std::uint32_t>(raw));
+  return static_cast<double>(flush ? flush_subnormal(x) : x);
+}
+
+/// `x`, exact or rounded to odd, as a number of type `to`.
+std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
+  if (op.saturate) x = saturated(x);
+  if (c.relu && x < 0) x = 0;
+  switch (c.to) {
+    case DataType::f64: return bits_to<std::uint64_t>(canonical(x));
+    case DataType::f16: return encode(x, kHalf, op.rounding, c.finite);
+    case DataType::bf16: return encode(x, kBrain, op.rounding, c.finite);
+    default: break;
+  }
+  float f = narrow(x, op.rounding);
+  if (op.flush) f = flush_subnormal(f);
+  return bits_to<std::uint32_t>(canonical(f));
+}
+
+std::uint64_t float_to_integer(double x, const Op& op, const Conversion& c) {
+  if (x != x) return 0;
+  const double whole = to_integral(x, op.rounding);
+  const Int128 low = lowest(c.to);
+  const Int128 high = highest(c.to);
+  if (whole <= static_cast<double>(low)) return static_cast<std::uint64_t>(low);
+  if (whole >= static_cast<double>(high)) return static_cast<std::uint64_t>(high);
+  return static_cast<std::uint64_t>(static_cast<Int128>(whole));
+}
+
+std::uint64_t integer_to_float(Int128 value, const Op& op, const Conversion& c) {
+  const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
+  const double sign = value < 0 ? -1 : 1;
+  const double high = sign * static_cast<double>(magnitude & ~std::uint64_t{0x7FF});
+  const double low = sign * static_cast<double>(magnitude & 0x7FFU);
+  if (c.to == DataType::f64)
+    return bits_to<std::uint64_t>(rounded64(op.rounding, high, low, 0, [](double a, double b, double) { return a + b; }));
+  return write_float(sum_to_odd(high, low), op, c);
+}
+
+std::uint64_t convert(std::uint64_t raw, const Op& op, const Conversion& c) {
+  if (!is_float(c.from) && !is_float(c.to)) {
+    const Int128 value = value_of(raw, c.from);
+    if (!op.saturate) return extend(static_cast<std::uint64_t>(value), c.to);
+    return static_cast<std::uint64_t>(std::min(std::max(value, lowest(c.to)), highest(c.to)));
+  }
+  if (!is_float(c.from)) return integer_to_float(value_of(raw, c.from), op, c);
+  const double x = read_float(raw, c.from, op.flush);
+  if (!is_float(c.to)) return float_to_integer(x, op, c);
+  return write_float(c.integral ? to_integral(x, op.rounding) : x, op, c);
+}
+
+/// Any pair of types, whatever the registers' widths.
+void run_convert(const Op& op, Frame& f) {
+  const Conversion c = Conversion::unpack(op.target);
+  const std::byte* from = f.at(op.r[1]);
+  std::byte* to = f.file + op.r[0];
+  std::uint64_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, from + i * op.data_bytes, std::min<unsigned>(op.data_bytes, 8));
+    t[i] = convert(low_bits(raw, size_of(c.from)), op, c);
+  }
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if ((f.active & kLaneBit[i]) != 0) std::memcpy(to + i * op.register_bytes, &t[i], op.register_bytes);
+}
+
+/// cvt.{f16x2,bf16x2}.f32 d, a, b: a is the upper half.
+void run_convert_pair(const Op& op, Frame& f) {
+  const Conversion c = Conversion::unpack(op.target);
+  const auto* a = f.in<float>(op.r[1]);
+  const auto* b = f.in<float>(op.r[2]);
+  std::uint32_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    t[i] = static_cast<std::uint32_t>(convert(a[i], op, c) << 16U | convert(b[i], op, c));
+  f.write(op.r[0], t);
+}
+
+/// Pairs that compiled code is full of, where the registers have the types' widths.
+template <class To, class From>
+struct Cast {
+  using D = To;
+  using A = From;
+  static To apply(From a) { return static_cast<To>(a); }
+};
+struct Narrowed {
+  using D = float;
+  using A = double;
+  static float apply(double a) { return canonical(static_cast<float>(a)); }
+};
+struct Widened {
+  using D = double;
+  using A = float;
+  static double apply(float a) { return canonical(static_cast<double>(a)); }
+};
+
+Handler quick_handler(const Conversion& c) {
+  using T = DataType;
+  const auto is = [&c](T to, T from) { return c.to == to && c.from == from; };
+  if (is(T::u64, T::u32) || is(T::s64, T::u32)) return &run1<Cast<std::uint64_t, std::uint32_t>>;
+  if (is(T::s64, T::s32) || is(T::u64, T::s32)) return &run1<Cast<std::int64_t, std::int32_t>>;
+  if (size_of(c.to) == 4 && size_of(c.from) == 8 && !is_float(c.to) && !is_float(c.from))
+    return &run1<Cast<std::uint32_t, std::uint64_t>>;
+  if (size_of(c.to) == 2 && size_of(c.from) == 4 && !is_float(c.to) && !is_float(c.from))
+    return &run1<Cast<std::uint16_t, std::uint32_t>>;
+  if (is(T::u32, T::u16) || is(T::s32, T::u16)) return &run1<Cast<std::uint32_t, std::uint16_t>>;
+  if (is(T::s32, T::s16) || is(T::u32, T::s16)) return &run1<Cast<std::int32_t, std::int16_t>>;
+  if (is(T::f32, T::s32)) return &run1<Cast<float, std::int32_t>>;
+  if (is(T::f32, T::u32)) return &run1<Cast<float, std::uint32_t>>;
+  if (is(T::f64, T::s32)) return &run1<Cast<double, std::int32_t>>;
+  if (is(T::f32, T::f64)) return &run1<Narrowed>;
+  if (is(T::f64, T::f32)) return &run1<Widened>;
+  return nullptr;
+}
+
+bool convertible(DataType t) {
+  return t != DataType::none && t != DataType::pred && size_of(t) <= 8 && (t > DataType::b128) && t != DataType::f16x2 &&
+         t != DataType::bf16x2;
+}
+
+void decode_pair(Decoder& d, Op op, Conversion c) {
+  d.need_operands(3);
+  c.to = c.to == DataType::f16x2 ? DataType::f16 : DataType::bf16;
+  op.target = c.pack();
+  op.r[1] = d.source(1, DataType::f32);
+  op.r[2] = d.source(2, DataType::f32);
+  op.r[0] = d.destination(std::size_t{0}, DataType::b32);
+  op.run = &run_convert_pair;
+  d.emit(op, latency::kBits);
+}
+
+void decode_cvt(Decoder& d) {
+  Op op;
+  Conversion c;
+  const auto integral = d.take_one_of({".rni", ".rzi", ".rmi", ".rpi"});
+  c.integral = integral.has_value();
+  op.rounding = integral ? static_cast<Rounding>(*integral) : d.take_rounding();
+  op.flush = d.take(".ftz");
+  op.saturate = d.take(".sat");
+  c.relu = d.take(".relu");
+  c.finite = d.take(".satfinite");
+  if (d.take(".pack")) d.fail("qualifier '.pack' is not supported on 'cvt'");
+  c.to = d.take_type();
+  c.from = d.take_type();
+  if ((c.to == DataType::f16x2 || c.to == DataType::bf16x2) && c.from == DataType::f32) return decode_pair(d, op, c);
+  if (!convertible(c.to) || !convertible(c.from)) d.fail("'cvt' does not convert between these types");
+  if (is_float(c.from) && !is_float(c.to) && !c.integral) d.fail("a conversion from float to integer needs '.rni', '.rzi', '.rmi' or '.rpi'");
+  d.need_operands(2);
+  const auto register_type = [](DataType t) { return size_of(t) == 2 && is_float(t) ? DataType::b16 : t; };
+  op.target = c.pack();
+  op.r[1] = d.wide_source(d.operand(1), register_type(c.from), op.data_bytes);
+  op.r[0] = d.wide_destination(d.operand(0), register_type(c.to), op.register_bytes);
+  const bool plain = !op.flush && !op.saturate && !c.integral && !c.relu && op.rounding == Rounding::nearest;
+  const bool exact = op.data_bytes == size_of(c.from) && op.register_bytes == size_of(c.to);
+  const Handler quick = plain && exact ? quick_handler(c) : nullptr;
+  op.run = quick != nullptr ? quick : &run_convert;
+  const bool move = !is_float(c.from) && !is_float(c.to);
+  d.emit(op, move ? latency::kSimple : latency::kBits);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& convert_opcodes() {
+  static const std::vector<Opcode> list = {{"cvt", &decode_cvt}};
+  return list;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "warpline/programs/ptx/frame.h"
+#include "warpline/programs/ptx/program.h"
+#include "warpline/programs/ptx/syntax.h"
+
+namespace warpline::ptx {
+
+/// A register that the program uses.
+struct Register {
+  Ref ref = kNoRef;
+  std::uint16_t number = 0;  ///< for the scoreboard
+  DataType type = DataType::b32;
+};
+
+/// Abandons the statement being decoded; its fault is recorded already.
+struct DecodeError {};
+
+/// A name of a variable or parameter, resolved.
+struct Symbol {
+  const VariableDecl* declaration = nullptr;
+  int variable = -1;        ///< index in its function, or in the module
+  bool of_module = false;
+  bool of_kernel = false;   ///< a kernel parameter
+};
+
+/// Translates an entry and what it calls into a Program. Opcode families drive it statement by
+/// statement: they take the qualifiers they know, ask for operands, and emit operations. What
+/// they leave over is a fault.
+class Decoder {
+ public:
+  Decoder(const ModuleDecl& module, FaultList& faults);
+  Program decode(const FunctionDecl& entry);
+
+  // --- for opcode families -------------------------------------------------------------------
+
+  [[nodiscard]] const Statement& statement() const { return *statement_; }
+  [[nodiscard]] const FunctionDecl& function() const { return *function_; }
+  [[nodiscard]] std::size_t operand_count() const { return statement_->operands.size(); }
+  [[nodiscard]] const Operand& operand(std::size_t index) const { return statement_->operands[index]; }
+  /// Faults unless the statement has from `low` to `high` operands.
+  void need_operands(std::size_t low, std::size_t high = 0);
+  [[noreturn]] void fail(Place place, const std::string& message, std::string hint = {});
+  [[noreturn]] void fail(const std::string& message, std::string hint = {});
+
+  /// Takes qualifier `text` (".wide") if it is there.
+  bool take(std::string_view text);
+  /// Takes the first qualifier among `names`; its index, or nothing.
+  std::optional<std::size_t> take_one_of(std::initializer_list<std::string_view> names);
+  /// Takes the first type qualifier; a fault where there is none among `allowed` (empty: any).
+  DataType take_type(std::initializer_list<DataType> allowed = {});
+  [[nodiscard]] std::optional<DataType> take_type_if_any();
+  Rounding take_rounding();
+  /// Takes what is left; the qualifier it finds, or null.
+  const Token* take_any();
+
+  /// Operand `o` as a source of `type`: a register of its size, a constant or a special register.
+  Ref source(const Operand& o, DataType type);
+  Ref source(std::size_t index, DataType type) { return source(operand(index), type); }
+  /// A register of any size of at least `bytes`, and its size; constants take `bytes`.
+  Ref wide_source(const Operand& o, DataType type, std::uint8_t& register_bytes);
+  Ref destination(const Operand& o, DataType type);
+  Ref destination(std::size_t index, DataType type) { return destination(operand(index), type); }
+  Ref wide_destination(const Operand& o, DataType type, std::uint8_t& register_bytes);
+  Ref predicate_source(const Operand& o);
+  /// kNoRef for the sink `_`.
+  Ref predicate_destination(const Operand& o);
+  /// A constant that every lane sees.
+  Ref constant(std::uint64_t bits, unsigned bytes);
+  /// A register that no name refers to.
+  Register hidden_register(DataType type);
+  /// The condition code that .cc instructions write and addc, subc and madc read.
+  Register carry_register();
+  void reads(const Register& r);
+  void writes(const Register& r);
+
+  [[nodiscard]] std::optional<Symbol> find_symbol(const std::string& name) const;
+  [[nodiscard]] const Register* find_register(const Operand& o);
+  [[nodiscard]] Register need_register(const Operand& o, const char* what);
+  /// The address of a variable plus `addend` as a constant of `bytes`; in its own space, or generic.
+  Ref symbol_address(const Symbol& s, std::uint64_t addend, unsigned bytes, bool generic);
+  /// Where a .param variable of a device function or of a call lies.
+  ParameterBlock parameter_block(const Symbol& s);
+  [[nodiscard]] std::uint32_t kernel_parameter_offset(const Symbol& s) const;
+  /// The register with the frame's start, where the function keeps its .local variables on a stack.
+  [[nodiscard]] const Register* local_frame() const;
+  std::uint32_t local_offset(const Symbol& s);
+  [[nodiscard]] std::uint64_t function_address(const std::string& name) const;
+  [[nodiscard]] bool is_function(const std::string& name) const;
+  /// The image of function `name`, decoded later; a fault where it has no body.
+  int function_image(const std::string& name, Place place);
+  /// The declaration of function `name`; a fault where there is none.
+  const FunctionDecl& callee(const std::string& name, Place place);
+  void branch_to(Op& op, const Operand& label);
+  std::uint32_t branch_table(const std::string& name, Place place);
+  std::uint32_t add_call(CallSite site);
+  /// Leaves the function: back to the caller, or exit at the outermost level.
+  void emit_return();
+
+  /// Appends an operation of the statement, with its guard and the registers named since the last.
+  Op& emit(Op op, InstructionKind kind, unsigned latency, const MemOp* mem = nullptr);
+  Op& emit(Op op, unsigned latency) { return emit(op, InstructionKind::alu, latency); }
+
+  [[nodiscard]] std::vector<std::string> label_names() const;
+
+ private:
+  struct Pending {
+    std::uint32_t op;
+    std::string label;
+    Place place;
+  };
+  void collect_functions(const FunctionDecl& entry);
+  struct Edges {
+    std::set<int> called;
+    std::set<int> address_taken;
+    bool indirect = false;  ///< calls through a register
+  };
+  [[nodiscard]] Edges edges_of(const FunctionDecl& f) const;
+  void mark_recursion(std::map<int, Edges>& graph);
+  void decode_function(std::size_t image);
+  void create_image(int declaration);
+  void begin_function(std::size_t image);
+  void finish_recursive_function();
+  void emit_waits();
+  void decode_statement(const Statement& s);
+  void resolve_guard(Op& op);
+  void patch_branches();
+  Register allocate(DataType type, bool owned_by_function);
+  std::uint32_t take_file(std::uint32_t bytes, std::uint32_t alignment);
+  Ref special(const Operand& o, DataType type);
+  Ref literal(const Operand& o, DataType type);
+  void check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider);
+  std::vector<std::string> register_names() const;
+
+  const ModuleDecl& module_;
+  FaultList& faults_;
+  Program program_;
+  const FunctionDecl* function_ = nullptr;
+  const Statement* statement_ = nullptr;
+  std::size_t image_ = 0;
+  std::vector<const Token*> left_;               ///< qualifiers not yet taken
+  std::vector<std::uint16_t> read_, written_;
+  std::vector<std::uint32_t> starts_;            ///< op index of each statement of the function
+  std::vector<Pending> pending_;
+  std::map<std::pair<int, std::string>, Register> registers_;    ///< of the function, by scope
+  std::map<int, ParameterBlock> blocks_;                         ///< of the function, by variable
+  std::map<int, std::uint32_t> locals_;                          ///< in the frame of a recursive function
+  std::map<std::pair<int, int>, std::uint32_t> static_locals_;   ///< by function (-1: module), variable
+  std::map<std::pair<int, int>, std::uint32_t> shared_;          ///< by function (-1: module), variable
+  std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
+  std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
+  std::map<std::pair<unsigned, unsigned>, Ref> specials_;
+  std::map<int, int> images_;                                    ///< by function of the module
+  std::optional<Register> frame_;
+  std::vector<std::uint16_t> loaded_;                            ///< registers of the function that memory fills
+  std::vector<std::uint32_t> returns_;                           ///< operations to send to the epilogue
+};
+
+/// Alignment helper: the first multiple of `alignment` that is not below `value`.
+[[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+/// Offsets of an entry's parameters in its parameter block, and the block's size last.
+[[nodiscard]] std::vector<std::uint32_t> parameter_offsets(const FunctionDecl& entry);
+
+}  // namespace warpline::ptx

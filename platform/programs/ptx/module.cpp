@@ -1,0 +1,193 @@
+#include "warpline/programs/ptx/module.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "warpline/base/contract.h"
+#include "warpline/programs/ptx/decoder.h"
+#include "warpline/programs/ptx/parser.h"
+#include "warpline/programs/ptx/source.h"
+
+namespace warpline::ptx {
+namespace {
+
+class PtxKernel final : public Kernel {
+ public:
+  explicit PtxKernel(Launch launch) : launch_(std::move(launch)) {}
+  [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
+    launch_.sms = std::max(launch_.sms, sm + 1);
+    return std::make_unique<PtxSource>(launch_, sm, slots);
+  }
+
+ private:
+  Launch launch_;
+};
+
+class PtxModule final : public Module {
+ public:
+  PtxModule(ModuleDecl decl, std::map<std::string, Program> programs, std::string file)
+      : decl_(std::move(decl)), programs_(std::move(programs)), file_(std::move(file)) {
+    addresses_.resize(decl_.variables.size());
+    describe_variables();
+    for (const auto& f : decl_.functions)
+      if (f->is_entry && f->has_body) describe(*f);
+  }
+
+  [[nodiscard]] const std::vector<Variable>& variables() const override { return variables_; }
+  [[nodiscard]] const std::vector<Entry>& entries() const override { return entries_; }
+
+  void place(const std::string& name, std::uint64_t address) override {
+    const auto v = decl_.variable_index.find(name);
+    WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
+    addresses_[static_cast<std::size_t>(v->second)] = address;
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const std::string& name) const override {
+    const auto v = decl_.variable_index.find(name);
+    WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
+    const VariableDecl& variable = decl_.variables[static_cast<std::size_t>(v->second)];
+    std::vector<std::uint8_t> bytes = variable.initial;
+    for (const Relocation& r : variable.relocations) {
+      const std::uint64_t value = (address_of(r.symbol) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+      std::memcpy(&bytes[r.offset], &value, std::min<std::size_t>(r.bytes, sizeof value));
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
+                                                    std::uint32_t dynamic_shared_bytes,
+                                                    std::vector<std::uint8_t> parameters) override {
+    const auto found = programs_.find(entry);
+    WARPLINE_EXPECT(found != programs_.end(), "the module has this entry");
+    const Program& program = found->second;
+    check_launch(entry, block, parameters.size());
+    Launch launch;
+    launch.program = &program;
+    launch.dynamic_shared_bytes = dynamic_shared_bytes;
+    const auto dynamic_base = static_cast<std::uint32_t>(align_up(program.shared_bytes, program.dynamic_alignment));
+    KernelInfo& info = launch.info;
+    info.name = entry;
+    info.grid = grid;
+    info.block = block;
+    info.registers = program.registers;
+    info.shared_bytes = dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
+    info.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    info.parameters = std::move(parameters);
+    launch.pool = program.pool;
+    for (const PoolFix& fix : program.fixes) {
+      const std::uint64_t value =
+          fix.addend + (fix.variable < 0 ? dynamic_base : placed(static_cast<std::size_t>(fix.variable)));
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+        std::memcpy(&launch.pool[fix.offset + std::size_t{lane} * fix.bytes], &value, fix.bytes);
+    }
+    return std::make_unique<PtxKernel>(std::move(launch));
+  }
+
+ private:
+  void describe_variables() {
+    for (const VariableDecl& v : decl_.variables) {
+      if (v.is_extern || (v.space != Space::global && v.space != Space::constant)) continue;
+      variables_.push_back({v.name, v.space, v.alignment, v.type, v.initial});
+    }
+  }
+
+  void describe(const FunctionDecl& f) {
+    Entry e;
+    e.name = f.name;
+    const std::vector<std::uint32_t> offsets = parameter_offsets(f);
+    for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+      const VariableDecl& v = f.variables[static_cast<std::size_t>(f.parameters[i])];
+      e.parameters.push_back({v.name, offsets[i], static_cast<std::uint32_t>(v.bytes)});
+    }
+    const Program& program = programs_.at(f.name);
+    e.parameter_bytes = offsets.back();
+    e.static_shared_bytes = program.shared_bytes;
+    e.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    e.required_block = f.required_block;
+    if (f.maximum_block) e.maximum_threads = std::min<std::uint64_t>(1024, f.maximum_block->count());
+    entries_.push_back(std::move(e));
+  }
+
+  void check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes) const {
+    const auto e = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& x) { return x.name == name; });
+    Diagnostic d;
+    d.file = file_;
+    const auto text = [](Dim3 b) { return std::to_string(b.x) + " x " + std::to_string(b.y) + " x " + std::to_string(b.z); };
+    if (e->required_block && !(*e->required_block == block))
+      d.message = "kernel '" + name + "' must be launched with blocks of " + text(*e->required_block) + ", not " + text(block);
+    else if (block.count() > e->maximum_threads)
+      d.message = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_threads) + " threads per block, not " +
+                  std::to_string(block.count());
+    else if (parameter_bytes != e->parameter_bytes)
+      d.message = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) + " bytes of parameters, not " +
+                  std::to_string(parameter_bytes);
+    if (!d.message.empty()) throw InputError(std::move(d));
+  }
+
+  [[nodiscard]] std::uint64_t placed(std::size_t variable) const {
+    WARPLINE_EXPECT(addresses_[variable].has_value(), "every variable is placed before it is used");
+    return *addresses_[variable];
+  }
+
+  [[nodiscard]] std::uint64_t address_of(const std::string& symbol) const {
+    const auto v = decl_.variable_index.find(symbol);
+    if (v != decl_.variable_index.end()) return placed(static_cast<std::size_t>(v->second));
+    const auto f = decl_.function_index.find(symbol);
+    WARPLINE_EXPECT(f != decl_.function_index.end(), "initialisers name variables and functions");
+    return kFunctionBase + 16 * static_cast<std::uint64_t>(f->second);
+  }
+
+  ModuleDecl decl_;
+  std::map<std::string, Program> programs_;
+  std::string file_;
+  std::vector<std::optional<std::uint64_t>> addresses_;
+  std::vector<Variable> variables_;
+  std::vector<Entry> entries_;
+};
+
+void check_initializers(const ModuleDecl& module, FaultList& faults) {
+  std::vector<std::string> names;
+  for (const auto& [name, index] : module.variable_index) names.push_back(name);
+  std::uint64_t constant_bytes = 0;
+  for (const VariableDecl& v : module.variables) {
+    if (v.space == Space::constant) constant_bytes = align_up(constant_bytes, v.alignment) + v.bytes;
+    if (v.space == Space::constant && constant_bytes > Limits::kConstantBytes)
+      faults.add(v.place, "the constants of a module take at most " + std::to_string(Limits::kConstantBytes) + " bytes");
+    for (const Relocation& r : v.relocations) {
+      const auto target = module.variable_index.find(r.symbol);
+      if (target == module.variable_index.end()) {
+        if (module.function_index.count(r.symbol) == 0)
+          faults.add(r.place, quoted(r.symbol) + " is not a variable of this module", suggestion(r.symbol, names));
+        continue;
+      }
+      const VariableDecl& t = module.variables[static_cast<std::size_t>(target->second)];
+      if (t.is_extern || t.space != Space::global)
+        faults.add(r.place, "an initialiser can hold the address of a .global variable defined here, not of " + quoted(r.symbol));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& file) {
+  FaultList faults(text, file);
+  ModuleDecl decl = parse_module(text, faults);
+  check_initializers(decl, faults);
+  std::map<std::string, Program> programs;
+  for (const auto& f : decl.functions) {
+    if (!f->has_body || faults.full()) continue;
+    // Device functions are decoded for their own sake too: nobody may call them.
+    try {
+      Program p = Decoder(decl, faults).decode(*f);
+      if (f->is_entry) programs.emplace(f->name, std::move(p));
+    } catch (const DecodeError&) {
+    }
+  }
+  if (faults.empty() && programs.empty()) faults.add({}, "this module has no kernel entry");
+  if (!faults.empty()) return faults.take();
+  return std::unique_ptr<Module>(std::make_unique<PtxModule>(std::move(decl), std::move(programs), file));
+}
+
+}  // namespace warpline::ptx

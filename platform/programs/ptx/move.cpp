@@ -1,0 +1,226 @@
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/programs/ptx/special_registers.h"
+#include "warpline/sm/address_windows.h"
+
+namespace warpline::ptx {
+namespace {
+
+
+template <class T>
+void run_move(const Op& op, Frame& f) {
+  f.write(op.r[0], f.in<T>(op.r[1]));
+}
+
+void run_move_wide(const Op& op, Frame& f) {
+  const std::byte* a = f.at(op.r[1]);
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if ((f.active & kLaneBit[i]) != 0) std::memmove(f.file + op.r[0] + 16 * i, a + 16 * i, 16);
+}
+
+void run_move_predicate(const Op& op, Frame& f) { f.set_predicate(op.r[0], f.predicate(op.r[1])); }
+
+/// mode: a ClockRegister.
+void run_clock(const Op& op, Frame& f) {
+  const std::uint64_t now = f.issue->clock;
+  if (op.register_bytes == 8) {
+    std::uint64_t t[kWarpLanes];
+    std::fill(std::begin(t), std::end(t), now);
+    f.write(op.r[0], t);
+    return;
+  }
+  std::uint32_t t[kWarpLanes];
+  const bool high = static_cast<ClockRegister>(op.mode) == ClockRegister::high;
+  std::fill(std::begin(t), std::end(t), static_cast<std::uint32_t>(high ? now >> 32U : now));
+  f.write(op.r[0], t);
+}
+
+/// `count` elements of `data_bytes` bytes make one register of `register_bytes`, or come from it.
+void run_pack(const Op& op, Frame& f) {
+  std::array<std::byte, 16 * kWarpLanes> t{};
+  for (unsigned e = 0; e < op.count; ++e) {
+    const std::byte* from = f.at(op.r[1 + e]);
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      std::memcpy(&t[i * op.register_bytes + e * op.data_bytes], from + i * op.data_bytes, op.data_bytes);
+  }
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if ((f.active & kLaneBit[i]) != 0)
+      std::memcpy(f.file + op.r[0] + i * op.register_bytes, &t[i * op.register_bytes], op.register_bytes);
+}
+void run_unpack(const Op& op, Frame& f) {
+  std::array<std::byte, 16 * kWarpLanes> t{};
+  std::memcpy(t.data(), f.at(op.r[0]), std::size_t{op.register_bytes} * kWarpLanes);
+  for (unsigned e = 0; e < op.count; ++e) {
+    if (op.r[1 + e] == kNoRef) continue;
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      if ((f.active & kLaneBit[i]) != 0)
+        std::memcpy(f.file + op.r[1 + e] + i * op.data_bytes, &t[i * op.register_bytes + e * op.data_bytes], op.data_bytes);
+  }
+}
+
+DataType bits_of(unsigned bytes) {
+  return bytes == 1 ? DataType::b8 : bytes == 2 ? DataType::b16 : bytes == 4 ? DataType::b32 : DataType::b64;
+}
+
+void decode_vector_move(Decoder& d, DataType type) {
+  const bool packs = d.operand(1).kind == Operand::Kind::vector;
+  const Operand& list = d.operand(packs ? 1 : 0);
+  const auto n = static_cast<unsigned>(list.elements.size());
+  if ((n != 2 && n != 4) || size_of(type) / n == 0) d.fail(list.token.place(), "expected two or four elements");
+  const DataType part = bits_of(size_of(type) / n);
+  Op op;
+  op.count = static_cast<std::uint8_t>(n);
+  op.data_bytes = static_cast<std::uint8_t>(size_of(part));
+  op.register_bytes = static_cast<std::uint8_t>(size_of(type));
+  for (unsigned e = 0; e < n; ++e) {
+    const Operand& o = list.elements[e];
+    const bool sink = !packs && o.kind == Operand::Kind::sink;
+    op.r.at(1 + e) = packs ? d.source(o, part) : sink ? kNoRef : d.destination(o, part);
+  }
+  op.r[0] = packs ? d.destination(std::size_t{0}, type) : d.source(1, type);
+  op.run = packs ? &run_pack : &run_unpack;
+  d.emit(op, latency::kSimple);
+}
+
+Handler move_handler(DataType type) {
+  switch (size_of(type)) {
+    case 1: return &run_move<std::uint8_t>;
+    case 2: return &run_move<std::uint16_t>;
+    case 4: return &run_move<std::uint32_t>;
+    case 8: return &run_move<std::uint64_t>;
+    default: return &run_move_wide;
+  }
+}
+
+/// r[0] = r[1] + immediate: the address of a variable in the frame of a recursive function.
+void run_frame_address(const Op& op, Frame& f) {
+  const auto* base = f.in<std::uint64_t>(op.r[1]);
+  if (op.register_bytes == 4) {
+    std::uint32_t t[kWarpLanes];
+    for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = static_cast<std::uint32_t>(base[i] + static_cast<std::uint64_t>(op.immediate));
+    f.write(op.r[0], t);
+    return;
+  }
+  std::uint64_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = base[i] + static_cast<std::uint64_t>(op.immediate);
+  f.write(op.r[0], t);
+}
+
+bool decode_symbol_move(Decoder& d, DataType type) {
+  const Operand& o = d.operand(1);
+  if (o.kind != Operand::Kind::name || d.find_register(o) != nullptr) return false;
+  const auto symbol = d.find_symbol(o.name);
+  const bool function = !symbol && d.is_function(o.name);
+  if (!symbol && !function) return false;
+  Op op;
+  op.run = move_handler(type);
+  op.register_bytes = static_cast<std::uint8_t>(size_of(type));
+  if (size_of(type) < 4) d.fail(o.token.place(), "an address has 32 or 64 bits");
+  const Register* frame = d.local_frame();
+  if (function) {
+    op.r[1] = d.constant(d.function_address(o.name), size_of(type));
+  } else if (symbol->declaration->space == Space::local && frame != nullptr && !symbol->of_module) {
+    d.reads(*frame);
+    op.r[1] = frame->ref;
+    op.immediate = static_cast<std::int64_t>(d.local_offset(*symbol)) + o.offset;
+    op.run = &run_frame_address;
+  } else {
+    op.r[1] = d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), size_of(type), false);
+  }
+  op.r[0] = d.destination(std::size_t{0}, type);
+  d.emit(op, latency::kSimple);
+  return true;
+}
+
+void decode_mov(Decoder& d) {
+  const DataType type = d.take_type();
+  d.need_operands(2);
+  if (type == DataType::pred) {
+    Op op;
+    op.r[1] = d.predicate_source(d.operand(1));
+    op.r[0] = d.predicate_destination(d.operand(0));
+    op.run = &run_move_predicate;
+    d.emit(op, latency::kSimple);
+    return;
+  }
+  if (d.operand(0).kind == Operand::Kind::vector || d.operand(1).kind == Operand::Kind::vector)
+    return decode_vector_move(d, type);
+  if (decode_symbol_move(d, type)) return;
+  Op op;
+  op.register_bytes = static_cast<std::uint8_t>(size_of(type));
+  const Operand& from = d.operand(1);
+  if (const auto clock = clock_register(from.name); clock && from.kind == Operand::Kind::name) {
+    if (size_of(type) < 4) d.fail(from.token.place(), "a clock has 32 or 64 bits");
+    op.mode = static_cast<std::uint8_t>(*clock);
+    op.run = &run_clock;
+    op.r[0] = d.destination(std::size_t{0}, type);
+    d.emit(op, latency::kClock);
+    return;
+  }
+  op.r[1] = d.source(1, type);
+  op.r[0] = d.destination(std::size_t{0}, type);
+  op.run = move_handler(type);
+  d.emit(op, latency::kSimple);
+}
+
+Space take_space(Decoder& d) {
+  const auto space = d.take_one_of({".global", ".shared", ".shared::cta", ".local", ".const", ".param", ".param::entry", ".shared::cluster"});
+  if (!space) d.fail(quoted(d.statement().opcode.text) + " needs a state space");
+  if (*space == 0) return Space::global;
+  if (*space <= 2) return Space::shared;
+  if (*space == 3) return Space::local;
+  d.fail("generic addresses reach .global, .shared::cta and .local here, not this space");
+}
+
+/// r[0] = r[1] + immediate, in 32 or 64 bits.
+template <class T>
+void run_offset(const Op& op, Frame& f) {
+  const T* a = f.in<T>(op.r[1]);
+  T t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = a[i] + static_cast<T>(op.immediate);
+  f.write(op.r[0], t);
+}
+
+void decode_cvta(Decoder& d) {
+  const bool to = d.take(".to");
+  const Space space = take_space(d);
+  const DataType type = d.take_type({DataType::u64, DataType::b64});
+  d.need_operands(2);
+  const std::uint64_t window = AddressWindows::to_generic(space, 0);
+  Op op;
+  op.immediate = static_cast<std::int64_t>(to ? std::uint64_t{0} - window : window);
+  op.run = &run_offset<std::uint64_t>;
+  const Operand& o = d.operand(1);
+  const auto symbol = o.kind == Operand::Kind::name && d.find_register(o) == nullptr ? d.find_symbol(o.name) : std::nullopt;
+  op.r[1] = symbol ? d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), 8, false) : d.source(1, type);
+  op.r[0] = d.destination(std::size_t{0}, type);
+  d.emit(op, latency::kSimple);
+}
+
+void run_isspacep(const Op& op, Frame& f) {
+  const auto* a = f.in<std::uint64_t>(op.r[1]);
+  LaneMask mask = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    mask |= AddressWindows::space_of(a[i]) == static_cast<Space>(op.mode) ? kLaneBit[i] : 0U;
+  f.set_predicate(op.r[0], mask);
+}
+
+void decode_isspacep(Decoder& d) {
+  const Space space = take_space(d);
+  d.need_operands(2);
+  Op op;
+  op.mode = static_cast<std::uint8_t>(space);
+  op.r[1] = d.source(1, DataType::b64);
+  op.r[0] = d.predicate_destination(d.operand(0));
+  op.run = &run_isspacep;
+  d.emit(op, latency::kSimple);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& move_opcodes() {
+  static const std::vector<Opcode> list = {{"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
+  return list;
+}
+
+}  // namespace warpline::ptx

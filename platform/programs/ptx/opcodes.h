@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpline::ptx {
+
+class Decoder;
+
+/// Decodes the statement that the decoder is at into one or more operations.
+using DecodeFunction = void (*)(Decoder&);
+
+struct Opcode {
+  const char* name;  ///< up to the first dot
+  DecodeFunction decode;
+};
+
+/// The opcode named `name`, or null where this version does not run it.
+[[nodiscard]] const Opcode* find_opcode(std::string_view name);
+/// Whether PTX has an opcode `name` that this version does not run.
+[[nodiscard]] bool is_known_but_unsupported(std::string_view name);
+/// Every name that `find_opcode` knows.
+[[nodiscard]] const std::vector<std::string>& opcode_names();
+
+// One list for each family, in the file of the same name.
+[[nodiscard]] const std::vector<Opcode>& integer_opcodes();
+[[nodiscard]] const std::vector<Opcode>& multiply_opcodes();
+[[nodiscard]] const std::vector<Opcode>& bit_opcodes();
+[[nodiscard]] const std::vector<Opcode>& float_opcodes();
+[[nodiscard]] const std::vector<Opcode>& compare_opcodes();
+[[nodiscard]] const std::vector<Opcode>& convert_opcodes();
+[[nodiscard]] const std::vector<Opcode>& move_opcodes();
+[[nodiscard]] const std::vector<Opcode>& memory_opcodes();
+[[nodiscard]] const std::vector<Opcode>& control_opcodes();
+[[nodiscard]] const std::vector<Opcode>& warp_opcodes();
+
+}  // namespace warpline::ptx

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "warpline/programs/ptx/frame.h"
+#include "warpline/programs/ptx/program.h"
+
+// Arithmetic rounded as asked, without touching the host's rounding mode where binary32 results
+// are wanted: a binary64 sum rounded to odd keeps enough of what was lost that one more rounding,
+// in any direction, gives the correctly rounded binary32 result.
+
+namespace warpline::ptx {
+
+inline constexpr std::uint32_t kNan32 = 0x7FFFFFFF;  ///< PTX ISA: NaN results of binary32 arithmetic
+inline constexpr std::uint64_t kNan64 = 0x7FF8000000000000;
+
+inline float canonical(float x) { return x != x ? bits_to<float>(kNan32) : x; }
+inline double canonical(double x) { return x != x ? bits_to<double>(kNan64) : x; }
+
+/// `.ftz`: a subnormal becomes zero of its sign.
+inline float flush_subnormal(float x) {
+  const auto bits = bits_to<std::uint32_t>(x);
+  return (bits & 0x7F800000U) == 0 ? bits_to<float>(bits & 0x80000000U) : x;
+}
+/// `.sat`: to [0, 1], NaN to +0.
+inline float saturated(float x) { return x > 0.0F ? (x < 1.0F ? x : 1.0F) : 0.0F; }
+inline double saturated(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
+
+/// a + b rounded to odd: truncated, last bit set if anything was lost.
+inline double sum_to_odd(double a, double b) {
+  const double s = a + b;
+  const double t = s - a;
+  const double lost = (a - (s - t)) + (b - t);
+  const auto bits = bits_to<std::uint64_t>(s);
+  const bool inexact = lost > 0 || lost < 0;  // not for infinities and NaN, whose `lost` is NaN
+  const bool even = (bits & 1U) == 0;
+  const std::uint64_t step = (lost > 0) == (s > 0) ? 1 : ~std::uint64_t{0};
+  return bits_to<double>(inexact && even ? bits + step : bits);
+}
+
+/// The binary32 number next to `x`, upward or downward. Pre: not NaN, nor the infinity asked for.
+inline float next_number(float x, bool up) {
+  const auto bits = bits_to<std::uint32_t>(x);
+  if ((bits & 0x7FFFFFFFU) == 0) return bits_to<float>(up ? 1U : 0x80000001U);
+  const bool away = ((bits >> 31U) == 0) == up;
+  return bits_to<float>(away ? bits + 1 : bits - 1);
+}
+
+/// `x` rounded to binary32.
+inline float narrow(double x, Rounding rounding) {
+  const auto f = static_cast<float>(x);
+  const auto back = static_cast<double>(f);
+  if (rounding == Rounding::nearest || x != x || back == x) return f;
+  if (rounding == Rounding::up) return back < x ? next_number(f, true) : f;
+  if (rounding == Rounding::down) return back > x ? next_number(f, false) : f;
+  return std::fabs(back) > std::fabs(x) ? next_number(f, x < 0) : f;
+}
+
+/// The zero that a sum of exactly zero is.
+inline double signed_zero(double a, double b, Rounding rounding) {
+  if (a == 0 && b == 0 && std::signbit(a) == std::signbit(b)) return a;
+  return rounding == Rounding::down ? -0.0 : 0.0;
+}
+
+inline float add32(float a, float b, Rounding rounding) {
+  const double s = sum_to_odd(static_cast<double>(a), static_cast<double>(b));
+  return narrow(s == 0 ? signed_zero(static_cast<double>(a), static_cast<double>(b), rounding) : s, rounding);
+}
+inline float mul32(float a, float b, Rounding rounding) {
+  return narrow(static_cast<double>(a) * static_cast<double>(b), rounding);
+}
+/// Rounded once; to nearest it is what std::fma gives, but it vectorises.
+inline float fma32(float a, float b, float c) {
+  return static_cast<float>(sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
+}
+inline float fma32(float a, float b, float c, Rounding rounding) {
+  const double p = static_cast<double>(a) * static_cast<double>(b);
+  const double s = sum_to_odd(p, static_cast<double>(c));
+  return narrow(s == 0 ? signed_zero(p, static_cast<double>(c), rounding) : s, rounding);
+}
+/// From a quotient or root rounded to nearest, to the direction asked for. `excess` has the sign
+/// of (candidate - exact).
+inline float direct(float candidate, double excess, Rounding rounding) {
+  if (rounding == Rounding::nearest || excess == 0 || excess != excess) return candidate;
+  const bool too_high = excess > 0;
+  if (rounding == Rounding::up) return too_high ? candidate : next_number(candidate, true);
+  if (rounding == Rounding::down) return too_high ? next_number(candidate, false) : candidate;
+  const bool positive = !std::signbit(candidate);
+  return positive == too_high ? next_number(candidate, !positive) : candidate;
+}
+inline float div32(float a, float b, Rounding rounding) {
+  const float q = a / b;
+  if (rounding == Rounding::nearest || std::isnan(q) || b == 0 || std::isinf(a) || std::isinf(b)) return q;
+  if (std::isinf(q)) return direct(q, std::signbit(q) ? -1.0 : 1.0, rounding);
+  const double excess = static_cast<double>(q) * static_cast<double>(b) - static_cast<double>(a);
+  return direct(q, std::signbit(b) ? -excess : excess, rounding);
+}
+inline float sqrt32(float a, Rounding rounding) {
+  const float q = std::sqrt(a);
+  if (!(a > 0) || std::isinf(a)) return q;
+  return direct(q, static_cast<double>(q) * static_cast<double>(q) - static_cast<double>(a), rounding);
+}
+
+/// The result of `operation` on binary64 operands under the host's rounding mode. The operands go
+/// through volatile objects so that nothing is computed before the mode is set.
+template <class Operation>
+double rounded64(Rounding rounding, double a, double b, double c, Operation operation) {
+  if (rounding == Rounding::nearest) return operation(a, b, c);
+  const int mode = rounding == Rounding::zero ? FE_TOWARDZERO : rounding == Rounding::up ? FE_UPWARD : FE_DOWNWARD;
+  volatile double x = a;
+  volatile double y = b;
+  volatile double z = c;
+  std::fesetround(mode);
+  volatile double result = operation(x, y, z);
+  std::fesetround(FE_TONEAREST);
+  return result;
+}
+
+/// A binary format of 16 bits or fewer.
+struct SmallFormat {
+  int mantissa;  ///< explicit bits
+  int exponent;  ///< bits
+};
+inline constexpr SmallFormat kHalf{10, 5};
+inline constexpr SmallFormat kBrain{7, 8};
+
+/// `x` rounded to `format`; `finite`: what overflows becomes the largest finite number.
+[[nodiscard]] std::uint16_t encode(double x, SmallFormat format, Rounding rounding, bool finite = false);
+[[nodiscard]] double decode(std::uint16_t bits, SmallFormat format);
+
+}  // namespace warpline::ptx

@@ -1,0 +1,116 @@
+#include "warpline/programs/ptx/source.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+#include "warpline/programs/ptx/special_registers.h"
+
+namespace warpline::ptx {
+
+PtxSource::PtxSource(const Launch& launch, unsigned sm, unsigned slots)
+    : launch_(launch), program_(*launch.program), sm_(sm), slots_(slots) {}
+
+void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {
+  Slot& s = slots_[slot];
+  if (s.warp == nullptr) s.warp = std::make_unique<Warp>(program_);
+  const Dim3& grid = launch_.info.grid;
+  s.cta = cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
+  s.warp->begin(threads);
+  WarpIdentity who;
+  who.kernel = &launch_.info;
+  who.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
+  who.cta = cta;
+  who.warp = warp_in_cta;
+  who.sm = sm_;
+  who.sms = launch_.sms;
+  for (const SpecialSlot& special : program_.specials) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const std::uint64_t value = special_value(static_cast<SpecialRegister>(special.id), who, lane);
+      std::memcpy(s.warp->file() + special.ref + std::size_t{lane} * special.bytes, &value, special.bytes);
+    }
+  }
+}
+
+WarpState PtxSource::state(unsigned slot) const {
+  const Slot& s = slots_[slot];
+  return s.warp == nullptr ? WarpState::exited : s.warp->state();
+}
+
+const Instruction& PtxSource::next(unsigned slot) { return program_.instructions[slots_[slot].warp->pc()]; }
+
+void PtxSource::execute(unsigned slot, Issue& issue) {
+  Warp& warp = *slots_[slot].warp;
+  const Op& op = program_.ops[warp.pc()];
+  if (op.flow == Flow::barrier && op.count != 0) {
+    // The votes are read before the lanes move on.
+    Frame f;
+    f.file = warp.file();
+    f.pool = launch_.pool.data();
+    const LaneMask votes = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
+    warp.execute(issue, launch_.pool.data());
+    if (issue.active == 0 || issue.barrier.id > 15) return;
+    Tally& tally = tallies_[slots_[slot].cta].at(issue.barrier.id);
+    const auto arrived = static_cast<std::uint32_t>(__builtin_popcount(issue.active));
+    tally.arrived += arrived;
+    tally.waiting += arrived;
+    tally.yes += static_cast<std::uint32_t>(__builtin_popcount(issue.active & votes));
+    return;
+  }
+  warp.execute(issue, launch_.pool.data());
+}
+
+void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access, bool with_data) {
+  const Op& op = program_.ops[instruction.pc >> kPcShift];
+  if (!with_data || op.finish == nullptr || access.active == 0) return;
+  Frame f;
+  f.file = slots_[slot].warp->file();
+  f.pool = launch_.pool.data();
+  f.active = access.active;
+  f.loaded = &access;
+  op.finish(op, f);
+}
+
+void PtxSource::finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally) {
+  Frame f;
+  f.file = slots_[slot].warp->file();
+  f.active = lanes;
+  if (op.count == 1) {
+    std::uint32_t t[kWarpLanes];
+    std::fill(std::begin(t), std::end(t), tally.yes);
+    f.write(op.r[0], t);
+  } else {
+    const bool holds = op.count == 2 ? tally.yes == tally.arrived : tally.yes != 0;
+    f.set_predicate(op.r[0], holds ? ~LaneMask{0} : 0);
+  }
+  tally.waiting -= std::min(tally.waiting, static_cast<std::uint32_t>(__builtin_popcount(lanes)));
+  if (tally.waiting == 0) tally = Tally{};
+}
+
+void PtxSource::release_barrier(unsigned slot, std::uint32_t id) {
+  Slot& s = slots_[slot];
+  if (s.warp == nullptr || id > 15) return;
+  const auto tallies = tallies_.find(s.cta);
+  s.warp->release(id, [&](const Op& op, LaneMask lanes) {
+    if (tallies != tallies_.end()) finish_reduction(slot, op, lanes, tallies->second.at(id));
+  });
+  if (tallies != tallies_.end() &&
+      std::all_of(tallies->second.begin(), tallies->second.end(), [](const Tally& t) { return t.waiting == 0; }))
+    tallies_.erase(tallies);
+}
+
+LaneMask PtxSource::live_lanes(unsigned slot) const {
+  const Slot& s = slots_[slot];
+  return s.warp == nullptr ? 0 : s.warp->alive();
+}
+
+void PtxSource::kill(unsigned slot) {
+  if (slots_[slot].warp != nullptr) slots_[slot].warp->kill();
+}
+
+std::string PtxSource::where(const Instruction& instruction) const {
+  const std::uint32_t at = instruction.pc >> kPcShift;
+  if (at >= program_.lines.size()) return program_.file;
+  return program_.file + ":" + std::to_string(program_.lines[at]);
+}
+
+}  // namespace warpline::ptx

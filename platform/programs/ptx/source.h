@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/programs/ptx/program.h"
+#include "warpline/programs/ptx/warp.h"
+#include "warpline/sm/kernel.h"
+
+namespace warpline::ptx {
+
+/// One launch of a program, as all SMs share it.
+struct Launch {
+  const Program* program = nullptr;
+  KernelInfo info;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> pool;  ///< the program's constants, addresses filled in
+  unsigned sms = 1;             ///< SMs that run it
+};
+
+/// Runs the warps of a PTX kernel that are resident on one SM.
+class PtxSource final : public InstructionSource {
+ public:
+  /// Pre: `launch` outlives it.
+  PtxSource(const Launch& launch, unsigned sm, unsigned slots);
+
+  void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
+  [[nodiscard]] WarpState state(unsigned slot) const override;
+  [[nodiscard]] const Instruction& next(unsigned slot) override;
+  void execute(unsigned slot, Issue& issue) override;
+  void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access, bool with_data) override;
+  void release_barrier(unsigned slot, std::uint32_t id) override;
+  [[nodiscard]] LaneMask live_lanes(unsigned slot) const override;
+  void kill(unsigned slot) override;
+  [[nodiscard]] std::string where(const Instruction& instruction) const override;
+
+ private:
+  /// Votes of a bar.red in progress.
+  struct Tally {
+    std::uint32_t arrived = 0;
+    std::uint32_t yes = 0;
+    std::uint32_t waiting = 0;
+  };
+  struct Slot {
+    std::unique_ptr<Warp> warp;  ///< made when the slot is first used
+    std::uint64_t cta = 0;
+  };
+  void finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally);
+
+  const Launch& launch_;
+  const Program& program_;
+  unsigned sm_;
+  std::vector<Slot> slots_;
+  std::map<std::uint64_t, std::array<Tally, 16>> tallies_;  ///< by CTA
+};
+
+}  // namespace warpline::ptx

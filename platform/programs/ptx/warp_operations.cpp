@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <cmath>
+
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/programs/ptx/rounding.h"
+#include "warpline/programs/ptx/warp.h"
+
+namespace warpline::ptx {
+namespace {
+
+enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+/// PTX ISA, "shfl.sync". A lane that reads one outside the active set gets that lane's register
+/// all the same, where the ISA leaves the value open.
+template <Shuffle kMode>
+void run_shuffle(const Op& op, Frame& f) {
+  const auto* a = f.in<std::uint32_t>(op.r[1]);
+  const auto* b = f.in<std::uint32_t>(op.r[2]);
+  const auto* c = f.in<std::uint32_t>(op.r[3]);
+  std::uint32_t t[kWarpLanes];
+  LaneMask inside = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const unsigned by = b[lane] & 31U;
+    const unsigned clamp = c[lane] & 31U;
+    const unsigned segment = (c[lane] >> 8U) & 31U;
+    const unsigned last = (lane & segment) | (clamp & ~segment);
+    unsigned j = lane;
+    bool in = false;
+    if constexpr (kMode == Shuffle::up) {
+      j = lane - by;
+      in = static_cast<int>(j) >= static_cast<int>(last);
+    } else {
+      if constexpr (kMode == Shuffle::down) j = lane + by;
+      if constexpr (kMode == Shuffle::bfly) j = lane ^ by;
+      if constexpr (kMode == Shuffle::idx) j = (lane & segment) | (by & ~segment);
+      in = j <= last;
+    }
+    if (!in) j = lane;
+    t[lane] = a[j & 31U];
+    inside |= in ? kLaneBit[lane] : 0U;
+  }
+  if (op.r[0] != kNoRef) f.write(op.r[0], t);
+  f.set_predicate(op.r[4], inside);
+}
+
+/// Destination `d`, `d|p` or `_|p`.
+void take_results(Decoder& d, Op& op, DataType type, unsigned predicate) {
+  const Operand& result = d.operand(0);
+  op.r.at(predicate) = kNoRef;
+  const bool pair = result.kind == Operand::Kind::pair;
+  const Operand& value = pair ? result.elements[0] : result;
+  op.r[0] = value.kind == Operand::Kind::sink ? kNoRef : d.destination(value, type);
+  if (pair) op.r.at(predicate) = d.predicate_destination(result.elements[1]);
+}
+
+void emit_converging(Decoder& d, Op op, std::size_t mask, unsigned latency) {
+  op.flow = Flow::converge;
+  op.r[Op::kMask] = d.source(mask, DataType::b32);
+  d.emit(op, latency);
+}
+
+void need_sync(Decoder& d) {
+  if (!d.take(".sync")) d.fail(quoted(d.statement().opcode.text) + " without '.sync' is not supported");
+}
+
+void decode_shfl(Decoder& d) {
+  need_sync(d);
+  const auto mode = d.take_one_of({".up", ".down", ".bfly", ".idx"});
+  if (!mode) d.fail("'shfl' needs '.up', '.down', '.bfly' or '.idx'");
+  d.take_type({DataType::b32});
+  d.need_operands(5);
+  Op op;
+  op.r[1] = d.source(1, DataType::b32);
+  op.r[2] = d.source(2, DataType::b32);
+  op.r[3] = d.source(3, DataType::b32);
+  take_results(d, op, DataType::b32, 4);
+  constexpr std::array<Handler, 4> kHandlers = {&run_shuffle<Shuffle::up>, &run_shuffle<Shuffle::down>,
+                                                &run_shuffle<Shuffle::bfly>, &run_shuffle<Shuffle::idx>};
+  op.run = kHandlers.at(*mode);
+  emit_converging(d, op, 4, latency::kShuffle);
+}
+
+enum Vote : std::uint8_t { kAll, kAny, kUniform, kBallot };
+
+void run_vote(const Op& op, Frame& f) {
+  const LaneMask votes = op.saturate ? ~f.predicate(op.r[1]) : f.predicate(op.r[1]);
+  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
+  std::uint32_t t[kWarpLanes];
+  LaneMask p = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const LaneMask among = members[i] & f.active;
+    const LaneMask yes = votes & among;
+    t[i] = yes;
+    const bool all = yes == among;
+    const bool holds = op.mode == kAll ? all : op.mode == kAny ? yes != 0 : all || yes == 0;
+    p |= holds ? kLaneBit[i] : 0U;
+  }
+  if (op.mode == kBallot)
+    f.write(op.r[0], t);
+  else
+    f.set_predicate(op.r[0], p);
+}
+
+void decode_vote(Decoder& d) {
+  need_sync(d);
+  const auto mode = d.take_one_of({".all", ".any", ".uni", ".ballot"});
+  if (!mode) d.fail("'vote' needs '.all', '.any', '.uni' or '.ballot'");
+  const bool ballot = *mode == kBallot;
+  d.take_type({ballot ? DataType::b32 : DataType::pred});
+  d.need_operands(3);
+  Op op;
+  op.mode = static_cast<std::uint8_t>(*mode);
+  op.r[1] = d.predicate_source(d.operand(1));
+  op.saturate = d.operand(1).negated;
+  op.r[0] = ballot ? d.destination(std::size_t{0}, DataType::b32) : d.predicate_destination(d.operand(0));
+  op.run = &run_vote;
+  emit_converging(d, op, 2, latency::kVote);
+}
+
+/// mode 1: match.all.
+template <class T>
+void run_match(const Op& op, Frame& f) {
+  const T* a = f.in<T>(op.r[1]);
+  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
+  std::uint32_t t[kWarpLanes];
+  LaneMask p = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const LaneMask among = members[i] & f.active;
+    LaneMask same = 0;
+    for (unsigned j = 0; j < kWarpLanes; ++j) same |= a[j] == a[i] ? kLaneBit[j] : 0U;
+    same &= among;
+    t[i] = op.mode == 0 || same == among ? same : 0;
+    p |= same == among ? kLaneBit[i] : 0U;
+  }
+  if (op.r[0] != kNoRef) f.write(op.r[0], t);
+  f.set_predicate(op.r[4], p);
+}
+
+void decode_match(Decoder& d) {
+  const auto mode = d.take_one_of({".any", ".all"});
+  need_sync(d);
+  if (!mode) d.fail("'match' needs '.any' or '.all'");
+  const DataType type = d.take_type({DataType::b32, DataType::b64});
+  d.need_operands(3);
+  Op op;
+  op.mode = static_cast<std::uint8_t>(*mode);
+  op.r[1] = d.source(1, type);
+  take_results(d, op, DataType::b32, 4);
+  if (*mode == 0 && op.r[4] != kNoRef) d.fail("'match.any' has no predicate result");
+  op.run = size_of(type) == 8 ? &run_match<std::uint64_t> : &run_match<std::uint32_t>;
+  emit_converging(d, op, 2, latency::kReduce);
+}
+
+struct SumOf {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a + b; }
+};
+struct AndOf {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a & b; }
+};
+struct OrOf {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a | b; }
+};
+struct XorOf {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a ^ b; }
+};
+template <class T, bool kMax>
+struct ExtremeOf {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) {
+    const auto x = static_cast<T>(a);
+    const auto y = static_cast<T>(b);
+    return (x < y) == kMax ? b : a;
+  }
+};
+
+template <class F>
+void run_reduce(const Op& op, Frame& f) {
+  const auto* a = f.in<std::uint32_t>(op.r[1]);
+  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
+  std::uint32_t t[kWarpLanes] = {};
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    if (i > 0 && members[i] == members[i - 1]) {
+      t[i] = t[i - 1];
+      continue;
+    }
+    bool first = true;
+    for (unsigned j = 0; j < kWarpLanes; ++j) {
+      if ((members[i] & f.active & kLaneBit[j]) == 0) continue;
+      t[i] = first ? a[j] : F::apply(t[i], a[j]);
+      first = false;
+    }
+  }
+  f.write(op.r[0], t);
+}
+
+void decode_redux(Decoder& d) {
+  need_sync(d);
+  const auto operation = d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor"});
+  if (!operation) d.fail("'redux' needs an operation such as '.add'");
+  const bool logic = *operation > 2;
+  const DataType type = logic ? d.take_type({DataType::b32}) : d.take_type({DataType::u32, DataType::s32});
+  const bool s = type == DataType::s32;
+  d.need_operands(3);
+  Op op;
+  op.r[1] = d.source(1, type);
+  op.r[0] = d.destination(std::size_t{0}, type);
+  switch (*operation) {
+    case 0: op.run = &run_reduce<SumOf>; break;
+    case 1: op.run = s ? &run_reduce<ExtremeOf<std::int32_t, false>> : &run_reduce<ExtremeOf<std::uint32_t, false>>; break;
+    case 2: op.run = s ? &run_reduce<ExtremeOf<std::int32_t, true>> : &run_reduce<ExtremeOf<std::uint32_t, true>>; break;
+    case 3: op.run = &run_reduce<AndOf>; break;
+    case 4: op.run = &run_reduce<OrOf>; break;
+    default: op.run = &run_reduce<XorOf>; break;
+  }
+  emit_converging(d, op, 2, latency::kReduce);
+}
+
+void run_activemask(const Op& op, Frame& f) {
+  std::uint32_t t[kWarpLanes];
+  std::fill(std::begin(t), std::end(t), f.active);
+  f.write(op.r[0], t);
+}
+
+void decode_activemask(Decoder& d) {
+  d.take_type({DataType::b32});
+  d.need_operands(1);
+  Op op;
+  op.r[0] = d.destination(std::size_t{0}, DataType::b32);
+  op.run = &run_activemask;
+  d.emit(op, latency::kVote);
+}
+
+/// The lowest member leads.
+void run_elect(const Op& op, Frame& f) {
+  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
+  std::uint32_t t[kWarpLanes];
+  LaneMask p = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const LaneMask among = members[i] & f.active;
+    t[i] = among == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(among));
+    p |= t[i] == i && among != 0 ? kLaneBit[i] : 0U;
+  }
+  if (op.r[0] != kNoRef) f.write(op.r[0], t);
+  f.set_predicate(op.r[4], p);
+}
+
+void decode_elect(Decoder& d) {
+  need_sync(d);
+  d.need_operands(2);
+  Op op;
+  take_results(d, op, DataType::b32, 4);
+  op.run = &run_elect;
+  emit_converging(d, op, 1, latency::kVote);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& warp_opcodes() {
+  static const std::vector<Opcode> list = {
+      {"shfl", &decode_shfl},   {"vote", &decode_vote},             {"match", &decode_match},
+      {"redux", &decode_redux}, {"activemask", &decode_activemask}, {"elect", &decode_elect}};
+  return list;
+}
+
+}  // namespace warpline::ptx
