@@ -129,7 +129,8 @@ bool DramScheduler::issue(std::uint64_t t, Burst& burst) {
 }
 
 std::uint64_t DramScheduler::next(std::uint64_t t) const {
-  std::uint64_t at = openings_.empty() ? kNone : openings_.back().at;
+  // A row that opens while the bus cannot take a command yet needs no visit of its own.
+  std::uint64_t at = openings_.empty() ? kNone : std::max(openings_.back().at, command_from(bus_writes_));
   if (!ready_[0].empty() || !ready_[1].empty()) at = std::min(at, command_from(choose_write(t)));
   return at == kNone ? kNone : std::max(at, t + 1);
 }
