@@ -27,6 +27,14 @@ struct LaterOption {
 constexpr LaterOption kLaterOptions[] = {{"--wave", true},     {"--probe", true},        {"--pins", true},   {"--timeline", true},
                                          {"--fast-forward", true}, {"--jitter", true}, {"--check-consistency", false}};
 
+/// The library reads "-3" as a huge unsigned number; we do not.
+const CLI::Validator kWholeNumber(
+    [](std::string& text) {
+      const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+      return digits ? std::string{} : "\"" + text + "\" is no whole number";
+    },
+    "");
+
 class CommandLine {
  public:
   CommandLine() : app_("Warpline: a virtual platform of a GPU's memory subsystem.", "warpline") {
@@ -66,13 +74,14 @@ class CommandLine {
         ->capture_default_str();
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");
-    run_->add_option("--seed", request_.seed, "of all random choices of the model")->capture_default_str();
-    run_->add_option("--max-cycles", max_cycles_, "gives up after this many cycles, with exit status 3")->check(CLI::PositiveNumber);
+    run_->add_option("--seed", request_.seed, "of all random choices of the model")->check(kWholeNumber)->capture_default_str();
+    run_->add_option("--max-cycles", request_.max_cycles, "gives up after this many cycles, with exit status 3")->check(kWholeNumber);
     run_->add_flag("--quiet", request_.quiet, "no summary and no progress bar");
     for (const LaterOption& o : kLaterOptions) {
       CLI::Option* option = o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
                                           : run_->add_flag(o.name, "not built yet");
-      later_.push_back(option->group(""));
+      option->group("");  // not in --help
+      later_.push_back({o.name, option});
     }
     run_->footer("Example: warpline run kernel.toml --gpu a100 --set l2.slices=40 --stats out.json");
   }
@@ -97,9 +106,9 @@ class CommandLine {
     if (list_->parsed()) return list_presets();
     if (show_->parsed()) return show_gpu(gpu_, sets_);
     if (check_->parsed()) return check_gpu(gpu_, sets_);
-    for (const CLI::Option* option : later_)
+    for (const auto& [name, option] : later_)
       if (option->count() != 0) {
-        print_error(option->get_name() + " is not built yet");
+        print_error(name + " is not built yet");
         return kBadInput;
       }
     if (request_.transport == "lt" || request_.transport == "at") {
@@ -110,7 +119,10 @@ class CommandLine {
       print_error("--transport: \"" + request_.transport + "\" is none of fast, lt, at", did_you_mean(request_.transport, kTransports));
       return kBadInput;
     }
-    if (max_cycles_ != 0) request_.max_cycles = max_cycles_;
+    if (request_.max_cycles == 0) {
+      print_error("--max-cycles must be at least 1");
+      return kBadInput;
+    }
     return run_kernels(request_, WARPLINE_VERSION);
   }
 
@@ -120,6 +132,7 @@ class CommandLine {
     for (const CLI::App* app : {run_, show_, check_})
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
+    for (const LaterOption& o : kLaterOptions) known.emplace_back(o.name);
     for (int n = 1; n < argc; ++n) {
       const std::string word = std::string(argv[n]).substr(0, std::string(argv[n]).find('='));
       if (word.size() < 2 || word[0] != '-' || std::find(known.begin(), known.end(), word) != known.end()) continue;
@@ -136,29 +149,40 @@ class CommandLine {
   CLI::App* show_ = nullptr;
   CLI::App* check_ = nullptr;
   RunRequest request_;
-  Cycle max_cycles_ = 0;
   std::string gpu_;
   std::vector<std::string> sets_;
   std::string later_value_;
-  std::vector<CLI::Option*> later_;
+  std::vector<std::pair<std::string, const CLI::Option*>> later_;
 };
 
-/// Judges the first word before the parser sees it, or returns kDone.
-int check_command(const std::string& word) {
-  if (word.empty() || word[0] == '-' || std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return kDone;
-  if (std::find(kLaterCommands.begin(), kLaterCommands.end(), word) != kLaterCommands.end()) {
-    print_error("the command \"" + word + "\" is not built yet");
-  } else {
-    print_error("unknown command \"" + word + "\"", did_you_mean(word, kCommands));
+/// Judges a command's name before the parser sees it, or returns kDone.
+int check_word(const char* what, const std::string& word, const std::vector<std::string>& known,
+               const std::vector<std::string>& later) {
+  if (word.empty() || word[0] == '-' || std::find(known.begin(), known.end(), word) != known.end()) return kDone;
+  if (std::find(later.begin(), later.end(), word) != later.end()) {
+    print_error(std::string(what) + " \"" + word + "\" is not built yet");
+    return kBadInput;
   }
+  std::vector<std::string> all = known;
+  all.insert(all.end(), later.begin(), later.end());
+  print_error("unknown " + std::string(what) + " \"" + word + "\"", did_you_mean(word, all));
   return kBadInput;
+}
+
+int check_commands(int argc, const char* const* argv) {
+  if (argc < 2) {
+    print_error("a command is missing", "warpline run, warpline config; see warpline --help");
+    return kBadInput;
+  }
+  if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone) return status;
+  if (std::string(argv[1]) == "config" && argc > 2) return check_word("config command", argv[2], {"list", "show", "check"}, {});
+  return kDone;
 }
 
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  if (argc > 1)
-    if (const int status = check_command(argv[1]); status != kDone) return status;
+  if (const int status = check_commands(argc, argv); status != kDone) return status;
   try {
     return CommandLine().parse(argc, argv);
   } catch (const InputError& error) {

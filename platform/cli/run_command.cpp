@@ -59,7 +59,7 @@ void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t to
 void print_stuck(const RunEnd& end, Cycle now) {
   const bool deadlock = end.outcome == RunOutcome::deadlock;
   print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-                          deadlock ? "is deadlocked: nothing can move any more" : "reached the cycle limit", now));
+                          deadlock ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped", now));
   for (std::size_t n = 0; n < std::min(end.waits.size(), kShownWaits); ++n)
     print_message(fmt::format("  {} waits for {}\n", end.waits[n].who, end.waits[n].what));
   if (end.waits.size() > kShownWaits) print_message(fmt::format("  and {} more\n", end.waits.size() - kShownWaits));

@@ -168,7 +168,11 @@ class Loader {
     if (text.find_first_of("\n\r") != std::string::npos || text.find('=') == std::string::npos)
       return malformed(text);
     Result<Document> parsed = Document::parse("--set", text);
-    if (!parsed.ok()) return add(parsed.faults());
+    if (!parsed.ok()) {
+      add(parsed.faults());
+      if (faults_.back().hint.empty()) faults_.back().hint = "the value is written as in TOML: 16, true, [1, 2], \"text\"";
+      return;
+    }
     if (parsed.value().root().members.empty()) return malformed(text);
     bind(keep(std::move(parsed)));
   }

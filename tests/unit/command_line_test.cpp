@@ -1,0 +1,187 @@
+#include "warpline/cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "warpline/cli/progress.h"
+
+namespace warpline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct Ended {
+  int status = 0;
+  std::string out, err;
+};
+
+Ended command(std::vector<std::string> words) {
+  words.insert(words.begin(), "warpline");
+  std::vector<const char*> argv;
+  for (const std::string& w : words) argv.push_back(w.c_str());
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Ended ended;
+  ended.status = run_command_line(static_cast<int>(argv.size()), argv.data());
+  std::fflush(stdout);
+  ended.out = ::testing::internal::GetCapturedStdout();
+  ended.err = ::testing::internal::GetCapturedStderr();
+  return ended;
+}
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("warpline-cli-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    input_ = path("g.toml");
+    std::ofstream(input_) << "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 2000\ngrid = [8]\nblock = [128]\n"
+                             "[[launch]]\ngenerator = \"random\"\nfootprint = 65536\naccesses = 500\ngrid = [3]\nblock = [64]\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) { return (folder_ / name).string(); }
+  nlohmann::json stats(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"run", input_, "--quiet", "--stats", path("s.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended e = command(words);
+    EXPECT_EQ(e.status, kDone) << e.err;
+    std::ifstream file(path("s.json"));
+    return nlohmann::json::parse(file);
+  }
+  std::filesystem::path folder_;
+  std::string input_;
+};
+
+TEST_F(CommandLineTest, RunPrintsASummaryAndWritesStatistics) {
+  const Ended e = command({"run", input_, "--stats", path("out.json")});
+  EXPECT_EQ(e.status, kDone);
+  EXPECT_THAT(e.err, IsEmpty());
+  EXPECT_THAT(e.out, HasSubstr("mini: "));
+  std::ifstream file(path("out.json"));
+  const auto json = nlohmann::json::parse(file);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["counters"]["sm.lsu.instructions"]["value"], 2500);
+  EXPECT_EQ(json["launches"].size(), 2U);
+}
+
+TEST_F(CommandLineTest, StatisticsAreTheSameButForWallTime) {
+  auto first = stats({});
+  auto second = stats({});
+  first.erase("wall_s");
+  second.erase("wall_s");
+  EXPECT_EQ(first.dump(), second.dump());
+}
+
+TEST_F(CommandLineTest, TotalsAreSumsOfInstancesAndOfLaunches) {
+  const auto json = stats({"--set", "sms=3", "--set", "l2.slices=5"});
+  std::uint64_t slices = 0, launches = 0;
+  for (int n = 0; n < 5; ++n)
+    slices += json["counters"]["l2[" + std::to_string(n) + "].sector_accesses"]["value"].get<std::uint64_t>();
+  for (const auto& l : json["launches"]) launches += l["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
+  const auto total = json["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
+  EXPECT_GT(total, 0U);
+  EXPECT_EQ(slices, total);
+  EXPECT_EQ(launches, total);
+  EXPECT_TRUE(json["counters"].contains("sm[2].l1_lg.sector_hits"));
+  EXPECT_FALSE(json["counters"].contains("sm[3].l1_lg.sector_hits"));
+}
+
+TEST_F(CommandLineTest, CycleLimitIsStuckAndStillWritesStatistics) {
+  const Ended e = command({"run", input_, "--max-cycles", "50", "--stats", path("out.json")});
+  EXPECT_EQ(e.status, kStuck);
+  EXPECT_THAT(e.err, HasSubstr("cycle limit"));
+  EXPECT_THAT(e.err, HasSubstr(" waits for "));
+  std::ifstream file(path("out.json"));
+  EXPECT_EQ(nlohmann::json::parse(file)["launches"][0]["outcome"], "cycle limit");
+}
+
+TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
+  struct Case {
+    std::vector<std::string> words;
+    const char* says;
+  };
+  const std::vector<Case> cases = {
+      {{}, "a command is missing"},
+      {{"rnu"}, "did you mean \"run\"?"},
+      {{"chekc"}, "did you mean \"check\"?"},
+      {{"run"}, "INPUT is required"},
+      {{"run", input_, "--sttas", "x"}, "did you mean \"--stats\"?"},
+      {{"run", input_, "--gpu", "v10"}, "did you mean \"v100\"?"},
+      {{"run", input_, "--set", "l2.slcies=3"}, "did you mean \"slices\"?"},
+      {{"run", input_, "--set", "name=x"}, "written as in TOML"},
+      {{"run", input_, "--transport", "lt"}, "--transport lt is not built yet"},
+      {{"run", input_, "--transport", "at"}, "--transport at is not built yet"},
+      {{"run", input_, "--transport", "fats"}, "did you mean \"fast\"?"},
+      {{"run", input_, "--wave", "x.vcd"}, "--wave is not built yet"},
+      {{"run", input_, "--probe", "x"}, "--probe is not built yet"},
+      {{"run", input_, "--pins", "x"}, "--pins is not built yet"},
+      {{"run", input_, "--timeline", "x"}, "--timeline is not built yet"},
+      {{"run", input_, "--fast-forward", "3"}, "--fast-forward is not built yet"},
+      {{"run", input_, "--jitter", "3"}, "--jitter is not built yet"},
+      {{"run", input_, "--check-consistency"}, "--check-consistency is not built yet"},
+      {{"run", input_, "--max-cycles", "0"}, "--max-cycles must be at least 1"},
+      {{"run", input_, "--max-cycles", "-3"}, "--max-cycles"},
+      {{"run", input_, "--seed", "x"}, "--seed"},
+      {{"run", input_, "--stats", "/no/such/folder/x.json"}, "there is no folder"},
+      {{"run", "none.toml"}, "none.toml: error: cannot be opened"},
+      {{"check", "a.ptx"}, "\"check\" is not built yet"},
+      {{"explain", "ld"}, "\"explain\" is not built yet"},
+      {{"policy"}, "\"policy\" is not built yet"},
+      {{"cctl", "x"}, "\"cctl\" is not built yet"},
+      {{"litmus", "x"}, "\"litmus\" is not built yet"},
+      {{"config", "shwo"}, "did you mean \"show\"?"},
+      {{"config", "show", "v10"}, "did you mean \"v100\"?"},
+      {{"config", "check", input_}, "gpu.launch: unknown key"},
+  };
+  for (const Case& c : cases) {
+    const Ended e = command(c.words);
+    std::string shown;
+    for (const std::string& w : c.words) shown += w + " ";
+    EXPECT_EQ(e.status, kBadInput) << shown << e.err;
+    EXPECT_THAT(e.err, HasSubstr(c.says)) << shown;
+    EXPECT_THAT(e.out, IsEmpty()) << shown;
+  }
+}
+
+TEST_F(CommandLineTest, HelpAndVersionGoToStdout) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--help"}, {"run", "--help"}, {"config", "--help"}, {"config", "list", "--help"},
+        {"config", "show", "--help"}, {"config", "check", "--help"}}) {
+    const Ended e = command(words);
+    EXPECT_EQ(e.status, kDone);
+    EXPECT_THAT(e.out, HasSubstr("Example: warpline "));
+    EXPECT_THAT(e.err, IsEmpty());
+  }
+  EXPECT_THAT(command({"--version"}).out, HasSubstr("warpline "));
+}
+
+TEST_F(CommandLineTest, ConfigListsShowsAndChecks) {
+  EXPECT_THAT(command({"config", "list"}).out, HasSubstr("v100"));
+  const Ended shown = command({"config", "show", "a100"});
+  EXPECT_EQ(shown.status, kDone);
+  std::ofstream(path("copy.toml")) << shown.out;
+  EXPECT_EQ(command({"config", "check", path("copy.toml")}).status, kDone);
+  const Ended changed = command({"config", "show", "a100", "--set", "sms=3"});
+  EXPECT_THAT(changed.out, HasSubstr("sms = 3  # number of SMs"));
+  const Ended shallow = command({"config", "check", "mini", "--set", "hops.l2_dram.request.depth=1"});
+  EXPECT_EQ(shallow.status, kDone);
+  EXPECT_THAT(shallow.err, HasSubstr("cannot fill the wire"));
+}
+
+TEST(Progress, TextFitsALine) {
+  const std::string text = progress_text(0.5, 3'000'000, 2.0, std::string(100, 'k'));
+  EXPECT_LE(text.size(), 78U);
+  EXPECT_THAT(text, HasSubstr("############............]  50%  1.5 Mcycles/s, 2 s left"));
+  EXPECT_THAT(progress_text(0, 0, 0, "k"), Not(HasSubstr("left")));
+}
+
+}  // namespace
+}  // namespace warpline
