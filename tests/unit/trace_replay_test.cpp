@@ -182,6 +182,22 @@ TEST(TraceStreaming, OnlyBlocksThatSomebodyNeedsAreHeld) {
   EXPECT_EQ(open.reader->peak_buffered(), 1U);
 }
 
+TEST(TraceStreaming, ANewLaunchStartsOverWhileTheLastOnesSourcesAreStillThere) {
+  const TemporaryFile file("kernel-1.traceg", many_blocks(3));
+  const auto kernel = sass::open_trace(file.path());
+  ASSERT_TRUE(kernel.ok());
+  std::vector<std::unique_ptr<InstructionSource>> sources;
+  for (int launch = 0; launch < 2; ++launch) {
+    for (unsigned sm = 0; sm < 2; ++sm) sources.push_back(kernel.value()->make_source(sm, 2));
+    for (std::uint32_t cta = 0; cta < 3; ++cta)
+      for (unsigned warp = 0; warp < 2; ++warp) {
+        InstructionSource& source = *sources[sources.size() - 1 - cta % 2];
+        source.begin_warp(warp, {cta, 0, 0}, warp, 0xFFFFFFFFU);
+        EXPECT_EQ(source.state(warp), WarpState::runnable) << "launch " << launch << ", CTA " << cta;
+      }
+  }
+}
+
 TEST(TraceStreaming, BlocksAskedForOutOfOrderAreBuffered) {
   const TemporaryFile file("kernel-1.traceg", many_blocks(4));
   OpenReader open(file.path());
