@@ -1,2 +1,5 @@
 set(ptx_folder ${CMAKE_CURRENT_LIST_DIR}/ptx)
 warpline_test(ptx_kernels_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/kernels_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_language_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/samples.cpp ${ptx_folder}/language_test.cpp
+              DEPENDS warpline::programs)
+warpline_test(ptx_fuzz_test SOURCES ${ptx_folder}/samples.cpp ${ptx_folder}/fuzz_test.cpp DEPENDS warpline::programs)
