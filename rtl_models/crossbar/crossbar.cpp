@@ -3,7 +3,9 @@
 namespace warpline {
 namespace {
 
-std::string indexed(const char* port, unsigned i) { return std::string(port) + "[" + std::to_string(i) + "]"; }
+std::string indexed(const char* port, unsigned i) {
+  return std::string(port) + "[" + std::to_string(i) + "]";
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
       up_(clients, slices + 1),
       copying_(clients),
       finished_of_(clients) {
-  WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && slices <= 65536, "a crossbar has 1 to 65536 ports a side");
+  WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && slices <= 65536,
+                  "a crossbar has 1 to 65536 ports a side");
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
     to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
@@ -132,7 +135,8 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
     waits.push_back({name(), std::to_string(core_.maintenance_under_way()) +
                                  " maintenance requests to be answered by every slice"});
   if (finished_ != 0)
-    waits.push_back({name(), "a client to take the answers to " + std::to_string(finished_) + " maintenance requests"});
+    waits.push_back(
+        {name(), "a client to take the answers to " + std::to_string(finished_) + " maintenance requests"});
 }
 
 }  // namespace warpline

@@ -4,8 +4,8 @@
 
 namespace warpline {
 
-DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain, const DramParameters& parameters,
-                         unsigned inputs)
+DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain,
+                         const DramParameters& parameters, unsigned inputs)
     : Component(engine, std::move(name), domain),
       queue_(parameters.queue),
       scheduler_(parameters),

@@ -10,16 +10,16 @@ namespace warpline {
 /// Shape and timing of one DRAM channel; times in cycles of the DRAM clock.
 struct DramParameters {
   unsigned channels = 2;
-  unsigned banks = 16;          ///< per channel
-  unsigned row_bytes = 2048;    ///< per bank
-  unsigned queue = 32;          ///< requests among which the scheduler chooses
-  unsigned activate = 12;       ///< row activate to column command (tRCD)
-  unsigned precharge = 12;      ///< precharge to activate (tRP)
-  unsigned column = 12;         ///< column command to first data (CL)
-  unsigned sector_cycles = 1;   ///< data-bus cycles of one 32-byte sector
-  unsigned write_to_read = 6;   ///< data bus idle from a write to a read (tWTR)
-  unsigned read_to_write = 3;   ///< data bus idle from a read to a write (tRTW)
-  unsigned age_limit = 512;     ///< wait after which a request is no longer passed over by younger ones
+  unsigned banks = 16;         ///< per channel
+  unsigned row_bytes = 2048;   ///< per bank
+  unsigned queue = 32;         ///< requests among which the scheduler chooses
+  unsigned activate = 12;      ///< row activate to column command (tRCD)
+  unsigned precharge = 12;     ///< precharge to activate (tRP)
+  unsigned column = 12;        ///< column command to first data (CL)
+  unsigned sector_cycles = 1;  ///< data-bus cycles of one 32-byte sector
+  unsigned write_to_read = 6;  ///< data bus idle from a write to a read (tWTR)
+  unsigned read_to_write = 3;  ///< data bus idle from a read to a write (tRTW)
+  unsigned age_limit = 512;    ///< wait after which a request is no longer passed over by younger ones
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>

@@ -35,7 +35,8 @@ std::uint32_t DramScheduler::accept(std::uint64_t t, PhysicalAddress line, unsig
   e.sectors = sectors;
   e.is_write = is_write;
   Bank& bank = banks_[e.place.bank];
-  const bool yields = !bank.waiting.empty() && t - entries_[bank.waiting.head].came > core_.parameters().age_limit;
+  const bool yields =
+      !bank.waiting.empty() && t - entries_[bank.waiting.head].came > core_.parameters().age_limit;
   if (core_.is_open(e.place) && !yields) {
     ++counters_.row_hits;
     ++bank.ready;

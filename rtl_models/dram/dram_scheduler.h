@@ -115,7 +115,7 @@ class DramScheduler {
   std::array<List, 2> ready_;      ///< reads, writes
   std::uint64_t bus_free_ = 0;
   bool bus_used_ = false;
-  bool bus_writes_ = false;        ///< direction of the last burst
+  bool bus_writes_ = false;  ///< direction of the last burst
   unsigned held_ = 0;
   DramCounters counters_;
 };

@@ -13,8 +13,11 @@ class Arbiter {
   static constexpr unsigned kNone = ~0U;
 
   Arbiter(unsigned outputs, unsigned inputs)
-      : inputs_(inputs), words_((inputs + 63) / 64), asking_(std::size_t{outputs} * words_),
-        outputs_(outputs), active_((outputs + 63) / 64) {}
+      : inputs_(inputs),
+        words_((inputs + 63) / 64),
+        asking_(std::size_t{outputs} * words_),
+        outputs_(outputs),
+        active_((outputs + 63) / 64) {}
 
   /// `input` asks for `output` until granted. Pre: it does not ask already.
   void ask(unsigned output, unsigned input) {

@@ -15,7 +15,8 @@ PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const P
 Cycle PcieLink::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   ports_.collect(now);
-  for (; !up_.empty() && up_.front().at <= t; up_.pop_front()) arrive_up(up_.front().at, up_.front().transfer);
+  for (; !up_.empty() && up_.front().at <= t; up_.pop_front())
+    arrive_up(up_.front().at, up_.front().transfer);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
   for (; !posted_.empty() && posted_.front().at <= t; posted_.pop_front()) {
     Transfer& transfer = transfers_[posted_.front().transfer];
@@ -137,12 +138,8 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
   if (!transfer.reaches) return core_.refusal();
   Request& r = *transfer.request;
   switch (transfer.leg) {
-    case Leg::read:
-      core_.perform_read(r);
-      return core_.read_completion(r.sectors);
-    case Leg::atomic_op:
-      core_.perform_atomic(r);
-      return core_.atomic_completion(*r.atomics);
+    case Leg::read: core_.perform_read(r); return core_.read_completion(r.sectors);
+    case Leg::atomic_op: core_.perform_atomic(r); return core_.atomic_completion(*r.atomics);
     case Leg::word_reads:
       if (core_.parameters().atomic_ops) {
         core_.see(r.line, transfer.swap);
@@ -208,7 +205,9 @@ void PcieLink::release(std::uint32_t index) {
   free_.push_back(index);
 }
 
-bool PcieLink::busy() const { return transfers_.size() != free_.size() || ports_.unsent() != 0; }
+bool PcieLink::busy() const {
+  return transfers_.size() != free_.size() || ports_.unsent() != 0;
+}
 
 void PcieLink::explain(std::vector<Wait>& waits) const {
   if (const std::size_t n = transfers_.size() - free_.size(); n != 0)

@@ -83,8 +83,8 @@ class PcieLink final : public Component {
     unsigned tags = 0;
     Leg leg = Leg::read;
     bool reaches = true;
-    PcieSwap swap;               ///< of a compare-and-swap
-    PhysicalAddress line;        ///< of a posted write, with its bytes and data
+    PcieSwap swap;         ///< of a compare-and-swap
+    PhysicalAddress line;  ///< of a posted write, with its bytes and data
     ByteMask bytes;
     std::array<std::uint8_t, kLineBytes> data{};
   };
@@ -109,10 +109,10 @@ class PcieLink final : public Component {
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
   std::vector<PhysicalAddress> looping_;  ///< lines on which compare-and-swap loops are at work
-  std::deque<std::uint32_t> legs_;  ///< whose next packets wait for the wire
-  std::deque<Timed> posted_;        ///< to be answered when on the wire
-  std::deque<Timed> up_;            ///< under way upward
-  std::deque<Timed> down_;          ///< under way downward
+  std::deque<std::uint32_t> legs_;        ///< whose next packets wait for the wire
+  std::deque<Timed> posted_;              ///< to be answered when on the wire
+  std::deque<Timed> up_;                  ///< under way upward
+  std::deque<Timed> down_;                ///< under way downward
   std::uint64_t up_free_ = 0;
   std::uint64_t down_free_ = 0;
   unsigned tags_ = 0;  ///< in use

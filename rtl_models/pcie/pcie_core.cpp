@@ -41,8 +41,7 @@ PcieAtomicWay PcieCore::way_of(const AtomicBlock& atomics) const {
     case AtomicOperation::bit_or:
     case AtomicOperation::bit_xor:
     case AtomicOperation::increment:
-    case AtomicOperation::decrement:
-      return PcieAtomicWay::compare_and_swap;
+    case AtomicOperation::decrement: return PcieAtomicWay::compare_and_swap;
   }
   return PcieAtomicWay::compare_and_swap;
 }
@@ -108,7 +107,8 @@ void PcieCore::perform_atomic(Request& request) {
   if (sysmem_ == nullptr) return;
   AtomicBlock& block = *request.atomics;
   std::uint8_t* bytes = sysmem_->at(offset_in_aperture(request.line));
-  for (unsigned i = 0; i < block.count; ++i) block.lanes[i].old_value = apply_lane(bytes, block, block.lanes[i]);
+  for (unsigned i = 0; i < block.count; ++i)
+    block.lanes[i].old_value = apply_lane(bytes, block, block.lanes[i]);
 }
 
 PcieSwap PcieCore::begin_swap(const Request& request) {

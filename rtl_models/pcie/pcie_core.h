@@ -26,8 +26,8 @@ enum class PcieAtomicWay : std::uint8_t {
 
 /// An atomic request done by compare-and-swap: the words it saw and the words it wants there.
 struct PcieSwap {
-  unsigned word_bytes = 4;       ///< 4 or 8: what one AtomicOp swaps
-  std::uint32_t words = 0;       ///< bit w: word w of the line is touched and not yet swapped
+  unsigned word_bytes = 4;  ///< 4 or 8: what one AtomicOp swaps
+  std::uint32_t words = 0;  ///< bit w: word w of the line is touched and not yet swapped
   std::array<std::uint8_t, kLineBytes> seen{};
   std::array<std::uint8_t, kLineBytes> wanted{};
 };
@@ -42,7 +42,8 @@ struct PcieSwap {
 class PcieCore {
  public:
   /// `sysmem` outlives it, and may be null. Pre: parameters without problems.
-  PcieCore(const PcieParameters& parameters, MemoryImage* sysmem) : parameters_(parameters), sysmem_(sysmem) {}
+  PcieCore(const PcieParameters& parameters, MemoryImage* sysmem)
+      : parameters_(parameters), sysmem_(sysmem) {}
 
   /// Whether the memory has this line.
   [[nodiscard]] bool reaches(PhysicalAddress line) const;
@@ -55,8 +56,12 @@ class PcieCore {
   [[nodiscard]] PcieTrain atomic_completion(const AtomicBlock& atomics) const;
   /// One packet per word of `swap` left: reads of them, swaps, or plain values.
   [[nodiscard]] PcieTrain word_reads(const PcieSwap& swap) const { return uniform(words_left(swap), 0); }
-  [[nodiscard]] PcieTrain word_swaps(const PcieSwap& swap) const { return uniform(words_left(swap), 2 * swap.word_bytes); }
-  [[nodiscard]] PcieTrain word_values(const PcieSwap& swap) const { return uniform(words_left(swap), swap.word_bytes); }
+  [[nodiscard]] PcieTrain word_swaps(const PcieSwap& swap) const {
+    return uniform(words_left(swap), 2 * swap.word_bytes);
+  }
+  [[nodiscard]] PcieTrain word_values(const PcieSwap& swap) const {
+    return uniform(words_left(swap), swap.word_bytes);
+  }
   /// A completion without data, for what cannot be reached.
   [[nodiscard]] PcieTrain refusal() const { return uniform(1, 0); }
 

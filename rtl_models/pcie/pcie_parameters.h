@@ -9,12 +9,12 @@ namespace warpline {
 
 /// A PCIe link to system memory; times in cycles of the link clock.
 struct PcieParameters {
-  unsigned latency = 250;           ///< one way, root complex and host memory included in the reply
-  unsigned bytes_per_cycle = 16;    ///< of one direction
-  unsigned tlp_overhead = 24;       ///< framing, header and CRC of one packet, bytes
-  unsigned max_payload = 256;       ///< of one packet, bytes
-  unsigned tags = 256;              ///< non-posted requests in flight
-  bool atomic_ops = true;           ///< whether the link carries AtomicOps
+  unsigned latency = 250;         ///< one way, root complex and host memory included in the reply
+  unsigned bytes_per_cycle = 16;  ///< of one direction
+  unsigned tlp_overhead = 24;     ///< framing, header and CRC of one packet, bytes
+  unsigned max_payload = 256;     ///< of one packet, bytes
+  unsigned tags = 256;            ///< non-posted requests in flight
+  bool atomic_ops = true;         ///< whether the link carries AtomicOps
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>

@@ -27,7 +27,8 @@ void run(::benchmark::State& state, Engine& engine, const std::vector<std::uniqu
   for (auto _ : state) engine.run_until(limit += kStep);
   const auto requests = static_cast<double>(done(sources) - before);
   state.counters["requests/cycle"] = requests / static_cast<double>(limit - 10 * kStep);
-  state.counters["s/request"] = ::benchmark::Counter(requests, ::benchmark::Counter::kIsRate | ::benchmark::Counter::kInvert);
+  state.counters["s/request"] =
+      ::benchmark::Counter(requests, ::benchmark::Counter::kIsRate | ::benchmark::Counter::kInvert);
 }
 
 void through_crossbar(::benchmark::State& state) {
@@ -39,7 +40,8 @@ void through_crossbar(::benchmark::State& state) {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<std::unique_ptr<Sink>> sinks;
   for (unsigned i = 0; i < clients; ++i) {
-    sources.push_back(std::make_unique<Source>(engine, "source", i * 7919ULL, 64, static_cast<SectorMask>(state.range(2))));
+    sources.push_back(
+        std::make_unique<Source>(engine, "source", i * 7919ULL, 64, static_cast<SectorMask>(state.range(2))));
     connect(sources.back()->out, crossbar.from_client(i), kChannel);
     connect(crossbar.to_client(i), sources.back()->in, kChannel);
   }
@@ -50,7 +52,12 @@ void through_crossbar(::benchmark::State& state) {
   }
   run(state, engine, sources);
 }
-BENCHMARK(through_crossbar)->Args({8, 4, 15})->Args({80, 64, 15})->Args({240, 64, 15})->Args({432, 80, 15})->Args({432, 80, 1});
+BENCHMARK(through_crossbar)
+    ->Args({8, 4, 15})
+    ->Args({80, 64, 15})
+    ->Args({240, 64, 15})
+    ->Args({432, 80, 15})
+    ->Args({432, 80, 1});
 
 void direct(::benchmark::State& state) {
   const auto pairs = static_cast<unsigned>(state.range(0));
@@ -58,7 +65,8 @@ void direct(::benchmark::State& state) {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<std::unique_ptr<Sink>> sinks;
   for (unsigned i = 0; i < pairs; ++i) {
-    sources.push_back(std::make_unique<Source>(engine, "source", i * 7919ULL, 64, static_cast<SectorMask>(state.range(1))));
+    sources.push_back(
+        std::make_unique<Source>(engine, "source", i * 7919ULL, 64, static_cast<SectorMask>(state.range(1))));
     sinks.push_back(std::make_unique<Sink>(engine, "sink"));
     connect(sources.back()->out, sinks.back()->in, kChannel);
     connect(sinks.back()->out, sources.back()->in, kChannel);

@@ -26,11 +26,19 @@ void dram(::benchmark::State& state) {
   Cycle limit = 10000;
   for (auto _ : state) engine.run_until(limit += 1000);
   const auto requests = static_cast<double>(a.done + b.done - before);
-  state.counters["bus"] = static_cast<double>(channel.counters().busy_cycles) / static_cast<double>(engine.now());
-  state.counters["ticks/request"] = static_cast<double>(engine.ticks()) / static_cast<double>(channel.counters().reads);
-  state.counters["s/request"] = ::benchmark::Counter(requests, ::benchmark::Counter::kIsRate | ::benchmark::Counter::kInvert);
+  state.counters["bus"] =
+      static_cast<double>(channel.counters().busy_cycles) / static_cast<double>(engine.now());
+  state.counters["ticks/request"] =
+      static_cast<double>(engine.ticks()) / static_cast<double>(channel.counters().reads);
+  state.counters["s/request"] =
+      ::benchmark::Counter(requests, ::benchmark::Counter::kIsRate | ::benchmark::Counter::kInvert);
 }
-BENCHMARK(dram)->ArgNames({"sectors", "sequential"})->Args({15, 0})->Args({15, 1})->Args({1, 0})->Args({1, 1});
+BENCHMARK(dram)
+    ->ArgNames({"sectors", "sequential"})
+    ->Args({15, 0})
+    ->Args({15, 1})
+    ->Args({1, 0})
+    ->Args({1, 1});
 
 }  // namespace
 }  // namespace warpline::bench

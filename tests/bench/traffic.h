@@ -58,11 +58,12 @@ class Source final : public Component {
 /// Answers every request in the next cycle in which it may.
 class Sink final : public Component {
  public:
-  Sink(Engine& engine, std::string name) : Component(engine, std::move(name)), in(*this, "in"), out(*this, "out") {}
+  Sink(Engine& engine, std::string name)
+      : Component(engine, std::move(name)), in(*this, "in"), out(*this, "out") {}
   Cycle tick(Cycle now) override {
     if (!due_.empty() && out.ready(now)) out.send(now, ResponseMessage{due_.pop()});
     if (in.ready(now)) due_.push(in.pop(now).request);
-    return due_.empty() ? kNever : now + 1;
+    return !due_.empty() && out.ready(now) ? now + 1 : kNever;
   }
   [[nodiscard]] bool busy() const override { return true; }
   void explain(std::vector<Wait>&) const override {}

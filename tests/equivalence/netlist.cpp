@@ -31,10 +31,13 @@ ClockDomain random_domain(Picker& pick) {
 }
 
 AtomicBlock random_atomic(Picker& pick) {
-  constexpr std::array<std::pair<AtomicOperation, DataType>, 6> kPairs = {{
-      {AtomicOperation::add, DataType::u32}, {AtomicOperation::add, DataType::f32}, {AtomicOperation::max, DataType::s32},
-      {AtomicOperation::exchange, DataType::b64}, {AtomicOperation::compare_and_swap, DataType::b16},
-      {AtomicOperation::bit_xor, DataType::b64}}};
+  constexpr std::array<std::pair<AtomicOperation, DataType>, 6> kPairs = {
+      {{AtomicOperation::add, DataType::u32},
+       {AtomicOperation::add, DataType::f32},
+       {AtomicOperation::max, DataType::s32},
+       {AtomicOperation::exchange, DataType::b64},
+       {AtomicOperation::compare_and_swap, DataType::b16},
+       {AtomicOperation::bit_xor, DataType::b64}}};
   AtomicBlock block;
   std::tie(block.operation, block.type) = kPairs[pick(0, 5)];
   block.count = pick(1, 32);
@@ -51,8 +54,9 @@ AtomicBlock random_atomic(Picker& pick) {
 Item random_item(Picker& pick, Cycle at) {
   const bool sysmem = pick(0, 3) == 0;
   // A few lines beyond the end of system memory, too.
-  const PhysicalAddress line = physical(sysmem ? Aperture::sysmem : Aperture::vidmem,
-                                        pick(0, sysmem ? kMemory / kLineBytes : 4000) * std::uint64_t{kLineBytes});
+  const PhysicalAddress line =
+      physical(sysmem ? Aperture::sysmem : Aperture::vidmem,
+               pick(0, sysmem ? kMemory / kLineBytes : 4000) * std::uint64_t{kLineBytes});
   switch (pick(0, 11)) {
     case 0: return maintain_item(at, maintenance::kDrain);
     case 1:
@@ -94,7 +98,8 @@ Cycle Bridge::tick(Cycle now) {
     replies_.push_back(from_pcie.pop(now).request);
     seen.push_back({now, replies_.back()->id, 'p'});
   }
-  for (; !own_.empty() && own_.front().first <= now; own_.erase(own_.begin())) replies_.push_back(own_.front().second);
+  for (; !own_.empty() && own_.front().first <= now; own_.erase(own_.begin()))
+    replies_.push_back(own_.front().second);
   if (from_crossbar.ready(now) && forward(now)) {
     seen.push_back({now, from_crossbar.front().request->id, 'x'});
     from_crossbar.pop(now);
@@ -110,7 +115,8 @@ Cycle Bridge::tick(Cycle now) {
 bool Bridge::forward(Cycle now) {
   Request* r = from_crossbar.front().request;
   const bool sysmem = aperture_of(r->line) == Aperture::sysmem;
-  if (r->command == Command::maintain || (!sysmem && r->command != Command::read && r->command != Command::write)) {
+  if (r->command == Command::maintain ||
+      (!sysmem && r->command != Command::read && r->command != Command::write)) {
     own_.emplace_back(now + delay_, r);
     return true;
   }
@@ -126,7 +132,8 @@ Shape::Shape(std::uint64_t seed) {
   l2 = random_domain(pick);
   dram = random_domain(pick);
   link = random_domain(pick);
-  for (ChannelParameters* p : {&client_request, &client_response, &l2_request, &l2_response, &memory_request, &memory_response})
+  for (ChannelParameters* p :
+       {&client_request, &client_response, &l2_request, &l2_response, &memory_request, &memory_response})
     *p = random_channel(pick);
   for (unsigned n = pick(0, 3); n != 0; --n) crossbar.hash_masks.push_back(pick.bits());
   slices = pick(1, 7);
@@ -163,7 +170,8 @@ Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed) : engine(mod
   crossbar = std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
                                         CrossbarWidths{s.l2_request.width, s.client_response.width});
   for (unsigned i = 0; i < count; ++i) {
-    clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap, std::uint64_t{i} << 32U));
+    clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap,
+                                                  std::uint64_t{i} << 32U));
     connect(clients[i]->out, crossbar->from_client(i), s.client_request);
     connect(crossbar->to_client(i), clients[i]->in, s.client_response);
   }
@@ -191,14 +199,16 @@ std::vector<std::string> Netlist::trace() const {
       const Answer& a = client->answers[i];
       std::uint64_t digest = static_cast<std::uint64_t>(a.status);
       for (const std::uint8_t byte : a.data) digest = splitmix64(digest ^ byte);
-      for (unsigned lane = 0; lane < a.atomics.count; ++lane) digest = splitmix64(digest ^ a.atomics.lanes[lane].old_value);
+      for (unsigned lane = 0; lane < a.atomics.count; ++lane)
+        digest = splitmix64(digest ^ a.atomics.lanes[lane].old_value);
       lines.push_back("client item " + std::to_string(i) + " sent " + std::to_string(a.sent) + " answered " +
                       std::to_string(a.answered) + " with " + std::to_string(digest));
     }
   }
   for (const auto& bridge : bridges)
     for (const Bridge::Seen& s : bridge->seen)
-      lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " + std::to_string(s.at));
+      lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " +
+                      std::to_string(s.at));
   class Lines final : public CounterVisitor {
    public:
     explicit Lines(std::vector<std::string>& lines) : lines_(lines) {}

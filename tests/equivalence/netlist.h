@@ -19,13 +19,17 @@ class Bridge final : public Component {
     Cycle at = 0;
     std::uint64_t id = 0;
     char port = 'x';  ///< x: crossbar, d: DRAM, p: PCIe
-    friend bool operator==(const Seen& a, const Seen& b) { return a.at == b.at && a.id == b.id && a.port == b.port; }
+    friend bool operator==(const Seen& a, const Seen& b) {
+      return a.at == b.at && a.id == b.id && a.port == b.port;
+    }
   };
   Bridge(Engine& engine, std::string name, ClockDomain domain, Cycle delay);
 
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return !own_.empty() || !replies_.empty(); }
-  void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "its delay or its channel"}); }
+  void explain(std::vector<Wait>& waits) const override {
+    waits.push_back({name(), "its delay or its channel"});
+  }
 
   In<RequestMessage> from_crossbar;
   Out<ResponseMessage> to_crossbar;

@@ -38,7 +38,8 @@ TEST_P(TickModes, CountersReconcileFromBlockToBlock) {
   const Shape shape(GetParam());
   Netlist netlist(shape, TickMode::lazy, 1);
   ASSERT_EQ(netlist.run(), RunOutcome::quiescent);
-  std::uint64_t vidmem_reads = 0, vidmem_writes = 0, sysmem = 0, requests = 0, read_bytes = 0, written_bytes = 0;
+  std::uint64_t vidmem_reads = 0, vidmem_writes = 0, sysmem = 0, requests = 0, read_bytes = 0,
+                written_bytes = 0;
   for (const auto& list : shape.items) {
     for (const Item& item : list) {
       ++requests;

@@ -21,12 +21,15 @@ TEST(Divider, AgreesWithTheProcessor) {
     // Around multiples, and around the end of the fast path.
     const std::uint64_t multiple = (random.next() >> random.below(64)) / d * d;
     const std::uint64_t end = ~std::uint64_t{0} / d;
-    for (const std::uint64_t x : {multiple, multiple - 1, multiple + 1, end, end - 1, end + 1, ~std::uint64_t{0}, std::uint64_t{0}})
+    for (const std::uint64_t x :
+         {multiple, multiple - 1, multiple + 1, end, end - 1, end + 1, ~std::uint64_t{0}, std::uint64_t{0}})
       ASSERT_NO_FATAL_FAILURE(check(divider, x));
   }
 }
 
-TEST(DividerDeath, NothingIsDividedByZero) { EXPECT_DEATH(Divider(0), "contract violated"); }
+TEST(DividerDeath, NothingIsDividedByZero) {
+  EXPECT_DEATH(Divider(0), "contract violated");
+}
 
 }  // namespace
 }  // namespace warpline

@@ -5,7 +5,8 @@
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kKeys = {"slices", "sets", "ways", "latency", "credit_latency", "miss_registers"};
+const std::vector<std::string> kKeys = {"slices",  "sets",           "ways",
+                                        "latency", "credit_latency", "miss_registers"};
 
 TEST(NearMiss, FindsSlipsOfTheHand) {
   EXPECT_EQ(near_miss("slice", kKeys), "slices");

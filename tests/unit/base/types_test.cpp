@@ -41,7 +41,9 @@ TEST(Types, SectorCount) {
   }
 }
 
-TEST(Types, ExtentsCount) { EXPECT_EQ((Dim3{65535, 65535, 65535}.count()), 65535ULL * 65535 * 65535); }
+TEST(Types, ExtentsCount) {
+  EXPECT_EQ((Dim3{65535, 65535, 65535}.count()), 65535ULL * 65535 * 65535);
+}
 
 TEST(Random, IsSplitMix64) {
   EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFULL);
@@ -52,7 +54,8 @@ TEST(Random, IsSplitMix64) {
 }
 
 TEST(ContractDeath, AViolationStopsAtOnceAndSaysWhere) {
-  EXPECT_DEATH(WARPLINE_EXPECT(1 + 1 == 3, "arithmetic"), "types_test.cpp:[0-9]+: contract violated: arithmetic \\(1 \\+ 1 == 3\\)");
+  EXPECT_DEATH(WARPLINE_EXPECT(1 + 1 == 3, "arithmetic"),
+               "types_test.cpp:[0-9]+: contract violated: arithmetic \\(1 \\+ 1 == 3\\)");
   WARPLINE_EXPECT(1 + 1 == 2, "arithmetic");
 }
 
@@ -69,8 +72,8 @@ TEST(Counters, AreVisitedUnderThePathOfTheirBlock) {
    public:
     void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view unit,
                  std::string_view description) override {
-      text += std::string(block) + "." + std::string(name) + " = " + std::to_string(value) + " " + std::string(unit) +
-              " " + std::string(description);
+      text += std::string(block) + "." + std::string(name) + " = " + std::to_string(value) + " " +
+              std::string(unit) + " " + std::string(description);
     }
     std::string text;
   };

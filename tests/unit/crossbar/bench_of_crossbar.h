@@ -12,24 +12,25 @@ struct CrossbarBench {
     std::vector<std::vector<Item>> items;  ///< of each client
     unsigned slices = 1;
     ChannelParameters channel{32, 1, 4, 1};
-    Cycle delay = 1;         ///< of a slice's answer
-    Cycle slice_gap = 1;     ///< between requests that a slice takes
-    Cycle client_gap = 1;    ///< between answers that a client takes
+    Cycle delay = 1;       ///< of a slice's answer
+    Cycle slice_gap = 1;   ///< between requests that a slice takes
+    Cycle client_gap = 1;  ///< between answers that a client takes
     TickMode mode = TickMode::lazy;
     std::uint64_t seed = 1;
   };
   explicit CrossbarBench(const Shape& shape)
       : engine(shape.mode, shape.seed),
-        crossbar(engine, "crossbar", {}, shape.parameters, static_cast<unsigned>(shape.items.size()), shape.slices,
-                 {shape.channel.width, shape.channel.width}) {
+        crossbar(engine, "crossbar", {}, shape.parameters, static_cast<unsigned>(shape.items.size()),
+                 shape.slices, {shape.channel.width, shape.channel.width}) {
     for (unsigned i = 0; i < shape.items.size(); ++i) {
-      clients.push_back(std::make_unique<Requester>(engine, "client", ClockDomain{}, shape.items[i], shape.client_gap,
-                                                    std::uint64_t{i} << 32U));
+      clients.push_back(std::make_unique<Requester>(engine, "client", ClockDomain{}, shape.items[i],
+                                                    shape.client_gap, std::uint64_t{i} << 32U));
       connect(clients[i]->out, crossbar.from_client(i), shape.channel);
       connect(crossbar.to_client(i), clients[i]->in, shape.channel);
     }
     for (unsigned i = 0; i < shape.slices; ++i) {
-      slices.push_back(std::make_unique<Target>(engine, "slice", ClockDomain{}, shape.delay, shape.slice_gap));
+      slices.push_back(
+          std::make_unique<Target>(engine, "slice", ClockDomain{}, shape.delay, shape.slice_gap));
       connect(crossbar.to_l2(i), slices[i]->in, shape.channel);
       connect(slices[i]->out, crossbar.from_l2(i), shape.channel);
     }
@@ -40,6 +41,8 @@ struct CrossbarBench {
   std::vector<std::unique_ptr<Target>> slices;
 };
 
-inline PhysicalAddress line_at(std::uint64_t number) { return physical(Aperture::vidmem, number * kLineBytes); }
+inline PhysicalAddress line_at(std::uint64_t number) {
+  return physical(Aperture::vidmem, number * kLineBytes);
+}
 
 }  // namespace warpline::testing

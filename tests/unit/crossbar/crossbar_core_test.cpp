@@ -11,7 +11,8 @@ unsigned naive_slice(const CrossbarParameters& parameters, unsigned slices, std:
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < parameters.hash_masks.size(); ++i) {
     unsigned ones = 0;
-    for (unsigned bit = 0; bit < 64; ++bit) ones += static_cast<unsigned>((number & parameters.hash_masks[i]) >> bit & 1U);
+    for (unsigned bit = 0; bit < 64; ++bit)
+      ones += static_cast<unsigned>((number & parameters.hash_masks[i]) >> bit & 1U);
     hash |= std::uint64_t{ones % 2} << i;
   }
   return static_cast<unsigned>((number ^ hash) % slices);
@@ -25,8 +26,10 @@ TEST(CrossbarCore, SliceIsTheHashOfTheLineNumber) {
       for (unsigned i = 0; i < masks; ++i) parameters.hash_masks.push_back(random.next() >> (i * 3));
       const CrossbarCore core(parameters, slices);
       for (unsigned n = 0; n < 200; ++n) {
-        const PhysicalAddress line = line_of(physical(static_cast<Aperture>(n % 3), random.next() >> (4 + n % 40)));
-        ASSERT_EQ(core.slice_of(line), naive_slice(parameters, slices, line_number(line))) << slices << " " << masks;
+        const PhysicalAddress line =
+            line_of(physical(static_cast<Aperture>(n % 3), random.next() >> (4 + n % 40)));
+        ASSERT_EQ(core.slice_of(line), naive_slice(parameters, slices, line_number(line)))
+            << slices << " " << masks;
       }
     }
   }

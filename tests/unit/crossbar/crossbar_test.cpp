@@ -5,7 +5,9 @@
 namespace warpline::testing {
 namespace {
 
-unsigned client_of(std::uint64_t id) { return static_cast<unsigned>(id >> 32U); }
+unsigned client_of(std::uint64_t id) {
+  return static_cast<unsigned>(id >> 32U);
+}
 
 TEST(Crossbar, AddsNothingToItsChannelsWhenIdle) {
   CrossbarBench bench({{}, {{read_item(10, line_at(0), 0xF)}}, 1, {32, 3, 8, 1}});
@@ -36,14 +38,18 @@ TEST(Crossbar, OneOutputTakesItsClientsInTurn) {
   const auto& seen = bench.slices[0]->seen;
   ASSERT_EQ(seen.size(), 30U);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(client_of(seen[i].id), i % 3) << i;
-  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i].at, seen[i - 1].at + 1) << "an output uses every cycle";
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    EXPECT_EQ(seen[i].at, seen[i - 1].at + 1) << "an output uses every cycle";
   // At each grant both others wait, but for the last two.
   EXPECT_EQ(bench.crossbar.counters().conflicts, 28U * 2 + 1);
 }
 
 TEST(Crossbar, TheTurnPassesOnGrantsOnly) {
   // Client 0 alone first; long after, 0 and 1 together: 1 is next in turn.
-  CrossbarBench bench({{}, {{read_item(0, line_at(0), 1), read_item(100, line_at(1), 1)}, {read_item(100, line_at(2), 1)}}, 1});
+  CrossbarBench bench(
+      {{},
+       {{read_item(0, line_at(0), 1), read_item(100, line_at(1), 1)}, {read_item(100, line_at(2), 1)}},
+       1});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const auto& seen = bench.slices[0]->seen;
   ASSERT_EQ(seen.size(), 3U);
@@ -121,10 +127,11 @@ TEST(Crossbar, MaintenanceOfOneSliceTakesAsLongAsARead) {
 }
 
 TEST(Crossbar, CountsBeatsAndSectors) {
-  CrossbarBench bench({{},
-                       {{read_item(0, line_at(0), 0x7), write_item(0, line_at(1), ByteMask::of_sectors(0x3))}},
-                       2,
-                       {32, 1, 4, 1}});
+  CrossbarBench bench(
+      {{},
+       {{read_item(0, line_at(0), 0x7), write_item(0, line_at(1), ByteMask::of_sectors(0x3))}},
+       2,
+       {32, 1, 4, 1}});
   ASSERT_EQ(bench.engine.run_until(1000), RunOutcome::quiescent);
   const CrossbarCounters& c = bench.crossbar.counters();
   EXPECT_EQ(c.beats, 1U + 3 + 2 + 1);

@@ -11,7 +11,9 @@ namespace {
 CrossbarBench::Shape random_shape(std::uint64_t seed) {
   Random random(seed * 1000);
   CrossbarBench::Shape shape;
-  const auto pick = [&](std::uint64_t low, std::uint64_t high) { return static_cast<unsigned>(low + random.below(high - low + 1)); };
+  const auto pick = [&](std::uint64_t low, std::uint64_t high) {
+    return static_cast<unsigned>(low + random.below(high - low + 1));
+  };
   shape.slices = pick(1, 9);
   for (unsigned i = 0; i < pick(0, 4); ++i) shape.parameters.hash_masks.push_back(random.next());
   shape.items.resize(pick(1, 70));
@@ -25,7 +27,9 @@ CrossbarBench::Shape random_shape(std::uint64_t seed) {
         case 0: list.push_back(maintain_item(at, maintenance::kDrain)); break;
         case 1:
         case 2:
-        case 3: list.push_back(write_item(at, line, ByteMask::of_sectors(static_cast<SectorMask>(pick(1, 15))))); break;
+        case 3:
+          list.push_back(write_item(at, line, ByteMask::of_sectors(static_cast<SectorMask>(pick(1, 15)))));
+          break;
         default: list.push_back(read_item(at, line, static_cast<SectorMask>(pick(1, 15))));
       }
     }
@@ -88,7 +92,8 @@ TEST_P(CrossbarTraffic, AllTickModesAgree) {
     shape.seed = GetParam();
     CrossbarBench other(shape);
     ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
-    for (std::size_t s = 0; s < lazy.slices.size(); ++s) ASSERT_EQ(lazy.slices[s]->seen, other.slices[s]->seen) << "seed " << GetParam();
+    for (std::size_t s = 0; s < lazy.slices.size(); ++s)
+      ASSERT_EQ(lazy.slices[s]->seen, other.slices[s]->seen) << "seed " << GetParam();
     for (std::size_t c = 0; c < lazy.clients.size(); ++c) {
       ASSERT_EQ(lazy.clients[c]->order, other.clients[c]->order);
       for (std::size_t i = 0; i < lazy.clients[c]->answers.size(); ++i) {

@@ -7,7 +7,9 @@
 namespace warpline {
 namespace {
 
-PhysicalAddress line_at(std::uint64_t number) { return physical(Aperture::vidmem, number * kLineBytes); }
+PhysicalAddress line_at(std::uint64_t number) {
+  return physical(Aperture::vidmem, number * kLineBytes);
+}
 
 TEST(DramCore, EveryRowHasAPlaceOfItsOwn) {
   for (const unsigned banks : {1U, 3U, 16U, 48U}) {
@@ -35,7 +37,8 @@ TEST(DramCore, ConsecutiveRowsLieInDifferentBanks) {
   const unsigned lines = p.row_bytes / kLineBytes;
   for (std::uint64_t first = 0; first < 64; first += p.banks) {
     std::uint32_t seen = 0;
-    for (std::uint64_t r = first; r < first + p.banks; ++r) seen |= 1U << core.place_of(line_at(r * lines)).bank;
+    for (std::uint64_t r = first; r < first + p.banks; ++r)
+      seen |= 1U << core.place_of(line_at(r * lines)).bank;
     EXPECT_EQ(seen, 0xFFFFU);
   }
 }
@@ -45,7 +48,8 @@ TEST(DramCore, AStrideOfAllBanksSpreadsToo) {
   p.channels = 1;
   const DramCore core(p);
   std::uint32_t seen = 0;
-  for (std::uint64_t i = 0; i < 16; ++i) seen |= 1U << core.place_of(line_at(i * p.banks * (p.row_bytes / kLineBytes))).bank;
+  for (std::uint64_t i = 0; i < 16; ++i)
+    seen |= 1U << core.place_of(line_at(i * p.banks * (p.row_bytes / kLineBytes))).bank;
   EXPECT_EQ(seen, 0xFFFFU);
 }
 
@@ -84,7 +88,8 @@ TEST(DramParameters, EveryFaultAtOnce) {
   p.age_limit = 2000000;
   std::vector<std::string> paths;
   for (const Problem& problem : p.problems("dram")) paths.push_back(problem.path);
-  EXPECT_EQ(paths, (std::vector<std::string>{"dram.channels", "dram.row_bytes", "dram.queue", "dram.column", "dram.age_limit"}));
+  EXPECT_EQ(paths, (std::vector<std::string>{"dram.channels", "dram.row_bytes", "dram.queue", "dram.column",
+                                             "dram.age_limit"}));
 }
 
 }  // namespace

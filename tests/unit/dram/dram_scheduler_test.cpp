@@ -116,7 +116,8 @@ TEST(DramScheduler, TheBusKeepsItsDirectionWhileItCan) {
   DramScheduler::Burst burst;
   for (std::uint64_t t = 0; s.held() != 0; ++t)
     if (s.issue(t, burst)) order.push_back(burst.entry);
-  EXPECT_EQ(order, (std::vector<std::uint32_t>{entries[0], entries[2], entries[4], entries[1], entries[3], entries[5]}));
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{entries[0], entries[2], entries[4], entries[1], entries[3],
+                                               entries[5]}));
   EXPECT_EQ(s.counters().turnarounds, 1U);
 }
 
@@ -152,7 +153,9 @@ TEST(DramScheduler, RowHitsPassOlderRequestsUntilTheAgeLimit) {
 /// Checks every burst of random traffic against the rules of the device, from what went in.
 void check_random(std::uint64_t seed) {
   Random random(seed * 31);
-  const auto pick = [&](std::uint64_t low, std::uint64_t high) { return static_cast<unsigned>(low + random.below(high - low + 1)); };
+  const auto pick = [&](std::uint64_t low, std::uint64_t high) {
+    return static_cast<unsigned>(low + random.below(high - low + 1));
+  };
   DramParameters p;
   p.channels = 1;
   p.banks = pick(1, 8);
@@ -186,7 +189,8 @@ void check_random(std::uint64_t seed) {
   for (std::uint64_t t = 1; served < kTotal; ++t) {
     bool came_now = false;
     if (accepted < kTotal && s.held() < p.queue && random.below(density) == 0) {
-      const PhysicalAddress line = physical(Aperture::vidmem, random.below(p.banks * 4ULL * (p.row_bytes / 128)) * 128);
+      const PhysicalAddress line =
+          physical(Aperture::vidmem, random.below(p.banks * 4ULL * (p.row_bytes / 128)) * 128);
       const In request{map.place_of(line), t, pick(1, 4), random.below(3) == 0};
       in[s.accept(t, line, request.sectors, request.is_write)] = request;
       ++accepted;
@@ -213,7 +217,8 @@ void check_random(std::uint64_t seed) {
         // It was opened for one that still waits, if not for this one.
         std::uint64_t first = r.came;
         for (const auto& [entry, other] : in)
-          if (other.place.bank == r.place.bank && other.place.row == r.place.row) first = std::min(first, other.came);
+          if (other.place.bank == r.place.bank && other.place.row == r.place.row)
+            first = std::min(first, other.came);
         ASSERT_GE(start, first + close + p.activate + p.column);
       }
       bank = {r.place.row, burst.end};

@@ -9,11 +9,13 @@ namespace warpline::testing {
 namespace {
 
 struct DramBench {
-  DramBench(const DramParameters& parameters, const std::vector<std::vector<Item>>& items, ClockDomain domain = {},
-            TickMode mode = TickMode::lazy, ChannelParameters channel = {128, 1, 8, 1}, Cycle gap = 1)
+  DramBench(const DramParameters& parameters, const std::vector<std::vector<Item>>& items,
+            ClockDomain domain = {}, TickMode mode = TickMode::lazy,
+            ChannelParameters channel = {128, 1, 8, 1}, Cycle gap = 1)
       : engine(mode, 5), dram(engine, "dram", domain, parameters, static_cast<unsigned>(items.size())) {
     for (unsigned i = 0; i < items.size(); ++i) {
-      l2.push_back(std::make_unique<Requester>(engine, "l2", ClockDomain{}, items[i], gap, std::uint64_t{i} << 32U));
+      l2.push_back(
+          std::make_unique<Requester>(engine, "l2", ClockDomain{}, items[i], gap, std::uint64_t{i} << 32U));
       connect(l2[i]->out, dram.from_l2(i), channel);
       connect(dram.to_l2(i), l2[i]->in, channel);
     }
@@ -23,7 +25,9 @@ struct DramBench {
   std::vector<std::unique_ptr<Requester>> l2;
 };
 
-PhysicalAddress line_at(std::uint64_t number) { return physical(Aperture::vidmem, number * kLineBytes); }
+PhysicalAddress line_at(std::uint64_t number) {
+  return physical(Aperture::vidmem, number * kLineBytes);
+}
 
 DramParameters one_channel() {
   DramParameters p;
@@ -33,7 +37,8 @@ DramParameters one_channel() {
 
 TEST(Dram, AnIdleReadCostsItsStages) {
   for (unsigned sectors = 1; sectors <= 4; ++sectors) {
-    DramBench bench(one_channel(), {{read_item(50, line_at(0), static_cast<SectorMask>((1U << sectors) - 1))}});
+    DramBench bench(one_channel(),
+                    {{read_item(50, line_at(0), static_cast<SectorMask>((1U << sectors) - 1))}});
     ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
     // One cycle on each channel.
     EXPECT_EQ(bench.l2[0]->answers[0].answered, 50U + 1 + bench.dram.core().idle_read_cycles(sectors) + 1);
@@ -43,7 +48,8 @@ TEST(Dram, AnIdleReadCostsItsStages) {
 TEST(Dram, AChaseOfConflictsPaysForEachRow) {
   DramParameters p = one_channel();
   p.banks = 1;
-  DramBench bench(p, {{read_item(0, line_at(0), 1), read_item(1000, line_at(16), 1), read_item(2000, line_at(17), 1)}});
+  DramBench bench(
+      p, {{read_item(0, line_at(0), 1), read_item(1000, line_at(16), 1), read_item(2000, line_at(17), 1)}});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   EXPECT_EQ(bench.l2[0]->answers[1].answered, 1000U + 2 + p.precharge + p.activate + p.column + 1);
   EXPECT_EQ(bench.l2[0]->answers[2].answered, 2000U + 2 + p.column + 1);
@@ -55,7 +61,8 @@ TEST(Dram, CyclesAreOfItsOwnClock) {
   DramBench bench(one_channel(), {{read_item(50, line_at(0), 0xF)}}, slow);
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const Cycle popped = slow.align(51);
-  EXPECT_EQ(bench.l2[0]->answers[0].answered, slow.after(slow.after(popped, bench.dram.core().idle_read_cycles(4)), 1));
+  EXPECT_EQ(bench.l2[0]->answers[0].answered,
+            slow.after(slow.after(popped, bench.dram.core().idle_read_cycles(4)), 1));
 }
 
 TEST(Dram, AStreamOfOpenRowsFillsTheBus) {
@@ -111,12 +118,14 @@ TEST(Dram, AllTickModesAgree) {
       for (unsigned i = 0; i < 100; ++i) {
         at += random.below(12);
         const auto sectors = static_cast<SectorMask>(1 + random.below(15));
-        list.push_back(random.below(3) == 0 ? write_item(at, line_at(random.below(200)), ByteMask::of_sectors(sectors))
-                                            : read_item(at, line_at(random.below(200)), sectors));
+        list.push_back(random.below(3) == 0
+                           ? write_item(at, line_at(random.below(200)), ByteMask::of_sectors(sectors))
+                           : read_item(at, line_at(random.below(200)), sectors));
       }
     }
     const ClockDomain domain(3 + random.below(4), 3);
-    const ChannelParameters channel{32, 1 + static_cast<unsigned>(random.below(5)), 1 + static_cast<unsigned>(random.below(6)), 1};
+    const ChannelParameters channel{32, 1 + static_cast<unsigned>(random.below(5)),
+                                    1 + static_cast<unsigned>(random.below(6)), 1};
     const Cycle gap = 1 + random.below(6);
     DramBench lazy(p, items, domain, TickMode::lazy, channel, gap);
     ASSERT_EQ(lazy.engine.run_until(1000000), RunOutcome::quiescent);

@@ -145,7 +145,8 @@ TEST(ChannelParameters, EveryFaultAtOnce) {
 class NaiveChannel {
  public:
   NaiveChannel(const ChannelParameters& p, std::uint64_t numerator, std::uint64_t denominator) : p_(p) {
-    for (std::uint64_t k = 0; k < 20000; ++k) edges_.push_back((k * numerator + denominator - 1) / denominator);
+    for (std::uint64_t k = 0; k < 20000; ++k)
+      edges_.push_back((k * numerator + denominator - 1) / denominator);
   }
   [[nodiscard]] bool can_send(Cycle t) const {
     if (t < wire_free_) return false;
@@ -154,11 +155,14 @@ class NaiveChannel {
     return arrivals_.size() - back < p_.depth;
   }
   void send(Cycle t, unsigned beats) {
-    const auto edge = static_cast<std::size_t>(std::lower_bound(edges_.begin(), edges_.end(), t) - edges_.begin());
+    const auto edge =
+        static_cast<std::size_t>(std::lower_bound(edges_.begin(), edges_.end(), t) - edges_.begin());
     wire_free_ = edges_[edge + beats];
     arrivals_.push_back(edges_[edge + beats - 1 + p_.latency]);
   }
-  [[nodiscard]] bool can_pop(Cycle t) const { return pops_.size() < arrivals_.size() && arrivals_[pops_.size()] <= t; }
+  [[nodiscard]] bool can_pop(Cycle t) const {
+    return pops_.size() < arrivals_.size() && arrivals_[pops_.size()] <= t;
+  }
   void pop(Cycle t) { pops_.push_back(t); }
   [[nodiscard]] bool is_edge(Cycle t) const { return std::binary_search(edges_.begin(), edges_.end(), t); }
 
@@ -171,7 +175,9 @@ class NaiveChannel {
 TEST(Channel, AgreesWithItsLawOnRandomTraffic) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed * 99);
-    const auto pick = [&](std::uint64_t low, std::uint64_t high) { return static_cast<unsigned>(low + random.below(high - low + 1)); };
+    const auto pick = [&](std::uint64_t low, std::uint64_t high) {
+      return static_cast<unsigned>(low + random.below(high - low + 1));
+    };
     const ChannelParameters p{16U << pick(0, 3), pick(1, 9), pick(1, 9), pick(1, 9)};
     const unsigned denominator = pick(1, 5), numerator = denominator + pick(0, 7);
     Hop hop(p, ClockDomain(numerator, denominator));

@@ -54,7 +54,8 @@ TEST(Engine, ManyComponentsWithAlarmsSetWhileTheNetlistGrows) {
   for (unsigned i = 0; i < 300; ++i)
     sleepers.push_back(std::make_unique<Sleeper>(engine, "s", std::vector<Cycle>{i % 7, 1000 + i, 5000 - i}));
   EXPECT_EQ(engine.run_until(10000), RunOutcome::quiescent);
-  for (unsigned i = 0; i < 300; ++i) EXPECT_EQ(sleepers[i]->ticks, (std::vector<Cycle>{i % 7, 1000 + i, 5000 - i}));
+  for (unsigned i = 0; i < 300; ++i)
+    EXPECT_EQ(sleepers[i]->ticks, (std::vector<Cycle>{i % 7, 1000 + i, 5000 - i}));
 }
 
 TEST(Engine, StopsAtTheLimitAndGoesOn) {

@@ -17,12 +17,17 @@ using O = AtomicOperation;
 using T = DataType;
 __extension__ using Wide = __int128;
 
-constexpr O kOperations[] = {O::none,   O::add,     O::min,      O::max,              O::bit_and,  O::bit_or,
-                             O::bit_xor, O::exchange, O::compare_and_swap, O::increment, O::decrement};
-constexpr T kTypes[] = {T::none, T::pred, T::b8,  T::b16, T::b32, T::b64, T::b128, T::u8,   T::u16, T::u32, T::u64,
-                        T::s8,   T::s16,  T::s32, T::s64, T::f16, T::f16x2, T::bf16, T::bf16x2, T::f32, T::f64};
+constexpr O kOperations[] = {O::none,      O::add,      O::min,
+                             O::max,       O::bit_and,  O::bit_or,
+                             O::bit_xor,   O::exchange, O::compare_and_swap,
+                             O::increment, O::decrement};
+constexpr T kTypes[] = {T::none, T::pred, T::b8,    T::b16,  T::b32,    T::b64, T::b128,
+                        T::u8,   T::u16,  T::u32,   T::u64,  T::s8,     T::s16, T::s32,
+                        T::s64,  T::f16,  T::f16x2, T::bf16, T::bf16x2, T::f32, T::f64};
 
-std::uint64_t mask_of(T type) { return size_of(type) == 8 ? ~0ULL : (1ULL << (8 * size_of(type))) - 1; }
+std::uint64_t mask_of(T type) {
+  return size_of(type) == 8 ? ~0ULL : (1ULL << (8 * size_of(type))) - 1;
+}
 
 /// The value of the bits of an integer type, in a type wide enough for every sum and comparison.
 Wide value_of(T type, std::uint64_t bits) {
@@ -97,7 +102,8 @@ TEST(Atomic, IntegersAgreeWithWideArithmetic) {
     for (const T type : kTypes) {
       if (!is_atomic_legal(operation, type) || is_float(type)) continue;
       const std::uint64_t all = mask_of(type);
-      std::vector<std::uint64_t> values = {0, 1, 2, all, all - 1, all >> 1U, (all >> 1U) + 1, (all >> 1U) - 1};
+      std::vector<std::uint64_t> values = {
+          0, 1, 2, all, all - 1, all >> 1U, (all >> 1U) + 1, (all >> 1U) - 1};
       for (unsigned i = 0; i < 20; ++i) values.push_back(random.next() & all);
       for (const std::uint64_t old : values)
         for (const std::uint64_t b : values)
@@ -111,11 +117,24 @@ TEST(Atomic, IntegersAgreeWithWideArithmetic) {
 TEST(Atomic, SinglePrecisionSums) {
   Random random(2);
   const float inf = std::numeric_limits<float>::infinity();
-  std::vector<std::uint64_t> values = {
-      bits_of(0.0F), bits_of(-0.0F), bits_of(1.0F), bits_of(-1.0F), bits_of(inf), bits_of(-inf),
-      bits_of(std::numeric_limits<float>::max()), bits_of(-std::numeric_limits<float>::max()),
-      bits_of(std::numeric_limits<float>::min()), bits_of(-std::numeric_limits<float>::min()),
-      1, 0x80000001U, 0x007FFFFFU, 0x00800001U, 0x7F800001U, 0xFFC00000U, bits_of(16777216.0F), bits_of(0.99999994F)};
+  std::vector<std::uint64_t> values = {bits_of(0.0F),
+                                       bits_of(-0.0F),
+                                       bits_of(1.0F),
+                                       bits_of(-1.0F),
+                                       bits_of(inf),
+                                       bits_of(-inf),
+                                       bits_of(std::numeric_limits<float>::max()),
+                                       bits_of(-std::numeric_limits<float>::max()),
+                                       bits_of(std::numeric_limits<float>::min()),
+                                       bits_of(-std::numeric_limits<float>::min()),
+                                       1,
+                                       0x80000001U,
+                                       0x007FFFFFU,
+                                       0x00800001U,
+                                       0x7F800001U,
+                                       0xFFC00000U,
+                                       bits_of(16777216.0F),
+                                       bits_of(0.99999994F)};
   for (unsigned i = 0; i < 100; ++i) values.push_back(random.next() & 0xFFFFFFFFU);
   for (const std::uint64_t a : values)
     for (const std::uint64_t b : values)
@@ -125,14 +144,16 @@ TEST(Atomic, SinglePrecisionSums) {
 TEST(Atomic, SinglePrecisionEdges) {
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x7F800000, 0xFF800000, 0), 0x7FFFFFFFU) << "inf - inf";
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x80000000, 0x80000000, 0), 0x80000000U) << "-0 + -0";
-  EXPECT_EQ(apply_atomic(O::add, T::f32, 0x80000001, 0x80000001, 0), 0x80000000U) << "flushed inputs keep their sign";
+  EXPECT_EQ(apply_atomic(O::add, T::f32, 0x80000001, 0x80000001, 0), 0x80000000U)
+      << "flushed inputs keep their sign";
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x00800001, 0x80800000, 0), 0U) << "a subnormal result is flushed";
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x4B800000, 0x3F800000, 0), 0x4B800000U) << "2^24 + 1 ties to even";
 }
 
 TEST(Atomic, DoublePrecisionSums) {
   EXPECT_EQ(apply_atomic(O::add, T::f64, bits_of(1.5), bits_of(2.25), 0), bits_of(3.75));
-  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x4340000000000000, bits_of(1.0), 0), 0x4340000000000000U) << "2^53 + 1 ties to even";
+  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x4340000000000000, bits_of(1.0), 0), 0x4340000000000000U)
+      << "2^53 + 1 ties to even";
   EXPECT_EQ(apply_atomic(O::add, T::f64, 0x4340000000000001, bits_of(1.0), 0), 0x4340000000000002U);
   EXPECT_EQ(apply_atomic(O::add, T::f64, 1, 1, 0), 2U) << "subnormals are kept";
   EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FF0000000000000, 0xFFF0000000000000, 0), 0x7FF8000000000000U);

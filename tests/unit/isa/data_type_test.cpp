@@ -15,7 +15,8 @@ TEST(DataType, NamesGoBothWaysAndGiveTheSize) {
     // The number in a name is its bits; packed types have two of them.
     const std::size_t digits = name.find_first_of("0123456789");
     const bool packed = name.size() > 2 && name.substr(name.size() - 2) == "x2";
-    EXPECT_EQ(size_of(type), static_cast<unsigned>(std::stoul(name.substr(digits))) / 8 * (packed ? 2 : 1)) << name;
+    EXPECT_EQ(size_of(type), static_cast<unsigned>(std::stoul(name.substr(digits))) / 8 * (packed ? 2 : 1))
+        << name;
     EXPECT_EQ(is_signed(type), name[0] == 's') << name;
     EXPECT_EQ(is_float(type), name[0] == 'f' || name.substr(0, 2) == "bf") << name;
   }

@@ -24,7 +24,12 @@ TEST(MemOp, SpellsItselfAsPtxDoes) {
       {"ld.global.u32", [](MemOp&) {}},
       {"ld.u32", [](MemOp& op) { op.space = Space::generic; }},
       {"ld.global.ca.u32", [](MemOp& op) { op.cache_operator = CacheOperator::ca; }},
-      {"ld.global.nc.v4.f32", [](MemOp& op) { op.is_noncoherent = true; op.vector = 4; op.type = DataType::f32; }},
+      {"ld.global.nc.v4.f32",
+       [](MemOp& op) {
+         op.is_noncoherent = true;
+         op.vector = 4;
+         op.type = DataType::f32;
+       }},
       {"ld.global.nc.L1::no_allocate.L2::128B.v2.u64",
        [](MemOp& op) {
          op.is_noncoherent = true;
@@ -34,14 +39,39 @@ TEST(MemOp, SpellsItselfAsPtxDoes) {
          op.type = DataType::u64;
        }},
       {"ld.global.L1::evict_last.L2::cache_hint.u32",
-       [](MemOp& op) { op.l1_eviction = L1Eviction::last; op.cache_hint = true; }},
-      {"ld.acquire.gpu.global.u32", [](MemOp& op) { op.semantics = Semantics::acquire; op.scope = Scope::gpu; }},
+       [](MemOp& op) {
+         op.l1_eviction = L1Eviction::last;
+         op.cache_hint = true;
+       }},
+      {"ld.acquire.gpu.global.u32",
+       [](MemOp& op) {
+         op.semantics = Semantics::acquire;
+         op.scope = Scope::gpu;
+       }},
       {"ld.volatile.global.u32",
-       [](MemOp& op) { op.is_volatile = true; op.semantics = Semantics::relaxed; op.scope = Scope::sys; }},
+       [](MemOp& op) {
+         op.is_volatile = true;
+         op.semantics = Semantics::relaxed;
+         op.scope = Scope::sys;
+       }},
       {"ld.mmio.relaxed.sys.global.u32",
-       [](MemOp& op) { op.is_mmio = true; op.semantics = Semantics::relaxed; op.scope = Scope::sys; }},
-      {"st.global.wt.s16", [](MemOp& op) { op.kind = MemKind::store; op.cache_operator = CacheOperator::wt; op.type = DataType::s16; }},
-      {"st.shared::cluster.b8", [](MemOp& op) { op.kind = MemKind::store; op.space = Space::shared_cluster; op.type = DataType::b8; }},
+       [](MemOp& op) {
+         op.is_mmio = true;
+         op.semantics = Semantics::relaxed;
+         op.scope = Scope::sys;
+       }},
+      {"st.global.wt.s16",
+       [](MemOp& op) {
+         op.kind = MemKind::store;
+         op.cache_operator = CacheOperator::wt;
+         op.type = DataType::s16;
+       }},
+      {"st.shared::cluster.b8",
+       [](MemOp& op) {
+         op.kind = MemKind::store;
+         op.space = Space::shared_cluster;
+         op.type = DataType::b8;
+       }},
       {"atom.acq_rel.cluster.global.cas.b64",
        [](MemOp& op) {
          op.kind = MemKind::atomic;
@@ -58,8 +88,17 @@ TEST(MemOp, SpellsItselfAsPtxDoes) {
          op.atomic = AtomicOperation::add;
          op.type = DataType::f64;
        }},
-      {"fence.sc.sys", [](MemOp& op) { op.kind = MemKind::fence; op.semantics = Semantics::sc; op.scope = Scope::sys; }},
-      {"fence.proxy.alias", [](MemOp& op) { op.kind = MemKind::proxy_fence; op.proxy = Proxy::alias; }},
+      {"fence.sc.sys",
+       [](MemOp& op) {
+         op.kind = MemKind::fence;
+         op.semantics = Semantics::sc;
+         op.scope = Scope::sys;
+       }},
+      {"fence.proxy.alias",
+       [](MemOp& op) {
+         op.kind = MemKind::proxy_fence;
+         op.proxy = Proxy::alias;
+       }},
   };
   for (const Case& c : cases) {
     MemOp op = load_u32();
@@ -87,7 +126,11 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
       {".L2::256B", [](MemOp& op) { op.prefetch_bytes = 256; }},
       {".v8", [](MemOp& op) { op.vector = 8; }},
       {"_", [](MemOp& op) { op.sink_lanes = 1; }},
-      {".b128", [](MemOp& op) { op.kind = MemKind::atomic; op.type = DataType::b128; }},
+      {".b128",
+       [](MemOp& op) {
+         op.kind = MemKind::atomic;
+         op.type = DataType::b128;
+       }},
       {".f16x2", [](MemOp& op) { op.type = DataType::f16x2; }},
   };
   for (const Case& c : cases) {
@@ -100,11 +143,33 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
 TEST(MemOp, TakesWhatIsModelled) {
   const std::vector<Case> cases = {
       {"plain", [](MemOp&) {}},
-      {"store", [](MemOp& op) { op.kind = MemKind::store; op.cache_operator = CacheOperator::cs; }},
-      {"atomic", [](MemOp& op) { op.kind = MemKind::atomic; op.atomic = AtomicOperation::add; }},
-      {"fence", [](MemOp& op) { op.kind = MemKind::fence; op.semantics = Semantics::sc; op.scope = Scope::sys; }},
-      {"nc", [](MemOp& op) { op.is_noncoherent = true; op.vector = 4; }},
-      {"volatile", [](MemOp& op) { op.is_volatile = true; op.semantics = Semantics::relaxed; op.scope = Scope::sys; }},
+      {"store",
+       [](MemOp& op) {
+         op.kind = MemKind::store;
+         op.cache_operator = CacheOperator::cs;
+       }},
+      {"atomic",
+       [](MemOp& op) {
+         op.kind = MemKind::atomic;
+         op.atomic = AtomicOperation::add;
+       }},
+      {"fence",
+       [](MemOp& op) {
+         op.kind = MemKind::fence;
+         op.semantics = Semantics::sc;
+         op.scope = Scope::sys;
+       }},
+      {"nc",
+       [](MemOp& op) {
+         op.is_noncoherent = true;
+         op.vector = 4;
+       }},
+      {"volatile",
+       [](MemOp& op) {
+         op.is_volatile = true;
+         op.semantics = Semantics::relaxed;
+         op.scope = Scope::sys;
+       }},
       {"128B", [](MemOp& op) { op.prefetch_bytes = 128; }},
       {"evict first", [](MemOp& op) { op.l1_eviction = L1Eviction::first; }},
       {"b128 load", [](MemOp& op) { op.type = DataType::b128; }},

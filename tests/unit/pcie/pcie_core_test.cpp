@@ -9,7 +9,9 @@
 namespace warpline {
 namespace {
 
-PhysicalAddress sys(std::uint64_t offset) { return physical(Aperture::sysmem, offset); }
+PhysicalAddress sys(std::uint64_t offset) {
+  return physical(Aperture::sysmem, offset);
+}
 
 PcieParameters link() {
   PcieParameters p;
@@ -77,8 +79,8 @@ TEST(PcieCore, WhichAtomicsTheLinkCarries) {
   using O = AtomicOperation;
   using T = DataType;
   const PcieCore core(link(), nullptr);
-  for (const O o : {O::add, O::min, O::max, O::bit_and, O::bit_or, O::bit_xor, O::exchange, O::compare_and_swap,
-                    O::increment, O::decrement}) {
+  for (const O o : {O::add, O::min, O::max, O::bit_and, O::bit_or, O::bit_xor, O::exchange,
+                    O::compare_and_swap, O::increment, O::decrement}) {
     for (const T t : {T::b16, T::b32, T::b64, T::u32, T::u64, T::s32, T::s64, T::f32, T::f64}) {
       if (!is_atomic_legal(o, t)) continue;
       const bool native = (o == O::add && t != T::f32 && t != T::f64) || o == O::exchange ||

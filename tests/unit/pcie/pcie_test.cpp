@@ -55,7 +55,8 @@ TEST(Pcie, BothWiresAreBusyOneEach) {
   PcieBench bench(short_link(), {items});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const auto& answers = bench.l2[0]->answers;
-  for (std::size_t i = 1; i < answers.size(); ++i) EXPECT_EQ(answers[i].answered, answers[i - 1].answered + 10);
+  for (std::size_t i = 1; i < answers.size(); ++i)
+    EXPECT_EQ(answers[i].answered, answers[i - 1].answered + 10);
   const PcieCounters& c = bench.link.counters();
   EXPECT_EQ(c.bytes_down, 40U * 128);
   EXPECT_EQ(c.bytes_up, 0U);
@@ -77,7 +78,8 @@ TEST(Pcie, TagsBoundTheReadsInFlight) {
 }
 
 TEST(Pcie, AtomicOpsTravelLaneByLane) {
-  PcieBench bench(short_link(), {{atomic_item(10, sys(256), lanes_at(AtomicOperation::add, DataType::u32, 3, 8, 5))}});
+  PcieBench bench(short_link(),
+                  {{atomic_item(10, sys(256), lanes_at(AtomicOperation::add, DataType::u32, 3, 8, 5))}});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const Answer& a = bench.l2[0]->answers[0];
   EXPECT_EQ(a.answered, 10U + 1 + 3 * 2 + 20 + 3 * 2 + 20 + 1);
@@ -89,7 +91,8 @@ TEST(Pcie, AtomicOpsTravelLaneByLane) {
 }
 
 TEST(Pcie, OtherAtomicsTakeOneMoreRoundTrip) {
-  PcieBench bench(short_link(), {{atomic_item(10, sys(256), lanes_at(AtomicOperation::max, DataType::u32, 3, 8, 5))}});
+  PcieBench bench(short_link(),
+                  {{atomic_item(10, sys(256), lanes_at(AtomicOperation::max, DataType::u32, 3, 8, 5))}});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const Answer& a = bench.l2[0]->answers[0];
   // One word: its read and its swap, each answered by a packet with a word.
@@ -115,7 +118,8 @@ TEST(Pcie, LoopsOnOneLineGoOneAfterTheOther) {
 }
 
 TEST(Pcie, ALoopTriesAgainWhenTheHostWasFaster) {
-  PcieBench bench(short_link(), {{atomic_item(10, sys(0), lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 5))}});
+  PcieBench bench(short_link(),
+                  {{atomic_item(10, sys(0), lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 5))}});
   // Its read is sampled at 33, its swap arrives at 77.
   ASSERT_EQ(bench.engine.run_until(50), RunOutcome::cycle_limit);
   bench.memory.at(0)[0] = 3;
@@ -127,9 +131,10 @@ TEST(Pcie, ALoopTriesAgainWhenTheHostWasFaster) {
 }
 
 TEST(Pcie, AReadBehindALoopSeesItsResult) {
-  PcieBench bench(short_link(), {{atomic_item(0, sys(0), lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 5)),
-                                  read_item(0, sys(0), 1)},
-                                 {read_item(20, sys(256), 1)}});
+  PcieBench bench(short_link(),
+                  {{atomic_item(0, sys(0), lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 5)),
+                    read_item(0, sys(0), 1)},
+                   {read_item(20, sys(256), 1)}});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   EXPECT_EQ(bench.l2[0]->answers[1].data[0], 5U);
   // Other lines do not wait.
@@ -167,9 +172,10 @@ TEST(Pcie, ReductionsAreAnsweredToo) {
 
 TEST(Pcie, BeyondTheMemoryIsAnError) {
   const PhysicalAddress beyond = sys(65536);
-  PcieBench bench(short_link(), {{read_item(0, beyond, 1), write_item(0, beyond, bytes(0, 4), 1),
-                                  atomic_item(0, beyond, lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 1)),
-                                  read_item(0, sys(65536 - 128), 1)}});
+  PcieBench bench(short_link(),
+                  {{read_item(0, beyond, 1), write_item(0, beyond, bytes(0, 4), 1),
+                    atomic_item(0, beyond, lanes_at(AtomicOperation::max, DataType::u32, 1, 0, 1)),
+                    read_item(0, sys(65536 - 128), 1)}});
   ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
   const auto& answers = bench.l2[0]->answers;
   EXPECT_EQ(answers[0].status, Status::address_error);
@@ -181,8 +187,9 @@ TEST(Pcie, BeyondTheMemoryIsAnError) {
 
 TEST(Pcie, WithoutMemoryItKeepsTimeOnly) {
   for (const AtomicOperation o : {AtomicOperation::add, AtomicOperation::max}) {
-    const std::vector<std::vector<Item>> items = {{read_item(0, sys(0), 3), write_item(0, sys(1ULL << 40U), bytes(0, 64), 1),
-                                                   atomic_item(0, sys(0), lanes_at(o, DataType::u32, 1, 0, 7))}};
+    const std::vector<std::vector<Item>> items = {
+        {read_item(0, sys(0), 3), write_item(0, sys(1ULL << 40U), bytes(0, 64), 1),
+         atomic_item(0, sys(0), lanes_at(o, DataType::u32, 1, 0, 7))}};
     PcieBench with(short_link(), {{items[0][0], items[0][2]}});
     PcieBench without(short_link(), {{items[0][0], items[0][2]}}, false);
     PcieBench anywhere(short_link(), items, false);

@@ -17,7 +17,9 @@ struct Shape {
 /// Port i works on lines i, i + ports, ...: what it reads depends on its own requests alone.
 Shape random_shape(std::uint64_t seed) {
   Random random(seed * 131);
-  const auto pick = [&](std::uint64_t low, std::uint64_t high) { return static_cast<unsigned>(low + random.below(high - low + 1)); };
+  const auto pick = [&](std::uint64_t low, std::uint64_t high) {
+    return static_cast<unsigned>(low + random.below(high - low + 1));
+  };
   Shape s;
   s.parameters.latency = pick(1, 60);
   s.parameters.bytes_per_cycle = pick(1, 64);
@@ -28,9 +30,12 @@ Shape random_shape(std::uint64_t seed) {
   s.domain = ClockDomain(pick(3, 7), 3);
   s.gap = pick(1, 5);
   s.items.resize(pick(1, 5));
-  constexpr std::array<std::pair<AtomicOperation, DataType>, 5> kAtomics = {{
-      {AtomicOperation::add, DataType::u32}, {AtomicOperation::max, DataType::s32}, {AtomicOperation::add, DataType::f32},
-      {AtomicOperation::exchange, DataType::b32}, {AtomicOperation::increment, DataType::u32}}};
+  constexpr std::array<std::pair<AtomicOperation, DataType>, 5> kAtomics = {
+      {{AtomicOperation::add, DataType::u32},
+       {AtomicOperation::max, DataType::s32},
+       {AtomicOperation::add, DataType::f32},
+       {AtomicOperation::exchange, DataType::b32},
+       {AtomicOperation::increment, DataType::u32}}};
   for (unsigned port = 0; port < s.items.size(); ++port) {
     Cycle at = 0;
     for (unsigned i = 0; i < 60; ++i) {
@@ -85,7 +90,8 @@ void check_data(const Shape& s, const PcieBench& bench, std::uint64_t seed) {
             const LaneAtomic& l = item.atomics->lanes[lane];
             std::uint32_t old = 0;
             std::memcpy(&old, line + l.offset, 4);
-            ASSERT_EQ(answer.atomics.lanes[lane].old_value, old) << "seed " << seed << " port " << port << " item " << i;
+            ASSERT_EQ(answer.atomics.lanes[lane].old_value, old)
+                << "seed " << seed << " port " << port << " item " << i;
             const auto made = static_cast<std::uint32_t>(
                 apply_atomic(item.atomics->operation, item.atomics->type, old, l.operand, l.second));
             std::memcpy(line + l.offset, &made, 4);
@@ -120,7 +126,8 @@ TEST(PcieTraffic, AllTickModesAgree) {
       for (std::size_t port = 0; port < s.items.size(); ++port)
         for (std::size_t i = 0; i < s.items[port].size(); ++i) {
           ASSERT_EQ(lazy.l2[port]->answers[i].sent, other.l2[port]->answers[i].sent) << "seed " << seed;
-          ASSERT_EQ(lazy.l2[port]->answers[i].answered, other.l2[port]->answers[i].answered) << "seed " << seed;
+          ASSERT_EQ(lazy.l2[port]->answers[i].answered, other.l2[port]->answers[i].answered)
+              << "seed " << seed;
         }
       EXPECT_EQ(lazy.link.counters().tlp_bytes, other.link.counters().tlp_bytes);
       EXPECT_EQ(lazy.link.counters().cas_retries, other.link.counters().cas_retries);
