@@ -192,6 +192,7 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
     fill_atomics(r, e, line);
   } else if (r.command == Command::write) {
     const unsigned piece = head_.coalescer.piece();
+    r.bytes = {};  // the pool hands out the last user's
     for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
       const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
