@@ -44,6 +44,12 @@ constexpr unsigned sector_count(SectorMask mask) {
 }
 /// Bit n stands for lane n of a warp.
 using LaneMask = std::uint32_t;
+/// The number of lanes in `mask`.
+constexpr unsigned lane_count(LaneMask mask) {
+  mask -= (mask >> 1U) & 0x55555555U;
+  mask = (mask & 0x33333333U) + ((mask >> 2U) & 0x33333333U);
+  return (((mask + (mask >> 4U)) & 0x0F0F0F0FU) * 0x01010101U) >> 24U;
+}
 
 /// Which memory a physical address lies in.
 enum class Aperture : std::uint8_t { vidmem = 0, peer = 1, sysmem = 2 };

@@ -3,12 +3,6 @@
 #include "warpline/base/contract.h"
 
 namespace warpline {
-namespace {
-
-unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
-
-}  // namespace
-
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                              const ReadOnlyCacheParameters& parameters, bool with_data)
     : Component(engine, std::move(name), domain), path_(parameters.geometry, parameters.miss_registers, with_data) {}
@@ -38,11 +32,11 @@ bool ReadOnlyCache::accept(Cycle now, Request& r) {
   if (!to_crossbar.ready(now)) return false;
   const ReadOutcome out = path_.read(r);
   if (out.kind == ReadOutcome::Kind::stall) return false;
-  counters_.sector_accesses += count(r.sectors);
-  counters_.sector_hits += count(out.hits);
-  counters_.sector_misses += count(r.sectors) - count(out.hits);
-  counters_.fetched_sectors += count(out.fetch);
-  counters_.merged_sectors += count(r.sectors) - count(out.hits) - count(out.fetch);
+  counters_.sector_accesses += sector_count(r.sectors);
+  counters_.sector_hits += sector_count(out.hits);
+  counters_.sector_misses += sector_count(r.sectors) - sector_count(out.hits);
+  counters_.fetched_sectors += sector_count(out.fetch);
+  counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
   if (out.kind == ReadOutcome::Kind::hit) {
     served_.push(&r);
     ++served_count_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -15,7 +16,10 @@ enum class DataType : std::uint8_t {
 };
 
 /// Size in bytes; 0 for `none` and `pred`.
-[[nodiscard]] unsigned size_of(DataType type);
+[[nodiscard]] constexpr unsigned size_of(DataType type) {
+  constexpr std::uint8_t kSizes[] = {0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 2, 4, 4, 8};
+  return kSizes[static_cast<std::size_t>(type)];
+}
 [[nodiscard]] bool is_signed(DataType type);
 [[nodiscard]] bool is_float(DataType type);
 /// The PTX spelling without its dot ("u32").

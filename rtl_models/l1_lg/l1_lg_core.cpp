@@ -1,27 +1,21 @@
 #include "warpline/l1_lg/l1_lg_core.h"
 
 namespace warpline {
-namespace {
-
-unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
-
-}  // namespace
-
 L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
     : path_(parameters.geometry, parameters.miss_registers, with_data),
       update_on_store_(parameters.update_on_store) {}
 
 void L1LgCore::count_look_up(const Request& r, SectorMask hits) {
-  counters_.sector_accesses += count(r.sectors);
-  counters_.sector_hits += count(hits);
-  counters_.sector_misses += count(r.sectors) - count(hits);
+  counters_.sector_accesses += sector_count(r.sectors);
+  counters_.sector_hits += sector_count(hits);
+  counters_.sector_misses += sector_count(r.sectors) - sector_count(hits);
 }
 
 void L1LgCore::count_eviction(const Evicted& evicted) {
   counters_.evictions += evicted.happened;
   if (!evicted.dirty.any()) return;
   ++counters_.writebacks;
-  counters_.writeback_sectors += count(evicted.dirty.sectors());
+  counters_.writeback_sectors += sector_count(evicted.dirty.sectors());
 }
 
 bool L1LgCore::serves(Request& r) {
@@ -29,7 +23,7 @@ bool L1LgCore::serves(Request& r) {
   const bool reread = r.cache_operator == CacheOperator::cv;
   if (!r.no_l1 && !r.beyond_cta() && !reread) return true;
   if (r.beyond_cta() || reread) path_.drop_line(line_number(r.virtual_line));
-  counters_.forwarded_sectors += count(r.sectors);
+  counters_.forwarded_sectors += sector_count(r.sectors);
   return false;
 }
 
@@ -37,10 +31,10 @@ ReadOutcome L1LgCore::read(Request& r) {
   const ReadOutcome out = path_.read(r);
   if (out.kind == ReadOutcome::Kind::stall) return out;
   count_look_up(r, out.hits);
-  counters_.load_sectors += count(r.sectors);
-  counters_.load_sector_hits += count(out.hits);
-  counters_.fetched_sectors += count(out.fetch);
-  counters_.merged_sectors += count(r.sectors) - count(out.hits) - count(out.fetch);
+  counters_.load_sectors += sector_count(r.sectors);
+  counters_.load_sector_hits += sector_count(out.hits);
+  counters_.fetched_sectors += sector_count(out.fetch);
+  counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
   return out;
 }
 
@@ -65,7 +59,7 @@ void L1LgCore::store_global(const Request& r) {
   }
   path_.kill_fill(number);
   count_look_up(r, hits);
-  counters_.stored_sectors += count(r.sectors);
+  counters_.stored_sectors += sector_count(r.sectors);
 }
 
 Evicted L1LgCore::store_local(const Request& r) {
@@ -92,7 +86,7 @@ Evicted L1LgCore::store_local(const Request& r) {
 void L1LgCore::pass_atomic(const Request& r) {
   path_.drop_line(line_number(r.virtual_line));
   ++counters_.atomics;
-  counters_.atomic_sectors += count(r.sectors);
+  counters_.atomic_sectors += sector_count(r.sectors);
 }
 
 void L1LgCore::invalidate_global() {

@@ -6,7 +6,6 @@
 namespace warpline {
 namespace {
 
-unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
 
 /// Bytes that the lanes of an atomic request touch.
 ByteMask atomic_bytes(const AtomicBlock& block) {
@@ -35,10 +34,10 @@ L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage
     : tags_(parameters.geometry), misses_(parameters.miss_registers), vidmem_(vidmem), key_divisor_(key_divisor) {}
 
 void L2Core::count_look_up(const Request& r, SectorMask hits) {
-  const unsigned sectors = count(r.sectors);
+  const unsigned sectors = sector_count(r.sectors);
   counters_.sector_accesses += sectors;
-  counters_.sector_hits += count(hits);
-  counters_.sector_misses += sectors - count(hits);
+  counters_.sector_hits += sector_count(hits);
+  counters_.sector_misses += sectors - sector_count(hits);
   if (r.command == Command::read) {
     counters_.read_sectors += sectors;
   } else if (r.command == Command::write) {
@@ -49,7 +48,7 @@ void L2Core::count_look_up(const Request& r, SectorMask hits) {
   }
   RegionCounters& region = regions_[r.region < regions_.size() ? r.region : 0];
   region.sector_accesses += sectors;
-  region.sector_hits += count(hits);
+  region.sector_hits += sector_count(hits);
 }
 
 L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
@@ -67,7 +66,7 @@ void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
     sink.write_back({home, dirty, copy == nullptr ? nullptr : copy->bytes.data()});
   } else {
     ++counters_.writebacks;
-    counters_.writeback_sectors += count(dirty.sectors());
+    counters_.writeback_sectors += sector_count(dirty.sectors());
     sink.write_back({home, dirty, nullptr});
   }
   tags_.mark_clean(index);
@@ -139,9 +138,9 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   L2Outcome out;
   if (wanted != 0) {
     out = miss(r, wanted);
-    counters_.fetched_sectors += count(out.fetch);
-    counters_.prefetched_sectors += count(static_cast<SectorMask>(out.fetch & ~missing));
-    counters_.merged_sectors += count(missing) - count(static_cast<SectorMask>(out.fetch & missing));
+    counters_.fetched_sectors += sector_count(out.fetch);
+    counters_.prefetched_sectors += sector_count(static_cast<SectorMask>(out.fetch & ~missing));
+    counters_.merged_sectors += sector_count(missing) - sector_count(static_cast<SectorMask>(out.fetch & missing));
   }
   if (missing != 0) {
     out.kind = L2Outcome::Kind::wait;

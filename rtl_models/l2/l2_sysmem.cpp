@@ -5,7 +5,6 @@
 namespace warpline {
 namespace {
 
-unsigned count(SectorMask m) { return static_cast<unsigned>(__builtin_popcount(m)); }
 
 /// An access that is performed at the memory itself, not at L2's copy.
 bool is_direct(const Request& r) {
@@ -47,7 +46,7 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   }
   const std::uint32_t found = tags_.find(number, key(number));
   if (is_direct(r)) {
-    counters_.direct_sectors += count(r.sectors);
+    counters_.direct_sectors += sector_count(r.sectors);
     if (found != TagArray::kAbsent) {
       clean(found, sink);
       drop_sysmem(found);
@@ -78,7 +77,7 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   if (missing == 0) return {};
   L2Outcome out = miss(r, missing);
   out.kind = L2Outcome::Kind::wait;
-  counters_.sysmem_fetched_sectors += count(out.fetch);
+  counters_.sysmem_fetched_sectors += sector_count(out.fetch);
   r.missing = missing;
   misses_[out.entry].waiters.push(&r);
   return out;

@@ -102,7 +102,8 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     fault->cycle = now;
     fault->slot = e.slot;
     fault->instruction = e.instruction;
-    events.push_back({LsuEvent::Kind::faulted, e.slot, index, now, *fault});
+    last_fault_ = *fault;
+    events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
     head_ = Head{};
     head_.started = true;
     return;
@@ -150,7 +151,7 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   r->warp = static_cast<std::uint16_t>(e.slot);
   r->token = static_cast<std::uint16_t>(index);
   fill_request(*r, e, line);
-  const auto sectors = static_cast<unsigned>(__builtin_popcount(line.sectors));
+  const auto sectors = sector_count(line.sectors);
   if (head_.space == Space::global) {
     ++counters_.global_requests;
     counters_.global_sectors += sectors;
@@ -208,25 +209,25 @@ void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector
   head_.busy_until = busy_until;
   pop_front();
   if (e.lines_pending == 0)
-    events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now), {}});
+    events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
 void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events) {
   const unsigned index = r.token;
   Entry& e = entries_[index];
   if (r.command == Command::maintain) {
-    events.push_back({LsuEvent::Kind::maintained, e.slot, index, now, {}});
+    events.push_back({LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
-      events.push_back({LsuEvent::Kind::faulted, e.slot, index, now,
-                        {FaultKind::bus_error, now, e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
-                         r.virtual_line.value, e.instruction}});
+      last_fault_ = {FaultKind::bus_error, now, e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
+                     r.virtual_line.value, e.instruction};
+      events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
     } else if (map_.with_data && !e.killed && e.instruction->mem.reads()) {
       scatter(e, r);
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
-    if (--e.lines_pending == 0 && e.sent) events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready, {}});
+    if (--e.lines_pending == 0 && e.sent) events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready});
   }
   owner_.engine().pool().release(&r);
 }

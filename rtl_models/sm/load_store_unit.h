@@ -63,13 +63,12 @@ struct LsuEvent {
   enum class Kind : std::uint8_t {
     completed,  ///< the instruction is done: results are in `entry`'s access, a store has passed L1 (R4)
     maintained, ///< the warp's drain or invalidation is done
-    faulted,    ///< `fault` says how
+    faulted,    ///< last_fault() says how; at most one per cycle and call
   };
   Kind kind = Kind::completed;
   unsigned slot = 0;
   unsigned entry = 0;
   Cycle ready = 0;   ///< when the results can be read
-  Fault fault;
 };
 
 /// Load/store unit of one SM: takes memory instructions in issue order, finds their space,
@@ -116,6 +115,7 @@ class LoadStoreUnit {
   /// When advance() next has something to do, if that is known: kNever if the unit waits for a port.
   [[nodiscard]] Cycle next_work(Cycle now) const;
 
+  [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const Entry& entry(unsigned index) const { return entries_[index]; }
   [[nodiscard]] bool idle() const { return free_.size() == entries_.size(); }
   [[nodiscard]] unsigned in_flight() const { return static_cast<unsigned>(entries_.size() - free_.size()); }
@@ -165,6 +165,7 @@ class LoadStoreUnit {
   SharedMemory shared_;
   const Mapping* mapping_hint_ = nullptr;
   std::uint64_t sequence_ = 0;
+  Fault last_fault_;
   LsuCounters counters_;
 };
 

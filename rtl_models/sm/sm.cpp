@@ -128,7 +128,7 @@ void Sm::issue(Cycle now, unsigned slot) {
   issue.clock = edge_;
   source_->execute(slot, issue);
   ++counters_.instructions;
-  counters_.thread_instructions += static_cast<unsigned>(__builtin_popcount(issue.active));
+  counters_.thread_instructions += lane_count(issue.active);
   switch (i.kind) {
     case InstructionKind::alu:
       scoreboard_.set(slot, i, domain().after(now, i.latency));
@@ -183,7 +183,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   issue.access = &e.access;
   source_->execute(slot, issue);
   ++counters_.instructions;
-  counters_.thread_instructions += static_cast<unsigned>(__builtin_popcount(issue.active));
+  counters_.thread_instructions += lane_count(issue.active);
   if (e.access.active == 0) {
     source_->complete(slot, i, e.access, with_data_);
     lsu_.give_back(index);
@@ -200,16 +200,24 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   if (i.mem.acquires()) w.hold = Hold::acquire;
 }
 
+void Sm::handle_events(Cycle now) {
+  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
+  events_.clear();
+}
+
+void Sm::take_response(Cycle now, In<ResponseMessage>& port) {
+  lsu_.respond(now, *port.pop(now).request, events_);
+  handle_events(now);
+}
+
 Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
   ready_.advance(edge_);
-  events_.clear();
-  for (In<ResponseMessage>* port : {&from_l1_lg, &from_texture, &from_constant})
-    if (port->ready(now)) lsu_.respond(now, *port->pop(now).request, events_);
-  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
-  events_.clear();
+  if (from_l1_lg.ready(now)) take_response(now, from_l1_lg);
+  if (from_texture.ready(now)) take_response(now, from_texture);
+  if (from_constant.ready(now)) take_response(now, from_constant);
   lsu_.advance(now, events_);
-  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
+  handle_events(now);
   if (from_distributor.ready(now)) start_cta(from_distributor.pop(now));
   if (ready_.ready() != 0) issue_all(now);
   if (dones_ != 0 && to_distributor.ready(now)) {

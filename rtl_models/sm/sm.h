@@ -99,6 +99,8 @@ class Sm final : public Component {
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold);
   void issue_barrier(unsigned slot, const Issue& issue);
+  void take_response(Cycle now, In<ResponseMessage>& port);
+  void handle_events(Cycle now);
   void handle(const LsuEvent& event, Cycle now);
   void complete(const LsuEvent& event, Cycle now);
   void release_barrier(Cta& cta, unsigned id);

@@ -21,8 +21,9 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
       evaluate(slot);
       return;
     case LsuEvent::Kind::faulted: {
+      const Fault& fault = lsu_.last_fault();
       if (faults_.size() < kFaultsKept)
-        faults_.push_back({event.fault, ctas_[warps_[slot].cta].id, source_->where(*event.fault.instruction)});
+        faults_.push_back({fault, ctas_[warps_[slot].cta].id, source_->where(*fault.instruction)});
       source_->kill(slot);
       lsu_.kill(slot);
       ready_.remove(slot);
@@ -54,14 +55,15 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
       issue_maintenance(now, event.slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
     }
   }
-  evaluate(event.slot);
+  // A warp whose next instruction is scheduled already gains nothing by a result.
+  if (w.scheduled == kNever) evaluate(event.slot);
 }
 
 void Sm::issue_barrier(unsigned slot, const Issue& issue) {
   Cta& cta = ctas_[warps_[slot].cta];
   ++counters_.barriers;
   cta.barrier_in_use = true;
-  const auto lanes = static_cast<unsigned>(__builtin_popcount(issue.active));
+  const auto lanes = lane_count(issue.active);
   if (cta.barriers.arrive(issue.barrier, lanes, live_threads(cta))) release_barrier(cta, issue.barrier.id);
 }
 
@@ -89,7 +91,7 @@ void Sm::lanes_exited(Cta& cta) {
 unsigned Sm::live_threads(const Cta& cta) const {
   unsigned n = 0;
   for (const unsigned s : cta.slots)
-    if (warps_[s].active) n += static_cast<unsigned>(__builtin_popcount(source_->live_lanes(s)));
+    if (warps_[s].active) n += lane_count(source_->live_lanes(s));
   return n;
 }
 
