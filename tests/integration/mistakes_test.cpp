@@ -121,7 +121,7 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
   fails({"run", good, "--stat", "x.json"}, "--stats");
   fails({"rum", good}, "run");
   fails({"run", good, "--gpu", "v10"}, "v100");
-  fails({"run", good, "--set", "l2.slice=4"}, "l2.slices");
+  fails({"run", good, "--set", "l2.slice=4"}, "did you mean \"slices\"");
   fails({"run", good, "--set", "l2.slices=0"}, "l2.slices");
   fails({"run", "nowhere.toml"}, "nowhere.toml");
 }

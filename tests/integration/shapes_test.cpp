@@ -82,7 +82,7 @@ TEST_P(Shapes, GiveTheExpectedResult) {
     const bool system_memory = random.below(3) == 0;
     w.write("launch.toml",
             system_memory ? replaced(text, "\ncount ", "\naperture = \"sysmem\"\ncount ") : text);
-    std::vector<std::string> command{"run", "launch.toml", "--stats", "stats.json"};
+    std::vector<std::string> command{"run", "launch.toml", "--set", "sm.lsu_queue=1"};
     std::string shown = system_memory ? "(system memory)" : "";
     for (const Choice& choice : choices()) {
       if (random.below(2) == 0) continue;
