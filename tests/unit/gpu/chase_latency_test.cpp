@@ -45,8 +45,8 @@ TEST_P(PublishedChase, IsMetWithinTenPercent) {
 INSTANTIATE_TEST_SUITE_P(Presets, PublishedChase,
                          testing::Values(Row{"v100", 16, 28.0}, Row{"v100", 2053, 212.1}, Row{"v100", 99570, 431.4},
                                          Row{"a100", 16, 33.1}, Row{"a100", 2053, 205.5}, Row{"a100", 136996, 550.2}),
-                         [](const auto& info) {
-                           return std::string(info.param.gpu) + "_" + std::to_string(info.param.kilobytes) + "kB";
+                         [](const auto& row) {
+                           return std::string(row.param.gpu) + "_" + std::to_string(row.param.kilobytes) + "kB";
                          });
 
 }  // namespace
