@@ -3,3 +3,8 @@ warpline_test(ptx_kernels_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/k
 warpline_test(ptx_language_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/samples.cpp ${ptx_folder}/language_test.cpp
               DEPENDS warpline::programs)
 warpline_test(ptx_fuzz_test SOURCES ${ptx_folder}/samples.cpp ${ptx_folder}/fuzz_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_integer_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/opcode_harness.cpp ${ptx_folder}/integer_opcode_test.cpp
+              DEPENDS warpline::programs)
+warpline_test(ptx_float_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/opcode_harness.cpp ${ptx_folder}/float_opcode_test.cpp
+              DEPENDS warpline::programs)
+warpline_test(ptx_diagnostics_test SOURCES ${ptx_folder}/diagnostics_test.cpp DEPENDS warpline::programs)

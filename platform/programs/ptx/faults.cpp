@@ -31,7 +31,7 @@ unsigned FaultList::line_of(std::uint32_t offset) const {
 }
 
 void FaultList::add(Place place, std::string message, std::string hint) {
-  if (full() || !seen_.emplace(place.offset, message).second) return;
+  if (full() || !seen_.insert(place.offset).second) return;
   Diagnostic d;
   d.file = file_;
   d.line = line_of(place.offset);

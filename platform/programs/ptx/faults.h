@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "warpline/base/problem.h"
@@ -17,7 +16,7 @@ struct Place {
   std::uint32_t length = 1;
 };
 
-/// Collects the faults of one text, each once, with line, column and the line's text. After
+/// Collects the faults of one text, one for each place, with line, column and the line's text. After
 /// `kMost` of them further ones are dropped: they are mostly echoes of the first.
 class FaultList {
  public:
@@ -38,7 +37,7 @@ class FaultList {
   std::string file_;
   std::vector<std::uint32_t> line_starts_;
   Diagnostics faults_;
-  std::set<std::pair<std::uint32_t, std::string>> seen_;
+  std::set<std::uint32_t> seen_;  ///< places that have a fault
 };
 
 /// "did you mean 'x'", for the candidate nearest to `word`; empty where none is near.

@@ -65,7 +65,8 @@ class Lexer {
       words();
       return TokenKind::word;
     }
-    if (c == '.' && starts_word(peek(1)) && peek(1) != '%') {
+    const bool follows_word = at_ > 0 && in_word(text_[at_ - 1]);  // tex.2d
+    if (c == '.' && peek(1) != '%' && (starts_word(peek(1)) || (follows_word && is_digit(peek(1))))) {
       ++at_;
       words();
       while (peek() == ':' && peek(1) == ':' && in_word(peek(2))) {
@@ -77,9 +78,9 @@ class Lexer {
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '"') return string();
     ++at_;
-    if (std::strchr("{}()[]<>,;:+-|@!=*/%&^~?", c) != nullptr && c != '\0') return TokenKind::punctuation;
-    faults_.add({static_cast<std::uint32_t>(at_ - 1), 1}, "this character has no meaning in PTX");
-    return TokenKind::end;
+    if (std::strchr("{}()[]<>,;:+-|@!=*/%&^~?", c) == nullptr || c == '\0')
+      faults_.add({static_cast<std::uint32_t>(at_ - 1), 1}, "this character has no meaning in PTX");
+    return TokenKind::punctuation;
   }
 
   TokenKind number() {

@@ -32,7 +32,7 @@ struct Token {
 };
 
 /// The tokens of `text`, an `end` last. Comments and white space are dropped; bytes that begin no
-/// token are faults and are skipped.
+/// token are faults, and punctuation that nothing expects.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text, FaultList& faults);
 
 /// A literal's value.

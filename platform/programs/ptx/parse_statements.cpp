@@ -56,7 +56,6 @@ void Parser::block(FunctionDecl& f, int scope, unsigned depth) {
       block_item(f, scope);
     } catch (const SyntaxError&) {
       skip_statement();
-      if (peek().is('{')) skip_braces();
     }
   }
   take();

@@ -66,7 +66,14 @@ void Parser::fail(const Token& at, const std::string& message, std::string hint)
 }
 
 void Parser::skip_statement() {
-  while (peek().kind != TokenKind::end && !peek().is(';') && !peek().is('}') && !peek().is('{')) take();
+  unsigned depth = 0;  // of vector operands
+  while (peek().kind != TokenKind::end && !peek().is(';')) {
+    const bool closes_vector = peek().is('}') && (depth > 0 || peek(1).is(',') || peek(1).is(';'));
+    if (peek().is('}') && !closes_vector) return;
+    if (peek().is('{')) ++depth;
+    if (closes_vector && depth > 0) --depth;
+    take();
+  }
   accept(';');
 }
 

@@ -28,7 +28,7 @@ class Parser {
   const Token& expect(char c, const char* where);
   const Token& expect_word(const char* what);
   [[noreturn]] void fail(const Token& at, const std::string& message, std::string hint = {});
-  /// Goes on after the next ';' or before the next brace.
+  /// Goes on after the next ';', or before the brace that ends the block.
   void skip_statement();
   /// Goes on at the next thing that can begin at module scope.
   void skip_top_level();

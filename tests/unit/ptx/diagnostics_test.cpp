@@ -1,0 +1,121 @@
+// Faults of a text: where they are reported, and how.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warpline/programs/ptx/module.h"
+
+namespace warpline::ptx::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Diagnostics faults_of(const std::string& body, const std::string& before = "") {
+  const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + before +
+                           ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n"
+                           ".reg .b64 %rd<8>;\n.shared .align 4 .b8 tile[64];\n" + body + "\nret;\n}\n";
+  const auto result = parse(text, "bad.ptx");
+  return result.ok() ? Diagnostics{} : result.faults();
+}
+
+struct Case {
+  const char* body;
+  const char* message;
+  unsigned column;
+  const char* hint;
+};
+
+class OneFault : public ::testing::TestWithParam<Case> {};
+
+TEST_P(OneFault, IsReportedAtItsPlace) {
+  const Case& c = GetParam();
+  const Diagnostics faults = faults_of(c.body);
+  ASSERT_EQ(faults.size(), 1U) << (faults.empty() ? "no fault" : faults[1].text());
+  EXPECT_THAT(faults[0].message, HasSubstr(c.message));
+  EXPECT_EQ(faults[0].file, "bad.ptx");
+  EXPECT_EQ(faults[0].line, 12U);
+  EXPECT_EQ(faults[0].column, c.column) << faults[0].text();
+  EXPECT_THAT(faults[0].hint, HasSubstr(c.hint));
+  EXPECT_EQ(faults[0].source, c.body);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ptx, OneFault,
+    ::testing::Values(
+        Case{"ad.s32 %r1, %r2, %r3;", "unknown opcode 'ad'", 1, "did you mean 'add'"},
+        Case{"tex.2d.v4.f32.f32 {%f1}, [x, {%f1}];", "opcode 'tex.2d.v4.f32.f32' is not supported", 1, ""},
+        Case{"cp.async.commit_group;", "opcode 'cp.async.commit_group' is not supported", 1, ""},
+        Case{"prefetch.global.L2 [%rd1];", "opcode 'prefetch.global.L2' is not supported", 1, ""},
+        Case{"add.s33 %r1, %r2, %r3;", "needs a type", 1, ""},
+        Case{"add.fast.s32 %r1, %r2, %r3;", "qualifier '.fast' is not supported on 'add'", 4, ""},
+        Case{"add.s32 %r1, %r2;", "takes 3 operands, not 2", 1, ""},
+        Case{"add.s32 %r1, %r2, %r8;", "'%r8' is not a register", 19, "did you mean"},
+        Case{"add.s32 %r1, %x2, %r3;", "'%x2' is not a register", 14, ""},
+        Case{"add.s64 %rd1, %rd2, %r3;", "register '%r3' is .b32, the instruction wants .s64", 21, ""},
+        Case{"add.f32 %f1, %f2, 3;", "expected a floating-point literal", 19, ""},
+        Case{"add.s32 5, %r1, %r2;", "expected a destination register", 9, ""},
+        Case{"@%q1 add.s32 %r1, %r1, %r2;", "'%q1' is not a register", 2, ""},
+        Case{"@%r1 add.s32 %r1, %r1, %r2;", "register '%r1' is .b32, the instruction wants .pred", 2, ""},
+        Case{"bra nowhere;", "label 'nowhere' is not defined", 5, ""},
+        Case{"ld.global.u32 %r1, [%rd1+4;", "expected ']' after the address, found ';'", 27, ""},
+        Case{"ld.global.u32 %r1, [%r2];", "a global or generic address has 64 bits", 21, ""},
+        Case{"ld.global.u32 %r1, [tile];", "is not in the state space", 21, ""},
+        Case{"ld.global.u32 %r1, [tiles];", "'tiles' is not a register", 21, ""},
+        Case{"ld.param.u64 %rd1, [p+8];", "outside parameter 'p'", 21, ""},
+        Case{"ld.param.u64 %rd1, [p+-4];", "outside parameter 'p'", 21, ""},
+        Case{"ld.global.gpu.u32 %r1, [%rd1];", "a weak access takes no scope", 1, "relaxed"},
+        Case{"ld.relaxed.global.u32 %r1, [%rd1];", "needs a scope", 1, ""},
+        Case{"ld.global.wt.u32 %r1, [%rd1];", "cache operators of stores", 1, ""},
+        Case{"ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];", "qualifier '.mmio' is not modelled", 3, ""},
+        Case{"ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;", "qualifier '.L2::cache_hint' is not modelled", 10, ""},
+        Case{"ld.global.L1::no_allocate.u32 %r1, [%rd1];", "qualifier '.L1::no_allocate' is not modelled", 10, ""},
+        Case{"ld.global.v2.u32 {%r1,%r2,%r3}, [%rd1];", "moves 2 elements, not 3", 18, ""},
+        Case{"atom.global.cas.b32 %r1, [%rd1], %r2;", "takes 4 operands, not 3", 1, ""},
+        Case{"atom.global.add.s64 %rd1, [%rd2], %rd3;", "does not exist on type .s64", 1, ""},
+        Case{"st.const.u32 [%rd1], %r1;", "constant memory cannot be written", 1, ""},
+        Case{"bar.sync 16;", "barriers 0 to 15", 10, ""},
+        Case{"shfl.down.b32 %r1, %r2, %r3, %r4;", "without '.sync'", 1, ""},
+        Case{"call nobody;", "function 'nobody' is not declared", 6, ""},
+        Case{"fence.proxy.alias;", "qualifier '.proxy' is not modelled", 6, ""},
+        Case{"mov.u32 %r1, %tid.q;", "'%tid.q' is not a register", 14, "did you mean '%tid."},
+        Case{"mov.u32 %r1, 99999999999999999999;", "is not a number", 14, ""},
+        Case{"add.u32 %r1, %clock, 1;", "can only be read by 'mov'", 14, ""},
+        Case{".reg .b32 %r<4000000000>;", "a family has 1 to 1048576 registers", 14, ""},
+        Case{"L1: L1: ret;", "label 'L1' is defined twice", 5, ""},
+        Case{"mov.u32 %r1, #;", "no meaning in PTX", 14, ""}));
+
+TEST(PtxDiagnostics, AllFaultsAtOnceInOrder) {
+  const Diagnostics faults = faults_of("bra nowhere;\nfrob %r1;\nadd.s32 %r1, %r2;\nld.global.u32 %r9, [%rd1];");
+  ASSERT_EQ(faults.size(), 4U);
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(faults[i].line, 12 + i);
+}
+
+TEST(PtxDiagnostics, AtMostTwenty) {
+  std::string body;
+  for (int i = 0; i < 100; ++i) body += "frob %r1;\n";
+  EXPECT_EQ(faults_of(body).size(), 20U);
+}
+
+TEST(PtxDiagnostics, FaultsOfDeclarations) {
+  EXPECT_THAT(faults_of("", ".global .u32 x;\n.global .u32 x;\n").at(0).message, HasSubstr("defined twice"));
+  EXPECT_THAT(faults_of("", ".global .u32 x[2] = {1, 2, 3};\n").at(0).message, HasSubstr("more elements"));
+  EXPECT_THAT(faults_of("", ".global .u64 x = {nobody};\n").at(0).message, HasSubstr("'nobody' is not a variable"));
+  EXPECT_THAT(faults_of("", ".globl .u64 x;\n").at(0).hint, HasSubstr("did you mean '.global'"));
+  EXPECT_THAT(faults_of("mov.u64 %rd1, away;", ".extern .global .u32 away;\n").at(0).message, HasSubstr("defined nowhere"));
+  EXPECT_THAT(faults_of("call.uni printf;", ".extern .func printf;\n").at(0).message, HasSubstr("has no body"));
+}
+
+TEST(PtxDiagnostics, AModuleNeedsAHeaderAndAKernel) {
+  EXPECT_FALSE(parse("", "empty.ptx").ok());
+  const auto none = parse(".version 8.0\n.target sm_80\n.address_size 64\n", "none.ptx");
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.faults()[0].message, HasSubstr("no kernel entry"));
+  EXPECT_THAT(parse(".version 5.0\n.target sm_80\n", "old.ptx").faults()[0].message, HasSubstr("6.0 to 9.x"));
+}
+
+TEST(PtxDiagnostics, FaultsInUncalledFunctionsAreFoundToo) {
+  EXPECT_THAT(faults_of("", ".func f()\n{\nfrob;\nret;\n}\n").at(0).message, HasSubstr("unknown opcode 'frob'"));
+}
+
+}  // namespace
+}  // namespace warpline::ptx::testing
