@@ -1,7 +1,6 @@
 #include "warpline/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <new>
 
@@ -24,8 +23,13 @@ struct LaterOption {
   const char* name;
   bool takes_value;
 };
-constexpr LaterOption kLaterOptions[] = {{"--wave", true},     {"--probe", true},        {"--pins", true},   {"--timeline", true},
-                                         {"--fast-forward", true}, {"--jitter", true}, {"--check-consistency", false}};
+constexpr LaterOption kLaterOptions[] = {{"--wave", true},
+                                         {"--probe", true},
+                                         {"--pins", true},
+                                         {"--timeline", true},
+                                         {"--fast-forward", true},
+                                         {"--jitter", true},
+                                         {"--check-consistency", false}};
 
 /// The library reads "-3" as a huge unsigned number; we do not.
 const CLI::Validator kWholeNumber(
@@ -40,9 +44,10 @@ class CommandLine {
   CommandLine() : app_("Warpline: a virtual platform of a GPU's memory subsystem.", "warpline") {
     app_.set_version_flag("--version", std::string("warpline ") + WARPLINE_VERSION);
     app_.require_subcommand(1);
-    app_.footer("Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
-                "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
-                "Not built yet: check, explain, policy, cctl, litmus.");
+    app_.footer(
+        "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
+        "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
+        "Not built yet: check, explain, policy, cctl, litmus.");
     add_run();
     add_config();
   }
@@ -56,7 +61,8 @@ class CommandLine {
     } catch (const CLI::ExtrasError& error) {
       return unknown_option(argc, argv, error.what());
     } catch (const CLI::ParseError& error) {
-      print_error(error.what(), "see " + std::string(run_->parsed() ? "warpline run --help" : "warpline --help"));
+      print_error(error.what(),
+                  "see " + std::string(run_->parsed() ? "warpline run --help" : "warpline --help"));
       return kBadInput;
     }
     return dispatch();
@@ -65,21 +71,29 @@ class CommandLine {
  private:
   void add_run() {
     run_ = app_.add_subcommand("run", "Runs kernels: launch files, trace lists and kernel traces");
-    run_->add_option("INPUT", request_.inputs, "launch file (.toml), trace list (.g) or kernel trace (.traceg, .xz, .gz); "
-                                               "several run one after the other on the same GPU, as dependent grids")
+    run_->add_option("INPUT", request_.inputs,
+                     "launch file (.toml), trace list (.g) or kernel trace (.traceg, .xz, .gz); "
+                     "several run one after the other on the same GPU, as dependent grids")
         ->required();
     run_->add_option("--gpu", request_.gpu, "preset or TOML file")->capture_default_str();
-    run_->add_option("--set", request_.sets, "key.path=value changes the GPU; may be repeated")->allow_extra_args(false);
-    run_->add_option("--transport", request_.transport, "how hops are carried: fast (lt and at are not built yet)")
+    run_->add_option("--set", request_.sets, "key.path=value changes the GPU; may be repeated")
+        ->allow_extra_args(false);
+    run_->add_option("--transport", request_.transport,
+                     "how hops are carried: fast (lt and at are not built yet)")
         ->capture_default_str();
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");
-    run_->add_option("--seed", request_.seed, "of all random choices of the model")->check(kWholeNumber)->capture_default_str();
-    run_->add_option("--max-cycles", request_.max_cycles, "gives up after this many cycles, with exit status 3")->check(kWholeNumber);
+    run_->add_option("--seed", request_.seed, "of all random choices of the model")
+        ->check(kWholeNumber)
+        ->capture_default_str();
+    run_->add_option("--max-cycles", request_.max_cycles,
+                     "gives up after this many cycles, with exit status 3")
+        ->check(kWholeNumber);
     run_->add_flag("--quiet", request_.quiet, "no summary and no progress bar");
     for (const LaterOption& o : kLaterOptions) {
-      CLI::Option* option = o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
-                                          : run_->add_flag(o.name, "not built yet");
+      CLI::Option* option =
+          o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
+                        : run_->add_flag(o.name, "not built yet");
       option->group("");  // not in --help
       later_.push_back({o.name, option});
     }
@@ -116,7 +130,8 @@ class CommandLine {
       return kBadInput;
     }
     if (request_.transport != "fast") {
-      print_error("--transport: \"" + request_.transport + "\" is none of fast, lt, at", did_you_mean(request_.transport, kTransports));
+      print_error("--transport: \"" + request_.transport + "\" is none of fast, lt, at",
+                  did_you_mean(request_.transport, kTransports));
       return kBadInput;
     }
     if (request_.max_cycles == 0) {
@@ -135,7 +150,8 @@ class CommandLine {
     for (const LaterOption& o : kLaterOptions) known.emplace_back(o.name);
     for (int n = 1; n < argc; ++n) {
       const std::string word = std::string(argv[n]).substr(0, std::string(argv[n]).find('='));
-      if (word.size() < 2 || word[0] != '-' || std::find(known.begin(), known.end(), word) != known.end()) continue;
+      if (word.size() < 2 || word[0] != '-' || std::find(known.begin(), known.end(), word) != known.end())
+        continue;
       print_error("unknown option " + word, did_you_mean(word, known));
       return kBadInput;
     }
@@ -158,7 +174,8 @@ class CommandLine {
 /// Judges a command's name before the parser sees it, or returns kDone.
 int check_word(const char* what, const std::string& word, const std::vector<std::string>& known,
                const std::vector<std::string>& later) {
-  if (word.empty() || word[0] == '-' || std::find(known.begin(), known.end(), word) != known.end()) return kDone;
+  if (word.empty() || word[0] == '-' || std::find(known.begin(), known.end(), word) != known.end())
+    return kDone;
   if (std::find(later.begin(), later.end(), word) != later.end()) {
     print_error(std::string(what) + " \"" + word + "\" is not built yet");
     return kBadInput;
@@ -174,8 +191,10 @@ int check_commands(int argc, const char* const* argv) {
     print_error("a command is missing", "warpline run, warpline config; see warpline --help");
     return kBadInput;
   }
-  if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone) return status;
-  if (std::string(argv[1]) == "config" && argc > 2) return check_word("config command", argv[2], {"list", "show", "check"}, {});
+  if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone)
+    return status;
+  if (std::string(argv[1]) == "config" && argc > 2)
+    return check_word("config command", argv[2], {"list", "show", "check"}, {});
   return kDone;
 }
 

@@ -7,7 +7,9 @@
 
 namespace warpline {
 
-bool is_terminal(int file) { return ::isatty(file) != 0; }
+bool is_terminal(int file) {
+  return ::isatty(file) != 0;
+}
 
 bool colours_on(int file) {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -19,7 +21,9 @@ void print_result(const std::string& text) {
   std::fflush(stdout);
 }
 
-void print_message(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void print_message(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 void print_faults(const Diagnostics& faults) {
   for (const Diagnostic& d : faults) print_message(d.text());

@@ -1,3 +1,5 @@
 #include "warpline/cli/command_line.h"
 
-int main(int argc, char** argv) { return warpline::run_command_line(argc, argv); }
+int main(int argc, char** argv) {
+  return warpline::run_command_line(argc, argv);
+}

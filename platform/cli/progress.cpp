@@ -31,7 +31,8 @@ std::string left_text(double done, double seconds) {
 std::string progress_text(double done, Cycle cycles, double seconds, const std::string& what) {
   const double share = std::clamp(done, 0.0, 1.0);
   const auto full = static_cast<std::size_t>(share * kBarColumns);
-  std::string out = fmt::format("[{}{}] {:3.0f}%", std::string(full, '#'), std::string(kBarColumns - full, '.'), 100 * share);
+  std::string out = fmt::format("[{}{}] {:5.1f}%", std::string(full, '#'),
+                                std::string(kBarColumns - full, '.'), 100 * share);
   if (seconds > 0) out += "  " + rate_text(static_cast<double>(cycles) / seconds) + left_text(share, seconds);
   out += "  " + what;
   if (out.size() > 78) out.resize(78);
@@ -46,7 +47,8 @@ void ProgressBar::launch(std::size_t number, const std::string& kernel) {
 void ProgressBar::update(double fraction, Cycle now) {
   if (!enabled_ || Clock::now() - last_ < kInterval) return;
   last_ = Clock::now();
-  const double done = (static_cast<double>(number_) + fraction) / static_cast<double>(std::max<std::size_t>(launches_, 1));
+  const double done =
+      (static_cast<double>(number_) + fraction) / static_cast<double>(std::max<std::size_t>(launches_, 1));
   const std::chrono::duration<double> seconds = last_ - start_;
   print_message("\r\033[K" + progress_text(done, now, seconds.count(), kernel_));
   drawn_ = true;

@@ -21,7 +21,9 @@ constexpr std::size_t kShownFaults = 10;
 constexpr std::size_t kShownWaits = 20;
 
 volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
+void interrupt(int) {
+  interrupted = 1;
+}
 
 /// Takes SIGINT as a wish to stop soon, for as long as it lives; the second one kills as usual.
 class InterruptGuard {
@@ -47,27 +49,33 @@ double dram_peak(const GpuConfig& c) {
 }
 
 std::string fault_text(const FaultRecord& f) {
-  return fmt::format("fault: {} 0x{:x}, {}, SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind, f.address, f.where,
-                     f.sm, f.warp, f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
+  return fmt::format("fault: {} 0x{:x}, {}, SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind,
+                     f.address, f.where, f.sm, f.warp, f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
 }
 
 void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t total) {
-  for (std::size_t n = 0; n < std::min(faults.size(), kShownFaults); ++n) print_message(fault_text(faults[n]));
+  for (std::size_t n = 0; n < std::min(faults.size(), kShownFaults); ++n)
+    print_message(fault_text(faults[n]));
   if (total > kShownFaults) print_message(fmt::format("{} faults in all\n", total));
 }
 
 void print_stuck(const RunEnd& end, Cycle now) {
   const bool deadlock = end.outcome == RunOutcome::deadlock;
-  print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-                          deadlock ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped", now));
+  print_error(fmt::format(
+      "kernel \"{}\" {} in cycle {}", end.stuck_kernel,
+      deadlock ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped",
+      now));
   for (std::size_t n = 0; n < std::min(end.waits.size(), kShownWaits); ++n)
     print_message(fmt::format("  {} waits for {}\n", end.waits[n].who, end.waits[n].what));
-  if (end.waits.size() > kShownWaits) print_message(fmt::format("  and {} more\n", end.waits.size() - kShownWaits));
+  if (end.waits.size() > kShownWaits)
+    print_message(fmt::format("  and {} more\n", end.waits.size() - kShownWaits));
 }
 
 class Run {
  public:
-  Run(const RunRequest& request, const std::string& version) : request_(request) { statistics_.version = version; }
+  Run(const RunRequest& request, const std::string& version) : request_(request) {
+    statistics_.version = version;
+  }
 
   int execute() {
     if (const int status = load(); status != kDone) return status;
@@ -116,7 +124,8 @@ class Run {
     config_ = std::move(config.value());
     plan_ = std::move(plan.value());
     for (const std::string& w : plan_->warnings) print_message("warning: " + w + "\n");
-    for (const Problem& p : config_->shallow_channels()) print_message("warning: " + p.path + ": " + p.message + "\n");
+    for (const Problem& p : config_->shallow_channels())
+      print_message("warning: " + p.path + ": " + p.message + "\n");
     return kDone;
   }
 
@@ -144,7 +153,8 @@ class Run {
     if (!request_.quiet) {
       print_result(summary(statistics_, dram_peak(*config_), colours_on(STDOUT_FILENO)));
       if (end.checks != 0)
-        print_result(fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
+        print_result(
+            fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
     int status = judge(end, platform);
     if (!request_.stats.empty()) {
@@ -186,6 +196,8 @@ class Run {
 
 }  // namespace
 
-int run_kernels(const RunRequest& request, const std::string& version) { return Run(request, version).execute(); }
+int run_kernels(const RunRequest& request, const std::string& version) {
+  return Run(request, version).execute();
+}
 
 }  // namespace warpline

@@ -12,10 +12,10 @@ namespace warpline {
 struct RunRequest {
   std::vector<std::string> inputs;
   std::string gpu = "mini";
-  std::vector<std::string> sets;     ///< --set, as written
+  std::vector<std::string> sets;  ///< --set, as written
   std::string transport = "fast";
   bool tags_only = false;
-  std::string stats;                 ///< JSON file, or empty
+  std::string stats;  ///< JSON file, or empty
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
   bool quiet = false;

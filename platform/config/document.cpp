@@ -52,9 +52,7 @@ Value convert(const toml::node& node) {
         return a.place.line != b.place.line ? a.place.line < b.place.line : a.place.column < b.place.column;
       });
       return v;
-    default:
-      v.kind = Value::Kind::date;
-      return v;
+    default: v.kind = Value::Kind::date; return v;
   }
 }
 
@@ -124,8 +122,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 const Member* TableReader::find(std::string_view key, Need need) {
   known_.emplace_back(key);
   const Member* m = table_.find(key);
-  if (m == nullptr && need == required)
-    fault(place_, what_ + " lacks \"" + std::string(key) + "\"");
+  if (m == nullptr && need == required) fault(place_, what_ + " lacks \"" + std::string(key) + "\"");
   return m;
 }
 
@@ -156,8 +153,8 @@ std::optional<std::uint64_t> TableReader::number(std::string_view key, std::uint
   const std::int64_t n = m->value.integer;
   if (n >= 0 && static_cast<std::uint64_t>(n) >= low && static_cast<std::uint64_t>(n) <= high)
     return static_cast<std::uint64_t>(n);
-  fault(m->value.place, m->key + ": must be " + std::to_string(low) + " to " + std::to_string(high) + ", not " +
-                            std::to_string(n));
+  fault(m->value.place, m->key + ": must be " + std::to_string(low) + " to " + std::to_string(high) +
+                            ", not " + std::to_string(n));
   return std::nullopt;
 }
 

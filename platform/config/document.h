@@ -28,8 +28,8 @@ struct Value {
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
-  std::vector<Value> items;      ///< of an array
-  std::vector<Member> members;   ///< of a table, in the order of the file
+  std::vector<Value> items;     ///< of an array
+  std::vector<Member> members;  ///< of a table, in the order of the file
 
   [[nodiscard]] const Member* find(std::string_view key) const;
   /// "a table", "an integer": for messages.
@@ -70,7 +70,8 @@ class TableReader {
   enum Need : std::uint8_t { optional, required };
 
   /// `what` names the table in messages ("[[argument]]"). Keeps references.
-  TableReader(const Document& document, const Value& table, Place place, std::string what, Diagnostics& faults)
+  TableReader(const Document& document, const Value& table, Place place, std::string what,
+              Diagnostics& faults)
       : document_(document), table_(table), place_(place), what_(std::move(what)), faults_(faults) {}
 
   /// The member `key`, if it stands there; asking makes the key known.

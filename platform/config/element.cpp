@@ -10,7 +10,9 @@
 namespace warpline {
 namespace {
 
-unsigned bits_of(DataType type) { return size_of(type) * 8; }
+unsigned bits_of(DataType type) {
+  return size_of(type) * 8;
+}
 
 std::uint64_t truncate(DataType type, std::uint64_t bits) {
   return bits_of(type) == 64 ? bits : bits & ((std::uint64_t{1} << bits_of(type)) - 1);
@@ -43,7 +45,8 @@ bool fits(DataType type, std::int64_t n) {
 }  // namespace
 
 const std::vector<std::string>& element_type_names() {
-  static const std::vector<std::string> names = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f32", "f64"};
+  static const std::vector<std::string> names = {"u8",  "u16", "u32", "u64", "s8",
+                                                 "s16", "s32", "s64", "f32", "f64"};
   return names;
 }
 
@@ -113,7 +116,8 @@ std::optional<std::uint64_t> element_from(const Value& value, DataType type, std
     errno = 0;
     const std::uint64_t n = std::strtoull(value.text.c_str(), &end, 0);
     const bool digit = value.text[0] >= '0' && value.text[0] <= '9';
-    if (digit && *end == '\0' && errno == 0 && truncate(type, n) == n && (!is_signed(type) || sign_extend(type, n) >= 0))
+    if (digit && *end == '\0' && errno == 0 && truncate(type, n) == n &&
+        (!is_signed(type) || sign_extend(type, n) >= 0))
       return n;
     why = "\"" + value.text + "\" is not a value of type " + name;
     return std::nullopt;

@@ -128,9 +128,8 @@ std::vector<ExpressionFault> Expression::compile(std::string_view text, DataType
 }
 
 bool Expression::uses(std::size_t array) const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const ExpressionNode& n) {
-    return n.op == Op::element && n.slot == array;
-  });
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const ExpressionNode& n) { return n.op == Op::element && n.slot == array; });
 }
 
 }  // namespace warpline

@@ -20,8 +20,8 @@ struct ArrayView {
 /// The expected value of element `i` of a buffer, as launch files write it.
 ///
 /// Grammar: C's operators with C's precedence (?: || && | ^ & == != < <= > >= << >> + - * / % ! ~
-/// unary + and -), parentheses, C's integer and float literals (of their suffixes only `f` means something: it
-/// rounds to f32), `i`, `name[index]`, and the functions
+/// unary + and -), parentheses, C's integer and float literals (of their suffixes only `f` means something:
+/// it rounds to f32), `i`, `name[index]`, and the functions
 ///   sum(k, lo, hi, e)     0 + e(lo) + ... + e(hi-1), added in that order
 ///   dot(k, lo, hi, a, b)  r = fma(a, b, r) for k from lo to hi-1, starting with r = 0
 ///   fma(a, b, c)  min(a, b)  max(a, b)  sqrt(x)  abs(x)
@@ -45,15 +45,17 @@ class Expression {
   /// Checks `text` as an expression of type `type` over `arrays`. Exactly one of the two results is
   /// meaningful: no faults mean that `out` is ready.
   [[nodiscard]] static std::vector<ExpressionFault> compile(std::string_view text, DataType type,
-                                                            const std::vector<NamedArray>& arrays, Expression& out);
+                                                            const std::vector<NamedArray>& arrays,
+                                                            Expression& out);
 
   /// Whether it reads array number `array` of those given to compile().
   [[nodiscard]] bool uses(std::size_t array) const;
 
   /// Computes elements [first, first + count) into `out`, as element bits. `arrays` are the contents
   /// of the arrays given to compile(); those that are not used may be empty. Stops at the first fault.
-  [[nodiscard]] std::optional<ExpressionFault> evaluate(const std::vector<ArrayView>& arrays, std::uint64_t first,
-                                                        std::uint64_t count, std::uint64_t* out,
+  [[nodiscard]] std::optional<ExpressionFault> evaluate(const std::vector<ArrayView>& arrays,
+                                                        std::uint64_t first, std::uint64_t count,
+                                                        std::uint64_t* out,
                                                         std::uint64_t budget = kDefaultBudget) const;
 
  private:

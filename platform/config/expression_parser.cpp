@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <optional>
 
-#include "warpline/base/problem.h"
 #include "warpline/config/document.h"
+#include "warpline/config/expression_grammar.h"
 #include "warpline/config/expression_node.h"
 
 namespace warpline {
@@ -14,35 +11,6 @@ using Op = ExpressionOp;
 
 /// Deeper trees would need more of the host's stack than is safe to ask for.
 constexpr unsigned kMaxDepth = 400;
-
-struct Function {
-  const char* name;
-  Op op;
-  unsigned terms;
-  bool has_range;  ///< starts with a variable and two bounds
-};
-constexpr Function kFunctions[] = {
-    {"sum", Op::sum, 1, true},      {"dot", Op::dot, 2, true},         {"fma", Op::fused, 3, false},
-    {"min", Op::minimum, 2, false}, {"max", Op::maximum, 2, false},    {"sqrt", Op::square_root, 1, false},
-    {"abs", Op::absolute, 1, false},
-};
-
-struct BinaryOperator {
-  const char* text;
-  Op op;
-  unsigned precedence;  ///< higher binds tighter
-};
-/// Longer spellings before their prefixes.
-constexpr BinaryOperator kBinary[] = {
-    {"||", Op::logical_or, 1}, {"&&", Op::logical_and, 2},  {"==", Op::equal, 6},      {"!=", Op::not_equal, 6},
-    {"<<", Op::shift_left, 8}, {">>", Op::shift_right, 8},  {"<=", Op::less_equal, 7}, {">=", Op::greater_equal, 7},
-    {"|", Op::bit_or, 3},      {"^", Op::bit_xor, 4},       {"&", Op::bit_and, 5},     {"<", Op::less, 7},
-    {">", Op::greater, 7},     {"+", Op::add, 9},           {"-", Op::subtract, 9},    {"*", Op::multiply, 10},
-    {"/", Op::divide, 10},     {"%", Op::remainder, 10},
-};
-
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Unwinds the parser to its entry at the first fault.
 struct Stop {};
@@ -56,7 +24,8 @@ class Parser {
     try {
       out_.root = ternary();
       skip_blanks();
-      if (at_ < text_.size()) fail(at_, 1, "expected an operator, found \"" + std::string(1, text_[at_]) + "\"");
+      if (at_ < text_.size())
+        fail(at_, 1, "expected an operator, found \"" + std::string(1, text_[at_]) + "\"");
     } catch (const Stop&) {
       // the fault is in out_
     }
@@ -70,7 +39,8 @@ class Parser {
   }
 
   void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
       ++at_;
   }
   [[nodiscard]] char peek() {
@@ -91,7 +61,8 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
-  std::uint32_t make(Op op, std::size_t offset, std::size_t length, std::initializer_list<std::uint32_t> operands = {}) {
+  std::uint32_t make(Op op, std::size_t offset, std::size_t length,
+                     std::initializer_list<std::uint32_t> operands = {}) {
     ExpressionNode node;
     node.op = op;
     node.offset = static_cast<std::uint32_t>(offset);
@@ -182,33 +153,12 @@ class Parser {
 
   std::uint32_t literal() {
     const std::size_t offset = at_;
-    const std::string digits(text_.substr(offset, 400));
-    const bool hex = digits.size() > 1 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    std::size_t end = 0;
-    char* stop = nullptr;
-    errno = 0;
-    const std::uint64_t whole = std::strtoull(digits.c_str(), &stop, 0);
-    const bool overflow = errno == ERANGE;
-    end = static_cast<std::size_t>(stop - digits.c_str());
-    const double real = std::strtod(digits.c_str(), &stop);
-    const auto real_end = static_cast<std::size_t>(stop - digits.c_str());
-    const bool is_real = real_end > end && digits.substr(0, real_end).find_first_of(hex ? ".pP" : ".eE") != std::string::npos;
-    if (real_end == 0) fail(offset, 1, "expected a number");
-    const bool rest_is_octal = !is_real && real_end > end;  // 09: strtoull stops at the 9
-    if (rest_is_octal) fail(offset, real_end, "\"" + digits.substr(0, real_end) + "\" is no octal number");
-    if (is_real) end = real_end;
-    if (!is_real && overflow) fail(offset, end, "the integer does not fit 64 bits");
-    bool narrow = false;
-    std::size_t suffix = end;
-    while (suffix < digits.size() && std::string_view("uUlLfF").find(digits[suffix]) != std::string_view::npos)
-      narrow = narrow || digits[suffix] == 'f' || digits[suffix] == 'F', ++suffix;
-    if (suffix < digits.size() && (starts_name(digits[suffix]) || is_digit(digits[suffix]) || digits[suffix] == '.'))
-      fail(offset, suffix + 1, "malformed number");
-    at_ = offset + suffix;
-    const std::uint32_t n = make(is_real || narrow ? Op::real : Op::integer, offset, suffix);
-    out_.nodes[n].integer = whole;
-    // An f32 literal is rounded once, from its decimal digits.
-    out_.nodes[n].real = narrow || type_ == DataType::f32 ? static_cast<double>(std::strtof(digits.c_str(), nullptr)) : real;
+    const ExpressionLiteral l = read_literal(text_.substr(offset), type_);
+    if (!l.fault.empty()) fail(offset, l.length, l.fault);
+    at_ += l.length;
+    const std::uint32_t n = make(l.is_real ? Op::real : Op::integer, offset, l.length);
+    out_.nodes[n].integer = l.integer;
+    out_.nodes[n].real = l.real;
     return n;
   }
 
@@ -226,7 +176,8 @@ class Parser {
         return n;
       }
     for (const NamedArray& a : arrays_)
-      if (a.name == word) fail(offset, word.size(), "\"" + a.name + "\" is a buffer", "write " + a.name + "[i]");
+      if (a.name == word)
+        fail(offset, word.size(), "\"" + a.name + "\" is a buffer", "write " + a.name + "[i]");
     std::vector<std::string> known = {"i"};
     known.insert(known.end(), variables_.begin(), variables_.end());
     fail(offset, word.size(), "unknown name \"" + std::string(word) + "\"", did_you_mean(word, known));
@@ -250,14 +201,15 @@ class Parser {
 
   std::uint32_t call(std::string_view word, std::size_t offset) {
     std::vector<std::string> names;
-    for (const Function& f : kFunctions) {
+    for (const ExpressionFunction& f : kFunctions) {
       names.emplace_back(f.name);
       if (word == f.name) return arguments(f, offset, word.size());
     }
-    fail(offset, word.size(), "no function is called \"" + std::string(word) + "\"", did_you_mean(word, names));
+    fail(offset, word.size(), "no function is called \"" + std::string(word) + "\"",
+         did_you_mean(word, names));
   }
 
-  std::uint32_t arguments(const Function& f, std::size_t offset, std::size_t length) {
+  std::uint32_t arguments(const ExpressionFunction& f, std::size_t offset, std::size_t length) {
     ++at_;
     std::array<std::uint32_t, 4> operand{};
     std::uint8_t n = 0;
@@ -289,14 +241,16 @@ class Parser {
     return made;
   }
 
-  std::string range_variable(const Function& f) {
+  std::string range_variable(const ExpressionFunction& f) {
     skip_blanks();
     const std::size_t offset = at_;
     if (!starts_name(peek())) fail(offset, 1, std::string(f.name) + " starts with the name of its variable");
     const std::string variable(name());
-    const bool taken = variable == "i" || std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
+    const bool taken =
+        variable == "i" || std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
     if (taken) fail(offset, variable.size(), "\"" + variable + "\" already means something here");
-    if (variables_.size() == ExpressionNode::kMaxVariables) fail(offset, variable.size(), "too many sums inside each other");
+    if (variables_.size() == ExpressionNode::kMaxVariables)
+      fail(offset, variable.size(), "too many sums inside each other");
     return variable;
   }
 
@@ -312,7 +266,8 @@ class Parser {
 
 }  // namespace
 
-ParsedExpression parse_expression(std::string_view text, DataType type, const std::vector<NamedArray>& arrays) {
+ParsedExpression parse_expression(std::string_view text, DataType type,
+                                  const std::vector<NamedArray>& arrays) {
   return Parser(text, type, arrays).run();
 }
 

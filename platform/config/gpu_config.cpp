@@ -35,9 +35,8 @@ Problems ClockParameters::problems(const std::string& path) const {
 Problems HopsParameters::problems(const std::string& path) const {
   Rules rules(path);
   HopsParameters copy = *this;
-  copy.visit([&](const char* name, HopParameters& hop, const char*) {
-    rules.add(hop.problems(path + "." + name));
-  });
+  copy.visit(
+      [&](const char* name, HopParameters& hop, const char*) { rules.add(hop.problems(path + "." + name)); });
   return rules.take();
 }
 
@@ -58,7 +57,8 @@ Problems GpuConfig::problems() const {
   rules.add(dram.problems("gpu.dram"));
   rules.add(pcie.problems("gpu.pcie"));
   rules.add(hops.problems("gpu.hops"));
-  const char* lines_rule = "all instances together must have at most 16777216 lines (sets x ways x instances)";
+  const char* lines_rule =
+      "all instances together must have at most 16777216 lines (sets x ways x instances)";
   rules.need(lines_hold(sms, l1_lg.geometry), "l1_lg.sets", lines_rule);
   rules.need(lines_hold(sms, texture.geometry), "texture.sets", lines_rule);
   rules.need(lines_hold(sms, constant.geometry), "constant.sets", lines_rule);
@@ -73,9 +73,9 @@ Problems GpuConfig::shallow_channels() const {
     hop.visit([&](const char* direction, ChannelParameters& c, const char*) {
       const std::uint64_t wanted = std::uint64_t{c.latency} + c.credit_latency;
       rules.need(c.depth >= wanted, std::string(hop_name) + "." + direction + ".depth",
-                 std::to_string(c.depth) + " messages cannot fill the wire: latency " + std::to_string(c.latency) +
-                     " and credit latency " + std::to_string(c.credit_latency) + " need " +
-                     std::to_string(wanted));
+                 std::to_string(c.depth) + " messages cannot fill the wire: latency " +
+                     std::to_string(c.latency) + " and credit latency " + std::to_string(c.credit_latency) +
+                     " need " + std::to_string(wanted));
     });
   });
   return rules.take();

@@ -18,7 +18,7 @@ namespace warpline {
 /// Frequencies of the clock domains, MHz. The fastest counts cycles.
 struct ClockParameters {
   unsigned sm = 1000;
-  unsigned l2 = 1000;    ///< crossbar and L2 slices
+  unsigned l2 = 1000;  ///< crossbar and L2 slices
   unsigned dram = 1000;
   unsigned link = 1000;
   [[nodiscard]] Problems problems(const std::string& path) const;

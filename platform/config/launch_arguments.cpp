@@ -86,7 +86,8 @@ void ArgumentReader::read_buffer(TableReader& reader, const Member& name_member,
     argument.buffer = b;
     for (const char* key : {"type", "count", "init", "expect", "dump", "aperture"})
       if (const Member* m = reader.find(key))
-        reader.fault(m->place, "buffer \"" + *name + "\" was declared on line " + std::to_string(out_.buffers[b].place.line) +
+        reader.fault(m->place, "buffer \"" + *name + "\" was declared on line " +
+                                   std::to_string(out_.buffers[b].place.line) +
                                    "; later arguments only name it");
     return;
   }
@@ -112,7 +113,8 @@ void ArgumentReader::declare(TableReader& reader, const std::string& name, Place
   buffer.name = name;
   buffer.place = place;
   buffer.type = type_of(reader, TableReader::required);
-  buffer.count = reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), TableReader::required).value_or(1);
+  buffer.count =
+      reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), TableReader::required).value_or(1);
   aperture_of(reader, buffer);
   if (const auto dump = reader.text("dump")) {
     buffer.dump = dump->empty() ? std::string{} : resolve_beside(path_, *dump);
@@ -171,7 +173,8 @@ void ArgumentReader::read_bytes(TableReader& reader, Argument& argument) {
   for (const char c : *text) {
     if (c == ' ' || c == '_') continue;
     digits.push_back(hex_digit(c));
-    if (digits.back() < 0) return reader.fault(place, std::string("bytes: \"") + c + "\" is no hexadecimal digit");
+    if (digits.back() < 0)
+      return reader.fault(place, std::string("bytes: \"") + c + "\" is no hexadecimal digit");
   }
   if (digits.empty() || digits.size() % 2 != 0)
     return reader.fault(place, "bytes: must be an even number of hexadecimal digits, at least two");
@@ -191,7 +194,8 @@ void ArgumentReader::read_symbol(const Value& table) {
   if (const Member* m = reader.find("init")) symbol.initial = *m;
   if (const Member* m = reader.find("expect")) symbol.expect = *m;
   reader.finish();
-  if (!symbol.initial && !symbol.expect) reader.fault(symbol.place, "[[symbol]] must say init, expect or both");
+  if (!symbol.initial && !symbol.expect)
+    reader.fault(symbol.place, "[[symbol]] must say init, expect or both");
   for (const Symbol& other : out_.symbols)
     if (!symbol.name.empty() && other.name == symbol.name)
       reader.fault(symbol.place, "symbol \"" + symbol.name + "\" stands here twice");
@@ -202,7 +206,8 @@ void ArgumentReader::read_contents() {
   for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
   for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
     const Symbol& symbol = out_.symbols[s];
-    const bool taken = std::any_of(out_.arrays.begin(), out_.arrays.end(), [&](const NamedArray& a) { return a.name == symbol.name; });
+    const bool taken = std::any_of(out_.arrays.begin(), out_.arrays.end(),
+                                   [&](const NamedArray& a) { return a.name == symbol.name; });
     if (symbol.type == DataType::none || taken) continue;
     out_.arrays.push_back({symbol.name, symbol.type});
     out_.array_symbols.push_back(s);

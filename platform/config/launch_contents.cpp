@@ -20,7 +20,9 @@ std::uint64_t element_at(TableReader& reader, const char* key, DataType type, Ta
   return otherwise;
 }
 
-std::uint64_t one(DataType type) { return is_float(type) ? float_bits(type, 1.0) : 1; }
+std::uint64_t one(DataType type) {
+  return is_float(type) ? float_bits(type, 1.0) : 1;
+}
 
 /// The bytes of a raw file that must be exactly as long as the buffer.
 std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const ContentContext& c) {
@@ -47,7 +49,8 @@ void read_iota(TableReader& outer, const Member& m, const ContentContext& c, Ini
   out.kind = InitialContent::Kind::iota;
   out.step = one(c.type);
   if (m.value.kind != Value::Kind::table)
-    return outer.fault(m.value.place, "iota: must be { start = ..., step = ... }, not " + std::string(m.value.kind_name()));
+    return outer.fault(m.value.place,
+                       "iota: must be { start = ..., step = ... }, not " + std::string(m.value.kind_name()));
   TableReader reader(c.document, m.value, m.place, "iota", c.faults);
   out.value = element_at(reader, "start", c.type, TableReader::optional, 0);
   out.step = element_at(reader, "step", c.type, TableReader::optional, out.step);
@@ -57,14 +60,16 @@ void read_iota(TableReader& outer, const Member& m, const ContentContext& c, Ini
 void read_random(TableReader& outer, const Member& m, const ContentContext& c, InitialContent& out) {
   out.kind = InitialContent::Kind::random;
   if (m.value.kind != Value::Kind::table)
-    return outer.fault(m.value.place, "random: must be { seed = ... }, not " + std::string(m.value.kind_name()));
+    return outer.fault(m.value.place,
+                       "random: must be { seed = ... }, not " + std::string(m.value.kind_name()));
   TableReader reader(c.document, m.value, m.place, "random", c.faults);
   out.seed = reader.number("seed", 0, INT64_MAX, TableReader::required).value_or(0);
   reader.finish();
 }
 
 /// Complains unless exactly one of the alternatives of `what` stands there.
-bool exactly_one(TableReader& reader, const char* what, const char* alternatives, std::initializer_list<const Member*> given) {
+bool exactly_one(TableReader& reader, const char* what, const char* alternatives,
+                 std::initializer_list<const Member*> given) {
   unsigned n = 0;
   for (const Member* m : given) n += m != nullptr ? 1 : 0;
   if (n == 1) return true;
@@ -76,8 +81,8 @@ void read_tolerance(TableReader& outer, const ContentContext& c, Expectation& ou
   const Member* m = outer.find("tolerance");
   if (m == nullptr) return;
   if (m->value.kind != Value::Kind::table)
-    return outer.fault(m->value.place,
-                       "tolerance: must be { abs = ..., rel = ... }, not " + std::string(m->value.kind_name()));
+    return outer.fault(m->value.place, "tolerance: must be { abs = ..., rel = ... }, not " +
+                                           std::string(m->value.kind_name()));
   TableReader reader(c.document, m->value, m->place, "tolerance", c.faults);
   out.tolerant = true;
   const auto absolute = reader.magnitude("abs");
@@ -95,11 +100,12 @@ InitialContent read_initial(const Member& member, const ContentContext& c) {
   out.place = member.place;
   if (member.value.kind == Value::Kind::text && member.value.text == "zeros") return out;
   if (member.value.kind != Value::Kind::table) {
-    c.faults.push_back(c.document.fault(member.value.place,
-                                        "init: must be \"zeros\" or a table such as { value = 1 }, not " +
-                                            (member.value.kind == Value::Kind::text ? "\"" + member.value.text + "\""
-                                                                                    : std::string(member.value.kind_name())),
-                                        did_you_mean(member.value.text, {"zeros"})));
+    c.faults.push_back(
+        c.document.fault(member.value.place,
+                         "init: must be \"zeros\" or a table such as { value = 1 }, not " +
+                             (member.value.kind == Value::Kind::text ? "\"" + member.value.text + "\""
+                                                                     : std::string(member.value.kind_name())),
+                         did_you_mean(member.value.text, {"zeros"})));
     return out;
   }
   TableReader reader(c.document, member.value, member.place, "init", c.faults);
@@ -109,7 +115,8 @@ InitialContent read_initial(const Member& member, const ContentContext& c) {
   const Member* random = reader.find("random");
   const Member* file = reader.find("file");
   reader.finish();
-  if (!exactly_one(reader, "init", "zeros, value, iota, random, file", {zeros, value, iota, random, file})) return out;
+  if (!exactly_one(reader, "init", "zeros, value, iota, random, file", {zeros, value, iota, random, file}))
+    return out;
   if (zeros != nullptr && (zeros->value.kind != Value::Kind::boolean || !zeros->value.boolean))
     reader.fault(zeros->value.place, "zeros: must be true");
   if (value != nullptr) {
@@ -177,7 +184,8 @@ std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType 
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint64_t bits = initial.value;
     if (initial.kind == InitialContent::Kind::iota) {
-      bits = is_float(type) ? float_bits(type, start + step * static_cast<double>(i)) : initial.value + initial.step * i;
+      bits = is_float(type) ? float_bits(type, start + step * static_cast<double>(i))
+                            : initial.value + initial.step * i;
     } else if (initial.kind == InitialContent::Kind::random) {
       bits = splitmix64(initial.seed + i);
       if (type == DataType::f32) bits = float_bits(type, std::ldexp(static_cast<double>(bits >> 40U), -24));

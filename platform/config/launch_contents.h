@@ -7,9 +7,9 @@ namespace warpline {
 /// Where the contents of a buffer or symbol are being read.
 struct ContentContext {
   const Document& document;
-  const std::string& path;              ///< of the launch file
+  const std::string& path;  ///< of the launch file
   DataType type;
-  std::uint64_t count;                  ///< elements
+  std::uint64_t count;                    ///< elements
   const std::vector<NamedArray>& arrays;  ///< what expressions may name
   Diagnostics& faults;
 };
@@ -20,6 +20,7 @@ struct ContentContext {
 [[nodiscard]] Expectation read_expectation(const Member& member, const ContentContext& context);
 
 /// `fault` of an expression that stands as text at `place` in `document`.
-[[nodiscard]] Diagnostic expression_diagnostic(const Document& document, Place place, const ExpressionFault& fault);
+[[nodiscard]] Diagnostic expression_diagnostic(const Document& document, Place place,
+                                               const ExpressionFault& fault);
 
 }  // namespace warpline

@@ -17,13 +17,15 @@ constexpr std::uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
 
-constexpr const char* kLaunchKeys[] = {"module", "kernel", "grid", "block", "shared_bytes", "invalidate_l1",
-                                       "argument", "generator", "footprint", "stride", "accesses", "seed"};
+constexpr const char* kLaunchKeys[] = {"module",       "kernel",        "grid",     "block",
+                                       "shared_bytes", "invalidate_l1", "argument", "generator",
+                                       "footprint",    "stride",        "accesses", "seed"};
 
 class LaunchFileReader {
  public:
   LaunchFileReader(const std::string& path, Document document)
-      : path_(path), document_(std::make_shared<const Document>(std::move(document))),
+      : path_(path),
+        document_(std::make_shared<const Document>(std::move(document))),
         arguments_(*document_, path_, out_, faults_) {}
 
   Result<LaunchFile> run() {
@@ -52,7 +54,8 @@ class LaunchFileReader {
   void launch_tables(TableReader& root, const Member& launches) {
     for (const char* key : kLaunchKeys)
       if (const Member* m = document_->root().find(key))
-        root.fault(m->place, "\"" + m->key + "\" belongs into a [[launch]] table, as the file has such tables");
+        root.fault(m->place,
+                   "\"" + m->key + "\" belongs into a [[launch]] table, as the file has such tables");
     if (launches.value.kind != Value::Kind::array || launches.value.items.empty())
       return root.fault(launches.place, "launch: must be [[launch]] tables");
     for (const Value& item : launches.value.items) {
@@ -70,9 +73,11 @@ class LaunchFileReader {
     l.place = place;
     const bool generates = reader.find("generator") != nullptr;
     l.grid = extents(reader, "grid", kMaxGrid, generates, l.grid_place).value_or(Dim3{});
-    l.block = extents(reader, "block", kMaxBlock, generates, l.block_place).value_or(generates ? Dim3{32, 1, 1} : Dim3{});
+    l.block = extents(reader, "block", kMaxBlock, generates, l.block_place)
+                  .value_or(generates ? Dim3{32, 1, 1} : Dim3{});
     if (l.block.count() > kMaxThreads)
-      reader.fault(l.block_place, "block: has " + std::to_string(l.block.count()) + " threads; at most 1024 are possible");
+      reader.fault(l.block_place,
+                   "block: has " + std::to_string(l.block.count()) + " threads; at most 1024 are possible");
     l.invalidate_l1 = reader.boolean("invalidate_l1").value_or(true);
     if (generates) {
       generator(reader, l);
@@ -92,9 +97,11 @@ class LaunchFileReader {
     }
     l.kernel = reader.text("kernel", TableReader::required).value_or("");
     if (const Member* kernel = reader.find("kernel")) l.kernel_place = kernel->value.place;
-    l.shared_bytes = static_cast<std::uint32_t>(reader.number("shared_bytes", 0, kMaxSharedBytes).value_or(0));
+    l.shared_bytes =
+        static_cast<std::uint32_t>(reader.number("shared_bytes", 0, kMaxSharedBytes).value_or(0));
     for (const char* key : {"footprint", "stride", "accesses", "seed"})
-      if (const Member* m = reader.find(key)) reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
+      if (const Member* m = reader.find(key))
+        reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
     if (const Member* arguments = reader.find("argument")) arguments_.read(*arguments, l);
   }
 
@@ -104,7 +111,8 @@ class LaunchFileReader {
     const Member* kind = reader.find("generator");
     g.kind = reader.text("generator").value_or("stream");
     if (std::find(kinds.begin(), kinds.end(), g.kind) == kinds.end())
-      reader.fault(kind->value.place, "generator: \"" + g.kind + "\" is none of stream, strided, random, chase, reuse",
+      reader.fault(kind->value.place,
+                   "generator: \"" + g.kind + "\" is none of stream, strided, random, chase, reuse",
                    did_you_mean(g.kind, kinds));
     constexpr std::uint64_t kMaxFootprint = std::uint64_t{1} << 40U;
     g.footprint = reader.number("footprint", 4, kMaxFootprint, TableReader::required).value_or(4);
@@ -112,15 +120,16 @@ class LaunchFileReader {
     g.accesses = reader.number("accesses", 1, std::uint64_t{1} << 48U, TableReader::required).value_or(1);
     g.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
     for (const char* key : {"module", "kernel", "shared_bytes", "argument"})
-      if (const Member* m = reader.find(key)) reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
+      if (const Member* m = reader.find(key))
+        reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
     l.kernel = g.kind;
     l.kernel_place = kind->place;
     l.generator = std::move(g);
   }
 
   /// One to three extents, each at least 1.
-  std::optional<Dim3> extents(TableReader& reader, const char* key, const std::uint64_t (&limits)[3], bool may_lack,
-                              Place& place) {
+  std::optional<Dim3> extents(TableReader& reader, const char* key, const std::uint64_t (&limits)[3],
+                              bool may_lack, Place& place) {
     const Member* m = reader.find(key, may_lack ? TableReader::optional : TableReader::required);
     if (m == nullptr) return std::nullopt;
     place = m->value.place;
@@ -131,8 +140,10 @@ class LaunchFileReader {
     std::uint32_t sizes[3] = {1, 1, 1};
     for (std::size_t d = 0; d < m->value.items.size(); ++d) {
       const Value& v = m->value.items[d];
-      if (v.kind != Value::Kind::integer || v.integer < 1 || static_cast<std::uint64_t>(v.integer) > limits[d]) {
-        reader.fault(v.place, std::string(key) + ": " + "xyz"[d] + " must be an integer from 1 to " + std::to_string(limits[d]));
+      if (v.kind != Value::Kind::integer || v.integer < 1 ||
+          static_cast<std::uint64_t>(v.integer) > limits[d]) {
+        reader.fault(v.place, std::string(key) + ": " + "xyz"[d] + " must be an integer from 1 to " +
+                                  std::to_string(limits[d]));
       } else {
         sizes[d] = static_cast<std::uint32_t>(v.integer);
       }
@@ -153,7 +164,8 @@ class LaunchFileReader {
   }
 
   void symbol_tables(TableReader& root, const Member& symbols) {
-    if (symbols.value.kind != Value::Kind::array) return root.fault(symbols.place, "symbol: must be [[symbol]] tables");
+    if (symbols.value.kind != Value::Kind::array)
+      return root.fault(symbols.place, "symbol: must be [[symbol]] tables");
     for (const Value& item : symbols.value.items) {
       if (item.kind != Value::Kind::table) {
         root.fault(item.place, "symbol: must be [[symbol]] tables");

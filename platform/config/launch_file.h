@@ -18,9 +18,9 @@ namespace warpline {
 struct InitialContent {
   enum class Kind : std::uint8_t { zeros, value, iota, random, file };
   Kind kind = Kind::zeros;
-  std::uint64_t value = 0;        ///< element bits; of iota: the start
-  std::uint64_t step = 0;         ///< of iota, element bits
-  std::uint64_t seed = 0;         ///< of random
+  std::uint64_t value = 0;          ///< element bits; of iota: the start
+  std::uint64_t step = 0;           ///< of iota, element bits
+  std::uint64_t seed = 0;           ///< of random
   std::vector<std::uint8_t> bytes;  ///< of file: as many as the buffer has
   Place place;
 };
@@ -35,7 +35,7 @@ struct Expectation {
   bool tolerant = false;            ///< else to the bit
   double absolute = 0;              ///< |got - wanted| <= absolute + relative * |wanted|
   double relative = 0;
-  Place place;                      ///< of the expression's text, or of the key
+  Place place;  ///< of the expression's text, or of the key
 };
 
 /// A buffer, as its first mention declares it.
@@ -46,7 +46,7 @@ struct Buffer {
   Aperture aperture = Aperture::vidmem;
   InitialContent initial;
   std::optional<Expectation> expect;
-  std::string dump;                 ///< path to write after the last launch, or empty
+  std::string dump;  ///< path to write after the last launch, or empty
   Place place;
   [[nodiscard]] std::uint64_t bytes() const { return count * size_of(type); }
 };
@@ -54,8 +54,8 @@ struct Buffer {
 /// A module variable that a launch file sets or checks. Its size is the variable's.
 struct Symbol {
   std::string name;
-  DataType type = DataType::none;   ///< none: as the module declares it
-  std::optional<Member> initial;    ///< read once the variable's type and size are known
+  DataType type = DataType::none;  ///< none: as the module declares it
+  std::optional<Member> initial;   ///< read once the variable's type and size are known
   std::optional<Member> expect;
   Place place;
 };
@@ -64,8 +64,8 @@ struct Symbol {
 struct Argument {
   enum class Kind : std::uint8_t { buffer, scalar, bytes };
   Kind kind = Kind::scalar;
-  std::size_t buffer = 0;             ///< its number in LaunchFile::buffers
-  std::vector<std::uint8_t> bytes;    ///< of scalar and bytes
+  std::size_t buffer = 0;           ///< its number in LaunchFile::buffers
+  std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
   Place place;
 };
 
@@ -80,10 +80,10 @@ struct GeneratorLaunch {
 
 /// One grid.
 struct Launch {
-  std::size_t module = 0;           ///< its number in LaunchFile::modules, unless there is a generator
+  std::size_t module = 0;  ///< its number in LaunchFile::modules, unless there is a generator
   std::string kernel;
   Dim3 grid, block;
-  std::uint32_t shared_bytes = 0;   ///< dynamic shared memory
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   bool invalidate_l1 = true;
   std::vector<Argument> arguments;
   std::optional<GeneratorLaunch> generator;
@@ -101,10 +101,10 @@ struct ModuleText {
 struct LaunchFile {
   std::shared_ptr<const Document> document;  ///< points into the text
   std::vector<ModuleText> modules;
-  std::vector<Buffer> buffers;               ///< in the order of their first mention
+  std::vector<Buffer> buffers;  ///< in the order of their first mention
   std::vector<Symbol> symbols;
-  std::vector<NamedArray> arrays;            ///< what expressions may name: buffers, then symbols that state a type
-  std::vector<std::size_t> array_symbols;    ///< of the latter, their numbers in `symbols`
+  std::vector<NamedArray> arrays;  ///< what expressions may name: buffers, then symbols that state a type
+  std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`
   std::vector<Launch> launches;
 };
 

@@ -28,7 +28,8 @@ std::string join(const std::string& path, const std::string& name) {
 /// Every leaf key of a parameter struct, dotted.
 class LeafCollector {
  public:
-  LeafCollector(std::string path, std::vector<std::string>& leaves) : path_(std::move(path)), leaves_(leaves) {}
+  LeafCollector(std::string path, std::vector<std::string>& leaves)
+      : path_(std::move(path)), leaves_(leaves) {}
   template <class T>
   void operator()(const char* name, T& field, const char*) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
@@ -84,8 +85,7 @@ class Binder {
   }
 
   void wrong_type(const Member& m, const std::string& path, const char* wanted) {
-    fault(m.value.place,
-          "gpu." + path + ": must be " + wanted + ", not " + std::string(m.value.kind_name()));
+    fault(m.value.place, "gpu." + path + ": must be " + wanted + ", not " + std::string(m.value.kind_name()));
   }
 
   void assign(const Member& m, bool& field, const std::string& path) {
@@ -170,7 +170,8 @@ class Loader {
     Result<Document> parsed = Document::parse("--set", text);
     if (!parsed.ok()) {
       add(parsed.faults());
-      if (faults_.back().hint.empty()) faults_.back().hint = "the value is written as in TOML: 16, true, [1, 2], \"text\"";
+      if (faults_.back().hint.empty())
+        faults_.back().hint = "the value is written as in TOML: 16, true, [1, 2], \"text\"";
       return;
     }
     if (parsed.value().root().members.empty()) return malformed(text);

@@ -25,7 +25,8 @@ struct Override {
 /// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
 /// unless it says `name`. Every fault is reported at once: unknown keys
 /// (with the nearest known one), wrong types, values out of range, broken rules.
-[[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides);
+[[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
+                                         const std::vector<Override>& overrides);
 
 /// `config` as TOML, every key with its meaning as a comment.
 [[nodiscard]] std::string to_toml(GpuConfig config);

@@ -5,9 +5,15 @@
 namespace warpline {
 namespace {
 
-std::string literal(bool b) { return b ? "true" : "false"; }
-std::string literal(unsigned n) { return std::to_string(n); }
-std::string literal(std::uint64_t n) { return std::to_string(n); }
+std::string literal(bool b) {
+  return b ? "true" : "false";
+}
+std::string literal(unsigned n) {
+  return std::to_string(n);
+}
+std::string literal(std::uint64_t n) {
+  return std::to_string(n);
+}
 std::string literal(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

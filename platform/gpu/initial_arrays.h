@@ -7,8 +7,8 @@
 
 namespace warpline {
 
-/// What the host put into the arrays that a file's expressions name: made again, for those that are named, when
-/// results are checked, so that a run holds no second copy of its data.
+/// What the host put into the arrays that a file's expressions name: made again, for those that are named,
+/// when results are checked, so that a run holds no second copy of its data.
 class InitialArrays {
  public:
   explicit InitialArrays(const LoadedFile& loaded);

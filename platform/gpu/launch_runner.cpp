@@ -6,10 +6,10 @@
 #include "warpline/base/contract.h"
 #include "warpline/config/files.h"
 #include "warpline/gpu/initial_arrays.h"
+#include "warpline/gpu/module_memory.h"
 #include "warpline/gpu/result_check.h"
 #include "warpline/programs/generators/generator.h"
 #include "warpline/programs/sass_trace/trace.h"
-#include "warpline/sm/address_windows.h"
 
 namespace warpline {
 namespace {
@@ -28,10 +28,10 @@ const char* outcome_text(RunOutcome outcome) {
 
 /// Where a launch file's data lies, and its kernels.
 struct LaunchRunner::FileState {
-  std::vector<std::uint64_t> buffers;               ///< addresses, as LaunchFile::buffers
-  std::vector<std::map<std::string, std::uint64_t>> variables;  ///< addresses by name, per module
-  std::uint64_t footprint = 0;                      ///< address of what generators access
-  std::vector<std::unique_ptr<Kernel>> kernels;     ///< as LaunchFile::launches
+  std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
+  VariableAddresses variables;
+  std::uint64_t footprint = 0;                   ///< address of what generators access
+  std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
 };
 
 LaunchRunner::LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only)
@@ -41,7 +41,8 @@ LaunchRunner::~LaunchRunner() = default;
 
 Diagnostics LaunchRunner::prepare() {
   Diagnostics faults;
-  const bool traces = std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
+  const bool traces =
+      std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
   if (traces) platform_.map_everything();
   for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
   if (!faults.empty()) return faults;
@@ -57,7 +58,8 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   for (const Buffer& b : file.buffers) {
     state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture));
     if (state.buffers.back() == 0) {
-      faults.push_back(file.document->fault(b.place, "buffer \"" + b.name + "\" of " + std::to_string(b.bytes()) +
+      faults.push_back(file.document->fault(b.place, "buffer \"" + b.name + "\" of " +
+                                                         std::to_string(b.bytes()) +
                                                          " bytes does not fit the GPU's memory"));
       continue;
     }
@@ -71,52 +73,12 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   if (footprint != 0) {
     state.footprint = platform_.allocate("", footprint);
     if (state.footprint == 0)
-      faults.push_back(file.document->fault(file.launches.front().place, "a footprint of " + std::to_string(footprint) +
-                                                                             " bytes does not fit the GPU's memory"));
+      faults.push_back(file.document->fault(
+          file.launches.front().place,
+          "a footprint of " + std::to_string(footprint) + " bytes does not fit the GPU's memory"));
   }
-  place_variables(loaded, state, faults);
-}
-
-void LaunchRunner::place_variables(LoadedFile& loaded, FileState& state, Diagnostics& faults) {
-  const LaunchFile& file = loaded.file;
-  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
-    state.variables.emplace_back();
-    for (const ptx::Variable& v : loaded.modules[m]->variables()) {
-      const std::uint64_t bytes = v.initial.size();
-      std::uint64_t address = 0;
-      if (v.space == Space::constant) {
-        const std::uint64_t alignment = std::max<std::uint64_t>(v.alignment, 1);
-        const std::uint64_t at = (constant_used_ + alignment - 1) / alignment * alignment;
-        if (at <= ConstantBanks::kBankBytes && bytes <= ConstantBanks::kBankBytes - at) {
-          address = ConstantBanks::address(ConstantBanks::kModuleBank, at);
-          constant_used_ = at + bytes;
-        }
-      } else {
-        address = platform_.allocate("", bytes);
-      }
-      if (address == 0)
-        faults.push_back(file.document->fault(file.modules[m].place, "variable \"" + v.name + "\" of " + std::to_string(bytes) +
-                                                                         " bytes does not fit the GPU's " +
-                                                                         (v.space == Space::constant ? "64 KiB constant bank" : "memory")));
-      state.variables[m][v.name] = address;
-      loaded.modules[m]->place(v.name, address);
-    }
-  }
-  if (!faults.empty() || tags_only_) return;
-  for (std::size_t m = 0; m < loaded.modules.size(); ++m)
-    for (const ptx::Variable& v : loaded.modules[m]->variables())
-      fill(v, state.variables[m][v.name], loaded.modules[m]->initial_bytes(v.name));
-  for (const ResolvedSymbol& s : loaded.symbols)
-    if (s.initial) fill(*s.variable, state.variables[s.module][s.variable->name], initial_bytes(*s.initial, s.type, s.count));
-}
-
-void LaunchRunner::fill(const ptx::Variable& variable, std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-  if (bytes.empty()) return;
-  if (variable.space == Space::constant) {
-    platform_.write_constant(address, bytes.data(), bytes.size());
-  } else {
-    platform_.write(address, bytes.data(), bytes.size());
-  }
+  state.variables = place_variables(loaded, platform_, constant_used_, faults);
+  if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
 }
 
 void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
@@ -137,11 +99,13 @@ void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
     } else {
       ptx::Module& module = *loaded.modules[l.module];
       const auto& entries = module.entries();
-      const auto entry = std::find_if(entries.begin(), entries.end(), [&](const ptx::Entry& e) { return e.name == l.kernel; });
+      const auto entry = std::find_if(entries.begin(), entries.end(),
+                                      [&](const ptx::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
       auto packed = pack_parameters(loaded.file, l, *entry, state.buffers);
       WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
-      state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
+      state.kernels.push_back(
+          module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
     }
     for (const std::string& why : platform_.refusals(state.kernels.back()->info()))
       faults.push_back(loaded.file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
@@ -157,7 +121,8 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
       all_ran = run_trace(step, end, table, launches);
     } else {
       const Launch& l = plan_.files[step.file].file.launches[step.launch];
-      all_ran = run_step(step, *states_[step.file]->kernels[step.launch], l.invalidate_l1, end, table, launches);
+      all_ran =
+          run_step(step, *states_[step.file]->kernels[step.launch], l.invalidate_l1, end, table, launches);
     }
     if (!all_ran) break;
   }
@@ -168,8 +133,8 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
   return end;
 }
 
-bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end, CounterTable& table,
-                            std::vector<LaunchStatistics>& launches) {
+bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end,
+                            CounterTable& table, std::vector<LaunchStatistics>& launches) {
   if (on_launch_) on_launch_(launches.size(), kernel.info().name);
   LaunchResult result;
   try {
@@ -194,7 +159,8 @@ bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1
   return false;
 }
 
-bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches) {
+bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table,
+                             std::vector<LaunchStatistics>& launches) {
   auto opened = sass::open_trace(step.trace);
   if (!opened.ok()) {
     end.input_faults = opened.faults();
@@ -228,7 +194,8 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
     return;
   }
   const InitialArrays arrays(loaded);
-  const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base, const Expectation& expect) {
+  const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base,
+                           const Expectation& expect) {
     CheckedData data{name, type, count, {}};
     data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
       platform_.read(base + first * size_of(type), to, n * size_of(type));
@@ -241,7 +208,8 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
   };
   for (std::size_t b = 0; b < file.buffers.size(); ++b) {
     const Buffer& buffer = file.buffers[b];
-    if (buffer.expect) compare("buffer \"" + buffer.name + "\"", buffer.type, buffer.count, state.buffers[b], *buffer.expect);
+    if (buffer.expect)
+      compare("buffer \"" + buffer.name + "\"", buffer.type, buffer.count, state.buffers[b], *buffer.expect);
     if (buffer.dump.empty()) continue;
     std::string bytes(buffer.bytes(), '\0');
     platform_.read(state.buffers[b], bytes.data(), bytes.size());
@@ -250,7 +218,8 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
   }
   for (const ResolvedSymbol& s : loaded.symbols)
     if (s.expect)
-      compare("symbol \"" + s.variable->name + "\"", s.type, s.count, state.variables[s.module].at(s.variable->name), *s.expect);
+      compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
+              state.variables[s.module].at(s.variable->name), *s.expect);
 }
 
 }  // namespace warpline

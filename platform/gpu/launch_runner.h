@@ -17,13 +17,13 @@ namespace warpline {
 /// How a run ended.
 struct RunEnd {
   RunOutcome outcome = RunOutcome::quiescent;
-  std::string stuck_kernel;                ///< of a deadlock or at the cycle limit
-  std::vector<Wait> waits;                 ///< likewise
-  std::size_t checks = 0;                  ///< buffers and symbols compared
-  std::size_t failed_checks = 0;           ///< of those, not as expected
-  std::vector<std::string> failures;       ///< one sentence for each of them, and for each dump that failed
-  std::vector<std::string> notes;          ///< checks and dumps left out, opcodes not understood
-  Diagnostics input_faults;                ///< an input that turned out unusable on the way
+  std::string stuck_kernel;           ///< of a deadlock or at the cycle limit
+  std::vector<Wait> waits;            ///< likewise
+  std::size_t checks = 0;             ///< buffers and symbols compared
+  std::size_t failed_checks = 0;      ///< of those, not as expected
+  std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
+  std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
+  Diagnostics input_faults;           ///< an input that turned out unusable on the way
 };
 
 /// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.
@@ -34,7 +34,9 @@ class LaunchRunner {
   ~LaunchRunner();
 
   /// Called before each grid with its number and its kernel's name.
-  void on_launch(std::function<void(std::size_t, const std::string&)> callback) { on_launch_ = std::move(callback); }
+  void on_launch(std::function<void(std::size_t, const std::string&)> callback) {
+    on_launch_ = std::move(callback);
+  }
   /// Reserves and fills memory, and checks that this GPU can run every kernel.
   [[nodiscard]] Diagnostics prepare();
   /// Runs every step, then checks and dumps. Pre: prepare() found no fault.
@@ -43,8 +45,6 @@ class LaunchRunner {
  private:
   struct FileState;
   void prepare_file(std::size_t number, Diagnostics& faults);
-  void place_variables(LoadedFile& loaded, FileState& state, Diagnostics& faults);
-  void fill(const ptx::Variable& variable, std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   void prepare_launches(std::size_t number, Diagnostics& faults);
   bool run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end, CounterTable& table,
                 std::vector<LaunchStatistics>& launches);

@@ -18,22 +18,24 @@ const char* name_of(Argument::Kind kind) {
 
 }  // namespace
 
-Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch, const ptx::Entry& entry,
+Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch,
+                                                  const ptx::Entry& entry,
                                                   const std::vector<std::uint64_t>& addresses) {
   Diagnostics faults;
   if (launch.arguments.size() != entry.parameters.size())
-    faults.push_back(file.document->fault(launch.kernel_place, "kernel \"" + entry.name + "\" takes " +
-                                                                   std::to_string(entry.parameters.size()) +
-                                                                   " arguments; " + std::to_string(launch.arguments.size()) +
-                                                                   " are given"));
+    faults.push_back(file.document->fault(launch.kernel_place,
+                                          "kernel \"" + entry.name + "\" takes " +
+                                              std::to_string(entry.parameters.size()) + " arguments; " +
+                                              std::to_string(launch.arguments.size()) + " are given"));
   std::vector<std::uint8_t> block(entry.parameter_bytes);
   for (std::size_t n = 0; n < launch.arguments.size() && n < entry.parameters.size(); ++n) {
     const Argument& a = launch.arguments[n];
     const ptx::Parameter& p = entry.parameters[n];
     const std::size_t bytes = a.kind == Argument::Kind::buffer ? kPointerBytes : a.bytes.size();
     if (bytes != p.bytes) {
-      faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " + name_of(a.kind) + " of " +
-                                                         std::to_string(bytes) + " bytes; parameter \"" + p.name + "\" has " +
+      faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " +
+                                                         name_of(a.kind) + " of " + std::to_string(bytes) +
+                                                         " bytes; parameter \"" + p.name + "\" has " +
                                                          std::to_string(p.bytes)));
       continue;
     }

@@ -21,8 +21,8 @@ bool agrees(const Expectation& expect, DataType type, std::uint64_t got, std::ui
 
 }  // namespace
 
-std::string check_data(const CheckedData& data, const Expectation& expect, const std::vector<ArrayView>& arrays,
-                       const Document& document) {
+std::string check_data(const CheckedData& data, const Expectation& expect,
+                       const std::vector<ArrayView>& arrays, const Document& document) {
   const unsigned size = size_of(data.type);
   std::vector<std::uint8_t> got(kChunk * size);
   std::vector<std::uint64_t> wanted(kChunk, expect.value);
@@ -32,10 +32,13 @@ std::string check_data(const CheckedData& data, const Expectation& expect, const
     data.read(begin, n, got.data());
     if (expect.kind == Expectation::Kind::expression) {
       const auto fault = expect.expression.evaluate(arrays, begin, n, wanted.data());
-      if (fault) return data.name + ": cannot be checked\n" + expression_diagnostic(document, expect.place, *fault).text();
+      if (fault)
+        return data.name + ": cannot be checked\n" +
+               expression_diagnostic(document, expect.place, *fault).text();
     }
     for (std::uint64_t e = 0; e < n; ++e) {
-      if (expect.kind == Expectation::Kind::file) wanted[e] = load_element(data.type, &expect.bytes[(begin + e) * size]);
+      if (expect.kind == Expectation::Kind::file)
+        wanted[e] = load_element(data.type, &expect.bytes[(begin + e) * size]);
       const std::uint64_t bits = load_element(data.type, &got[e * size]);
       if (agrees(expect, data.type, bits, wanted[e])) continue;
       if (differences++ != 0) continue;
@@ -45,9 +48,9 @@ std::string check_data(const CheckedData& data, const Expectation& expect, const
     }
   }
   if (differences == 0) return {};
-  return data.name + ": " + std::to_string(differences) + " of " + std::to_string(data.count) + " elements differ; first [" +
-         std::to_string(first) + "]: got " + element_text(data.type, first_got) + ", wanted " +
-         element_text(data.type, first_wanted);
+  return data.name + ": " + std::to_string(differences) + " of " + std::to_string(data.count) +
+         " elements differ; first [" + std::to_string(first) + "]: got " +
+         element_text(data.type, first_got) + ", wanted " + element_text(data.type, first_wanted);
 }
 
 }  // namespace warpline

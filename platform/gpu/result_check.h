@@ -18,8 +18,8 @@ struct CheckedData {
 };
 
 /// Compares with what was expected: to the bit (any NaN equals any NaN), or within the tolerance.
-/// Returns an empty string, or a sentence with the number of differences, the first index, got and wanted; or, of
-/// an expression that fails, why. `arrays` are the contents that expressions may name.
+/// Returns an empty string, or a sentence with the number of differences, the first index, got and wanted;
+/// or, of an expression that fails, why. `arrays` are the contents that expressions may name.
 [[nodiscard]] std::string check_data(const CheckedData& data, const Expectation& expect,
                                      const std::vector<ArrayView>& arrays, const Document& document);
 

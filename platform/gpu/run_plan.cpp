@@ -145,8 +145,9 @@ class Planner {
     if (hint.empty()) {
       for (const std::string& n : names) hint += (hint.empty() ? "it has: " : ", ") + n;
     }
-    faults_.push_back(l.file.document->fault(launch.kernel_place, l.file.modules[launch.module].path +
-                                                                      " has no kernel \"" + launch.kernel + "\"", hint));
+    faults_.push_back(l.file.document->fault(
+        launch.kernel_place, l.file.modules[launch.module].path + " has no kernel \"" + launch.kernel + "\"",
+        hint));
   }
 
   ResolvedSymbol resolve(const LoadedFile& l, const Symbol& symbol) {
@@ -158,7 +159,8 @@ class Planner {
         names.push_back(v.name);
         if (v.name != symbol.name) continue;
         if (r.variable != nullptr)
-          faults_.push_back(document.fault(symbol.place, "several modules have a variable \"" + symbol.name + "\""));
+          faults_.push_back(
+              document.fault(symbol.place, "several modules have a variable \"" + symbol.name + "\""));
         r.module = m;
         r.variable = &v;
       }
@@ -170,7 +172,8 @@ class Planner {
     r.type = symbol.type != DataType::none ? symbol.type : element_type_of(r.variable->type);
     const std::uint64_t bytes = r.variable->initial.size();
     if (r.type == DataType::none || bytes % size_of(r.type) != 0) {
-      faults_.push_back(document.fault(symbol.place, "\"" + symbol.name + "\" has " + std::to_string(bytes) + " bytes of type " +
+      faults_.push_back(document.fault(symbol.place, "\"" + symbol.name + "\" has " + std::to_string(bytes) +
+                                                         " bytes of type " +
                                                          std::string(name_of(r.variable->type)) +
                                                          "; say as what they are to be read (type = ...)"));
       return r;
@@ -180,7 +183,8 @@ class Planner {
     if (symbol.initial) r.initial = read_initial(*symbol.initial, context);
     if (symbol.expect) r.expect = read_expectation(*symbol.expect, context);
     if (symbol.expect && r.variable->space == Space::constant)
-      faults_.push_back(document.fault(symbol.expect->place, "expect: a kernel cannot write constant memory"));
+      faults_.push_back(
+          document.fault(symbol.expect->place, "expect: a kernel cannot write constant memory"));
     return r;
   }
 
@@ -199,6 +203,8 @@ class Planner {
 
 }  // namespace
 
-Result<RunPlan> plan_run(const std::vector<std::string>& inputs, bool tags_only) { return Planner(tags_only).run(inputs); }
+Result<RunPlan> plan_run(const std::vector<std::string>& inputs, bool tags_only) {
+  return Planner(tags_only).run(inputs);
+}
 
 }  // namespace warpline

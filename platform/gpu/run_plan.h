@@ -31,10 +31,10 @@ struct LoadedFile {
 
 /// One grid to run, in order: a launch of a file, or a trace.
 struct Step {
-  std::string input;        ///< the INPUT it came from
-  std::size_t file = 0;     ///< of a launch
+  std::string input;     ///< the INPUT it came from
+  std::size_t file = 0;  ///< of a launch
   std::size_t launch = 0;
-  std::string trace;        ///< path of a trace; empty: a launch
+  std::string trace;  ///< path of a trace; empty: a launch
 };
 
 /// Everything that a run will do, read and checked as far as it can be without a GPU. All inputs
@@ -43,7 +43,7 @@ struct RunPlan {
   std::vector<std::string> inputs;
   std::vector<LoadedFile> files;
   std::vector<Step> steps;
-  bool without_data = false;            ///< traces and generators carry none
+  bool without_data = false;  ///< traces and generators carry none
   std::vector<std::string> warnings;
 };
 

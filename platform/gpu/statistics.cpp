@@ -43,7 +43,8 @@ class CounterTable::Learner : public CounterVisitor {
 class CounterTable::Reader : public CounterVisitor {
  public:
   explicit Reader(const CounterTable& table) : table_(table), values(table.entries_.size()) {}
-  void counter(std::string_view, std::string_view, std::uint64_t value, std::string_view, std::string_view) override {
+  void counter(std::string_view, std::string_view, std::uint64_t value, std::string_view,
+               std::string_view) override {
     WARPLINE_EXPECT(next < table_.slots_.size(), "a netlist keeps its counters");
     const Slot& slot = table_.slots_[next++];
     values[slot.total] += value;
@@ -106,15 +107,18 @@ std::string quoted(std::string_view text) {
 }
 
 /// JSON has no infinity and no NaN.
-std::string number(double x) { return std::isfinite(x) ? fmt::format("{}", x) : "0"; }
+std::string number(double x) {
+  return std::isfinite(x) ? fmt::format("{}", x) : "0";
+}
 
-void append_counters(std::string& out, const CounterTable& table, const CounterTable::Values& values, const char* indent) {
+void append_counters(std::string& out, const CounterTable& table, const CounterTable::Values& values,
+                     const char* indent) {
   out += "{";
   const char* comma = "\n";
   for (std::size_t n = 0; n < values.size(); ++n) {
     const CounterTable::Entry& e = table.entries()[n];
-    out += fmt::format("{}{}  {}: {{\"value\": {}, \"unit\": {}, \"description\": {}}}", comma, indent, quoted(e.path),
-                       values[n], quoted(e.unit), quoted(e.description));
+    out += fmt::format("{}{}  {}: {{\"value\": {}, \"unit\": {}, \"description\": {}}}", comma, indent,
+                       quoted(e.path), values[n], quoted(e.unit), quoted(e.description));
     comma = ",\n";
   }
   if (!values.empty()) out += fmt::format("\n{}", indent);
@@ -125,18 +129,20 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
 
 std::string to_json(const RunStatistics& run) {
   std::string out = "{\n  \"schema\": 1,\n";
-  out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": [", quoted(run.version),
-                     quoted(run.gpu), quoted(run.transport));
+  out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": [",
+                     quoted(run.version), quoted(run.gpu), quoted(run.transport));
   for (std::size_t n = 0; n < run.inputs.size(); ++n) out += (n == 0 ? "" : ", ") + quoted(run.inputs[n]);
-  out += fmt::format("],\n  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
-                     number(run.time_ns), number(run.wall_s));
+  out += fmt::format("],\n  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ",
+                     run.cycles, number(run.time_ns), number(run.wall_s));
   append_counters(out, run.table, run.values, "  ");
   out += ",\n  \"launches\": [";
   for (std::size_t n = 0; n < run.launches.size(); ++n) {
     const LaunchStatistics& l = run.launches[n];
-    out += fmt::format("{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n      \"cycles\": {},\n"
-                       "      \"counters\": ",
-                       n == 0 ? "" : ",", quoted(l.kernel), quoted(l.input), quoted(l.outcome), l.cycles);
+    out += fmt::format(
+        "{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n      \"cycles\": "
+        "{},\n"
+        "      \"counters\": ",
+        n == 0 ? "" : ",", quoted(l.kernel), quoted(l.input), quoted(l.outcome), l.cycles);
     append_counters(out, run.table, l.values, "      ");
     out += "\n    }";
   }

@@ -53,8 +53,8 @@ class CounterTable {
 /// What one launch did.
 struct LaunchStatistics {
   std::string kernel;
-  std::string input;       ///< the file it came from
-  std::string outcome;     ///< "done", "deadlock", "cycle limit", "stopped"
+  std::string input;    ///< the file it came from
+  std::string outcome;  ///< "done", "deadlock", "cycle limit", "stopped"
   Cycle cycles = 0;
   CounterTable::Values values;
 };

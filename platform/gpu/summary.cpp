@@ -18,7 +18,8 @@ std::string grouped(std::uint64_t n) {
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? "-" : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "-"
+                    : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -37,7 +38,8 @@ std::string time_text(double ns) {
 
 class Summary {
  public:
-  Summary(const RunStatistics& run, double dram_peak, bool colour) : run_(run), peak_(dram_peak), colour_(colour) {}
+  Summary(const RunStatistics& run, double dram_peak, bool colour)
+      : run_(run), peak_(dram_peak), colour_(colour) {}
 
   std::string text() {
     head();
@@ -50,7 +52,9 @@ class Summary {
   }
 
  private:
-  [[nodiscard]] std::uint64_t at(const std::string& path) const { return run_.table.value(run_.values, path); }
+  [[nodiscard]] std::uint64_t at(const std::string& path) const {
+    return run_.table.value(run_.values, path);
+  }
   [[nodiscard]] std::string paint(const char* code, const std::string& text) const {
     return colour_ ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
   }
@@ -61,7 +65,8 @@ class Summary {
   void title(const char* text) { out_ += "\n" + paint("1", text) + "\n"; }
 
   void head() {
-    out_ += paint("1", fmt::format("{}: {} cycles, {}", run_.gpu, grouped(run_.cycles), time_text(run_.time_ns))) +
+    out_ += paint("1",
+                  fmt::format("{}: {} cycles, {}", run_.gpu, grouped(run_.cycles), time_text(run_.time_ns))) +
             fmt::format(" simulated in {:.2f} s\n", run_.wall_s);
   }
 
@@ -75,30 +80,35 @@ class Summary {
     const std::uint64_t warp = at("sm.instructions");
     const std::uint64_t thread = at("sm.thread_instructions");
     row("warp instructions", grouped(warp),
-        run_.cycles == 0 ? "" : fmt::format("{:.2f} per cycle", static_cast<double>(warp) / static_cast<double>(run_.cycles)));
+        run_.cycles == 0
+            ? ""
+            : fmt::format("{:.2f} per cycle", static_cast<double>(warp) / static_cast<double>(run_.cycles)));
     row("thread instructions", grouped(thread), "lanes active " + share(thread, warp * kWarpLanes));
     const std::uint64_t requests = at("sm.lsu.global_requests");
     const std::uint64_t sectors = at("sm.lsu.global_sectors");
     row("memory instructions", grouped(at("sm.lsu.instructions")), "");
     row("global lines", grouped(requests),
-        requests == 0 ? "" : fmt::format("{} sectors, {:.2f} per line", grouped(sectors),
-                                         static_cast<double>(sectors) / static_cast<double>(requests)));
+        requests == 0 ? ""
+                      : fmt::format("{} sectors, {:.2f} per line", grouped(sectors),
+                                    static_cast<double>(sectors) / static_cast<double>(requests)));
     const std::uint64_t shared = at("sm.lsu.shared_accesses");
     if (shared != 0)
-      row("shared accesses", grouped(shared), fmt::format("{:.2f} bank cycles each",
-                                                          static_cast<double>(at("sm.lsu.shared_passes")) / static_cast<double>(shared)));
+      row("shared accesses", grouped(shared),
+          fmt::format("{:.2f} bank cycles each",
+                      static_cast<double>(at("sm.lsu.shared_passes")) / static_cast<double>(shared)));
   }
 
   void caches() {
     title("Caches (32 B sectors)");
     out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", "", "look-ups", "hits", "misses", "hit rate");
-    for (const auto& [label, path] : {std::pair{"L1 local/global", "l1_lg"}, std::pair{"texture/.nc", "texture"},
-                                      std::pair{"constant", "constant"}, std::pair{"L2", "l2"}}) {
+    for (const auto& [label, path] :
+         {std::pair{"L1 local/global", "l1_lg"}, std::pair{"texture/.nc", "texture"},
+          std::pair{"constant", "constant"}, std::pair{"L2", "l2"}}) {
       const std::uint64_t all = at(std::string(path) + ".sector_accesses");
       const std::uint64_t hits = at(std::string(path) + ".sector_hits");
       if (all == 0) continue;
-      out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", label, grouped(all), grouped(hits), grouped(all - hits),
-                          share(hits, all));
+      out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", label, grouped(all), grouped(hits),
+                          grouped(all - hits), share(hits, all));
     }
   }
 
@@ -111,7 +121,9 @@ class Summary {
     row("DRAM read", bytes_text(read), rate(read));
     row("DRAM written", bytes_text(written), rate(written));
     const double used = run_.time_ns > 0 ? static_cast<double>(read + written) / run_.time_ns : 0;
-    if (peak_ > 0) row("DRAM bandwidth used", fmt::format("{:.1f}%", 100 * used / peak_), fmt::format("of {:.1f} GB/s", peak_));
+    if (peak_ > 0)
+      row("DRAM bandwidth used", fmt::format("{:.1f}%", 100 * used / peak_),
+          fmt::format("of {:.1f} GB/s", peak_));
     const std::uint64_t served = at("dram.row_hits") + at("dram.row_misses") + at("dram.row_conflicts");
     if (served != 0) row("DRAM row hits", share(at("dram.row_hits"), served), "");
     if (up + down != 0) {
@@ -127,7 +139,8 @@ class Summary {
   void launches() {
     if (run_.launches.size() < 2) return;
     title("Launches");
-    out_ += fmt::format("  {:<34}{:>16}{:>12}{:>12}{:>18}\n", "kernel", "cycles", "L1 hits", "L2 hits", "DRAM bytes");
+    out_ += fmt::format("  {:<34}{:>16}{:>12}{:>12}{:>18}\n", "kernel", "cycles", "L1 hits", "L2 hits",
+                        "DRAM bytes");
     for (std::size_t n = 0; n < std::min(run_.launches.size(), kLaunchRows); ++n) {
       const LaunchStatistics& l = run_.launches[n];
       const auto v = [&](const char* path) { return run_.table.value(l.values, path); };

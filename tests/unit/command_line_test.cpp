@@ -43,8 +43,10 @@ class CommandLineTest : public ::testing::Test {
     folder_ = std::filesystem::temp_directory_path() / ("warpline-cli-" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
     input_ = path("g.toml");
-    std::ofstream(input_) << "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 2000\ngrid = [8]\nblock = [128]\n"
-                             "[[launch]]\ngenerator = \"random\"\nfootprint = 65536\naccesses = 500\ngrid = [3]\nblock = [64]\n";
+    std::ofstream(input_) << "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 2000\ngrid = "
+                             "[8]\nblock = [128]\n"
+                             "[[launch]]\ngenerator = \"random\"\nfootprint = 65536\naccesses = 500\ngrid = "
+                             "[3]\nblock = [64]\n";
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string path(const std::string& name) { return (folder_ / name).string(); }
@@ -85,7 +87,8 @@ TEST_F(CommandLineTest, TotalsAreSumsOfInstancesAndOfLaunches) {
   std::uint64_t slices = 0, launches = 0;
   for (int n = 0; n < 5; ++n)
     slices += json["counters"]["l2[" + std::to_string(n) + "].sector_accesses"]["value"].get<std::uint64_t>();
-  for (const auto& l : json["launches"]) launches += l["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
+  for (const auto& l : json["launches"])
+    launches += l["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
   const auto total = json["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
   EXPECT_GT(total, 0U);
   EXPECT_EQ(slices, total);
@@ -152,9 +155,12 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
 }
 
 TEST_F(CommandLineTest, HelpAndVersionGoToStdout) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--help"}, {"run", "--help"}, {"config", "--help"}, {"config", "list", "--help"},
-        {"config", "show", "--help"}, {"config", "check", "--help"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"run", "--help"},
+                                                {"config", "--help"},
+                                                {"config", "list", "--help"},
+                                                {"config", "show", "--help"},
+                                                {"config", "check", "--help"}}) {
     const Ended e = command(words);
     EXPECT_EQ(e.status, kDone);
     EXPECT_THAT(e.out, HasSubstr("Example: warpline "));
@@ -179,7 +185,7 @@ TEST_F(CommandLineTest, ConfigListsShowsAndChecks) {
 TEST(Progress, TextFitsALine) {
   const std::string text = progress_text(0.5, 3'000'000, 2.0, std::string(100, 'k'));
   EXPECT_LE(text.size(), 78U);
-  EXPECT_THAT(text, HasSubstr("############............]  50%  1.5 Mcycles/s, 2 s left"));
+  EXPECT_THAT(text, HasSubstr("############............]  50.0%  1.5 Mcycles/s, 2 s left"));
   EXPECT_THAT(progress_text(0, 0, 0, "k"), Not(HasSubstr("left")));
 }
 

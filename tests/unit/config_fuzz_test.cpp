@@ -17,8 +17,11 @@ unsigned mutants() {
 
 /// A slightly damaged copy: bytes changed, dropped, doubled, the end cut off, or a token put in.
 std::string mutate(std::string text, std::uint64_t seed) {
-  static const std::vector<std::string> tokens = {"[[", "]]", "=", "\"", "{", "}", "-1", "99999999999999999999", "1e309", "nan",
-                                                  "true", ",", "#", "\n", "[", "i", "(", ")", "sum(", "?", "<<", "0", "'''", "\\u", "\xFF"};
+  static const std::vector<std::string> tokens = {
+      "[[",    "]]",  "=",    "\"", "{",  "}",  "-1",  "99999999999999999999",
+      "1e309", "nan", "true", ",",  "#",  "\n", "[",   "i",
+      "(",     ")",   "sum(", "?",  "<<", "0",  "'''", "\\u",
+      "\xFF"};
   Random random(seed * 1000);
   const std::uint64_t edits = 1 + random.below(4);
   for (std::uint64_t n = 0; n < edits && !text.empty(); ++n) {
@@ -42,10 +45,14 @@ void expect_readable(const Diagnostics& faults, std::uint64_t seed) {
 }
 
 TEST(ConfigFuzz, MutatedExpressionsGiveAValueOrAFault) {
-  const std::vector<std::string> seeds = {
-      "a[i] + b[i] * 2.5 - 1e-3", "sum(k, 0, 4, a[k] * b[(i + k) % 4]) / 3", "i & 1 ? max(a[i], b[i]) : -sqrt(abs(a[i]))",
-      "(i << 3 | 5) ^ ~i >> 2", "dot(k, 0, i, fma(a[k], 2, 1), 0x1F)", "!(i == 3) && i <= 7 || i != 2"};
-  const std::vector<DataType> types = {DataType::f32, DataType::u8, DataType::s64, DataType::u64, DataType::f64};
+  const std::vector<std::string> seeds = {"a[i] + b[i] * 2.5 - 1e-3",
+                                          "sum(k, 0, 4, a[k] * b[(i + k) % 4]) / 3",
+                                          "i & 1 ? max(a[i], b[i]) : -sqrt(abs(a[i]))",
+                                          "(i << 3 | 5) ^ ~i >> 2",
+                                          "dot(k, 0, i, fma(a[k], 2, 1), 0x1F)",
+                                          "!(i == 3) && i <= 7 || i != 2"};
+  const std::vector<DataType> types = {DataType::f32, DataType::u8, DataType::s64, DataType::u64,
+                                       DataType::f64};
   const std::vector<std::uint8_t> content(4 * 8, 0x3F);
   unsigned compiled = 0;
   for (std::uint64_t m = 0; m < mutants(); ++m) {
@@ -66,9 +73,12 @@ TEST(ConfigFuzz, MutatedExpressionsGiveAValueOrAFault) {
 TEST(ConfigFuzz, MutatedLaunchFilesLoadOrExplain) {
   const std::string text =
       "[[launch]]\ngenerator = \"chase\"\nfootprint = 65536\nstride = 128\naccesses = 1000\n"
-      "[[launch]]\nmodule = \"/dev/null\"\nkernel = \"vecadd\"\ngrid = [64, 1, 1]\nblock = [256, 1, 1]\nshared_bytes = 16\n"
-      "[[launch.argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 16384\ninit = { iota = { start = 0, step = 1 } }\n"
-      "[[launch.argument]]\nbuffer = \"c\"\ntype = \"u64\"\ncount = 7\naperture = \"sysmem\"\ninit = { random = { seed = 3 } }\n"
+      "[[launch]]\nmodule = \"/dev/null\"\nkernel = \"vecadd\"\ngrid = [64, 1, 1]\nblock = [256, 1, "
+      "1]\nshared_bytes = 16\n"
+      "[[launch.argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 16384\ninit = { iota = { start = 0, step "
+      "= 1 } }\n"
+      "[[launch.argument]]\nbuffer = \"c\"\ntype = \"u64\"\ncount = 7\naperture = \"sysmem\"\ninit = { "
+      "random = { seed = 3 } }\n"
       "expect = { expression = \"a[i] + sum(k, 0, 3, c[k])\", tolerance = { abs = 0.5 } }\n"
       "[[launch.argument]]\nscalar = 16384\ntype = \"u32\"\n[[launch.argument]]\nbytes = \"0102\"\n"
       "[[symbol]]\nname = \"s\"\ninit = { value = 1 }\n";
@@ -91,8 +101,9 @@ TEST(ConfigFuzz, MutatedPresetsParseOrExplain) {
 }
 
 TEST(ConfigFuzz, MutatedOverridesLoadOrExplain) {
-  const std::vector<std::string> seeds = {"l2.slices=16", "hops.sm_l1_lg.request = { latency = 3 }", "crossbar.hash_masks=[1, 0x20]",
-                                          "name=\"x\"", "pcie.atomic_ops=false"};
+  const std::vector<std::string> seeds = {"l2.slices=16", "hops.sm_l1_lg.request = { latency = 3 }",
+                                          "crossbar.hash_masks=[1, 0x20]", "name=\"x\"",
+                                          "pcie.atomic_ops=false"};
   for (std::uint64_t m = 0; m < mutants(); ++m) {
     const auto loaded = load_gpu("mini", {{mutate(seeds[m % seeds.size()], m)}});
     if (!loaded.ok()) expect_readable(loaded.faults(), m);

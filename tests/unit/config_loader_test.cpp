@@ -95,7 +95,8 @@ TEST(ConfigLoader, EveryFaultAtOnceWithPlaceAndHint) {
   for (const Diagnostic& d : f) all += d.text();
   EXPECT_THAT(all, HasSubstr("gpu.sms: must be an integer, not a string"));
   EXPECT_THAT(all, HasSubstr("did you mean \"l2.slices\"?"));
-  EXPECT_THAT(all, HasSubstr(":5:1: error: gpu.l2.slcies: unknown key\n  5 | slcies = 4\n    | ^~~~~~\n  hint: did you mean \"slices\"?"));
+  EXPECT_THAT(all, HasSubstr(":5:1: error: gpu.l2.slcies: unknown key\n  5 | slcies = 4\n    | ^~~~~~\n  "
+                             "hint: did you mean \"slices\"?"));
   EXPECT_THAT(all, HasSubstr("gpu.l2.sets: must not be negative"));
   EXPECT_THAT(all, HasSubstr("gpu.l2.ways: must be at most 4294967295"));
   EXPECT_THAT(all, HasSubstr("gpu.pcie.atomic_ops: must be true or false, not an integer"));
@@ -126,7 +127,8 @@ TEST(ConfigLoader, RulesHoldAtTheirEdges) {
 }
 
 TEST(ConfigLoader, MalformedOverridesAreFaults) {
-  for (const char* text : {"", "sms", "=3", "sms=", "[l2]", "#a=b", "sms=1\nsms=2", "l2.slices==4", "[l2]\r\nslices=4"}) {
+  for (const char* text :
+       {"", "sms", "=3", "sms=", "[l2]", "#a=b", "sms=1\nsms=2", "l2.slices==4", "[l2]\r\nslices=4"}) {
     const auto loaded = load_gpu("mini", {{text}});
     ASSERT_FALSE(loaded.ok()) << text;
     EXPECT_THAT(loaded.faults().front().text(), HasSubstr("--set")) << text;
@@ -140,7 +142,8 @@ TEST(ConfigLoader, UnknownPresetSuggestsTheNearest) {
 }
 
 TEST(ConfigLoader, ShallowChannelsAreNamed) {
-  const auto loaded = load_gpu("mini", {{"hops.l2_dram.request.depth=2"}, {"hops.l2_dram.request.latency=5"}});
+  const auto loaded =
+      load_gpu("mini", {{"hops.l2_dram.request.depth=2"}, {"hops.l2_dram.request.latency=5"}});
   ASSERT_TRUE(loaded.ok());
   const Problems shallow = loaded.value().shallow_channels();
   ASSERT_THAT(shallow, SizeIs(1));
@@ -161,7 +164,8 @@ TEST(Files, AtomicWriteReplacesAndLeavesNothingBehind) {
   EXPECT_THAT(write_file_atomically(file.path(), "new"), IsEmpty());
   EXPECT_EQ(read_file(file.path()).value(), "new");
   const auto folder = std::filesystem::path(file.path()).parent_path();
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()),
+            1);
   EXPECT_THAT(write_file_atomically(folder.string() + "/no/such/out.txt", "x"), HasSubstr("No such file"));
   EXPECT_THAT(write_file_atomically(folder.string(), "x"), HasSubstr("is a folder"));
   EXPECT_FALSE(read_file(folder.string()).ok());

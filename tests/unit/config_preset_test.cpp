@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 #include "warpline/config/document.h"
@@ -22,18 +21,35 @@ TEST_P(Preset, LoadsUnderItsOwnName) {
 }
 
 TEST_P(Preset, ChannelsAreDeepEnoughToFillTheirWires) {
-  for (const Problem& p : load_gpu(GetParam(), {}).value().shallow_channels()) ADD_FAILURE() << p.path << ": " << p.message;
+  for (const Problem& p : load_gpu(GetParam(), {}).value().shallow_channels())
+    ADD_FAILURE() << p.path << ": " << p.message;
+}
+
+/// Whether a line of TOML holds a number outside its comment and its strings.
+bool holds_number(const std::string& code) {
+  bool quoted = false;
+  char before = '=';
+  for (const char c : code) {
+    if (c == '"') quoted = !quoted;
+    const bool starts = before == '=' || before == ',' || before == '[' || before == ' ';
+    if (!quoted && starts && c >= '0' && c <= '9') return true;
+    before = c;
+  }
+  return false;
 }
 
 TEST_P(Preset, EveryNumberSaysWhereItComesFrom) {
   std::istringstream lines(preset_text(GetParam()));
-  const std::regex number("^[^#]*[=,\\[ ](0x)?[0-9]");
-  const std::regex source("#.*(calibrated|[A-Z][A-Za-z ]+|seed)");
   unsigned numbers = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (!std::regex_search(line, number)) continue;
+    const std::size_t comment = std::min(line.find('#'), line.size());
+    if (!holds_number(line.substr(0, comment))) continue;
     ++numbers;
-    EXPECT_TRUE(std::regex_search(line, source)) << line;
+    const std::string source = line.substr(comment);
+    const bool names_a_source =
+        source.find("calibrated") != std::string::npos || source.find('(') != std::string::npos ||
+        source.find("seed") != std::string::npos || source.find("gpu-benches") != std::string::npos;
+    EXPECT_TRUE(names_a_source) << line;
   }
   EXPECT_GT(numbers, 50U);
 }
@@ -53,7 +69,9 @@ TEST_P(Preset, SetsEveryKey) {
   }
 }
 
-std::uint64_t cache_bytes(const CacheGeometry& g) { return std::uint64_t{g.sets} * g.ways * kLineBytes; }
+std::uint64_t cache_bytes(const CacheGeometry& g) {
+  return std::uint64_t{g.sets} * g.ways * kLineBytes;
+}
 
 TEST(Presets, ShapesAreThoseOfThePublicDocuments) {
   const GpuConfig v100 = load_gpu("v100", {}).value();

@@ -29,8 +29,9 @@ struct Arrays {
   std::vector<std::uint64_t> w = {~0ULL, 1, 2, 3, 4};
   std::vector<std::uint8_t> c = {255, 1, 2, 3, 4};
   std::vector<double> d = {0.1, 1e300, -1e300, 3.99, -3.99};
-  std::vector<NamedArray> names = {{"a", DataType::f32}, {"b", DataType::f32}, {"u", DataType::u32}, {"s", DataType::s32},
-                                   {"w", DataType::u64}, {"c", DataType::u8},  {"d", DataType::f64}};
+  std::vector<NamedArray> names = {{"a", DataType::f32}, {"b", DataType::f32}, {"u", DataType::u32},
+                                   {"s", DataType::s32}, {"w", DataType::u64}, {"c", DataType::u8},
+                                   {"d", DataType::f64}};
   [[nodiscard]] std::vector<ArrayView> views() const {
     return {view(a), view(b), view(u), view(s), view(w), view(c), view(d)};
   }
@@ -85,7 +86,8 @@ TEST(Expression, LiteralsAreThoseOfC) {
   EXPECT_EQ(at("0xFFFFFFFFFFFFFFFF", DataType::u64), "18446744073709551615");
   EXPECT_EQ(at("1.5e1 + .5 + 2.", DataType::f64), "17.5");
   EXPECT_EQ(at("0x1p-3", DataType::f64), "0.125");
-  EXPECT_EQ(at("0.1f", DataType::f64), element_text(DataType::f64, float_bits(DataType::f64, static_cast<double>(0.1F))));
+  EXPECT_EQ(at("0.1f", DataType::f64),
+            element_text(DataType::f64, float_bits(DataType::f64, static_cast<double>(0.1F))));
   EXPECT_EQ(at("010", DataType::f64), "8");
   EXPECT_EQ(f32_at("16777217"), 16777216.0F);
   EXPECT_EQ(f32_at("0.1"), 0.1F);
@@ -144,9 +146,9 @@ TEST(Expression, IntegerPartsOfFloatExpressionsAreExact) {
   EXPECT_EQ(f32_at("i % 7 * 0.5", 16777220), static_cast<float>(16777220 % 7) * 0.5F);
   EXPECT_EQ(f32_at("i == 16777217 ? 1 : 2", 16777217), 1.0F);
   EXPECT_EQ(f32_at("i & 1 ? a[1] : b[1]", 3), 2.5F);
-  EXPECT_EQ(f32_at("i / 2", 3), 1.5F);      // a float operation
-  EXPECT_EQ(f32_at("a[i / 2]", 3), 2.5F);   // an index
-  EXPECT_EQ(f32_at("a[u[4] - 1]"), 2.5F);   // through another buffer
+  EXPECT_EQ(f32_at("i / 2", 3), 1.5F);     // a float operation
+  EXPECT_EQ(f32_at("a[i / 2]", 3), 2.5F);  // an index
+  EXPECT_EQ(f32_at("a[u[4] - 1]"), 2.5F);  // through another buffer
 }
 
 TEST(Expression, SumsAddInOrder) {
@@ -202,7 +204,8 @@ TEST(Expression, MistakesNameThePlace) {
 TEST(Expression, FaultsWhileEvaluatingAreReported) {
   EXPECT_THAT(fault_of("1 / (i - i)", DataType::u32).message, HasSubstr("division by zero"));
   EXPECT_THAT(fault_of("1 % 0", DataType::f32).message, HasSubstr("division by zero"));
-  EXPECT_THAT(fault_of("u[5]", DataType::u32).message, HasSubstr("index 5 is outside the buffer of 5 elements"));
+  EXPECT_THAT(fault_of("u[5]", DataType::u32).message,
+              HasSubstr("index 5 is outside the buffer of 5 elements"));
   EXPECT_THAT(fault_of("u[i - 1]", DataType::u32).message, HasSubstr("index -1 is outside"));
   EXPECT_THAT(fault_of("1 << 64", DataType::u64).message, HasSubstr("shift by 64"));
   EXPECT_THAT(fault_of("1 << -1", DataType::s32).message, HasSubstr("shift by -1"));
@@ -218,7 +221,8 @@ TEST(Expression, MatrixMultiplyOf128IsQuick) {
   }
   Expression e;
   ASSERT_TRUE(Expression::compile("dot(k, 0, 128, a[i / 128 * 128 + k], b[k * 128 + i % 128])", DataType::f32,
-                                  {{"a", DataType::f32}, {"b", DataType::f32}}, e).empty());
+                                  {{"a", DataType::f32}, {"b", DataType::f32}}, e)
+                  .empty());
   std::vector<std::uint64_t> out(n * n);
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_FALSE(e.evaluate({view(a), view(b)}, 0, n * n, out.data()).has_value());

@@ -29,7 +29,9 @@ class LaunchFiles : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& name, const std::string& bytes) { std::ofstream(folder_ / name) << bytes; }
-  Result<LaunchFile> parse(const std::string& text) { return parse_launch_file((folder_ / "l.toml").string(), text); }
+  Result<LaunchFile> parse(const std::string& text) {
+    return parse_launch_file((folder_ / "l.toml").string(), text);
+  }
   LaunchFile good(const std::string& text) {
     auto r = parse(text);
     if (r.ok()) return std::move(r.value());
@@ -51,13 +53,14 @@ class LaunchFiles : public ::testing::Test {
 const std::string kHead = "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [64, 1, 1]\nblock = [256]\n";
 
 TEST_F(LaunchFiles, ReadsTheDocumentedExample) {
-  const LaunchFile f = good(kHead +
-                            "[[argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 16384\n"
-                            "init = { iota = { start = 0, step = 1 } }\n"
-                            "[[argument]]\nbuffer = \"c\"\ntype = \"f32\"\ncount = 16384\n"
-                            "expect = { expression = \"a[i] + c[i]\" }\naperture = \"sysmem\"\ndump = \"c.bin\"\n"
-                            "[[argument]]\nscalar = 16384\ntype = \"u32\"\n"
-                            "[[argument]]\nbytes = \"01 02_fF\"\n");
+  const LaunchFile f =
+      good(kHead +
+           "[[argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 16384\n"
+           "init = { iota = { start = 0, step = 1 } }\n"
+           "[[argument]]\nbuffer = \"c\"\ntype = \"f32\"\ncount = 16384\n"
+           "expect = { expression = \"a[i] + c[i]\" }\naperture = \"sysmem\"\ndump = \"c.bin\"\n"
+           "[[argument]]\nscalar = 16384\ntype = \"u32\"\n"
+           "[[argument]]\nbytes = \"01 02_fF\"\n");
   ASSERT_THAT(f.launches, SizeIs(1));
   const Launch& l = f.launches[0];
   EXPECT_EQ(f.modules[l.module].text, "the module");
@@ -80,7 +83,8 @@ TEST_F(LaunchFiles, SeveralLaunchesShareBuffersAndModules) {
   const LaunchFile f = good(
       "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"first\"\ngrid = [1]\nblock = [32]\ninvalidate_l1 = false\n"
       "[[launch.argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 3\n"
-      "[[launch]]\nmodule = \"./k.ptx\"\nkernel = \"second\"\ngrid = [2, 3, 4]\nblock = [32, 2, 2]\nshared_bytes = 1024\n"
+      "[[launch]]\nmodule = \"./k.ptx\"\nkernel = \"second\"\ngrid = [2, 3, 4]\nblock = [32, 2, "
+      "2]\nshared_bytes = 1024\n"
       "[[launch.argument]]\nbuffer = \"a\"\n[[launch.argument]]\nbuffer = \"a\"\n"
       "[[symbol]]\nname = \"table\"\ntype = \"u32\"\ninit = { value = 3 }\n");
   ASSERT_THAT(f.launches, SizeIs(2));
@@ -94,7 +98,8 @@ TEST_F(LaunchFiles, SeveralLaunchesShareBuffersAndModules) {
 }
 
 TEST_F(LaunchFiles, GeneratorsNeedNoModule) {
-  const LaunchFile f = good("generator = \"chase\"\nfootprint = 65536\nstride = 128\naccesses = 1000\nseed = 5\n");
+  const LaunchFile f =
+      good("generator = \"chase\"\nfootprint = 65536\nstride = 128\naccesses = 1000\nseed = 5\n");
   ASSERT_TRUE(f.launches.at(0).generator.has_value());
   EXPECT_EQ(f.launches[0].generator->footprint, 65536U);
   EXPECT_EQ(f.launches[0].generator->seed, 5U);
@@ -107,14 +112,14 @@ TEST_F(LaunchFiles, GeneratorsNeedNoModule) {
 }
 
 TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {
-  const std::string all = bad(
-      "modul = \"k.ptx\"\nkernel = 3\ngrid = [0, 1, 70000]\nblock = [1024, 2]\n"
-      "[[argument]]\nbuffer = \"a\"\ntype = \"f23\"\ncount = -1\n"
-      "[[argument]]\nscalar = 300\ntype = \"u8\"\n"
-      "[[argument]]\nbuffer = \"b\"\n"
-      "[[argument]]\nbuffer = \"a\"\ncount = 4\n"
-      "[[argument]]\nscalar = 1\nbuffer = \"c\"\n"
-      "[[argument]]\nbytes = \"abc\"\n");
+  const std::string all =
+      bad("modul = \"k.ptx\"\nkernel = 3\ngrid = [0, 1, 70000]\nblock = [1024, 2]\n"
+          "[[argument]]\nbuffer = \"a\"\ntype = \"f23\"\ncount = -1\n"
+          "[[argument]]\nscalar = 300\ntype = \"u8\"\n"
+          "[[argument]]\nbuffer = \"b\"\n"
+          "[[argument]]\nbuffer = \"a\"\ncount = 4\n"
+          "[[argument]]\nscalar = 1\nbuffer = \"c\"\n"
+          "[[argument]]\nbytes = \"abc\"\n");
   EXPECT_THAT(all, HasSubstr(":1:1: error: unknown key \"modul\" in the launch file"));
   EXPECT_THAT(all, HasSubstr("did you mean \"module\"?"));
   EXPECT_THAT(all, HasSubstr("lacks \"module\""));
@@ -133,17 +138,19 @@ TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {
 }
 
 TEST_F(LaunchFiles, WhatIsNotBuiltIsRefusedByName) {
-  const std::string all = bad(kHead +
-                              "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\naperture = \"peer\"\n"
-                              "[[argument]]\ntexture = { buffer = \"a\", width = 1, height = 1, format = \"r32f\" }\n"
-                              "[[argument]]\nsurface = { buffer = \"a\" }\n");
+  const std::string all =
+      bad(kHead +
+          "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\naperture = \"peer\"\n"
+          "[[argument]]\ntexture = { buffer = \"a\", width = 1, height = 1, format = \"r32f\" }\n"
+          "[[argument]]\nsurface = { buffer = \"a\" }\n");
   EXPECT_THAT(all, HasSubstr("peer memory is not built yet"));
   EXPECT_THAT(all, HasSubstr("texture arguments are not built yet"));
   EXPECT_THAT(all, HasSubstr("surface arguments are not built yet"));
 }
 
 TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {
-  const std::string all = bad(kHead + "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nkernal = 3\n");
+  const std::string all =
+      bad(kHead + "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nkernal = 3\n");
   EXPECT_THAT(all, HasSubstr("\"module\" belongs into a [[launch]] table"));
   EXPECT_THAT(all, HasSubstr("unknown key \"kernal\" in [[launch]]"));
   EXPECT_THAT(bad("launch = 3\n"), HasSubstr("launch: must be [[launch]] tables"));
@@ -151,7 +158,8 @@ TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {
 
 TEST_F(LaunchFiles, HugeCountsAreFaultsNotAllocations) {
   const auto argument = [](const std::string& count) {
-    return kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"f64\"\ncount = " + count + "\ninit = { random = { seed = 1 } }\n";
+    return kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"f64\"\ncount = " + count +
+           "\ninit = { random = { seed = 1 } }\n";
   };
   EXPECT_THAT(bad(argument("9223372036854775807")), HasSubstr("count: must be 1 to 137438953472"));
   EXPECT_THAT(bad(argument("0")), HasSubstr("count: must be"));
@@ -170,16 +178,19 @@ TEST_F(LaunchFiles, ContentsAreChecked) {
   EXPECT_THAT(bad(buffer("init = { file = \"none.bin\" }")), HasSubstr("No such file"));
   write("four.bin", "abcd");
   write("five.bin", "abcde");
-  EXPECT_THAT(good(buffer("init = { file = \"four.bin\" }")).buffers[0].initial.bytes, ElementsAre('a', 'b', 'c', 'd'));
+  EXPECT_THAT(good(buffer("init = { file = \"four.bin\" }")).buffers[0].initial.bytes,
+              ElementsAre('a', 'b', 'c', 'd'));
   EXPECT_THAT(bad(buffer("expect = { file = \"five.bin\" }")), HasSubstr("has 5 bytes; the buffer has 4"));
-  EXPECT_THAT(bad(buffer("expect = { value = 1, tolerance = { abs = -1 } }")), HasSubstr("abs: must be finite and at least 0"));
+  EXPECT_THAT(bad(buffer("expect = { value = 1, tolerance = { abs = -1 } }")),
+              HasSubstr("abs: must be finite and at least 0"));
   EXPECT_THAT(bad(buffer("expect = { expression = \"a[i] + bb[i]\" }")),
               HasSubstr("9:33: error: expression: no buffer is called \"bb\""));
   EXPECT_THAT(bad(buffer("dump = \"\"")), HasSubstr("dump: must name a file"));
 }
 
 TEST_F(LaunchFiles, MissingFilesAreFaults) {
-  EXPECT_THAT(bad("module = \"none.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"), HasSubstr(":1:10: error: module: "));
+  EXPECT_THAT(bad("module = \"none.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"),
+              HasSubstr(":1:10: error: module: "));
   EXPECT_FALSE(load_launch_file((folder_ / "none.toml").string()).ok());
   EXPECT_THAT(bad("grid = [1,\n"), HasSubstr("error: "));
 }
@@ -201,9 +212,11 @@ TEST(InitialBytes, AreThoseOfTheInterface) {
   random.seed = 7;
   EXPECT_EQ(element(initial_bytes(random, DataType::u16, 3), DataType::u16, 2), splitmix64(9) & 0xFFFFU);
   const double wanted32 = static_cast<double>(splitmix64(9) >> 40U) / 16777216.0;
-  EXPECT_EQ(element(initial_bytes(random, DataType::f32, 3), DataType::f32, 2), float_bits(DataType::f32, wanted32));
+  EXPECT_EQ(element(initial_bytes(random, DataType::f32, 3), DataType::f32, 2),
+            float_bits(DataType::f32, wanted32));
   const double wanted64 = static_cast<double>(splitmix64(9) >> 11U) / 9007199254740992.0;
-  EXPECT_EQ(element(initial_bytes(random, DataType::f64, 3), DataType::f64, 2), float_bits(DataType::f64, wanted64));
+  EXPECT_EQ(element(initial_bytes(random, DataType::f64, 3), DataType::f64, 2),
+            float_bits(DataType::f64, wanted64));
 }
 
 TEST(Element, TextAndBits) {

@@ -61,7 +61,8 @@ const char* const kModule = R"(
 
 TEST_F(Plans, InputsAreStepsInOrder) {
   const std::string a = write("a.toml", kGenerator);
-  const std::string b = write("b.toml", std::string("[[launch]]\n") + kGenerator + "[[launch]]\n" + kGenerator);
+  const std::string b =
+      write("b.toml", std::string("[[launch]]\n") + kGenerator + "[[launch]]\n" + kGenerator);
   const auto plan = plan_run({a, b, a}, false);
   ASSERT_TRUE(plan.ok());
   ASSERT_THAT(plan.value().steps, SizeIs(4));
@@ -83,9 +84,10 @@ TEST_F(Plans, EveryFaultOfEveryInput) {
 
 TEST_F(Plans, GeneratorsMixWithModulesOnlyWithoutData) {
   write("m.ptx", kModule);
-  const std::string m = write("m.toml",
-                              "module = \"m.ptx\"\nkernel = \"copy\"\ngrid = [1]\nblock = [1]\n"
-                              "[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n[[argument]]\nscalar = 1\ntype = \"u32\"\n");
+  const std::string m = write(
+      "m.toml",
+      "module = \"m.ptx\"\nkernel = \"copy\"\ngrid = [1]\nblock = [1]\n"
+      "[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n[[argument]]\nscalar = 1\ntype = \"u32\"\n");
   const std::string g = write("g.toml", kGenerator);
   EXPECT_THAT(faults({m, g}), HasSubstr("generators carry no data"));
   EXPECT_THAT(faults({m, g}, true), IsEmpty());
@@ -96,16 +98,21 @@ TEST_F(Plans, ModulesAreCheckedAgainstTheLaunchFile) {
   write("m.ptx", kModule);
   const std::string head = "module = \"m.ptx\"\ngrid = [1]\nblock = [1]\n";
   EXPECT_THAT(faults({write("a.toml", head + "kernel = \"cpoy\"\n")}), HasSubstr("did you mean \"copy\"?"));
-  EXPECT_THAT(faults({write("b.toml", head + "kernel = \"copy\"\n[[argument]]\nscalar = 1\ntype = \"u32\"\n")}),
-              AllOf(HasSubstr("takes 2 arguments; 1 are given"),
-                    HasSubstr("argument 1 is a scalar of 4 bytes; parameter \"copy_param_0\" has 8")));
-  const std::string good = head + "kernel = \"copy\"\n[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n"
-                                  "[[argument]]\nscalar = 1\ntype = \"u32\"\n";
+  EXPECT_THAT(
+      faults({write("b.toml", head + "kernel = \"copy\"\n[[argument]]\nscalar = 1\ntype = \"u32\"\n")}),
+      AllOf(HasSubstr("takes 2 arguments; 1 are given"),
+            HasSubstr("argument 1 is a scalar of 4 bytes; parameter \"copy_param_0\" has 8")));
+  const std::string good = head +
+                           "kernel = \"copy\"\n[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n"
+                           "[[argument]]\nscalar = 1\ntype = \"u32\"\n";
   EXPECT_THAT(faults({write("c.toml", good + "[[symbol]]\nname = \"totl\"\ninit = { value = 1 }\n")}),
               HasSubstr("did you mean \"total\"?"));
-  EXPECT_THAT(faults({write("d.toml", good + "[[symbol]]\nname = \"table\"\ntype = \"u64\"\ninit = { value = 1 }\n")}),
+  EXPECT_THAT(faults({write("d.toml",
+                            good + "[[symbol]]\nname = \"table\"\ntype = \"u64\"\ninit = { value = 1 }\n")}),
               HasSubstr("has 12 bytes"));
-  const auto plan = plan_run({write("e.toml", good + "[[symbol]]\nname = \"table\"\ntype = \"u32\"\nexpect = { value = 1 }\n")}, false);
+  const auto plan = plan_run(
+      {write("e.toml", good + "[[symbol]]\nname = \"table\"\ntype = \"u32\"\nexpect = { value = 1 }\n")},
+      false);
   ASSERT_TRUE(plan.ok()) << plan.faults().front().text();
   EXPECT_EQ(plan.value().files[0].symbols[0].count, 3U);
 }
@@ -114,7 +121,8 @@ TEST_F(Plans, ModulesAreCheckedAgainstTheLaunchFile) {
 LaunchFile three_arguments() {
   const auto parsed = parse_launch_file(
       "p.toml",
-      "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\n"
+      "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n[[argument]]\nbuffer = \"a\"\ntype = "
+      "\"u8\"\ncount = 1\n"
       "[[argument]]\nscalar = 0x01020304\ntype = \"u32\"\n[[argument]]\nbytes = \"AABBCC\"\n");
   return parsed.value();
 }
@@ -127,7 +135,8 @@ TEST(PackParameters, FollowsTheOffsetsOfTheEntry) {
   entry.parameter_bytes = 20;
   const auto block = pack_parameters(file, file.launches[0], entry, {0x1122334455667788});
   ASSERT_TRUE(block.ok());
-  EXPECT_THAT(block.value(), ElementsAre(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 4, 3, 2, 1, 0, 0xAA, 0xBB, 0xCC));
+  EXPECT_THAT(block.value(), ElementsAre(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 4, 3, 2,
+                                         1, 0, 0xAA, 0xBB, 0xCC));
 }
 
 TEST(PackParameters, EveryMisfitAtOnce) {
@@ -140,20 +149,24 @@ TEST(PackParameters, EveryMisfitAtOnce) {
   ASSERT_FALSE(block.ok());
   ASSERT_THAT(block.faults(), SizeIs(3));
   EXPECT_THAT(block.faults()[0].message, HasSubstr("takes 2 arguments; 3 are given"));
-  EXPECT_THAT(block.faults()[1].message, HasSubstr("argument 1 is a buffer's address of 8 bytes; parameter \"p0\" has 4"));
+  EXPECT_THAT(block.faults()[1].message,
+              HasSubstr("argument 1 is a buffer's address of 8 bytes; parameter \"p0\" has 4"));
   EXPECT_EQ(block.faults()[2].line, 9U);
 }
 
-std::string compare(DataType type, const std::vector<double>& got, double wanted, double absolute, double relative) {
+std::string compare(DataType type, const std::vector<double>& got, double wanted, double absolute,
+                    double relative) {
   const auto document = Document::parse("x", "").value();
   std::vector<std::uint8_t> bytes(got.size() * size_of(type));
-  for (std::size_t n = 0; n < got.size(); ++n) store_element(type, float_bits(type, got[n]), &bytes[n * size_of(type)]);
+  for (std::size_t n = 0; n < got.size(); ++n)
+    store_element(type, float_bits(type, got[n]), &bytes[n * size_of(type)]);
   Expectation expect;
   expect.value = float_bits(type, wanted);
   expect.tolerant = absolute != 0 || relative != 0;
   expect.absolute = absolute;
   expect.relative = relative;
-  const CheckedData data{"buffer \"x\"", type, got.size(), [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
+  const CheckedData data{"buffer \"x\"", type, got.size(),
+                         [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
                            std::copy_n(&bytes[first * size_of(type)], n * size_of(type), to);
                          }};
   return check_data(data, expect, {}, document);

@@ -44,8 +44,9 @@ TEST(CounterTable, TotalsAreSumsOverIndicesAndComeFirst) {
   const auto values = table.read(FakeNetlist{});
   std::vector<std::string> paths;
   for (const auto& e : table.entries()) paths.push_back(e.path);
-  EXPECT_THAT(paths, ElementsAre("l1_lg.sector_hits", "l2.sector_hits", "crossbar.beats", "buffer.a.l2.sector_hits",
-                                 "sm[0].l1_lg.sector_hits", "sm[1].l1_lg.sector_hits", "l2[0].sector_hits", "l2[1].sector_hits"));
+  EXPECT_THAT(paths, ElementsAre("l1_lg.sector_hits", "l2.sector_hits", "crossbar.beats",
+                                 "buffer.a.l2.sector_hits", "sm[0].l1_lg.sector_hits",
+                                 "sm[1].l1_lg.sector_hits", "l2[0].sector_hits", "l2[1].sector_hits"));
   EXPECT_THAT(values, ElementsAre(3, 30, 7, 7, 1, 2, 10, 20));
   EXPECT_EQ(table.value(values, "l2.sector_hits"), 30U);
   EXPECT_EQ(table.value(values, "no.such.counter"), 0U);

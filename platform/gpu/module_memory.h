@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "warpline/gpu/gpu_platform.h"
+#include "warpline/gpu/run_plan.h"
+
+namespace warpline {
+
+/// Addresses of module variables by name, for each module of a file: global virtual addresses, or
+/// constant addresses.
+using VariableAddresses = std::vector<std::map<std::string, std::uint64_t>>;
+
+/// Reserves memory for the variables of every module of `loaded`, and tells the modules where they lie.
+/// Constant variables go into the module constant bank, of which all modules of a run share `constant_used`
+/// bytes. What does not fit is a fault.
+[[nodiscard]] VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform,
+                                                std::uint64_t& constant_used, Diagnostics& faults);
+/// Writes what the variables start with: the module's initialisers, then the file's [[symbol]] tables.
+/// Pre: all variables of the file are placed.
+void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses, GpuPlatform& platform);
+
+}  // namespace warpline
