@@ -52,90 +52,6 @@ struct ShiftRight : Same<T> {
   }
 };
 
-unsigned ones(std::uint64_t x) { return static_cast<unsigned>(__builtin_popcountll(x)); }
-template <class T>
-unsigned leading_zeros(T x) {
-  constexpr unsigned kBits = 8 * sizeof(T);
-  return x == 0 ? kBits : static_cast<unsigned>(__builtin_clzll(x)) - (64 - kBits);
-}
-template <class T>
-struct Counting {
-  using D = std::uint32_t;
-  using A = T;
-};
-template <class T>
-struct Population : Counting<T> {
-  static std::uint32_t apply(T a) { return ones(a); }
-};
-template <class T>
-struct LeadingZeros : Counting<T> {
-  static std::uint32_t apply(T a) { return leading_zeros(a); }
-};
-/// The highest bit that differs from the sign; all ones where there is none.
-template <class T, bool kShift>
-struct FindBit : Counting<T> {
-  static std::uint32_t apply(T a) {
-    using U = std::make_unsigned_t<T>;
-    const U magnitude = static_cast<U>(a < T{0} ? ~a : a);
-    if (magnitude == 0) return ~0U;
-    const std::uint32_t bit = 8 * sizeof(T) - 1 - leading_zeros(magnitude);
-    return kShift ? 8 * sizeof(T) - 1 - bit : bit;
-  }
-};
-template <class T>
-using FindPosition = FindBit<T, false>;
-template <class T>
-using FindShift = FindBit<T, true>;
-template <class T>
-struct Reverse : Same<T> {
-  static T apply(T a) {
-    std::uint64_t x = a;
-    x = ((x >> 1U) & 0x5555555555555555U) | ((x & 0x5555555555555555U) << 1U);
-    x = ((x >> 2U) & 0x3333333333333333U) | ((x & 0x3333333333333333U) << 2U);
-    x = ((x >> 4U) & 0x0F0F0F0F0F0F0F0FU) | ((x & 0x0F0F0F0F0F0F0F0FU) << 4U);
-    return static_cast<T>(__builtin_bswap64(x) >> (64 - 8 * sizeof(T)));
-  }
-};
-/// PTX ISA, "bfe": position and length are the low bytes of b and c.
-template <class T>
-struct Extract : Same<T> {
-  using B = std::uint32_t;
-  using C = std::uint32_t;
-  static T apply(T a, std::uint32_t b, std::uint32_t c) {
-    using U = std::make_unsigned_t<T>;
-    constexpr std::uint32_t kBits = 8 * sizeof(T);
-    const std::uint32_t position = b & 0xFF;
-    const std::uint32_t length = c & 0xFF;
-    if (length == 0) return 0;
-    const std::uint32_t top = std::min(position + length - 1, kBits - 1);
-    const bool sign = std::is_signed_v<T> && ((static_cast<U>(a) >> top) & 1U) != 0;
-    const U shifted = position < kBits ? static_cast<U>(a) >> position : U{0};
-    const U mask = length >= kBits ? ~U{0} : static_cast<U>((U{1} << length) - 1);
-    const std::uint32_t have = position < kBits ? std::min(length, kBits - position) : 0;
-    const U present = have >= kBits ? ~U{0} : static_cast<U>((U{1} << have) - 1);
-    const U field = shifted & mask;
-    return static_cast<T>(sign ? (field & present) | ~present : field);
-  }
-};
-template <class T>
-void run_insert(const Op& op, Frame& f) {
-  const auto* a = f.in<T>(op.r[1]);
-  const auto* b = f.in<T>(op.r[2]);
-  const auto* c = f.in<std::uint32_t>(op.r[3]);
-  const auto* e = f.in<std::uint32_t>(op.r[4]);
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint32_t position = c[i] & 0xFF;
-    const std::uint32_t length = e[i] & 0xFF;
-    const T field = length >= kBits ? ~T{0} : static_cast<T>((T{1} << length) - 1);
-    const T mask = position < kBits ? static_cast<T>(field << position) : T{0};
-    const T moved = position < kBits ? static_cast<T>(a[i] << position) : T{0};
-    t[i] = (b[i] & ~mask) | (moved & mask);
-  }
-  f.write(op.r[0], t);
-}
-
 /// PTX ISA, "lop3": bit (a << 2 | b << 1 | c) of the table is the result.
 void run_lop3(const Op& op, Frame& f) {
   const auto* a = f.in<std::uint32_t>(op.r[1]);
@@ -146,8 +62,9 @@ void run_lop3(const Op& op, Frame& f) {
   std::uint32_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const std::uint32_t x = a[i], y = b[i], z = c[i];
-    t[i] = (want[0] & ~x & ~y & ~z) | (want[1] & ~x & ~y & z) | (want[2] & ~x & y & ~z) | (want[3] & ~x & y & z) |
-           (want[4] & x & ~y & ~z) | (want[5] & x & ~y & z) | (want[6] & x & y & ~z) | (want[7] & x & y & z);
+    t[i] = (want[0] & ~x & ~y & ~z) | (want[1] & ~x & ~y & z) | (want[2] & ~x & y & ~z) |
+           (want[3] & ~x & y & z) | (want[4] & x & ~y & ~z) | (want[5] & x & ~y & z) |
+           (want[6] & x & y & ~z) | (want[7] & x & y & z);
   }
   f.write(op.r[0], t);
 }
@@ -166,96 +83,18 @@ void run_funnel(const Op& op, Frame& f) {
   f.write(op.r[0], t);
 }
 
-std::uint32_t selector_of(unsigned mode, std::uint32_t c) {
-  const std::uint32_t n = c & 3U;
-  switch (mode) {
-    case 1: return ((n + 3) << 12U | (n + 2) << 8U | (n + 1) << 4U | n) & 0x7777U;                          // f4e
-    case 2: return ((n + 5) << 12U | ((n + 6) & 7U) << 8U | ((n + 7) & 7U) << 4U | n) & 0x7777U;            // b4e
-    case 3: return n * 0x1111U;                                                                             // rc8
-    default: return c & 0xFFFFU;
-  }
-}
-
-std::uint32_t edge_selector(bool left, std::uint32_t c) {
-  const std::uint32_t n = c & 3U;
-  std::uint32_t s = 0;
-  for (std::uint32_t k = 0; k < 4; ++k) s |= (left ? std::max(k, n) : std::min(k, n)) << (4 * k);
-  return s;
-}
-
-void run_permute(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  const auto* c = f.in<std::uint32_t>(op.r[3]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint64_t pair = (std::uint64_t{b[i]} << 32U) | a[i];
-    const std::uint32_t s = op.mode == 4 || op.mode == 5 ? edge_selector(op.mode == 4, c[i])
-                            : op.mode == 6               ? (c[i] & 1U) * 0x2222U + 0x1010U
-                                                         : selector_of(op.mode, c[i]);
-    t[i] = 0;
-    for (unsigned k = 0; k < 4; ++k) {
-      const std::uint32_t pick = s >> (4 * k);
-      const auto byte = static_cast<std::uint32_t>(pair >> (8 * (pick & 7U))) & 0xFFU;
-      t[i] |= ((pick & 8U) != 0 ? ((byte & 0x80U) != 0 ? 0xFFU : 0U) : byte) << (8 * k);
-    }
-  }
-  f.write(op.r[0], t);
-}
-
-struct FindNthSet : Same<std::uint32_t> {
-  using C = std::int32_t;
-  static std::uint32_t apply(std::uint32_t mask, std::uint32_t base, std::int32_t nth) {
-    if (base > 31) return ~0U;
-    const std::int32_t step = nth < 0 ? -1 : 1;
-    std::int64_t left = nth < 0 ? -static_cast<std::int64_t>(nth) : nth;
-    if (left == 0) return ((mask >> base) & 1U) != 0 ? base : ~0U;
-    for (std::int32_t at = static_cast<std::int32_t>(base); at >= 0 && at < 32; at += step)
-      if (((mask >> at) & 1U) != 0 && --left == 0) return static_cast<std::uint32_t>(at);
-    return ~0U;
-  }
-};
-
-/// szext and bmsk: out-of-range counts clamp or wrap (bit 0 of mode).
-template <bool kSigned>
-void run_extend(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint32_t n = (op.mode & 1U) != 0 ? b[i] & 31U : std::min(b[i], 32U);
-    if (n == 0 || n == 32) {
-      t[i] = n == 0 ? 0 : a[i];
-      continue;
-    }
-    const std::uint32_t field = a[i] & ((1U << n) - 1);
-    const std::uint32_t sign = 1U << (n - 1);
-    t[i] = kSigned ? (field ^ sign) - sign : field;
-  }
-  f.write(op.r[0], t);
-}
-
-void run_mask(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const bool wraps = (op.mode & 1U) != 0;
-    const std::uint32_t start = wraps ? a[i] & 31U : std::min(a[i], 32U);
-    const std::uint32_t count = wraps ? b[i] & 31U : std::min(b[i], 32U);
-    t[i] = static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << start);
-  }
-  f.write(op.r[0], t);
-}
-
 enum class Logic : std::uint8_t { conjunction, disjunction, exclusive };
 template <Logic kLogic>
 void run_predicates(const Op& op, Frame& f) {
   const LaneMask a = f.predicate(op.r[1]);
   const LaneMask b = f.predicate(op.r[2]);
-  f.set_predicate(op.r[0], kLogic == Logic::conjunction ? a & b : kLogic == Logic::disjunction ? a | b : a ^ b);
+  f.set_predicate(op.r[0], kLogic == Logic::conjunction   ? a & b
+                           : kLogic == Logic::disjunction ? a | b
+                                                          : a ^ b);
 }
-void run_not_predicate(const Op& op, Frame& f) { f.set_predicate(op.r[0], ~f.predicate(op.r[1])); }
+void run_not_predicate(const Op& op, Frame& f) {
+  f.set_predicate(op.r[0], ~f.predicate(op.r[1]));
+}
 
 template <Logic kLogic, template <class> class F>
 void decode_logic(Decoder& d) {
@@ -305,65 +144,12 @@ void decode_shift(Decoder& d) {
   d.emit(op, integer_latency(type));
 }
 
-template <template <class> class F>
-void decode_count(Decoder& d) {
-  const DataType type = d.take_type({DataType::b32, DataType::b64});
-  d.need_operands(2);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[0] = d.destination(std::size_t{0}, DataType::u32);
-  op.run = size_of(type) == 8 ? &Unary<F<std::uint64_t>>::run : &Unary<F<std::uint32_t>>::run;
-  d.emit(op, latency::kBits);
-}
-
-void decode_find(Decoder& d) {
-  const bool shift = d.take(".shiftamt");
-  const DataType type = d.take_type({DataType::u32, DataType::u64, DataType::s32, DataType::s64});
-  d.need_operands(2);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[0] = d.destination(std::size_t{0}, DataType::u32);
-  op.run = shift ? for_integer<FindShift, Unary>(type) : for_integer<FindPosition, Unary>(type);
-  d.emit(op, latency::kBits);
-}
-
-void decode_reverse(Decoder& d) {
-  const DataType type = d.take_type({DataType::b32, DataType::b64});
-  Op op = plain_operands(d, type, 1);
-  op.run = size_of(type) == 8 ? &Unary<Reverse<std::uint64_t>>::run : &Unary<Reverse<std::uint32_t>>::run;
-  d.emit(op, latency::kBits);
-}
-
-void decode_extract(Decoder& d) {
-  const DataType type = d.take_type({DataType::u32, DataType::u64, DataType::s32, DataType::s64});
-  d.need_operands(4);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, DataType::u32);
-  op.r[3] = d.source(3, DataType::u32);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.run = for_integer<Extract, Ternary>(type);
-  d.emit(op, integer_latency(type));
-}
-
-void decode_insert(Decoder& d) {
-  const DataType type = d.take_type({DataType::b32, DataType::b64});
-  d.need_operands(5);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, type);
-  op.r[3] = d.source(3, DataType::u32);
-  op.r[4] = d.source(4, DataType::u32);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.run = size_of(type) == 8 ? &run_insert<std::uint64_t> : &run_insert<std::uint32_t>;
-  d.emit(op, integer_latency(type));
-}
-
 void decode_lop3(Decoder& d) {
   d.take_type({DataType::b32});
   d.need_operands(5);
   const Operand& table = d.operand(4);
-  if (table.kind != Operand::Kind::integer || table.bits > 255) d.fail(table.token.place(), "expected a table from 0 to 255");
+  if (table.kind != Operand::Kind::integer || table.bits > 255)
+    d.fail(table.token.place(), "expected a table from 0 to 255");
   Op op;
   for (unsigned i = 1; i < 4; ++i) op.r.at(i) = d.source(i, DataType::b32);
   op.r[0] = d.destination(std::size_t{0}, DataType::b32);
@@ -383,56 +169,19 @@ void decode_funnel(Decoder& d) {
   d.emit(op, latency::kSimple);
 }
 
-void decode_permute(Decoder& d) {
-  d.take_type({DataType::b32});
-  const auto mode = d.take_one_of({".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"});
-  Op op = plain_operands(d, DataType::b32, 3);
-  op.mode = static_cast<std::uint8_t>(mode ? *mode + 1 : 0);
-  op.run = &run_permute;
-  d.emit(op, latency::kSimple);
-}
-
-void decode_fns(Decoder& d) {
-  d.take_type({DataType::b32});
-  Op op = plain_operands(d, DataType::b32, 3);
-  op.run = &Ternary<FindNthSet>::run;
-  d.emit(op, latency::kDivide32);
-}
-
-void decode_extend(Decoder& d) {
-  const auto mode = d.take_one_of({".clamp", ".wrap"});
-  const DataType type = d.take_type({DataType::u32, DataType::s32});
-  if (!mode) d.fail("'szext' needs '.clamp' or '.wrap'");
-  Op op = plain_operands(d, DataType::b32, 2);
-  op.mode = static_cast<std::uint8_t>(*mode);
-  op.run = type == DataType::s32 ? &run_extend<true> : &run_extend<false>;
-  d.emit(op, latency::kSimple);
-}
-
-void decode_mask(Decoder& d) {
-  const auto mode = d.take_one_of({".clamp", ".wrap"});
-  d.take_type({DataType::b32});
-  if (!mode) d.fail("'bmsk' needs '.clamp' or '.wrap'");
-  Op op = plain_operands(d, DataType::b32, 2);
-  op.mode = static_cast<std::uint8_t>(*mode);
-  op.run = &run_mask;
-  d.emit(op, latency::kSimple);
-}
-
 }  // namespace
 
 const std::vector<Opcode>& bit_opcodes() {
   static const std::vector<Opcode> list = {
-      {"and", &decode_logic<Logic::conjunction, And>}, {"or", &decode_logic<Logic::disjunction, Or>},
-      {"xor", &decode_logic<Logic::exclusive, Xor>},   {"not", &decode_not<Not, true>},
-      {"cnot", &decode_not<IsZero, false>},            {"shl", &decode_shift<ShiftLeft>},
-      {"shr", &decode_shift<ShiftRight>},              {"popc", &decode_count<Population>},
-      {"clz", &decode_count<LeadingZeros>},            {"bfind", &decode_find},
-      {"brev", &decode_reverse},                       {"bfe", &decode_extract},
-      {"bfi", &decode_insert},                         {"lop3", &decode_lop3},
-      {"shf", &decode_funnel},                         {"prmt", &decode_permute},
-      {"fns", &decode_fns},                            {"szext", &decode_extend},
-      {"bmsk", &decode_mask},
+      {"and", &decode_logic<Logic::conjunction, And>},
+      {"or", &decode_logic<Logic::disjunction, Or>},
+      {"xor", &decode_logic<Logic::exclusive, Xor>},
+      {"not", &decode_not<Not, true>},
+      {"cnot", &decode_not<IsZero, false>},
+      {"shl", &decode_shift<ShiftLeft>},
+      {"shr", &decode_shift<ShiftRight>},
+      {"lop3", &decode_lop3},
+      {"shf", &decode_funnel},
   };
   return list;
 }

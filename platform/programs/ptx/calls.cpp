@@ -25,7 +25,8 @@ int Warp::callee_of(const Op& op, const Frame& f, unsigned lane) const {
   for (std::size_t i = 0; i < program_.functions.size(); ++i) {
     const FunctionImage& image = program_.functions[i];
     if (static_cast<std::uint64_t>(image.declaration) * 16 != address) continue;
-    const bool fits = image.parameters.size() == site.arguments.size() && image.results.size() == site.results.size();
+    const bool fits =
+        image.parameters.size() == site.arguments.size() && image.results.size() == site.results.size();
     return fits ? static_cast<int>(i) : -1;
   }
   return -1;
@@ -35,7 +36,8 @@ void Warp::push_call(unsigned lane, const Op& op, std::uint32_t image_index) {
   const FunctionImage& image = program_.functions[image_index];
   const CallSite& site = program_.calls[op.target];
   Lane& l = lanes_[lane];
-  l.calls.push_back({groups_[current_].pc + 1, op.target, image_index, static_cast<std::uint32_t>(l.saved.size())});
+  l.calls.push_back(
+      {groups_[current_].pc + 1, op.target, image_index, static_cast<std::uint32_t>(l.saved.size())});
   // Arguments may lie in the very blocks that the callee's earlier activation owns.
   std::vector<std::byte> arguments;
   for_each_block(site.arguments, lane, [&](Ref at, std::uint32_t bytes) {
@@ -115,7 +117,8 @@ void Warp::call(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((lanes & kLaneBit[lane]) == 0) continue;
     callee[lane] = callee_of(op, f, lane);
-    if (callee[lane] < 0) return trap(issue, "a call to something that is not a function with these parameters");
+    if (callee[lane] < 0)
+      return trap(issue, "a call to something that is not a function with these parameters");
     if (lanes_[lane].calls.size() >= kDeepestCall) return trap(issue, "the call stack is full");
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane)

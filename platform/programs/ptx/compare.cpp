@@ -13,15 +13,21 @@ enum class Relation : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu,
 struct Flushed {
   float value;
 };
-float number(Flushed x) { return flush_subnormal(x.value); }
+float number(Flushed x) {
+  return flush_subnormal(x.value);
+}
 struct HalfValue {
   std::uint16_t bits;
 };
 struct BrainValue {
   std::uint16_t bits;
 };
-double number(HalfValue x) { return decode(x.bits, kHalf); }
-double number(BrainValue x) { return decode(x.bits, kBrain); }
+double number(HalfValue x) {
+  return decode(x.bits, kHalf);
+}
+double number(BrainValue x) {
+  return decode(x.bits, kBrain);
+}
 template <class T>
 T number(T x) {
   return x;
@@ -94,7 +100,9 @@ Comparison comparison_of(DataType type, Relation r, bool flush) {
     case DataType::s64: return comparison<std::int64_t>(r);
     case DataType::f32: return flush ? comparison<Flushed>(r) : comparison<float>(r);
     case DataType::f64: return comparison<double>(r);
+    case DataType::f16x2:
     case DataType::f16: return comparison<HalfValue>(r);
+    case DataType::bf16x2:
     case DataType::bf16: return comparison<BrainValue>(r);
     default: return nullptr;
   }
@@ -117,18 +125,50 @@ void run_setp(const Op& op, Frame& f) {
   f.set_predicate(op.r[4], q);
 }
 
+/// Compares element `k` of registers that hold two.
+LaneMask compare_element(const Op& op, const Frame& f, unsigned k) {
+  const auto* a = f.in<std::uint32_t>(op.r[1]);
+  const auto* b = f.in<std::uint32_t>(op.r[2]);
+  std::uint16_t x[kWarpLanes];
+  std::uint16_t y[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    x[i] = static_cast<std::uint16_t>(a[i] >> (16 * k));
+    y[i] = static_cast<std::uint16_t>(b[i] >> (16 * k));
+  }
+  return combine(op, f, op.compare(x, y));
+}
+
+/// The two results are those of the two elements.
+void run_setp_pair(const Op& op, Frame& f) {
+  const LaneMask p = compare_element(op, f, 0);
+  const LaneMask q = compare_element(op, f, 1);
+  f.set_predicate(op.r[0], p);
+  f.set_predicate(op.r[4], q);
+}
+
+/// `immediate` is what a register of type T gets where the comparison holds.
+template <class T>
 void run_set(const Op& op, Frame& f) {
   const LaneMask p = combine(op, f, op.compare(f.at(op.r[1]), f.at(op.r[2])));
-  const auto yes = static_cast<std::uint32_t>(op.immediate);
+  const auto yes = static_cast<T>(op.immediate);
+  T t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (p & kLaneBit[i]) != 0 ? yes : T{0};
+  f.write(op.r[0], t);
+}
+void run_set_pair(const Op& op, Frame& f) {
+  const LaneMask first = compare_element(op, f, 0);
+  const LaneMask second = compare_element(op, f, 1);
+  const auto yes = static_cast<std::uint32_t>(op.immediate) & 0xFFFFU;
   std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (p & kLaneBit[i]) != 0 ? yes : 0U;
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    t[i] = ((first & kLaneBit[i]) != 0 ? yes : 0U) | ((second & kLaneBit[i]) != 0 ? yes << 16U : 0U);
   f.write(op.r[0], t);
 }
 
 /// The relation that the qualifiers name; `lo ls hi hs` are the unsigned spellings.
 Relation take_relation(Decoder& d) {
-  const auto r = d.take_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu", ".gtu",
-                                ".geu", ".num", ".nan", ".lo", ".ls", ".hi", ".hs"});
+  const auto r = d.take_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu",
+                                ".gtu", ".geu", ".num", ".nan", ".lo", ".ls", ".hi", ".hs"});
   if (!r) d.fail(quoted(d.statement().opcode.text) + " needs a comparison such as '.lt'");
   return static_cast<Relation>(*r < 14 ? *r : *r - 14 + static_cast<std::size_t>(Relation::lt));
 }
@@ -140,6 +180,7 @@ Op comparison_operands(Decoder& d) {
   const bool flush = d.take(".ftz");
   const DataType type = d.take_type();
   Op op;
+  op.count = type == DataType::f16x2 || type == DataType::bf16x2 ? 2 : 1;
   op.compare = comparison_of(type, relation, flush);
   if (op.compare == nullptr) d.fail("this comparison does not exist for type ." + std::string(name_of(type)));
   op.mode = static_cast<std::uint8_t>(with ? *with + 1 : std::size_t{kAlone});
@@ -154,7 +195,6 @@ Op comparison_operands(Decoder& d) {
 }
 
 void decode_setp(Decoder& d) {
-
   Op op = comparison_operands(d);
   const Operand& result = d.operand(0);
   op.r[4] = kNoRef;
@@ -164,82 +204,33 @@ void decode_setp(Decoder& d) {
   } else {
     op.r[0] = d.predicate_destination(result);
   }
-  op.run = &run_setp;
+  op.run = op.count == 2 ? &run_setp_pair : &run_setp;
   d.emit(op, latency::kSimple);
 }
 
 void decode_set(Decoder& d) {
-  const DataType to = d.take_type({DataType::u32, DataType::s32, DataType::f32});
-
+  const DataType to = d.take_type({DataType::u32, DataType::s32, DataType::f32, DataType::u16, DataType::s16,
+                                   DataType::f16, DataType::bf16, DataType::f16x2, DataType::bf16x2});
   Op op = comparison_operands(d);
+  if (op.count == 2 && size_of(to) != 4) d.fail("a comparison of pairs has a result of 32 bits");
   op.r[0] = d.destination(std::size_t{0}, to);
-  op.immediate = to == DataType::f32 ? 0x3F800000 : 0xFFFFFFFF;
-  op.run = &run_set;
-  d.emit(op, latency::kSimple);
-}
-
-template <class T>
-void run_select(const Op& op, Frame& f) {
-  const T* a = f.in<T>(op.r[1]);
-  const T* b = f.in<T>(op.r[2]);
-  const LaneMask c = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (c & kLaneBit[i]) != 0 ? a[i] : b[i];
-  f.write(op.r[0], t);
-}
-
-/// slct: the condition is c >= 0, which NaN is not.
-template <class T>
-void run_slct(const Op& op, Frame& f) {
-  const T* a = f.in<T>(op.r[1]);
-  const T* b = f.in<T>(op.r[2]);
-  const LaneMask c = op.compare(f.at(op.r[3]), f.at(op.r[4]));
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = (c & kLaneBit[i]) != 0 ? a[i] : b[i];
-  f.write(op.r[0], t);
-}
-
-template <class U16, class U32, class U64>
-Handler by_size(DataType type, U16 two, U32 four, U64 eight) {
-  return size_of(type) == 8 ? static_cast<Handler>(eight) : size_of(type) == 4 ? static_cast<Handler>(four) : static_cast<Handler>(two);
-}
-
-void decode_selp(Decoder& d) {
-  const DataType type = d.take_type();
-  if (size_of(type) < 2 || size_of(type) > 8) d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
-  d.need_operands(4);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, type);
-  op.r[3] = d.predicate_source(d.operand(3));
-  op.saturate = d.operand(3).negated;
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.run = by_size(type, &run_select<std::uint16_t>, &run_select<std::uint32_t>, &run_select<std::uint64_t>);
-  d.emit(op, latency::kSimple);
-}
-
-void decode_slct(Decoder& d) {
-  const bool flush = d.take(".ftz");
-  const DataType type = d.take_type();
-  const DataType condition = d.take_type({DataType::s32, DataType::f32});
-  if (size_of(type) < 2 || size_of(type) > 8) d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
-  d.need_operands(4);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, type);
-  op.r[3] = d.source(3, condition);
-  op.r[4] = d.constant(0, 4);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.compare = comparison_of(condition, Relation::ge, flush);
-  op.run = by_size(type, &run_slct<std::uint16_t>, &run_slct<std::uint32_t>, &run_slct<std::uint64_t>);
+  const bool half = to == DataType::f16 || to == DataType::f16x2;
+  const bool brain = to == DataType::bf16 || to == DataType::bf16x2;
+  op.immediate = to == DataType::f32 ? 0x3F800000 : half ? 0x3C00 : brain ? 0x3F80 : 0xFFFFFFFF;
+  op.run = op.count == 2      ? &run_set_pair
+           : size_of(to) == 2 ? static_cast<Handler>(&run_set<std::uint16_t>)
+                              : &run_set<std::uint32_t>;
   d.emit(op, latency::kSimple);
 }
 
 }  // namespace
 
+Comparison at_least(DataType type, bool flush) {
+  return comparison_of(type, Relation::ge, flush);
+}
+
 const std::vector<Opcode>& compare_opcodes() {
-  static const std::vector<Opcode> list = {
-      {"setp", &decode_setp}, {"set", &decode_set}, {"selp", &decode_selp}, {"slct", &decode_slct}};
+  static const std::vector<Opcode> list = {{"setp", &decode_setp}, {"set", &decode_set}};
   return list;
 }
 

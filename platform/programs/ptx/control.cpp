@@ -50,9 +50,11 @@ std::vector<ParameterBlock> blocks_of(Decoder& d, const Operand& list) {
   return blocks;
 }
 
-void check_sizes(Decoder& d, const char* what, const std::vector<std::uint64_t>& want, const std::vector<ParameterBlock>& have) {
+void check_sizes(Decoder& d, const char* what, const std::vector<std::uint64_t>& want,
+                 const std::vector<ParameterBlock>& have) {
   if (want.size() != have.size())
-    d.fail("the callee has " + std::to_string(want.size()) + " " + what + ", the call " + std::to_string(have.size()));
+    d.fail("the callee has " + std::to_string(want.size()) + " " + what + ", the call " +
+           std::to_string(have.size()));
   for (std::size_t i = 0; i < want.size(); ++i)
     if (want[i] != have[i].bytes)
       d.fail("number " + std::to_string(i + 1) + " of the " + what + " has " + std::to_string(have[i].bytes) +
@@ -65,9 +67,11 @@ void decode_call(Decoder& d) {
   std::size_t at = 0;
   CallSite site;
   if (d.operand(at).kind == Operand::Kind::list) site.results = blocks_of(d, d.operand(at++));
-  if (at == d.operand_count() || d.operand(at).kind != Operand::Kind::name) d.fail("expected the function to call");
+  if (at == d.operand_count() || d.operand(at).kind != Operand::Kind::name)
+    d.fail("expected the function to call");
   const Operand& callee = d.operand(at++);
-  if (at < d.operand_count() && d.operand(at).kind == Operand::Kind::list) site.arguments = blocks_of(d, d.operand(at++));
+  if (at < d.operand_count() && d.operand(at).kind == Operand::Kind::list)
+    site.arguments = blocks_of(d, d.operand(at++));
   Op op;
   op.flow = Flow::call;
   std::vector<std::uint64_t> parameters;
@@ -75,7 +79,8 @@ void decode_call(Decoder& d) {
   if (d.find_register(callee) != nullptr) {
     op.r[0] = d.source(callee, DataType::b64);
     const bool given = at < d.operand_count() && d.operand(at).kind == Operand::Kind::name;
-    const auto shape = given ? d.function().prototypes.find(d.operand(at).name) : d.function().prototypes.end();
+    const auto shape =
+        given ? d.function().prototypes.find(d.operand(at).name) : d.function().prototypes.end();
     if (shape == d.function().prototypes.end()) d.fail("a call through a register needs a '.callprototype'");
     ++at;
     parameters = shape->second.parameters;
@@ -95,7 +100,8 @@ void decode_call(Decoder& d) {
 
 void emit_barrier(Decoder& d, Op op, std::size_t id, bool has_threads) {
   const Operand& number = d.operand(id);
-  if (number.kind == Operand::Kind::integer && number.bits > 15) d.fail(number.token.place(), "a CTA has barriers 0 to 15");
+  if (number.kind == Operand::Kind::integer && number.bits > 15)
+    d.fail(number.token.place(), "a CTA has barriers 0 to 15");
   op.flow = Flow::barrier;
   op.r[1] = d.source(number, DataType::u32);
   op.r[2] = has_threads ? d.source(id + 1, DataType::u32) : kNoRef;
@@ -156,11 +162,16 @@ void decode_nanosleep(Decoder& d) {
 
 const std::vector<Opcode>& control_opcodes() {
   static const std::vector<Opcode> list = {
-      {"bra", &decode_bra},      {"brx", &decode_brx},
-      {"ret", &decode_ret},      {"exit", &decode_end<Flow::exit>},
-      {"trap", &decode_end<Flow::trap>}, {"brkpt", &decode_end<Flow::trap>},
-      {"call", &decode_call},    {"bar", &decode_barrier},
-      {"barrier", &decode_barrier}, {"nanosleep", &decode_nanosleep},
+      {"bra", &decode_bra},
+      {"brx", &decode_brx},
+      {"ret", &decode_ret},
+      {"exit", &decode_end<Flow::exit>},
+      {"trap", &decode_end<Flow::trap>},
+      {"brkpt", &decode_end<Flow::trap>},
+      {"call", &decode_call},
+      {"bar", &decode_barrier},
+      {"barrier", &decode_barrier},
+      {"nanosleep", &decode_nanosleep},
   };
   return list;
 }

@@ -15,15 +15,15 @@ struct Conversion {
   DataType from = DataType::none;
   bool integral = false;  ///< rounds to an integer value (.rni, .rzi, .rmi, .rpi)
   bool relu = false;
-  bool finite = false;    ///< .satfinite
+  bool finite = false;  ///< .satfinite
 
   [[nodiscard]] std::uint32_t pack() const {
-    return static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8U | (integral ? 1U << 16U : 0U) |
-           (relu ? 1U << 17U : 0U) | (finite ? 1U << 18U : 0U);
+    return static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8U |
+           (integral ? 1U << 16U : 0U) | (relu ? 1U << 17U : 0U) | (finite ? 1U << 18U : 0U);
   }
   static Conversion unpack(std::uint32_t bits) {
-    return {static_cast<DataType>(bits & 0xFFU), static_cast<DataType>((bits >> 8U) & 0xFFU), (bits >> 16U & 1U) != 0,
-            (bits >> 17U & 1U) != 0, (bits >> 18U & 1U) != 0};
+    return {static_cast<DataType>(bits & 0xFFU), static_cast<DataType>((bits >> 8U) & 0xFFU),
+            (bits >> 16U & 1U) != 0, (bits >> 17U & 1U) != 0, (bits >> 18U & 1U) != 0};
   }
 };
 
@@ -37,10 +37,15 @@ std::uint64_t extend(std::uint64_t x, DataType type) {
   return (low_bits(x, bytes) ^ sign) - sign;
 }
 Int128 value_of(std::uint64_t x, DataType type) {
-  return is_signed(type) ? Int128{static_cast<std::int64_t>(extend(x, type))} : Int128{low_bits(x, size_of(type))};
+  return is_signed(type) ? Int128{static_cast<std::int64_t>(extend(x, type))}
+                         : Int128{low_bits(x, size_of(type))};
 }
-Int128 lowest(DataType t) { return is_signed(t) ? -(Int128{1} << (8 * size_of(t) - 1)) : 0; }
-Int128 highest(DataType t) { return (Int128{1} << (8 * size_of(t) - (is_signed(t) ? 1 : 0))) - 1; }
+Int128 lowest(DataType t) {
+  return is_signed(t) ? -(Int128{1} << (8 * size_of(t) - 1)) : 0;
+}
+Int128 highest(DataType t) {
+  return (Int128{1} << (8 * size_of(t) - (is_signed(t) ? 1 : 0))) - 1;
+}
 
 double to_integral(double x, Rounding rounding) {
   switch (rounding) {
@@ -91,7 +96,8 @@ std::uint64_t integer_to_float(Int128 value, const Op& op, const Conversion& c) 
   const double high = sign * static_cast<double>(magnitude & ~std::uint64_t{0x7FF});
   const double low = sign * static_cast<double>(magnitude & 0x7FFU);
   if (c.to == DataType::f64)
-    return bits_to<std::uint64_t>(rounded64(op.rounding, high, low, 0, [](double a, double b, double) { return a + b; }));
+    return bits_to<std::uint64_t>(
+        rounded64(op.rounding, high, low, 0, [](double a, double b, double) { return a + b; }));
   return write_float(sum_to_odd(high, low), op, c);
 }
 
@@ -171,8 +177,8 @@ Handler quick_handler(const Conversion& c) {
 }
 
 bool convertible(DataType t) {
-  return t != DataType::none && t != DataType::pred && size_of(t) <= 8 && (t > DataType::b128) && t != DataType::f16x2 &&
-         t != DataType::bf16x2;
+  return t != DataType::none && t != DataType::pred && size_of(t) <= 8 && (t > DataType::b128) &&
+         t != DataType::f16x2 && t != DataType::bf16x2;
 }
 
 void decode_pair(Decoder& d, Op op, Conversion c) {
@@ -199,9 +205,11 @@ void decode_cvt(Decoder& d) {
   if (d.take(".pack")) d.fail("qualifier '.pack' is not supported on 'cvt'");
   c.to = d.take_type();
   c.from = d.take_type();
-  if ((c.to == DataType::f16x2 || c.to == DataType::bf16x2) && c.from == DataType::f32) return decode_pair(d, op, c);
+  if ((c.to == DataType::f16x2 || c.to == DataType::bf16x2) && c.from == DataType::f32)
+    return decode_pair(d, op, c);
   if (!convertible(c.to) || !convertible(c.from)) d.fail("'cvt' does not convert between these types");
-  if (is_float(c.from) && !is_float(c.to) && !c.integral) d.fail("a conversion from float to integer needs '.rni', '.rzi', '.rmi' or '.rpi'");
+  if (is_float(c.from) && !is_float(c.to) && !c.integral)
+    d.fail("a conversion from float to integer needs '.rni', '.rzi', '.rmi' or '.rpi'");
   d.need_operands(2);
   const auto register_type = [](DataType t) { return size_of(t) == 2 && is_float(t) ? DataType::b16 : t; };
   op.target = c.pack();

@@ -41,7 +41,8 @@ Program Decoder::decode(const FunctionDecl& entry) {
   program_.local_bytes = static_cast<std::uint32_t>(align_up(program_.local_bytes, 16));
   program_.file_bytes = static_cast<std::uint32_t>(align_up(program_.file_bytes, 64));
   if (program_.shared_bytes > Limits::kWindowBytes || program_.local_bytes > Limits::kWindowBytes)
-    faults_.add(entry.place, "the shared or local variables of " + quoted(entry.name) + " do not fit in their window");
+    faults_.add(entry.place,
+                "the shared or local variables of " + quoted(entry.name) + " do not fit in their window");
   return std::move(program_);
 }
 
@@ -100,7 +101,8 @@ void Decoder::emit_waits() {
   loaded_.erase(std::unique(loaded_.begin(), loaded_.end()), loaded_.end());
   for (std::size_t i = 0; i < loaded_.size(); i += Instruction::kMaxRegisters) {
     const std::size_t end = std::min<std::size_t>(loaded_.size(), i + Instruction::kMaxRegisters);
-    read_.assign(loaded_.begin() + static_cast<std::ptrdiff_t>(i), loaded_.begin() + static_cast<std::ptrdiff_t>(end));
+    read_.assign(loaded_.begin() + static_cast<std::ptrdiff_t>(i),
+                 loaded_.begin() + static_cast<std::ptrdiff_t>(end));
     emit(Op{}, 1);
   }
 }
@@ -137,7 +139,8 @@ void Decoder::decode_statement(const Statement& s) {
   try {
     find_opcode(s.opcode.text)->decode(*this);
     if (const Token* q = take_any())
-      fail(q->place(), "qualifier " + quoted(q->text) + " is not supported on " + quoted(s.opcode.text) + " here");
+      fail(q->place(),
+           "qualifier " + quoted(q->text) + " is not supported on " + quoted(s.opcode.text) + " here");
   } catch (const DecodeError&) {
   }
 }

@@ -29,9 +29,9 @@ struct DecodeError {};
 /// A name of a variable or parameter, resolved.
 struct Symbol {
   const VariableDecl* declaration = nullptr;
-  int variable = -1;        ///< index in its function, or in the module
+  int variable = -1;  ///< index in its function, or in the module
   bool of_module = false;
-  bool of_kernel = false;   ///< a kernel parameter
+  bool of_kernel = false;  ///< a kernel parameter
 };
 
 /// Translates an entry and what it calls into a Program. Opcode families drive it statement by
@@ -148,22 +148,22 @@ class Decoder {
   const FunctionDecl* function_ = nullptr;
   const Statement* statement_ = nullptr;
   std::size_t image_ = 0;
-  std::vector<const Token*> left_;               ///< qualifiers not yet taken
+  std::vector<const Token*> left_;  ///< qualifiers not yet taken
   std::vector<std::uint16_t> read_, written_;
-  std::vector<std::uint32_t> starts_;            ///< op index of each statement of the function
+  std::vector<std::uint32_t> starts_;  ///< op index of each statement of the function
   std::vector<Pending> pending_;
-  std::map<std::pair<int, std::string>, Register> registers_;    ///< of the function, by scope
-  std::map<int, ParameterBlock> blocks_;                         ///< of the function, by variable
-  std::map<int, std::uint32_t> locals_;                          ///< in the frame of a recursive function
-  std::map<std::pair<int, int>, std::uint32_t> static_locals_;   ///< by function (-1: module), variable
-  std::map<std::pair<int, int>, std::uint32_t> shared_;          ///< by function (-1: module), variable
+  std::map<std::pair<int, std::string>, Register> registers_;   ///< of the function, by scope
+  std::map<int, ParameterBlock> blocks_;                        ///< of the function, by variable
+  std::map<int, std::uint32_t> locals_;                         ///< in the frame of a recursive function
+  std::map<std::pair<int, int>, std::uint32_t> static_locals_;  ///< by function (-1: module), variable
+  std::map<std::pair<int, int>, std::uint32_t> shared_;         ///< by function (-1: module), variable
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
   std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
   std::map<std::pair<unsigned, unsigned>, Ref> specials_;
-  std::map<int, int> images_;                                    ///< by function of the module
+  std::map<int, int> images_;  ///< by function of the module
   std::optional<Register> frame_;
-  std::vector<std::uint16_t> loaded_;                            ///< registers of the function that memory fills
-  std::vector<std::uint32_t> returns_;                           ///< operations to send to the epilogue
+  std::vector<std::uint16_t> loaded_;   ///< registers of the function that memory fills
+  std::vector<std::uint32_t> returns_;  ///< operations to send to the epilogue
 };
 
 /// Alignment helper: the first multiple of `alignment` that is not below `value`.

@@ -16,7 +16,9 @@ Family family_of(DataType t) {
   return is_float(t) ? Family::real : Family::integer;
 }
 
-bool is_half(DataType t) { return t >= DataType::f16 && t <= DataType::bf16x2; }
+bool is_half(DataType t) {
+  return t >= DataType::f16 && t <= DataType::bf16x2;
+}
 
 }  // namespace
 
@@ -32,11 +34,14 @@ void Decoder::fail(const std::string& message, std::string hint) {
 void Decoder::need_operands(std::size_t low, std::size_t high) {
   const std::size_t n = operand_count();
   if (n >= low && n <= std::max(low, high)) return;
-  const std::string range = high > low ? std::to_string(low) + " to " + std::to_string(high) : std::to_string(low);
+  const std::string range =
+      high > low ? std::to_string(low) + " to " + std::to_string(high) : std::to_string(low);
   fail(quoted(statement_->opcode.text) + " takes " + range + " operands, not " + std::to_string(n));
 }
 
-bool Decoder::take(std::string_view text) { return take_one_of({text}).has_value(); }
+bool Decoder::take(std::string_view text) {
+  return take_one_of({text}).has_value();
+}
 
 std::optional<std::size_t> Decoder::take_one_of(std::initializer_list<std::string_view> names) {
   for (auto q = left_.begin(); q != left_.end(); ++q) {
@@ -69,12 +74,15 @@ DataType Decoder::take_type(std::initializer_list<DataType> allowed) {
   const std::vector<const Token*> before = left_;
   const std::optional<DataType> type = take_type_if_any();
   if (!type) {
-    std::string hint;
-    for (const Token* q : left_) {
+    if (!left_.empty()) {
       std::vector<std::string> names;
-      for (const DataType t : allowed) names.push_back("." + std::string(name_of(t)));
-      hint = suggestion(q->text, names);
-      if (!hint.empty()) fail(q->place(), "unknown type " + quoted(q->text), hint);
+      for (auto known = DataType::pred; known <= DataType::f64;
+           known = static_cast<DataType>(static_cast<int>(known) + 1))
+        names.push_back("." + std::string(name_of(known)));
+      const Token& q = *left_.front();
+      fail(q.place(),
+           quoted(q.text) + " is not a type that " + quoted(statement_->opcode.text) + " takes here",
+           suggestion(q.text, names));
     }
     fail(quoted(statement_->opcode.text) + " needs a type");
   }
@@ -130,7 +138,8 @@ Register Decoder::need_register(const Operand& o, const char* what) {
   if (o.kind != Operand::Kind::name) fail(o.token.place(), std::string("expected ") + what);
   const Register* r = find_register(o);
   if (r == nullptr)
-    fail(o.token.place(), quoted(o.name) + " is not a register that is declared here", suggestion(o.name, register_names()));
+    fail(o.token.place(), quoted(o.name) + " is not a register that is declared here",
+         suggestion(o.name, register_names()));
   if (o.offset != 0) fail(o.token.place(), "an offset belongs into an address: write [" + o.name + "+n]");
   return *r;
 }
@@ -150,11 +159,14 @@ Register Decoder::allocate(DataType type, bool owned_by_function) {
   r.type = type;
   const std::uint32_t all = type == DataType::pred ? 4 : bytes * kWarpLanes;
   r.ref = static_cast<Ref>(take_file(all, type == DataType::pred ? 4 : 32));
-  if (owned_by_function) program_.functions[image_].registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
+  if (owned_by_function)
+    program_.functions[image_].registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
   return r;
 }
 
-Register Decoder::hidden_register(DataType type) { return allocate(type, true); }
+Register Decoder::hidden_register(DataType type) {
+  return allocate(type, true);
+}
 
 Register Decoder::carry_register() {
   const auto [known, fresh] = registers_.emplace(std::make_pair(-1, std::string("carry")), Register{});
@@ -162,8 +174,12 @@ Register Decoder::carry_register() {
   return known->second;
 }
 
-void Decoder::reads(const Register& r) { read_.push_back(r.number); }
-void Decoder::writes(const Register& r) { written_.push_back(r.number); }
+void Decoder::reads(const Register& r) {
+  read_.push_back(r.number);
+}
+void Decoder::writes(const Register& r) {
+  written_.push_back(r.number);
+}
 
 void Decoder::check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider) {
   const Family want = family_of(type);
@@ -185,7 +201,8 @@ Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
     const std::size_t at = align_up(program_.pool.size(), 64);
     program_.pool.resize(at + std::size_t{bytes} * kWarpLanes);
     const std::array<std::uint64_t, 2> value = {bits, 0};
-    for (unsigned i = 0; i < kWarpLanes; ++i) std::memcpy(&program_.pool[at + std::size_t{i} * bytes], value.data(), bytes);
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      std::memcpy(&program_.pool[at + std::size_t{i} * bytes], value.data(), bytes);
     known->second = static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
   }
   return known->second;
@@ -193,7 +210,8 @@ Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
 
 Ref Decoder::literal(const Operand& o, DataType type) {
   if (o.kind == Operand::Kind::integer) {
-    if (is_float(type) && size_of(type) > 2) fail(o.token.place(), "expected a floating-point literal for ." + std::string(name_of(type)));
+    if (is_float(type) && size_of(type) > 2)
+      fail(o.token.place(), "expected a floating-point literal for ." + std::string(name_of(type)));
     return constant(o.bits, size_of(type));
   }
   if (size_of(type) == 8) {
@@ -214,7 +232,8 @@ Ref Decoder::special(const Operand& o, DataType type) {
   const auto [known, fresh] = specials_.emplace(std::make_pair(static_cast<unsigned>(*id), bytes), kNoRef);
   if (fresh) {
     known->second = static_cast<Ref>(take_file(bytes * kWarpLanes, 32));
-    program_.specials.push_back({static_cast<std::uint8_t>(*id), static_cast<std::uint8_t>(bytes), known->second});
+    program_.specials.push_back(
+        {static_cast<std::uint8_t>(*id), static_cast<std::uint8_t>(bytes), known->second});
   }
   return known->second;
 }

@@ -48,7 +48,8 @@ void Decoder::collect_functions(const FunctionDecl& entry) {
   std::set<int> taken;
   for (const VariableDecl& v : module_.variables)
     for (const Relocation& r : v.relocations)
-      if (const auto f = module_.function_index.find(r.symbol); f != module_.function_index.end()) taken.insert(f->second);
+      if (const auto f = module_.function_index.find(r.symbol); f != module_.function_index.end())
+        taken.insert(f->second);
   std::vector<int> order;
   std::vector<int> work = {module_.function_index.find(entry.name)->second};
   bool indirect = false;
@@ -94,7 +95,8 @@ std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
       Symbol symbol;
       symbol.declaration = &function_->variables[static_cast<std::size_t>(v->second)];
       symbol.variable = v->second;
-      symbol.of_kernel = function_->is_entry && static_cast<std::size_t>(v->second) < function_->parameters.size();
+      symbol.of_kernel =
+          function_->is_entry && static_cast<std::size_t>(v->second) < function_->parameters.size();
       return symbol;
     }
     scope = s.parent;
@@ -108,7 +110,9 @@ std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
   return symbol;
 }
 
-const Register* Decoder::local_frame() const { return frame_ ? &*frame_ : nullptr; }
+const Register* Decoder::local_frame() const {
+  return frame_ ? &*frame_ : nullptr;
+}
 
 std::uint32_t Decoder::local_offset(const Symbol& s) {
   const VariableDecl& v = *s.declaration;
@@ -165,7 +169,8 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
     case Space::shared: {
       if (generic) fix.addend = AddressWindows::to_generic(Space::shared, addend);
       if (v.bytes == 0) {
-        program_.dynamic_alignment = std::max(program_.dynamic_alignment, static_cast<std::uint32_t>(v.alignment));
+        program_.dynamic_alignment =
+            std::max(program_.dynamic_alignment, static_cast<std::uint32_t>(v.alignment));
         break;
       }
       const int owner = s.of_module ? -1 : program_.functions[image_].declaration;
@@ -178,7 +183,8 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
       return constant(known->second + fix.addend, bytes);
     }
     default:
-      if (v.is_extern) fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in this module");
+      if (v.is_extern)
+        fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in this module");
       fix.variable = s.variable;
   }
   const auto [known, fresh] = addresses_.emplace(std::make_tuple(fix.variable, fix.addend, bytes), kNoRef);
@@ -194,7 +200,8 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
 
 bool Decoder::is_function(const std::string& name) const {
   const auto f = module_.function_index.find(name);
-  return f != module_.function_index.end() && !module_.functions[static_cast<std::size_t>(f->second)]->is_entry;
+  return f != module_.function_index.end() &&
+         !module_.functions[static_cast<std::size_t>(f->second)]->is_entry;
 }
 
 std::uint64_t Decoder::function_address(const std::string& name) const {
@@ -215,7 +222,8 @@ int Decoder::function_image(const std::string& name, Place place) {
   const FunctionDecl& f = callee(name, place);
   if (f.is_entry) fail(place, quoted(name) + " is a kernel entry: device code cannot call it");
   const auto image = images_.find(module_.function_index.find(name)->second);
-  if (image == images_.end()) fail(place, "function " + quoted(name) + " has no body in this module and cannot be called");
+  if (image == images_.end())
+    fail(place, "function " + quoted(name) + " has no body in this module and cannot be called");
   return image->second;
 }
 

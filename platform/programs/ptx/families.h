@@ -44,7 +44,9 @@ struct Ternary {
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsigned_t<T>>;
 
-inline unsigned integer_latency(DataType t) { return size_of(t) == 8 ? latency::kWide : latency::kSimple; }
+inline unsigned integer_latency(DataType t) {
+  return size_of(t) == 8 ? latency::kWide : latency::kSimple;
+}
 
 /// Operands 0, 1, 2 ... of the statement as a destination and sources of `type`.
 inline Op plain_operands(Decoder& d, DataType type, unsigned sources) {
@@ -59,6 +61,8 @@ inline Op plain_operands(Decoder& d, DataType type, unsigned sources) {
 enum class FloatOperation : std::uint8_t { add, sub, mul, fma, min, max, abs, neg };
 void decode_float(Decoder& d, FloatOperation operation, DataType type);
 void decode_half(Decoder& d, FloatOperation operation, DataType type);
+/// The comparison of lanes that `set`, `setp` (relation `.ge`) make on `type`: for slct.
+[[nodiscard]] Comparison at_least(DataType type, bool flush);
 void decode_float_divide(Decoder& d, DataType type);
 
 }  // namespace warpline::ptx

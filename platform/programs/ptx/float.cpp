@@ -62,8 +62,8 @@ void run_f64(const Op& op, Frame& f) {
   const auto* c = f.in<double>(op.r[3]);
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const double r = rounded64(op.rounding, bits_to<double>(a[i]), bits_to<double>(b[i]), bits_to<double>(c[i]),
-                               [](double x, double y, [[maybe_unused]] double z) {
+    const double r = rounded64(op.rounding, bits_to<double>(a[i]), bits_to<double>(b[i]),
+                               bits_to<double>(c[i]), [](double x, double y, [[maybe_unused]] double z) {
                                  if constexpr (kOperation == FloatOperation::add) return x + y;
                                  if constexpr (kOperation == FloatOperation::sub) return x - y;
                                  if constexpr (kOperation == FloatOperation::mul) return x * y;
@@ -165,9 +165,12 @@ Handler arithmetic_handler(DataType type, bool plain, Handler fast) {
 }  // namespace
 
 void decode_float(Decoder& d, FloatOperation operation, DataType type) {
-  if (size_of(type) == 2 || type == DataType::f16x2 || type == DataType::bf16x2) return decode_half(d, operation, type);
-  if (operation == FloatOperation::min || operation == FloatOperation::max) return decode_extremes(d, operation, type);
-  if (operation == FloatOperation::abs || operation == FloatOperation::neg) return decode_signs(d, operation, type);
+  if (size_of(type) == 2 || type == DataType::f16x2 || type == DataType::bf16x2)
+    return decode_half(d, operation, type);
+  if (operation == FloatOperation::min || operation == FloatOperation::max)
+    return decode_extremes(d, operation, type);
+  if (operation == FloatOperation::abs || operation == FloatOperation::neg)
+    return decode_signs(d, operation, type);
   const bool fused = operation == FloatOperation::fma;
   const Rounding rounding = d.take_rounding();
   const bool flush = type == DataType::f32 && d.take(".ftz");
@@ -179,9 +182,15 @@ void decode_float(Decoder& d, FloatOperation operation, DataType type) {
   op.saturate = saturate;
   const bool plain = rounding == Rounding::nearest && !flush && !saturate;
   switch (operation) {
-    case FloatOperation::add: op.run = arithmetic_handler<FloatOperation::add>(type, plain, &run2<Add32>); break;
-    case FloatOperation::sub: op.run = arithmetic_handler<FloatOperation::sub>(type, plain, &run2<Sub32>); break;
-    case FloatOperation::mul: op.run = arithmetic_handler<FloatOperation::mul>(type, plain, &run2<Mul32>); break;
+    case FloatOperation::add:
+      op.run = arithmetic_handler<FloatOperation::add>(type, plain, &run2<Add32>);
+      break;
+    case FloatOperation::sub:
+      op.run = arithmetic_handler<FloatOperation::sub>(type, plain, &run2<Sub32>);
+      break;
+    case FloatOperation::mul:
+      op.run = arithmetic_handler<FloatOperation::mul>(type, plain, &run2<Mul32>);
+      break;
     default: op.run = arithmetic_handler<FloatOperation::fma>(type, plain, &run3<Fma32>); break;
   }
   d.emit(op, type == DataType::f64 ? latency::kDouble : latency::kSimple);

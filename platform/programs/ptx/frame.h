@@ -15,13 +15,21 @@ namespace warpline::ptx {
 template <unsigned kBytes>
 struct StorageOf;
 template <>
-struct StorageOf<1> { using type = std::uint8_t; };
+struct StorageOf<1> {
+  using type = std::uint8_t;
+};
 template <>
-struct StorageOf<2> { using type = std::uint16_t; };
+struct StorageOf<2> {
+  using type = std::uint16_t;
+};
 template <>
-struct StorageOf<4> { using type = std::uint32_t; };
+struct StorageOf<4> {
+  using type = std::uint32_t;
+};
 template <>
-struct StorageOf<8> { using type = std::uint64_t; };
+struct StorageOf<8> {
+  using type = std::uint64_t;
+};
 template <class T>
 using Storage = typename StorageOf<sizeof(T)>::type;
 
@@ -100,8 +108,8 @@ void run2(const Op& op, Frame& f) {
   const auto* b = f.in<typename F::B>(op.r[2]);
   Storage<typename F::D> t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = bits_to<Storage<typename F::D>>(
-        F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i])));
+    t[i] =
+        bits_to<Storage<typename F::D>>(F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i])));
   f.write(op.r[0], t);
 }
 template <class F>
@@ -111,8 +119,8 @@ void run3(const Op& op, Frame& f) {
   const auto* c = f.in<typename F::C>(op.r[3]);
   Storage<typename F::D> t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = bits_to<Storage<typename F::D>>(F::apply(
-        bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i]), bits_to<typename F::C>(c[i])));
+    t[i] = bits_to<Storage<typename F::D>>(
+        F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i]), bits_to<typename F::C>(c[i])));
   f.write(op.r[0], t);
 }
 

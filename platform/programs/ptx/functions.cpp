@@ -11,7 +11,16 @@
 namespace warpline::ptx {
 namespace {
 
-enum class Function : std::uint8_t { reciprocal, square_root, reciprocal_root, sine, cosine, logarithm, power, tangent };
+enum class Function : std::uint8_t {
+  reciprocal,
+  square_root,
+  reciprocal_root,
+  sine,
+  cosine,
+  logarithm,
+  power,
+  tangent
+};
 
 template <Function kFunction>
 float evaluate(float a, Rounding rounding) {
@@ -58,7 +67,9 @@ void run_function64(const Op& op, Frame& f) {
 template <Function kFunction>
 void run_gross64(const Op& op, Frame& f) {
   const auto* a = f.in<double>(op.r[1]);
-  const auto flush = [](std::uint64_t x) { return (x & 0x7FF0000000000000U) == 0 ? x & 0x8000000000000000U : x; };
+  const auto flush = [](std::uint64_t x) {
+    return (x & 0x7FF0000000000000U) == 0 ? x & 0x8000000000000000U : x;
+  };
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const auto raw = bits_to<double>(a[i]);
@@ -98,7 +109,8 @@ void run_divide32(const Op& op, Frame& f) {
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const auto x = bits_to<float>(a[i]);
     const auto y = bits_to<float>(b[i]);
-    float r = op.flush ? div32(flush_subnormal(x), flush_subnormal(y), op.rounding) : div32(x, y, op.rounding);
+    float r =
+        op.flush ? div32(flush_subnormal(x), flush_subnormal(y), op.rounding) : div32(x, y, op.rounding);
     if (op.flush) r = flush_subnormal(r);
     t[i] = bits_to<std::uint32_t>(canonical(r));
   }
@@ -110,8 +122,9 @@ void run_divide64(const Op& op, Frame& f) {
   const auto* b = f.in<double>(op.r[2]);
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = bits_to<std::uint64_t>(canonical(rounded64(op.rounding, bits_to<double>(a[i]), bits_to<double>(b[i]), 0,
-                                                      [](double x, double y, double) { return x / y; })));
+    t[i] =
+        bits_to<std::uint64_t>(canonical(rounded64(op.rounding, bits_to<double>(a[i]), bits_to<double>(b[i]),
+                                                   0, [](double x, double y, double) { return x / y; })));
   f.write(op.r[0], t);
 }
 
@@ -155,7 +168,8 @@ void run_test(const Op& op, Frame& f) {
 }
 
 void decode_test(Decoder& d) {
-  const auto test = d.take_one_of({".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"});
+  const auto test =
+      d.take_one_of({".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"});
   if (!test) d.fail("'testp' needs a property such as '.finite'");
   const DataType type = d.take_type({DataType::f32, DataType::f64});
   d.need_operands(2);

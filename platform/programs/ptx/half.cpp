@@ -23,7 +23,8 @@ std::uint16_t flush(std::uint16_t x, SmallFormat format) {
 }
 
 /// One element. Bit 0 of `mode`: .relu.
-std::uint16_t arithmetic(const Op& op, std::uint16_t a, std::uint16_t b, std::uint16_t c, SmallFormat format) {
+std::uint16_t arithmetic(const Op& op, std::uint16_t a, std::uint16_t b, std::uint16_t c,
+                         SmallFormat format) {
   const auto operation = static_cast<FloatOperation>(op.count);
   const auto take = [&](std::uint16_t x) { return decode(op.flush ? flush(x, format) : x, format); };
   std::uint16_t r = encode(evaluate(operation, take(a), take(b), take(c)), format, Rounding::nearest);
@@ -52,7 +53,8 @@ std::uint16_t extreme(const Op& op, std::uint16_t a, std::uint16_t b, SmallForma
 
 std::uint16_t sign(const Op& op, std::uint16_t a, SmallFormat format) {
   if (op.flush) a = flush(a, format);
-  return static_cast<std::uint16_t>(static_cast<FloatOperation>(op.count) == FloatOperation::neg ? a ^ 0x8000U : a & 0x7FFFU);
+  return static_cast<std::uint16_t>(
+      static_cast<FloatOperation>(op.count) == FloatOperation::neg ? a ^ 0x8000U : a & 0x7FFFU);
 }
 
 std::uint16_t element(const Op& op, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
@@ -78,7 +80,8 @@ void run_half(const Op& op, Frame& f) {
     t[i] = 0;
     for (unsigned k = 0; k < sizeof(T) / 2; ++k) {
       const auto part = [k](T x) { return static_cast<std::uint16_t>(x >> (16 * k)); };
-      t[i] = static_cast<T>(t[i] | static_cast<T>(static_cast<T>(element(op, part(a[i]), part(b[i]), part(c[i]))) << (16 * k)));
+      t[i] = static_cast<T>(
+          t[i] | static_cast<T>(static_cast<T>(element(op, part(a[i]), part(b[i]), part(c[i]))) << (16 * k)));
     }
   }
   f.write(op.r[0], t);

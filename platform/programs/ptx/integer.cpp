@@ -16,11 +16,15 @@ struct Same {
 
 template <class T>
 struct Add : Same<T> {
-  static T apply(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b)); }
+  static T apply(T a, T b) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  }
 };
 template <class T>
 struct Sub : Same<T> {
-  static T apply(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b)); }
+  static T apply(T a, T b) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  }
 };
 template <class T>
 struct Min : Same<T> {
@@ -105,7 +109,8 @@ void run_carry(const Op& op, Frame& f) {
 template <bool kSubtract>
 void decode_with_carry(Decoder& d, bool takes) {
   const bool leaves = d.take(".cc");
-  const DataType type = d.take_type({DataType::u32, DataType::s32, DataType::b32, DataType::u64, DataType::s64, DataType::b64});
+  const DataType type =
+      d.take_type({DataType::u32, DataType::s32, DataType::b32, DataType::u64, DataType::s64, DataType::b64});
   Op op = plain_operands(d, type, 2);
   const Register carry = d.carry_register();
   op.r[3] = carry.ref;
@@ -131,7 +136,8 @@ void decode_sum(Decoder& d) {
   Op op = plain_operands(d, type, 2);
   op.run = for_integer<F, Binary>(type);
   if (saturate) op.run = kSubtract ? &Binary<SubSaturated>::run : &Binary<AddSaturated>::run;
-  if (op.run == nullptr || size_of(type) < 2) d.fail("type ." + std::string(name_of(type)) + " is not supported here");
+  if (op.run == nullptr || size_of(type) < 2)
+    d.fail("type ." + std::string(name_of(type)) + " is not supported here");
   d.emit(op, integer_latency(type));
 }
 
@@ -164,8 +170,8 @@ void decode_sign(Decoder& d) {
 
 template <template <class> class F, bool kDivide>
 void decode_divide(Decoder& d) {
-  const DataType type = d.take_type({DataType::u16, DataType::u32, DataType::u64, DataType::s16, DataType::s32,
-                                     DataType::s64, DataType::f32, DataType::f64});
+  const DataType type = d.take_type({DataType::u16, DataType::u32, DataType::u64, DataType::s16,
+                                     DataType::s32, DataType::s64, DataType::f32, DataType::f64});
   if (kDivide && is_float(type)) return decode_float_divide(d, type);
   if (is_float(type)) d.fail("'rem' takes an integer type");
   Op op = plain_operands(d, type, 2);
@@ -174,7 +180,8 @@ void decode_divide(Decoder& d) {
 }
 
 void decode_sad(Decoder& d) {
-  const DataType type = d.take_type({DataType::u16, DataType::u32, DataType::u64, DataType::s16, DataType::s32, DataType::s64});
+  const DataType type =
+      d.take_type({DataType::u16, DataType::u32, DataType::u64, DataType::s16, DataType::s32, DataType::s64});
   Op op = plain_operands(d, type, 3);
   op.run = for_integer<Sad, Ternary>(type);
   d.emit(op, integer_latency(type));

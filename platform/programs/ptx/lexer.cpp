@@ -8,11 +8,15 @@
 namespace warpline::ptx {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool starts_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
 }
-bool in_word(char c) { return (starts_word(c) && c != '%') || is_digit(c); }
+bool in_word(char c) {
+  return (starts_word(c) && c != '%') || is_digit(c);
+}
 
 /// Reads one token after another from a text.
 class Lexer {
@@ -84,10 +88,12 @@ class Lexer {
   }
 
   TokenKind number() {
-    const bool prefixed = peek() == '0' && in_word(peek(1)) && !is_digit(peek(1)) && peek(1) != 'e' && peek(1) != 'E';
-    while (in_word(peek()) || (!prefixed && peek() == '.' && is_digit(peek(1))) ||
-           (!prefixed && (peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')) ||
-           (!prefixed && peek() == '.' && !starts_word(peek(1))))
+    const bool prefixed =
+        peek() == '0' && in_word(peek(1)) && !is_digit(peek(1)) && peek(1) != 'e' && peek(1) != 'E';
+    while (
+        in_word(peek()) || (!prefixed && peek() == '.' && is_digit(peek(1))) ||
+        (!prefixed && (peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')) ||
+        (!prefixed && peek() == '.' && !starts_word(peek(1))))
       ++at_;
     return TokenKind::number;
   }
@@ -139,7 +145,9 @@ Number read_float_bits(std::string_view digits, bool single) {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text, FaultList& faults) { return Lexer(text, faults).run(); }
+std::vector<Token> tokenize(std::string_view text, FaultList& faults) {
+  return Lexer(text, faults).run();
+}
 
 Number read_number(std::string_view text) {
   const char mark = text.size() > 1 && text[0] == '0' ? text[1] : '\0';

@@ -40,7 +40,7 @@ struct Number {
   bool is_float = false;
   std::uint64_t integer = 0;  ///< two's complement
   double real = 0;
-  bool is_single = false;     ///< 0fXXXXXXXX: `integer` has its 32 bits
+  bool is_single = false;  ///< 0fXXXXXXXX: `integer` has its 32 bits
   bool ok = false;
 };
 /// Reads a `number` token (PTX ISA, "Constants"). `ok` is false where it has too many digits.

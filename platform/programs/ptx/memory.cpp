@@ -12,7 +12,8 @@ namespace {
 MemOp take_qualifiers(Decoder& d, MemKind kind) {
   MemOp m;
   m.kind = kind;
-  if (const auto s = d.take_one_of({".weak", ".relaxed", ".acquire", ".release", ".acq_rel"})) m.semantics = static_cast<Semantics>(*s);
+  if (const auto s = d.take_one_of({".weak", ".relaxed", ".acquire", ".release", ".acq_rel"}))
+    m.semantics = static_cast<Semantics>(*s);
   m.is_mmio = d.take(".mmio");
   if (d.take(".volatile")) {
     m.is_volatile = true;
@@ -23,19 +24,24 @@ MemOp take_qualifiers(Decoder& d, MemKind kind) {
     if (m.is_volatile) d.fail("a volatile access takes no scope");
     m.scope = static_cast<Scope>(*s + 1);
   }
-  if (const auto s = d.take_one_of({".global", ".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param",
-                                    ".param::entry", ".param::func"})) {
-    constexpr std::array<Space, 9> kSpaces = {Space::global, Space::shared, Space::shared, Space::shared_cluster, Space::local,
-                                              Space::constant, Space::param, Space::param, Space::param};
+  if (const auto s = d.take_one_of({".global", ".shared", ".shared::cta", ".shared::cluster", ".local",
+                                    ".const", ".param", ".param::entry", ".param::func"})) {
+    constexpr std::array<Space, 9> kSpaces = {Space::global,         Space::shared, Space::shared,
+                                              Space::shared_cluster, Space::local,  Space::constant,
+                                              Space::param,          Space::param,  Space::param};
     m.space = kSpaces.at(*s);
   }
-  if (const auto c = d.take_one_of({".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"})) m.cache_operator = static_cast<CacheOperator>(*c + 1);
+  if (const auto c = d.take_one_of({".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"}))
+    m.cache_operator = static_cast<CacheOperator>(*c + 1);
   if (d.take(".nc")) m.is_noncoherent = true, m.proxy = Proxy::noncoherent;
-  if (const auto e = d.take_one_of({".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"}))
+  if (const auto e = d.take_one_of({".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first",
+                                    ".L1::evict_last", ".L1::no_allocate"}))
     m.l1_eviction = static_cast<L1Eviction>(*e + 1);
-  if (const auto e = d.take_one_of({".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"})) m.l2_eviction = static_cast<L2Eviction>(*e + 1);
+  if (const auto e = d.take_one_of({".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"}))
+    m.l2_eviction = static_cast<L2Eviction>(*e + 1);
   m.cache_hint = d.take(".L2::cache_hint");
-  if (const auto p = d.take_one_of({".L2::64B", ".L2::128B", ".L2::256B"})) m.prefetch_bytes = static_cast<std::uint16_t>(64U << *p);
+  if (const auto p = d.take_one_of({".L2::64B", ".L2::128B", ".L2::256B"}))
+    m.prefetch_bytes = static_cast<std::uint16_t>(64U << *p);
   if (const auto v = d.take_one_of({".v2", ".v4", ".v8"})) m.vector = static_cast<std::uint8_t>(2U << *v);
   return m;
 }
@@ -43,25 +49,35 @@ MemOp take_qualifiers(Decoder& d, MemKind kind) {
 void check_legality(Decoder& d, const MemOp& m) {
   const bool load = m.kind == MemKind::load;
   const bool plain = load || m.kind == MemKind::store;
-  if (plain && m.semantics == Semantics::weak && m.scope != Scope::none) d.fail("a weak access takes no scope", "write '.relaxed' before it");
+  if (plain && m.semantics == Semantics::weak && m.scope != Scope::none)
+    d.fail("a weak access takes no scope", "write '.relaxed' before it");
   if (plain && m.is_strong() && m.scope == Scope::none) d.fail("this access needs a scope such as '.gpu'");
-  if (m.cache_operator != CacheOperator::none && (m.is_strong() || !plain)) d.fail("a cache operator goes with a weak load or store only");
+  if (m.cache_operator != CacheOperator::none && (m.is_strong() || !plain))
+    d.fail("a cache operator goes with a weak load or store only");
   const bool load_operator = m.cache_operator >= CacheOperator::ca && m.cache_operator <= CacheOperator::cv;
-  const bool store_operator = m.cache_operator >= CacheOperator::wb || m.cache_operator == CacheOperator::cg || m.cache_operator == CacheOperator::cs;
-  if (load && m.cache_operator != CacheOperator::none && !load_operator) d.fail("'.wb' and '.wt' are cache operators of stores");
-  if (m.kind == MemKind::store && m.cache_operator != CacheOperator::none && !store_operator) d.fail("'.ca', '.lu' and '.cv' are cache operators of loads");
-  if (load && (m.semantics == Semantics::release || m.semantics == Semantics::acq_rel)) d.fail("a load does not release");
-  if (m.kind == MemKind::store && (m.semantics == Semantics::acquire || m.semantics == Semantics::acq_rel)) d.fail("a store does not acquire");
-  if (m.is_noncoherent && (!load || m.space != Space::global || m.is_strong())) d.fail("'.nc' goes with a weak 'ld.global' only");
+  const bool store_operator = m.cache_operator >= CacheOperator::wb ||
+                              m.cache_operator == CacheOperator::cg || m.cache_operator == CacheOperator::cs;
+  if (load && m.cache_operator != CacheOperator::none && !load_operator)
+    d.fail("'.wb' and '.wt' are cache operators of stores");
+  if (m.kind == MemKind::store && m.cache_operator != CacheOperator::none && !store_operator)
+    d.fail("'.ca', '.lu' and '.cv' are cache operators of loads");
+  if (load && (m.semantics == Semantics::release || m.semantics == Semantics::acq_rel))
+    d.fail("a load does not release");
+  if (m.kind == MemKind::store && (m.semantics == Semantics::acquire || m.semantics == Semantics::acq_rel))
+    d.fail("a store does not acquire");
+  if (m.is_noncoherent && (!load || m.space != Space::global || m.is_strong()))
+    d.fail("'.nc' goes with a weak 'ld.global' only");
   if (m.kind == MemKind::store && (m.space == Space::constant)) d.fail("constant memory cannot be written");
-  if (m.bytes_per_lane() > MemoryAccess::kMaxLaneBytes || (m.type == DataType::b128 && m.vector > 1)) d.fail("this vector is too wide");
+  if (m.bytes_per_lane() > MemoryAccess::kMaxLaneBytes || (m.type == DataType::b128 && m.vector > 1))
+    d.fail("this vector is too wide");
 }
 
 void refuse_unmodelled(Decoder& d, const MemOp& m) {
   const auto refused = refusal(m);
   if (!refused) return;
   for (const Token& q : d.statement().qualifiers)
-    if (q.text == *refused) d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+    if (q.text == *refused)
+      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
   d.fail(quoted(*refused) + " is not modelled in this version");
 }
 
@@ -80,7 +96,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (const Register* r = d.find_register(base)) {
     const unsigned bytes = size_of(r->type);
     if (bytes != 4 && bytes != 8) d.fail(o.token.place(), "an address register has 32 or 64 bits");
-    if (bytes == 4 && (m.space == Space::global || m.space == Space::generic)) d.fail(o.token.place(), "a global or generic address has 64 bits");
+    if (bytes == 4 && (m.space == Space::global || m.space == Space::generic))
+      d.fail(o.token.place(), "a global or generic address has 64 bits");
     op.wide_address = bytes == 8;
     op.r[Op::kAddress] = r->ref;
     d.reads(*r);
@@ -92,7 +109,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
     return;
   }
   const Space space = symbol->declaration->space;
-  if (m.space != Space::generic && m.space != space) d.fail(o.token.place(), quoted(o.name) + " is not in the state space that the instruction names");
+  if (m.space != Space::generic && m.space != space)
+    d.fail(o.token.place(), quoted(o.name) + " is not in the state space that the instruction names");
   const Register* frame = d.local_frame();
   if (space == Space::local && frame != nullptr && !symbol->of_module) {
     m.space = Space::local;
@@ -105,7 +123,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
     const std::uint64_t bytes = symbol->declaration->bytes;
     const auto first = static_cast<std::uint64_t>(o.offset);
     if (first > bytes || m.bytes_per_lane() > bytes - first)
-      d.fail(o.token.place(), "this access lies outside parameter " + quoted(o.name) + ", which has " + std::to_string(bytes) + " bytes");
+      d.fail(o.token.place(), "this access lies outside parameter " + quoted(o.name) + ", which has " +
+                                  std::to_string(bytes) + " bytes");
   }
   op.r[Op::kAddress] = d.symbol_address(*symbol, 0, 8, m.space == Space::generic && space != Space::global);
 }
@@ -114,10 +133,13 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
 void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) {
   const bool vector = o.kind == Operand::Kind::vector;
   const std::size_t n = vector ? o.elements.size() : 1;
-  if (n != m.vector) d.fail(o.token.place(), "the instruction moves " + std::to_string(m.vector) + " elements, not " + std::to_string(n));
+  if (n != m.vector)
+    d.fail(o.token.place(),
+           "the instruction moves " + std::to_string(m.vector) + " elements, not " + std::to_string(n));
   op.count = static_cast<std::uint8_t>(n);
   op.data_bytes = static_cast<std::uint8_t>(size_of(m.type));
-  const DataType type = m.type == DataType::b8 || !is_float(m.type) || size_of(m.type) > 2 ? m.type : DataType::b16;
+  const DataType type =
+      m.type == DataType::b8 || !is_float(m.type) || size_of(m.type) > 2 ? m.type : DataType::b16;
   std::uint8_t first_bytes = 0;
   for (std::size_t e = 0; e < n; ++e) {
     const Operand& part = vector ? o.elements[e] : o;
@@ -128,9 +150,11 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
       continue;
     }
     op.r.at(e) = writes ? d.wide_destination(part, type, bytes) : d.wide_source(part, type, bytes);
-    if (is_float(type) && bytes != size_of(type)) d.fail(part.token.place(), "a floating-point value needs a register of its size");
+    if (is_float(type) && bytes != size_of(type))
+      d.fail(part.token.place(), "a floating-point value needs a register of its size");
     if (bytes == 16 && op.data_bytes != 16) d.fail(part.token.place(), "a 128-bit register takes .b128 only");
-    if (first_bytes != 0 && bytes != first_bytes) d.fail(part.token.place(), "the elements of a vector have one size");
+    if (first_bytes != 0 && bytes != first_bytes)
+      d.fail(part.token.place(), "the elements of a vector have one size");
     first_bytes = bytes;
   }
   op.register_bytes = first_bytes == 0 ? op.data_bytes : first_bytes;
@@ -155,7 +179,8 @@ bool decode_parameter(Decoder& d, const MemOp& m) {
   take_elements(d, d.operand(load ? 0 : 1), op, copy, load);
   const auto first = static_cast<std::uint64_t>(address.offset);
   if (first > block.bytes || m.bytes_per_lane() > block.bytes - first)
-    d.fail(address.token.place(), "this access lies outside parameter " + quoted(address.name) + ", which has " + std::to_string(block.bytes) + " bytes");
+    d.fail(address.token.place(), "this access lies outside parameter " + quoted(address.name) +
+                                      ", which has " + std::to_string(block.bytes) + " bytes");
   op.r[Op::kAddress] = block.ref;
   op.target = block.bytes;
   op.immediate = address.offset;
@@ -186,16 +211,23 @@ void decode_access(Decoder& d, MemKind kind, bool uniform) {
   d.emit(op, InstructionKind::memory, 4, &m);
 }
 
-void decode_ld(Decoder& d) { decode_access(d, MemKind::load, false); }
-void decode_ldu(Decoder& d) { decode_access(d, MemKind::load, true); }
-void decode_st(Decoder& d) { decode_access(d, MemKind::store, false); }
+void decode_ld(Decoder& d) {
+  decode_access(d, MemKind::load, false);
+}
+void decode_ldu(Decoder& d) {
+  decode_access(d, MemKind::load, true);
+}
+void decode_st(Decoder& d) {
+  decode_access(d, MemKind::store, false);
+}
 
 template <bool kReturns>
 void decode_atomic(Decoder& d) {
   MemOp m = take_qualifiers(d, kReturns ? MemKind::atomic : MemKind::reduction);
   if (m.semantics == Semantics::weak) m.semantics = Semantics::relaxed;
   if (m.scope == Scope::none) m.scope = Scope::gpu;
-  const auto operation = d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
+  const auto operation =
+      d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
   if (!operation) d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
   m.atomic = static_cast<AtomicOperation>(*operation + 1);
   d.take(".noftz");
@@ -204,9 +236,11 @@ void decode_atomic(Decoder& d) {
   refuse_unmodelled(d, m);
   const bool swaps = m.atomic == AtomicOperation::compare_and_swap;
   const bool atom_only = swaps || m.atomic == AtomicOperation::exchange;
-  if (!is_atomic_legal(m.atomic, m.type) || (!kReturns && atom_only)) d.fail("this operation does not exist on type ." + std::string(name_of(m.type)));
+  if (!is_atomic_legal(m.atomic, m.type) || (!kReturns && atom_only))
+    d.fail("this operation does not exist on type ." + std::string(name_of(m.type)));
   if (m.vector > 1) d.fail("vector atomics are not modelled in this version");
-  if (m.space != Space::generic && m.space != Space::global && m.space != Space::shared) d.fail("an atomic acts on global or shared memory");
+  if (m.space != Space::generic && m.space != Space::global && m.space != Space::shared)
+    d.fail("an atomic acts on global or shared memory");
   const std::size_t first = kReturns ? 1 : 0;
   d.need_operands(first + (swaps ? 3 : 2));
   Op op;
@@ -231,8 +265,10 @@ void emit_fence(Decoder& d, MemOp m) {
 void decode_fence(Decoder& d) {
   MemOp m;
   for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 6) == ".proxy" || q.text.substr(0, 8) == ".mbarrie") d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
-  constexpr std::array<Semantics, 4> kKinds = {Semantics::sc, Semantics::acq_rel, Semantics::acquire, Semantics::release};
+    if (q.text.substr(0, 6) == ".proxy" || q.text.substr(0, 8) == ".mbarrie")
+      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+  constexpr std::array<Semantics, 4> kKinds = {Semantics::sc, Semantics::acq_rel, Semantics::acquire,
+                                               Semantics::release};
   const auto kind = d.take_one_of({".sc", ".acq_rel", ".acquire", ".release"});
   m.semantics = kind ? kKinds.at(*kind) : Semantics::acq_rel;
   const auto scope = d.take_one_of({".cta", ".cluster", ".gpu", ".sys"});
@@ -243,7 +279,8 @@ void decode_fence(Decoder& d) {
 
 void decode_membar(Decoder& d) {
   for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 6) == ".proxy") d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+    if (q.text.substr(0, 6) == ".proxy")
+      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
   MemOp m;
   m.semantics = Semantics::sc;
   const auto level = d.take_one_of({".cta", ".gl", ".sys"});
@@ -255,9 +292,13 @@ void decode_membar(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& memory_opcodes() {
-  static const std::vector<Opcode> list = {
-      {"ld", &decode_ld},       {"ldu", &decode_ldu},  {"st", &decode_st},           {"atom", &decode_atomic<true>},
-      {"red", &decode_atomic<false>}, {"fence", &decode_fence}, {"membar", &decode_membar}};
+  static const std::vector<Opcode> list = {{"ld", &decode_ld},
+                                           {"ldu", &decode_ldu},
+                                           {"st", &decode_st},
+                                           {"atom", &decode_atomic<true>},
+                                           {"red", &decode_atomic<false>},
+                                           {"fence", &decode_fence},
+                                           {"membar", &decode_membar}};
   return list;
 }
 

@@ -40,7 +40,8 @@ void issue_store(const Op& op, Frame& f) {
 
 void issue_store_wide(const Op& op, Frame& f) {
   fill_addresses(op, f);
-  for (unsigned i = 0; i < kWarpLanes; ++i) std::memcpy(f.issue->access->lane_data(i), f.at(op.r[0]) + 16 * i, 16);
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    std::memcpy(f.issue->access->lane_data(i), f.at(op.r[0]) + 16 * i, 16);
 }
 
 /// T: the element in memory, signed where it extends with its sign. R: the register.
@@ -87,13 +88,16 @@ Handler store_from(unsigned register_bytes) {
 
 }  // namespace
 
-void issue_load(const Op& op, Frame& f) { fill_addresses(op, f); }
+void issue_load(const Op& op, Frame& f) {
+  fill_addresses(op, f);
+}
 
 void issue_atomic(const Op& op, Frame& f) {
   fill_addresses(op, f);
   MemoryAccess& access = *f.issue->access;
   const std::byte* b = f.at(op.r[1]);
-  for (unsigned i = 0; i < kWarpLanes; ++i) std::memcpy(access.lane_data(i), b + i * op.data_bytes, op.data_bytes);
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    std::memcpy(access.lane_data(i), b + i * op.data_bytes, op.data_bytes);
   if (op.r[Op::kSecond] == kNoRef) return;
   const std::byte* c = f.at(op.r[Op::kSecond]);
   for (unsigned i = 0; i < kWarpLanes; ++i) {
@@ -115,9 +119,12 @@ Handler store_handler(unsigned data_bytes, unsigned register_bytes) {
 Handler load_handler(DataType type, unsigned register_bytes) {
   const bool with_sign = is_signed(type);
   switch (size_of(type)) {
-    case 1: return with_sign ? load_into<std::int8_t>(register_bytes) : load_into<std::uint8_t>(register_bytes);
-    case 2: return with_sign ? load_into<std::int16_t>(register_bytes) : load_into<std::uint16_t>(register_bytes);
-    case 4: return with_sign ? load_into<std::int32_t>(register_bytes) : load_into<std::uint32_t>(register_bytes);
+    case 1:
+      return with_sign ? load_into<std::int8_t>(register_bytes) : load_into<std::uint8_t>(register_bytes);
+    case 2:
+      return with_sign ? load_into<std::int16_t>(register_bytes) : load_into<std::uint16_t>(register_bytes);
+    case 4:
+      return with_sign ? load_into<std::int32_t>(register_bytes) : load_into<std::uint32_t>(register_bytes);
     case 8: return load_into<std::uint64_t>(register_bytes);
     default: return &finish_load_wide;
   }
@@ -130,7 +137,8 @@ void read_parameter(const Op& op, Frame& f) {
     for (unsigned i = 0; i < kWarpLanes; ++i) {
       if ((f.active & kLaneBit[i]) == 0) continue;
       std::array<std::uint64_t, 2> value{};
-      std::memcpy(value.data(), block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes, op.data_bytes);
+      std::memcpy(value.data(), block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes,
+                  op.data_bytes);
       if (op.data_bytes < 8) value[0] = extended(value[0], op.data_bytes, op.mode == 1);
       std::memcpy(f.file + op.r[e] + std::size_t{i} * op.register_bytes, value.data(), op.register_bytes);
     }
@@ -143,7 +151,8 @@ void write_parameter(const Op& op, Frame& f) {
     const std::byte* from = f.at(op.r[e]);
     for (unsigned i = 0; i < kWarpLanes; ++i)
       if ((f.active & kLaneBit[i]) != 0)
-        std::memcpy(block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes, from + std::size_t{i} * op.register_bytes, op.data_bytes);
+        std::memcpy(block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes,
+                    from + std::size_t{i} * op.register_bytes, op.data_bytes);
   }
 }
 

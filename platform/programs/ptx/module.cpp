@@ -66,13 +66,15 @@ class PtxModule final : public Module {
     Launch launch;
     launch.program = &program;
     launch.dynamic_shared_bytes = dynamic_shared_bytes;
-    const auto dynamic_base = static_cast<std::uint32_t>(align_up(program.shared_bytes, program.dynamic_alignment));
+    const auto dynamic_base =
+        static_cast<std::uint32_t>(align_up(program.shared_bytes, program.dynamic_alignment));
     KernelInfo& info = launch.info;
     info.name = entry;
     info.grid = grid;
     info.block = block;
     info.registers = program.registers;
-    info.shared_bytes = dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
+    info.shared_bytes =
+        dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
     info.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
     info.parameters = std::move(parameters);
     launch.pool = program.pool;
@@ -111,18 +113,22 @@ class PtxModule final : public Module {
   }
 
   void check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes) const {
-    const auto e = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& x) { return x.name == name; });
+    const auto e =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& x) { return x.name == name; });
     Diagnostic d;
     d.file = file_;
-    const auto text = [](Dim3 b) { return std::to_string(b.x) + " x " + std::to_string(b.y) + " x " + std::to_string(b.z); };
+    const auto text = [](Dim3 b) {
+      return std::to_string(b.x) + " x " + std::to_string(b.y) + " x " + std::to_string(b.z);
+    };
     if (e->required_block && !(*e->required_block == block))
-      d.message = "kernel '" + name + "' must be launched with blocks of " + text(*e->required_block) + ", not " + text(block);
+      d.message = "kernel '" + name + "' must be launched with blocks of " + text(*e->required_block) +
+                  ", not " + text(block);
     else if (block.count() > e->maximum_threads)
-      d.message = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_threads) + " threads per block, not " +
-                  std::to_string(block.count());
+      d.message = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_threads) +
+                  " threads per block, not " + std::to_string(block.count());
     else if (parameter_bytes != e->parameter_bytes)
-      d.message = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) + " bytes of parameters, not " +
-                  std::to_string(parameter_bytes);
+      d.message = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) +
+                  " bytes of parameters, not " + std::to_string(parameter_bytes);
     if (!d.message.empty()) throw InputError(std::move(d));
   }
 
@@ -154,17 +160,21 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
   for (const VariableDecl& v : module.variables) {
     if (v.space == Space::constant) constant_bytes = align_up(constant_bytes, v.alignment) + v.bytes;
     if (v.space == Space::constant && constant_bytes > Limits::kConstantBytes)
-      faults.add(v.place, "the constants of a module take at most " + std::to_string(Limits::kConstantBytes) + " bytes");
+      faults.add(v.place, "the constants of a module take at most " + std::to_string(Limits::kConstantBytes) +
+                              " bytes");
     for (const Relocation& r : v.relocations) {
       const auto target = module.variable_index.find(r.symbol);
       if (target == module.variable_index.end()) {
         if (module.function_index.count(r.symbol) == 0)
-          faults.add(r.place, quoted(r.symbol) + " is not a variable of this module", suggestion(r.symbol, names));
+          faults.add(r.place, quoted(r.symbol) + " is not a variable of this module",
+                     suggestion(r.symbol, names));
         continue;
       }
       const VariableDecl& t = module.variables[static_cast<std::size_t>(target->second)];
       if (t.is_extern || t.space != Space::global)
-        faults.add(r.place, "an initialiser can hold the address of a .global variable defined here, not of " + quoted(r.symbol));
+        faults.add(r.place,
+                   "an initialiser can hold the address of a .global variable defined here, not of " +
+                       quoted(r.symbol));
     }
   }
 }

@@ -16,10 +16,10 @@ namespace warpline::ptx {
 /// A module-scope variable in global or constant memory.
 struct Variable {
   std::string name;
-  Space space = Space::global;             ///< global or constant
-  std::uint64_t alignment = 1;             ///< bytes
-  DataType type = DataType::b8;            ///< of an element
-  std::vector<std::uint8_t> initial;       ///< its bytes, zero where no initialiser stands; its size
+  Space space = Space::global;        ///< global or constant
+  std::uint64_t alignment = 1;        ///< bytes
+  DataType type = DataType::b8;       ///< of an element
+  std::vector<std::uint8_t> initial;  ///< its bytes, zero where no initialiser stands; its size
 };
 
 /// A kernel parameter, as laid out in the parameter block.
@@ -35,9 +35,9 @@ struct Entry {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;           ///< per thread
-  std::optional<Dim3> required_block;      ///< `.reqntid`: the only block that it may be launched with
-  std::uint64_t maximum_threads = 1024;    ///< per block (`.maxntid`)
+  std::uint32_t local_bytes = 0;         ///< per thread
+  std::optional<Dim3> required_block;    ///< `.reqntid`: the only block that it may be launched with
+  std::uint64_t maximum_threads = 1024;  ///< per block (`.maxntid`)
 };
 
 /// A parsed PTX module. Everything that cannot run is found here, before the run: syntax, unknown

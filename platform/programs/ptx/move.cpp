@@ -6,7 +6,6 @@
 namespace warpline::ptx {
 namespace {
 
-
 template <class T>
 void run_move(const Op& op, Frame& f) {
   f.write(op.r[0], f.in<T>(op.r[1]));
@@ -18,7 +17,9 @@ void run_move_wide(const Op& op, Frame& f) {
     if ((f.active & kLaneBit[i]) != 0) std::memmove(f.file + op.r[0] + 16 * i, a + 16 * i, 16);
 }
 
-void run_move_predicate(const Op& op, Frame& f) { f.set_predicate(op.r[0], f.predicate(op.r[1])); }
+void run_move_predicate(const Op& op, Frame& f) {
+  f.set_predicate(op.r[0], f.predicate(op.r[1]));
+}
 
 /// mode: a ClockRegister.
 void run_clock(const Op& op, Frame& f) {
@@ -54,7 +55,8 @@ void run_unpack(const Op& op, Frame& f) {
     if (op.r[1 + e] == kNoRef) continue;
     for (unsigned i = 0; i < kWarpLanes; ++i)
       if ((f.active & kLaneBit[i]) != 0)
-        std::memcpy(f.file + op.r[1 + e] + i * op.data_bytes, &t[i * op.register_bytes + e * op.data_bytes], op.data_bytes);
+        std::memcpy(f.file + op.r[1 + e] + i * op.data_bytes, &t[i * op.register_bytes + e * op.data_bytes],
+                    op.data_bytes);
   }
 }
 
@@ -66,7 +68,8 @@ void decode_vector_move(Decoder& d, DataType type) {
   const bool packs = d.operand(1).kind == Operand::Kind::vector;
   const Operand& list = d.operand(packs ? 1 : 0);
   const auto n = static_cast<unsigned>(list.elements.size());
-  if ((n != 2 && n != 4) || size_of(type) / n == 0) d.fail(list.token.place(), "expected two or four elements");
+  if ((n != 2 && n != 4) || size_of(type) / n == 0)
+    d.fail(list.token.place(), "expected two or four elements");
   const DataType part = bits_of(size_of(type) / n);
   Op op;
   op.count = static_cast<std::uint8_t>(n);
@@ -97,7 +100,8 @@ void run_frame_address(const Op& op, Frame& f) {
   const auto* base = f.in<std::uint64_t>(op.r[1]);
   if (op.register_bytes == 4) {
     std::uint32_t t[kWarpLanes];
-    for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = static_cast<std::uint32_t>(base[i] + static_cast<std::uint64_t>(op.immediate));
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      t[i] = static_cast<std::uint32_t>(base[i] + static_cast<std::uint64_t>(op.immediate));
     f.write(op.r[0], t);
     return;
   }
@@ -164,7 +168,8 @@ void decode_mov(Decoder& d) {
 }
 
 Space take_space(Decoder& d) {
-  const auto space = d.take_one_of({".global", ".shared", ".shared::cta", ".local", ".const", ".param", ".param::entry", ".shared::cluster"});
+  const auto space = d.take_one_of({".global", ".shared", ".shared::cta", ".local", ".const", ".param",
+                                    ".param::entry", ".shared::cluster"});
   if (!space) d.fail(quoted(d.statement().opcode.text) + " needs a state space");
   if (*space == 0) return Space::global;
   if (*space <= 2) return Space::shared;
@@ -191,8 +196,10 @@ void decode_cvta(Decoder& d) {
   op.immediate = static_cast<std::int64_t>(to ? std::uint64_t{0} - window : window);
   op.run = &run_offset<std::uint64_t>;
   const Operand& o = d.operand(1);
-  const auto symbol = o.kind == Operand::Kind::name && d.find_register(o) == nullptr ? d.find_symbol(o.name) : std::nullopt;
-  op.r[1] = symbol ? d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), 8, false) : d.source(1, type);
+  const auto symbol =
+      o.kind == Operand::Kind::name && d.find_register(o) == nullptr ? d.find_symbol(o.name) : std::nullopt;
+  op.r[1] =
+      symbol ? d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), 8, false) : d.source(1, type);
   op.r[0] = d.destination(std::size_t{0}, type);
   d.emit(op, latency::kSimple);
 }
@@ -219,7 +226,8 @@ void decode_isspacep(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& move_opcodes() {
-  static const std::vector<Opcode> list = {{"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
+  static const std::vector<Opcode> list = {
+      {"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
   return list;
 }
 

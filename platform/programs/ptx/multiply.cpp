@@ -12,17 +12,29 @@ __extension__ using Uint128 = unsigned __int128;
 template <class T>
 struct DoubleWidth;
 template <>
-struct DoubleWidth<std::uint16_t> { using type = std::uint32_t; };
+struct DoubleWidth<std::uint16_t> {
+  using type = std::uint32_t;
+};
 template <>
-struct DoubleWidth<std::int16_t> { using type = std::int32_t; };
+struct DoubleWidth<std::int16_t> {
+  using type = std::int32_t;
+};
 template <>
-struct DoubleWidth<std::uint32_t> { using type = std::uint64_t; };
+struct DoubleWidth<std::uint32_t> {
+  using type = std::uint64_t;
+};
 template <>
-struct DoubleWidth<std::int32_t> { using type = std::int64_t; };
+struct DoubleWidth<std::int32_t> {
+  using type = std::int64_t;
+};
 template <>
-struct DoubleWidth<std::uint64_t> { using type = Uint128; };
+struct DoubleWidth<std::uint64_t> {
+  using type = Uint128;
+};
 template <>
-struct DoubleWidth<std::int64_t> { using type = Int128; };
+struct DoubleWidth<std::int64_t> {
+  using type = Int128;
+};
 template <class T>
 using Twice = typename DoubleWidth<T>::type;
 
@@ -86,7 +98,8 @@ template <bool kSigned, bool kHigh>
 struct Product24 {
   static std::uint32_t of(std::uint32_t a, std::uint32_t b) {
     const auto narrow = [](std::uint32_t x) {
-      return kSigned ? static_cast<std::int64_t>(static_cast<std::int32_t>(x << 8U) >> 8) : std::int64_t{x & 0xFFFFFFU};
+      return kSigned ? static_cast<std::int64_t>(static_cast<std::int32_t>(x << 8U) >> 8)
+                     : std::int64_t{x & 0xFFFFFFU};
     };
     const std::int64_t p = narrow(a) * narrow(b);
     return static_cast<std::uint32_t>(kHigh ? p >> 16 : p);
@@ -195,7 +208,9 @@ void decode_product(Decoder& d) {
   d.emit(op, size_of(type) == 8 ? 2 * latency::kMultiply : latency::kMultiply);
 }
 
-void decode_madc(Decoder& d) { decode_mad_carry(d, true); }
+void decode_madc(Decoder& d) {
+  decode_mad_carry(d, true);
+}
 
 template <bool kAdds>
 void decode_24(Decoder& d) {

@@ -12,9 +12,9 @@ using Table = std::map<std::string, Opcode, std::less<>>;
 const Table& table() {
   static const Table all = [] {
     Table t;
-    for (const auto* family :
-         {&integer_opcodes(), &multiply_opcodes(), &bit_opcodes(), &float_opcodes(), &compare_opcodes(),
-          &convert_opcodes(), &move_opcodes(), &memory_opcodes(), &control_opcodes(), &warp_opcodes()})
+    for (const auto* family : {&integer_opcodes(), &multiply_opcodes(), &bit_opcodes(), &bit_field_opcodes(),
+                               &float_opcodes(), &compare_opcodes(), &select_opcodes(), &convert_opcodes(),
+                               &move_opcodes(), &memory_opcodes(), &control_opcodes(), &warp_opcodes()})
       for (const Opcode& o : *family) t.emplace(o.name, o);
     return t;
   }();
@@ -22,13 +22,62 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::array<std::string_view, 60> kUnsupported = {
-    "tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep", "cp", "createpolicy", "applypriority",
-    "discard", "prefetch", "prefetchu", "mbarrier", "wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma",
-    "tcgen05", "tensormap", "multimem", "griddepcontrol", "setmaxnreg", "clusterlaunchcontrol", "getctarank", "mapa",
-    "alloca", "stacksave", "stackrestore", "pmevent", "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr",
-    "vmad", "vset", "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2", "vadd4", "vsub4", "vavrg4",
-    "vabsdiff4", "vmin4", "vmax4", "vset4", "mul24", "mad24", "fns", "st.async"};
+constexpr std::array<std::string_view, 56> kUnsupported = {"tex",
+                                                           "tld4",
+                                                           "txq",
+                                                           "suld",
+                                                           "sust",
+                                                           "sured",
+                                                           "suq",
+                                                           "istypep",
+                                                           "cp",
+                                                           "createpolicy",
+                                                           "applypriority",
+                                                           "discard",
+                                                           "prefetch",
+                                                           "prefetchu",
+                                                           "mbarrier",
+                                                           "wmma",
+                                                           "mma",
+                                                           "ldmatrix",
+                                                           "stmatrix",
+                                                           "movmatrix",
+                                                           "wgmma",
+                                                           "tcgen05",
+                                                           "tensormap",
+                                                           "multimem",
+                                                           "griddepcontrol",
+                                                           "setmaxnreg",
+                                                           "clusterlaunchcontrol",
+                                                           "getctarank",
+                                                           "mapa",
+                                                           "alloca",
+                                                           "stacksave",
+                                                           "stackrestore",
+                                                           "pmevent",
+                                                           "vadd",
+                                                           "vsub",
+                                                           "vabsdiff",
+                                                           "vmin",
+                                                           "vmax",
+                                                           "vshl",
+                                                           "vshr",
+                                                           "vmad",
+                                                           "vset",
+                                                           "vadd2",
+                                                           "vsub2",
+                                                           "vavrg2",
+                                                           "vabsdiff2",
+                                                           "vmin2",
+                                                           "vmax2",
+                                                           "vset2",
+                                                           "vadd4",
+                                                           "vsub4",
+                                                           "vavrg4",
+                                                           "vabsdiff4",
+                                                           "vmin4",
+                                                           "vmax4",
+                                                           "vset4"};
 
 }  // namespace
 

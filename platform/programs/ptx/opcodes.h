@@ -23,12 +23,14 @@ struct Opcode {
 /// Every name that `find_opcode` knows.
 [[nodiscard]] const std::vector<std::string>& opcode_names();
 
-// One list for each family, in the file of the same name.
+// One list for each family, in the file of that name (float_opcodes: functions.cpp).
 [[nodiscard]] const std::vector<Opcode>& integer_opcodes();
 [[nodiscard]] const std::vector<Opcode>& multiply_opcodes();
 [[nodiscard]] const std::vector<Opcode>& bit_opcodes();
+[[nodiscard]] const std::vector<Opcode>& bit_field_opcodes();
 [[nodiscard]] const std::vector<Opcode>& float_opcodes();
 [[nodiscard]] const std::vector<Opcode>& compare_opcodes();
+[[nodiscard]] const std::vector<Opcode>& select_opcodes();
 [[nodiscard]] const std::vector<Opcode>& convert_opcodes();
 [[nodiscard]] const std::vector<Opcode>& move_opcodes();
 [[nodiscard]] const std::vector<Opcode>& memory_opcodes();

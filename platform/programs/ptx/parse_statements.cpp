@@ -7,8 +7,8 @@ namespace warpline::ptx {
 
 bool Parser::debug_directive() {
   if (accept(".file") || accept(".loc")) {
-    while (peek().kind == TokenKind::number || peek().kind == TokenKind::text || peek().is(',') || peek().is('+') ||
-           peek().is("function_name") || peek().is("inlined_at") ||
+    while (peek().kind == TokenKind::number || peek().kind == TokenKind::text || peek().is(',') ||
+           peek().is('+') || peek().is("function_name") || peek().is("inlined_at") ||
            (peek().kind == TokenKind::word && tokens_[at_ - 1].is("function_name")))
       take();
     accept(';');
@@ -45,7 +45,8 @@ void Parser::body(FunctionDecl& f) {
 void Parser::block(FunctionDecl& f, int scope, unsigned depth) {
   if (depth > Limits::kDepth) fail(tokens_[at_ - 1], "these braces are nested too deeply");
   while (!peek().is('}')) {
-    if (peek().kind == TokenKind::end || faults_.full()) fail(peek(), "the body of " + quoted(f.name) + " has no end");
+    if (peek().kind == TokenKind::end || faults_.full())
+      fail(peek(), "the body of " + quoted(f.name) + " has no end");
     if (accept('{')) {
       f.scopes.emplace_back();
       f.scopes.back().parent = scope;
@@ -203,7 +204,9 @@ Operand Parser::simple_operand() {
     o.kind = n.is_float ? Operand::Kind::real : Operand::Kind::integer;
     o.single = n.is_single;
     o.bits = n.integer;
-    if (minus) o.bits = !n.is_float ? std::uint64_t{0} - n.integer : n.integer ^ (std::uint64_t{1} << (n.is_single ? 31U : 63U));
+    if (minus)
+      o.bits = !n.is_float ? std::uint64_t{0} - n.integer
+                           : n.integer ^ (std::uint64_t{1} << (n.is_single ? 31U : 63U));
     return o;
   }
   if (t.kind != TokenKind::word || minus) fail(t, "expected an operand, found " + quoted(t.text));
@@ -234,7 +237,8 @@ Operand Parser::address() {
     o.offset = offset();
   } else {
     o.offset = static_cast<std::int64_t>(constant());
-    o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) + static_cast<std::uint64_t>(offset()));
+    o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) +
+                                         static_cast<std::uint64_t>(offset()));
   }
   expect(']', "after the address");
   return o;

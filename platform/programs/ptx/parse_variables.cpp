@@ -14,7 +14,9 @@ Space space_named(const Token& t) {
   return Space::param;
 }
 
-bool is_power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+bool is_power_of_two(std::uint64_t n) {
+  return n != 0 && (n & (n - 1)) == 0;
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ std::uint64_t Parser::constant() {
   const Token& t = peek();
   if (accept("WARP_SZ")) return minus ? std::uint64_t{0} - kWarpLanes : kWarpLanes;
   const Number n = read_number(t.text);
-  if (t.kind != TokenKind::number || !n.ok || n.is_float) fail(t, "expected an integer, found " + quoted(t.text));
+  if (t.kind != TokenKind::number || !n.ok || n.is_float)
+    fail(t, "expected an integer, found " + quoted(t.text));
   take();
   return minus ? std::uint64_t{0} - n.integer : n.integer;
 }
@@ -50,8 +53,9 @@ void Parser::account(const VariableDecl& v) {
   if (v.space == Space::constant) limit = Limits::kConstantBytes;
   if (v.space == Space::param) limit = Limits::kParameterBytes;
   if (v.bytes > limit || (variable_bytes_ += v.bytes) > Limits::kVariableBytes) {
-    faults_.add(v.place, "variable " + quoted(v.name) + " is too large: its space takes " + std::to_string(limit) +
-                             " bytes, a module " + std::to_string(Limits::kVariableBytes));
+    faults_.add(v.place, "variable " + quoted(v.name) + " is too large: its space takes " +
+                             std::to_string(limit) + " bytes, a module " +
+                             std::to_string(Limits::kVariableBytes));
     throw SyntaxError{};
   }
 }
@@ -86,11 +90,13 @@ VariableDecl Parser::declarator(Space space, bool is_extern) {
     if (t.is(".align")) {
       const Token& at = peek();
       alignment = constant();
-      if (!is_power_of_two(alignment) || alignment > 4096) fail(at, "an alignment is a power of two up to 4096");
+      if (!is_power_of_two(alignment) || alignment > 4096)
+        fail(at, "an alignment is a power of two up to 4096");
     } else if (t.is(".v2") || t.is(".v4")) {
       vector = t.is(".v2") ? 2 : 4;
     } else if (t.is(".ptr")) {
-      while (peek().is(".global") || peek().is(".const") || peek().is(".shared") || peek().is(".local")) take();
+      while (peek().is(".global") || peek().is(".const") || peek().is(".shared") || peek().is(".local"))
+        take();
     } else if (type != DataType::none && type != DataType::pred) {
       v.type = type;
     } else {
@@ -145,7 +151,8 @@ std::vector<VariableDecl> Parser::variable_list(bool is_extern) {
 
 void Parser::initializer(VariableDecl& v) {
   const Token& at = peek();
-  if (v.space != Space::global && v.space != Space::constant) fail(at, "only .global and .const variables take an initialiser");
+  if (v.space != Space::global && v.space != Space::constant)
+    fail(at, "only .global and .const variables take an initialiser");
   const bool open_ended = v.bytes == 0;
   if (!open_ended) v.initial.resize(v.bytes);
   std::uint64_t end = 0;

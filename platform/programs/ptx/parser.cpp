@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string>& top_level_words() {
   static const std::vector<std::string> words = {
-      ".version", ".target", ".address_size", ".visible", ".extern", ".weak",  ".common", ".entry",
+      ".version", ".target", ".address_size", ".visible", ".extern", ".weak",    ".common", ".entry",
       ".func",    ".global", ".const",        ".shared",  ".file",   ".section", ".pragma", ".loc"};
   return words;
 }
@@ -119,7 +119,8 @@ void Parser::top_level() {
     const Token& t = take();
     const Number n = read_number(t.text);
     if (t.kind != TokenKind::number || !n.is_float) fail(t, "expected a version such as '8.0'");
-    if (n.real < 6.0 || n.real >= 10.0) fail(t, "PTX versions 6.0 to 9.x are modelled, not " + quoted(t.text));
+    if (n.real < 6.0 || n.real >= 10.0)
+      fail(t, "PTX versions 6.0 to 9.x are modelled, not " + quoted(t.text));
     return;
   }
   if (accept(".target")) {
@@ -141,12 +142,14 @@ void Parser::top_level() {
     fail(t, "expected a declaration, found " + quoted(t.text), suggestion(t.text, top_level_words()));
   }
   for (VariableDecl& v : variable_list(is_extern)) {
-    const auto [entry, fresh] = module_.variable_index.emplace(v.name, static_cast<int>(module_.variables.size()));
+    const auto [entry, fresh] =
+        module_.variable_index.emplace(v.name, static_cast<int>(module_.variables.size()));
     if (fresh) {
       module_.variables.push_back(std::move(v));
     } else {
       VariableDecl& old = module_.variables[static_cast<std::size_t>(entry->second)];
-      if (!old.is_extern && !v.is_extern) fail(tokens_[at_ - 1], "variable " + quoted(v.name) + " is defined twice");
+      if (!old.is_extern && !v.is_extern)
+        fail(tokens_[at_ - 1], "variable " + quoted(v.name) + " is defined twice");
       if (old.is_extern) old = std::move(v);
     }
   }
@@ -216,13 +219,15 @@ void Parser::function(bool is_extern) {
 }
 
 void Parser::declare_function(std::unique_ptr<FunctionDecl> f) {
-  const auto [entry, fresh] = module_.function_index.emplace(f->name, static_cast<int>(module_.functions.size()));
+  const auto [entry, fresh] =
+      module_.function_index.emplace(f->name, static_cast<int>(module_.functions.size()));
   if (fresh) {
     module_.functions.push_back(std::move(f));
     return;
   }
   std::unique_ptr<FunctionDecl>& old = module_.functions[static_cast<std::size_t>(entry->second)];
-  if (old->has_body && f->has_body) faults_.add(f->place, "function " + quoted(f->name) + " is defined twice");
+  if (old->has_body && f->has_body)
+    faults_.add(f->place, "function " + quoted(f->name) + " is defined twice");
   if (old->parameters.size() != f->parameters.size() || old->results.size() != f->results.size())
     faults_.add(f->place, "function " + quoted(f->name) + " was declared with other parameters");
   if (f->has_body && !old->has_body) old = std::move(f);

@@ -35,8 +35,8 @@ enum class Flow : std::uint8_t {
   back,          ///< return: to the caller, or exit at the outermost level
   exit,
   trap,
-  barrier,       ///< `bar.*`
-  converge,      ///< waits for the lanes that the mask r[kMaskOperand] names
+  barrier,   ///< `bar.*`
+  converge,  ///< waits for the lanes that the mask r[kMaskOperand] names
 };
 
 /// PTX ISA, "Rounding Modifiers".
@@ -53,16 +53,16 @@ struct Op {
   Comparison compare = nullptr;
   Flow flow = Flow::next;
   Rounding rounding = Rounding::nearest;
-  bool flush = false;                      ///< .ftz
-  bool saturate = false;                   ///< .sat
+  bool flush = false;     ///< .ftz
+  bool saturate = false;  ///< .sat
   bool guarded = false;
   bool guard_negated = false;
-  bool wide_address = true;                ///< of a memory operation: a 64-bit address register
-  bool spins = false;                      ///< such as loops that wait for another thread contain
-  std::uint8_t count = 1;                  ///< vector elements
+  bool wide_address = true;  ///< of a memory operation: a 64-bit address register
+  bool spins = false;        ///< such as loops that wait for another thread contain
+  std::uint8_t count = 1;    ///< vector elements
   std::uint8_t mode = 0;
-  std::uint8_t data_bytes = 4;             ///< of a memory element, or of a wide source
-  std::uint8_t register_bytes = 4;         ///< of the register that takes it
+  std::uint8_t data_bytes = 4;      ///< of a memory element, or of a wide source
+  std::uint8_t register_bytes = 4;  ///< of the register that takes it
   Ref guard = kNoRef;
   std::array<Ref, kOperands> r{};
   std::uint32_t target = 0;
@@ -78,19 +78,20 @@ struct ParameterBlock {
 /// A device function as a program contains it.
 struct FunctionImage {
   int declaration = -1;
-  std::uint32_t entry = 0;                       ///< index of its first operation
-  bool recursive = false;                        ///< may be active twice in a lane
-  std::uint32_t local_bytes = 0;                 ///< frame in local memory, of a recursive function
-  Ref local_base = kNoRef;                       ///< register with the frame's offset, of a recursive function
+  std::uint32_t entry = 0;        ///< index of its first operation
+  bool recursive = false;         ///< may be active twice in a lane
+  std::uint32_t local_bytes = 0;  ///< frame in local memory, of a recursive function
+  Ref local_base = kNoRef;        ///< register with the frame's offset, of a recursive function
   std::vector<ParameterBlock> parameters;
   std::vector<ParameterBlock> results;
-  std::vector<std::pair<Ref, std::uint8_t>> registers;  ///< everything an activation owns; size 0: a predicate
+  std::vector<std::pair<Ref, std::uint8_t>>
+      registers;  ///< everything an activation owns; size 0: a predicate
   std::vector<ParameterBlock> blocks;
 };
 
 /// A call instruction: what is copied in, and out.
 struct CallSite {
-  int function = -1;                             ///< image, or -1: the address is in operand r[0]
+  int function = -1;  ///< image, or -1: the address is in operand r[0]
   std::vector<ParameterBlock> arguments;
   std::vector<ParameterBlock> results;
 };
@@ -106,27 +107,27 @@ struct SpecialSlot {
 struct PoolFix {
   std::uint32_t offset = 0;
   std::uint8_t bytes = 8;
-  int variable = -1;            ///< module variable whose address it is; -1: start of dynamic shared memory
+  int variable = -1;  ///< module variable whose address it is; -1: start of dynamic shared memory
   std::uint64_t addend = 0;
 };
 
 /// A kernel entry with every function it can reach, ready to run. Immutable after decoding.
 struct Program {
   std::string file;
-  std::vector<Instruction> instructions;   ///< one per operation, the same index
+  std::vector<Instruction> instructions;  ///< one per operation, the same index
   std::vector<Op> ops;
-  std::vector<std::uint32_t> lines;        ///< of the source, per operation
+  std::vector<std::uint32_t> lines;  ///< of the source, per operation
   std::vector<std::byte> pool;
   std::vector<PoolFix> fixes;
   std::vector<SpecialSlot> specials;
-  std::vector<FunctionImage> functions;    ///< [0] is the entry
+  std::vector<FunctionImage> functions;  ///< [0] is the entry
   std::vector<CallSite> calls;
   std::vector<std::vector<std::uint32_t>> tables;
   std::uint32_t file_bytes = 64;
   std::uint32_t registers = 0;
-  std::uint32_t shared_bytes = 0;          ///< static
-  std::uint32_t dynamic_alignment = 16;    ///< of dynamic shared memory
-  std::uint32_t local_bytes = 0;           ///< static part
+  std::uint32_t shared_bytes = 0;        ///< static
+  std::uint32_t dynamic_alignment = 16;  ///< of dynamic shared memory
+  std::uint32_t local_bytes = 0;         ///< static part
   std::uint32_t parameter_bytes = 0;
   bool recursive = false;
 };

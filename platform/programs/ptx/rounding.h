@@ -17,8 +17,12 @@ namespace warpline::ptx {
 inline constexpr std::uint32_t kNan32 = 0x7FFFFFFF;  ///< PTX ISA: NaN results of binary32 arithmetic
 inline constexpr std::uint64_t kNan64 = 0x7FF8000000000000;
 
-inline float canonical(float x) { return x != x ? bits_to<float>(kNan32) : x; }
-inline double canonical(double x) { return x != x ? bits_to<double>(kNan64) : x; }
+inline float canonical(float x) {
+  return x != x ? bits_to<float>(kNan32) : x;
+}
+inline double canonical(double x) {
+  return x != x ? bits_to<double>(kNan64) : x;
+}
 
 /// `.ftz`: a subnormal becomes zero of its sign.
 inline float flush_subnormal(float x) {
@@ -26,8 +30,12 @@ inline float flush_subnormal(float x) {
   return (bits & 0x7F800000U) == 0 ? bits_to<float>(bits & 0x80000000U) : x;
 }
 /// `.sat`: to [0, 1], NaN to +0.
-inline float saturated(float x) { return x > 0.0F ? (x < 1.0F ? x : 1.0F) : 0.0F; }
-inline double saturated(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
+inline float saturated(float x) {
+  return x > 0.0F ? (x < 1.0F ? x : 1.0F) : 0.0F;
+}
+inline double saturated(double x) {
+  return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
+}
 
 /// a + b rounded to odd: truncated, last bit set if anything was lost.
 inline double sum_to_odd(double a, double b) {
@@ -74,7 +82,8 @@ inline float mul32(float a, float b, Rounding rounding) {
 }
 /// Rounded once; to nearest it is what std::fma gives, but it vectorises.
 inline float fma32(float a, float b, float c) {
-  return static_cast<float>(sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
+  return static_cast<float>(
+      sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
 }
 inline float fma32(float a, float b, float c, Rounding rounding) {
   const double p = static_cast<double>(a) * static_cast<double>(b);
@@ -109,7 +118,9 @@ inline float sqrt32(float a, Rounding rounding) {
 template <class Operation>
 double rounded64(Rounding rounding, double a, double b, double c, Operation operation) {
   if (rounding == Rounding::nearest) return operation(a, b, c);
-  const int mode = rounding == Rounding::zero ? FE_TOWARDZERO : rounding == Rounding::up ? FE_UPWARD : FE_DOWNWARD;
+  const int mode = rounding == Rounding::zero ? FE_TOWARDZERO
+                   : rounding == Rounding::up ? FE_UPWARD
+                                              : FE_DOWNWARD;
   volatile double x = a;
   volatile double y = b;
   volatile double z = c;

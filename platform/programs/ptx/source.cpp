@@ -36,7 +36,9 @@ WarpState PtxSource::state(unsigned slot) const {
   return s.warp == nullptr ? WarpState::exited : s.warp->state();
 }
 
-const Instruction& PtxSource::next(unsigned slot) { return program_.instructions[slots_[slot].warp->pc()]; }
+const Instruction& PtxSource::next(unsigned slot) {
+  return program_.instructions[slots_[slot].warp->pc()];
+}
 
 void PtxSource::execute(unsigned slot, Issue& issue) {
   Warp& warp = *slots_[slot].warp;
@@ -59,7 +61,8 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
   warp.execute(issue, launch_.pool.data());
 }
 
-void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access, bool with_data) {
+void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
+                         bool with_data) {
   const Op& op = program_.ops[instruction.pc >> kPcShift];
   if (!with_data || op.finish == nullptr || access.active == 0) return;
   Frame f;
@@ -93,8 +96,8 @@ void PtxSource::release_barrier(unsigned slot, std::uint32_t id) {
   s.warp->release(id, [&](const Op& op, LaneMask lanes) {
     if (tallies != tallies_.end()) finish_reduction(slot, op, lanes, tallies->second.at(id));
   });
-  if (tallies != tallies_.end() &&
-      std::all_of(tallies->second.begin(), tallies->second.end(), [](const Tally& t) { return t.waiting == 0; }))
+  if (tallies != tallies_.end() && std::all_of(tallies->second.begin(), tallies->second.end(),
+                                               [](const Tally& t) { return t.waiting == 0; }))
     tallies_.erase(tallies);
 }
 

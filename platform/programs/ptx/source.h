@@ -31,7 +31,8 @@ class PtxSource final : public InstructionSource {
   [[nodiscard]] WarpState state(unsigned slot) const override;
   [[nodiscard]] const Instruction& next(unsigned slot) override;
   void execute(unsigned slot, Issue& issue) override;
-  void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access, bool with_data) override;
+  void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
+                bool with_data) override;
   void release_barrier(unsigned slot, std::uint32_t id) override;
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override;
   void kill(unsigned slot) override;

@@ -30,9 +30,9 @@ struct Relocation {
 struct VariableDecl {
   std::string name;
   Space space = Space::global;
-  DataType type = DataType::b8;    ///< of an element
-  std::uint64_t alignment = 1;     ///< bytes
-  std::uint64_t bytes = 0;         ///< whole size; 0 for dynamically sized shared memory
+  DataType type = DataType::b8;  ///< of an element
+  std::uint64_t alignment = 1;   ///< bytes
+  std::uint64_t bytes = 0;       ///< whole size; 0 for dynamically sized shared memory
   bool is_extern = false;
   std::vector<std::uint8_t> initial;
   std::vector<Relocation> relocations;
@@ -59,9 +59,9 @@ struct BlockScope {
 struct Operand {
   enum class Kind : std::uint8_t { name, integer, real, vector, address, pair, list, sink };
   Kind kind = Kind::name;
-  Token token;                    ///< its first token, for diagnostics
-  std::string name;               ///< `name`, and the base of an `address` (empty: absolute)
-  std::uint64_t bits = 0;         ///< `integer`; `real`: binary64, or binary32 where `single`
+  Token token;             ///< its first token, for diagnostics
+  std::string name;        ///< `name`, and the base of an `address` (empty: absolute)
+  std::uint64_t bits = 0;  ///< `integer`; `real`: binary64, or binary32 where `single`
   bool single = false;
   bool negated = false;           ///< `!p`
   std::int64_t offset = 0;        ///< of an `address`, and of `name + constant`
@@ -72,14 +72,14 @@ struct Statement {
   Token opcode;
   std::vector<Token> qualifiers;
   std::vector<Operand> operands;
-  std::string guard;              ///< predicate register, or empty
+  std::string guard;  ///< predicate register, or empty
   bool guard_negated = false;
   Place guard_place;
   int scope = 0;
 };
 
 struct LabelDecl {
-  std::uint32_t statement = 0;    ///< index of the statement that follows
+  std::uint32_t statement = 0;  ///< index of the statement that follows
   Place place;
   int scope = 0;
 };
@@ -103,16 +103,16 @@ struct FunctionDecl {
   Place place;
   bool is_entry = false;
   bool has_body = false;
-  std::vector<int> results;               ///< formal return parameters, indices into `variables`
+  std::vector<int> results;  ///< formal return parameters, indices into `variables`
   std::vector<int> parameters;
-  std::vector<VariableDecl> variables;    ///< formals first, then those of the body
-  std::vector<BlockScope> scopes;         ///< [0] holds the formals and the body's outermost names
+  std::vector<VariableDecl> variables;  ///< formals first, then those of the body
+  std::vector<BlockScope> scopes;       ///< [0] holds the formals and the body's outermost names
   std::vector<Statement> statements;
   std::map<std::string, LabelDecl, std::less<>> labels;
   std::map<std::string, TargetList, std::less<>> target_lists;
   std::map<std::string, Prototype, std::less<>> prototypes;
-  std::optional<Dim3> required_block;     ///< .reqntid
-  std::optional<Dim3> maximum_block;      ///< .maxntid
+  std::optional<Dim3> required_block;  ///< .reqntid
+  std::optional<Dim3> maximum_block;   ///< .maxntid
 };
 
 struct ModuleDecl {

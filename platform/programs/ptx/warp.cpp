@@ -11,7 +11,9 @@ constexpr std::uint32_t kPatience = 1024;
 constexpr std::uint32_t kSpin = 128;
 constexpr std::uint64_t kLongestSleep = 1'000'000;
 
-unsigned first_lane(LaneMask mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+unsigned first_lane(LaneMask mask) {
+  return static_cast<unsigned>(__builtin_ctz(mask));
+}
 
 }  // namespace
 
@@ -47,7 +49,9 @@ WarpState Warp::state() const {
   return current_ == kNobody ? WarpState::at_barrier : WarpState::runnable;
 }
 
-void Warp::kill() { leave(alive_); }
+void Warp::kill() {
+  leave(alive_);
+}
 
 void Warp::merge() {
   for (std::size_t i = 0; i < count_; ++i) {
@@ -84,7 +88,9 @@ void Warp::settle() {
       at_barrier |= g.status == Group::Status::barrier;
       if (g.status == Group::Status::converging && (stuck == kNobody || g.pc < groups_[stuck].pc)) stuck = i;
       if (g.status != Group::Status::ready) continue;
-      if (current_ == kNobody || std::tie(g.epoch, g.pc) < std::tie(groups_[current_].epoch, groups_[current_].pc)) current_ = i;
+      if (current_ == kNobody ||
+          std::tie(g.epoch, g.pc) < std::tie(groups_[current_].epoch, groups_[current_].pc))
+        current_ = i;
     }
     if (current_ != kNobody || stuck == kNobody || at_barrier) return;
     // Members that never come: the program's mask names lanes that wait elsewhere in the warp.
@@ -148,10 +154,16 @@ void Warp::execute(Issue& issue, const std::byte* pool) {
   const LaneMask lanes = f.active;
   switch (op.flow) {
     case Flow::next: break;
-    case Flow::branch: issue.active = g.mask; branch(lanes, op); break;
+    case Flow::branch:
+      issue.active = g.mask;
+      branch(lanes, op);
+      break;
     case Flow::branch_table: branch_table(lanes, op, f, issue); break;
     case Flow::call: call(lanes, op, f, issue); break;
-    case Flow::back: move(g.mask & ~lanes, g.pc + 1); if (lanes != 0) back(lanes); break;
+    case Flow::back:
+      move(g.mask & ~lanes, g.pc + 1);
+      if (lanes != 0) back(lanes);
+      break;
     case Flow::exit:
       if (lanes != g.mask) move(g.mask & ~lanes, g.pc + 1);
       if (lanes != 0) return leave(lanes);

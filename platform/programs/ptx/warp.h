@@ -29,8 +29,8 @@ struct Group {
   std::uint32_t pc = 0;
   Status status = Status::ready;
   std::uint8_t barrier = 0;
-  bool spun = false;           ///< since its last backward branch it did what waiting loops do
-  bool forced = false;         ///< does not wait for members any more: nobody else can run
+  bool spun = false;    ///< since its last backward branch it did what waiting loops do
+  bool forced = false;  ///< does not wait for members any more: nobody else can run
   std::uint32_t barrier_op = 0;
   std::uint32_t epoch = 0;     ///< how often it gave way
   std::uint32_t patience = 0;  ///< spent since then
@@ -38,17 +38,17 @@ struct Group {
 
 /// One call that a lane has not returned from.
 struct CallRecord {
-  std::uint32_t back = 0;      ///< operation after the call
+  std::uint32_t back = 0;  ///< operation after the call
   std::uint32_t site = 0;
   std::uint32_t image = 0;
-  std::uint32_t saved = 0;     ///< bytes of Lane::saved before this call
+  std::uint32_t saved = 0;  ///< bytes of Lane::saved before this call
 };
 
 /// What a lane keeps of its callers.
 struct Lane {
   std::vector<CallRecord> calls;
-  std::vector<std::byte> saved;     ///< state of earlier activations of recursive functions
-  std::uint32_t local_top = 0;      ///< end of its frames in local memory
+  std::vector<std::byte> saved;  ///< state of earlier activations of recursive functions
+  std::uint32_t local_top = 0;   ///< end of its frames in local memory
 };
 
 /// The functional state of one warp.
@@ -100,7 +100,7 @@ class Warp {
   std::size_t count_ = 0;
   std::size_t current_ = kNobody;
   LaneMask alive_ = 0;
-  std::vector<Lane> lanes_;   ///< empty where the program calls no function
+  std::vector<Lane> lanes_;  ///< empty where the program calls no function
 };
 
 template <class Result>

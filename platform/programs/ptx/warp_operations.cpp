@@ -206,8 +206,12 @@ void decode_redux(Decoder& d) {
   op.r[0] = d.destination(std::size_t{0}, type);
   switch (*operation) {
     case 0: op.run = &run_reduce<SumOf>; break;
-    case 1: op.run = s ? &run_reduce<ExtremeOf<std::int32_t, false>> : &run_reduce<ExtremeOf<std::uint32_t, false>>; break;
-    case 2: op.run = s ? &run_reduce<ExtremeOf<std::int32_t, true>> : &run_reduce<ExtremeOf<std::uint32_t, true>>; break;
+    case 1:
+      op.run = s ? &run_reduce<ExtremeOf<std::int32_t, false>> : &run_reduce<ExtremeOf<std::uint32_t, false>>;
+      break;
+    case 2:
+      op.run = s ? &run_reduce<ExtremeOf<std::int32_t, true>> : &run_reduce<ExtremeOf<std::uint32_t, true>>;
+      break;
     case 3: op.run = &run_reduce<AndOf>; break;
     case 4: op.run = &run_reduce<OrOf>; break;
     default: op.run = &run_reduce<XorOf>; break;
@@ -256,9 +260,12 @@ void decode_elect(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& warp_opcodes() {
-  static const std::vector<Opcode> list = {
-      {"shfl", &decode_shfl},   {"vote", &decode_vote},             {"match", &decode_match},
-      {"redux", &decode_redux}, {"activemask", &decode_activemask}, {"elect", &decode_elect}};
+  static const std::vector<Opcode> list = {{"shfl", &decode_shfl},
+                                           {"vote", &decode_vote},
+                                           {"match", &decode_match},
+                                           {"redux", &decode_redux},
+                                           {"activemask", &decode_activemask},
+                                           {"elect", &decode_elect}};
   return list;
 }
 

@@ -12,8 +12,10 @@ using ::testing::HasSubstr;
 
 Diagnostics faults_of(const std::string& body, const std::string& before = "") {
   const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + before +
-                           ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n"
-                           ".reg .b64 %rd<8>;\n.shared .align 4 .b8 tile[64];\n" + body + "\nret;\n}\n";
+                           ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg "
+                           ".b32 %r<8>;\n.reg .f32 %f<4>;\n"
+                           ".reg .b64 %rd<8>;\n.shared .align 4 .b8 tile[64];\n" +
+                           body + "\nret;\n}\n";
   const auto result = parse(text, "bad.ptx");
   return result.ok() ? Diagnostics{} : result.faults();
 }
@@ -46,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"tex.2d.v4.f32.f32 {%f1}, [x, {%f1}];", "opcode 'tex.2d.v4.f32.f32' is not supported", 1, ""},
         Case{"cp.async.commit_group;", "opcode 'cp.async.commit_group' is not supported", 1, ""},
         Case{"prefetch.global.L2 [%rd1];", "opcode 'prefetch.global.L2' is not supported", 1, ""},
-        Case{"add.s33 %r1, %r2, %r3;", "needs a type", 1, ""},
+        Case{"add.s33 %r1, %r2, %r3;", "'.s33' is not a type that 'add' takes", 4, "did you mean '.s"},
         Case{"add.fast.s32 %r1, %r2, %r3;", "qualifier '.fast' is not supported on 'add'", 4, ""},
         Case{"add.s32 %r1, %r2;", "takes 3 operands, not 2", 1, ""},
         Case{"add.s32 %r1, %r2, %r8;", "'%r8' is not a register", 19, "did you mean"},
@@ -67,8 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ld.relaxed.global.u32 %r1, [%rd1];", "needs a scope", 1, ""},
         Case{"ld.global.wt.u32 %r1, [%rd1];", "cache operators of stores", 1, ""},
         Case{"ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];", "qualifier '.mmio' is not modelled", 3, ""},
-        Case{"ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;", "qualifier '.L2::cache_hint' is not modelled", 10, ""},
-        Case{"ld.global.L1::no_allocate.u32 %r1, [%rd1];", "qualifier '.L1::no_allocate' is not modelled", 10, ""},
+        Case{"ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;", "qualifier '.L2::cache_hint' is not modelled",
+             10, ""},
+        Case{"ld.global.L1::no_allocate.u32 %r1, [%rd1];", "qualifier '.L1::no_allocate' is not modelled", 10,
+             ""},
         Case{"ld.global.v2.u32 {%r1,%r2,%r3}, [%rd1];", "moves 2 elements, not 3", 18, ""},
         Case{"atom.global.cas.b32 %r1, [%rd1], %r2;", "takes 4 operands, not 3", 1, ""},
         Case{"atom.global.add.s64 %rd1, [%rd2], %rd3;", "does not exist on type .s64", 1, ""},
@@ -85,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"mov.u32 %r1, #;", "no meaning in PTX", 14, ""}));
 
 TEST(PtxDiagnostics, AllFaultsAtOnceInOrder) {
-  const Diagnostics faults = faults_of("bra nowhere;\nfrob %r1;\nadd.s32 %r1, %r2;\nld.global.u32 %r9, [%rd1];");
+  const Diagnostics faults =
+      faults_of("bra nowhere;\nfrob %r1;\nadd.s32 %r1, %r2;\nld.global.u32 %r9, [%rd1];");
   ASSERT_EQ(faults.size(), 4U);
   for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(faults[i].line, 12 + i);
 }
@@ -99,10 +104,13 @@ TEST(PtxDiagnostics, AtMostTwenty) {
 TEST(PtxDiagnostics, FaultsOfDeclarations) {
   EXPECT_THAT(faults_of("", ".global .u32 x;\n.global .u32 x;\n").at(0).message, HasSubstr("defined twice"));
   EXPECT_THAT(faults_of("", ".global .u32 x[2] = {1, 2, 3};\n").at(0).message, HasSubstr("more elements"));
-  EXPECT_THAT(faults_of("", ".global .u64 x = {nobody};\n").at(0).message, HasSubstr("'nobody' is not a variable"));
+  EXPECT_THAT(faults_of("", ".global .u64 x = {nobody};\n").at(0).message,
+              HasSubstr("'nobody' is not a variable"));
   EXPECT_THAT(faults_of("", ".globl .u64 x;\n").at(0).hint, HasSubstr("did you mean '.global'"));
-  EXPECT_THAT(faults_of("mov.u64 %rd1, away;", ".extern .global .u32 away;\n").at(0).message, HasSubstr("defined nowhere"));
-  EXPECT_THAT(faults_of("call.uni printf;", ".extern .func printf;\n").at(0).message, HasSubstr("has no body"));
+  EXPECT_THAT(faults_of("mov.u64 %rd1, away;", ".extern .global .u32 away;\n").at(0).message,
+              HasSubstr("defined nowhere"));
+  EXPECT_THAT(faults_of("call.uni printf;", ".extern .func printf;\n").at(0).message,
+              HasSubstr("has no body"));
 }
 
 TEST(PtxDiagnostics, AModuleNeedsAHeaderAndAKernel) {
@@ -114,7 +122,8 @@ TEST(PtxDiagnostics, AModuleNeedsAHeaderAndAKernel) {
 }
 
 TEST(PtxDiagnostics, FaultsInUncalledFunctionsAreFoundToo) {
-  EXPECT_THAT(faults_of("", ".func f()\n{\nfrob;\nret;\n}\n").at(0).message, HasSubstr("unknown opcode 'frob'"));
+  EXPECT_THAT(faults_of("", ".func f()\n{\nfrob;\nret;\n}\n").at(0).message,
+              HasSubstr("unknown opcode 'frob'"));
 }
 
 }  // namespace

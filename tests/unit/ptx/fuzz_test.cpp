@@ -20,12 +20,58 @@ std::size_t mutant_count() {
 }
 
 const std::vector<std::string>& splinters() {
-  static const std::vector<std::string> list = {
-      "{", "}", "(", ")", "[", "]", ";", ",", ":", "|", "@", "!", "-", "+", "<", ">", "\"", "/*", "//", "0f3F80", "0x",
-      "99999999999999999999", "4294967296", "-1", ".reg .b32 %r<4000000000>;", ".shared .b8 z[99999999999];",
-      ".local .align 8 .b8 big[16777215];", "%r1", "%rd1", "%p1", "%f1", "%tid.x", "_", ".v4", ".v8", ".f16x2", ".pred",
-      ".global", ".shared", ".cc", ".sat", "bra L9;", "call (r), nobody, (p);", "{{{{{{{{{{", "\x01", "\xff", ".b128",
-      "ld.global.u32 %r1, [%rd1+99999999999];", "bar.sync 77;", "mov.b64 {%r1,%r2}, %rd1;", ".branchtargets", "trap;"};
+  static const std::vector<std::string> list = {"{",
+                                                "}",
+                                                "(",
+                                                ")",
+                                                "[",
+                                                "]",
+                                                ";",
+                                                ",",
+                                                ":",
+                                                "|",
+                                                "@",
+                                                "!",
+                                                "-",
+                                                "+",
+                                                "<",
+                                                ">",
+                                                "\"",
+                                                "/*",
+                                                "//",
+                                                "0f3F80",
+                                                "0x",
+                                                "99999999999999999999",
+                                                "4294967296",
+                                                "-1",
+                                                ".reg .b32 %r<4000000000>;",
+                                                ".shared .b8 z[99999999999];",
+                                                ".local .align 8 .b8 big[16777215];",
+                                                "%r1",
+                                                "%rd1",
+                                                "%p1",
+                                                "%f1",
+                                                "%tid.x",
+                                                "_",
+                                                ".v4",
+                                                ".v8",
+                                                ".f16x2",
+                                                ".pred",
+                                                ".global",
+                                                ".shared",
+                                                ".cc",
+                                                ".sat",
+                                                "bra L9;",
+                                                "call (r), nobody, (p);",
+                                                "{{{{{{{{{{",
+                                                "\x01",
+                                                "\xff",
+                                                ".b128",
+                                                "ld.global.u32 %r1, [%rd1+99999999999];",
+                                                "bar.sync 77;",
+                                                "mov.b64 {%r1,%r2}, %rd1;",
+                                                ".branchtargets",
+                                                "trap;"};
   return list;
 }
 
@@ -75,7 +121,9 @@ TEST(PtxFuzz, MutantsParseOrAreDiagnosed) {
 
 TEST(PtxFuzz, HostileTextsAreRefused) {
   const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
-  const auto refuse = [&](const std::string& body) { EXPECT_FALSE(parse(head + body, "hostile.ptx").ok()) << body.substr(0, 60); };
+  const auto refuse = [&](const std::string& body) {
+    EXPECT_FALSE(parse(head + body, "hostile.ptx").ok()) << body.substr(0, 60);
+  };
   refuse(".visible .entry k() { .reg .b32 %r<4000000000>; ret; }");
   refuse(".global .b8 x[99999999999]; .visible .entry k() { ret; }");
   refuse(".global .b8 x[200000000]; .global .b8 y[200000000]; .visible .entry k() { ret; }");

@@ -63,7 +63,8 @@ Module& Machine::load(const std::string& text) {
   }
   for (const Variable& v : module_->variables()) {
     const std::vector<std::uint8_t> bytes = module_->initial_bytes(v.name);
-    std::uint8_t* to = v.space == Space::constant ? &constant_.at(symbols_[v.name]) : global_bytes(symbols_[v.name], bytes.size());
+    std::uint8_t* to = v.space == Space::constant ? &constant_.at(symbols_[v.name])
+                                                  : global_bytes(symbols_[v.name], bytes.size());
     std::copy(bytes.begin(), bytes.end(), to);
   }
   return *module_;
@@ -85,11 +86,13 @@ std::uint64_t Machine::allocate(const void* from, std::size_t bytes) {
 
 std::uint8_t* Machine::global_bytes(std::uint64_t address, std::size_t bytes) {
   const std::uint64_t at = address - kGlobalBase;
-  if (at + bytes > global_.size() || at > global_.size()) throw std::runtime_error("unmapped address " + std::to_string(address));
+  if (at + bytes > global_.size() || at > global_.size())
+    throw std::runtime_error("unmapped address " + std::to_string(address));
   return global_.data() + at;
 }
 
-std::uint8_t* Machine::bytes_at(const MemOp& op, std::uint64_t address, unsigned lane, Cta& cta, WarpSlot& warp) {
+std::uint8_t* Machine::bytes_at(const MemOp& op, std::uint64_t address, unsigned lane, Cta& cta,
+                                WarpSlot& warp) {
   const unsigned bytes = op.bytes_per_lane();
   if (address % bytes != 0) throw std::runtime_error("misaligned address " + std::to_string(address));
   Space space = op.space;
@@ -103,9 +106,12 @@ std::uint8_t* Machine::bytes_at(const MemOp& op, std::uint64_t address, unsigned
   };
   switch (space) {
     case Space::shared: return within(cta.shared, 0, cta.shared.size());
-    case Space::local: return within(warp.local, std::uint64_t{lane} * cta.info->local_bytes, cta.info->local_bytes);
+    case Space::local:
+      return within(warp.local, std::uint64_t{lane} * cta.info->local_bytes, cta.info->local_bytes);
     case Space::constant: return within(constant_, 0, constant_.size());
-    case Space::param: return within(const_cast<std::vector<std::uint8_t>&>(cta.info->parameters), 0, cta.info->parameters.size());
+    case Space::param:
+      return within(const_cast<std::vector<std::uint8_t>&>(cta.info->parameters), 0,
+                    cta.info->parameters.size());
     default: return global_bytes(address, bytes);
   }
 }
@@ -150,7 +156,8 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
     source.complete(slot, *warp.pending[k].instruction, *warp.pending[k].access, true);
     warp.pending.erase(warp.pending.begin() + static_cast<std::ptrdiff_t>(k));
   }
-  for (unsigned r = 0; r < i.source_count + i.destination_count; ++r) ASSERT_LT(i.registers[r], cta.info->registers);
+  for (unsigned r = 0; r < i.source_count + i.destination_count; ++r)
+    ASSERT_LT(i.registers[r], cta.info->registers);
   Issue issue;
   issue.clock = ++cta.clock;
   auto access_state = i.kind == InstructionKind::memory ? std::make_unique<MemoryAccess>() : nullptr;
@@ -175,7 +182,8 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
 
 void Machine::check_barriers(InstructionSource& source, Cta& cta) {
   std::uint32_t live = 0;
-  for (unsigned w = 0; w < cta.warps.size(); ++w) live += static_cast<std::uint32_t>(__builtin_popcount(source.live_lanes(w)));
+  for (unsigned w = 0; w < cta.warps.size(); ++w)
+    live += static_cast<std::uint32_t>(__builtin_popcount(source.live_lanes(w)));
   for (std::uint32_t id = 0; id < cta.barriers.size(); ++id) {
     Cta::Barrier& b = cta.barriers.at(id);
     if (!b.in_use || b.arrived < (b.threads == 0 ? live : b.threads)) continue;
@@ -204,13 +212,15 @@ void Machine::run_cta(Kernel& kernel, InstructionSource& source, Dim3 where) {
       waiting |= source.state(w) == WarpState::at_barrier;
     }
     if (runnable.empty() && !waiting) return;
-    if (runnable.empty() || n > most_instructions) throw std::runtime_error(runnable.empty() ? "stuck at a barrier" : "runs for ever");
+    if (runnable.empty() || n > most_instructions)
+      throw std::runtime_error(runnable.empty() ? "stuck at a barrier" : "runs for ever");
     step(source, cta, runnable[cta.random.below(runnable.size())]);
     check_barriers(source, cta);
   }
 }
 
-void Machine::run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, std::vector<std::uint8_t> parameters) {
+void Machine::run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
+                  std::vector<std::uint8_t> parameters) {
   const auto kernel = module_->make_kernel(entry, grid, block, dynamic_shared, std::move(parameters));
   const auto source = kernel->make_source(0, kernel->info().warps_per_cta());
   for (std::uint32_t z = 0; z < grid.z; ++z)

@@ -43,16 +43,18 @@ class Machine {
   std::uint64_t symbol_address(const std::string& name) { return symbols_.at(name); }
 
   template <class... Values>
-  void launch(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, Values... values) {
+  void launch(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
+              Values... values) {
     std::vector<std::uint8_t> block_bytes;
     (append(block_bytes, values), ...);
     run(entry, grid, block, dynamic_shared, std::move(block_bytes));
   }
-  void run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, std::vector<std::uint8_t> parameters);
+  void run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
+           std::vector<std::uint8_t> parameters);
 
-  std::uint64_t instructions = 0;         ///< warp instructions executed
+  std::uint64_t instructions = 0;  ///< warp instructions executed
   std::uint64_t thread_instructions = 0;
-  std::vector<std::string> faults;        ///< why warps ended themselves
+  std::vector<std::string> faults;  ///< why warps ended themselves
   std::uint64_t most_instructions = 20'000'000;
 
  private:

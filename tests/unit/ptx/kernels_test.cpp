@@ -16,7 +16,8 @@ class CompiledKernels : public ::testing::TestWithParam<const char*> {
  protected:
   /// False, with the test skipped, where the folder is absent.
   void open(const std::string& name) {
-    const std::string path = std::string(WARPLINE_SOURCE_DIR) + "/../shared/inputs/kernels/" + name + "." + GetParam() + ".ptx";
+    const std::string path =
+        std::string(WARPLINE_SOURCE_DIR) + "/../shared/inputs/kernels/" + name + "." + GetParam() + ".ptx";
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
     machine.load_file(path);
   }
@@ -25,7 +26,8 @@ class CompiledKernels : public ::testing::TestWithParam<const char*> {
 
 std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
   std::vector<float> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(splitmix64(seed + i) >> 40) / 16777216.0F - 0.25F;
+  for (std::size_t i = 0; i < n; ++i)
+    v[i] = static_cast<float>(splitmix64(seed + i) >> 40) / 16777216.0F - 0.25F;
   return v;
 }
 
@@ -77,7 +79,9 @@ TEST_P(CompiledKernels, Transpose) {
     machine.launch(kernel, {3, 2, 1}, {32, 8, 1}, 0, p, out, w, h);
     const auto got = machine.read<std::int32_t>(out, in.size());
     for (int y = 0; y < h; ++y)
-      for (int x = 0; x < w; ++x) ASSERT_EQ(got[static_cast<std::size_t>(x * h + y)], in[static_cast<std::size_t>(y * w + x)]) << kernel;
+      for (int x = 0; x < w; ++x)
+        ASSERT_EQ(got[static_cast<std::size_t>(x * h + y)], in[static_cast<std::size_t>(y * w + x)])
+            << kernel;
   }
 }
 
@@ -138,19 +142,22 @@ TEST_P(CompiledKernels, SparseMatrixVector) {
   std::vector<std::int32_t> column;
   for (std::int32_t r = 0; r < rows; ++r) {
     const auto length = static_cast<std::int32_t>(splitmix64(static_cast<std::uint64_t>(r)) % 330);
-    for (std::int32_t k = 0; k < length; ++k) column.push_back(static_cast<std::int32_t>(splitmix64(column.size()) % 100));
+    for (std::int32_t k = 0; k < length; ++k)
+      column.push_back(static_cast<std::int32_t>(splitmix64(column.size()) % 100));
     start.push_back(static_cast<std::int32_t>(column.size()));
   }
   const auto value = random_floats(column.size(), 5);
   const auto x = random_floats(100, 6);
-  const auto prp = machine.buffer(start), pci = machine.buffer(column), pva = machine.buffer(value), px = machine.buffer(x);
+  const auto prp = machine.buffer(start), pci = machine.buffer(column), pva = machine.buffer(value),
+             px = machine.buffer(x);
   const auto py = machine.buffer(std::vector<float>(static_cast<std::size_t>(rows)));
   machine.launch("spmv_csr", {10, 1, 1}, {128, 1, 1}, 0, prp, pci, pva, px, py, rows);
   const auto y = machine.read<float>(py, static_cast<std::size_t>(rows));
   for (std::size_t r = 0; r < y.size(); ++r) {
     std::vector<float> s(32);
     for (std::size_t l = 0; l < 32; ++l)
-      for (auto k = static_cast<std::size_t>(start[r]) + l; k < static_cast<std::size_t>(start[r + 1]); k += 32)
+      for (auto k = static_cast<std::size_t>(start[r]) + l; k < static_cast<std::size_t>(start[r + 1]);
+           k += 32)
         s[l] = std::fma(value[k], x[static_cast<std::size_t>(column[k])], s[l]);
     for (std::size_t o = 16; o != 0; o /= 2) {
       const std::vector<float> t = s;

@@ -23,7 +23,8 @@ class Language : public ::testing::TestWithParam<const char*> {
 
 std::vector<std::int32_t> small_integers(std::size_t n, std::int32_t below) {
   std::vector<std::int32_t> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<std::int32_t>(splitmix64(i + 77) % static_cast<unsigned>(below));
+  for (std::size_t i = 0; i < n; ++i)
+    v[i] = static_cast<std::int32_t>(splitmix64(i + 77) % static_cast<unsigned>(below));
   return v;
 }
 
@@ -79,7 +80,8 @@ TEST_P(Language, PointersToFunctions) {
   const auto out = machine.buffer(std::vector<std::int32_t>(32));
   machine.launch("pointers_to_functions", {1, 1, 1}, {32, 1, 1}, 0, p, out);
   const auto got = machine.read<std::int32_t>(out, 32);
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], (pick[static_cast<std::size_t>(i)] & 1) != 0 ? i * 2 : i + 1);
+  for (int i = 0; i < 32; ++i)
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], (pick[static_cast<std::size_t>(i)] & 1) != 0 ? i * 2 : i + 1);
 }
 
 TEST_P(Language, ModuleVariables) {
@@ -87,7 +89,8 @@ TEST_P(Language, ModuleVariables) {
   machine.launch("variables", {1, 1, 1}, {8, 1, 1}, 0, out, 1);
   const int weights[8] = {3, 1, 4, 1, 5, 9, 2, 6};
   const auto got = machine.read<std::int32_t>(out, 8);
-  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(got[i], weights[i] + 40 * 1000 + 30 * 100000 - 7 + 40 + 'e' + 3);
+  for (std::size_t i = 0; i < 8; ++i)
+    EXPECT_EQ(got[i], weights[i] + 40 * 1000 + 30 * 100000 - 7 + 40 + 'e' + 3);
 }
 
 TEST_P(Language, Switches) {
@@ -123,7 +126,8 @@ TEST_P(Language, VotesOfABlock) {
   const auto count = std::count_if(in.begin(), in.end(), [](int v) { return v > 20; });
   const bool all = std::find(in.begin(), in.end(), 0) == in.end();
   const bool any = std::find(in.begin(), in.end(), 20) != in.end();
-  for (const int v : machine.read<std::int32_t>(out, 96)) EXPECT_EQ(v, count * 100 + (all ? 10 : 0) + (any ? 1 : 0));
+  for (const int v : machine.read<std::int32_t>(out, 96))
+    EXPECT_EQ(v, count * 100 + (all ? 10 : 0) + (any ? 1 : 0));
 }
 
 TEST_P(Language, VotesOfAWarp) {
@@ -159,7 +163,9 @@ TEST_P(Language, TilesShuffleInSeparateBranches) {
   const auto got = machine.read<std::int32_t>(p, 64);
   for (std::size_t i = 0; i < 64; ++i) {
     const auto first = in.begin() + static_cast<std::ptrdiff_t>(i / 8 * 8);
-    EXPECT_EQ(got[i], (i / 8 & 1) != 0 ? std::accumulate(first, first + 8, 0) : *std::max_element(first, first + 8)) << i;
+    EXPECT_EQ(got[i],
+              (i / 8 & 1) != 0 ? std::accumulate(first, first + 8, 0) : *std::max_element(first, first + 8))
+        << i;
   }
 }
 
@@ -214,7 +220,8 @@ TEST_P(Language, Atomics) {
 
 TEST_P(Language, SingleFloats) {
   std::vector<float> in;
-  for (int i = 0; i < 64; ++i) in.push_back(static_cast<float>(splitmix64(static_cast<std::uint64_t>(i)) >> 40) / 65536.0F - 100.0F);
+  for (int i = 0; i < 64; ++i)
+    in.push_back(static_cast<float>(splitmix64(static_cast<std::uint64_t>(i)) >> 40) / 65536.0F - 100.0F);
   const auto p = machine.buffer(in);
   const auto out = machine.buffer(std::vector<float>(32 * 12));
   machine.launch("single_floats", {1, 1, 1}, {32, 1, 1}, 0, p, out);
@@ -237,10 +244,14 @@ TEST_P(Language, SingleFloats) {
     EXPECT_EQ(o[6], directed(FE_TOWARDZERO, [&] { return a / b; }));
     EXPECT_EQ(o[7], std::fmin(a, b) + std::fmax(a, 2.0F));
     EXPECT_EQ(o[8], std::floor(a) + std::ceil(b) + std::trunc(a) + std::rint(b));
-    EXPECT_EQ(o[9], static_cast<float>(static_cast<int>(a)) + static_cast<float>(static_cast<unsigned>(std::fabs(b))) +
+    EXPECT_EQ(o[9], static_cast<float>(static_cast<int>(a)) +
+                        static_cast<float>(static_cast<unsigned>(std::fabs(b))) +
                         static_cast<float>(static_cast<long long>(a * 1e6F)));
     EXPECT_EQ(o[10], std::copysign(a, b) * (a < b ? 1.0F : -2.0F));
-    const float root = directed(FE_DOWNWARD, [&] { volatile float x = std::fabs(b); return std::sqrt(x); });
+    const float root = directed(FE_DOWNWARD, [&] {
+      volatile float x = std::fabs(b);
+      return std::sqrt(x);
+    });
     const float inverse = directed(FE_UPWARD, [&] { return 1.0F / b; });
     EXPECT_EQ(o[11], std::min(std::max(static_cast<float>(a), 0.0F), 1.0F) + root + inverse);
   }
@@ -248,7 +259,9 @@ TEST_P(Language, SingleFloats) {
 
 TEST_P(Language, DoubleFloats) {
   std::vector<double> in;
-  for (int i = 0; i < 64; ++i) in.push_back(static_cast<double>(splitmix64(static_cast<std::uint64_t>(i)) >> 11U) / 70368744177664.0 - 60.0);
+  for (int i = 0; i < 64; ++i)
+    in.push_back(static_cast<double>(splitmix64(static_cast<std::uint64_t>(i)) >> 11U) / 70368744177664.0 -
+                 60.0);
   const auto p = machine.buffer(in);
   const auto out = machine.buffer(std::vector<double>(32 * 8));
   machine.launch("double_floats", {1, 1, 1}, {32, 1, 1}, 0, p, out);
@@ -276,7 +289,8 @@ TEST_P(Language, DoubleFloats) {
 TEST_P(Language, LibraryFunctionsAreCloseToTheHosts) {
   std::vector<float> in(32);
   std::vector<double> wide(32);
-  for (std::size_t i = 0; i < 32; ++i) in[i] = static_cast<float>(wide[i] = static_cast<double>(i) * 0.37 - 5.0);
+  for (std::size_t i = 0; i < 32; ++i)
+    in[i] = static_cast<float>(wide[i] = static_cast<double>(i) * 0.37 - 5.0);
   const auto p = machine.buffer(in), q = machine.buffer(wide);
   const auto out = machine.buffer(std::vector<float>(32)), wide_out = machine.buffer(std::vector<double>(32));
   machine.launch("library_functions", {1, 1, 1}, {32, 1, 1}, 0, p, out, q, wide_out);
@@ -284,10 +298,12 @@ TEST_P(Language, LibraryFunctionsAreCloseToTheHosts) {
   const auto wide_got = machine.read<double>(wide_out, 32);
   for (std::size_t i = 0; i < 32; ++i) {
     const auto a = static_cast<double>(in[i]);
-    const double want = std::sin(a) + std::exp(a) + std::log(std::fabs(a) + 1) + std::pow(std::fabs(a), 1.5) + std::tanh(a) + std::atan2(a, 2.0);
+    const double want = std::sin(a) + std::exp(a) + std::log(std::fabs(a) + 1) + std::pow(std::fabs(a), 1.5) +
+                        std::tanh(a) + std::atan2(a, 2.0);
     EXPECT_NEAR(static_cast<double>(got[i]), want, 1e-5 * (1 + std::fabs(want))) << i;
     const double d = wide[i];
-    const double exact = std::sin(d) + std::exp(d) + std::log(std::fabs(d) + 1) + std::pow(std::fabs(d), 1.5) + std::cbrt(d);
+    const double exact =
+        std::sin(d) + std::exp(d) + std::log(std::fabs(d) + 1) + std::pow(std::fabs(d), 1.5) + std::cbrt(d);
     EXPECT_NEAR(wide_got[i], exact, 1e-14 * (1 + std::fabs(exact))) << i;
   }
 }

@@ -9,9 +9,9 @@ namespace warpline::ptx::testing {
 
 /// One form of an opcode, and what it must compute. Values are the low bits of 64-bit words.
 struct Form {
-  std::string text;                   ///< "add.s32", or a template with $d $a $b $c and $p for a predicate
-  std::string result;                 ///< type of the result register: "s32"; "pred"
-  std::vector<std::string> sources;   ///< types of the source registers
+  std::string text;                  ///< "add.s32", or a template with $d $a $b $c and $p for a predicate
+  std::string result;                ///< type of the result register: "s32"; "pred"
+  std::vector<std::string> sources;  ///< types of the source registers
   std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)> oracle;
 };
 
