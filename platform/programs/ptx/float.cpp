@@ -29,6 +29,29 @@ struct Fma32 : Same<float> {
   static float apply(float a, float b, float c) { return canonical(fma32(a, b, c)); }
 };
 
+#if defined(__x86_64__)
+/// As run3<Fma32>, and to the bit the same, on hosts that fuse in hardware.
+__attribute__((target("avx2,fma"))) void run_fused32(const Op& op, Frame& f) {
+  const auto* a = f.in<float>(op.r[1]);
+  const auto* b = f.in<float>(op.r[2]);
+  const auto* c = f.in<float>(op.r[3]);
+  std::uint32_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const float r = __builtin_fmaf(bits_to<float>(a[i]), bits_to<float>(b[i]), bits_to<float>(c[i]));
+    t[i] = r != r ? kNan32 : bits_to<std::uint32_t>(r);
+  }
+  f.write(op.r[0], t);
+}
+#endif
+
+Handler fused32() {
+#if defined(__x86_64__)
+  static const bool in_hardware = __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("avx2") != 0;
+  if (in_hardware) return &run_fused32;
+#endif
+  return &run3<Fma32>;
+}
+
 /// Every combination of modifiers; the operation decides per lane.
 template <FloatOperation kOperation>
 void run_f32(const Op& op, Frame& f) {
@@ -191,7 +214,7 @@ void decode_float(Decoder& d, FloatOperation operation, DataType type) {
     case FloatOperation::mul:
       op.run = arithmetic_handler<FloatOperation::mul>(type, plain, &run2<Mul32>);
       break;
-    default: op.run = arithmetic_handler<FloatOperation::fma>(type, plain, &run3<Fma32>); break;
+    default: op.run = arithmetic_handler<FloatOperation::fma>(type, plain, fused32()); break;
   }
   d.emit(op, type == DataType::f64 ? latency::kDouble : latency::kSimple);
 }
