@@ -5,6 +5,7 @@
 
 // [readme]
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "warpline/config/loader.h"
