@@ -107,11 +107,32 @@ Diagnostic Document::fault(Place place, std::string message, std::string hint) c
   d.file = file_;
   d.line = place.line;
   d.column = place.column;
-  if (place.line >= 1 && place.line <= lines_.size()) d.source = lines_[place.line - 1];
+  d.source = line(place.line);
   d.length = place.length;
   d.message = std::move(message);
   d.hint = std::move(hint);
   return d;
+}
+
+Place Document::inside(Place place, std::string_view text, std::size_t offset, std::size_t length) const {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::string opening = line(place.line);
+  const std::size_t quotes = opening.find("\"\"\"", place.column == 0 ? 0 : place.column - 1);
+  const bool long_string = quotes != std::string::npos && quotes + 1 == place.column;
+  // A newline right after the opening quotes does not belong to the string.
+  const bool trimmed = long_string && quotes + 3 == opening.size();
+  const auto breaks = static_cast<unsigned>(std::count(before.begin(), before.end(), '\n'));
+  Place at = place;
+  at.line += breaks + (trimmed ? 1 : 0);
+  if (at.line == place.line) {
+    at.column += static_cast<unsigned>(before.size()) + (long_string ? 3 : 1);
+  } else {
+    const std::size_t start = breaks == 0 ? 0 : before.rfind('\n') + 1;
+    at.column = static_cast<unsigned>(before.size() - start) + 1;
+  }
+  const std::size_t room = std::max<std::size_t>(line(at.line).size() + 1, at.column + 1) - at.column;
+  at.length = static_cast<unsigned>(std::max<std::size_t>(std::min(length, room), 1));
+  return at;
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {

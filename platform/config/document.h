@@ -51,6 +51,14 @@ class Document {
 
   [[nodiscard]] const Value& root() const { return root_; }
   [[nodiscard]] const std::string& file() const { return file_; }
+  /// A line of the text, 1-based; empty beyond its end.
+  [[nodiscard]] std::string line(unsigned number) const {
+    return number >= 1 && number <= lines_.size() ? lines_[number - 1] : std::string{};
+  }
+  /// Where character `offset` of the string value `text` at `place` stands: exact for strings without
+  /// escapes, on one line or on many.
+  [[nodiscard]] Place inside(Place place, std::string_view text, std::size_t offset,
+                             std::size_t length) const;
   /// A fault at `place`, with that line of the text.
   [[nodiscard]] Diagnostic fault(Place place, std::string message, std::string hint = {}) const;
 

@@ -156,22 +156,18 @@ Expectation read_expectation(const Member& member, const ContentContext& c) {
   if (expression != nullptr) {
     out.kind = Expectation::Kind::expression;
     out.place = expression->value.place;
-    if (const auto text = reader.text("expression"))
-      for (const ExpressionFault& f : Expression::compile(*text, c.type, c.arrays, out.expression))
-        c.faults.push_back(expression_diagnostic(c.document, out.place, f));
+    out.text = reader.text("expression").value_or("");
+    if (expression->value.kind == Value::Kind::text)
+      for (const ExpressionFault& f : Expression::compile(out.text, c.type, c.arrays, out.expression))
+        c.faults.push_back(expression_diagnostic(c.document, out, f));
   }
   return out;
 }
 
-Diagnostic expression_diagnostic(const Document& document, Place place, const ExpressionFault& fault) {
-  Place at = place;
-  // Exact for text without escapes on one line, which is what people write: quote, then the text.
-  if (place.length > fault.offset + 2) {
-    at.column += static_cast<unsigned>(fault.offset) + 1;
-    at.length = static_cast<unsigned>(std::min<std::size_t>(fault.length, place.length - fault.offset - 2));
-    at.length = std::max(at.length, 1U);
-  }
-  return document.fault(at, "expression: " + fault.message, fault.hint);
+Diagnostic expression_diagnostic(const Document& document, const Expectation& expect,
+                                 const ExpressionFault& fault) {
+  return document.fault(document.inside(expect.place, expect.text, fault.offset, fault.length),
+                        "expression: " + fault.message, fault.hint);
 }
 
 std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType type, std::uint64_t count) {

@@ -19,8 +19,8 @@ struct ContentContext {
 /// Reads the value of an `expect` key.
 [[nodiscard]] Expectation read_expectation(const Member& member, const ContentContext& context);
 
-/// `fault` of an expression that stands as text at `place` in `document`.
-[[nodiscard]] Diagnostic expression_diagnostic(const Document& document, Place place,
+/// `fault` in the expression of `expect`, where it stands in `document`.
+[[nodiscard]] Diagnostic expression_diagnostic(const Document& document, const Expectation& expect,
                                                const ExpressionFault& fault);
 
 }  // namespace warpline

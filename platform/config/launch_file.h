@@ -30,6 +30,7 @@ struct Expectation {
   enum class Kind : std::uint8_t { expression, value, file };
   Kind kind = Kind::value;
   Expression expression;
+  std::string text;                 ///< of the expression
   std::uint64_t value = 0;          ///< element bits
   std::vector<std::uint8_t> bytes;  ///< of file
   bool tolerant = false;            ///< else to the bit

@@ -73,7 +73,9 @@ class Binder {
 
   void unknown(const Member& m, const std::string& path, const std::vector<std::string>& known) {
     std::string hint = did_you_mean(m.key, known);
-    if (hint.empty()) {
+    if (path.empty() && m.key == "gpu") {
+      hint = "keys are written without the gpu. in front";
+    } else if (hint.empty()) {
       const std::string tail = "." + m.key;
       for (const std::string& leaf : config_keys())
         if (leaf.size() > tail.size() && leaf.compare(leaf.size() - tail.size(), tail.size(), tail) == 0) {
@@ -146,7 +148,11 @@ class Loader {
       faults_.front().hint = hint;
       return;
     }
-    Result<Document> parsed = Document::parse(path, bytes.value());
+    text(path, bytes.value());
+  }
+
+  void text(const std::string& path, const std::string& bytes) {
+    Result<Document> parsed = Document::parse(path, bytes);
     if (!parsed.ok()) return add(parsed.faults());
     const Document& document = keep(std::move(parsed));
     TableReader reader(document, document.root(), {}, "the file", faults_);
@@ -247,6 +253,14 @@ Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Ov
   } else {
     loader.file(name_or_path);
   }
+  for (const Override& o : overrides) loader.override_with(o.text);
+  return loader.finish();
+}
+
+Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
+                                const std::vector<Override>& overrides) {
+  Loader loader;
+  loader.text(path, text);
   for (const Override& o : overrides) loader.override_with(o.text);
   return loader.finish();
 }

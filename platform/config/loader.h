@@ -28,6 +28,10 @@ struct Override {
 [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
                                          const std::vector<Override>& overrides);
 
+/// The same for the text of a file that was read already; `path` names it.
+[[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
+                                              const std::vector<Override>& overrides);
+
 /// `config` as TOML, every key with its meaning as a comment.
 [[nodiscard]] std::string to_toml(GpuConfig config);
 

@@ -33,8 +33,7 @@ std::string check_data(const CheckedData& data, const Expectation& expect,
     if (expect.kind == Expectation::Kind::expression) {
       const auto fault = expect.expression.evaluate(arrays, begin, n, wanted.data());
       if (fault)
-        return data.name + ": cannot be checked\n" +
-               expression_diagnostic(document, expect.place, *fault).text();
+        return data.name + ": cannot be checked\n" + expression_diagnostic(document, expect, *fault).text();
     }
     for (std::uint64_t e = 0; e < n; ++e) {
       if (expect.kind == Expectation::Kind::file)

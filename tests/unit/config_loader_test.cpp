@@ -141,6 +141,12 @@ TEST(ConfigLoader, UnknownPresetSuggestsTheNearest) {
   EXPECT_EQ(loaded.faults().front().hint, "did you mean \"v100\"?");
 }
 
+TEST(ConfigLoader, PathsOfMessagesAreExplainedWhenUsedAsKeys) {
+  const auto loaded = load_gpu("mini", {{"gpu.l2.slices=3"}});
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_THAT(loaded.faults().front().hint, HasSubstr("without the gpu."));
+}
+
 TEST(ConfigLoader, ShallowChannelsAreNamed) {
   const auto loaded =
       load_gpu("mini", {{"hops.l2_dram.request.depth=2"}, {"hops.l2_dram.request.latency=5"}});

@@ -185,6 +185,11 @@ TEST_F(LaunchFiles, ContentsAreChecked) {
               HasSubstr("abs: must be finite and at least 0"));
   EXPECT_THAT(bad(buffer("expect = { expression = \"a[i] + bb[i]\" }")),
               HasSubstr("9:33: error: expression: no buffer is called \"bb\""));
+  EXPECT_THAT(
+      bad(buffer("expect.expression = \"\"\"\na[i] +\n   bb[i]\"\"\"")),
+      HasSubstr(":11:4: error: expression: no buffer is called \"bb\"\n  11 |    bb[i]\"\"\"\n     |    ^~"));
+  EXPECT_THAT(bad(buffer("expect.expression = \"\"\"bb[i]\"\"\"")),
+              HasSubstr(":9:24: error: expression: no buffer"));
   EXPECT_THAT(bad(buffer("dump = \"\"")), HasSubstr("dump: must name a file"));
 }
 
