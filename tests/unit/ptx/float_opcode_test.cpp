@@ -262,6 +262,7 @@ TEST(PtxFloat, ConversionsWithIntegers) {
         using T = decltype(zero);
         volatile std::int64_t s = signed_low(a, t.width);
         volatile U64 u = low(a, t.width);
+        if (u == 0) return U64{0};  // a compiler's own sequence may give -0 when rounding down
         std::fesetround(m.host);
         volatile T r = t.is_signed ? static_cast<T>(s) : static_cast<T>(u);
         std::fesetround(FE_TONEAREST);
