@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "warpline/base/random.h"
+#include "warpline/config/loader.h"
+#include "warpline/gpu/gpu_platform.h"
+#include "warpline/programs/ptx/module.h"
+#include "warpline/sm/address_windows.h"
+
+namespace warpline::test {
+
+/// A machine of random shape: caches from one line on, queues from one entry on, wires from 4 bytes on.
+inline GpuConfig random_machine(Random& random) {
+  Result<GpuConfig> loaded = load_gpu("mini", {});
+  if (!loaded.ok()) throw std::runtime_error(loaded.faults().front().text());
+  GpuConfig c = loaded.value();
+  const auto pick = [&random](std::initializer_list<unsigned> list) { return *(list.begin() + random.below(list.size())); };
+  const auto from_one = [&random](unsigned most) { return static_cast<unsigned>(1 + random.below(most)); };
+  c.sms = from_one(5);
+  c.clocks = {pick({700, 1000, 1380}), pick({500, 1000, 1380}), pick({333, 877, 1600}), pick({250, 1000})};
+  c.sm.warp_slots = pick({4, 7, 64});
+  c.sm.partitions = from_one(4);
+  c.sm.shared_banks = pick({1, 5, 32});
+  c.sm.shared_latency = from_one(20);
+  c.sm.issue_latency = from_one(5);
+  c.sm.writeback_latency = pick({0, 1, 4});
+  c.sm.lsu_entries = pick({1, 2, 5, 64});
+  c.sm.lsu_queue = std::min(c.sm.lsu_entries, pick({1, 3, 16}));
+  c.l1_lg.geometry = {from_one(8), from_one(4)};
+  c.l1_lg.miss_registers = from_one(4);
+  c.l1_lg.outgoing = pick({2, 3, 64});
+  c.l1_lg.update_on_store = random.below(2) == 0;
+  for (ReadOnlyCacheParameters* r : {&c.texture, &c.constant}) {
+    r->geometry = {from_one(8), from_one(4)};
+    r->miss_registers = from_one(4);
+  }
+  if (random.below(2) == 0) c.crossbar.hash_masks.clear();
+  c.l2.slices = from_one(7);
+  c.l2.geometry = {from_one(8), from_one(4)};
+  c.l2.miss_registers = from_one(4);
+  c.dram.channels = from_one(8);
+  c.dram.banks = pick({1, 3, 16});
+  c.dram.queue = pick({1, 2, 32});
+  c.pcie.latency = pick({1, 20, 250});
+  c.pcie.tags = pick({1, 3, 256});
+  c.pcie.max_payload = pick({32, 64, 256});
+  c.pcie.atomic_ops = random.below(2) == 0;
+  c.hops.visit([&](std::string_view, HopParameters& h, std::string_view) {
+    h.request = {pick({4, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
+    h.response = {pick({4, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
+  });
+  return c;
+}
+
+/// What two runs of one program on one machine have in common if time is the same: cycles and counters.
+class Observation final : public CounterVisitor {
+ public:
+  void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view,
+               std::string_view) override {
+    values[std::string(block) + "." + std::string(name)] = value;
+  }
+  std::map<std::string, std::uint64_t> values;
+};
+
+/// A platform and a module on it, without any file.
+class Bench {
+ public:
+  Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy, std::uint64_t seed = 1,
+        Cycle limit = 50'000'000)
+      : platform_(config, options(mode, seed, limit)), module_(parsed(ptx)) {}
+
+  template <class T>
+  std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
+    const std::uint64_t at = platform_.allocate("", values.size() * sizeof(T), aperture);
+    platform_.write(at, values.data(), values.size() * sizeof(T));
+    return at;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> get(std::uint64_t at, std::size_t count) const {
+    std::vector<T> values(count);
+    platform_.read(at, values.data(), count * sizeof(T));
+    return values;
+  }
+  /// Launches an entry whose parameters are 64-bit words, `tail` behind them.
+  LaunchResult launch(const std::string& entry, unsigned ctas, unsigned threads,
+                      const std::vector<std::uint64_t>& words, bool invalidate = true,
+                      const std::vector<std::uint8_t>& tail = {}) {
+    std::vector<std::uint8_t> block(words.size() * 8);
+    if (!words.empty()) __builtin_memcpy(block.data(), words.data(), block.size());
+    block.insert(block.end(), tail.begin(), tail.end());
+    const std::unique_ptr<Kernel> kernel = module_->make_kernel(entry, {ctas, 1, 1}, {threads, 1, 1}, 0, block);
+    const std::vector<std::string> refusals = platform_.refusals(kernel->info());
+    if (!refusals.empty()) throw std::runtime_error(refusals.front());
+    return platform_.launch(*kernel, invalidate);
+  }
+  GpuPlatform& platform() { return platform_; }
+  ptx::Module& module() { return *module_; }
+
+ private:
+  static RunOptions options(TickMode mode, std::uint64_t seed, Cycle limit) {
+    RunOptions o;
+    o.tick_mode = mode;
+    o.seed = seed;
+    o.max_cycles = limit;
+    return o;
+  }
+  static std::unique_ptr<ptx::Module> parsed(const std::string& text) {
+    auto module = ptx::parse(text, "test.ptx");
+    if (!module.ok()) throw std::runtime_error(module.faults().front().text());
+    return std::move(module.value());
+  }
+  GpuPlatform platform_;
+  std::unique_ptr<ptx::Module> module_;
+};
+
+}  // namespace warpline::test
