@@ -1,0 +1,1 @@
+warpline_test(cache_test SOURCES cache/tag_array_test.cpp cache/miss_table_test.cpp DEPENDS warpline::cache)
