@@ -74,7 +74,11 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
     const LineState& old = tags_.state(index);
     evicted.happened = true;
     evicted.dirty = tags_.dirty(index);
-    if (old.has_dirty) evicted.home = tags_.home(index);
+    if (old.has_dirty) {
+      evicted.home = tags_.home(index);
+      // A fill under way was read before these bytes go back; installed, it would hide them.
+      kill_fill(tags_.number(index));
+    }
     if (lines_.at(index) != nullptr && old.has_dirty) {
       __builtin_memcpy(victim_.data(), lines_.at(index), kLineBytes);
       evicted.data = victim_.data();

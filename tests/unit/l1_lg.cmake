@@ -1,0 +1,1 @@
+warpline_test(l1_lg_test SOURCES l1_lg/l1_lg_core_test.cpp DEPENDS warpline::l1_lg)
