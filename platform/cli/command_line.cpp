@@ -95,7 +95,7 @@ class CommandLine {
           o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
                         : run_->add_flag(o.name, "not built yet");
       option->group("");  // not in --help
-      later_.push_back({o.name, option});
+      later_.emplace_back(o.name, option);
     }
     run_->footer("Example: warpline run kernel.toml --gpu a100 --set l2.slices=40 --stats out.json");
   }

@@ -20,6 +20,7 @@ std::string one_line(const GpuConfig& c) {
 
 std::vector<Override> overrides(const std::vector<std::string>& sets) {
   std::vector<Override> out;
+  out.reserve(sets.size());
   for (const std::string& s : sets) out.push_back({s});
   return out;
 }

@@ -45,9 +45,9 @@ bool fits(DataType type, std::int64_t n) {
 }  // namespace
 
 const std::vector<std::string>& element_type_names() {
-  static const std::vector<std::string> names = {"u8",  "u16", "u32", "u64", "s8",
-                                                 "s16", "s32", "s64", "f32", "f64"};
-  return names;
+  static const std::vector<std::string> kNames = {"u8",  "u16", "u32", "u64", "s8",
+                                                  "s16", "s32", "s64", "f32", "f64"};
+  return kNames;
 }
 
 DataType element_type_from(const std::string& text) {

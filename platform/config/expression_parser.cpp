@@ -245,7 +245,7 @@ class Parser {
     skip_blanks();
     const std::size_t offset = at_;
     if (!starts_name(peek())) fail(offset, 1, std::string(f.name) + " starts with the name of its variable");
-    const std::string variable(name());
+    std::string variable(name());
     const bool taken =
         variable == "i" || std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
     if (taken) fail(offset, variable.size(), "\"" + variable + "\" already means something here");

@@ -106,14 +106,14 @@ class LaunchFileReader {
   }
 
   void generator(TableReader& reader, Launch& l) {
-    static const std::vector<std::string> kinds = {"stream", "strided", "random", "chase", "reuse"};
+    static const std::vector<std::string> kKinds = {"stream", "strided", "random", "chase", "reuse"};
     GeneratorLaunch g;
     const Member* kind = reader.find("generator");
     g.kind = reader.text("generator").value_or("stream");
-    if (std::find(kinds.begin(), kinds.end(), g.kind) == kinds.end())
+    if (std::find(kKinds.begin(), kKinds.end(), g.kind) == kKinds.end())
       reader.fault(kind->value.place,
                    "generator: \"" + g.kind + "\" is none of stream, strided, random, chase, reuse",
-                   did_you_mean(g.kind, kinds));
+                   did_you_mean(g.kind, kKinds));
     constexpr std::uint64_t kMaxFootprint = std::uint64_t{1} << 40U;
     g.footprint = reader.number("footprint", 4, kMaxFootprint, TableReader::required).value_or(4);
     g.stride = reader.number("stride", 1, kMaxFootprint).value_or(4);

@@ -229,6 +229,7 @@ class Loader {
 
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
+  names.reserve(kPresetTexts.size());
   for (const PresetText& p : kPresetTexts) names.emplace_back(p.name);
   return names;
 }

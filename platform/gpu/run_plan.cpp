@@ -64,7 +64,10 @@ class Planner {
   void trace_list(const std::string& input) {
     std::vector<std::string> warnings;
     auto entries = sass::read_list(input, warnings);
-    for (const std::string& w : warnings) plan_.warnings.push_back(input + ": " + w);
+    for (const std::string& w : warnings) {
+      plan_.warnings.push_back(input);
+      plan_.warnings.back().append(": ").append(w);
+    }
     if (!entries.ok()) return add(entries.faults());
     bool any = false;
     for (const sass::ListEntry& e : entries.value()) {
