@@ -104,6 +104,21 @@ bool LoadStoreUnit::classify(Entry& e) {
   return true;
 }
 
+/// The commonest access needs no coalescing: all lanes load consecutive bytes that fill one line
+/// of global memory. Holds that line if so.
+bool LoadStoreUnit::take_whole_line(const Entry& e) {
+  const MemoryAccess& a = e.access;
+  const MemOp& op = e.instruction->mem;
+  if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} || a.base % kLineBytes != 0 ||
+      op.kind != MemKind::load || op.space != Space::global || op.bytes_per_lane() != 4 ||
+      map_.space->find(a.base, kLineBytes, mapping_hint_) == nullptr)
+    return false;
+  head_.space = Space::global;
+  head_.line = {a.base, kAllSectors, a.active, 0};
+  head_.line_held = true;
+  return true;
+}
+
 std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
   const unsigned bytes = e.instruction->mem.bytes_per_lane();
   const MemoryAccess& a = e.access;
@@ -140,6 +155,12 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
   const std::uint64_t shared_window =
       e.instruction->mem.space == Space::generic ? AddressWindows::kSharedBase : std::uint64_t{0};
   const bool bounded = map_.with_data;
+  if (a.form == AddressForm::per_lane && head_.global == a.active) {
+    // The usual case, without a branch per lane; bytes is a power of two.
+    std::uint64_t low_bits = 0;
+    for (LaneMask m = a.active; m != 0; m &= m - 1) low_bits |= a.address[static_cast<unsigned>(__builtin_ctz(m))];
+    if ((low_bits & (bytes - 1)) == 0) return check_global(e);
+  }
   for (LaneMask m = skip_each && head_.global == a.active ? 0 : a.active; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const LaneMask bit = m & -m;
@@ -167,8 +188,8 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   r.l2_class = l2_class_of(op);
   switch (head_.space) {
     case Space::global: {
-      // The lanes' addresses are mapped, so the line's first touched sector is.
-      const std::uint64_t touched = head_.coalescer.address(static_cast<unsigned>(__builtin_ctz(line.lanes)), 0);
+      // The lanes' addresses are mapped, so the line's first touched byte is.
+      const std::uint64_t touched = e.access.address_of(static_cast<unsigned>(__builtin_ctz(line.lanes)));
       const Mapping* m = map_.space->find(touched, 1, mapping_hint_);
       r.virtual_line = VirtualAddress{line.line};
       r.line = PhysicalAddress{m->physical.value + (line.line - m->base)};

@@ -97,6 +97,10 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
   head_ = Head{};
   head_.started = true;
   if (e.killed || e.access.active == 0) return;
+  if (take_whole_line(e)) {
+    ++counters_.instructions;
+    return;
+  }
   if (std::optional<Fault> fault = classify(e) ? check(e) : std::nullopt; fault) {
     ++counters_.faults;
     fault->cycle = now;

@@ -134,6 +134,7 @@ class LoadStoreUnit {
     Cycle busy_until = 0;           ///< shared-memory banks
   };
   void begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] bool take_whole_line(const Entry& e);
   [[nodiscard]] bool classify(Entry& e);
   [[nodiscard]] std::optional<Fault> check(const Entry& e);
   [[nodiscard]] std::optional<Fault> check_global(const Entry& e);

@@ -1,17 +1,38 @@
 #include "warpline/sm/shared_memory.h"
 
 #include <algorithm>
+#include <array>
 
 #include "warpline/isa/atomic.h"
 
 namespace warpline {
 namespace {
 
+constexpr unsigned kMaxBanks = 1024;
+
+/// Whether no two different words share a bank: the usual case, found without sorting.
+bool conflict_free(const std::vector<std::uint64_t>& words, unsigned banks) {
+  std::array<std::uint64_t, kMaxBanks / 64> seen{};
+  std::array<std::uint64_t, kMaxBanks> word_of;
+  for (const std::uint64_t w : words) {
+    const auto bank = static_cast<unsigned>(w % banks);
+    const std::uint64_t bit = std::uint64_t{1} << (bank % 64);
+    if ((seen[bank / 64] & bit) == 0) {
+      seen[bank / 64] |= bit;
+      word_of[bank] = w;
+    } else if (word_of[bank] != w) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// How many different words fall in the fullest bank. `words` is left sorted.
 unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool count_all) {
+  if (!count_all && conflict_free(words, banks)) return 1;
   std::sort(words.begin(), words.end());
   if (!count_all) words.erase(std::unique(words.begin(), words.end()), words.end());
-  std::uint8_t in_bank[1024] = {};
+  std::uint8_t in_bank[kMaxBanks] = {};
   unsigned most = 1;
   for (const std::uint64_t w : words) most = std::max<unsigned>(most, ++in_bank[w % banks]);
   return most;

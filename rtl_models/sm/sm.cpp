@@ -129,6 +129,7 @@ void Sm::issue(Cycle now, unsigned slot) {
   source_->execute(slot, issue);
   ++counters_.instructions;
   counters_.thread_instructions += lane_count(issue.active);
+  if (issue.fault != nullptr) record_fault(now, slot, i, issue);
   switch (i.kind) {
     case InstructionKind::alu:
       scoreboard_.set(slot, i, domain().after(now, i.latency));

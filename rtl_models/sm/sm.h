@@ -15,7 +15,7 @@ namespace warpline {
 
 /// Counters of an SM beside those of its load/store unit.
 struct SmCounters {
-  std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0;
+  std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0, program_faults = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -24,11 +24,13 @@ struct SmCounters {
     f("ctas", ctas, "CTAs", "CTAs finished");
     f("warps", warps, "warps", "warps finished");
     f("barriers", barriers, "instructions", "barrier instructions issued");
+    f("program_faults", program_faults, "faults", "warps that ended themselves: traps and calls too deep");
   }
 };
 
 /// A fault with everything that is known where it happens.
 struct FaultReport {
+  std::string kind;
   Fault fault;
   Dim3 cta;
   std::string where;
@@ -103,6 +105,8 @@ class Sm final : public Component {
   void handle_events(Cycle now);
   void handle(const LsuEvent& event, Cycle now);
   void complete(const LsuEvent& event, Cycle now);
+  void keep_fault(std::string_view kind, const Fault& fault);
+  void record_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);
   void release_barrier(Cta& cta, unsigned id);
   void lanes_exited(Cta& cta);
   void retire(unsigned slot);

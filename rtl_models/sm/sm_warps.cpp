@@ -22,8 +22,7 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
       return;
     case LsuEvent::Kind::faulted: {
       const Fault& fault = lsu_.last_fault();
-      if (faults_.size() < kFaultsKept)
-        faults_.push_back({fault, ctas_[warps_[slot].cta].id, source_->where(*fault.instruction)});
+      keep_fault(name_of(fault.kind), fault);
       source_->kill(slot);
       lsu_.kill(slot);
       ready_.remove(slot);
@@ -33,6 +32,22 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
       return;
     }
   }
+}
+
+void Sm::keep_fault(std::string_view kind, const Fault& fault) {
+  if (faults_.size() < kFaultsKept)
+    faults_.push_back({std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
+}
+
+/// The program has ended its own warp: trap, a call too deep.
+void Sm::record_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
+  ++counters_.program_faults;
+  Fault fault;
+  fault.cycle = now;
+  fault.slot = slot;
+  fault.lane = issue.active == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(issue.active));
+  fault.instruction = &i;
+  keep_fault(issue.fault, fault);
 }
 
 void Sm::complete(const LsuEvent& event, Cycle now) {

@@ -1,16 +1,17 @@
-// How many warp requests per second the model carries, next to what the bare tag look-ups of the same stream
-// cost: the ratio is what counts, as both run in turn on the same machine.
+// How many warp requests per second the model carries, next to what the look-ups of the same stream cost
+// without time: the ratios are what counts, as all run in turn on the same machine.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "warpline/cache/tag_array.h"
 #include "warpline/crossbar/crossbar_core.h"
 #include "warpline/dram/dram_core.h"
+#include "warpline/l1_lg/l1_lg_core.h"
+#include "warpline/l2/l2_core.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/gpu_platform.h"
 
@@ -27,6 +28,7 @@ struct Stream {
 
 constexpr unsigned kRegisters = 8;
 constexpr unsigned kWarpsPerCta = 4;
+constexpr unsigned kWarpsPerSm = 8;
 
 class StreamSource final : public InstructionSource {
  public:
@@ -100,24 +102,32 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// The same stream through the same arrays, without time: what a look-up costs at least.
-class BareLookUp {
+/// The order in which SMs take the stream's lines: CTAs are dealt out one by one, so CTA c runs on SM c mod SMs.
+template <class LookUp>
+void replay(const Stream& s, unsigned sms, LookUp&& look_up) {
+  const std::uint64_t ctas_per_sm = (s.warps / kWarpsPerCta + sms - 1) / sms;
+  for (std::uint64_t i = 0; i < s.loads_per_warp; ++i)
+    for (std::uint64_t turn = 0; turn < ctas_per_sm * kWarpsPerCta; ++turn)
+      for (unsigned sm = 0; sm < sms; ++sm) {
+        const std::uint64_t cta = turn / kWarpsPerCta * sms + sm;
+        if (cta * kWarpsPerCta < s.warps) look_up(sm, s.line(cta * kWarpsPerCta + turn % kWarpsPerCta, i));
+      }
+}
+
+/// The same stream through tag arrays of the same shape, and nothing else: no sectors, no miss registers, no
+/// counters, no time.
+class BareTags {
  public:
-  explicit BareLookUp(const GpuConfig& c) : config_(c), route_(c.crossbar, c.l2.slices), rows_(c.dram) {
+  explicit BareTags(const GpuConfig& c) : config_(c), route_(c.crossbar, c.l2.slices), rows_(c.dram) {
     for (unsigned i = 0; i < c.sms; ++i) l1_.emplace_back(c.l1_lg.geometry);
     for (unsigned i = 0; i < c.l2.slices; ++i) l2_.emplace_back(c.l2.geometry);
   }
-  void run(const Stream& s) {
-    const std::uint64_t ctas_per_sm = (s.warps / kWarpsPerCta + config_.sms - 1) / config_.sms;
-    for (std::uint64_t i = 0; i < s.loads_per_warp; ++i)
-      for (std::uint64_t turn = 0; turn < ctas_per_sm * kWarpsPerCta; ++turn)
-        for (unsigned sm = 0; sm < config_.sms; ++sm) {
-          // CTAs are dealt out one by one, so CTA c runs on SM c mod SMs.
-          const std::uint64_t cta = turn / kWarpsPerCta * config_.sms + sm;
-          if (cta * kWarpsPerCta < s.warps) look_up(sm, s.line(cta * kWarpsPerCta + turn % kWarpsPerCta, i));
-        }
+  void look_up(unsigned sm, std::uint64_t number) {
+    if (hit_or_install(l1_[sm], number, number)) return;
+    const PhysicalAddress line{number * kLineBytes};
+    if (hit_or_install(l2_[route_.slice_of(line)], number, number / config_.l2.slices)) return;
+    rows_.open(rows_.place_of(line));
   }
-  [[nodiscard]] std::uint64_t checksum() const { return checksum_; }
 
  private:
   static bool hit_or_install(TagArray& tags, std::uint64_t number, std::uint64_t key) {
@@ -128,18 +138,55 @@ class BareLookUp {
     tags.install(tags.victim(key), number, EvictionClass::normal).valid = kAllSectors;
     return false;
   }
-  void look_up(unsigned sm, std::uint64_t number) {
-    if (hit_or_install(l1_[sm], number, number)) return;
-    const PhysicalAddress line{number * kLineBytes};
-    ++checksum_;
-    if (hit_or_install(l2_[route_.slice_of(line)], number, number / config_.l2.slices)) return;
-    checksum_ += static_cast<std::uint64_t>(rows_.open(rows_.place_of(line)));
-  }
   GpuConfig config_;
   CrossbarCore route_;
   DramCore rows_;
   std::vector<TagArray> l1_, l2_;
-  std::uint64_t checksum_ = 0;
+};
+
+/// The same stream through the model's own cores, the blocks without their time: sectors, miss registers,
+/// fills and counters as in a run.
+class TimelessCores final : private WriteBackSink {
+ public:
+  explicit TimelessCores(const GpuConfig& c) : route_(c.crossbar, c.l2.slices), rows_(c.dram) {
+    for (unsigned i = 0; i < c.sms; ++i) l1_.emplace_back(c.l1_lg, false);
+    for (unsigned i = 0; i < c.l2.slices; ++i) l2_.emplace_back(c.l2, c.l2.slices, nullptr);
+  }
+  void look_up(unsigned sm, std::uint64_t number) {
+    Request& r = requests_[0];
+    r.virtual_line = VirtualAddress{number * kLineBytes};
+    r.line = PhysicalAddress{number * kLineBytes};
+    r.sectors = kAllSectors;
+    if (!l1_[sm].serves(r)) return;
+    const ReadOutcome out = l1_[sm].read(r);
+    if (out.kind == ReadOutcome::Kind::hit) return;
+    Request& fetch = requests_[1];
+    fetch.line = r.line;
+    fetch.virtual_line = r.virtual_line;
+    fetch.sectors = out.fetch;
+    fetch.token = out.entry;
+    L2Core& l2 = l2_[route_.slice_of(r.line)];
+    const L2Outcome below = l2.access(fetch, *this);
+    if (below.kind == L2Outcome::Kind::wait) {
+      rows_.open(rows_.place_of(r.line));
+      Request& fill = requests_[2];
+      fill.line = r.line;
+      fill.sectors = below.fetch;
+      fill.token = below.entry;
+      RequestList served, again;
+      l2.fill(fill, served, again, *this);
+    }
+    RequestList served;
+    l1_[sm].fill(fetch, served);
+  }
+
+ private:
+  void write_back(const WriteBack&) override {}
+  CrossbarCore route_;
+  DramCore rows_;
+  std::vector<L1LgCore> l1_;
+  std::vector<L2Core> l2_;
+  std::array<Request, 3> requests_;
 };
 
 struct Case {
@@ -149,8 +196,9 @@ struct Case {
   double bar_ratio;
 };
 
+/// Seconds of CPU time per request, best of the repetitions.
 struct Figure {
-  double model = 1e99, bare = 1e99;  ///< seconds per request, best of the repetitions
+  double model = 1e99, tags = 1e99, cores = 1e99;
 };
 
 Figure measure(const GpuConfig& config, const Stream& stream, unsigned repetitions) {
@@ -159,46 +207,80 @@ Figure measure(const GpuConfig& config, const Stream& stream, unsigned repetitio
   GpuPlatform platform(config, options);
   platform.map_everything();
   StreamKernel kernel(stream);
-  BareLookUp bare(config);
-  const double requests = static_cast<double>(stream.warps * stream.loads_per_warp);
-  platform.launch(kernel, false);
-  bare.run(stream);
+  BareTags tags(config);
+  TimelessCores cores(config);
+  const auto seconds = [&stream](auto&& work) {
+    const double start = cpu_seconds();
+    work();
+    return (cpu_seconds() - start) / static_cast<double>(stream.warps * stream.loads_per_warp);
+  };
+  const auto run_model = [&] { platform.launch(kernel, false); };
+  const auto run_tags = [&] {
+    replay(stream, config.sms, [&tags](unsigned sm, std::uint64_t n) { tags.look_up(sm, n); });
+  };
+  const auto run_cores = [&] {
+    replay(stream, config.sms, [&cores](unsigned sm, std::uint64_t n) { cores.look_up(sm, n); });
+  };
+  run_model();
+  run_tags();
+  run_cores();
   Figure best;
   for (unsigned r = 0; r < repetitions; ++r) {
-    const double a = cpu_seconds();
-    const LaunchResult lr = platform.launch(kernel, false);
-    if (std::getenv("SHORT")) std::printf("cycles %llu ticks %llu requests %.0f\n", (unsigned long long)lr.cycles, 0ULL, requests);
-    const double b = cpu_seconds();
-    bare.run(stream);
-    const double c = cpu_seconds();
-    best.model = std::min(best.model, (b - a) / requests);
-    best.bare = std::min(best.bare, (c - b) / requests);
+    best.model = std::min(best.model, seconds(run_model));
+    best.tags = std::min(best.tags, seconds(run_tags));
+    best.cores = std::min(best.cores, seconds(run_cores));
   }
   return best;
 }
 
-int run(const std::string& only, unsigned sms) {
-  Result<GpuConfig> loaded = load_gpu("v100", {});
-  if (!loaded.ok()) return 2;
-  GpuConfig config = loaded.value();
-  if (sms != 0) config.sms = sms;
-  const std::uint64_t warps = std::uint64_t{config.sms} * 8;
-  std::printf("Warp requests per second of CPU time, tags only: %u SMs, %u slices, %u channels; best of 5.\n\n",
-              config.sms, config.l2.slices, config.dram.channels);
-  std::printf("%-10s %12s %8s %14s %8s %8s\n", "stream", "requests/s", "aim", "bare look-ups/s", "ratio", "bar");
+std::uint64_t loads_for(std::uint64_t requests, std::uint64_t warps) { return std::max<std::uint64_t>(1, requests / warps); }
+
+/// Requests per second, and how many times the cost of bare look-ups that is.
+void rates(const GpuConfig& config) {
+  const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
+  std::printf("Warp requests per second of CPU time, tags only: %u SMs of %u warps, %u slices, %u channels; best of 5\n\n",
+              config.sms, kWarpsPerSm, config.l2.slices, config.dram.channels);
+  std::printf("%-8s %12s %8s   %18s   %18s\n", "stream", "requests/s", "aim", "x bare tags (bar)", "x timeless cores");
   const Case cases[] = {{"L1 hit", 16384, 8, 10}, {"L2 hit", 4U << 20U, 1.5, 15}, {"DRAM", 256U << 20U, 1, 20}};
   for (const Case& c : cases) {
-    if (!only.empty() && only != c.name) continue;
-    const Stream s{c.bytes / kLineBytes, warps, std::getenv("SHORT") ? 1600U : c.bar_ratio <= 10 ? 1600U : 400U};
+    const Stream s{c.bytes / kLineBytes, warps, loads_for(1'000'000, warps)};
     const Figure f = measure(config, s, 5);
-    std::printf("%-10s %10.2f M %6.1f M %12.2f M %8.1f %8.0f\n", c.name, 1e-6 / f.model, c.aim_millions,
-                1e-6 / f.bare, f.model / f.bare, c.bar_ratio);
+    std::printf("%-8s %10.2f M %6.1f M   %11.1f  (%3.0f)   %18.1f\n", c.name, 1e-6 / f.model, c.aim_millions,
+                f.model / f.tags, c.bar_ratio, f.model / f.cores);
     std::fflush(stdout);
   }
+}
+
+/// Time per request must not grow with the length of a run or the size of the machine.
+void growth(const GpuConfig& base) {
+  std::printf("\nGrowth of the time per request, L2 hits\n\n");
+  const std::uint64_t warps = std::uint64_t{base.sms} * kWarpsPerSm;
+  const Stream million{(4U << 20U) / kLineBytes, warps, loads_for(1'000'000, warps)};
+  Stream ten = million;
+  ten.loads_per_warp *= 10;
+  const Figure one = measure(base, million, 5);
+  std::printf("%-28s %6.2f   (bar 1.15)\n", "10^7 to 10^6 requests", measure(base, ten, 1).model / one.model);
+  GpuConfig small = base, large = base;
+  small.sms = 8;
+  large.sms = 144;
+  const auto at = [](const GpuConfig& c) {
+    const std::uint64_t w = std::uint64_t{c.sms} * kWarpsPerSm;
+    return measure(c, {(4U << 20U) / kLineBytes, w, loads_for(1'000'000, w)}, 5);
+  };
+  const Figure few = at(small), many = at(large);
+  std::printf("%-28s %6.2f   (bar 1.30)\n", "144 to 8 SMs", many.model / few.model);
+  std::printf("%-28s %6.2f   (bar 1.15)\n", "the same, to the bare tags", many.model / many.tags / (few.model / few.tags));
+}
+
+int run() {
+  Result<GpuConfig> loaded = load_gpu("v100", {});
+  if (!loaded.ok()) return 2;
+  rates(loaded.value());
+  growth(loaded.value());
   return 0;
 }
 
 }  // namespace
 }  // namespace warpline
 
-int main(int argc, char** argv) { return warpline::run(argc > 1 ? argv[1] : "", argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0); }
+int main() { return warpline::run(); }
