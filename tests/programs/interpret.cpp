@@ -86,6 +86,31 @@ class Interpreter {
     }
   }
 
+  template <class T, class Signed>
+  static T after(const Statement& s, T old, T v) {
+    if (s.op == "add") return static_cast<T>(old + v);
+    if (s.op == "min") return s.with_sign ? static_cast<T>(std::min(static_cast<Signed>(old), static_cast<Signed>(v))) : std::min(old, v);
+    if (s.op == "max") return s.with_sign ? static_cast<T>(std::max(static_cast<Signed>(old), static_cast<Signed>(v))) : std::max(old, v);
+    if (s.op == "and") return old & v;
+    if (s.op == "or") return old | v;
+    if (s.op == "xor") return old ^ v;
+    if (s.op == "inc") return old >= v ? 0 : old + 1;
+    if (s.op == "dec") return old == 0 || old > v ? v : old - 1;
+    if (s.op == "exch") return v;
+    return s.guard % 2 == 1 ? old : v;  // a compare-and-swap with what is there, or with one more
+  }
+
+  template <class T, class Signed>
+  void update_own(const Statement& s, unsigned t) {
+    if (s.guarded && !bit(s, t)) return;
+    T old;
+    std::uint8_t* at = slice(s.area, t) + (s.moving ? reg(t, s.by) & (kSlice - s.bytes) : s.number);
+    std::memcpy(&old, at, sizeof old);
+    const T now = after<T, Signed>(s, old, static_cast<T>(reg(t, s.from)));
+    std::memcpy(at, &now, sizeof now);
+    if (!s.discards) reg(t, s.to) = old;
+  }
+
   void table(const Statement& s, unsigned t) {
     const bool parameter = s.text == "ld.param", constant = s.text == "ld.const";
     if (!parameter && s.guarded && !bit(s, t)) return;
@@ -159,6 +184,9 @@ class Interpreter {
       case Kind::load:
       case Kind::store: access(s, t); break;
       case Kind::atomic: atomic(s, t); break;
+      case Kind::own_atomic:
+        s.bytes == 8 ? update_own<std::uint64_t, std::int64_t>(s, t) : update_own<std::uint32_t, std::int32_t>(s, t);
+        break;
       case Kind::branch: all((s.guard >= 32 ? lane(t) < 4 * (s.guard - 31) : bit(s, t)) ? s.body : s.otherwise, t); break;
       case Kind::loop:
         for (std::uint64_t trips = (reg(t, s.from) & s.number) + 1; trips != 0; --trips) all(s.body, t);

@@ -25,8 +25,10 @@ struct Counter {
 
 /// One step of a program that exists twice: as PTX and as plain C++.
 struct Statement {
-  enum class Kind { alu, load, store, atomic, branch, loop, shuffle, fence, swap, table } kind = Kind::alu;
+  enum class Kind { alu, load, store, atomic, own_atomic, branch, loop, shuffle, fence, swap, table } kind = Kind::alu;
   std::string text;                   ///< qualifiers, the operation, the shuffle's mode, or the fence itself
+  std::string op;                     ///< of an atomic on the thread's own slice
+  bool discards = false;              ///< such an atomic is a reduction
   unsigned to = 0, from = 0, by = 0;  ///< registers
   unsigned number = 0;                ///< immediate: offset, shuffle distance, trip mask, counter
   unsigned bytes = 4, elements = 1;   ///< of an access

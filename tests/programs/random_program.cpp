@@ -98,6 +98,21 @@ class Author {
     return s;
   }
 
+  /// On the thread's own slice, so that the old value is known.
+  Statement own_atomic() {
+    Statement s = access(Kind::own_atomic);
+    s.area = s.odd_area = static_cast<Area>(below(kAreas - 1));
+    s.bytes = 4U << below(2);
+    s.elements = 1;
+    s.number = below(kSlice / s.bytes) * s.bytes;
+    s.op = pick({"add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas"});
+    if (s.op == "inc" || s.op == "dec") s.bytes = 4;
+    if (s.op == "inc" || s.op == "dec" || s.op == "add") s.with_sign = false;
+    s.text = one_in(2) ? "" : pick({".relaxed", ".acquire", ".release", ".acq_rel"}) + scope(true);
+    s.discards = s.op != "exch" && s.op != "cas" && s.text.rfind(".ac", 0) != 0 && one_in(3);
+    return s;
+  }
+
   Statement alu() {
     Statement s;
     s.to = below(kRegisters);
@@ -170,7 +185,7 @@ class Author {
     if (kind < 3) return alu();
     if (kind < 8) return access(Kind::load);
     if (kind < 13) return access(Kind::store);
-    if (kind < 15) return atomic();
+    if (kind < 15) return one_in(2) ? atomic() : own_atomic();
     if (kind < 16) return table();
     if (kind < 17) return fence();
     if (kind < 19) return branch(depth);

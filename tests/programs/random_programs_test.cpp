@@ -98,6 +98,30 @@ std::string difference(const Contents& got, const Contents& wanted) {
   return out;
 }
 
+/// Leaves out one statement after the other, innermost first, as long as `fails` still holds.
+template <class Fails>
+void shrink(std::vector<Statement>& list, const Fails& fails) {
+  for (std::size_t i = list.size(); i-- > 0;) {
+    shrink(list[i].body, fails);
+    shrink(list[i].otherwise, fails);
+    const Statement left_out = list[i];
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!fails()) list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), left_out);
+  }
+}
+
+/// The shortest program found that goes wrong as `program` does.
+Program shortest(Program program, const Contents& start, const GpuConfig& config, std::uint64_t seed) {
+  const auto fails = [&] {
+    Contents wanted = start;
+    interpret(program, wanted);
+    const Outcome out = play(program, start, config, to_ptx(program, start), TickMode::lazy, seed);
+    return out.complaints.empty() && !difference(out.contents, wanted).empty();
+  };
+  for (Grid& grid : program.grids) shrink(grid.statements, fails);
+  return program;
+}
+
 void try_one(std::uint64_t seed) {
   SCOPED_TRACE("WARPLINE_RANDOM_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));
   Random random(splitmix64(seed));
@@ -112,7 +136,7 @@ void try_one(std::uint64_t seed) {
   const Outcome lazy = play(program, start, config, ptx, TickMode::lazy, seed);
   ASSERT_TRUE(lazy.complaints.empty()) << testing::PrintToString(lazy.complaints);
   const std::string wrong = difference(lazy.contents, wanted);
-  ASSERT_TRUE(wrong.empty()) << wrong << "\n" << ptx;
+  ASSERT_TRUE(wrong.empty()) << wrong << "\n" << to_ptx(shortest(program, start, config, seed), start);
   for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
     const Outcome other = play(program, start, config, ptx, mode, seed);
     ASSERT_EQ(difference(other.contents, lazy.contents), "");

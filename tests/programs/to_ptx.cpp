@@ -172,6 +172,31 @@ class Writer {
     }
   }
 
+  void own_atomic(const Statement& s) {
+    address(s, s.area, "%a");
+    const std::string g = guard(s);
+    const bool bits = s.op.size() != 3 || s.op == "and" || s.op == "xor" || s.op == "cas";
+    const std::string where = s.generic ? "" : space(s.area);
+    const std::string size = number(8 * s.bytes);
+    const std::string type = "." + s.op + (s.op == "or" || bits ? ".b" : s.with_sign ? ".s" : ".u") + size;
+    const bool wide = s.bytes == 8;
+    const std::string old = wide ? "%y" : "%v", value = wide ? data(s.from) : "%u";
+    line("cvt.u32.u64 %u, " + data(s.from));
+    std::string operands = value;
+    if (s.op == "cas") {
+      const std::string was = wide ? "%w" : "%r6";
+      line("ld" + where + ".u" + size + " " + was + ", [%a]");
+      if (s.guard % 2 == 1) line("add.u" + size + " " + was + ", " + was + ", 1");
+      operands = was + ", " + value;
+    }
+    if (s.discards) {
+      line(g + "red" + s.text + where + type + " [%a], " + operands);
+      return;
+    }
+    line(g + "atom" + s.text + where + type + " " + old + ", [%a], " + operands);
+    line(g + (wide ? "mov.u64 " : "cvt.u64.u32 ") + data(s.to) + ", " + old);
+  }
+
   void atomic(const Statement& s) {
     const Counter& c = program_.counters[s.number];
     const std::string base = s.by == 0 ? "%cv" : s.by == 1 ? "%cs" : s.generic ? "%chg" : "%ch";
@@ -301,6 +326,7 @@ class Writer {
       case Kind::load:
       case Kind::store: access(s); break;
       case Kind::atomic: atomic(s); break;
+      case Kind::own_atomic: own_atomic(s); break;
       case Kind::branch: branch(s); break;
       case Kind::loop: loop(s); break;
       case Kind::shuffle: shuffle(s); break;
