@@ -174,6 +174,14 @@ class RequestList {
     head_ = r;
     if (r->next == nullptr) tail_ = r;
   }
+  /// Puts all of `earlier` before what is here, in its order; it is left empty.
+  void push_front(RequestList& earlier) {
+    if (earlier.empty()) return;
+    earlier.tail_->next = head_;
+    if (head_ == nullptr) tail_ = earlier.tail_;
+    head_ = earlier.head_;
+    earlier = RequestList{};
+  }
   Request* pop() {
     Request* r = head_;
     head_ = r->next;

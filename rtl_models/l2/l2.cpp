@@ -88,9 +88,11 @@ void L2Slice::handle_response(Request& r) {
     return;
   }
   if (r.command == Command::read) {
-    RequestList served;
-    core_.fill(r, served, again_, *this);
+    RequestList served, again;
+    core_.fill(r, served, again, *this);
     while (!served.empty()) serve(served.pop());
+    // They were looked at before whatever still waits to be, possibly of the same line (R5).
+    again_.push_front(again);
   } else if (aperture_of(r.line) != Aperture::vidmem) {
     sysmem_writes_.acknowledged(r.token, maintained_);
     while (!maintained_.empty()) serve(maintained_.pop());

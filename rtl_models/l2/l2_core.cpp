@@ -62,6 +62,9 @@ void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
   const PhysicalAddress home = tags_.home(index);
   if (state.sysmem) {
     ++counters_.sysmem_writebacks;
+    // A fetch under way reads the memory before these bytes reach it; installed, it would hide them.
+    if (const std::uint16_t pending = misses_.find(tags_.number(index)); pending != MissTable::kNone)
+      misses_[pending].stale = true;
     Copy* copy = copy_of(index);
     sink.write_back({home, dirty, copy == nullptr ? nullptr : copy->bytes.data()});
   } else {
