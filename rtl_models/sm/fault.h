@@ -15,6 +15,7 @@ enum class FaultKind : std::uint8_t {
   shared_range,   ///< beyond the CTA's shared memory
   local_range,    ///< beyond the thread's local memory
   constant_range, ///< beyond the constant banks
+  atomic_local,   ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
   bus_error,      ///< the memory system answered with an error
 };
 
@@ -25,6 +26,7 @@ enum class FaultKind : std::uint8_t {
     case FaultKind::shared_range: return "address beyond shared memory";
     case FaultKind::local_range: return "address beyond local memory";
     case FaultKind::constant_range: return "address beyond the constant banks";
+    case FaultKind::atomic_local: return "atomic operation on local memory";
     case FaultKind::bus_error: return "bus error";
   }
   return "";

@@ -155,6 +155,8 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
   const std::uint64_t shared_window =
       e.instruction->mem.space == Space::generic ? AddressWindows::kSharedBase : std::uint64_t{0};
   const bool bounded = map_.with_data;
+  const MemKind kind = e.instruction->mem.kind;
+  const bool atomic = kind == MemKind::atomic || kind == MemKind::reduction;
   if (a.form == AddressForm::per_lane && head_.global == a.active) {
     // The usual case, without a branch per lane; bytes is a power of two.
     std::uint64_t low_bits = 0;
@@ -171,12 +173,21 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
     if (x % bytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
     if ((head_.shared & bit) != 0 && bounded && beyond(x - shared_window, e.shared_bytes))
       return Fault{FaultKind::shared_range, 0, 0, lane, x, nullptr};
+    if ((head_.local & bit) != 0 && atomic) return Fault{FaultKind::atomic_local, 0, 0, lane, x, nullptr};
     if ((head_.local & bit) != 0 && bounded && beyond(x, map_.local_bytes))
       return Fault{FaultKind::local_range, 0, 0, lane, x, nullptr};
     if ((head_.constant & bit) != 0 && beyond(x, ConstantBanks::kBanks * ConstantBanks::kBankBytes))
       return Fault{FaultKind::constant_range, 0, 0, lane, x, nullptr};
   }
   return head_.global == 0 ? std::nullopt : check_global(e);
+}
+
+/// The fault's address as the program wrote it: undoes what classify() did to it.
+std::uint64_t LoadStoreUnit::address_as_written(const Entry& e, const Fault& fault) const {
+  const Space space = e.instruction->mem.space;
+  if (space == Space::generic && ((head_.local >> fault.lane) & 1U) != 0)
+    return AddressWindows::to_generic(Space::local, fault.address);
+  return space == Space::param ? fault.address - constant_address(e, 0) : fault.address;
 }
 
 void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& line) {

@@ -103,6 +103,7 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
   }
   if (std::optional<Fault> fault = classify(e) ? check(e) : std::nullopt; fault) {
     ++counters_.faults;
+    fault->address = address_as_written(e, *fault);
     fault->cycle = now;
     fault->slot = e.slot;
     fault->instruction = e.instruction;

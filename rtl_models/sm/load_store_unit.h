@@ -138,6 +138,7 @@ class LoadStoreUnit {
   [[nodiscard]] bool classify(Entry& e);
   [[nodiscard]] std::optional<Fault> check(const Entry& e);
   [[nodiscard]] std::optional<Fault> check_global(const Entry& e);
+  [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;
   [[nodiscard]] bool next_space(Entry& e);
   bool send_line(Cycle now, Entry& e, unsigned index);
   void fill_request(Request& r, const Entry& e, const LineAccess& line);

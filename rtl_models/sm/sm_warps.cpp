@@ -87,10 +87,9 @@ void Sm::release_barrier(Cta& cta, unsigned id) {
     if (!warps_[s].active) continue;
     const bool waited = source_->state(s) == WarpState::at_barrier;
     source_->release_barrier(s, id);
-    if (waited) {
-      warps_[s].issue_edge = std::max(warps_[s].issue_edge, edge_ + 1);
-      evaluate(s);
-    }
+    if (waited) warps_[s].issue_edge = std::max(warps_[s].issue_edge, edge_ + 1);
+    // Of a diverged warp that had lanes running, those released may be the ones that run next.
+    evaluate(s);
   }
 }
 
