@@ -28,7 +28,7 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
   e.local = false;
   e.stale = false;
   e.eviction = EvictionClass::normal;
-  std::uint16_t& head = buckets_[number & bucket_mask_];
+  std::uint16_t& head = buckets_[bucket_of(number)];
   e.chain = head;
   head = index;
   ++in_use_;
@@ -36,7 +36,7 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
 }
 
 void MissTable::unlink(std::uint16_t index) {
-  std::uint16_t* link = &buckets_[entries_[index].number & bucket_mask_];
+  std::uint16_t* link = &buckets_[bucket_of(entries_[index].number)];
   while (*link != index) link = &entries_[*link].chain;
   *link = entries_[index].chain;
 }

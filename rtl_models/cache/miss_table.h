@@ -35,7 +35,7 @@ class MissTable {
   [[nodiscard]] unsigned in_use() const { return in_use_; }
   /// The live entry of a line, or kNone.
   [[nodiscard]] std::uint16_t find(std::uint64_t number) const {
-    std::uint16_t i = buckets_[number & bucket_mask_];
+    std::uint16_t i = buckets_[bucket_of(number)];
     while (i != kNone && entries_[i].number != number) i = entries_[i].chain;
     return i;
   }
@@ -56,6 +56,10 @@ class MissTable {
   [[nodiscard]] const Entry& operator[](std::uint16_t index) const { return entries_[index]; }
 
  private:
+  /// Spreads strided line numbers too: the high bits of a product with an odd constant.
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t number) const {
+    return (number * 0x9E3779B97F4A7C15ULL >> 40U) & bucket_mask_;
+  }
   void unlink(std::uint16_t index);
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> buckets_;

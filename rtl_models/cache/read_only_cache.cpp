@@ -72,7 +72,7 @@ Cycle ReadOnlyCache::tick(Cycle now) {
     --served_count_;
     moved = true;
   }
-  const bool more = served_count_ != 0 || from_sm.occupancy() != 0 || from_crossbar.occupancy() != 0;
+  const bool more = served_count_ != 0 || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 

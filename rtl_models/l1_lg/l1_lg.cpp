@@ -192,7 +192,8 @@ Cycle L1Lg::tick(Cycle now) {
     --out_count_;
     moved = true;
   }
-  const bool more = served_count_ != 0 || out_count_ != 0 || from_sm.occupancy() != 0 || from_crossbar.occupancy() != 0;
+  // What has not arrived yet will wake us; what has and could not be taken is asked again.
+  const bool more = served_count_ != 0 || out_count_ != 0 || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 

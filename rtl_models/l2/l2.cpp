@@ -116,7 +116,7 @@ Cycle L2Slice::tick(Cycle now) {
       handle_response(*port.pop(now).request);
       moved = true;
     }
-    waiting = waiting || port.occupancy() != 0;
+    waiting = waiting || port.ready(now);
   }
   if (served_count_ < kFillLimit && from_pcie.ready(now)) {
     handle_response(*from_pcie.pop(now).request);
@@ -144,8 +144,8 @@ Cycle L2Slice::tick(Cycle now) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
     moved = send(pcie_out_, to_pcie, now) || moved;
   }
-  waiting = waiting || served_count_ != 0 || out_count_ != 0 || !again_.empty() || from_crossbar.occupancy() != 0 ||
-            from_pcie.occupancy() != 0;
+  waiting = waiting || served_count_ != 0 || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
+            from_pcie.ready(now);
   return moved && waiting ? domain().after(now, 1) : kNever;
 }
 
