@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/random.h"
-#include "warpline/fabric/channel.h"
+#include "../../support/flat_memory.h"
 #include "warpline/sm/sm.h"
 #include "warpline/sm/work_distributor.h"
 
@@ -161,60 +160,6 @@ class ScriptSource final : public InstructionSource {
   const std::vector<std::vector<Step>>& scripts_;
   Log& log_;
   std::vector<Warp> slots_;
-};
-
-/// A memory behind an L1 that keeps nothing: performs requests as they come, answers each after a delay of its own.
-class FlatMemory final : public Component {
- public:
-  struct Seen {
-    Cycle at;
-    Command command;
-    std::uint8_t maintenance;
-    PhysicalAddress line;
-    SectorMask sectors;
-    Scope scope;
-    std::uint16_t warp;
-    Cycle answered = kNever;
-    friend bool operator==(const Seen& a, const Seen& b) {
-      return a.at == b.at && a.command == b.command && a.line == b.line && a.answered == b.answered;
-    }
-  };
-  FlatMemory(Engine& engine, std::string name, std::function<Cycle(const Request&, std::size_t)> delay)
-      : Component(engine, std::move(name)), delay_(std::move(delay)) {}
-  In<RequestMessage> in{*this, "in"};
-  Out<ResponseMessage> out{*this, "out"};
-  std::vector<Seen> seen;
-  std::map<std::uint64_t, std::array<std::uint8_t, kLineBytes>> lines;
-
-  Cycle tick(Cycle now) override {
-    if (!due_.empty() && due_.begin()->first.first <= now && out.ready(now)) {
-      const auto first = due_.begin();
-      seen[first->first.second].answered = now;
-      out.send(now, {first->second});
-      due_.erase(first);
-    }
-    if (in.ready(now)) take(now, in.pop(now).request);
-    if (due_.empty()) return kNever;
-    const Cycle at = due_.begin()->first.first;
-    if (at > now) return at;
-    static_cast<void>(out.ready(now));
-    return now + 1;
-  }
-  [[nodiscard]] bool busy() const override { return !due_.empty(); }
-  void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "its delay"}); }
-
- private:
-  void take(Cycle now, Request* r) {
-    seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp});
-    if (r->command != Command::maintain) {
-      auto& line = lines[r->line.value];
-      if (r->command == Command::read) copy_sectors(r->data.data(), line.data(), r->sectors);
-      if (r->command == Command::write) copy_masked(line.data(), r->data.data(), r->bytes);
-    }
-    due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;
-  }
-  std::function<Cycle(const Request&, std::size_t)> delay_;
-  std::map<std::pair<Cycle, std::size_t>, Request*> due_;
 };
 
 /// One SM that runs scripts, with flat memories around it.

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "warpline/base/random.h"
+#include "warpline/fabric/channel.h"
+#include "warpline/isa/atomic.h"
+
+namespace warpline::testing {
+
+/// Performs requests on a flat memory as it takes them, at most one every `gap` cycles, and answers
+/// each after a delay of its own: in any order.
+class FlatMemory final : public Component {
+ public:
+  using Line = std::array<std::uint8_t, kLineBytes>;
+  using Delay = std::function<Cycle(const Request&, std::size_t)>;
+  struct Seen {
+    Cycle at = 0;
+    Command command = Command::read;
+    std::uint8_t maintenance = 0;
+    PhysicalAddress line;
+    SectorMask sectors = 0;
+    Scope scope = Scope::none;
+    std::uint16_t warp = 0;
+    std::uint64_t id = 0;
+    Cycle answered = kNever;
+    friend bool operator==(const Seen& a, const Seen& b) {
+      return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors && a.id == b.id &&
+             a.answered == b.answered;
+    }
+  };
+
+  FlatMemory(Engine& engine, std::string name, Delay delay, Cycle gap = 1)
+      : Component(engine, std::move(name)), delay_(std::move(delay)), gap_(gap) {}
+  /// Delays up to `most` cycles, drawn per message.
+  static Delay random_delay(std::uint64_t seed, Cycle most) {
+    return [=](const Request&, std::size_t n) { return 1 + splitmix64(seed * 1000003 + n) % most; };
+  }
+  static Delay fixed(Cycle cycles) {
+    return [=](const Request&, std::size_t) { return cycles; };
+  }
+  static void perform(Request& r, Line& line) {
+    switch (r.command) {
+      case Command::read: copy_sectors(r.data.data(), line.data(), r.sectors); return;
+      case Command::write: copy_masked(line.data(), r.data.data(), r.bytes); return;
+      case Command::maintain: return;
+      case Command::atomic:
+      case Command::reduce: break;
+    }
+    const unsigned size = size_of(r.atomics->type);
+    for (unsigned i = 0; i < r.atomics->count; ++i) {
+      LaneAtomic& lane = r.atomics->lanes[i];
+      std::uint64_t old_value = 0;
+      std::memcpy(&old_value, &line[lane.offset], size);
+      const std::uint64_t fresh =
+          apply_atomic(r.atomics->operation, r.atomics->type, old_value, lane.operand, lane.second);
+      std::memcpy(&line[lane.offset], &fresh, size);
+      lane.old_value = old_value;
+    }
+  }
+
+  In<RequestMessage> in{*this, "in"};
+  Out<ResponseMessage> out{*this, "out"};
+  std::vector<Seen> seen;
+  std::map<std::uint64_t, Line> lines;
+
+  Cycle tick(Cycle now) override {
+    if (!due_.empty() && due_.begin()->first.first <= now && out.ready(now)) {
+      const auto first = due_.begin();
+      seen[first->first.second].answered = now;
+      out.send(now, {first->second});
+      due_.erase(first);
+    }
+    if (now >= next_pop_ && in.ready(now)) {
+      take(now, in.pop(now).request);
+      next_pop_ = now + gap_;
+    }
+    Cycle next = next_pop_ > now ? next_pop_ : kNever;
+    if (due_.empty()) return next;
+    const Cycle at = due_.begin()->first.first;
+    if (at > now) return std::min(next, at);
+    static_cast<void>(out.ready(now));
+    return std::min(next, now + 1);
+  }
+  [[nodiscard]] bool busy() const override { return !due_.empty(); }
+  void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "its delay"}); }
+
+ private:
+  void take(Cycle now, Request* r) {
+    seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp, r->id});
+    if (r->command != Command::maintain) perform(*r, lines[r->line.value]);
+    due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;
+  }
+  Delay delay_;
+  Cycle gap_;
+  Cycle next_pop_ = 0;
+  std::map<std::pair<Cycle, std::size_t>, Request*> due_;
+};
+
+}  // namespace warpline::testing

@@ -1,0 +1,249 @@
+#include "warpline/l1_lg/l1_lg.h"
+
+#include <gtest/gtest.h>
+
+#include "../../support/flat_memory.h"
+#include "../../support/mock_components.h"
+
+namespace warpline::testing {
+namespace {
+
+constexpr std::uint64_t kLocal = std::uint64_t{1} << 63U;
+
+struct Shape {
+  L1LgParameters parameters;
+  ChannelParameters channel{128, 1, 4, 1};
+  FlatMemory::Delay delay = FlatMemory::fixed(30);
+  Cycle memory_gap = 1;
+  Cycle answer_gap = 1;
+};
+
+/// One SM's requests, an L1, and a memory that answers in any order.
+struct Bench {
+  Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy)
+      : engine(mode, 7),
+        sm(engine, "sm", ClockDomain{}, items, s.answer_gap),
+        l1(engine, "l1_lg", ClockDomain{}, s.parameters, true),
+        memory(engine, "l2", s.delay, s.memory_gap) {
+    connect(sm.out, l1.from_sm, s.channel);
+    connect(l1.to_sm, sm.in, s.channel);
+    connect(l1.to_crossbar, memory.in, s.channel);
+    connect(memory.out, l1.from_crossbar, s.channel);
+  }
+  Engine engine;
+  Requester sm;
+  L1Lg l1;
+  FlatMemory memory;
+};
+
+Item at_line(Item item, unsigned line, bool local) {
+  item.request.virtual_line = VirtualAddress{(local ? kLocal : 0) + line * kLineBytes};
+  item.request.line = PhysicalAddress{(local ? 1U << 20U : 0U) + line * kLineBytes};
+  item.request.local = local;
+  return item;
+}
+Item load(Cycle at, unsigned line, SectorMask sectors = 1, bool local = false) {
+  return at_line(read_item(at, {}, sectors), line, local);
+}
+Item store(Cycle at, unsigned line, unsigned offset, unsigned bytes, std::uint8_t value, bool local = false) {
+  ByteMask mask;
+  mask.set(offset, bytes);
+  return at_line(write_item(at, {}, mask, value), line, local);
+}
+
+std::vector<Item> random_items(Random& random) {
+  std::vector<Item> items;
+  Cycle at = 0;
+  for (unsigned i = 0; i < 400; ++i) {
+    at += random.below(3) == 0 ? random.below(20) : 0;
+    const auto line = static_cast<unsigned>(random.below(6));
+    const bool local = random.below(3) == 0;
+    const auto offset = static_cast<unsigned>(random.below(kLineBytes));
+    switch (random.below(9)) {
+      case 0: case 1: case 2: case 3: {
+        Item item = load(at, line, static_cast<SectorMask>(1 + random.below(15)), local);
+        if (!local && random.below(4) == 0) item.request.scope = Scope::gpu;
+        if (!local && random.below(4) == 0) item.request.no_l1 = true;
+        if (!local && random.below(6) == 0) item.request.cache_operator = CacheOperator::cv;
+        items.push_back(item);
+        break;
+      }
+      case 4: case 5: case 6: {
+        Item item = store(at, line, offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)), 0, local);
+        for (std::uint8_t& b : item.request.data) b = static_cast<std::uint8_t>(random.next());
+        items.push_back(item);
+        break;
+      }
+      case 7: {
+        AtomicBlock block;
+        block.operation = AtomicOperation::add;
+        block.type = DataType::u32;
+        block.count = static_cast<unsigned>(1 + random.below(8));
+        ByteMask touched;
+        for (unsigned k = 0; k < block.count; ++k) {
+          block.lanes[k].offset = static_cast<std::uint8_t>(4 * random.below(32));
+          block.lanes[k].operand = random.next() & 0xFFFFFFFFU;
+          touched.set(block.lanes[k].offset, 4);
+        }
+        Item item = at_line(atomic_item(at, {}, block), line, false);
+        if (random.below(2) != 0) item.request.command = Command::reduce;
+        item.request.sectors = touched.sectors();
+        items.push_back(item);
+        break;
+      }
+      default: {
+        constexpr std::array<std::uint8_t, 4> kWhat = {maintenance::kDrain, maintenance::kInvalidate,
+                                                       maintenance::kDrain | maintenance::kInvalidate,
+                                                       maintenance::kDrain | maintenance::kDiscardSysmem};
+        items.push_back(maintain_item(at, kWhat[random.below(4)]));
+      }
+    }
+  }
+  for (unsigned line = 0; line < 6; ++line) {
+    items.push_back(load(at, line, kAllSectors, true));
+    items.push_back(load(at, line, kAllSectors, false));
+  }
+  return items;
+}
+
+/// One SM and no other writer: every load is exact, whatever was cached, merged or evicted.
+void check_data(const std::vector<Item>& items, const Requester& sm) {
+  std::map<std::uint64_t, FlatMemory::Line> memory;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Request r = items[i].request;
+    FlatMemory::Line& line = memory[r.line.value];
+    const Answer& answer = sm.answers[i];
+    ASSERT_NE(answer.answered, kNever) << "item " << i;
+    if (r.command == Command::read) {
+      for (unsigned b = 0; b < kLineBytes; ++b) {
+        if (((r.sectors >> (b / kSectorBytes)) & 1U) != 0) {
+          ASSERT_EQ(answer.data[b], line[b]) << "item " << i << " byte " << b;
+        }
+      }
+      continue;
+    }
+    AtomicBlock block;
+    if (items[i].atomics) block = *items[i].atomics;
+    r.atomics = &block;
+    FlatMemory::perform(r, line);
+    for (unsigned k = 0; k < block.count && r.command == Command::atomic; ++k)
+      ASSERT_EQ(answer.atomics.lanes[k].old_value, block.lanes[k].old_value) << "item " << i << " lane " << k;
+  }
+}
+
+/// R3: a drain is answered after every earlier write has been.
+void check_drains(const std::vector<Item>& items, const Bench& bench) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].request.command != Command::maintain || (items[i].request.maintenance & maintenance::kDrain) == 0) continue;
+    for (const FlatMemory::Seen& s : bench.memory.seen) {
+      const bool writes = s.command == Command::write || s.command == Command::atomic || s.command == Command::reduce;
+      if (writes && s.line.value < (1U << 20U) && s.id < i) {
+        ASSERT_LT(s.answered, bench.sm.answers[i].answered) << "drain " << i << " of write " << s.id;
+      }
+    }
+  }
+}
+
+/// R5: of one sector, writes, atomics and unserved reads reach L2 in the SM's order.
+void check_order(const Bench& bench) {
+  std::map<std::pair<std::uint64_t, unsigned>, std::uint64_t> last;
+  for (const FlatMemory::Seen& s : bench.memory.seen) {
+    if (s.line.value >= (1U << 20U)) continue;  // write-backs carry the number of what caused them
+    for (unsigned k = 0; k < kSectorsPerLine; ++k) {
+      if (((s.sectors >> k) & 1U) == 0) continue;
+      std::uint64_t& before = last[{s.line.value, k}];
+      ASSERT_LE(before, s.id) << "line " << s.line.value << " sector " << k;
+      before = s.id;
+    }
+  }
+}
+
+TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
+  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 77);
+    Shape s;
+    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(3))};
+    s.parameters.miss_registers = static_cast<unsigned>(1 + random.below(6));
+    s.parameters.outgoing = static_cast<unsigned>(2 + random.below(8));
+    s.parameters.update_on_store = random.below(2) != 0;
+    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)), 1};
+    s.delay = FlatMemory::random_delay(seed, 1 + random.below(80));
+    s.memory_gap = 1 + random.below(6);
+    s.answer_gap = 1 + random.below(6);
+    const std::vector<Item> items = random_items(random);
+    Bench lazy(s, items);
+    ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
+    check_data(items, lazy.sm);
+    check_drains(items, lazy);
+    check_order(lazy);
+    EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";
+    const L1LgCounters& c = lazy.l1.counters();
+    EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
+    for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      Bench other(s, items, mode);
+      ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
+      ASSERT_EQ(other.memory.seen, lazy.memory.seen);
+      for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
+    }
+  }
+}
+
+TEST(L1Lg, HitsPassAMissAndALoadOfAFetchUnderWayJoinsIt) {
+  Shape s;
+  s.delay = [](const Request&, std::size_t n) { return n == 0 ? Cycle{10} : Cycle{500}; };
+  Bench bench(s, {load(0, 0), load(100, 1), load(101, 1), load(102, 0)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_EQ(bench.memory.seen.size(), 2U);
+  EXPECT_EQ(bench.sm.answers[3].answered - bench.sm.answers[3].sent, 2U) << "one cycle in, one cycle out";
+  EXPECT_GT(bench.sm.answers[1].answered, 500U);
+  EXPECT_EQ(bench.sm.answers[2].answered, bench.sm.answers[1].answered + 1);
+}
+
+TEST(L1Lg, ADrainIsNotHeldUpByLaterWrites) {
+  Shape s;
+  s.delay = [](const Request&, std::size_t n) { return n == 1 ? Cycle{5000} : Cycle{50}; };
+  Bench bench(s, {store(0, 0, 0, 4, 1), maintain_item(1, maintenance::kDrain), store(2, 1, 0, 4, 1),
+                  maintain_item(3, maintenance::kDrain)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_LT(bench.sm.answers[0].answered, 5U) << "a write is answered when it has passed L1";
+  EXPECT_GT(bench.sm.answers[1].answered, 50U);
+  EXPECT_LT(bench.sm.answers[1].answered, 100U);
+  EXPECT_GT(bench.sm.answers[3].answered, 5000U);
+}
+
+TEST(L1Lg, AnInvalidationDropsGlobalLinesAndFillsUnderWayAndSparesLocalOnes) {
+  Shape s;
+  s.delay = FlatMemory::fixed(100);
+  Bench bench(s, {load(0, 0), load(0, 1, 1, true), load(300, 2), maintain_item(310, maintenance::kInvalidate),
+                  load(600, 0), load(600, 2), load(600, 1, 1, true)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_LT(bench.sm.answers[3].answered, 320U) << "an invalidation waits for no fill";
+  EXPECT_EQ(bench.memory.seen.size(), 5U);
+  EXPECT_EQ(bench.sm.answers[6].answered - bench.sm.answers[6].sent, 2U) << "local lines stay";
+  EXPECT_EQ(bench.l1.counters().dead_fills, 1U);
+}
+
+TEST(L1Lg, SystemMemoryDutiesGoToL2AfterTheDrainAndBeforeTheInvalidation) {
+  const std::uint8_t all = maintenance::kDrain | maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem |
+                           maintenance::kInvalidate;
+  Bench bench(Shape{}, {load(0, 0), store(100, 1, 0, 4, 1), maintain_item(101, all), load(300, 0)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  ASSERT_EQ(bench.memory.seen.size(), 4U);
+  EXPECT_EQ(bench.memory.seen[2].command, Command::maintain);
+  EXPECT_GT(bench.memory.seen[2].at, bench.memory.seen[1].answered);
+  EXPECT_GT(bench.sm.answers[2].answered, bench.memory.seen[2].answered);
+  EXPECT_EQ(bench.memory.seen[3].command, Command::read) << "line 0 was dropped";
+}
+
+TEST(L1LgParameters, SaysEveryFaultAtOnce) {
+  L1LgParameters p;
+  EXPECT_TRUE(p.problems("gpu.l1_lg").empty());
+  p.geometry = {0, 0};
+  p.miss_registers = 0;
+  p.outgoing = 1;
+  EXPECT_EQ(p.problems("gpu.l1_lg").size(), 4U);
+}
+
+}  // namespace
+}  // namespace warpline::testing

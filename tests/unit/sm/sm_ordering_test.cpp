@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include "script.h"
+
+namespace warpline::testing {
+namespace {
+
+const DataType kU32 = DataType::u32;
+Step load(std::uint64_t at, std::vector<std::uint16_t> to = {}) {
+  return memory(MemKind::load, Space::global, kU32, strided(at, 4), std::move(to));
+}
+Step store(std::uint64_t at) { return memory(MemKind::store, Space::global, kU32, strided(at, 4)); }
+
+/// What the LSU sent to L1, in order: r read, w write, d drain, b write-back of system memory,
+/// x discard of it, i invalidation.
+std::string sent(const SmBench& bench) {
+  std::string s;
+  for (const FlatMemory::Seen& m : bench.l1.seen) {
+    if (!s.empty()) s += ' ';
+    if (m.command == Command::read) s += 'r';
+    if (m.command == Command::write) s += 'w';
+    if (m.command == Command::atomic) s += 'a';
+    if (m.command != Command::maintain) continue;
+    if ((m.maintenance & maintenance::kDrain) != 0) s += 'd';
+    if ((m.maintenance & maintenance::kWriteBackSysmem) != 0) s += 'b';
+    if ((m.maintenance & maintenance::kDiscardSysmem) != 0) s += 'x';
+    if ((m.maintenance & maintenance::kInvalidate) != 0) s += 'i';
+  }
+  return s;
+}
+
+/// Each message is taken by L1 after everything before it has been answered.
+void expect_one_after_the_other(const SmBench& bench) {
+  for (std::size_t k = 1; k < bench.l1.seen.size(); ++k)
+    EXPECT_GT(bench.l1.seen[k].at, bench.l1.seen[k - 1].answered) << "message " << k << " of " << sent(bench);
+}
+
+struct Sequence {
+  const char* what;
+  std::vector<Step> steps;
+  const char* sends;
+};
+
+TEST(SmOrdering, OrderedAccessesSendWhatTheyMustInOrder) {
+  Step atomic = memory(MemKind::atomic, Space::global, kU32, strided(0x1000, 4, 1), {1});
+  atomic.instruction.mem.atomic = AtomicOperation::add;
+  const auto scoped = [&](Scope scope) {
+    return std::vector<Sequence>{
+        {"st.release", {store(0x1000), ordered(store(0x1080), Semantics::release, scope), store(0x1100)}, "release"},
+        {"ld.acquire", {ordered(load(0x1000, {1}), Semantics::acquire, scope), load(0x1080, {2})}, "acquire"},
+        {"fence.acq_rel", {store(0x1000), fence(Semantics::acq_rel, scope), load(0x1080, {2})}, "fence"},
+        {"fence.sc", {load(0x1000, {1}), fence(Semantics::sc, scope), load(0x1080, {2})}, "fence of a load"},
+        {"atom.acq_rel", {store(0x1000), ordered(atomic, Semantics::acq_rel, scope), load(0x1080, {2})}, "atomic"},
+    };
+  };
+  const std::map<Scope, std::vector<std::string>> expected = {
+      {Scope::cta, {"w w w", "r r", "w r", "r r", "w a r"}},
+      {Scope::cluster, {"w d w w", "r i r", "w di r", "r di r", "w d a i r"}},
+      {Scope::gpu, {"w d w w", "r i r", "w di r", "r di r", "w d a i r"}},
+      {Scope::sys, {"w db w w", "r xi r", "w dbxi r", "r dbxi r", "w db a xi r"}},
+  };
+  for (const auto& [scope, sends] : expected) {
+    const std::vector<Sequence> all = scoped(scope);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      SCOPED_TRACE(std::string(all[k].what) + " scope " + std::to_string(static_cast<int>(scope)));
+      SmBench bench({all[k].steps}, SmBench::fixed(50));
+      ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+      EXPECT_EQ(sent(bench), sends[k]);
+      if (k == 0) {
+        bench.l1.seen.pop_back();  // nothing holds up the store after a release
+      }
+      expect_one_after_the_other(bench);
+    }
+  }
+}
+
+TEST(SmOrdering, WeakLoadsAndStoresOverlap) {
+  SmBench bench({{load(0x1000, {1}), store(0x1080), load(0x1100, {2}), store(0x1180)}}, SmBench::fixed(200));
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  ASSERT_EQ(sent(bench), "r w r w");
+  for (const FlatMemory::Seen& m : bench.l1.seen) EXPECT_LT(m.at, bench.l1.seen[0].answered);
+}
+
+TEST(SmOrdering, ABarrierTakesEffectOnceLoadsHaveReturnedAndStoresHavePassedL1) {
+  for (const bool waits : {true, false}) {
+    for (const Step& before : {load(0x1000, {1}), store(0x1000)}) {
+      SmBench bench({{before, barrier({1, 64, waits}), alu(1)}, {barrier({1, 64, true}), alu(1)}}, SmBench::fixed(300));
+      ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+      const Cycle answered = bench.l1.seen.at(0).answered;
+      EXPECT_GT(bench.log.edge_of(0, 1), answered);
+      EXPECT_GT(bench.log.edge_of(1, 1), answered) << "the other warp goes on only then";
+      EXPECT_LT(bench.log.edge_of(1, 0), answered);
+    }
+  }
+}
+
+TEST(SmOrdering, AReleaseDrainsForItselfAlone) {
+  // Both warps release: each sends a drain of its own, since the other's writes may have come since.
+  const Step release = ordered(store(0x1080), Semantics::release, Scope::gpu);
+  SmBench bench({{store(0x1000), release, release}, {store(0x1100), release}});
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  unsigned drains = 0;
+  for (const FlatMemory::Seen& m : bench.l1.seen) drains += m.maintenance == maintenance::kDrain;
+  EXPECT_EQ(drains, 3U);
+}
+
+TEST(SmOrdering, AnAcquireFlagInSharedMemoryInvalidatesToo) {
+  const Step flag = ordered(memory(MemKind::load, Space::shared, kU32, strided(0, 4), {1}), Semantics::acquire, Scope::gpu);
+  SmBench bench({{flag, load(0x1000, {2})}});
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_EQ(sent(bench), "i r");
+  expect_one_after_the_other(bench);
+}
+
+TEST(SmDeadlock, SaysWhoWaitsForWhat) {
+  SmBench bench({{barrier({3, 96, true})}, {load(0x1000, {1}), barrier({3, 96, true}), alu(1)}});
+  ASSERT_EQ(bench.run(), RunOutcome::deadlock);
+  std::string text;
+  for (const Wait& w : bench.engine.explain()) text += w.who + " -> " + w.what + "\n";
+  for (const char* part : {"sm[0] warp 0 of CTA (0,0,0) -> barrier 3: 64 of 96 threads have arrived",
+                           "sm[0] warp 1 of CTA (0,0,0) -> barrier 3: 64 of 96", "distributor -> 1 of 1 CTAs to finish"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace warpline::testing
