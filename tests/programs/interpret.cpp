@@ -29,7 +29,8 @@ class Interpreter {
       }
     }
     contents_.registers.insert(contents_.registers.end(), values_.begin(), values_.end());
-    contents_.shared_counters.insert(contents_.shared_counters.end(), shared_counters_.begin(), shared_counters_.end());
+    contents_.shared_counters.insert(contents_.shared_counters.end(), shared_counters_.begin(),
+                                     shared_counters_.end());
   }
 
  private:
@@ -53,7 +54,8 @@ class Interpreter {
     }
     for (unsigned t = 0; t < threads_; ++t) {
       if (s.area != Area::shared && s.kind == Kind::swap)
-        std::memcpy(&contents_.slices[static_cast<unsigned>(s.area)][std::size_t{owner(t)} * kSlice], &reg(t, s.from), 8);
+        std::memcpy(&contents_.slices[static_cast<unsigned>(s.area)][std::size_t{owner(t)} * kSlice],
+                    &reg(t, s.from), 8);
     }
     for (unsigned t = 0; t < threads_; ++t) reg(t, s.to) = next[t];
   }
@@ -89,8 +91,12 @@ class Interpreter {
   template <class T, class Signed>
   static T after(const Statement& s, T old, T v) {
     if (s.op == "add") return static_cast<T>(old + v);
-    if (s.op == "min") return s.with_sign ? static_cast<T>(std::min(static_cast<Signed>(old), static_cast<Signed>(v))) : std::min(old, v);
-    if (s.op == "max") return s.with_sign ? static_cast<T>(std::max(static_cast<Signed>(old), static_cast<Signed>(v))) : std::max(old, v);
+    if (s.op == "min")
+      return s.with_sign ? static_cast<T>(std::min(static_cast<Signed>(old), static_cast<Signed>(v)))
+                         : std::min(old, v);
+    if (s.op == "max")
+      return s.with_sign ? static_cast<T>(std::max(static_cast<Signed>(old), static_cast<Signed>(v)))
+                         : std::max(old, v);
     if (s.op == "and") return old & v;
     if (s.op == "or") return old | v;
     if (s.op == "xor") return old ^ v;
@@ -143,8 +149,8 @@ class Interpreter {
   void atomic(const Statement& s, unsigned t) {
     if (s.guarded && !bit(s, t)) return;
     const Counter& c = program_.counters[s.number];
-    std::uint64_t& cell =
-        s.by < 2 ? contents_.counters[s.by][s.number] : shared_counters_[std::size_t{t / grid_.threads} * kCounters + s.number];
+    std::uint64_t& cell = s.by < 2 ? contents_.counters[s.by][s.number]
+                                   : shared_counters_[std::size_t{t / grid_.threads} * kCounters + s.number];
     const std::uint64_t operand = reg(t, s.from);
     const std::uint64_t mask = c.type.substr(1) == "64" ? ~std::uint64_t{0} : 0xFFFFFFFFU;
     const auto low = static_cast<std::uint32_t>(cell);
@@ -164,7 +170,8 @@ class Interpreter {
       update_float<double>(cell, operand);
     } else if (c.type == "s32") {
       // Sums wrap: added as unsigned.
-      c.operation == "add" ? update<std::uint32_t>(cell, "add", operand) : update<std::int32_t>(cell, c.operation, operand);
+      c.operation == "add" ? update<std::uint32_t>(cell, "add", operand)
+                           : update<std::int32_t>(cell, c.operation, operand);
     } else if (c.type == "s64") {
       update<std::int64_t>(cell, c.operation, operand);
     } else if (mask == 0xFFFFFFFFU) {
@@ -185,9 +192,12 @@ class Interpreter {
       case Kind::store: access(s, t); break;
       case Kind::atomic: atomic(s, t); break;
       case Kind::own_atomic:
-        s.bytes == 8 ? update_own<std::uint64_t, std::int64_t>(s, t) : update_own<std::uint32_t, std::int32_t>(s, t);
+        s.bytes == 8 ? update_own<std::uint64_t, std::int64_t>(s, t)
+                     : update_own<std::uint32_t, std::int32_t>(s, t);
         break;
-      case Kind::branch: all((s.guard >= 32 ? lane(t) < 4 * (s.guard - 31) : bit(s, t)) ? s.body : s.otherwise, t); break;
+      case Kind::branch:
+        all((s.guard >= 32 ? lane(t) < 4 * (s.guard - 31) : bit(s, t)) ? s.body : s.otherwise, t);
+        break;
       case Kind::loop:
         for (std::uint64_t trips = (reg(t, s.from) & s.number) + 1; trips != 0; --trips) all(s.body, t);
         break;

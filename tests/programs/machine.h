@@ -21,7 +21,9 @@ inline GpuConfig random_machine(Random& random) {
   Result<GpuConfig> loaded = load_gpu("mini", {});
   if (!loaded.ok()) throw std::runtime_error(loaded.faults().front().text());
   GpuConfig c = loaded.value();
-  const auto pick = [&random](std::initializer_list<unsigned> list) { return *(list.begin() + random.below(list.size())); };
+  const auto pick = [&random](std::initializer_list<unsigned> list) {
+    return *(list.begin() + random.below(list.size()));
+  };
   const auto from_one = [&random](unsigned most) { return static_cast<unsigned>(1 + random.below(most)); };
   c.sms = from_one(5);
   c.clocks = {pick({700, 1000, 1380}), pick({500, 1000, 1380}), pick({333, 877, 1600}), pick({250, 1000})};
@@ -72,8 +74,8 @@ class Observation final : public CounterVisitor {
 /// A platform and a module on it, without any file.
 class Bench {
  public:
-  Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy, std::uint64_t seed = 1,
-        Cycle limit = 50'000'000)
+  Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
+        std::uint64_t seed = 1, Cycle limit = 50'000'000)
       : platform_(config, options(mode, seed, limit)), module_(parsed(ptx)) {}
 
   template <class T>
@@ -95,7 +97,8 @@ class Bench {
     std::vector<std::uint8_t> block(words.size() * 8);
     if (!words.empty()) __builtin_memcpy(block.data(), words.data(), block.size());
     block.insert(block.end(), tail.begin(), tail.end());
-    const std::unique_ptr<Kernel> kernel = module_->make_kernel(entry, {ctas, 1, 1}, {threads, 1, 1}, 0, block);
+    const std::unique_ptr<Kernel> kernel =
+        module_->make_kernel(entry, {ctas, 1, 1}, {threads, 1, 1}, 0, block);
     const std::vector<std::string> refusals = platform_.refusals(kernel->info());
     if (!refusals.empty()) throw std::runtime_error(refusals.front());
     return platform_.launch(*kernel, invalidate);

@@ -25,7 +25,19 @@ struct Counter {
 
 /// One step of a program that exists twice: as PTX and as plain C++.
 struct Statement {
-  enum class Kind { alu, load, store, atomic, own_atomic, branch, loop, shuffle, fence, swap, table } kind = Kind::alu;
+  enum class Kind {
+    alu,
+    load,
+    store,
+    atomic,
+    own_atomic,
+    branch,
+    loop,
+    shuffle,
+    fence,
+    swap,
+    table
+  } kind = Kind::alu;
   std::string text;                   ///< qualifiers, the operation, the shuffle's mode, or the fence itself
   std::string op;                     ///< of an atomic on the thread's own slice
   bool discards = false;              ///< such an atomic is a reduction
@@ -72,7 +84,8 @@ void interpret(const Program& program, Contents& contents);
 /// Where byte `offset` of slice `owner` lies in the buffer of an area.
 [[nodiscard]] inline std::uint64_t place(Area area, unsigned owner, unsigned offset, unsigned owners) {
   const bool woven = area == Area::vidmem_woven || area == Area::sysmem_woven;
-  return woven ? (std::uint64_t{offset / 16} * owners + owner) * 16 + offset % 16 : std::uint64_t{owner} * kSlice + offset;
+  return woven ? (std::uint64_t{offset / 16} * owners + owner) * 16 + offset % 16
+               : std::uint64_t{owner} * kSlice + offset;
 }
 
 /// What a thread's register starts with.

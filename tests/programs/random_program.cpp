@@ -22,9 +22,9 @@ class Author {
   }
   Counter counter() {
     static const Counter kKinds[] = {
-        {"add", "u32"}, {"add", "s32"}, {"add", "u64"}, {"min", "u32"}, {"min", "s32"}, {"min", "u64"},
-        {"min", "s64"}, {"max", "u32"}, {"max", "s32"}, {"max", "u64"}, {"max", "s64"}, {"and", "b32"},
-        {"and", "b64"}, {"or", "b32"},  {"or", "b64"},  {"xor", "b32"}, {"xor", "b64"}, {"inc", "u32"},
+        {"add", "u32"}, {"add", "s32"}, {"add", "u64"}, {"min", "u32"},     {"min", "s32"},    {"min", "u64"},
+        {"min", "s64"}, {"max", "u32"}, {"max", "s32"}, {"max", "u64"},     {"max", "s64"},    {"and", "b32"},
+        {"and", "b64"}, {"or", "b32"},  {"or", "b64"},  {"xor", "b32"},     {"xor", "b64"},    {"inc", "u32"},
         {"dec", "u32"}, {"add", "f32"}, {"add", "f64"}, {"casloop", "b32"}, {"casloop", "b64"}};
     return kKinds[random_.below(std::size(kKinds))];
   }
@@ -33,8 +33,12 @@ class Author {
   using Kind = Statement::Kind;
   unsigned below(unsigned n) { return static_cast<unsigned>(random_.below(n)); }
   bool one_in(unsigned n) { return random_.below(n) == 0; }
-  std::string pick(std::initializer_list<const char*> list) { return *(list.begin() + below(static_cast<unsigned>(list.size()))); }
-  std::string scope(bool with_cta) { return with_cta ? pick({".cta", ".cluster", ".gpu", ".sys"}) : pick({".gpu", ".sys"}); }
+  std::string pick(std::initializer_list<const char*> list) {
+    return *(list.begin() + below(static_cast<unsigned>(list.size())));
+  }
+  std::string scope(bool with_cta) {
+    return with_cta ? pick({".cta", ".cluster", ".gpu", ".sys"}) : pick({".gpu", ".sys"});
+  }
 
   std::string load_qualifiers(Area area) {
     if (area == Area::local) return pick({"", ".ca", ".cg", ".cs", ".cv"});
@@ -175,8 +179,10 @@ class Author {
     s.to = below(kRegisters);
     s.from = below(kRegisters);
     s.number = below(70);
-    s.area = std::initializer_list<Area>{Area::shared, Area::vidmem_packed, Area::sysmem_packed}.begin()[below(3)];
-    s.text = s.area == Area::shared ? "" : pick({"", ".ca", ".cg", ".cs", ".cv", ".volatile", ".relaxed.gpu"});
+    s.area =
+        std::initializer_list<Area>{Area::shared, Area::vidmem_packed, Area::sysmem_packed}.begin()[below(3)];
+    s.text =
+        s.area == Area::shared ? "" : pick({"", ".ca", ".cg", ".cs", ".cv", ".volatile", ".relaxed.gpu"});
     return s;
   }
 
@@ -204,7 +210,8 @@ Program random_program(Random& random) {
   Author author(random);
   for (unsigned i = 0; i < kCounters; ++i) p.counters.push_back(author.counter());
   const auto ctas = static_cast<unsigned>(1 + random.below(6));
-  const auto threads = static_cast<unsigned>(random.below(2) == 0 ? 32 * (1 + random.below(4)) : 1 + random.below(100));
+  const auto threads =
+      static_cast<unsigned>(random.below(2) == 0 ? 32 * (1 + random.below(4)) : 1 + random.below(100));
   const auto grids = 1 + random.below(3);
   for (std::uint64_t g = 0; g < grids; ++g) {
     Grid grid;
@@ -224,7 +231,9 @@ Contents initial_contents(const Program& program, Random& random) {
       slices.push_back(static_cast<std::uint8_t>(random.next()));
   for (auto& counters : c.counters)
     for (unsigned i = 0; i < kCounters; ++i)
-      counters.push_back(program.counters[i].type[0] == 'f' || program.counters[i].operation == "dec" ? 0 : random.below(100));
+      counters.push_back(program.counters[i].type[0] == 'f' || program.counters[i].operation == "dec"
+                             ? 0
+                             : random.below(100));
   for (unsigned i = 0; i < kTable; ++i) c.table.push_back(static_cast<std::uint8_t>(random.next()));
   for (unsigned i = 0; i < kTable / 4; ++i) c.constants.push_back(static_cast<std::uint8_t>(random.next()));
   return c;

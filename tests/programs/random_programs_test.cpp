@@ -1,5 +1,5 @@
-// Random race-free programs on random machines, against an interpreter that knows no caches: the same memory at
-// the end, counters that reconcile, and the same time whatever the ticks.
+// Random race-free programs on random machines, against an interpreter that knows no caches: the same memory
+// at the end, counters that reconcile, and the same time whatever the ticks.
 //
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
@@ -128,7 +128,8 @@ void try_one(std::uint64_t seed) {
   const Program program = random_program(random);
   const Contents start = initial_contents(program, random);
   const GpuConfig config = random_machine(random);
-  ASSERT_TRUE(config.problems().empty()) << config.problems().front().path << " " << config.problems().front().message;
+  ASSERT_TRUE(config.problems().empty())
+      << config.problems().front().path << " " << config.problems().front().message;
   const std::string ptx = to_ptx(program, start);
   Contents wanted = start;
   interpret(program, wanted);

@@ -27,8 +27,10 @@ class Writer {
     std::string head = ".visible .entry g" + number(index_) + "(";
     for (unsigned i = 0; i < 10; ++i) head += ".param .u64 p" + number(i) + ", ";
     head += ".param .align 16 .b8 blob[" + number(kSlice) + "])\n{\n";
-    head += ".reg .pred %p, %q;\n.reg .b16 %h;\n.reg .b32 %r<8>, %u, %v, %mask;\n.reg .f32 %f;\n.reg .f64 %e;\n";
-    head += ".reg .b64 %d<6>, %a, %o, %t, %w, %x, %y, %b<6>, %s<6>, %cv, %cs, %ch, %chg, %table, %ct, %out;\n";
+    head +=
+        ".reg .pred %p, %q;\n.reg .b16 %h;\n.reg .b32 %r<8>, %u, %v, %mask;\n.reg .f32 %f;\n.reg .f64 %e;\n";
+    head +=
+        ".reg .b64 %d<6>, %a, %o, %t, %w, %x, %y, %b<6>, %s<6>, %cv, %cs, %ch, %chg, %table, %ct, %out;\n";
     head += ".reg .b64 %n<" + number(labels_ + 1) + ">;\n";
     head += ".shared .align 16 .b8 sm[" + number(shared_bytes()) + "];\n";
     head += ".local .align 16 .b8 depot[" + number(kSlice) + "];\n";
@@ -95,7 +97,8 @@ class Writer {
     line("mul.wide.u32 %t, %r2, " + number(8 * kRegisters));
     line("add.u64 %out, %out, %t");
     for (unsigned i = 0; i < kRegisters; ++i)
-      line("st.global.u64 [%out+" + number(std::uint64_t{index_} * owners_ * kRegisters * 8 + 8 * i) + "], " + data(i));
+      line("st.global.u64 [%out+" + number(std::uint64_t{index_} * owners_ * kRegisters * 8 + 8 * i) + "], " +
+           data(i));
     line("bar.sync 0");
     line("setp.ne.u32 %p, %r0, 0");
     line("@%p bra DONE");
@@ -104,7 +107,8 @@ class Writer {
     line("add.u64 %out, %out, %t");
     for (unsigned i = 0; i < kCounters; ++i) {
       line("ld.shared.u64 %t, [%ch+" + number(8 * i) + "]");
-      line("st.global.u64 [%out+" + number(std::uint64_t{index_} * grid_.ctas * kCounters * 8 + 8 * i) + "], %t");
+      line("st.global.u64 [%out+" + number(std::uint64_t{index_} * grid_.ctas * kCounters * 8 + 8 * i) +
+           "], %t");
     }
     label("DONE");
     line("ret");
@@ -141,8 +145,10 @@ class Writer {
   }
 
   static std::string type(const Statement& s) {
-    return std::string(s.elements == 1 ? "" : s.elements == 2 ? ".v2" : ".v4") + (s.with_sign ? ".s" : ".u") +
-           number(8 * s.bytes);
+    return std::string(s.elements == 1   ? ""
+                       : s.elements == 2 ? ".v2"
+                                         : ".v4") +
+           (s.with_sign ? ".s" : ".u") + number(8 * s.bytes);
   }
   static std::string vector(unsigned first, unsigned elements) {
     if (elements == 1) return data(first);
@@ -150,7 +156,9 @@ class Writer {
     for (unsigned i = 0; i < elements; ++i) out += (i == 0 ? "" : ", ") + data(first + i);
     return out + "}";
   }
-  static std::string space(Area a) { return a == Area::local ? ".local" : a == Area::shared ? ".shared" : ".global"; }
+  static std::string space(Area a) {
+    return a == Area::local ? ".local" : a == Area::shared ? ".shared" : ".global";
+  }
 
   void access(const Statement& s) {
     address(s, s.area, "%a");
@@ -219,7 +227,8 @@ class Writer {
       const std::string was = wide ? "%t" : "%v";
       const std::string now = wide ? "%w" : "%r6";
       const std::string got = wide ? "%y" : "%r7";
-      line("ld.relaxed" + std::string(s.by == 2 ? ".cta" : ".gpu") + where + ".u" + size + " " + was + ", " + at);
+      line("ld.relaxed" + std::string(s.by == 2 ? ".cta" : ".gpu") + where + ".u" + size + " " + was + ", " +
+           at);
       label("CAS" + n);
       line("add.u" + size + " " + now + ", " + was + ", " + operand);
       line("atom" + s.text + where + ".cas.b" + size + " " + got + ", " + at + ", " + was + ", " + now);
@@ -268,7 +277,8 @@ class Writer {
 
   void shuffle(const Statement& s) {
     line("cvt.u32.u64 %u, " + data(s.from));
-    line("shfl.sync." + s.text + ".b32 %v, %u, " + number(s.number) + ", " + (s.text == "up" ? "0" : "31") + ", %mask");
+    line("shfl.sync." + s.text + ".b32 %v, %u, " + number(s.number) + ", " + (s.text == "up" ? "0" : "31") +
+         ", %mask");
     line("cvt.u64.u32 " + data(s.to) + ", %v");
   }
 
