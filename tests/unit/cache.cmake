@@ -1,1 +1,2 @@
-warpline_test(cache_test SOURCES cache/tag_array_test.cpp cache/miss_table_test.cpp DEPENDS warpline::cache)
+warpline_test(cache_test SOURCES cache/tag_array_test.cpp cache/miss_table_test.cpp cache/read_only_cache_test.cpp
+              DEPENDS warpline::cache)

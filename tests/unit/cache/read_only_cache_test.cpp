@@ -1,0 +1,98 @@
+#include "warpline/cache/read_only_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "../../support/flat_memory.h"
+#include "../../support/mock_components.h"
+
+namespace warpline::testing {
+namespace {
+
+struct Bench {
+  Bench(const ReadOnlyCacheParameters& p, const ChannelParameters& channel, const std::vector<Item>& items,
+        FlatMemory::Delay delay, Cycle memory_gap = 1, Cycle answer_gap = 1, TickMode mode = TickMode::lazy)
+      : engine(mode, 7),
+        sm(engine, "sm", ClockDomain{}, items, answer_gap),
+        cache(engine, "texture", ClockDomain{}, p, true),
+        memory(engine, "l2", std::move(delay), memory_gap) {
+    connect(sm.out, cache.from_sm, channel);
+    connect(cache.to_sm, sm.in, channel);
+    connect(cache.to_crossbar, memory.in, channel);
+    connect(memory.out, cache.from_crossbar, channel);
+    for (unsigned line = 0; line < 16; ++line)
+      for (unsigned b = 0; b < kLineBytes; ++b)
+        memory.lines[line * kLineBytes][b] = static_cast<std::uint8_t>(splitmix64(line * kLineBytes + b));
+  }
+  Engine engine;
+  Requester sm;
+  ReadOnlyCache cache;
+  FlatMemory memory;
+};
+
+Item load(Cycle at, unsigned line, SectorMask sectors = 1) {
+  Item item = read_item(at, PhysicalAddress{line * kLineBytes}, sectors);
+  item.request.virtual_line = VirtualAddress{0x70000 + line * kLineBytes};
+  return item;
+}
+
+TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
+  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 19);
+    ReadOnlyCacheParameters p;
+    p.geometry = {static_cast<unsigned>(1 + random.below(5)), static_cast<unsigned>(1 + random.below(3))};
+    p.miss_registers = static_cast<unsigned>(1 + random.below(6));
+    const ChannelParameters channel{32, static_cast<unsigned>(1 + random.below(3)),
+                                    static_cast<unsigned>(1 + random.below(4)), 1};
+    const FlatMemory::Delay delay = FlatMemory::random_delay(seed, 1 + random.below(100));
+    const Cycle memory_gap = 1 + random.below(6), answer_gap = 1 + random.below(6);
+    std::vector<Item> items;
+    Cycle at = 0;
+    for (unsigned i = 0; i < 400; ++i) {
+      at += random.below(3) == 0 ? random.below(20) : 0;
+      items.push_back(load(at, static_cast<unsigned>(random.below(16)), static_cast<SectorMask>(1 + random.below(15))));
+    }
+    Bench lazy(p, channel, items, delay, memory_gap, answer_gap);
+    ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
+    std::uint64_t sectors = 0, fetched = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const Answer& answer = lazy.sm.answers[i];
+      ASSERT_NE(answer.answered, kNever);
+      sectors += sector_count(items[i].request.sectors);
+      for (unsigned b = 0; b < kLineBytes; ++b) {
+        if (((items[i].request.sectors >> (b / kSectorBytes)) & 1U) != 0) {
+          ASSERT_EQ(answer.data[b], lazy.memory.lines[items[i].request.line.value][b]) << "item " << i << " byte " << b;
+        }
+      }
+    }
+    for (const FlatMemory::Seen& m : lazy.memory.seen) fetched += sector_count(m.sectors);
+    const ReadOnlyCacheCounters& c = lazy.cache.counters();
+    EXPECT_EQ(c.sector_accesses, sectors);
+    EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
+    EXPECT_EQ(c.fetched_sectors + c.merged_sectors, c.sector_misses);
+    EXPECT_EQ(c.fetched_sectors, fetched);
+    EXPECT_EQ(lazy.engine.pool().in_use(), 0U);
+    for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      Bench other(p, channel, items, delay, memory_gap, answer_gap, mode);
+      ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
+      ASSERT_EQ(other.memory.seen, lazy.memory.seen);
+      for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
+    }
+  }
+}
+
+TEST(ReadOnlyCache, LinesStayUntilTheyAreInvalidatedAndFillsUnderWayDie) {
+  Bench bench({}, {128, 1, 4, 1}, {load(0, 0), load(300, 0), load(400, 1), load(2000, 0), load(2000, 1)},
+              FlatMemory::fixed(100));
+  static_cast<void>(bench.engine.run_until(450));  // line 1 is on its way
+  bench.memory.lines[0].fill(0x55);
+  bench.cache.invalidate();
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_EQ(bench.sm.answers[1].answered - bench.sm.answers[1].sent, 2U);
+  EXPECT_EQ(bench.memory.seen.size(), 4U);
+  EXPECT_EQ(bench.sm.answers[3].data[0], 0x55);
+  EXPECT_EQ(bench.cache.counters().dead_fills, 1U);
+}
+
+}  // namespace
+}  // namespace warpline::testing

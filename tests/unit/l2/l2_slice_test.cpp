@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include "../../support/flat_memory.h"
+#include "../../support/mock_components.h"
+#include "warpline/l2/l2.h"
+
+namespace warpline::testing {
+namespace {
+
+constexpr unsigned kLines = 5;
+
+struct Shape {
+  L2Parameters parameters;
+  unsigned dram_ports = 1;
+  ChannelParameters channel{128, 1, 4, 1};
+  FlatMemory::Delay delay = FlatMemory::fixed(30);
+  Cycle memory_gap = 1;
+  Cycle answer_gap = 1;
+};
+
+/// The requests of one crossbar port, a slice, its DRAM channels and a link that answers in any order.
+struct Bench {
+  Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy)
+      : engine(mode, 7),
+        vidmem(1U << 20U),
+        crossbar(engine, "crossbar", ClockDomain{}, items, s.answer_gap),
+        slice(engine, "l2[0]", ClockDomain{}, s.parameters, &vidmem, s.dram_ports),
+        pcie(engine, "pcie", s.delay, s.memory_gap) {
+    connect(crossbar.out, slice.from_crossbar, s.channel);
+    connect(slice.to_crossbar, crossbar.in, s.channel);
+    connect(slice.to_pcie, pcie.in, s.channel);
+    connect(pcie.out, slice.from_pcie, s.channel);
+    for (unsigned i = 0; i < s.dram_ports; ++i) {
+      dram.push_back(std::make_unique<FlatMemory>(engine, "dram", s.delay, s.memory_gap));
+      connect(slice.to_dram[i], dram[i]->in, s.channel);
+      connect(dram[i]->out, slice.from_dram[i], s.channel);
+    }
+  }
+  Engine engine;
+  MemoryImage vidmem;
+  Requester crossbar;
+  L2Slice slice;
+  FlatMemory pcie;
+  std::vector<std::unique_ptr<FlatMemory>> dram;
+};
+
+PhysicalAddress line_at(unsigned line, bool sysmem, unsigned slices = 1) {
+  return physical(sysmem ? Aperture::sysmem : Aperture::vidmem, std::uint64_t{line} * slices * kLineBytes);
+}
+
+std::vector<Item> random_items(Random& random, unsigned slices) {
+  std::vector<Item> items;
+  Cycle at = 0;
+  for (unsigned i = 0; i < 400; ++i) {
+    at += random.below(3) == 0 ? random.below(20) : 0;
+    const PhysicalAddress line = line_at(static_cast<unsigned>(random.below(kLines)), random.below(3) != 0, slices);
+    const auto offset = static_cast<unsigned>(random.below(kLineBytes));
+    switch (random.below(8)) {
+      case 0: case 1: case 2:
+        items.push_back(read_item(at, line, static_cast<SectorMask>(1 + random.below(15))));
+        break;
+      case 3: case 4: case 5: {
+        ByteMask mask;
+        mask.set(offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)));
+        items.push_back(write_item(at, line, mask));
+        for (std::uint8_t& b : items.back().request.data) b = static_cast<std::uint8_t>(random.next());
+        break;
+      }
+      case 6: {
+        AtomicBlock block;
+        block.operation = AtomicOperation::add;
+        block.type = DataType::u32;
+        block.count = static_cast<unsigned>(1 + random.below(8));
+        ByteMask touched;
+        for (unsigned k = 0; k < block.count; ++k) {
+          block.lanes[k].offset = static_cast<std::uint8_t>(4 * random.below(32));
+          block.lanes[k].operand = random.next() & 0xFFFFFFFFU;
+          touched.set(block.lanes[k].offset, 4);
+        }
+        items.push_back(atomic_item(at, line, block));
+        items.back().request.sectors = touched.sectors();
+        break;
+      }
+      default:
+        items.push_back(maintain_item(at, random.below(2) != 0 ? maintenance::kWriteBackSysmem
+                                                               : maintenance::kDiscardSysmem));
+        continue;
+    }
+    if (random.below(8) == 0) items.back().request.scope = Scope::sys;
+    if (random.below(8) == 0) items.back().request.cache_operator = CacheOperator::wt;
+  }
+  return items;
+}
+
+void check_data(const std::vector<Item>& items, const Bench& bench) {
+  std::map<std::uint64_t, FlatMemory::Line> memory;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Request r = items[i].request;
+    const Answer& answer = bench.crossbar.answers[i];
+    ASSERT_NE(answer.answered, kNever) << "item " << i;
+    if (r.command == Command::maintain) continue;
+    FlatMemory::Line& line = memory[r.line.value];
+    AtomicBlock block;
+    if (items[i].atomics) block = *items[i].atomics;
+    r.atomics = &block;
+    FlatMemory::perform(r, line);
+    if (r.command == Command::read) {
+      for (unsigned b = 0; b < kLineBytes; ++b) {
+        if (((r.sectors >> (b / kSectorBytes)) & 1U) != 0) {
+          ASSERT_EQ(answer.data[b], line[b]) << "item " << i << " byte " << b;
+        }
+      }
+    }
+    for (unsigned k = 0; k < block.count; ++k)
+      ASSERT_EQ(answer.atomics.lanes[k].old_value, block.lanes[k].old_value) << "item " << i << " lane " << k;
+  }
+  for (const auto& [at, line] : memory) {
+    if (aperture_of(PhysicalAddress{at}) == Aperture::vidmem) {
+      ASSERT_EQ(std::memcmp(bench.vidmem.at(offset_in_aperture(PhysicalAddress{at})), line.data(), kLineBytes), 0);
+    } else {
+      // A copy may still be dirty: what was written back last is checked through a last discard.
+      const auto found = bench.pcie.lines.find(at);
+      ASSERT_TRUE(found != bench.pcie.lines.end() && found->second == line) << "line " << std::hex << at;
+    }
+  }
+}
+
+TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
+  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 131);
+    Shape s;
+    s.parameters.slices = static_cast<unsigned>(1 + random.below(5));
+    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4))};
+    s.parameters.miss_registers = static_cast<unsigned>(1 + random.below(6));
+    s.dram_ports = static_cast<unsigned>(1 + random.below(3));
+    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)), 1};
+    s.delay = FlatMemory::random_delay(seed, 1 + random.below(80));
+    s.memory_gap = 1 + random.below(6);
+    s.answer_gap = 1 + random.below(6);
+    std::vector<Item> items = random_items(random, s.parameters.slices);
+    items.push_back(maintain_item(30000, maintenance::kDiscardSysmem));
+    Bench lazy(s, items);
+    ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
+    check_data(items, lazy);
+    EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";
+    const L2Counters& c = lazy.slice.counters();
+    EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
+    std::uint64_t read = 0, written = 0;
+    for (const auto& d : lazy.dram)
+      for (const FlatMemory::Seen& m : d->seen) (m.command == Command::read ? read : written) += sector_count(m.sectors);
+    EXPECT_EQ(read, c.fetched_sectors);
+    EXPECT_EQ(written, c.writeback_sectors);
+    for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      Bench other(s, items, mode);
+      ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
+      ASSERT_EQ(other.pcie.seen, lazy.pcie.seen);
+      for (unsigned d = 0; d < s.dram_ports; ++d) ASSERT_EQ(other.dram[d]->seen, lazy.dram[d]->seen);
+      for (std::size_t i = 0; i < items.size(); ++i)
+        ASSERT_EQ(other.crossbar.answers[i].answered, lazy.crossbar.answers[i].answered);
+    }
+  }
+}
+
+TEST(L2Slice, AHitPassesAMissAndAMissOfAFetchUnderWayJoinsIt) {
+  Shape s;
+  s.delay = [](const Request&, std::size_t n) { return n == 0 ? Cycle{10} : Cycle{500}; };
+  Bench bench(s, {read_item(0, line_at(0, false), 1), read_item(100, line_at(1, false), 1),
+                  read_item(101, line_at(1, false), 1), read_item(102, line_at(0, false), 1)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_EQ(bench.dram[0]->seen.size(), 2U);
+  EXPECT_EQ(bench.crossbar.answers[3].answered - bench.crossbar.answers[3].sent, 2U);
+  EXPECT_GT(bench.crossbar.answers[1].answered, 500U);
+  EXPECT_EQ(bench.slice.counters().merged_sectors, 1U);
+}
+
+TEST(L2Slice, MaintenanceIsAnsweredWhenEarlierDirtyBytesAreOnTheLink) {
+  Shape s;
+  s.delay = FlatMemory::fixed(400);
+  ByteMask some;
+  some.set(0, 4);
+  Bench bench(s, {write_item(0, line_at(0, true), some, 9), maintain_item(50, maintenance::kWriteBackSysmem),
+                  read_item(60, line_at(0, true), 1), maintain_item(2000, maintenance::kWriteBackSysmem)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  ASSERT_EQ(bench.pcie.seen.size(), 2U) << "a write-back, and the fetch of the sector's other bytes";
+  EXPECT_EQ(bench.pcie.seen[0].command, Command::write);
+  EXPECT_GT(bench.crossbar.answers[1].answered, bench.pcie.seen[0].answered);
+  EXPECT_EQ(bench.crossbar.answers[2].data[0], 9);
+  EXPECT_LT(bench.crossbar.answers[3].answered, 2010U) << "nothing is dirty any more";
+}
+
+}  // namespace
+}  // namespace warpline::testing
