@@ -84,7 +84,8 @@ class ReadyWarps {
   void remove(unsigned slot) {
     const std::uint64_t others = ~(std::uint64_t{1} << slot);
     ready_ &= others;
-    for (std::uint64_t& w : wheel_) w &= others;
+    for (unsigned i = 0; i < kWheel; ++i)
+      if ((wheel_[i] &= others) == 0) occupied_ &= ~(std::uint64_t{1} << i);
     far_.erase(std::remove_if(far_.begin(), far_.end(), [slot](const auto& f) { return f.second == slot; }),
                far_.end());
   }

@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "warpline/base/random.h"
+#include "warpline/isa/atomic.h"
+#include "warpline/sm/address_space.h"
+#include "warpline/sm/barrier_unit.h"
+#include "warpline/sm/shared_memory.h"
+#include "warpline/sm/warp_table.h"
+
+namespace warpline {
+namespace {
+
+MemOp shared_op(MemKind kind, DataType type, unsigned vector = 1) {
+  MemOp op;
+  op.kind = kind;
+  op.space = Space::shared;
+  op.type = type;
+  op.vector = static_cast<std::uint8_t>(vector);
+  return op;
+}
+
+/// Words per bank of the lanes that go together, counted one by one.
+unsigned naive_passes(const MemOp& op, const MemoryAccess& a, LaneMask lanes, unsigned banks) {
+  const unsigned bytes = op.bytes_per_lane();
+  const bool atomic = op.kind == MemKind::atomic;
+  const unsigned together = bytes <= 4 ? 32 : std::max(1U, 128 / bytes);
+  unsigned total = 0;
+  for (unsigned first = 0; first < kWarpLanes; first += together) {
+    std::map<std::uint64_t, std::multiset<std::uint64_t>> in_bank;
+    for (unsigned lane = first; lane < first + together; ++lane) {
+      if (((lanes >> lane) & 1U) == 0) continue;
+      for (unsigned b = 0; b < bytes; b += 4) {
+        const std::uint64_t word = (a.address_of(lane) + b) / 4;
+        auto& bank = in_bank[word % banks];
+        if (atomic || bank.count(word) == 0) bank.insert(word);
+      }
+    }
+    std::size_t most = 0;
+    for (const auto& [bank, words] : in_bank) most = std::max(most, words.size());
+    total += static_cast<unsigned>(most);
+  }
+  return total;
+}
+
+TEST(SharedMemory, BankConflictsAreThoseCountedOneByOne) {
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    Random random(seed);
+    constexpr std::array<unsigned, 6> kBanks = {32, 16, 1, 31, 64, 1024};
+    const unsigned banks = kBanks[random.below(kBanks.size())];
+    constexpr std::array<DataType, 4> kTypes = {DataType::u8, DataType::u16, DataType::u32, DataType::u64};
+    const bool atomic = random.below(4) == 0;
+    const MemOp op = shared_op(atomic ? MemKind::atomic : MemKind::load, kTypes[atomic ? 2 + random.below(2) : random.below(4)],
+                               atomic ? 1U : 1U << random.below(3));
+    SharedMemory shared(4096, banks, false);
+    MemoryAccess a;
+    a.active = random.below(3) == 0 ? ~LaneMask{0} : static_cast<LaneMask>(random.next()) | 1U;
+    const std::uint64_t span = 1 + random.below(64);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) a.address[lane] = random.below(span) * op.bytes_per_lane();
+    ASSERT_EQ(shared.passes(op, a, a.active, 0), naive_passes(op, a, a.active, banks))
+        << "seed " << seed << " banks " << banks << " bytes " << op.bytes_per_lane();
+  }
+}
+
+TEST(SharedMemory, KnownConflicts) {
+  SharedMemory shared(65536, 32, false);
+  const MemOp op = shared_op(MemKind::load, DataType::u32);
+  MemoryAccess a;
+  a.active = ~LaneMask{0};
+  a.form = AddressForm::strided;
+  for (const auto& [stride, passes] : std::vector<std::pair<int, unsigned>>{{0, 1}, {4, 1}, {8, 2}, {12, 1}, {128, 32}, {132, 1}}) {
+    a.stride = stride;
+    EXPECT_EQ(shared.passes(op, a, a.active, 0), passes) << "stride " << stride;
+  }
+}
+
+TEST(SharedMemory, LoadsStoresAndAtomicsAreThoseOfAnArray) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    SharedMemory shared(4096, 32, true);
+    std::vector<std::uint8_t> naive(4096, 0);
+    const std::uint64_t base = 1024, window = 0x7294'0000'0000ULL;
+    for (unsigned step = 0; step < 200; ++step) {
+      const auto what = random.below(3);
+      MemOp op = shared_op(what == 0 ? MemKind::load : what == 1 ? MemKind::store : MemKind::atomic,
+                           random.below(2) != 0 ? DataType::u32 : DataType::u64);
+      op.atomic = random.below(2) != 0 ? AtomicOperation::add : AtomicOperation::max;
+      const unsigned bytes = op.bytes_per_lane();
+      MemoryAccess a;
+      a.active = static_cast<LaneMask>(random.next());
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        a.address[lane] = window + random.below(16) * bytes;
+        const std::uint64_t value = random.next();
+        std::memcpy(a.lane_data(lane), &value, 8);
+      }
+      LaneBuffers before;
+      std::memcpy(before.data.data(), a.data, before.data.size());
+      shared.perform(op, a, a.active, base, window);
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        std::uint64_t old_value = 0, operand = 0, got = 0;
+        std::memcpy(&operand, &before.data[lane * MemoryAccess::kMaxLaneBytes], bytes);
+        std::memcpy(&got, a.lane_data(lane), bytes);
+        std::uint8_t* at = &naive[base + a.address[lane] - window];
+        std::memcpy(&old_value, at, bytes);
+        const bool active = ((a.active >> lane) & 1U) != 0;
+        const std::uint64_t fresh = op.kind == MemKind::store ? operand
+                                    : op.kind == MemKind::load
+                                        ? old_value
+                                        : apply_atomic(op.atomic, op.type, old_value, operand, 0);
+        if (active) std::memcpy(at, &fresh, bytes);
+        ASSERT_EQ(got, active && op.kind != MemKind::store ? old_value : operand) << "seed " << seed << " lane " << lane;
+      }
+    }
+    shared.clear(base, 64);
+    MemoryAccess a;
+    a.active = 3;
+    a.address[0] = 0;
+    a.address[1] = 64;
+    shared.perform(shared_op(MemKind::load, DataType::u32), a, 3, base, 0);
+    std::uint32_t first = 1, second = 0, want = 0;
+    std::memcpy(&first, a.lane_data(0), 4);
+    std::memcpy(&second, a.lane_data(1), 4);
+    std::memcpy(&want, &naive[base + 64], 4);
+    EXPECT_EQ(first, 0U);
+    EXPECT_EQ(second, want) << "clearing stops at its end";
+  }
+}
+
+TEST(BarrierUnit, CompletesWhenAllThreadsOrThoseAskedForHaveArrived) {
+  BarrierUnit unit;
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 32, 96));
+  EXPECT_FALSE(unit.arrive({5, 64, true}, 32, 96));
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 20, 96));
+  EXPECT_EQ(unit.describe(96), "barrier 2: 52 of 96 threads have arrived, barrier 5: 32 of 64 threads have arrived");
+  EXPECT_TRUE(unit.arrive({5, 64, false}, 32, 96));
+  EXPECT_TRUE(unit.arrive({2, 0, true}, 44, 96));
+  EXPECT_EQ(unit.describe(96), "");
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 95, 96)) << "ready for its next use";
+  EXPECT_TRUE(unit.arrive({2, 0, true}, 1, 96));
+}
+
+TEST(BarrierUnit, ExitsCompleteBarriersOfAllThreadsAndNoCountedOnes) {
+  BarrierUnit unit;
+  EXPECT_FALSE(unit.arrive({0, 0, true}, 32, 96));
+  EXPECT_FALSE(unit.arrive({1, 64, true}, 32, 96));
+  EXPECT_EQ(unit.exited(64), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.exited(33), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.exited(32), 0U);
+  EXPECT_EQ(unit.exited(32), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.exited(0), BarrierUnit::kBarriers) << "nobody waits at a barrier that nobody reached";
+}
+
+TEST(AddressSpace, FindsWhatALoopOverTheMappingsFinds) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    AddressSpace space;
+    std::vector<Mapping> all;
+    std::uint64_t base = random.below(2) * 256;
+    for (unsigned i = 0; i < 1 + random.below(10); ++i) {
+      const Mapping m{base, 1 + random.below(1000), PhysicalAddress{i * 4096}, static_cast<std::uint16_t>(i)};
+      all.push_back(m);
+      base = (base + m.bytes + 255) / 256 * 256 + random.below(3) * 256;
+    }
+    for (std::size_t i = all.size(); i-- > 0;) std::swap(all[i], all[random.below(i + 1)]);
+    for (const Mapping& m : all) space.map(m);
+    const Mapping* hint = nullptr;
+    for (unsigned k = 0; k < 2000; ++k) {
+      const std::uint64_t address = random.below(50) == 0 ? ~std::uint64_t{0} - random.below(8) : random.below(base + 300);
+      const auto bytes = static_cast<unsigned>(1 + random.below(16));
+      const Mapping* got = space.find(address, bytes, hint);
+      const auto want = std::find_if(all.begin(), all.end(), [&](const Mapping& m) {
+        return address >= m.base && address - m.base < m.bytes && m.bytes - (address - m.base) >= bytes;
+      });
+      ASSERT_EQ(got != nullptr, want != all.end()) << "seed " << seed << " address " << address;
+      if (got != nullptr) {
+        ASSERT_EQ(got->base, want->base);
+      }
+    }
+  }
+}
+
+TEST(ReadyWarps, AgreesWithAListOfEdges) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    ReadyWarps wheel;
+    std::uint64_t edge = random.below(1000);
+    wheel.reset(edge);
+    std::map<unsigned, std::uint64_t> naive;
+    for (unsigned step = 0; step < 2000; ++step) {
+      const auto slot = static_cast<unsigned>(random.below(64));
+      switch (random.below(4)) {
+        case 0:
+        case 1:
+          if (naive.count(slot) == 0) {
+            const std::uint64_t at = edge + random.below(random.below(2) != 0 ? 10 : 300);
+            wheel.at(slot, at);
+            naive[slot] = at;
+          }
+          break;
+        case 2:
+          if (naive.count(slot) != 0 && random.below(2) != 0) {
+            if (naive[slot] <= edge) {
+              wheel.issued(slot);
+            } else {
+              wheel.remove(slot);
+            }
+            naive.erase(slot);
+          }
+          break;
+        default:
+          edge += random.below(random.below(4) == 0 ? 200 : 3);
+          wheel.advance(edge);
+      }
+      std::uint64_t ready = 0, next = kNever;
+      for (const auto& [s, at] : naive) {
+        if (at <= edge) {
+          ready |= std::uint64_t{1} << s;
+        } else {
+          next = std::min(next, at);
+        }
+      }
+      ASSERT_EQ(wheel.ready(), ready) << "seed " << seed << " step " << step;
+      ASSERT_EQ(wheel.next_edge(), next) << "seed " << seed << " step " << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpline
