@@ -70,11 +70,11 @@ struct Extract : Same<T> {
     if (length == 0) return 0;
     const std::uint32_t top = std::min(position + length - 1, kBits - 1);
     const bool sign = std::is_signed_v<T> && ((static_cast<U>(a) >> top) & 1U) != 0;
-    const U shifted = position < kBits ? static_cast<U>(a) >> position : U{0};
-    const U mask = length >= kBits ? ~U{0} : static_cast<U>((U{1} << length) - 1);
+    const U shifted = position < kBits ? static_cast<U>(static_cast<U>(a) >> position) : U{0};
+    const U mask = length >= kBits ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << length) - 1);
     const std::uint32_t have = position < kBits ? std::min(length, kBits - position) : 0;
-    const U present = have >= kBits ? ~U{0} : static_cast<U>((U{1} << have) - 1);
-    const U field = shifted & mask;
+    const U present = have >= kBits ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << have) - 1);
+    const U field = static_cast<U>(shifted & mask);
     return static_cast<T>(sign ? (field & present) | ~present : field);
   }
 };
