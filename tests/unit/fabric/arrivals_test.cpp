@@ -38,6 +38,16 @@ TEST(Arrivals, APortMayExpectItsNextFrontWhileAnnounced) {
   EXPECT_EQ(announced, 5U);
 }
 
+TEST(Arrivals, AnnouncesAFrontThatArrivesAfterTimeWentBack) {
+  // Between grids the engine goes back over idle ticks: the new front may arrive in the very cycle of one.
+  for (const Cycle at : {901, 950, 999, 1000, 1001, 1063, 1064}) {
+    Arrivals arrivals(2);
+    EXPECT_TRUE(collected(arrivals, 1000).empty());
+    arrivals.expect(1, at);
+    EXPECT_EQ(collected(arrivals, at), std::vector<unsigned>{1}) << at;
+  }
+}
+
 TEST(Arrivals, AgreesWithAListOfTimesOnRandomTraffic) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed * 7);
