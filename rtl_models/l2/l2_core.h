@@ -24,7 +24,7 @@ struct L2Counters {
   template <class F>
   void visit(F&& f) const {
     f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
-    f("sector_hits", sector_hits, "sectors", "found valid, or written whole");
+    f("sector_hits", sector_hits, "sectors", "found valid");
     f("sector_misses", sector_misses, "sectors", "not found; merges included");
     f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
     f("read_sectors", read_sectors, "sectors", "look-ups by reads");

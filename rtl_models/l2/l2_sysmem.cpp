@@ -22,7 +22,6 @@ L2Core::Copy* L2Core::copy_of(std::uint32_t index) {
 }
 
 void L2Core::drop_sysmem(std::uint32_t index) {
-  ++counters_.sysmem_discards;
   --sysmem_lines_;
   if (!copies_.empty()) copies_[index].reset();
   tags_.drop(index);
@@ -50,6 +49,7 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
     if (found != TagArray::kAbsent) {
       clean(found, sink);
       drop_sysmem(found);
+      ++counters_.sysmem_discards;
     }
     return {L2Outcome::Kind::pass_on, 0, MissTable::kNone};
   }
@@ -110,7 +110,9 @@ void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {
   for (std::uint32_t i = 0; i < tags_.lines() && sysmem_lines_ != 0; ++i) {
     if (!tags_.present(i) || !tags_.state(i).sysmem) continue;
     clean(i, sink);
-    if (discard) drop_sysmem(i);
+    if (!discard) continue;
+    drop_sysmem(i);
+    ++counters_.sysmem_discards;
   }
   if (discard) misses_.mark_stale([](std::uint64_t number) {
     return aperture_of(PhysicalAddress{number * kLineBytes}) != Aperture::vidmem;

@@ -20,10 +20,10 @@ struct Shape {
 
 /// One SM's requests, an L1, and a memory that answers in any order.
 struct Bench {
-  Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy)
+  Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy, bool with_data = true)
       : engine(mode, 7),
         sm(engine, "sm", ClockDomain{}, items, s.answer_gap),
-        l1(engine, "l1_lg", ClockDomain{}, s.parameters, true),
+        l1(engine, "l1_lg", ClockDomain{}, s.parameters, with_data),
         memory(engine, "l2", s.delay, s.memory_gap) {
     connect(sm.out, l1.from_sm, s.channel);
     connect(l1.to_sm, sm.in, s.channel);
@@ -180,8 +180,8 @@ TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";
     const L1LgCounters& c = lazy.l1.counters();
     EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
-    for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
-      Bench other(s, items, mode);
+    for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled, TickMode::lazy}) {
+      Bench other(s, items, mode, mode != TickMode::lazy);  // without data: the same cycles
       ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
       ASSERT_EQ(other.memory.seen, lazy.memory.seen);
       for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);

@@ -169,6 +169,18 @@ TEST(L2Core, ACopyIsStaleUntilItIsDiscardedAndCvReadsTheMemory) {
   EXPECT_EQ(bench.core.access(volatile_read, bench).kind, L2Outcome::Kind::wait) << "the copy is gone";
 }
 
+TEST(L2Core, AnEvictedCopyIsAnEvictionAndNoDiscard) {
+  CoreBench bench(one_line(), 1);
+  for (const unsigned line : {0U, 1U, 2U}) {
+    bench.issue(bench.read(line, true, 1));
+    bench.settle();
+  }
+  EXPECT_EQ(bench.core.counters().evictions, 2U);
+  EXPECT_EQ(bench.core.counters().sysmem_discards, 0U);
+  bench.core.maintain_sysmem(true, bench);
+  EXPECT_EQ(bench.core.counters().sysmem_discards, 1U);
+}
+
 TEST(L2Core, APrefetchSizeFetchesMissingSectorsOnceAndHoldsNobodyUp) {
   CoreBench bench(one_line(), 1);
   Request& r = bench.read(0, false, 1);
