@@ -30,7 +30,7 @@ bool write_all(int file, std::string_view bytes) {
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::uint64_t most) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return whole_file(path, "is a folder, not a file");
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -47,6 +47,10 @@ Result<std::string> read_file(const std::string& path) {
       const std::string why = std::strerror(errno);
       ::close(file);
       return whole_file(path, "cannot be read: " + why);
+    }
+    if (bytes.size() > most) {
+      ::close(file);
+      return whole_file(path, "has more than " + std::to_string(most) + " bytes");
     }
   }
   ::close(file);

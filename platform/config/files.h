@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -7,9 +8,12 @@
 
 namespace warpline {
 
-/// The bytes of a file. A fault names the file and says why it cannot be read (missing, a folder,
-/// no permission).
-[[nodiscard]] Result<std::string> read_file(const std::string& path);
+/// The longest text that is read: a file without end (/dev/zero) must not take the host's memory.
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20U;
+
+/// The bytes of a file of at most `most` bytes. A fault names the file and says why it cannot be read
+/// (missing, a folder, no permission, too large).
+[[nodiscard]] Result<std::string> read_file(const std::string& path, std::uint64_t most = kMostTextBytes);
 
 /// Writes a file in one step: under another name beside it first, then renamed, so that nobody
 /// ever sees half of it. Returns why it failed, or an empty string.

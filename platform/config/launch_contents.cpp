@@ -31,12 +31,13 @@ std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const
     return {};
   }
   const std::string path = resolve_beside(c.path, m.value.text);
-  Result<std::string> read = read_file(path);
+  const std::uint64_t wanted = c.count * size_of(c.type);
+  // A file somewhat too long is read to the end, to say by how much.
+  Result<std::string> read = read_file(path, wanted + kMostTextBytes);
   if (!read.ok()) {
     reader.fault(m.value.place, "file: " + path + " " + read.faults().front().message);
     return {};
   }
-  const std::uint64_t wanted = c.count * size_of(c.type);
   if (read.value().size() != wanted) {
     reader.fault(m.value.place, "file: " + path + " has " + std::to_string(read.value().size()) +
                                     " bytes; the buffer has " + std::to_string(wanted));

@@ -177,5 +177,15 @@ TEST(Files, AtomicWriteReplacesAndLeavesNothingBehind) {
   EXPECT_FALSE(read_file(folder.string()).ok());
 }
 
+TEST(Files, WithoutEndAreRefusedBeforeTheyTakeTheHostsMemory) {
+  const Result<std::string> endless = read_file("/dev/zero", 5'000'000);
+  ASSERT_FALSE(endless.ok());
+  EXPECT_THAT(endless.faults().front().text(), HasSubstr("/dev/zero: error: has more than 5000000 bytes"));
+  EXPECT_FALSE(load_gpu("/dev/zero", {}).ok());
+  const TemporaryFile five("five.bin", "12345");
+  EXPECT_EQ(read_file(five.path(), 5).value(), "12345");
+  EXPECT_FALSE(read_file(five.path(), 4).ok());
+}
+
 }  // namespace
 }  // namespace warpline
