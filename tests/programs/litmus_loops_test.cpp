@@ -72,7 +72,7 @@ Rounds play(const std::string& ptx, std::uint64_t seed, unsigned threads, Apertu
   config.sms = std::max(config.sms, 2U);
   Bench bench(config, ptx, TickMode::lazy, seed, 20'000'000);
   const std::uint64_t step = random.below(2) == 0 ? 4 : 132;
-  const std::uint64_t data = bench.put(std::vector<std::uint32_t>(kRounds * 66), data_in);
+  const std::uint64_t data = bench.put(std::vector<std::uint32_t>(32 * 1056 + kRounds * 33), data_in);
   const std::uint64_t flag = bench.put(std::vector<std::uint32_t>(kRounds * 132), flag_in);
   const std::uint64_t out = bench.put(std::vector<std::uint32_t>(kRounds * 4));
   Rounds rounds;
@@ -131,16 +131,22 @@ class MessagePassing : public testing::TestWithParam<Variant> {};
 /// A weak payload, written before the flag is sent, is seen by who has seen the flag.
 TEST_P(MessagePassing, TheReceiverSeesTheWeakPayload) {
   const Variant& v = GetParam();
+  // 32 lanes write a line each, so that the last ones are still on their way when the flag is sent.
+  const std::string lanes = "\tmul.wide.u32 %e, %me, 4224;\n\tadd.u64 %e, %d, %e;\n";
+  const std::string last = "\tadd.u64 %e, %d, 130944;\n\tld.global.ca.u32 %r7, [%e];\n";
+  const std::string only_first = "\tsetp.ne.u32 %q, %me, 0;\n\t@%q bra ";
+  std::uint64_t seeds = 1000 * v.name.size();
   for (const std::string store : {"", ".wb", ".cg", ".cs", ".wt"})
     for (const std::string load : {"", ".ca", ".cs"})
       for (unsigned place = 0; place < 4; ++place) {
-        const std::string ptx = two_ctas(
-            "\tmul.lo.u32 %r3, %round, 7;\n\tst.global" + store + ".u32 [%d], %r3;\n\t" + v.send + "\n",
-            std::string(kWarm) + "SPIN:\n\t" + v.receive +
-                "\n\tsetp.eq.u32 %q, %r1, 0;\n\t@%q bra SPIN;\n\tld.global" + load +
-                ".u32 %r4, [%d];\n\tst.global.u32 [%o], %r4;\n");
-        const std::uint64_t seed = splitmix64(std::hash<std::string>()(v.name + store + load)) + place;
-        const Rounds rounds = play(ptx, seed, 1, place % 2 == 0 ? Aperture::vidmem : Aperture::sysmem,
+        const std::string ptx =
+            two_ctas(lanes + "\tmul.lo.u32 %r3, %round, 7;\n\tst.global" + store +
+                         ".u32 [%e], %r3;\n\tbar.sync 0;\n" + only_first + "JOIN;\n\t" + v.send + "\n",
+                     only_first + "JOIN;\n" + last + "SPIN:\n\t" + v.receive +
+                         "\n\tsetp.eq.u32 %q, %r1, 0;\n\t@%q bra SPIN;\n\tld.global" + load +
+                         ".u32 %r4, [%e];\n\tst.global.u32 [%o], %r4;\n");
+        const std::uint64_t seed = ++seeds;
+        const Rounds rounds = play(ptx, seed, 32, place % 2 == 0 ? Aperture::vidmem : Aperture::sysmem,
                                    place / 2 == 0 ? Aperture::vidmem : Aperture::sysmem);
         expect_payload(rounds, v.name + " st" + store + " ld" + load + " place " + std::to_string(place));
         if (HasFatalFailure()) return;
