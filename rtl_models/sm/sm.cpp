@@ -113,6 +113,7 @@ void Sm::issue_all(Cycle now) {
     warps_[slot].scheduled = kNever;
     warps_[slot].issue_edge = edge_ + 1;
     issue(now, slot);
+    note_exits(slot);
     evaluate(slot);
   }
 }
@@ -152,7 +153,6 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::memory:
       break;
   }
-  if (Cta& cta = ctas_[w.cta]; cta.barrier_in_use) lanes_exited(cta);
 }
 
 void Sm::issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold) {

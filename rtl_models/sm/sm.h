@@ -77,6 +77,7 @@ class Sm final : public Component {
     bool drained = false;      ///< the drain before its next instruction is done
     Hold hold = Hold::none;
     unsigned cta = 0;          ///< CTA slot
+    LaneMask live = 0;         ///< lanes that had not exited when barriers last looked
     unsigned loads = 0;        ///< loads and atomics in flight
     unsigned stores = 0;       ///< stores and reductions that have not passed L1
     std::uint64_t issue_edge = 0;  ///< earliest edge of its next issue
@@ -109,6 +110,7 @@ class Sm final : public Component {
   void record_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);
   void release_barrier(Cta& cta, unsigned id);
   void lanes_exited(Cta& cta);
+  void note_exits(unsigned slot);
   void retire(unsigned slot);
   [[nodiscard]] unsigned live_threads(const Cta& cta) const;
   [[nodiscard]] std::string describe(unsigned slot) const;

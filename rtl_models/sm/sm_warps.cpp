@@ -93,6 +93,17 @@ void Sm::release_barrier(Cta& cta, unsigned id) {
   }
 }
 
+/// Lanes may have exited with the instruction just issued, of whatever kind.
+void Sm::note_exits(unsigned slot) {
+  Warp& w = warps_[slot];
+  Cta& cta = ctas_[w.cta];
+  if (!cta.barrier_in_use) return;
+  const LaneMask live = source_->live_lanes(slot);
+  if (live == w.live) return;
+  w.live = live;
+  lanes_exited(cta);
+}
+
 /// Barriers for all threads of the CTA expect fewer now.
 void Sm::lanes_exited(Cta& cta) {
   for (;;) {

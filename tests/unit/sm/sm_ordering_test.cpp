@@ -94,6 +94,14 @@ TEST(SmOrdering, ABarrierTakesEffectOnceLoadsHaveReturnedAndStoresHavePassedL1) 
   }
 }
 
+TEST(SmOrdering, AnExitCompletesABarrierWhateverTheWarpsLastInstructionIs) {
+  for (const Step& last : {alu(1), store(0x1000)}) {
+    SmBench bench({{barrier({0, 0, true}), alu(1)}, {alu(50, {}, {1}), alu(1, {1}), last}});
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    EXPECT_GT(bench.log.edge_of(0, 1), bench.log.edge_of(1, 2));
+  }
+}
+
 TEST(SmOrdering, AReleaseDrainsForItselfAlone) {
   // Both warps release: each sends a drain of its own, since the other's writes may have come since.
   const Step release = ordered(store(0x1080), Semantics::release, Scope::gpu);
