@@ -8,20 +8,10 @@ ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domai
     : Component(engine, std::move(name), domain), path_(parameters.geometry, parameters.miss_registers, with_data) {}
 
 void ReadOnlyCache::send_fetch(Cycle now, const Request& r, const ReadOutcome& out) {
-  Request* f = engine().pool().allocate();
-  f->id = r.id;
-  f->virtual_line = r.virtual_line;
-  f->line = r.line;
+  Request* f = engine().pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
   f->prefetch = static_cast<SectorMask>(r.prefetch & ~r.sectors);
-  f->l1_class = r.l1_class;
-  f->l2_class = r.l2_class;
-  f->gpu = r.gpu;
-  f->sm = r.sm;
-  f->warp = r.warp;
-  f->region = r.region;
-  f->maker = this;
   f->token = out.entry;
   to_crossbar.send(now, {f});
 }

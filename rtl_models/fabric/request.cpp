@@ -40,6 +40,26 @@ Request* RequestPool::allocate() {
   return r;
 }
 
+Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
+  Request* c = allocate();
+  c->maker = maker;
+  c->id = parent.id;
+  c->virtual_line = parent.virtual_line;
+  c->line = parent.line;
+  c->sectors = parent.sectors;
+  c->prefetch = parent.prefetch;
+  c->cache_operator = parent.cache_operator;
+  c->l1_class = parent.l1_class;
+  c->l2_class = parent.l2_class;
+  c->scope = parent.scope;
+  c->local = parent.local;
+  c->gpu = parent.gpu;
+  c->sm = parent.sm;
+  c->warp = parent.warp;
+  c->region = parent.region;
+  return c;
+}
+
 void RequestPool::release(Request* request) {
   WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
   const bool atomic = request->command == Command::atomic || request->command == Command::reduce;

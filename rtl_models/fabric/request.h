@@ -141,6 +141,9 @@ class RequestPool {
  public:
   /// A request in its initial state but for `bytes`, `atomics` and `data`, which are left as they are.
   [[nodiscard]] Request* allocate();
+  /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
+  /// hints; command, token and what belongs to them are the caller's.
+  [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
   void release(Request* request);
   [[nodiscard]] AtomicBlock* allocate_atomics();
   /// Requests handed out and not yet released.

@@ -9,23 +9,8 @@ L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParam
       out_capacity_(parameters.outgoing) {}
 
 Request* L1Lg::child_of(const Request& r, Command command) {
-  Request* c = engine().pool().allocate();
-  c->id = r.id;
-  c->virtual_line = r.virtual_line;
-  c->line = r.line;
+  Request* c = engine().pool().allocate_child(r, this);
   c->command = command;
-  c->sectors = r.sectors;
-  c->prefetch = r.prefetch;
-  c->cache_operator = r.cache_operator;
-  c->l1_class = r.l1_class;
-  c->l2_class = r.l2_class;
-  c->scope = r.scope;
-  c->local = r.local;
-  c->gpu = r.gpu;
-  c->sm = r.sm;
-  c->warp = r.warp;
-  c->region = r.region;
-  c->maker = this;
   return c;
 }
 

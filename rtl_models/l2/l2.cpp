@@ -43,16 +43,10 @@ void L2Slice::write_back(const WriteBack& w) {
 }
 
 void L2Slice::fetch(const Request& r, const L2Outcome& out) {
-  Request* f = engine().pool().allocate();
-  f->id = r.id;
+  Request* f = engine().pool().allocate_child(r, this);
   f->command = Command::read;
-  f->line = r.line;
   f->sectors = out.fetch;
-  f->maker = this;
-  f->gpu = r.gpu;
-  f->sm = r.sm;
-  f->warp = r.warp;
-  f->region = r.region;
+  f->prefetch = 0;
   f->token = out.entry;
   queue(towards(r.line), f);
 }
