@@ -108,7 +108,8 @@ void ReadPath::install(const MissTable::Entry& entry, const Request& fetched, Ev
 Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
   Evicted evicted;
   MissTable::Entry& entry = misses_[fetched.token];
-  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors, "a fill answers a fetch");
+  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors,
+                  "a fill answers a fetch");
   entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
   serve_waiters(entry, fetched, served);
   if (!entry.live) {

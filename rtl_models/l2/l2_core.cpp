@@ -6,7 +6,6 @@
 namespace warpline {
 namespace {
 
-
 /// Bytes that the lanes of an atomic request touch.
 ByteMask atomic_bytes(const AtomicBlock& block) {
   ByteMask m;
@@ -22,7 +21,8 @@ void perform_atomics(AtomicBlock& block, std::uint8_t* line) {
     LaneAtomic& lane = block.lanes[i];
     std::uint64_t old_value = 0;
     __builtin_memcpy(&old_value, line + lane.offset, size);
-    const std::uint64_t fresh = apply_atomic(block.operation, block.type, old_value, lane.operand, lane.second);
+    const std::uint64_t fresh =
+        apply_atomic(block.operation, block.type, old_value, lane.operand, lane.second);
     __builtin_memcpy(line + lane.offset, &fresh, size);
     lane.old_value = old_value;
   }
@@ -31,7 +31,10 @@ void perform_atomics(AtomicBlock& block, std::uint8_t* line) {
 }  // namespace
 
 L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
-    : tags_(parameters.geometry), misses_(parameters.miss_registers), vidmem_(vidmem), key_divisor_(key_divisor) {}
+    : tags_(parameters.geometry),
+      misses_(parameters.miss_registers),
+      vidmem_(vidmem),
+      key_divisor_(key_divisor) {}
 
 void L2Core::count_look_up(const Request& r, SectorMask hits) {
   const unsigned sectors = sector_count(r.sectors);
@@ -143,7 +146,8 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
     out = miss(r, wanted);
     counters_.fetched_sectors += sector_count(out.fetch);
     counters_.prefetched_sectors += sector_count(static_cast<SectorMask>(out.fetch & ~missing));
-    counters_.merged_sectors += sector_count(missing) - sector_count(static_cast<SectorMask>(out.fetch & missing));
+    counters_.merged_sectors +=
+        sector_count(missing) - sector_count(static_cast<SectorMask>(out.fetch & missing));
   }
   if (missing != 0) {
     out.kind = L2Outcome::Kind::wait;
@@ -155,7 +159,8 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
 
 void L2Core::fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink) {
   MissTable::Entry& entry = misses_[fetched.token];
-  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors, "a fill answers a fetch");
+  WARPLINE_EXPECT(entry.in_use && (entry.pending & fetched.sectors) == fetched.sectors,
+                  "a fill answers a fetch");
   entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
   if (aperture_of(fetched.line) != Aperture::vidmem) {
     fill_sysmem(entry, fetched, served, again, sink);

@@ -5,7 +5,6 @@
 namespace warpline {
 namespace {
 
-
 /// An access that is performed at the memory itself, not at L2's copy.
 bool is_direct(const Request& r) {
   return r.scope == Scope::sys || r.command == Command::atomic || r.command == Command::reduce ||
@@ -31,7 +30,8 @@ void L2Core::perform_in_copy(Request& r, std::uint32_t index) {
   Copy* copy = copy_of(index);
   if (copy == nullptr) return;
   if (r.command == Command::read) {
-    copy_sectors(r.data.data(), copy->bytes.data(), static_cast<SectorMask>(r.sectors & tags_.state(index).valid_sectors()));
+    copy_sectors(r.data.data(), copy->bytes.data(),
+                 static_cast<SectorMask>(r.sectors & tags_.state(index).valid_sectors()));
   } else {
     copy_masked(copy->bytes.data(), r.data.data(), r.bytes);
   }
@@ -83,13 +83,14 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   return out;
 }
 
-void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served, RequestList& again,
-                         WriteBackSink& sink) {
+void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served,
+                         RequestList& again, WriteBackSink& sink) {
   // The first waiter is the read that asked; the others came later and are looked at again.
   Request* first = entry.waiters.pop();
   WARPLINE_EXPECT(first->missing == fetched.sectors, "one fetch per system-memory line");
   if (vidmem_ != nullptr)
-    copy_masked(first->data.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
+    copy_masked(first->data.data(), fetched.data.data(),
+                ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
   first->bytes = ByteMask{};
   first->missing = 0;
   first->status = fetched.status;
@@ -102,7 +103,8 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   const std::uint32_t index = line_for(entry.number, fetched.line, entry.eviction, sink);
   LineState& state = tags_.state(index);
   if (Copy* copy = copy_of(index); copy != nullptr)
-    copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~tags_.dirty(index));
+    copy_masked(copy->bytes.data(), fetched.data.data(),
+                ByteMask::of_sectors(fetched.sectors) & ~tags_.dirty(index));
   state.add_valid(fetched.sectors);
 }
 
@@ -114,9 +116,10 @@ void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {
     drop_sysmem(i);
     ++counters_.sysmem_discards;
   }
-  if (discard) misses_.mark_stale([](std::uint64_t number) {
-    return aperture_of(PhysicalAddress{number * kLineBytes}) != Aperture::vidmem;
-  });
+  if (discard)
+    misses_.mark_stale([](std::uint64_t number) {
+      return aperture_of(PhysicalAddress{number * kLineBytes}) != Aperture::vidmem;
+    });
 }
 
 }  // namespace warpline

@@ -46,7 +46,8 @@ SectorMask prefetch_sectors(unsigned bytes, SectorMask sectors) {
 
 std::uint64_t LoadStoreUnit::constant_address(const Entry& e, std::uint64_t address) const {
   return e.instruction->mem.space == Space::param
-             ? ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset + address)
+             ? ConstantBanks::address(ConstantBanks::kParameterBank,
+                                      ConstantBanks::kParameterOffset + address)
              : address;
 }
 
@@ -64,15 +65,9 @@ bool LoadStoreUnit::classify(Entry& e) {
     a.form = AddressForm::per_lane;
   };
   switch (e.instruction->mem.space) {
-    case Space::global:
-      head_.global = lanes;
-      return true;
-    case Space::shared:
-      head_.shared = lanes;
-      return true;
-    case Space::local:
-      head_.local = lanes;
-      return true;
+    case Space::global: head_.global = lanes; return true;
+    case Space::shared: head_.shared = lanes; return true;
+    case Space::local: head_.local = lanes; return true;
     case Space::constant:
     case Space::param:
       spell_out();
@@ -82,23 +77,19 @@ bool LoadStoreUnit::classify(Entry& e) {
       }
       head_.constant = lanes;
       return true;
-    default:
-      break;
+    default: break;
   }
   spell_out();
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const LaneMask bit = LaneMask{1} << lane;
     switch (AddressWindows::space_of(a.address[lane])) {
-      case Space::shared:
-        head_.shared |= bit;
-        break;
+      case Space::shared: head_.shared |= bit; break;
       case Space::local:
         head_.local |= bit;
         a.address[lane] = AddressWindows::from_generic(Space::local, a.address[lane]);
         break;
-      default:
-        head_.global |= bit;
+      default: head_.global |= bit;
     }
   }
   return true;
@@ -109,9 +100,9 @@ bool LoadStoreUnit::classify(Entry& e) {
 bool LoadStoreUnit::take_whole_line(const Entry& e) {
   const MemoryAccess& a = e.access;
   const MemOp& op = e.instruction->mem;
-  if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} || a.base % kLineBytes != 0 ||
-      op.kind != MemKind::load || op.space != Space::global || op.bytes_per_lane() != 4 ||
-      map_.space->find(a.base, kLineBytes, mapping_hint_) == nullptr)
+  if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} ||
+      a.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
+      op.bytes_per_lane() != 4 || map_.space->find(a.base, kLineBytes, mapping_hint_) == nullptr)
     return false;
   head_.space = Space::global;
   head_.line = {a.base, kAllSectors, a.active, 0};
@@ -160,7 +151,8 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
   if (a.form == AddressForm::per_lane && head_.global == a.active) {
     // The usual case, without a branch per lane; bytes is a power of two.
     std::uint64_t low_bits = 0;
-    for (LaneMask m = a.active; m != 0; m &= m - 1) low_bits |= a.address[static_cast<unsigned>(__builtin_ctz(m))];
+    for (LaneMask m = a.active; m != 0; m &= m - 1)
+      low_bits |= a.address[static_cast<unsigned>(__builtin_ctz(m))];
     if ((low_bits & (bytes - 1)) == 0) return check_global(e);
   }
   for (LaneMask m = skip_each && head_.global == a.active ? 0 : a.active; m != 0; m &= m - 1) {
@@ -267,7 +259,8 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
     for (LaneMask m = e.access.active; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
       for (unsigned word = 0; word * 4 < bytes; ++word) {
-        const std::uint64_t at = local_address(local_warp_base(e.slot), e.access.address_of(lane) + word * 4U, lane);
+        const std::uint64_t at =
+            local_address(local_warp_base(e.slot), e.access.address_of(lane) + word * 4U, lane);
         if (at - line < kLineBytes)
           __builtin_memcpy(e.access.lane_data(lane) + word * 4U, &r.data[at - line], piece);
       }

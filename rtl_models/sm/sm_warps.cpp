@@ -8,9 +8,7 @@ namespace warpline {
 void Sm::handle(const LsuEvent& event, Cycle now) {
   const unsigned slot = event.slot;
   switch (event.kind) {
-    case LsuEvent::Kind::completed:
-      complete(event, now);
-      return;
+    case LsuEvent::Kind::completed: complete(event, now); return;
     case LsuEvent::Kind::maintained:
       lsu_.retire(event.entry);
       if (slot >= warps_.size()) return;
@@ -36,7 +34,8 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
 
 void Sm::keep_fault(std::string_view kind, const Fault& fault) {
   if (faults_.size() < kFaultsKept)
-    faults_.push_back({std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
+    faults_.push_back(
+        {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
 }
 
 /// The program has ended its own warp: trap, a call too deep.
@@ -142,10 +141,8 @@ std::string Sm::describe(unsigned slot) const {
       const std::string all = cta.barriers.describe(live_threads(cta));
       return all.empty() ? "a barrier" : all;
     }
-    case WarpState::exited:
-      return std::to_string(w.loads + w.stores) + " memory instructions in flight";
-    case WarpState::runnable:
-      break;
+    case WarpState::exited: return std::to_string(w.loads + w.stores) + " memory instructions in flight";
+    case WarpState::runnable: break;
   }
   if (w.next == nullptr) return "its first instruction";
   return std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight, before " +

@@ -18,7 +18,8 @@ class Scoreboard {
     ready_.assign(std::size_t{slots} * registers, 0);
   }
   void clear(unsigned slot) {
-    std::fill_n(ready_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * registers_), registers_, Cycle{0});
+    std::fill_n(ready_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * registers_), registers_,
+                Cycle{0});
   }
   /// When the registers of `i` are all there; kNever while a memory access owes one.
   [[nodiscard]] Cycle ready(unsigned slot, const Instruction& i) const {
@@ -94,7 +95,8 @@ class ReadyWarps {
     std::uint64_t best = kNever;
     if (occupied_ != 0) {
       const unsigned start = static_cast<unsigned>((edge_ + 1) % kWheel);
-      const std::uint64_t turned = start == 0 ? occupied_ : (occupied_ >> start) | (occupied_ << (kWheel - start));
+      const std::uint64_t turned =
+          start == 0 ? occupied_ : (occupied_ >> start) | (occupied_ << (kWheel - start));
       best = edge_ + 1 + static_cast<unsigned>(__builtin_ctzll(turned));
     }
     for (const auto& f : far_) best = std::min(best, f.first);

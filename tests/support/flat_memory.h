@@ -30,8 +30,8 @@ class FlatMemory final : public Component {
     std::uint64_t id = 0;
     Cycle answered = kNever;
     friend bool operator==(const Seen& a, const Seen& b) {
-      return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors && a.id == b.id &&
-             a.answered == b.answered;
+      return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors &&
+             a.id == b.id && a.answered == b.answered;
     }
   };
 

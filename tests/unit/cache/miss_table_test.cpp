@@ -37,7 +37,8 @@ void compare_with_map(std::uint64_t seed) {
         if (random.below(10) == 0) {
           const bool local = random.below(2) != 0;
           table.kill_all(local);
-          for (auto i = live.begin(); i != live.end();) i = used[i->second] == local ? live.erase(i) : std::next(i);
+          for (auto i = live.begin(); i != live.end();)
+            i = used[i->second] == local ? live.erase(i) : std::next(i);
         }
         break;
       case 2:
@@ -106,9 +107,7 @@ void drains_against_sets(std::uint64_t seed) {
     RequestList list;
     switch (random.below(5)) {
       case 0:
-      case 1:
-        outstanding.push_back({step, tracker.sent()});
-        break;
+      case 1: outstanding.push_back({step, tracker.sent()}); break;
       case 2:
       case 3:
         if (!outstanding.empty()) {

@@ -50,7 +50,8 @@ TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
     Cycle at = 0;
     for (unsigned i = 0; i < 400; ++i) {
       at += random.below(3) == 0 ? random.below(20) : 0;
-      items.push_back(load(at, static_cast<unsigned>(random.below(16)), static_cast<SectorMask>(1 + random.below(15))));
+      items.push_back(
+          load(at, static_cast<unsigned>(random.below(16)), static_cast<SectorMask>(1 + random.below(15))));
     }
     Bench lazy(p, channel, items, delay, memory_gap, answer_gap);
     ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
@@ -61,7 +62,8 @@ TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
       sectors += sector_count(items[i].request.sectors);
       for (unsigned b = 0; b < kLineBytes; ++b) {
         if (((items[i].request.sectors >> (b / kSectorBytes)) & 1U) != 0) {
-          ASSERT_EQ(answer.data[b], lazy.memory.lines[items[i].request.line.value][b]) << "item " << i << " byte " << b;
+          ASSERT_EQ(answer.data[b], lazy.memory.lines[items[i].request.line.value][b])
+              << "item " << i << " byte " << b;
         }
       }
     }
@@ -76,7 +78,8 @@ TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
       Bench other(p, channel, items, delay, memory_gap, answer_gap, mode);
       ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
       ASSERT_EQ(other.memory.seen, lazy.memory.seen);
-      for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
+      for (std::size_t i = 0; i < items.size(); ++i)
+        ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
     }
   }
 }

@@ -29,17 +29,20 @@ class NaiveSet {
   /// The line that has to go, or nothing while a way is free.
   [[nodiscard]] std::optional<std::uint64_t> victim() const {
     if (lines_.size() < ways_) return std::nullopt;
-    return std::min_element(lines_.begin(), lines_.end(), [](const NaiveLine& a, const NaiveLine& b) {
-             return a.eviction != b.eviction ? a.eviction < b.eviction : a.used < b.used;
-           })->number;
+    return std::min_element(lines_.begin(), lines_.end(),
+                            [](const NaiveLine& a, const NaiveLine& b) {
+                              return a.eviction != b.eviction ? a.eviction < b.eviction : a.used < b.used;
+                            })
+        ->number;
   }
   void insert(const NaiveLine& line) {
     if (const auto out = victim()) drop(*out);
     lines_.push_back(line);
   }
   void drop(std::uint64_t number) {
-    lines_.erase(std::remove_if(lines_.begin(), lines_.end(), [&](const NaiveLine& l) { return l.number == number; }),
-                 lines_.end());
+    lines_.erase(
+        std::remove_if(lines_.begin(), lines_.end(), [&](const NaiveLine& l) { return l.number == number; }),
+        lines_.end());
   }
 
  private:
@@ -50,7 +53,8 @@ class NaiveSet {
 void compare_with_naive(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
-  const CacheGeometry geometry{static_cast<unsigned>(1 + random.below(9)), static_cast<unsigned>(1 + random.below(6))};
+  const CacheGeometry geometry{static_cast<unsigned>(1 + random.below(9)),
+                               static_cast<unsigned>(1 + random.below(6))};
   TagArray tags(geometry);
   std::vector<NaiveSet> sets(geometry.sets, NaiveSet(geometry.ways));
   const std::uint64_t lines = 1 + random.below(3 * geometry.sets * geometry.ways);

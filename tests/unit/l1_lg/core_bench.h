@@ -31,11 +31,14 @@ class CoreBench {
   void step(Random& random) {
     const auto line = static_cast<unsigned>(random.below(kLines));
     const auto offset = static_cast<unsigned>(random.below(kLineBytes));
-    const auto bytes = static_cast<unsigned>(1 + random.below(random.below(3) == 0 ? kLineBytes - offset : std::min(kLineBytes - offset, 8U)));
+    const auto bytes = static_cast<unsigned>(
+        1 + random.below(random.below(3) == 0 ? kLineBytes - offset : std::min(kLineBytes - offset, 8U)));
     const auto sectors = static_cast<SectorMask>(1 + random.below(15));
     switch (random.below(12)) {
-      case 0: case 1: load(line, sectors, false); break;
-      case 2: case 3: load(line, sectors, true); break;
+      case 0:
+      case 1: load(line, sectors, false); break;
+      case 2:
+      case 3: load(line, sectors, true); break;
       case 4: store_global(line, offset, bytes, 0); break;
       case 5: store_local(line, offset, bytes, static_cast<std::uint8_t>(random.next())); break;
       case 6: strong_load(line, sectors); break;
@@ -44,8 +47,12 @@ class CoreBench {
         if (random.below(6) == 0) invalidate();
         if (random.below(6) == 0) atomic(line, offset & ~3U);
         break;
-      case 9: case 10: if (!below_.empty()) perform_front(); break;
-      default: if (!answers_.empty()) answer(random.below(answers_.size()));
+      case 9:
+      case 10:
+        if (!below_.empty()) perform_front();
+        break;
+      default:
+        if (!answers_.empty()) answer(random.below(answers_.size()));
     }
   }
   void finish(Random& random) {
@@ -120,10 +127,10 @@ class CoreBench {
     unsigned line = 0;
     bool local = false;
     bool answered = false;
-    Line exact{};                             ///< local: what it must be
-    Line own{};                               ///< global: the thread's last store before it
-    std::array<unsigned, kLineBytes> floor{}; ///< the write that the last invalidation had seen
-    std::size_t strong = 0;                   ///< strong loads issued before it
+    Line exact{};                              ///< local: what it must be
+    Line own{};                                ///< global: the thread's last store before it
+    std::array<unsigned, kLineBytes> floor{};  ///< the write that the last invalidation had seen
+    std::size_t strong = 0;                    ///< strong loads issued before it
   };
 
   Load& start_load(unsigned line, SectorMask sectors, bool local) {
@@ -241,14 +248,18 @@ class CoreBench {
           continue;
         }
         const auto& order = index_[l.line][b];
-        ASSERT_EQ(order.count(got), 1U) << "load " << l.request.id << " byte " << b << " holds what nobody wrote";
+        ASSERT_EQ(order.count(got), 1U)
+            << "load " << l.request.id << " byte " << b << " holds what nobody wrote";
         const unsigned read = order.at(got);
-        ASSERT_GE(read, order.at(l.own[b])) << "load " << l.request.id << " byte " << b << " misses its own store";
-        ASSERT_GE(read, l.floor[b]) << "load " << l.request.id << " byte " << b << " is older than an invalidation";
+        ASSERT_GE(read, order.at(l.own[b]))
+            << "load " << l.request.id << " byte " << b << " misses its own store";
+        ASSERT_GE(read, l.floor[b]) << "load " << l.request.id << " byte " << b
+                                    << " is older than an invalidation";
         for (std::size_t s = 0; s < l.strong; ++s) {
           const Load& before = loads_[strong_[s]];
           if (before.line != l.line || ((before.request.sectors >> (b / kSectorBytes)) & 1U) == 0) continue;
-          ASSERT_GE(read, order.at(before.request.data[b])) << "load " << l.request.id << " goes back behind a strong load";
+          ASSERT_GE(read, order.at(before.request.data[b]))
+              << "load " << l.request.id << " goes back behind a strong load";
         }
       }
     }

@@ -12,7 +12,8 @@ void fuzz(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   L1LgParameters parameters;
-  parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(3))};
+  parameters.geometry = {static_cast<unsigned>(1 + random.below(3)),
+                         static_cast<unsigned>(1 + random.below(3))};
   parameters.miss_registers = static_cast<unsigned>(1 + random.below(5));
   parameters.update_on_store = random.below(2) != 0;
   CoreBench bench(parameters);

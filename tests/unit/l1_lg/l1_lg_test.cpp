@@ -60,7 +60,10 @@ std::vector<Item> random_items(Random& random) {
     const bool local = random.below(3) == 0;
     const auto offset = static_cast<unsigned>(random.below(kLineBytes));
     switch (random.below(9)) {
-      case 0: case 1: case 2: case 3: {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
         Item item = load(at, line, static_cast<SectorMask>(1 + random.below(15)), local);
         if (!local && random.below(4) == 0) item.request.scope = Scope::gpu;
         if (!local && random.below(4) == 0) item.request.no_l1 = true;
@@ -68,8 +71,11 @@ std::vector<Item> random_items(Random& random) {
         items.push_back(item);
         break;
       }
-      case 4: case 5: case 6: {
-        Item item = store(at, line, offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)), 0, local);
+      case 4:
+      case 5:
+      case 6: {
+        Item item =
+            store(at, line, offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)), 0, local);
         for (std::uint8_t& b : item.request.data) b = static_cast<std::uint8_t>(random.next());
         items.push_back(item);
         break;
@@ -134,9 +140,12 @@ void check_data(const std::vector<Item>& items, const Requester& sm) {
 /// R3: a drain is answered after every earlier write has been.
 void check_drains(const std::vector<Item>& items, const Bench& bench) {
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].request.command != Command::maintain || (items[i].request.maintenance & maintenance::kDrain) == 0) continue;
+    if (items[i].request.command != Command::maintain ||
+        (items[i].request.maintenance & maintenance::kDrain) == 0)
+      continue;
     for (const FlatMemory::Seen& s : bench.memory.seen) {
-      const bool writes = s.command == Command::write || s.command == Command::atomic || s.command == Command::reduce;
+      const bool writes =
+          s.command == Command::write || s.command == Command::atomic || s.command == Command::reduce;
       if (writes && s.line.value < (1U << 20U) && s.id < i) {
         ASSERT_LT(s.answered, bench.sm.answers[i].answered) << "drain " << i << " of write " << s.id;
       }
@@ -163,11 +172,13 @@ TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 77);
     Shape s;
-    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(3))};
+    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)),
+                             static_cast<unsigned>(1 + random.below(3))};
     s.parameters.miss_registers = static_cast<unsigned>(1 + random.below(6));
     s.parameters.outgoing = static_cast<unsigned>(2 + random.below(8));
     s.parameters.update_on_store = random.below(2) != 0;
-    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)), 1};
+    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)),
+                 1};
     s.delay = FlatMemory::random_delay(seed, 1 + random.below(80));
     s.memory_gap = 1 + random.below(6);
     s.answer_gap = 1 + random.below(6);
@@ -184,7 +195,8 @@ TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
       Bench other(s, items, mode, mode != TickMode::lazy);  // without data: the same cycles
       ASSERT_EQ(other.engine.run_until(10000000), RunOutcome::quiescent);
       ASSERT_EQ(other.memory.seen, lazy.memory.seen);
-      for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
+      for (std::size_t i = 0; i < items.size(); ++i)
+        ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
     }
   }
 }

@@ -19,7 +19,7 @@ namespace warpline::testing {
 /// must be what is in system memory and DRAM once nothing is dirty.
 class CoreBench final : public WriteBackSink {
  public:
-  static constexpr unsigned kLines = 6;    ///< in use of each memory
+  static constexpr unsigned kLines = 6;  ///< in use of each memory
   static constexpr unsigned kBytes = 1U << 16U;
   using Line = std::array<std::uint8_t, kLineBytes>;
 
@@ -28,7 +28,8 @@ class CoreBench final : public WriteBackSink {
 
   /// Memory lines of one slice lie `divisor` line numbers apart.
   [[nodiscard]] PhysicalAddress address(unsigned line, bool sysmem) const {
-    return physical(sysmem ? Aperture::sysmem : Aperture::vidmem, std::uint64_t{line} * divisor_ * kLineBytes);
+    return physical(sysmem ? Aperture::sysmem : Aperture::vidmem,
+                    std::uint64_t{line} * divisor_ * kLineBytes);
   }
   Request& start(Command command, unsigned line, bool sysmem) {
     Request& r = requests_.emplace_back();
@@ -87,7 +88,8 @@ class CoreBench final : public WriteBackSink {
       f.line = r->line;
       f.sectors = out.fetch;
       f.token = out.entry;
-      (aperture_of(f.line) == Aperture::vidmem ? dram_sectors_read : sysmem_sectors_read) += sector_count(out.fetch);
+      (aperture_of(f.line) == Aperture::vidmem ? dram_sectors_read : sysmem_sectors_read) +=
+          sector_count(out.fetch);
       link_.push_back({f, true, nullptr});
     }
     switch (out.kind) {
@@ -153,7 +155,8 @@ class CoreBench final : public WriteBackSink {
 
  public:
   L2Core core;
-  std::uint64_t dram_sectors_read = 0, dram_lines_written = 0, dram_sectors_written = 0, sysmem_sectors_read = 0;
+  std::uint64_t dram_sectors_read = 0, dram_lines_written = 0, dram_sectors_written = 0,
+                sysmem_sectors_read = 0;
 
  private:
   /// Performs a request on a line and notes what it must answer.
@@ -187,7 +190,8 @@ class CoreBench final : public WriteBackSink {
     if (r.command == Command::read) {
       for (unsigned b = 0; b < kLineBytes; ++b) {
         if (((r.sectors >> (b / kSectorBytes)) & 1U) != 0) {
-          ASSERT_EQ(r.data[b], want[b]) << "request " << r.id << " byte " << b << " of line " << std::hex << r.line.value;
+          ASSERT_EQ(r.data[b], want[b])
+              << "request " << r.id << " byte " << b << " of line " << std::hex << r.line.value;
         }
       }
     } else if (r.command == Command::atomic) {

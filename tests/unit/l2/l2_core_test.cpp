@@ -31,7 +31,8 @@ Request& random_request(CoreBench& bench, Random& random) {
     case 0:
     case 1:
       r = &bench.read(line, sysmem, static_cast<SectorMask>(1 + random.below(15)));
-      r->prefetch = random.below(4) == 0 ? static_cast<SectorMask>(random.below(16) & ~r->sectors) : SectorMask{0};
+      r->prefetch =
+          random.below(4) == 0 ? static_cast<SectorMask>(random.below(16) & ~r->sectors) : SectorMask{0};
       break;
     case 2:
     case 3: {
@@ -40,8 +41,7 @@ Request& random_request(CoreBench& bench, Random& random) {
                        static_cast<std::uint8_t>(random.next()));
       break;
     }
-    default:
-      r = &bench.atomic(line, sysmem, random_atomics(random));
+    default: r = &bench.atomic(line, sysmem, random_atomics(random));
   }
   if (random.below(6) == 0) {
     constexpr std::array<CacheOperator, 2> kDirect = {CacheOperator::cv, CacheOperator::wt};
@@ -59,7 +59,8 @@ void fuzz(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   L2Parameters parameters;
-  parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4))};
+  parameters.geometry = {static_cast<unsigned>(1 + random.below(3)),
+                         static_cast<unsigned>(1 + random.below(4))};
   parameters.miss_registers = static_cast<unsigned>(1 + random.below(5));
   CoreBench bench(parameters, static_cast<unsigned>(1 + random.below(5)));
   for (unsigned step = 0; step < 1500 && !::testing::Test::HasFatalFailure(); ++step) {

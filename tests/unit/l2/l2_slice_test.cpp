@@ -53,13 +53,16 @@ std::vector<Item> random_items(Random& random, unsigned slices) {
   Cycle at = 0;
   for (unsigned i = 0; i < 400; ++i) {
     at += random.below(3) == 0 ? random.below(20) : 0;
-    const PhysicalAddress line = line_at(static_cast<unsigned>(random.below(kLines)), random.below(3) != 0, slices);
+    const PhysicalAddress line =
+        line_at(static_cast<unsigned>(random.below(kLines)), random.below(3) != 0, slices);
     const auto offset = static_cast<unsigned>(random.below(kLineBytes));
     switch (random.below(8)) {
-      case 0: case 1: case 2:
-        items.push_back(read_item(at, line, static_cast<SectorMask>(1 + random.below(15))));
-        break;
-      case 3: case 4: case 5: {
+      case 0:
+      case 1:
+      case 2: items.push_back(read_item(at, line, static_cast<SectorMask>(1 + random.below(15)))); break;
+      case 3:
+      case 4:
+      case 5: {
         ByteMask mask;
         mask.set(offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)));
         items.push_back(write_item(at, line, mask));
@@ -82,8 +85,8 @@ std::vector<Item> random_items(Random& random, unsigned slices) {
         break;
       }
       default:
-        items.push_back(maintain_item(at, random.below(2) != 0 ? maintenance::kWriteBackSysmem
-                                                               : maintenance::kDiscardSysmem));
+        items.push_back(maintain_item(
+            at, random.below(2) != 0 ? maintenance::kWriteBackSysmem : maintenance::kDiscardSysmem));
         continue;
     }
     if (random.below(8) == 0) items.back().request.scope = Scope::sys;
@@ -116,7 +119,8 @@ void check_data(const std::vector<Item>& items, const Bench& bench) {
   }
   for (const auto& [at, line] : memory) {
     if (aperture_of(PhysicalAddress{at}) == Aperture::vidmem) {
-      ASSERT_EQ(std::memcmp(bench.vidmem.at(offset_in_aperture(PhysicalAddress{at})), line.data(), kLineBytes), 0);
+      ASSERT_EQ(
+          std::memcmp(bench.vidmem.at(offset_in_aperture(PhysicalAddress{at})), line.data(), kLineBytes), 0);
     } else {
       // A copy may still be dirty: what was written back last is checked through a last discard.
       const auto found = bench.pcie.lines.find(at);
@@ -131,10 +135,12 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     Random random(seed * 131);
     Shape s;
     s.parameters.slices = static_cast<unsigned>(1 + random.below(5));
-    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4))};
+    s.parameters.geometry = {static_cast<unsigned>(1 + random.below(3)),
+                             static_cast<unsigned>(1 + random.below(4))};
     s.parameters.miss_registers = static_cast<unsigned>(1 + random.below(6));
     s.dram_ports = static_cast<unsigned>(1 + random.below(3));
-    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)), 1};
+    s.channel = {32, static_cast<unsigned>(1 + random.below(3)), static_cast<unsigned>(1 + random.below(4)),
+                 1};
     s.delay = FlatMemory::random_delay(seed, 1 + random.below(80));
     s.memory_gap = 1 + random.below(6);
     s.answer_gap = 1 + random.below(6);
@@ -148,7 +154,8 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
     std::uint64_t read = 0, written = 0;
     for (const auto& d : lazy.dram)
-      for (const FlatMemory::Seen& m : d->seen) (m.command == Command::read ? read : written) += sector_count(m.sectors);
+      for (const FlatMemory::Seen& m : d->seen)
+        (m.command == Command::read ? read : written) += sector_count(m.sectors);
     EXPECT_EQ(read, c.fetched_sectors);
     EXPECT_EQ(written, c.writeback_sectors);
     for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled, TickMode::lazy}) {

@@ -18,7 +18,8 @@ struct Expected {
 };
 
 /// By the definition: byte by byte, lines in the order of the word and the lowest lane.
-std::vector<Expected> naive(const MemoryAccess& a, LaneMask lanes, unsigned bytes, bool local, std::uint64_t base) {
+std::vector<Expected> naive(const MemoryAccess& a, LaneMask lanes, unsigned bytes, bool local,
+                            std::uint64_t base) {
   std::vector<Expected> out;
   const unsigned piece = local ? std::min(bytes, 4U) : bytes;
   for (unsigned word = 0; word * piece < bytes; ++word) {
@@ -64,8 +65,10 @@ TEST(Coalescer, RandomLanesGiveTheLinesAndSectorsOfTheDefinition) {
     const unsigned bytes = 1U << random.below(6);
     const LaneMask lanes = a.active = some_lanes(random);
     const std::uint64_t span = 1 + random.below(200);
-    const std::uint64_t base = random.below(4) == 0 ? ~std::uint64_t{0} - 65535 : random.next() % (1ULL << 48U);
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) a.address[lane] = (base & ~63ULL) + random.below(span) * bytes;
+    const std::uint64_t base =
+        random.below(4) == 0 ? ~std::uint64_t{0} - 65535 : random.next() % (1ULL << 48U);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      a.address[lane] = (base & ~63ULL) + random.below(span) * bytes;
     Coalescer c;
     c.start(a, lanes, bytes);
     EXPECT_EQ(c.piece(), bytes);
@@ -82,9 +85,9 @@ TEST(Coalescer, AStridedAccessIsWhatItsLanesAreOneByOne) {
     strided.form = AddressForm::strided;
     strided.active = lanes.active = some_lanes(random);
     strided.base = (1U << 20U) + random.below(100) * bytes;
-    strided.stride = random.below(2) == 0
-                         ? static_cast<std::int64_t>(bytes)
-                         : (static_cast<std::int64_t>(random.below(41)) - 20) * static_cast<std::int64_t>(bytes);
+    strided.stride = random.below(2) == 0 ? static_cast<std::int64_t>(bytes)
+                                          : (static_cast<std::int64_t>(random.below(41)) - 20) *
+                                                static_cast<std::int64_t>(bytes);
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) lanes.address[lane] = strided.address_of(lane);
     Coalescer a, b;
     a.start(strided, strided.active, bytes);
@@ -102,7 +105,8 @@ TEST(Coalescer, LocalMemoryIsInterleavedByLane) {
     const unsigned bytes = 1U << random.below(6);
     a.active = some_lanes(random);
     const bool same = random.below(2) != 0;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) a.address[lane] = (same ? 3 : random.below(16)) * bytes;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      a.address[lane] = (same ? 3 : random.below(16)) * bytes;
     const std::uint64_t base = random.below(64) * 4096;
     Coalescer c;
     c.start_local(a, a.active, bytes, base);

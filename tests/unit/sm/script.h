@@ -19,11 +19,12 @@ struct Step {
   std::function<void(MemoryAccess&)> fill;  ///< of a memory instruction
   BarrierOp barrier;
   std::uint64_t sleep = 0;
-  bool others_run = false;   ///< a barrier for some lanes only: the warp stays runnable
+  bool others_run = false;  ///< a barrier for some lanes only: the warp stays runnable
 };
 
 /// Instructions in PTX's words.
-inline Instruction with_registers(Instruction i, std::vector<std::uint16_t> sources, std::vector<std::uint16_t> destinations) {
+inline Instruction with_registers(Instruction i, std::vector<std::uint16_t> sources,
+                                  std::vector<std::uint16_t> destinations) {
   i.source_count = static_cast<std::uint8_t>(sources.size());
   i.destination_count = static_cast<std::uint8_t>(destinations.size());
   std::size_t n = 0;
@@ -31,7 +32,8 @@ inline Instruction with_registers(Instruction i, std::vector<std::uint16_t> sour
   for (const std::uint16_t r : destinations) i.registers[n++] = r;
   return i;
 }
-inline Step alu(std::uint8_t latency, std::vector<std::uint16_t> sources = {}, std::vector<std::uint16_t> destinations = {}) {
+inline Step alu(std::uint8_t latency, std::vector<std::uint16_t> sources = {},
+                std::vector<std::uint16_t> destinations = {}) {
   Step s;
   s.instruction = with_registers(s.instruction, std::move(sources), std::move(destinations));
   s.instruction.latency = latency;
@@ -66,7 +68,8 @@ inline Step barrier(BarrierOp op) {
   return s;
 }
 /// All lanes at base + lane * stride.
-inline std::function<void(MemoryAccess&)> strided(std::uint64_t base, std::int64_t stride, LaneMask active = ~LaneMask{0}) {
+inline std::function<void(MemoryAccess&)> strided(std::uint64_t base, std::int64_t stride,
+                                                  LaneMask active = ~LaneMask{0}) {
   return [=](MemoryAccess& a) {
     a.active = active;
     a.form = AddressForm::strided;
@@ -130,7 +133,8 @@ class ScriptSource final : public InstructionSource {
   void complete(unsigned slot, const Instruction& i, const MemoryAccess& access, bool) override {
     const Warp& w = slots_[slot];
     const auto step = static_cast<std::size_t>(
-        reinterpret_cast<const Step*>(reinterpret_cast<const char*>(&i) - offset_of_instruction()) - w.script->data());
+        reinterpret_cast<const Step*>(reinterpret_cast<const char*>(&i) - offset_of_instruction()) -
+        w.script->data());
     LaneBuffers& b = log_.loaded[{slot, step}];
     std::memcpy(b.data.data(), access.data, b.data.size());
   }
@@ -142,7 +146,9 @@ class ScriptSource final : public InstructionSource {
   }
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override { return slots_[slot].lanes; }
   void kill(unsigned slot) override { slots_[slot].lanes = 0; }
-  [[nodiscard]] std::string where(const Instruction& i) const override { return "pc " + std::to_string(i.pc); }
+  [[nodiscard]] std::string where(const Instruction& i) const override {
+    return "pc " + std::to_string(i.pc);
+  }
 
  private:
   struct Warp {
@@ -155,7 +161,8 @@ class ScriptSource final : public InstructionSource {
   };
   static std::size_t offset_of_instruction() {
     const Step s;
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(&s.instruction) - reinterpret_cast<const char*>(&s));
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(&s.instruction) -
+                                    reinterpret_cast<const char*>(&s));
   }
   const std::vector<std::vector<Step>>& scripts_;
   Log& log_;
@@ -215,7 +222,8 @@ struct SmBench {
   FlatMemory l1, texture, constant;
 
  private:
-  static void join(Out<RequestMessage>& a, In<RequestMessage>& b, Out<ResponseMessage>& c, In<ResponseMessage>& d) {
+  static void join(Out<RequestMessage>& a, In<RequestMessage>& b, Out<ResponseMessage>& c,
+                   In<ResponseMessage>& d) {
     connect(a, b, kChannel);
     connect(c, d, kChannel);
   }

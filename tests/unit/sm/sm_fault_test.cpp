@@ -26,20 +26,26 @@ TEST(SmFaults, EveryKindLeavesARecordAndEndsTheWarp) {
   const DataType u32 = DataType::u32;
   const std::vector<FaultCase> cases = {
       {"misaligned", memory(load, Space::global, u32, one_lane(5, 0x1002)), FaultKind::misaligned, 5, 0x1002},
-      {"misaligned, strided", memory(load, Space::global, u32, strided(0x1000, 2)), FaultKind::misaligned, 1, 0x1002},
+      {"misaligned, strided", memory(load, Space::global, u32, strided(0x1000, 2)), FaultKind::misaligned, 1,
+       0x1002},
       {"unmapped", memory(load, Space::global, u32, one_lane(3, 0x3000)), FaultKind::unmapped, 3, 0x3000},
       {"past the end", memory(load, Space::global, u32, strided(0x1FC0, 4)), FaultKind::unmapped, 16, 0x2000},
-      {"below, downwards", memory(load, Space::global, u32, strided(0x1010, -4)), FaultKind::unmapped, 5, 0xFFC},
+      {"below, downwards", memory(load, Space::global, u32, strided(0x1010, -4)), FaultKind::unmapped, 5,
+       0xFFC},
       {"shared", memory(load, Space::shared, u32, one_lane(1, 1024)), FaultKind::shared_range, 1, 1024},
-      {"shared, generic", memory(load, Space::generic, u32, one_lane(1, kShared + 1024)), FaultKind::shared_range, 1,
-       kShared + 1024},
+      {"shared, generic", memory(load, Space::generic, u32, one_lane(1, kShared + 1024)),
+       FaultKind::shared_range, 1, kShared + 1024},
       {"local", memory(load, Space::local, u32, one_lane(31, 64)), FaultKind::local_range, 31, 64},
-      {"local, generic", memory(load, Space::generic, u32, one_lane(0, kLocal + 64)), FaultKind::local_range, 0, kLocal + 64},
-      {"local, misaligned", memory(load, Space::generic, u32, one_lane(0, kLocal + 1)), FaultKind::misaligned, 0, kLocal + 1},
-      {"atomic on local", memory(atomic, Space::generic, DataType::u64, one_lane(2, kLocal + 8)), FaultKind::atomic_local, 2,
-       kLocal + 8},
-      {"constant", memory(load, Space::constant, u32, one_lane(0, 18U << 16U)), FaultKind::constant_range, 0, 18U << 16U},
-      {"parameter", memory(load, Space::param, u32, one_lane(0, 18U << 16U)), FaultKind::constant_range, 0, 18U << 16U},
+      {"local, generic", memory(load, Space::generic, u32, one_lane(0, kLocal + 64)), FaultKind::local_range,
+       0, kLocal + 64},
+      {"local, misaligned", memory(load, Space::generic, u32, one_lane(0, kLocal + 1)), FaultKind::misaligned,
+       0, kLocal + 1},
+      {"atomic on local", memory(atomic, Space::generic, DataType::u64, one_lane(2, kLocal + 8)),
+       FaultKind::atomic_local, 2, kLocal + 8},
+      {"constant", memory(load, Space::constant, u32, one_lane(0, 18U << 16U)), FaultKind::constant_range, 0,
+       18U << 16U},
+      {"parameter", memory(load, Space::param, u32, one_lane(0, 18U << 16U)), FaultKind::constant_range, 0,
+       18U << 16U},
   };
   for (const FaultCase& c : cases) {
     SCOPED_TRACE(c.what);
@@ -66,7 +72,8 @@ TEST(SmFaults, EveryKindLeavesARecordAndEndsTheWarp) {
 TEST(SmFaults, AFaultWithLoadsInFlightAndABarrierReleasesTheOthers) {
   const Step good = memory(MemKind::load, Space::global, DataType::u32, strided(0x1000, 4), {1});
   const Step bad = memory(MemKind::load, Space::global, DataType::u32, strided(0x3000, 4), {2});
-  SmBench bench({{good, good, bad, barrier({0, 0, true})}, {barrier({0, 0, true}), alu(4)}}, SmBench::fixed(100));
+  SmBench bench({{good, good, bad, barrier({0, 0, true})}, {barrier({0, 0, true}), alu(4)}},
+                SmBench::fixed(100));
   ASSERT_EQ(bench.run(3), RunOutcome::quiescent);
   EXPECT_EQ(bench.sm.faults().size(), 3U);
   EXPECT_EQ(bench.sm.counters().ctas, 3U);

@@ -17,7 +17,8 @@ TEST(SmIssue, AResultIsBlockedUntilItsLatencyHasPassed) {
     const std::uint64_t t = bench.log.edge_of(0, 0);
     EXPECT_EQ(bench.log.edge_of(0, 1), t + latency) << "read after write";
     EXPECT_EQ(bench.log.edge_of(0, 3), bench.log.edge_of(0, 2) + 1) << "nothing to wait for";
-    EXPECT_EQ(bench.log.edge_of(0, 4), bench.log.edge_of(0, 2) + std::max(latency, 2U)) << "write after write";
+    EXPECT_EQ(bench.log.edge_of(0, 4), bench.log.edge_of(0, 2) + std::max(latency, 2U))
+        << "write after write";
   }
 }
 

@@ -14,7 +14,8 @@ struct Lanes {
   std::int64_t stride = 0;
   LaneBuffers buffers;
   [[nodiscard]] std::uint64_t address(unsigned lane) const {
-    return is_strided ? base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride) : buffers.address[lane];
+    return is_strided ? base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride)
+                      : buffers.address[lane];
   }
 };
 
@@ -38,13 +39,16 @@ std::uint64_t some_address(Random& random, Space space, unsigned bytes) {
 }
 
 Step random_step(Random& random, std::shared_ptr<Lanes>& lanes) {
-  constexpr std::array<DataType, 5> kTypes = {DataType::u8, DataType::u16, DataType::u32, DataType::u64, DataType::b128};
-  constexpr std::array<Space, 6> kSpaces = {Space::global,   Space::global, Space::shared,
-                                            Space::local, Space::generic, Space::constant};
+  constexpr std::array<DataType, 5> kTypes = {DataType::u8, DataType::u16, DataType::u32, DataType::u64,
+                                              DataType::b128};
+  constexpr std::array<Space, 6> kSpaces = {Space::global, Space::global,  Space::shared,
+                                            Space::local,  Space::generic, Space::constant};
   const auto what = random.below(8);
   Space space = kSpaces[random.below(kSpaces.size())];
   DataType type = kTypes[random.below(kTypes.size())];
-  MemKind kind = what < 4 || space == Space::constant ? MemKind::load : what < 7 ? MemKind::store : MemKind::atomic;
+  MemKind kind = what < 4 || space == Space::constant ? MemKind::load
+                 : what < 7                           ? MemKind::store
+                                                      : MemKind::atomic;
   if (space == Space::constant && random.below(2) != 0) space = Space::param;
   if (kind == MemKind::atomic) {
     space = random.below(2) != 0 ? Space::global : Space::shared;

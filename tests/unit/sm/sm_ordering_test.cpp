@@ -9,7 +9,9 @@ const DataType kU32 = DataType::u32;
 Step load(std::uint64_t at, std::vector<std::uint16_t> to = {}) {
   return memory(MemKind::load, Space::global, kU32, strided(at, 4), std::move(to));
 }
-Step store(std::uint64_t at) { return memory(MemKind::store, Space::global, kU32, strided(at, 4)); }
+Step store(std::uint64_t at) {
+  return memory(MemKind::store, Space::global, kU32, strided(at, 4));
+}
 
 /// What the LSU sent to L1, in order: r read, w write, d drain, b write-back of system memory,
 /// x discard of it, i invalidation.
@@ -46,11 +48,15 @@ TEST(SmOrdering, OrderedAccessesSendWhatTheyMustInOrder) {
   atomic.instruction.mem.atomic = AtomicOperation::add;
   const auto scoped = [&](Scope scope) {
     return std::vector<Sequence>{
-        {"st.release", {store(0x1000), ordered(store(0x1080), Semantics::release, scope), store(0x1100)}, "release"},
+        {"st.release",
+         {store(0x1000), ordered(store(0x1080), Semantics::release, scope), store(0x1100)},
+         "release"},
         {"ld.acquire", {ordered(load(0x1000, {1}), Semantics::acquire, scope), load(0x1080, {2})}, "acquire"},
         {"fence.acq_rel", {store(0x1000), fence(Semantics::acq_rel, scope), load(0x1080, {2})}, "fence"},
         {"fence.sc", {load(0x1000, {1}), fence(Semantics::sc, scope), load(0x1080, {2})}, "fence of a load"},
-        {"atom.acq_rel", {store(0x1000), ordered(atomic, Semantics::acq_rel, scope), load(0x1080, {2})}, "atomic"},
+        {"atom.acq_rel",
+         {store(0x1000), ordered(atomic, Semantics::acq_rel, scope), load(0x1080, {2})},
+         "atomic"},
     };
   };
   const std::map<Scope, std::vector<std::string>> expected = {
@@ -84,7 +90,8 @@ TEST(SmOrdering, WeakLoadsAndStoresOverlap) {
 TEST(SmOrdering, ABarrierTakesEffectOnceLoadsHaveReturnedAndStoresHavePassedL1) {
   for (const bool waits : {true, false}) {
     for (const Step& before : {load(0x1000, {1}), store(0x1000)}) {
-      SmBench bench({{before, barrier({1, 64, waits}), alu(1)}, {barrier({1, 64, true}), alu(1)}}, SmBench::fixed(300));
+      SmBench bench({{before, barrier({1, 64, waits}), alu(1)}, {barrier({1, 64, true}), alu(1)}},
+                    SmBench::fixed(300));
       ASSERT_EQ(bench.run(), RunOutcome::quiescent);
       const Cycle answered = bench.l1.seen.at(0).answered;
       EXPECT_GT(bench.log.edge_of(0, 1), answered);
@@ -113,7 +120,8 @@ TEST(SmOrdering, AReleaseDrainsForItselfAlone) {
 }
 
 TEST(SmOrdering, AnAcquireFlagInSharedMemoryInvalidatesToo) {
-  const Step flag = ordered(memory(MemKind::load, Space::shared, kU32, strided(0, 4), {1}), Semantics::acquire, Scope::gpu);
+  const Step flag =
+      ordered(memory(MemKind::load, Space::shared, kU32, strided(0, 4), {1}), Semantics::acquire, Scope::gpu);
   SmBench bench({{flag, load(0x1000, {2})}});
   ASSERT_EQ(bench.run(), RunOutcome::quiescent);
   EXPECT_EQ(sent(bench), "i r");
@@ -125,8 +133,9 @@ TEST(SmDeadlock, SaysWhoWaitsForWhat) {
   ASSERT_EQ(bench.run(), RunOutcome::deadlock);
   std::string text;
   for (const Wait& w : bench.engine.explain()) text += w.who + " -> " + w.what + "\n";
-  for (const char* part : {"sm[0] warp 0 of CTA (0,0,0) -> barrier 3: 64 of 96 threads have arrived",
-                           "sm[0] warp 1 of CTA (0,0,0) -> barrier 3: 64 of 96", "distributor -> 1 of 1 CTAs to finish"})
+  for (const char* part :
+       {"sm[0] warp 0 of CTA (0,0,0) -> barrier 3: 64 of 96 threads have arrived",
+        "sm[0] warp 1 of CTA (0,0,0) -> barrier 3: 64 of 96", "distributor -> 1 of 1 CTAs to finish"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 

@@ -54,13 +54,15 @@ TEST(SharedMemory, BankConflictsAreThoseCountedOneByOne) {
     const unsigned banks = kBanks[random.below(kBanks.size())];
     constexpr std::array<DataType, 4> kTypes = {DataType::u8, DataType::u16, DataType::u32, DataType::u64};
     const bool atomic = random.below(4) == 0;
-    const MemOp op = shared_op(atomic ? MemKind::atomic : MemKind::load, kTypes[atomic ? 2 + random.below(2) : random.below(4)],
+    const MemOp op = shared_op(atomic ? MemKind::atomic : MemKind::load,
+                               kTypes[atomic ? 2 + random.below(2) : random.below(4)],
                                atomic ? 1U : 1U << random.below(3));
     SharedMemory shared(4096, banks, false);
     MemoryAccess a;
     a.active = random.below(3) == 0 ? ~LaneMask{0} : static_cast<LaneMask>(random.next()) | 1U;
     const std::uint64_t span = 1 + random.below(64);
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) a.address[lane] = random.below(span) * op.bytes_per_lane();
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      a.address[lane] = random.below(span) * op.bytes_per_lane();
     ASSERT_EQ(shared.passes(op, a, a.active, 0), naive_passes(op, a, a.active, banks))
         << "seed " << seed << " banks " << banks << " bytes " << op.bytes_per_lane();
   }
@@ -72,7 +74,8 @@ TEST(SharedMemory, KnownConflicts) {
   MemoryAccess a;
   a.active = ~LaneMask{0};
   a.form = AddressForm::strided;
-  for (const auto& [stride, passes] : std::vector<std::pair<int, unsigned>>{{0, 1}, {4, 1}, {8, 2}, {12, 1}, {128, 32}, {132, 1}}) {
+  for (const auto& [stride, passes] :
+       std::vector<std::pair<int, unsigned>>{{0, 1}, {4, 1}, {8, 2}, {12, 1}, {128, 32}, {132, 1}}) {
     a.stride = stride;
     EXPECT_EQ(shared.passes(op, a, a.active, 0), passes) << "stride " << stride;
   }
@@ -86,7 +89,9 @@ TEST(SharedMemory, LoadsStoresAndAtomicsAreThoseOfAnArray) {
     const std::uint64_t base = 1024, window = 0x7294'0000'0000ULL;
     for (unsigned step = 0; step < 200; ++step) {
       const auto what = random.below(3);
-      MemOp op = shared_op(what == 0 ? MemKind::load : what == 1 ? MemKind::store : MemKind::atomic,
+      MemOp op = shared_op(what == 0   ? MemKind::load
+                           : what == 1 ? MemKind::store
+                                       : MemKind::atomic,
                            random.below(2) != 0 ? DataType::u32 : DataType::u64);
       op.atomic = random.below(2) != 0 ? AtomicOperation::add : AtomicOperation::max;
       const unsigned bytes = op.bytes_per_lane();
@@ -112,7 +117,8 @@ TEST(SharedMemory, LoadsStoresAndAtomicsAreThoseOfAnArray) {
                                         ? old_value
                                         : apply_atomic(op.atomic, op.type, old_value, operand, 0);
         if (active) std::memcpy(at, &fresh, bytes);
-        ASSERT_EQ(got, active && op.kind != MemKind::store ? old_value : operand) << "seed " << seed << " lane " << lane;
+        ASSERT_EQ(got, active && op.kind != MemKind::store ? old_value : operand)
+            << "seed " << seed << " lane " << lane;
       }
     }
     shared.clear(base, 64);
@@ -135,7 +141,8 @@ TEST(BarrierUnit, CompletesWhenAllThreadsOrThoseAskedForHaveArrived) {
   EXPECT_FALSE(unit.arrive({2, 0, true}, 32, 96));
   EXPECT_FALSE(unit.arrive({5, 64, true}, 32, 96));
   EXPECT_FALSE(unit.arrive({2, 0, true}, 20, 96));
-  EXPECT_EQ(unit.describe(96), "barrier 2: 52 of 96 threads have arrived, barrier 5: 32 of 64 threads have arrived");
+  EXPECT_EQ(unit.describe(96),
+            "barrier 2: 52 of 96 threads have arrived, barrier 5: 32 of 64 threads have arrived");
   EXPECT_TRUE(unit.arrive({5, 64, false}, 32, 96));
   EXPECT_TRUE(unit.arrive({2, 0, true}, 44, 96));
   EXPECT_EQ(unit.describe(96), "");
@@ -169,7 +176,8 @@ TEST(AddressSpace, FindsWhatALoopOverTheMappingsFinds) {
     for (const Mapping& m : all) space.map(m);
     const Mapping* hint = nullptr;
     for (unsigned k = 0; k < 2000; ++k) {
-      const std::uint64_t address = random.below(50) == 0 ? ~std::uint64_t{0} - random.below(8) : random.below(base + 300);
+      const std::uint64_t address =
+          random.below(50) == 0 ? ~std::uint64_t{0} - random.below(8) : random.below(base + 300);
       const auto bytes = static_cast<unsigned>(1 + random.below(16));
       const Mapping* got = space.find(address, bytes, hint);
       const auto want = std::find_if(all.begin(), all.end(), [&](const Mapping& m) {
@@ -211,9 +219,7 @@ TEST(ReadyWarps, AgreesWithAListOfEdges) {
             naive.erase(slot);
           }
           break;
-        default:
-          edge += random.below(random.below(4) == 0 ? 200 : 3);
-          wheel.advance(edge);
+        default: edge += random.below(random.below(4) == 0 ? 200 : 3); wheel.advance(edge);
       }
       std::uint64_t ready = 0, next = kNever;
       for (const auto& [s, at] : naive) {
