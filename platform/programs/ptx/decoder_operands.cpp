@@ -118,8 +118,9 @@ const Register* Decoder::find_register(const Operand& o) {
     const std::size_t dot = o.name.size() > 2 ? o.name.size() - 2 : 0;
     if (dot != 0 && o.name[dot] == '.') {
       const auto r = s.registers.find(o.name.substr(0, dot));
-      const std::size_t element = std::string_view("xyzwrgba").find(o.name.back()) % 4;
-      if (r != s.registers.end() && element < r->second.vector)
+      const std::size_t letter = std::string_view("xyzwrgba").find(o.name.back());
+      if (r != s.registers.end() && r->second.vector > 1 && letter != std::string_view::npos &&
+          letter % 4 < r->second.vector)
         return &(registers_[key] = allocate(r->second.type, true));
     }
     const std::size_t digits = o.name.find_last_not_of("0123456789") + 1;

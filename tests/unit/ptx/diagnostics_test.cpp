@@ -83,6 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"fence.proxy.alias;", "qualifier '.proxy' is not modelled", 6, ""},
         Case{"mov.u32 %r1, %tid.q;", "'%tid.q' is not a register", 14, "did you mean '%tid."},
         Case{"mov.u32 %r1, 99999999999999999999;", "is not a number", 14, ""},
+        Case{".reg .b32 %one; mov.u32 %r1, %one.x;", "'%one.x' is not a register", 30, ""},
+        Case{".reg .v4 .b32 %v; mov.u32 %r1, %v.q;", "'%v.q' is not a register", 32, ""},
         Case{"add.u32 %r1, %clock, 1;", "can only be read by 'mov'", 14, ""},
         Case{".reg .b32 %r<4000000000>;", "a family has 1 to 1048576 registers", 14, ""},
         Case{"L1: L1: ret;", "label 'L1' is defined twice", 5, ""},
