@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <new>
 
 #include "warpline/cli/config_command.h"
@@ -31,11 +32,15 @@ constexpr LaterOption kLaterOptions[] = {{"--wave", true},
                                          {"--jitter", true},
                                          {"--check-consistency", false}};
 
-/// The library reads "-3" as a huge unsigned number; we do not.
+/// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
 const CLI::Validator kWholeNumber(
     [](std::string& text) {
-      const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-      return digits ? std::string{} : "\"" + text + "\" is no whole number";
+      std::uint64_t number = 0;
+      const char* const end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data(), end, number);
+      if (stop == end && error == std::errc{}) return std::string{};
+      return "\"" + text +
+             (error == std::errc::result_out_of_range ? "\" is 2^64 or more" : "\" is no whole number");
     },
     "");
 

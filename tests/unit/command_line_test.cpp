@@ -132,6 +132,7 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--check-consistency"}, "--check-consistency is not built yet"},
       {{"run", input_, "--max-cycles", "0"}, "--max-cycles must be at least 1"},
       {{"run", input_, "--max-cycles", "-3"}, "--max-cycles"},
+      {{"run", input_, "--max-cycles", "18446744073709551616"}, "is 2^64 or more"},
       {{"run", input_, "--seed", "x"}, "--seed"},
       {{"run", input_, "--stats", "/no/such/folder/x.json"}, "there is no folder"},
       {{"run", "none.toml"}, "none.toml: error: cannot be opened"},
