@@ -14,7 +14,9 @@ constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
 constexpr std::uint64_t kBufferAlignment = 256;
 constexpr std::uint64_t kConstantBytes = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
 
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kBufferAlignment - 1) & ~(kBufferAlignment - 1); }
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kBufferAlignment - 1) & ~(kBufferAlignment - 1);
+}
 
 }  // namespace
 
@@ -43,13 +45,16 @@ struct GpuPlatform::State {
   }
   MemoryImage& image(Aperture aperture) {
     std::unique_ptr<MemoryImage>& m = aperture == Aperture::vidmem ? vidmem : sysmem;
-    if (m == nullptr) m = std::make_unique<MemoryImage>(aperture == Aperture::vidmem ? config.vidmem_bytes : config.sysmem_bytes);
+    if (m == nullptr)
+      m = std::make_unique<MemoryImage>(aperture == Aperture::vidmem ? config.vidmem_bytes
+                                                                     : config.sysmem_bytes);
     return *m;
   }
   std::uint8_t* host(std::uint64_t address, std::size_t count) {
     const Mapping* hint = nullptr;
     const Mapping* m = space.find(address, 1, hint);
-    WARPLINE_EXPECT(m != nullptr && count <= m->bytes - (address - m->base), "the host touches mapped memory only");
+    WARPLINE_EXPECT(m != nullptr && count <= m->bytes - (address - m->base),
+                    "the host touches mapped memory only");
     const PhysicalAddress p{m->physical.value + (address - m->base)};
     return image(aperture_of(p)).at(offset_in_aperture(p));
   }
@@ -59,9 +64,9 @@ struct GpuPlatform::State {
 
 void GpuPlatform::State::build() {
   if (netlist != nullptr) return;
-  netlist = options.tags_only
-                ? std::make_unique<Netlist>(config, engine, nullptr, nullptr)
-                : std::make_unique<Netlist>(config, engine, &image(Aperture::vidmem), &image(Aperture::sysmem));
+  netlist = options.tags_only ? std::make_unique<Netlist>(config, engine, nullptr, nullptr)
+                              : std::make_unique<Netlist>(config, engine, &image(Aperture::vidmem),
+                                                          &image(Aperture::sysmem));
 }
 
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
@@ -76,8 +81,10 @@ void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
     c.constant->invalidate();
   }
   if (!options.tags_only && !info.parameters.empty())
-    std::memcpy(image(Aperture::vidmem).at(ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset)),
-                info.parameters.data(), info.parameters.size());
+    std::memcpy(
+        image(Aperture::vidmem)
+            .at(ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset)),
+        info.parameters.data(), info.parameters.size());
 }
 
 GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)
@@ -104,7 +111,8 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
 }
 
 void GpuPlatform::map_everything() {
-  WARPLINE_EXPECT(state_->netlist == nullptr || state_->options.tags_only, "data and no data do not mix in one run");
+  WARPLINE_EXPECT(state_->netlist == nullptr || state_->options.tags_only,
+                  "data and no data do not mix in one run");
   state_->options.tags_only = true;
   state_->space.map_everything();
 }
@@ -118,7 +126,8 @@ void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) co
 }
 
 void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::size_t count) {
-  WARPLINE_EXPECT(address <= kConstantBytes && count <= kConstantBytes - address, "constant addresses lie in the banks");
+  WARPLINE_EXPECT(address <= kConstantBytes && count <= kConstantBytes - address,
+                  "constant addresses lie in the banks");
   if (count != 0) std::memcpy(state_->image(Aperture::vidmem).at(address), bytes, count);
 }
 
@@ -126,7 +135,8 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
   std::vector<std::string> out;
   const SmParameters& sm = state_->config.sm;
   const std::uint64_t threads = info.block.count();
-  if (threads == 0 || threads > 1024) out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
+  if (threads == 0 || threads > 1024)
+    out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
   if (info.grid.count() == 0) out.push_back("the grid has no CTA");
   if (threads <= 1024 && info.warps_per_cta() > sm.warp_slots)
     out.push_back("a CTA of " + std::to_string(info.warps_per_cta()) + " warps does not fit an SM of " +
@@ -137,7 +147,8 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.push_back("the parameters do not fit constant bank 0");
   if (info.carries_data && state_->local_bytes(info) > state_->config.vidmem_bytes - state_->vidmem_used)
-    out.push_back("local memory of " + std::to_string(info.local_bytes) + " bytes per thread does not fit video memory");
+    out.push_back("local memory of " + std::to_string(info.local_bytes) +
+                  " bytes per thread does not fit video memory");
   if (!info.carries_data && !state_->options.tags_only)
     out.push_back("the program carries no data; it runs on a platform without data only");
   return out;
@@ -155,9 +166,9 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   map.with_data = !s.options.tags_only;
   const std::uint64_t per_sm = std::uint64_t{s.config.sm.warp_slots} * kWarpLanes * info.local_bytes;
   // Without data local memory needs no place in the backing store, only addresses of its own.
-  const std::uint64_t local_base = s.options.tags_only
-                                       ? std::uint64_t{1} << 58U
-                                       : (s.config.vidmem_bytes - per_sm * s.config.sms) & ~(kBufferAlignment - 1);
+  const std::uint64_t local_base =
+      s.options.tags_only ? std::uint64_t{1} << 58U
+                          : (s.config.vidmem_bytes - per_sm * s.config.sms) & ~(kBufferAlignment - 1);
   const unsigned resident = s.resident(info);
   for (unsigned i = 0; i < s.config.sms; ++i) {
     map.local_base = physical(Aperture::vidmem, local_base + i * per_sm);
@@ -188,9 +199,13 @@ void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback
   state_->progress = std::move(callback);
 }
 
-const GpuConfig& GpuPlatform::config() const { return state_->config; }
+const GpuConfig& GpuPlatform::config() const {
+  return state_->config;
+}
 
-Cycle GpuPlatform::now() const { return state_->engine.now(); }
+Cycle GpuPlatform::now() const {
+  return state_->engine.now();
+}
 
 double GpuPlatform::time_ns() const {
   const ClockParameters& c = state_->config.clocks;
@@ -202,8 +217,7 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
   if (state_->netlist == nullptr) return out;
   for (unsigned i = 0; i < state_->config.sms; ++i)
     for (const FaultReport& f : state_->netlist->clusters()[i].sm->faults())
-      out.push_back({f.kind, f.fault.cycle, i, f.fault.slot, f.cta, f.fault.lane, f.where,
-                     f.fault.address});
+      out.push_back({f.kind, f.fault.cycle, i, f.fault.slot, f.cta, f.fault.lane, f.where, f.fault.address});
   std::sort(out.begin(), out.end(), [](const FaultRecord& a, const FaultRecord& b) {
     return a.cycle != b.cycle ? a.cycle < b.cycle : a.sm < b.sm;
   });
@@ -216,7 +230,8 @@ void GpuPlatform::visit(CounterVisitor& visitor) const {
   for (std::size_t i = 0; i < state_->regions.size(); ++i) {
     const RegionCounters c = state_->netlist->region(i + 1);
     const std::string block = "buffer." + state_->regions[i] + ".l2";
-    visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors", "look-ups of this buffer's lines in L2");
+    visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors",
+                    "look-ups of this buffer's lines in L2");
     visitor.counter(block, "sector_hits", c.sector_hits, "sectors", "of those, found valid");
   }
 }

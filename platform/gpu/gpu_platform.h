@@ -17,19 +17,19 @@ namespace warpline {
 
 /// A guest's mistake, as hardware reports it.
 struct FaultRecord {
-  std::string kind;      ///< "unmapped address", "misaligned address", ...
+  std::string kind;  ///< "unmapped address", "misaligned address", ...
   Cycle cycle = 0;
   unsigned sm = 0;
-  unsigned warp = 0;     ///< slot
+  unsigned warp = 0;  ///< slot
   Dim3 cta;
   unsigned lane = 0;
-  std::string where;     ///< source line or PC
+  std::string where;  ///< source line or PC
   std::uint64_t address = 0;
 };
 
 /// How a run is to be carried out.
 struct RunOptions {
-  bool tags_only = false;            ///< no data anywhere: addresses and time only
+  bool tags_only = false;  ///< no data anywhere: addresses and time only
   TickMode tick_mode = TickMode::lazy;
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
@@ -38,8 +38,8 @@ struct RunOptions {
 /// How a launch ended.
 struct LaunchResult {
   RunOutcome outcome = RunOutcome::quiescent;
-  Cycle cycles = 0;                  ///< from its start until the netlist was quiescent
-  std::vector<Wait> waits;           ///< of a deadlock or at the cycle limit
+  Cycle cycles = 0;         ///< from its start until the netlist was quiescent
+  std::vector<Wait> waits;  ///< of a deadlock or at the cycle limit
 };
 
 /// The netlist of one GPU, and the driver's part in running kernels on it: memory, address space,

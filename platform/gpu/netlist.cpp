@@ -17,8 +17,9 @@ ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
   return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
 }
 
-std::string indexed(const char* name, unsigned i) { return std::string(name) + "[" + std::to_string(i) + "]"; }
-
+std::string indexed(const char* name, unsigned i) {
+  return std::string(name) + "[" + std::to_string(i) + "]";
+}
 
 }  // namespace
 
@@ -37,13 +38,16 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
     SmCluster c;
     c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, i);
     c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data);
-    c.texture = std::make_unique<TextureCache>(engine, name + ".texture", sm_clock, config.texture, with_data);
-    c.constant = std::make_unique<ConstantCache>(engine, name + ".constant", sm_clock, config.constant, with_data);
+    c.texture =
+        std::make_unique<TextureCache>(engine, name + ".texture", sm_clock, config.texture, with_data);
+    c.constant =
+        std::make_unique<ConstantCache>(engine, name + ".constant", sm_clock, config.constant, with_data);
     clusters_.push_back(std::move(c));
   }
 }
 
-void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem) {
+void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage* vidmem,
+                           MemoryImage* sysmem) {
   const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
   const unsigned slices = config.l2.slices;
   crossbar_ = std::make_unique<Crossbar>(
@@ -59,8 +63,8 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
   for (unsigned c = 0; c < config.dram.channels; ++c)
     channels_.push_back(std::make_unique<DramChannel>(
         engine, indexed("dram", c), domain_of(config.clocks.dram, config.clocks), config.dram, inputs[c]));
-  pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks), config.pcie,
-                                     sysmem, slices);
+  pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks),
+                                     config.pcie, sysmem, slices);
 }
 
 void Netlist::connect_clusters(const GpuConfig& config) {

@@ -33,22 +33,25 @@ std::vector<std::string> Netlist::unreconciled() const {
     check_cache(ledger, name + ".l1_lg", l1);
     check_cache(ledger, name + ".texture", c.texture->counters());
     check_cache(ledger, name + ".constant", c.constant->counters());
-    ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors, "l1_lg look-ups, forwarded and atomic sectors",
+    ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors,
+                "l1_lg look-ups, forwarded and atomic sectors",
                 l1.sector_accesses + l1.forwarded_sectors + l1.atomic_sectors);
     ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors, "texture.sector_accesses",
                 c.texture->counters().sector_accesses);
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
-    ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits, "fetched + merged sectors",
-                l1.fetched_sectors + l1.merged_sectors);
+    ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
+                "fetched + merged sectors", l1.fetched_sectors + l1.merged_sectors);
     reads_out += l1.fetched_sectors + l1.forwarded_sectors + c.texture->counters().fetched_sectors +
                  c.constant->counters().fetched_sectors;
     writes_out += l1.stored_sectors + l1.writeback_sectors;
     atomics_out += l1.atomic_sectors;
   }
   const CrossbarCounters& x = crossbar_->counters();
-  ledger.same("crossbar.read_sectors_requested", x.read_sectors_requested, "sectors fetched by the caches", reads_out);
-  ledger.same("crossbar.response_sectors", x.response_sectors, "read_sectors_requested", x.read_sectors_requested);
+  ledger.same("crossbar.read_sectors_requested", x.read_sectors_requested, "sectors fetched by the caches",
+              reads_out);
+  ledger.same("crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
+              x.read_sectors_requested);
   ledger.same("crossbar.request_sectors", x.request_sectors, "sectors written by the caches", writes_out);
   std::uint64_t into_l2 = 0, fetched = 0, written_back = 0;
   for (const auto& s : slices_) {
@@ -68,7 +71,8 @@ std::vector<std::string> Netlist::unreconciled() const {
     bytes_written += d->counters().bytes_written;
   }
   ledger.same("dram.bytes_read", bytes_read, "l2 fetched sectors * 32", fetched * kSectorBytes);
-  ledger.same("dram.bytes_written", bytes_written, "l2 written-back sectors * 32", written_back * kSectorBytes);
+  ledger.same("dram.bytes_written", bytes_written, "l2 written-back sectors * 32",
+              written_back * kSectorBytes);
   return ledger.take();
 }
 

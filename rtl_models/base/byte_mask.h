@@ -53,16 +53,10 @@ struct ByteMask {
       if ((mask >> s) & 1U) b.set(s * kSectorBytes, kSectorBytes);
     return b;
   }
-  friend constexpr ByteMask operator|(ByteMask a, ByteMask b) {
-    return {a.low | b.low, a.high | b.high};
-  }
-  friend constexpr ByteMask operator&(ByteMask a, ByteMask b) {
-    return {a.low & b.low, a.high & b.high};
-  }
+  friend constexpr ByteMask operator|(ByteMask a, ByteMask b) { return {a.low | b.low, a.high | b.high}; }
+  friend constexpr ByteMask operator&(ByteMask a, ByteMask b) { return {a.low & b.low, a.high & b.high}; }
   friend constexpr ByteMask operator~(ByteMask a) { return {~a.low, ~a.high}; }
-  friend constexpr bool operator==(ByteMask a, ByteMask b) {
-    return a.low == b.low && a.high == b.high;
-  }
+  friend constexpr bool operator==(ByteMask a, ByteMask b) { return a.low == b.low && a.high == b.high; }
 };
 
 /// Copies the bytes of `mask` from one line to another.

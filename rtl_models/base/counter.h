@@ -21,10 +21,9 @@ class CounterVisitor {
 /// Hands every field of `counters` to `visitor` under the path `block`.
 template <class Counters>
 void visit_counters(std::string_view block, const Counters& counters, CounterVisitor& visitor) {
-  counters.visit([&](std::string_view name, const std::uint64_t& value, std::string_view unit,
-                     std::string_view description) {
-    visitor.counter(block, name, value, unit, description);
-  });
+  counters.visit(
+      [&](std::string_view name, const std::uint64_t& value, std::string_view unit,
+          std::string_view description) { visitor.counter(block, name, value, unit, description); });
 }
 
 }  // namespace warpline

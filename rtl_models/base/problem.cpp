@@ -16,8 +16,7 @@ std::string Diagnostic::text() const {
     out += "  " + number + " | " + source + "\n";
     if (column != 0) {
       std::string pad;
-      for (unsigned i = 0; i + 1 < column && i < source.size(); ++i)
-        pad += source[i] == '\t' ? '\t' : ' ';
+      for (unsigned i = 0; i + 1 < column && i < source.size(); ++i) pad += source[i] == '\t' ? '\t' : ' ';
       out += "  " + std::string(number.size(), ' ') + " | " + pad + "^" +
              std::string(length > 1 ? length - 1 : 0, '~') + "\n";
     }

@@ -40,7 +40,7 @@ struct Diagnostic {
   unsigned column = 0;  ///< 1-based; 0 where the whole line is meant
   std::string source;   ///< the text of that line, for the caret; may be empty
   std::string message;
-  std::string hint;  ///< "did you mean ...", or empty
+  std::string hint;     ///< "did you mean ...", or empty
   unsigned length = 1;  ///< characters to underline
 
   /// "file:line:column: error: message", the line, a caret under the column, the hint.
@@ -52,8 +52,8 @@ using Diagnostics = std::vector<Diagnostic>;
 template <class T>
 class Result {
  public:
-  Result(T value) : state_(std::move(value)) {}                      // NOLINT(google-explicit-constructor)
-  Result(Diagnostics faults) : state_(std::move(faults)) {}          // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::move(value)) {}                        // NOLINT(google-explicit-constructor)
+  Result(Diagnostics faults) : state_(std::move(faults)) {}            // NOLINT(google-explicit-constructor)
   Result(Diagnostic fault) : state_(Diagnostics{std::move(fault)}) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   /// Pre: ok().

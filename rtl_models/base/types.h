@@ -82,9 +82,7 @@ constexpr std::uint64_t line_number(A a) {
 /// Three extents, as CUDA counts them.
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
-  [[nodiscard]] constexpr std::uint64_t count() const {
-    return std::uint64_t{x} * y * z;
-  }
+  [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
   friend constexpr bool operator==(const Dim3& a, const Dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
   }

@@ -17,12 +17,12 @@ class MissTable {
 
   // L2 keeps a stale entry findable, so that later requests queue behind those that wait already.
   struct Entry {
-    std::uint64_t number = 0;   ///< line number
-    SectorMask pending = 0;     ///< sectors requested and not yet filled
-    bool live = false;          ///< takes merges and installs
+    std::uint64_t number = 0;  ///< line number
+    SectorMask pending = 0;    ///< sectors requested and not yet filled
+    bool live = false;         ///< takes merges and installs
     bool in_use = false;
-    bool local = false;         ///< of a local line: spared by invalidations of global lines
-    bool stale = false;         ///< found, but its fill must not install
+    bool local = false;  ///< of a local line: spared by invalidations of global lines
+    bool stale = false;  ///< found, but its fill must not install
     EvictionClass eviction = EvictionClass::normal;
     RequestList waiters;
     std::uint16_t chain = kNone;  ///< next live entry in the hash bucket, or next free entry

@@ -5,7 +5,8 @@
 namespace warpline {
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                              const ReadOnlyCacheParameters& parameters, bool with_data)
-    : Component(engine, std::move(name), domain), path_(parameters.geometry, parameters.miss_registers, with_data) {}
+    : Component(engine, std::move(name), domain),
+      path_(parameters.geometry, parameters.miss_registers, with_data) {}
 
 void ReadOnlyCache::send_fetch(Cycle now, const Request& r, const ReadOutcome& out) {
   Request* f = engine().pool().allocate_child(r, this);
@@ -68,8 +69,10 @@ Cycle ReadOnlyCache::tick(Cycle now) {
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
   if (path_.misses().in_use() != 0)
-    waits.push_back({name(), std::to_string(path_.misses().in_use()) + " lines being fetched through to_crossbar"});
-  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+    waits.push_back(
+        {name(), std::to_string(path_.misses().in_use()) + " lines being fetched through to_crossbar"});
+  if (served_count_ != 0)
+    waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
 }
 
 void ReadOnlyCache::invalidate() {

@@ -29,8 +29,8 @@ struct ReadOnlyCacheCounters {
 /// invalidated: its reads are of another proxy than the SM's stores (PTX ISA, "Proxies").
 class ReadOnlyCache : public Component {
  public:
-  ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain, const ReadOnlyCacheParameters& parameters,
-                bool with_data);
+  ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
+                const ReadOnlyCacheParameters& parameters, bool with_data);
 
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};

@@ -17,8 +17,8 @@ struct ReadOutcome {
     stall,  ///< no miss register is free; nothing happened, ask again
   };
   Kind kind = Kind::hit;
-  SectorMask hits = 0;    ///< sectors found valid
-  SectorMask fetch = 0;   ///< sectors to be requested from the level below; may be 0 (merged)
+  SectorMask hits = 0;   ///< sectors found valid
+  SectorMask fetch = 0;  ///< sectors to be requested from the level below; may be 0 (merged)
   std::uint16_t entry = MissTable::kNone;  ///< to be the `token` of the fetch
 };
 

@@ -25,12 +25,12 @@ struct CacheGeometry {
 
 /// What every look-up needs of a line beside its tag: eight bytes.
 struct LineState {
-  std::uint64_t used : 48;       ///< when it was used last, in look-ups of this array
-  std::uint64_t valid : 4;       ///< SectorMask of the sectors whose 32 bytes can all be read
-  std::uint64_t eviction : 2;    ///< EvictionClass
-  std::uint64_t local : 1;       ///< a line of local memory
-  std::uint64_t sysmem : 1;      ///< a copy of system memory
-  std::uint64_t has_dirty : 1;   ///< some byte is newer than the level below
+  std::uint64_t used : 48;      ///< when it was used last, in look-ups of this array
+  std::uint64_t valid : 4;      ///< SectorMask of the sectors whose 32 bytes can all be read
+  std::uint64_t eviction : 2;   ///< EvictionClass
+  std::uint64_t local : 1;      ///< a line of local memory
+  std::uint64_t sysmem : 1;     ///< a copy of system memory
+  std::uint64_t has_dirty : 1;  ///< some byte is newer than the level below
 
   [[nodiscard]] SectorMask valid_sectors() const { return static_cast<SectorMask>(valid); }
   void add_valid(SectorMask m) { valid = (valid | m) & kAllSectors; }
@@ -73,7 +73,8 @@ class TagArray {
   }
   /// Where dirty bytes go back to. Pre: the line has some.
   [[nodiscard]] PhysicalAddress home(std::uint32_t index) const { return written_[index].home; }
-  /// Bytes `more` of the line are newer than the level below, at `home`. Sectors that are written whole become valid.
+  /// Bytes `more` of the line are newer than the level below, at `home`. Sectors that are written whole
+  /// become valid.
   void mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home);
   /// The level below has the line's bytes now.
   void mark_clean(std::uint32_t index) { states_[index].has_dirty = 0; }

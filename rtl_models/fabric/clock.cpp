@@ -7,7 +7,8 @@
 namespace warpline {
 
 ClockDomain::ClockDomain(std::uint64_t numerator, std::uint64_t denominator) {
-  WARPLINE_EXPECT(denominator > 0 && numerator >= denominator, "a domain is no faster than the fastest clock");
+  WARPLINE_EXPECT(denominator > 0 && numerator >= denominator,
+                  "a domain is no faster than the fastest clock");
   const std::uint64_t common = std::gcd(numerator, denominator);
   numerator_ = numerator / common;
   denominator_ = denominator / common;

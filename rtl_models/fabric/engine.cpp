@@ -86,8 +86,7 @@ void Engine::tick_all() {
   std::vector<std::uint32_t> order(components_.size());
   std::iota(order.begin(), order.end(), 0U);
   const bool shuffled = mode_ == TickMode::spurious_and_shuffled;
-  for (std::size_t i = order.size(); shuffled && i > 1; --i)
-    std::swap(order[i - 1], order[random_.below(i)]);
+  for (std::size_t i = order.size(); shuffled && i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
   for (const std::uint32_t index : order) {
     if (components_[index]->domain().align(now_) == now_) tick_component(index);
   }
@@ -138,7 +137,8 @@ bool Engine::quiescent() const {
 std::vector<Wait> Engine::explain() const {
   std::vector<Wait> waits;
   for (const PortBase* p : ports_)
-    if (p->occupancy() != 0) waits.push_back({p->path(), std::to_string(p->occupancy()) + " messages queued"});
+    if (p->occupancy() != 0)
+      waits.push_back({p->path(), std::to_string(p->occupancy()) + " messages queued"});
   for (const Component* c : components_)
     if (c->busy()) c->explain(waits);
   return waits;

@@ -118,8 +118,8 @@ class Engine {
   Random random_;
   std::vector<Component*> components_;
   std::vector<PortBase*> ports_;
-  std::size_t words_ = 0;               ///< words of a wheel slot
-  std::vector<std::uint64_t> wheel_;    ///< kWheel slots of one bit per component
+  std::size_t words_ = 0;             ///< words of a wheel slot
+  std::vector<std::uint64_t> wheel_;  ///< kWheel slots of one bit per component
   std::array<std::uint64_t, kWheel / 64> occupied_{};
   using Far = std::pair<Cycle, std::uint32_t>;
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
@@ -133,6 +133,8 @@ class Engine {
   std::uint64_t ticks_ = 0;
 };
 
-inline void Component::wake(Cycle cycle) { engine_.schedule(index_, domain_.align(cycle)); }
+inline void Component::wake(Cycle cycle) {
+  engine_.schedule(index_, domain_.align(cycle));
+}
 
 }  // namespace warpline

@@ -13,6 +13,8 @@ MemoryImage::MemoryImage(std::uint64_t bytes) : size_(bytes) {
   base_ = static_cast<std::uint8_t*>(p);
 }
 
-MemoryImage::~MemoryImage() { munmap(base_, size_ == 0 ? 1 : size_); }
+MemoryImage::~MemoryImage() {
+  munmap(base_, size_ == 0 ? 1 : size_);
+}
 
 }  // namespace warpline

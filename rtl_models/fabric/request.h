@@ -23,10 +23,11 @@ enum class Command : std::uint8_t {
 
 /// Parts of a maintenance request; several may be set, and take effect in this order.
 namespace maintenance {
-inline constexpr std::uint8_t kDrain = 1;            ///< earlier writes of the SM are performed at L2 (R3)
-inline constexpr std::uint8_t kWriteBackSysmem = 2;  ///< all dirty system-memory bytes in L2 are written back (R7)
-inline constexpr std::uint8_t kDiscardSysmem = 4;    ///< L2's system-memory copies are discarded (R7)
-inline constexpr std::uint8_t kInvalidate = 8;       ///< global lines of the cache are dropped (R6, R8)
+inline constexpr std::uint8_t kDrain = 1;  ///< earlier writes of the SM are performed at L2 (R3)
+inline constexpr std::uint8_t kWriteBackSysmem =
+    2;  ///< all dirty system-memory bytes in L2 are written back (R7)
+inline constexpr std::uint8_t kDiscardSysmem = 4;  ///< L2's system-memory copies are discarded (R7)
+inline constexpr std::uint8_t kInvalidate = 8;     ///< global lines of the cache are dropped (R6, R8)
 }  // namespace maintenance
 
 /// Eviction class of a line, in victim order (after invalid lines).
@@ -37,7 +38,7 @@ enum class Status : std::uint8_t { ok, address_error };
 /// One lane's part of an atomic request.
 struct LaneAtomic {
   std::uint8_t lane = 0;
-  std::uint8_t offset = 0;      ///< of the operand in the line, bytes
+  std::uint8_t offset = 0;  ///< of the operand in the line, bytes
   std::uint64_t operand = 0;
   std::uint64_t second = 0;     ///< the new value of a compare-and-swap
   std::uint64_t old_value = 0;  ///< answered
@@ -63,25 +64,25 @@ struct alignas(64) Request {
   VirtualAddress virtual_line;  ///< line address as the requester names it; what L1 tags
   PhysicalAddress line;         ///< line address on the buses; what L2 tags
   Command command = Command::read;
-  SectorMask sectors = 0;       ///< sectors touched
-  SectorMask missing = 0;       ///< owned by the cache that holds it: sectors still awaited
-  SectorMask prefetch = 0;      ///< further sectors wanted in L2 only
+  SectorMask sectors = 0;   ///< sectors touched
+  SectorMask missing = 0;   ///< owned by the cache that holds it: sectors still awaited
+  SectorMask prefetch = 0;  ///< further sectors wanted in L2 only
   CacheOperator cache_operator = CacheOperator::none;
   EvictionClass l1_class = EvictionClass::normal;
   EvictionClass l2_class = EvictionClass::normal;
-  Scope scope = Scope::none;    ///< of a strong access; none: weak
-  bool local : 1;               ///< a line of local memory: write-back at L1
-  bool no_l1 : 1;               ///< neither looked up nor allocated at L1
+  Scope scope = Scope::none;  ///< of a strong access; none: weak
+  bool local : 1;             ///< a line of local memory: write-back at L1
+  bool no_l1 : 1;             ///< neither looked up nor allocated at L1
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
   std::uint8_t gpu = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
-  std::uint16_t token = 0;      ///< the sender's own; comes back as it was
-  std::uint16_t route = 0;      ///< the crossbar's own: the port to answer to
-  std::uint16_t epoch = 0;      ///< the L1's own: write epoch of an atomic that passes through
-  std::uint16_t region = 0;     ///< the declared buffer it falls in; 0: none
-  ByteMask bytes;               ///< of a write; meaningless otherwise
+  std::uint16_t token = 0;         ///< the sender's own; comes back as it was
+  std::uint16_t route = 0;         ///< the crossbar's own: the port to answer to
+  std::uint16_t epoch = 0;         ///< the L1's own: write epoch of an atomic that passes through
+  std::uint16_t region = 0;        ///< the declared buffer it falls in; 0: none
+  ByteMask bytes;                  ///< of a write; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
@@ -109,27 +110,21 @@ inline unsigned beats_for(unsigned bytes, unsigned width) {
 }
 inline unsigned RequestMessage::beats(unsigned width) const {
   switch (request->command) {
-    case Command::write:
-      return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::write: return beats_for(kSectorBytes * sector_count(request->sectors), width);
     case Command::atomic:
-    case Command::reduce:
-      return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::reduce: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
     case Command::read:
-    case Command::maintain:
-      return 1;
+    case Command::maintain: return 1;
   }
   return 1;
 }
 inline unsigned ResponseMessage::beats(unsigned width) const {
   switch (request->command) {
-    case Command::read:
-      return beats_for(kSectorBytes * sector_count(request->sectors), width);
-    case Command::atomic:
-      return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::read: return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::atomic: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
     case Command::write:
     case Command::reduce:
-    case Command::maintain:
-      return 1;
+    case Command::maintain: return 1;
   }
   return 1;
 }

@@ -22,7 +22,9 @@ std::uint64_t as_bits(From value) {
   return bits;
 }
 
-float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x; }
+float flush(float x) {
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
+}
 
 std::uint64_t add_f32(std::uint64_t a, std::uint64_t b) {
   const float sum = flush(flush(bits_as<float>(a)) + flush(bits_as<float>(b)));

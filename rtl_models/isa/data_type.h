@@ -8,11 +8,27 @@ namespace warpline {
 
 /// The fundamental types of memory instructions (PTX ISA, "Fundamental Types").
 enum class DataType : std::uint8_t {
-  none, pred,
-  b8, b16, b32, b64, b128,
-  u8, u16, u32, u64,
-  s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, f32, f64,
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64,
 };
 
 /// Size in bytes; 0 for `none` and `pred`.

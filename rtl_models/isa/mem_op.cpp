@@ -6,21 +6,27 @@ namespace warpline {
 namespace {
 
 constexpr std::array<std::string_view, 15> kKinds = {
-    "ld",   "st",       "atom",      "red",            "prefetch", "prefetchu", "cp.async", "fence",
-    "fence.proxy", "applypriority", "discard", "cctl", "tex",      "suld",      "sust"};
+    "ld",        "st",       "atom",  "red",         "prefetch",
+    "prefetchu", "cp.async", "fence", "fence.proxy", "applypriority",
+    "discard",   "cctl",     "tex",   "suld",        "sust"};
 constexpr std::array<std::string_view, 9> kSpaces = {
     "", ".global", ".shared", ".shared::cluster", ".local", ".const", ".param", "", ""};
-constexpr std::array<std::string_view, 6> kSemantics = {"", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc"};
+constexpr std::array<std::string_view, 6> kSemantics = {"",         ".relaxed", ".acquire",
+                                                        ".release", ".acq_rel", ".sc"};
 constexpr std::array<std::string_view, 5> kScopes = {"", ".cta", ".cluster", ".gpu", ".sys"};
 constexpr std::array<std::string_view, 8> kOperators = {"", ".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"};
-constexpr std::array<std::string_view, 6> kL1 = {
-    "", ".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"};
-constexpr std::array<std::string_view, 5> kL2 = {
-    "", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_last", ".L2::evict_unchanged"};
-constexpr std::array<std::string_view, 11> kAtomics = {
-    "", ".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"};
-constexpr std::array<std::string_view, 8> kProxies = {
-    "", "", ".texture", ".surface", ".constant", ".alias", ".async", ".tensormap"};
+constexpr std::array<std::string_view, 6> kL1 = {"",
+                                                 ".L1::evict_normal",
+                                                 ".L1::evict_unchanged",
+                                                 ".L1::evict_first",
+                                                 ".L1::evict_last",
+                                                 ".L1::no_allocate"};
+constexpr std::array<std::string_view, 5> kL2 = {"", ".L2::evict_normal", ".L2::evict_first",
+                                                 ".L2::evict_last", ".L2::evict_unchanged"};
+constexpr std::array<std::string_view, 11> kAtomics = {"",     ".add",  ".min", ".max", ".and", ".or",
+                                                       ".xor", ".exch", ".cas", ".inc", ".dec"};
+constexpr std::array<std::string_view, 8> kProxies = {"",          "",       ".texture", ".surface",
+                                                      ".constant", ".alias", ".async",   ".tensormap"};
 
 template <class Table, class E>
 std::string at(const Table& table, E value) {
@@ -35,13 +41,11 @@ std::optional<std::string> refusal(const MemOp& op) {
     case MemKind::store:
     case MemKind::atomic:
     case MemKind::reduction:
-    case MemKind::fence:
-      break;
+    case MemKind::fence: break;
     case MemKind::async_copy:
       // Traces carry asynchronous copies with their global address; programs do not run them yet.
       break;
-    default:
-      return at(kKinds, op.kind);
+    default: return at(kKinds, op.kind);
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
   if (op.is_mmio) return ".mmio";
@@ -54,7 +58,8 @@ std::optional<std::string> refusal(const MemOp& op) {
     return ".L2::" + std::to_string(op.prefetch_bytes) + "B";
   if (op.vector == 8) return ".v8";
   if (op.sink_lanes != 0) return "_";
-  if (op.type == DataType::b128 && (op.kind == MemKind::atomic || op.kind == MemKind::reduction)) return ".b128";
+  if (op.type == DataType::b128 && (op.kind == MemKind::atomic || op.kind == MemKind::reduction))
+    return ".b128";
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
       op.type == DataType::bf16x2)
     return "." + std::string(name_of(op.type));

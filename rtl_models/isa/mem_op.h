@@ -11,17 +11,34 @@ namespace warpline {
 
 /// What a memory instruction does (PTX ISA, "Data Movement", "Parallel Synchronization").
 enum class MemKind : std::uint8_t {
-  load, store, atomic, reduction,
-  prefetch, prefetch_uniform, async_copy,
-  fence, proxy_fence,
-  apply_priority, discard,
+  load,
+  store,
+  atomic,
+  reduction,
+  prefetch,
+  prefetch_uniform,
+  async_copy,
+  fence,
+  proxy_fence,
+  apply_priority,
+  discard,
   cache_control,
-  texture_load, surface_load, surface_store,
+  texture_load,
+  surface_load,
+  surface_store,
 };
 
 /// The state space named by the instruction.
 enum class Space : std::uint8_t {
-  generic, global, shared, shared_cluster, local, constant, param, texture, surface,
+  generic,
+  global,
+  shared,
+  shared_cluster,
+  local,
+  constant,
+  param,
+  texture,
+  surface,
 };
 
 /// PTX ISA, "Operation types". `volatile` and `mmio` are relaxed accesses with a flag of their own.
@@ -38,11 +55,28 @@ enum class L2Eviction : std::uint8_t { none, normal, first, last, unchanged };
 
 /// The path by which memory is reached (PTX ISA, "Proxies").
 enum class Proxy : std::uint8_t {
-  generic, noncoherent, texture, surface, constant, alias, async, tensormap,
+  generic,
+  noncoherent,
+  texture,
+  surface,
+  constant,
+  alias,
+  async,
+  tensormap,
 };
 
 enum class AtomicOperation : std::uint8_t {
-  none, add, min, max, bit_and, bit_or, bit_xor, exchange, compare_and_swap, increment, decrement,
+  none,
+  add,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exchange,
+  compare_and_swap,
+  increment,
+  decrement,
 };
 
 /// Everything a memory instruction may say, whether or not the model acts on it yet
@@ -56,18 +90,18 @@ struct MemOp {
   CacheOperator cache_operator = CacheOperator::none;
   L1Eviction l1_eviction = L1Eviction::none;
   L2Eviction l2_eviction = L2Eviction::none;
-  bool cache_hint = false;          ///< `.L2::cache_hint`; the policy is `policy` or in a register
-  bool is_volatile = false;         ///< `.volatile`: relaxed.sys, instruction count preserved
-  bool is_mmio = false;             ///< `.mmio`: one bus transaction per lane
-  bool is_noncoherent = false;      ///< `ld.global.nc`
-  bool bypass_l1 = false;           ///< SASS `.BYPASS`, `cp.async.cg`: not looked up, not allocated in L1
-  std::uint16_t prefetch_bytes = 0; ///< `.L2::64B/128B/256B`; 0 without
-  std::uint8_t vector = 1;          ///< elements per lane: 1, 2, 4 or 8
-  std::uint8_t sink_lanes = 0;      ///< bit e: vector element e is the sink `_` and is not accessed
+  bool cache_hint = false;           ///< `.L2::cache_hint`; the policy is `policy` or in a register
+  bool is_volatile = false;          ///< `.volatile`: relaxed.sys, instruction count preserved
+  bool is_mmio = false;              ///< `.mmio`: one bus transaction per lane
+  bool is_noncoherent = false;       ///< `ld.global.nc`
+  bool bypass_l1 = false;            ///< SASS `.BYPASS`, `cp.async.cg`: not looked up, not allocated in L1
+  std::uint16_t prefetch_bytes = 0;  ///< `.L2::64B/128B/256B`; 0 without
+  std::uint8_t vector = 1;           ///< elements per lane: 1, 2, 4 or 8
+  std::uint8_t sink_lanes = 0;       ///< bit e: vector element e is the sink `_` and is not accessed
   DataType type = DataType::none;
   AtomicOperation atomic = AtomicOperation::none;
   Proxy proxy = Proxy::generic;
-  std::uint64_t policy = 0;         ///< the 64-bit descriptor where it is a literal
+  std::uint64_t policy = 0;  ///< the 64-bit descriptor where it is a literal
 
   /// Bytes that one lane accesses: 1 to 32.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }
@@ -75,12 +109,10 @@ struct MemOp {
   /// A strong access whose scope reaches beyond the SM, so that L1 must not serve it.
   [[nodiscard]] bool beyond_cta() const { return is_strong() && scope > Scope::cta; }
   [[nodiscard]] bool acquires() const {
-    return semantics == Semantics::acquire || semantics == Semantics::acq_rel ||
-           semantics == Semantics::sc;
+    return semantics == Semantics::acquire || semantics == Semantics::acq_rel || semantics == Semantics::sc;
   }
   [[nodiscard]] bool releases() const {
-    return semantics == Semantics::release || semantics == Semantics::acq_rel ||
-           semantics == Semantics::sc;
+    return semantics == Semantics::release || semantics == Semantics::acq_rel || semantics == Semantics::sc;
   }
   [[nodiscard]] bool reads() const {
     return kind == MemKind::load || kind == MemKind::atomic || kind == MemKind::texture_load ||

@@ -2,7 +2,8 @@
 
 namespace warpline {
 
-L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters, bool with_data)
+L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
+           bool with_data)
     : Component(engine, std::move(name), domain),
       core_(parameters, with_data),
       with_data_(with_data),
@@ -44,8 +45,7 @@ bool L1Lg::accept_read(Request& r) {
   }
   const ReadOutcome out = core_.read(r);
   switch (out.kind) {
-    case ReadOutcome::Kind::stall:
-      return false;
+    case ReadOutcome::Kind::stall: return false;
     case ReadOutcome::Kind::hit:
       served_.push(&r);
       ++served_count_;
@@ -90,12 +90,9 @@ void L1Lg::accept_write(Request& r) {
 
 bool L1Lg::accept(Request& r) {
   switch (r.command) {
-    case Command::read:
-      return accept_read(r);
+    case Command::read: return accept_read(r);
     case Command::write:
-    case Command::reduce:
-      accept_write(r);
-      return true;
+    case Command::reduce: accept_write(r); return true;
     case Command::atomic:
       core_.pass_atomic(r);
       r.epoch = writes_.sent();
@@ -188,11 +185,14 @@ bool L1Lg::busy() const {
 
 void L1Lg::explain(std::vector<Wait>& waits) const {
   if (core_.misses().in_use() != 0)
-    waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched through to_crossbar"});
+    waits.push_back(
+        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched through to_crossbar"});
   if (writes_.outstanding() != 0)
     waits.push_back({name(), std::to_string(writes_.outstanding()) + " writes to be acknowledged by L2"});
-  if (out_count_ != 0) waits.push_back({name(), std::to_string(out_count_) + " requests waiting for to_crossbar"});
-  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+  if (out_count_ != 0)
+    waits.push_back({name(), std::to_string(out_count_) + " requests waiting for to_crossbar"});
+  if (served_count_ != 0)
+    waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
 }
 
 }  // namespace warpline

@@ -15,7 +15,8 @@ namespace warpline {
 /// global lines invalidated (R6).
 class L1Lg final : public Component {
  public:
-  L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters, bool with_data);
+  L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
+       bool with_data);
 
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
@@ -50,12 +51,12 @@ class L1Lg final : public Component {
   /// fills would keep them out for good where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
-  RequestList served_;         ///< answers for the SM
-  RequestList outgoing_;       ///< for the crossbar, in order
+  RequestList served_;    ///< answers for the SM
+  RequestList outgoing_;  ///< for the crossbar, in order
   unsigned served_count_ = 0;
   unsigned out_count_ = 0;
-  unsigned fetches_ = 0;       ///< under way; each may need a place for a write-back
-  RequestList drained_;        ///< maintenance whose writes are performed
+  unsigned fetches_ = 0;  ///< under way; each may need a place for a write-back
+  RequestList drained_;   ///< maintenance whose writes are performed
 };
 
 }  // namespace warpline

@@ -77,7 +77,8 @@ Evicted L1LgCore::store_local(const Request& r) {
     path_.tags().touch(index);
   }
   path_.tags().mark_dirty(index, r.bytes, r.line);
-  if (std::uint8_t* line = path_.lines().at(index); line != nullptr) copy_masked(line, r.data.data(), r.bytes);
+  if (std::uint8_t* line = path_.lines().at(index); line != nullptr)
+    copy_masked(line, r.data.data(), r.bytes);
   count_look_up(r, hits);
   count_eviction(evicted);
   return evicted;

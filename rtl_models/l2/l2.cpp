@@ -62,16 +62,10 @@ bool L2Slice::accept(Request& r) {
   const L2Outcome out = core_.access(r, *this);
   if (out.fetch != 0) fetch(r, out);
   switch (out.kind) {
-    case L2Outcome::Kind::done:
-      serve(&r);
-      return true;
-    case L2Outcome::Kind::wait:
-      return true;
-    case L2Outcome::Kind::pass_on:
-      queue(pcie_out_, &r);
-      return true;
-    case L2Outcome::Kind::stall:
-      return false;
+    case L2Outcome::Kind::done: serve(&r); return true;
+    case L2Outcome::Kind::wait: return true;
+    case L2Outcome::Kind::pass_on: queue(pcie_out_, &r); return true;
+    case L2Outcome::Kind::stall: return false;
   }
   return false;
 }
@@ -152,9 +146,11 @@ void L2Slice::explain(std::vector<Wait>& waits) const {
   if (core_.misses().in_use() != 0)
     waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched from memory"});
   if (out_count_ != 0) waits.push_back({name(), std::to_string(out_count_) + " requests waiting for memory"});
-  if (served_count_ != 0) waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_crossbar"});
+  if (served_count_ != 0)
+    waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_crossbar"});
   if (!sysmem_writes_.idle())
-    waits.push_back({name(), std::to_string(sysmem_writes_.outstanding()) + " write-backs to be taken by the link"});
+    waits.push_back(
+        {name(), std::to_string(sysmem_writes_.outstanding()) + " write-backs to be taken by the link"});
 }
 
 }  // namespace warpline

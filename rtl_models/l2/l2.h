@@ -48,9 +48,9 @@ class L2Slice final : public Component, private WriteBackSink {
   void serve(Request* r);
   [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
 
-  static constexpr unsigned kFillLimit = 4;      ///< answers held before fills wait
-  static constexpr unsigned kServedLimit = 8;    ///< answers held before requests wait
-  static constexpr unsigned kOutgoingLimit = 16; ///< requests to one memory held before input waits
+  static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
+  static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
+  static constexpr unsigned kOutgoingLimit = 16;  ///< requests to one memory held before input waits
   L2Core core_;
   unsigned slices_;
   std::vector<Outgoing> dram_out_;
@@ -58,8 +58,8 @@ class L2Slice final : public Component, private WriteBackSink {
   unsigned out_count_ = 0;
   RequestList served_;
   unsigned served_count_ = 0;
-  RequestList again_;            ///< looked at before anything new (R5)
-  WriteTracker sysmem_writes_;   ///< our write-backs on their way to the link
+  RequestList again_;           ///< looked at before anything new (R5)
+  WriteTracker sysmem_writes_;  ///< our write-backs on their way to the link
   RequestList maintained_;
 };
 

@@ -52,10 +52,10 @@ struct RegionCounters {
 /// What must happen after the core has looked at a request.
 struct L2Outcome {
   enum class Kind : std::uint8_t {
-    done,    ///< answer it
-    wait,    ///< it waits in a miss register
-    pass_on, ///< send it on to system memory as it is; it is answered when it comes back
-    stall,   ///< no miss register is free; nothing happened
+    done,     ///< answer it
+    wait,     ///< it waits in a miss register
+    pass_on,  ///< send it on to system memory as it is; it is answered when it comes back
+    stall,    ///< no miss register is free; nothing happened
   };
   Kind kind = Kind::done;
   SectorMask fetch = 0;                    ///< to be fetched from the line's memory
@@ -66,7 +66,8 @@ struct L2Outcome {
 struct WriteBack {
   PhysicalAddress line;
   ByteMask bytes;
-  const std::uint8_t* data = nullptr;  ///< null where the bytes are in the backing store already, or tags-only
+  const std::uint8_t* data =
+      nullptr;  ///< null where the bytes are in the backing store already, or tags-only
 };
 
 /// Collects the write-backs that one call causes.
@@ -80,12 +81,12 @@ class WriteBackSink {
 
 /// What one L2 slice does: sectored, write-back, point of coherence of the GPU. The bytes of
 /// video memory live in the backing store, which only L2 reaches, so a video-memory access is
-/// performed when it is looked up, whether its sectors are here yet or not; the miss costs time. System-memory lines are
-/// copies, and accesses to one with a fetch under way wait for it in order (R7).
+/// performed when it is looked up, whether its sectors are here yet or not; the miss costs time.
+/// System-memory lines are copies, and accesses to one with a fetch under way wait for it in order (R7).
 class L2Core {
  public:
-  /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice are this
-  /// many line numbers apart.
+  /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice
+  /// are this many line numbers apart.
   L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem);
 
   /// Performs or passes on a read, write, atomic or reduction.
@@ -112,7 +113,8 @@ class L2Core {
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
   L2Outcome miss(Request& r, SectorMask missing);
-  std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction, WriteBackSink& sink);
+  std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction,
+                         WriteBackSink& sink);
   void clean(std::uint32_t index, WriteBackSink& sink);
   void drop_sysmem(std::uint32_t index);
   void fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served, RequestList& again,

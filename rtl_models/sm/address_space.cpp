@@ -7,7 +7,9 @@
 namespace warpline {
 namespace {
 
-bool before(std::uint64_t address, const Mapping& m) { return address < m.base; }
+bool before(std::uint64_t address, const Mapping& m) {
+  return address < m.base;
+}
 
 bool holds(const Mapping& m, std::uint64_t address, unsigned bytes) {
   const std::uint64_t offset = address - m.base;
@@ -18,7 +20,8 @@ bool holds(const Mapping& m, std::uint64_t address, unsigned bytes) {
 
 void AddressSpace::map(const Mapping& mapping) {
   const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), mapping.base, before);
-  WARPLINE_EXPECT(at == mappings_.end() || mapping.bytes <= at->base - mapping.base, "mappings do not overlap");
+  WARPLINE_EXPECT(at == mappings_.end() || mapping.bytes <= at->base - mapping.base,
+                  "mappings do not overlap");
   WARPLINE_EXPECT(at == mappings_.begin() || std::prev(at)->bytes <= mapping.base - std::prev(at)->base,
                   "mappings do not overlap");
   mappings_.insert(at, mapping);

@@ -12,7 +12,7 @@ struct Mapping {
   std::uint64_t base = 0;   ///< virtual, 256-byte aligned
   std::uint64_t bytes = 0;  ///< exact: one past the end is unmapped
   PhysicalAddress physical;
-  std::uint16_t region = 0; ///< the declared buffer, for its counters; 0: none
+  std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
 };
 
 /// The page table of a GPU: which global virtual addresses exist and where they lie. SMs only read

@@ -24,7 +24,8 @@ void Coalescer::start(const MemoryAccess& access, LaneMask lanes, unsigned bytes
                 access.stride == static_cast<std::int64_t>(bytes);
 }
 
-void Coalescer::start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes, std::uint64_t warp_base) {
+void Coalescer::start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes,
+                            std::uint64_t warp_base) {
   access_ = &access;
   lanes_ = remaining_ = lanes;
   bytes_ = bytes;

@@ -10,10 +10,10 @@ namespace warpline {
 
 /// The part of one warp access that falls on one 128-byte line.
 struct LineAccess {
-  std::uint64_t line = 0;   ///< line address
+  std::uint64_t line = 0;  ///< line address
   SectorMask sectors = 0;
   LaneMask lanes = 0;
-  unsigned word = 0;        ///< local memory: the 4-byte word of each lane's access; else 0
+  unsigned word = 0;  ///< local memory: the 4-byte word of each lane's access; else 0
 };
 
 /// Splits a warp's addresses into lines: one LineAccess per distinct line, in the order of the
@@ -38,7 +38,7 @@ class Coalescer {
   LaneMask lanes_ = 0, remaining_ = 0;
   unsigned bytes_ = 0, piece_ = 0, word_ = 0, words_ = 1;
   bool local_ = false;
-  bool contiguous_ = false;   ///< every lane active, each right after the one before
+  bool contiguous_ = false;  ///< every lane active, each right after the one before
   std::uint64_t warp_base_ = 0;
 };
 

@@ -10,13 +10,13 @@ namespace warpline {
 
 /// What a memory instruction of a guest did wrong.
 enum class FaultKind : std::uint8_t {
-  misaligned,     ///< address not a multiple of the access size
-  unmapped,       ///< no such global address
-  shared_range,   ///< beyond the CTA's shared memory
-  local_range,    ///< beyond the thread's local memory
-  constant_range, ///< beyond the constant banks
-  atomic_local,   ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
-  bus_error,      ///< the memory system answered with an error
+  misaligned,      ///< address not a multiple of the access size
+  unmapped,        ///< no such global address
+  shared_range,    ///< beyond the CTA's shared memory
+  local_range,     ///< beyond the thread's local memory
+  constant_range,  ///< beyond the constant banks
+  atomic_local,    ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
+  bus_error,       ///< the memory system answered with an error
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
@@ -36,9 +36,9 @@ enum class FaultKind : std::uint8_t {
 struct Fault {
   FaultKind kind = FaultKind::unmapped;
   Cycle cycle = 0;
-  unsigned slot = 0;             ///< warp slot
+  unsigned slot = 0;  ///< warp slot
   unsigned lane = 0;
-  std::uint64_t address = 0;     ///< as the program wrote it
+  std::uint64_t address = 0;  ///< as the program wrote it
   const Instruction* instruction = nullptr;
 };
 

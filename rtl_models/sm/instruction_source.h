@@ -25,12 +25,12 @@ enum class InstructionKind : std::uint8_t {
 struct Instruction {
   static constexpr unsigned kMaxRegisters = 24;
   InstructionKind kind = InstructionKind::alu;
-  std::uint8_t latency = 4;           ///< of an alu instruction, SM cycles, at least 1
-  std::uint8_t source_count = 0;      ///< the first registers of `registers`
-  std::uint8_t destination_count = 0; ///< those that follow them
+  std::uint8_t latency = 4;            ///< of an alu instruction, SM cycles, at least 1
+  std::uint8_t source_count = 0;       ///< the first registers of `registers`
+  std::uint8_t destination_count = 0;  ///< those that follow them
   std::array<std::uint16_t, kMaxRegisters> registers{};
-  MemOp mem;                          ///< of `memory` and `fence`
-  std::uint32_t pc = 0;               ///< for fault records and explanations
+  MemOp mem;             ///< of `memory` and `fence`
+  std::uint32_t pc = 0;  ///< for fault records and explanations
 };
 
 /// Where the lanes of a memory instruction find their addresses.
@@ -61,9 +61,10 @@ struct MemoryAccess {
   AddressForm form = AddressForm::per_lane;
   std::uint64_t base = 0;
   std::int64_t stride = 0;
-  std::uint64_t policy = 0;          ///< of `.L2::cache_hint`, in a register
-  std::uint64_t* address = nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
-  std::uint64_t* second = nullptr;   ///< per lane: `c` of a compare-and-swap
+  std::uint64_t policy = 0;  ///< of `.L2::cache_hint`, in a register
+  std::uint64_t* address =
+      nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
+  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
   std::uint8_t* data = nullptr;
@@ -96,12 +97,12 @@ struct BarrierOp {
 
 /// What an execution asks of the SM beyond the static instruction.
 struct Issue {
-  LaneMask active = 0;                  ///< lanes that executed it, for the counters
-  MemoryAccess* access = nullptr;       ///< in: set by the SM for `memory`, to be filled
-  BarrierOp barrier;                    ///< out: of `barrier`
-  std::uint64_t sleep_cycles = 0;       ///< out: of `sleep`
-  std::uint64_t clock = 0;              ///< in: SM cycles since reset, for %clock and %clock64
-  const char* fault = nullptr;          ///< out: why the program ended this warp (`trap`); null: it did not
+  LaneMask active = 0;             ///< lanes that executed it, for the counters
+  MemoryAccess* access = nullptr;  ///< in: set by the SM for `memory`, to be filled
+  BarrierOp barrier;               ///< out: of `barrier`
+  std::uint64_t sleep_cycles = 0;  ///< out: of `sleep`
+  std::uint64_t clock = 0;         ///< in: SM cycles since reset, for %clock and %clock64
+  const char* fault = nullptr;     ///< out: why the program ended this warp (`trap`); null: it did not
 };
 
 /// Whether a warp can run.

@@ -16,12 +16,12 @@ namespace warpline {
 struct KernelInfo {
   std::string name;
   Dim3 grid;
-  Dim3 block;                                  ///< 1 to 1024 threads
-  std::uint32_t registers = 0;                 ///< register numbers lie in [0, registers)
-  std::uint32_t shared_bytes = 0;              ///< per CTA, static and dynamic
-  std::uint32_t local_bytes = 0;               ///< per thread, a multiple of 4
-  bool carries_data = true;                    ///< false: addresses only, memory holds no bytes
-  std::vector<std::uint8_t> parameters;        ///< the parameter block, as constant bank 0 gets it
+  Dim3 block;                            ///< 1 to 1024 threads
+  std::uint32_t registers = 0;           ///< register numbers lie in [0, registers)
+  std::uint32_t shared_bytes = 0;        ///< per CTA, static and dynamic
+  std::uint32_t local_bytes = 0;         ///< per thread, a multiple of 4
+  bool carries_data = true;              ///< false: addresses only, memory holds no bytes
+  std::vector<std::uint8_t> parameters;  ///< the parameter block, as constant bank 0 gets it
   [[nodiscard]] unsigned threads_per_cta() const { return static_cast<unsigned>(block.count()); }
   [[nodiscard]] unsigned warps_per_cta() const { return (threads_per_cta() + kWarpLanes - 1) / kWarpLanes; }
 };

@@ -53,7 +53,9 @@ void LoadStoreUnit::pop_front() {
   --queue_count_;
 }
 
-void LoadStoreUnit::retire(unsigned index) { free_.push_back(index); }
+void LoadStoreUnit::retire(unsigned index) {
+  free_.push_back(index);
+}
 
 void LoadStoreUnit::kill(unsigned slot) {
   for (Entry& e : entries_)
@@ -225,14 +227,16 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   } else {
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
-      last_fault_ = {FaultKind::bus_error, now, e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
-                     r.virtual_line.value, e.instruction};
+      last_fault_ = {
+          FaultKind::bus_error, now,          e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
+          r.virtual_line.value, e.instruction};
       events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
     } else if (map_.with_data && !e.killed && e.instruction->mem.reads()) {
       scatter(e, r);
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
-    if (--e.lines_pending == 0 && e.sent) events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready});
+    if (--e.lines_pending == 0 && e.sent)
+      events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready});
   }
   owner_.engine().pool().release(&r);
 }

@@ -18,7 +18,8 @@ namespace warpline {
 
 /// Counters of a load/store unit.
 struct LsuCounters {
-  std::uint64_t instructions = 0, global_requests = 0, global_sectors = 0, local_requests = 0, local_sectors = 0;
+  std::uint64_t instructions = 0, global_requests = 0, global_sectors = 0, local_requests = 0,
+                local_sectors = 0;
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0;
@@ -26,7 +27,8 @@ struct LsuCounters {
   template <class F>
   void visit(F&& f) const {
     f("instructions", instructions, "instructions", "memory instructions with at least one active lane");
-    f("global_requests", global_requests, "lines", "128-byte lines, summed over warp instructions on global addresses");
+    f("global_requests", global_requests, "lines",
+      "128-byte lines, summed over warp instructions on global addresses");
     f("global_sectors", global_sectors, "sectors", "32-byte sectors, likewise");
     f("local_requests", local_requests, "lines", "128-byte lines of local memory");
     f("local_sectors", local_sectors, "sectors", "32-byte sectors of local memory");
@@ -45,10 +47,10 @@ struct LsuCounters {
 /// Where the memory of a running kernel lies.
 struct MemoryMap {
   const AddressSpace* space = nullptr;
-  PhysicalAddress constant_base;      ///< of constant address 0
-  PhysicalAddress local_base;         ///< of the SM's local memory
-  std::uint32_t local_bytes = 0;      ///< per thread
-  bool with_data = true;              ///< bounds of shared and local memory are checked, data moves
+  PhysicalAddress constant_base;  ///< of constant address 0
+  PhysicalAddress local_base;     ///< of the SM's local memory
+  std::uint32_t local_bytes = 0;  ///< per thread
+  bool with_data = true;          ///< bounds of shared and local memory are checked, data moves
 };
 
 /// The ports of the load/store unit.
@@ -61,14 +63,14 @@ struct LsuPorts {
 /// Something the rest of the SM must know.
 struct LsuEvent {
   enum class Kind : std::uint8_t {
-    completed,  ///< the instruction is done: results are in `entry`'s access, a store has passed L1 (R4)
-    maintained, ///< the warp's drain or invalidation is done
-    faulted,    ///< last_fault() says how; at most one per cycle and call
+    completed,   ///< the instruction is done: results are in `entry`'s access, a store has passed L1 (R4)
+    maintained,  ///< the warp's drain or invalidation is done
+    faulted,     ///< last_fault() says how; at most one per cycle and call
   };
   Kind kind = Kind::completed;
   unsigned slot = 0;
   unsigned entry = 0;
-  Cycle ready = 0;   ///< when the results can be read
+  Cycle ready = 0;  ///< when the results can be read
 };
 
 /// Load/store unit of one SM: takes memory instructions in issue order, finds their space,
@@ -81,15 +83,15 @@ class LoadStoreUnit {
     explicit Entry(LaneBuffers& buffers) : access(buffers) {}
     const Instruction* instruction = nullptr;  ///< null: a maintenance request
     unsigned slot = 0;
-    unsigned lines_pending = 0;    ///< requests sent and not yet answered
-    bool sent = false;             ///< all requests are sent
-    bool killed = false;           ///< its warp has faulted: results go nowhere
+    unsigned lines_pending = 0;  ///< requests sent and not yet answered
+    bool sent = false;           ///< all requests are sent
+    bool killed = false;         ///< its warp has faulted: results go nowhere
     std::uint8_t maintenance = 0;
     Scope scope = Scope::none;
-    std::uint64_t shared_base = 0; ///< of the CTA in shared memory
+    std::uint64_t shared_base = 0;  ///< of the CTA in shared memory
     std::uint32_t shared_bytes = 0;
-    Cycle at = 0;                  ///< when it reaches the unit
-    Cycle ready = 0;               ///< when its results can be read, as far as it is known
+    Cycle at = 0;     ///< when it reaches the unit
+    Cycle ready = 0;  ///< when its results can be read, as far as it is known
     MemoryAccess access;
   };
 
@@ -127,11 +129,11 @@ class LoadStoreUnit {
   struct Head {
     bool started = false;
     LaneMask global = 0, shared = 0, local = 0, constant = 0;
-    Space space = Space::generic;   ///< of the lines being sent; generic: none yet
-    bool line_held = false;         ///< `line` waits for its port
+    Space space = Space::generic;  ///< of the lines being sent; generic: none yet
+    bool line_held = false;        ///< `line` waits for its port
     LineAccess line;
     Coalescer coalescer;
-    Cycle busy_until = 0;           ///< shared-memory banks
+    Cycle busy_until = 0;  ///< shared-memory banks
   };
   void begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] bool take_whole_line(const Entry& e);
@@ -161,7 +163,7 @@ class LoadStoreUnit {
   std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
   std::vector<Entry> entries_;
   std::vector<unsigned> free_;
-  std::vector<unsigned> queue_;       ///< ring of the entries not yet worked off
+  std::vector<unsigned> queue_;  ///< ring of the entries not yet worked off
   unsigned queue_head_ = 0, queue_count_ = 0;
   Head head_;
   SharedMemory shared_;

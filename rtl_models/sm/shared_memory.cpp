@@ -40,7 +40,8 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 
 }  // namespace
 
-unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes, std::uint64_t window) {
+unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes,
+                              std::uint64_t window) {
   const unsigned bytes = op.bytes_per_lane();
   const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
   const unsigned words_per_lane = std::max(1U, bytes / 4);
@@ -83,7 +84,8 @@ void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes
 }
 
 void SharedMemory::clear(std::uint64_t base, std::uint64_t bytes) {
-  if (!bytes_.empty()) std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(base), bytes, std::uint8_t{0});
+  if (!bytes_.empty())
+    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(base), bytes, std::uint8_t{0});
 }
 
 }  // namespace warpline

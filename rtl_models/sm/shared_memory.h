@@ -11,15 +11,18 @@ namespace warpline {
 /// Shared memory of one SM: one array that resident CTAs have parts of, in banks of 4 bytes.
 class SharedMemory {
  public:
-  SharedMemory(unsigned bytes, unsigned banks, bool with_data) : bytes_(with_data ? bytes : 0), banks_(banks) {}
+  SharedMemory(unsigned bytes, unsigned banks, bool with_data)
+      : bytes_(with_data ? bytes : 0), banks_(banks) {}
 
   /// Cycles that an access occupies the banks: in each part of the warp that moves 128 bytes at
   /// most, the largest number of different words that fall in one bank; atomics count lanes
   /// instead of words. Lanes that touch the same word share it.
-  [[nodiscard]] unsigned passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes, std::uint64_t window);
+  [[nodiscard]] unsigned passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes,
+                                std::uint64_t window);
   /// Performs the access: loads and atomics fill `access.data`. `base`: of the CTA's part;
   /// `window`: what the addresses count from. Pre: all in range.
-  void perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base, std::uint64_t window);
+  void perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base,
+               std::uint64_t window);
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 

@@ -13,7 +13,8 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       warps_(parameters.warp_slots),
       partition_(parameters.partitions, 0),
       turn_(parameters.partitions, 0) {
-  for (unsigned s = 0; s < parameters.warp_slots; ++s) partition_[s % parameters.partitions] |= std::uint64_t{1} << s;
+  for (unsigned s = 0; s < parameters.warp_slots; ++s)
+    partition_[s % parameters.partitions] |= std::uint64_t{1} << s;
 }
 
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -132,15 +133,9 @@ void Sm::issue(Cycle now, unsigned slot) {
   counters_.thread_instructions += lane_count(issue.active);
   if (issue.fault != nullptr) record_fault(now, slot, i, issue);
   switch (i.kind) {
-    case InstructionKind::alu:
-      scoreboard_.set(slot, i, domain().after(now, i.latency));
-      break;
-    case InstructionKind::sleep:
-      w.issue_edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
-      break;
-    case InstructionKind::barrier:
-      issue_barrier(slot, issue);
-      break;
+    case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
+    case InstructionKind::sleep: w.issue_edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles); break;
+    case InstructionKind::barrier: issue_barrier(slot, issue); break;
     case InstructionKind::fence:
       if (i.mem.scope > Scope::cta) {
         const bool sys = i.mem.scope == Scope::sys;
@@ -150,8 +145,7 @@ void Sm::issue(Cycle now, unsigned slot) {
         issue_maintenance(now, slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
       }
       break;
-    case InstructionKind::memory:
-      break;
+    case InstructionKind::memory: break;
   }
 }
 
@@ -171,9 +165,10 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   const bool wide = i.mem.scope > Scope::cta;
   if (i.mem.releases() && wide && !w.drained) {
     const bool sys = i.mem.scope == Scope::sys;
-    issue_maintenance(now, slot,
-                      static_cast<std::uint8_t>(maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U)),
-                      i.mem.scope, Hold::drain);
+    issue_maintenance(
+        now, slot,
+        static_cast<std::uint8_t>(maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U)),
+        i.mem.scope, Hold::drain);
     return;
   }
   w.drained = false;
@@ -228,10 +223,13 @@ Cycle Sm::tick(Cycle now) {
   Cycle next = lsu_.next_work(now);
   const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
   if (issuable != 0 || dones_ != 0) return std::min(next, domain().after(now, 1));
-  if (const std::uint64_t edge = ready_.next_edge(); edge != kNever) next = std::min(next, domain().cycle_of(edge));
+  if (const std::uint64_t edge = ready_.next_edge(); edge != kNever)
+    next = std::min(next, domain().cycle_of(edge));
   return next;
 }
 
-bool Sm::busy() const { return active_warps_ != 0 || dones_ != 0 || !lsu_.idle(); }
+bool Sm::busy() const {
+  return active_warps_ != 0 || dones_ != 0 || !lsu_.idle();
+}
 
 }  // namespace warpline

@@ -15,7 +15,8 @@ namespace warpline {
 
 /// Counters of an SM beside those of its load/store unit.
 struct SmCounters {
-  std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0, program_faults = 0;
+  std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0,
+                program_faults = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -74,13 +75,13 @@ class Sm final : public Component {
   enum class Hold : std::uint8_t { none, drain, maintenance, acquire };
   struct Warp {
     bool active = false;
-    bool drained = false;      ///< the drain before its next instruction is done
+    bool drained = false;  ///< the drain before its next instruction is done
     Hold hold = Hold::none;
-    unsigned cta = 0;          ///< CTA slot
-    LaneMask live = 0;         ///< lanes that had not exited when barriers last looked
-    unsigned loads = 0;        ///< loads and atomics in flight
-    unsigned stores = 0;       ///< stores and reductions that have not passed L1
-    std::uint64_t issue_edge = 0;  ///< earliest edge of its next issue
+    unsigned cta = 0;                  ///< CTA slot
+    LaneMask live = 0;                 ///< lanes that had not exited when barriers last looked
+    unsigned loads = 0;                ///< loads and atomics in flight
+    unsigned stores = 0;               ///< stores and reductions that have not passed L1
+    std::uint64_t issue_edge = 0;      ///< earliest edge of its next issue
     std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
     const Instruction* next = nullptr;
   };
@@ -123,12 +124,12 @@ class Sm final : public Component {
   ReadyWarps ready_;
   std::vector<Warp> warps_;
   std::vector<Cta> ctas_;
-  std::uint64_t memory_next_ = 0;            ///< warps whose next instruction needs the load/store unit
-  std::vector<std::uint64_t> partition_;     ///< slots of each issue partition
-  std::vector<unsigned> turn_;               ///< slot after the last that issued, per partition
+  std::uint64_t memory_next_ = 0;         ///< warps whose next instruction needs the load/store unit
+  std::vector<std::uint64_t> partition_;  ///< slots of each issue partition
+  std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
   std::uint64_t edge_ = 0;
   unsigned active_warps_ = 0;
-  unsigned dones_ = 0;                       ///< CTAs to be reported
+  unsigned dones_ = 0;  ///< CTAs to be reported
   bool with_data_ = true;
   std::vector<LsuEvent> events_;
   std::vector<FaultReport> faults_;

@@ -11,14 +11,14 @@ namespace warpline {
 struct SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
-  unsigned partitions = 4;        ///< issue partitions; warp slot n belongs to n % partitions
-  unsigned shared_bytes = 98304;  ///< shared memory of all resident CTAs
-  unsigned shared_banks = 32;     ///< banks of 4 bytes
-  unsigned shared_latency = 19;   ///< from the last conflict-free pass to the data
-  unsigned issue_latency = 4;     ///< from issue to the load/store unit
-  unsigned writeback_latency = 2; ///< from a response to a register that can be read
-  unsigned lsu_entries = 64;      ///< memory instructions in flight
-  unsigned lsu_queue = 16;        ///< of these, issued and not yet worked off
+  unsigned partitions = 4;         ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned shared_bytes = 98304;   ///< shared memory of all resident CTAs
+  unsigned shared_banks = 32;      ///< banks of 4 bytes
+  unsigned shared_latency = 19;    ///< from the last conflict-free pass to the data
+  unsigned issue_latency = 4;      ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;  ///< from a response to a register that can be read
+  unsigned lsu_entries = 64;       ///< memory instructions in flight
+  unsigned lsu_queue = 16;         ///< of these, issued and not yet worked off
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>

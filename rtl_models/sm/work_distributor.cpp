@@ -48,7 +48,8 @@ Cycle WorkDistributor::tick(Cycle now) {
 }
 
 void WorkDistributor::explain(std::vector<Wait>& waits) const {
-  waits.push_back({name(), std::to_string(total_ - done_) + " of " + std::to_string(total_) + " CTAs to finish"});
+  waits.push_back(
+      {name(), std::to_string(total_ - done_) + " of " + std::to_string(total_) + " CTAs to finish"});
 }
 
 }  // namespace warpline

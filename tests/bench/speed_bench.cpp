@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "warpline/cache/tag_array.h"
+#include "warpline/config/loader.h"
 #include "warpline/crossbar/crossbar_core.h"
 #include "warpline/dram/dram_core.h"
+#include "warpline/gpu/gpu_platform.h"
 #include "warpline/l1_lg/l1_lg_core.h"
 #include "warpline/l2/l2_core.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
 
 namespace warpline {
 namespace {
@@ -23,7 +23,9 @@ struct Stream {
   std::uint64_t lines = 0;
   std::uint64_t warps = 0;
   std::uint64_t loads_per_warp = 0;
-  [[nodiscard]] std::uint64_t line(std::uint64_t warp, std::uint64_t i) const { return (i * warps + warp) % lines; }
+  [[nodiscard]] std::uint64_t line(std::uint64_t warp, std::uint64_t i) const {
+    return (i * warps + warp) % lines;
+  }
 };
 
 constexpr unsigned kRegisters = 8;
@@ -102,7 +104,8 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// The order in which SMs take the stream's lines: CTAs are dealt out one by one, so CTA c runs on SM c mod SMs.
+/// The order in which SMs take the stream's lines: CTAs are dealt out one by one, so CTA c runs on SM c mod
+/// SMs.
 template <class LookUp>
 void replay(const Stream& s, unsigned sms, LookUp&& look_up) {
   const std::uint64_t ctas_per_sm = (s.warps / kWarpsPerCta + sms - 1) / sms;
@@ -233,15 +236,21 @@ Figure measure(const GpuConfig& config, const Stream& stream, unsigned repetitio
   return best;
 }
 
-std::uint64_t loads_for(std::uint64_t requests, std::uint64_t warps) { return std::max<std::uint64_t>(1, requests / warps); }
+std::uint64_t loads_for(std::uint64_t requests, std::uint64_t warps) {
+  return std::max<std::uint64_t>(1, requests / warps);
+}
 
 /// Requests per second, and how many times the cost of bare look-ups that is.
 void rates(const GpuConfig& config) {
   const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
-  std::printf("Warp requests per second of CPU time, tags only: %u SMs of %u warps, %u slices, %u channels; best of 5\n\n",
-              config.sms, kWarpsPerSm, config.l2.slices, config.dram.channels);
-  std::printf("%-8s %12s %8s   %18s   %18s\n", "stream", "requests/s", "aim", "x bare tags (bar)", "x timeless cores");
-  const Case cases[] = {{"L1 hit", 16384, 8, 10}, {"L2 hit", 4U << 20U, 1.5, 15}, {"DRAM", 256U << 20U, 1, 20}};
+  std::printf(
+      "Warp requests per second of CPU time, tags only: %u SMs of %u warps, %u slices, %u channels; best of "
+      "5\n\n",
+      config.sms, kWarpsPerSm, config.l2.slices, config.dram.channels);
+  std::printf("%-8s %12s %8s   %18s   %18s\n", "stream", "requests/s", "aim", "x bare tags (bar)",
+              "x timeless cores");
+  const Case cases[] = {
+      {"L1 hit", 16384, 8, 10}, {"L2 hit", 4U << 20U, 1.5, 15}, {"DRAM", 256U << 20U, 1, 20}};
   for (const Case& c : cases) {
     const Stream s{c.bytes / kLineBytes, warps, loads_for(1'000'000, warps)};
     const Figure f = measure(config, s, 5);
@@ -269,7 +278,8 @@ void growth(const GpuConfig& base) {
   };
   const Figure few = at(small), many = at(large);
   std::printf("%-28s %6.2f   (bar 1.30)\n", "144 to 8 SMs", many.model / few.model);
-  std::printf("%-28s %6.2f   (bar 1.15)\n", "the same, to the bare tags", many.model / many.tags / (few.model / few.tags));
+  std::printf("%-28s %6.2f   (bar 1.15)\n", "the same, to the bare tags",
+              many.model / many.tags / (few.model / few.tags));
 }
 
 int run() {
@@ -283,4 +293,6 @@ int run() {
 }  // namespace
 }  // namespace warpline
 
-int main() { return warpline::run(); }
+int main() {
+  return warpline::run();
+}

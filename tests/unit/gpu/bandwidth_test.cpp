@@ -83,9 +83,9 @@ TEST(IdleLatency, IsExactlyTheSumOfTheStagesAtEveryLevel) {
   const unsigned l1 = c.sm.issue_latency + 3 + 5 + c.sm.writeback_latency;
   const unsigned l2 = l1 + 11 + 17 + 23 + 31;
   const unsigned dram = l2 + 41 + 47 + c.dram.activate + c.dram.column + c.dram.sector_cycles;
-  const unsigned link = l2 + 53 + 59 + (c.pcie.tlp_overhead + c.pcie.bytes_per_cycle - 1) / c.pcie.bytes_per_cycle +
-                        2 * c.pcie.latency +
-                        (c.pcie.tlp_overhead + 32 + c.pcie.bytes_per_cycle - 1) / c.pcie.bytes_per_cycle;
+  const unsigned link =
+      l2 + 53 + 59 + (c.pcie.tlp_overhead + c.pcie.bytes_per_cycle - 1) / c.pcie.bytes_per_cycle +
+      2 * c.pcie.latency + (c.pcie.tlp_overhead + 32 + c.pcie.bytes_per_cycle - 1) / c.pcie.bytes_per_cycle;
   const auto chase = [&c](std::uint64_t footprint, Aperture aperture, bool warm) {
     RunOptions options;
     options.tags_only = true;

@@ -37,16 +37,18 @@ TEST_P(PublishedChase, IsMetWithinTenPercent) {
   const std::uint64_t loads = std::min<std::uint64_t>(footprint / 128, 40'000);
   const double cycles = cycles_per_load(preset(row.gpu), footprint, loads);
   RecordProperty("cycles", std::to_string(cycles));
-  std::printf("%s %llu kB: %.1f cycles, published %.1f\n", row.gpu, static_cast<unsigned long long>(row.kilobytes),
-              cycles, row.published);
+  std::printf("%s %llu kB: %.1f cycles, published %.1f\n", row.gpu,
+              static_cast<unsigned long long>(row.kilobytes), cycles, row.published);
   EXPECT_NEAR(cycles, row.published, 0.1 * row.published);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, PublishedChase,
-                         testing::Values(Row{"v100", 16, 28.0}, Row{"v100", 2053, 212.1}, Row{"v100", 99570, 431.4},
-                                         Row{"a100", 16, 33.1}, Row{"a100", 2053, 205.5}, Row{"a100", 136996, 550.2}),
+                         testing::Values(Row{"v100", 16, 28.0}, Row{"v100", 2053, 212.1},
+                                         Row{"v100", 99570, 431.4}, Row{"a100", 16, 33.1},
+                                         Row{"a100", 2053, 205.5}, Row{"a100", 136996, 550.2}),
                          [](const auto& row) {
-                           return std::string(row.param.gpu) + "_" + std::to_string(row.param.kilobytes) + "kB";
+                           return std::string(row.param.gpu) + "_" + std::to_string(row.param.kilobytes) +
+                                  "kB";
                          });
 
 }  // namespace

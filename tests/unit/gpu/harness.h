@@ -29,8 +29,9 @@ class AllCounters final : public CounterVisitor {
         if (!inside) plain += c;
         if (c == ']') inside = false;
       }
-      if (plain == path || (plain.size() > path.size() && plain.compare(plain.size() - path.size() - 1, 1, ".") == 0 &&
-                            plain.compare(plain.size() - path.size(), path.size(), path) == 0))
+      if (plain == path ||
+          (plain.size() > path.size() && plain.compare(plain.size() - path.size() - 1, 1, ".") == 0 &&
+           plain.compare(plain.size() - path.size(), path.size(), path) == 0))
         sum += value;
     }
     return sum;

@@ -16,7 +16,9 @@ struct Outcome {
 
 GpuConfig random_machine(Random& random) {
   GpuConfig c = preset("mini");
-  const auto pick = [&random](std::initializer_list<unsigned> list) { return *(list.begin() + random.below(list.size())); };
+  const auto pick = [&random](std::initializer_list<unsigned> list) {
+    return *(list.begin() + random.below(list.size()));
+  };
   c.sms = pick({1, 2, 3, 5});
   c.l2.slices = pick({1, 2, 3, 4, 7});
   c.dram.channels = pick({1, 2, 3, 5, 8});
@@ -67,7 +69,8 @@ TEST(TickModes, LazyEveryCycleAndSpuriousShuffledTicksGiveTheSameRun) {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {
     Random random(seed);
     const GpuConfig config = random_machine(random);
-    ASSERT_TRUE(config.problems().empty()) << config.problems().front().path << config.problems().front().message;
+    ASSERT_TRUE(config.problems().empty())
+        << config.problems().front().path << config.problems().front().message;
     const Outcome lazy = play(config, seed, TickMode::lazy);
     const Outcome every = play(config, seed, TickMode::every_cycle);
     const Outcome shuffled = play(config, seed, TickMode::spurious_and_shuffled);
