@@ -137,7 +137,7 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
   const std::uint64_t threads = info.block.count();
   if (threads == 0 || threads > 1024)
     out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
-  if (info.grid.count() == 0) out.push_back("the grid has no CTA");
+  if (info.grid.count() == 0) out.emplace_back("the grid has no CTA");
   if (threads <= 1024 && info.warps_per_cta() > sm.warp_slots)
     out.push_back("a CTA of " + std::to_string(info.warps_per_cta()) + " warps does not fit an SM of " +
                   std::to_string(sm.warp_slots) + " warp slots");
@@ -145,12 +145,12 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
     out.push_back("a CTA uses " + std::to_string(info.shared_bytes) + " bytes of shared memory; an SM has " +
                   std::to_string(sm.shared_bytes));
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
-    out.push_back("the parameters do not fit constant bank 0");
+    out.emplace_back("the parameters do not fit constant bank 0");
   if (info.carries_data && state_->local_bytes(info) > state_->config.vidmem_bytes - state_->vidmem_used)
     out.push_back("local memory of " + std::to_string(info.local_bytes) +
                   " bytes per thread does not fit video memory");
   if (!info.carries_data && !state_->options.tags_only)
-    out.push_back("the program carries no data; it runs on a platform without data only");
+    out.emplace_back("the program carries no data; it runs on a platform without data only");
   return out;
 }
 

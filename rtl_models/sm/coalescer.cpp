@@ -39,7 +39,7 @@ void Coalescer::start_local(const MemoryAccess& access, LaneMask lanes, unsigned
 
 std::uint64_t Coalescer::address(unsigned lane, unsigned word) const {
   const std::uint64_t a = access_->address_of(lane);
-  return local_ ? local_address(warp_base_, a + word * 4U, lane) : a;
+  return local_ ? local_address(warp_base_, a + std::uint64_t{word} * 4, lane) : a;
 }
 
 LineAccess Coalescer::next() {
@@ -52,7 +52,7 @@ LineAccess Coalescer::next() {
     const auto room = static_cast<unsigned>((out.line + kLineBytes - at) / bytes_);
     const unsigned n = std::min(room, kWarpLanes - first);
     out.lanes = (n == kWarpLanes ? ~LaneMask{0} : ((LaneMask{1} << n) - 1)) << first;
-    out.sectors = sectors_between(at, at + n * bytes_ - 1);
+    out.sectors = sectors_between(at, at + std::uint64_t{n} * bytes_ - 1);
   } else {
     for (LaneMask m = remaining_; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));

@@ -44,144 +44,6 @@ SectorMask prefetch_sectors(unsigned bytes, SectorMask sectors) {
 
 }  // namespace
 
-std::uint64_t LoadStoreUnit::constant_address(const Entry& e, std::uint64_t address) const {
-  return e.instruction->mem.space == Space::param
-             ? ConstantBanks::address(ConstantBanks::kParameterBank,
-                                      ConstantBanks::kParameterOffset + address)
-             : address;
-}
-
-/// Sorts the lanes by space and makes every address an offset in its space. A strided global
-/// access keeps its form.
-bool LoadStoreUnit::classify(Entry& e) {
-  const LaneMask lanes = e.access.active;
-  MemoryAccess& a = e.access;
-  const auto spell_out = [&a] {
-    if (a.form == AddressForm::per_lane) return;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      const std::uint64_t address = a.address_of(lane);
-      a.address[lane] = address;
-    }
-    a.form = AddressForm::per_lane;
-  };
-  switch (e.instruction->mem.space) {
-    case Space::global: head_.global = lanes; return true;
-    case Space::shared: head_.shared = lanes; return true;
-    case Space::local: head_.local = lanes; return true;
-    case Space::constant:
-    case Space::param:
-      spell_out();
-      for (LaneMask m = lanes; m != 0; m &= m - 1) {
-        std::uint64_t& address = a.address[static_cast<unsigned>(__builtin_ctz(m))];
-        address = constant_address(e, address);
-      }
-      head_.constant = lanes;
-      return true;
-    default: break;
-  }
-  spell_out();
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const LaneMask bit = LaneMask{1} << lane;
-    switch (AddressWindows::space_of(a.address[lane])) {
-      case Space::shared: head_.shared |= bit; break;
-      case Space::local:
-        head_.local |= bit;
-        a.address[lane] = AddressWindows::from_generic(Space::local, a.address[lane]);
-        break;
-      default: head_.global |= bit;
-    }
-  }
-  return true;
-}
-
-/// The commonest access needs no coalescing: all lanes load consecutive bytes that fill one line
-/// of global memory. Holds that line if so.
-bool LoadStoreUnit::take_whole_line(const Entry& e) {
-  const MemoryAccess& a = e.access;
-  const MemOp& op = e.instruction->mem;
-  if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} ||
-      a.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
-      op.bytes_per_lane() != 4 || map_.space->find(a.base, kLineBytes, mapping_hint_) == nullptr)
-    return false;
-  head_.space = Space::global;
-  head_.line = {a.base, kAllSectors, a.active, 0};
-  head_.line_held = true;
-  return true;
-}
-
-std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
-  const unsigned bytes = e.instruction->mem.bytes_per_lane();
-  const MemoryAccess& a = e.access;
-  const auto first = static_cast<unsigned>(__builtin_ctz(head_.global));
-  const auto last = kWarpLanes - 1 - static_cast<unsigned>(__builtin_clz(head_.global));
-  // The usual case: all of the warp in one mapping, found with one look.
-  std::uint64_t low = a.address_of(first), high = low;
-  if (a.form == AddressForm::strided) {
-    high = a.address_of(last);
-    if (high < low) std::swap(low, high);
-  } else {
-    for (LaneMask m = head_.global; m != 0; m &= m - 1) {
-      const std::uint64_t x = a.address[static_cast<unsigned>(__builtin_ctz(m))];
-      low = std::min(low, x);
-      high = std::max(high, x);
-    }
-  }
-  if (high - low < (1U << 30U) &&
-      map_.space->find(low, static_cast<unsigned>(high - low) + bytes, mapping_hint_) != nullptr)
-    return std::nullopt;
-  for (LaneMask m = head_.global; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t x = a.address_of(lane);
-    if (map_.space->find(x, bytes, mapping_hint_) == nullptr)
-      return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
-  }
-  return std::nullopt;
-}
-
-std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
-  const unsigned bytes = e.instruction->mem.bytes_per_lane();
-  const MemoryAccess& a = e.access;
-  const bool skip_each = a.form == AddressForm::strided && a.base % bytes == 0 && a.stride % bytes == 0;
-  const std::uint64_t shared_window =
-      e.instruction->mem.space == Space::generic ? AddressWindows::kSharedBase : std::uint64_t{0};
-  const bool bounded = map_.with_data;
-  const MemKind kind = e.instruction->mem.kind;
-  const bool atomic = kind == MemKind::atomic || kind == MemKind::reduction;
-  if (a.form == AddressForm::per_lane && head_.global == a.active) {
-    // The usual case, without a branch per lane; bytes is a power of two.
-    std::uint64_t low_bits = 0;
-    for (LaneMask m = a.active; m != 0; m &= m - 1)
-      low_bits |= a.address[static_cast<unsigned>(__builtin_ctz(m))];
-    if ((low_bits & (bytes - 1)) == 0) return check_global(e);
-  }
-  for (LaneMask m = skip_each && head_.global == a.active ? 0 : a.active; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const LaneMask bit = m & -m;
-    const std::uint64_t x = a.address_of(lane);
-    const auto beyond = [bytes](std::uint64_t offset, std::uint64_t size) {
-      return offset > size || size - offset < bytes;
-    };
-    if (x % bytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
-    if ((head_.shared & bit) != 0 && bounded && beyond(x - shared_window, e.shared_bytes))
-      return Fault{FaultKind::shared_range, 0, 0, lane, x, nullptr};
-    if ((head_.local & bit) != 0 && atomic) return Fault{FaultKind::atomic_local, 0, 0, lane, x, nullptr};
-    if ((head_.local & bit) != 0 && bounded && beyond(x, map_.local_bytes))
-      return Fault{FaultKind::local_range, 0, 0, lane, x, nullptr};
-    if ((head_.constant & bit) != 0 && beyond(x, ConstantBanks::kBanks * ConstantBanks::kBankBytes))
-      return Fault{FaultKind::constant_range, 0, 0, lane, x, nullptr};
-  }
-  return head_.global == 0 ? std::nullopt : check_global(e);
-}
-
-/// The fault's address as the program wrote it: undoes what classify() did to it.
-std::uint64_t LoadStoreUnit::address_as_written(const Entry& e, const Fault& fault) const {
-  const Space space = e.instruction->mem.space;
-  if (space == Space::generic && ((head_.local >> fault.lane) & 1U) != 0)
-    return AddressWindows::to_generic(Space::local, fault.address);
-  return space == Space::param ? fault.address - constant_address(e, 0) : fault.address;
-}
-
 void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& line) {
   const MemOp& op = e.instruction->mem;
   r.command = command_of(op);
@@ -221,7 +83,8 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
       const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
       r.bytes.set(offset, piece);
-      if (map_.with_data) __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + line.word * 4U, piece);
+      if (map_.with_data)
+        __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + std::size_t{line.word} * 4, piece);
     }
   }
 }
@@ -260,9 +123,9 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
       for (unsigned word = 0; word * 4 < bytes; ++word) {
         const std::uint64_t at =
-            local_address(local_warp_base(e.slot), e.access.address_of(lane) + word * 4U, lane);
+            local_address(local_warp_base(e.slot), e.access.address_of(lane) + std::uint64_t{word} * 4, lane);
         if (at - line < kLineBytes)
-          __builtin_memcpy(e.access.lane_data(lane) + word * 4U, &r.data[at - line], piece);
+          __builtin_memcpy(e.access.lane_data(lane) + std::size_t{word} * 4, &r.data[at - line], piece);
       }
     }
     return;

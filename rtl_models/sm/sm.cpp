@@ -197,7 +197,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
 }
 
 void Sm::handle_events(Cycle now) {
-  for (std::size_t k = 0; k < events_.size(); ++k) handle(events_[k], now);
+  for (const LsuEvent& event : events_) handle(event, now);
   events_.clear();
 }
 
