@@ -27,14 +27,15 @@ ReadOutcome ReadPath::read(Request& r) {
     out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
     entry.pending |= missing;
     r.missing = missing;
-    r.bytes = ByteMask{};
+    r.captured = false;
     entry.waiters.push(&r);
   }
   if (present) {
     tags_.touch(index);
     if (const std::uint8_t* line = lines_.at(index); line != nullptr) {
       copy_sectors(r.data.data(), line, out.hits);
-      if (missing != 0) {
+      if (missing != 0 && tags_.state(index).has_dirty) {
+        r.captured = true;
         r.bytes = tags_.dirty(index) & ByteMask::of_sectors(missing);
         copy_masked(r.data.data(), line, r.bytes);
       }
@@ -50,7 +51,7 @@ void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, Re
     const auto got = static_cast<SectorMask>(w->missing & fetched.sectors);
     if (fetched.status != Status::ok) w->status = fetched.status;
     if (lines_.at(0) != nullptr) {
-      if (w->bytes.any()) {
+      if (w->captured) {
         copy_masked(w->data.data(), fetched.data.data(), ByteMask::of_sectors(got) & ~w->bytes);
       } else {
         copy_sectors(w->data.data(), fetched.data.data(), got);
@@ -58,7 +59,6 @@ void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, Re
     }
     w->missing = static_cast<SectorMask>(w->missing & ~got);
     if (w->missing == 0) {
-      w->bytes = ByteMask{};
       served.push(w);
     } else {
       still.push(w);

@@ -27,6 +27,7 @@ Request* RequestPool::allocate() {
   r->scope = Scope::none;
   r->local = false;
   r->no_l1 = false;
+  r->captured = false;
   r->maintenance = 0;
   r->status = Status::ok;
   r->gpu = 0;

@@ -73,6 +73,7 @@ struct alignas(64) Request {
   Scope scope = Scope::none;  ///< of a strong access; none: weak
   bool local : 1;             ///< a line of local memory: write-back at L1
   bool no_l1 : 1;             ///< neither looked up nor allocated at L1
+  bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
   std::uint8_t gpu = 0;
@@ -86,7 +87,7 @@ struct alignas(64) Request {
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
-  Request() : local(false), no_l1(false) {}
+  Request() : local(false), no_l1(false), captured(false) {}
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };
