@@ -30,7 +30,7 @@ struct Stream {
 
 constexpr unsigned kRegisters = 8;
 constexpr unsigned kWarpsPerCta = 4;
-constexpr unsigned kWarpsPerSm = 8;
+constexpr unsigned kWarpsPerSm = 4;  // one per issue partition, each with kRegisters loads in flight
 
 class StreamSource final : public InstructionSource {
  public:
