@@ -14,7 +14,7 @@ std::uint64_t LoadStoreUnit::constant_address(const Entry& e, std::uint64_t addr
 
 /// Sorts the lanes by space and makes every address an offset in its space. A strided global
 /// access keeps its form.
-bool LoadStoreUnit::classify(Entry& e) {
+void LoadStoreUnit::classify(Entry& e) {
   const LaneMask lanes = e.access.active;
   MemoryAccess& a = e.access;
   const auto spell_out = [&a] {
@@ -26,9 +26,9 @@ bool LoadStoreUnit::classify(Entry& e) {
     a.form = AddressForm::per_lane;
   };
   switch (e.instruction->mem.space) {
-    case Space::global: head_.global = lanes; return true;
-    case Space::shared: head_.shared = lanes; return true;
-    case Space::local: head_.local = lanes; return true;
+    case Space::global: head_.global = lanes; return;
+    case Space::shared: head_.shared = lanes; return;
+    case Space::local: head_.local = lanes; return;
     case Space::constant:
     case Space::param:
       spell_out();
@@ -37,7 +37,7 @@ bool LoadStoreUnit::classify(Entry& e) {
         address = constant_address(e, address);
       }
       head_.constant = lanes;
-      return true;
+      return;
     default: break;
   }
   spell_out();
@@ -53,7 +53,6 @@ bool LoadStoreUnit::classify(Entry& e) {
       default: head_.global |= bit;
     }
   }
-  return true;
 }
 
 /// The commonest access needs no coalescing: all lanes load consecutive bytes that fill one line

@@ -103,7 +103,8 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     ++counters_.instructions;
     return;
   }
-  if (std::optional<Fault> fault = classify(e) ? check(e) : std::nullopt; fault) {
+  classify(e);
+  if (std::optional<Fault> fault = check(e); fault) {
     ++counters_.faults;
     fault->address = address_as_written(e, *fault);
     fault->cycle = now;

@@ -137,7 +137,7 @@ class LoadStoreUnit {
   };
   void begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] bool take_whole_line(const Entry& e);
-  [[nodiscard]] bool classify(Entry& e);
+  void classify(Entry& e);
   [[nodiscard]] std::optional<Fault> check(const Entry& e);
   [[nodiscard]] std::optional<Fault> check_global(const Entry& e);
   [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;
