@@ -27,7 +27,7 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
   e.in_use = true;
   e.local = false;
   e.stale = false;
-  e.eviction = EvictionClass::normal;
+  e.priority = EvictionPriority::no_allocate;
   std::uint16_t& head = buckets_[bucket_of(number)];
   e.chain = head;
   head = index;

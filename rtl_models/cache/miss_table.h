@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "warpline/base/types.h"
-#include "warpline/fabric/request.h"
+#include "warpline/cache/eviction.h"
 
 namespace warpline {
 
@@ -23,7 +23,8 @@ class MissTable {
     bool in_use = false;
     bool local = false;  ///< of a local line: spared by invalidations of global lines
     bool stale = false;  ///< found, but its fill must not install
-    EvictionClass eviction = EvictionClass::normal;
+    /// Of those who wait; one that nobody has asked for yet, or only without allocation, installs nothing.
+    EvictionPriority priority = EvictionPriority::no_allocate;
     RequestList waiters;
     std::uint16_t chain = kNone;  ///< next live entry in the hash bucket, or next free entry
   };

@@ -12,9 +12,13 @@ void ReadOnlyCache::send_fetch(Cycle now, const Request& r, const ReadOutcome& o
   Request* f = engine().pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
-  f->prefetch = static_cast<SectorMask>(r.prefetch & ~r.sectors);
+  f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
   f->token = out.entry;
   to_crossbar.send(now, {f});
+  if (r.prefetch == 0) return;
+  // The last one has been sent, or this fetch could not have been.
+  prefetch_ = engine().pool().allocate_prefetch(r, this);
+  counters_.prefetch_requests += prefetch_ != nullptr;
 }
 
 bool ReadOnlyCache::accept(Cycle now, Request& r) {
@@ -38,6 +42,10 @@ bool ReadOnlyCache::accept(Cycle now, Request& r) {
 }
 
 void ReadOnlyCache::handle_fill(Request& fetched) {
+  if (fetched.sectors == 0) {
+    engine().pool().release(&fetched);  // a prefetch: nothing comes of it here
+    return;
+  }
   RequestList now_served;
   counters_.evictions += path_.fill(fetched, now_served).happened;
   counters_.dead_fills = path_.dead_fills();
@@ -54,6 +62,11 @@ Cycle ReadOnlyCache::tick(Cycle now) {
     handle_fill(*from_crossbar.pop(now).request);
     moved = true;
   }
+  if (prefetch_ != nullptr && to_crossbar.ready(now)) {
+    to_crossbar.send(now, {prefetch_});
+    prefetch_ = nullptr;
+    moved = true;
+  }
   if (served_count_ < kHitLimit && from_sm.ready(now) && accept(now, *from_sm.front().request)) {
     from_sm.pop(now);
     moved = true;
@@ -63,7 +76,8 @@ Cycle ReadOnlyCache::tick(Cycle now) {
     --served_count_;
     moved = true;
   }
-  const bool more = served_count_ != 0 || from_sm.ready(now) || from_crossbar.ready(now);
+  const bool more =
+      served_count_ != 0 || prefetch_ != nullptr || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 

@@ -10,6 +10,7 @@ namespace warpline {
 struct ReadOnlyCacheCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
   std::uint64_t fetched_sectors = 0, evictions = 0, invalidations = 0, dead_fills = 0;
+  std::uint64_t prefetch_requests = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -18,6 +19,7 @@ struct ReadOnlyCacheCounters {
     f("sector_misses", sector_misses, "sectors", "not found; merges included");
     f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
     f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
+    f("prefetch_requests", prefetch_requests, "requests", "to L2 for the other line of a 256-byte block");
     f("evictions", evictions, "lines", "replaced to make room");
     f("invalidations", invalidations, "events", "times all lines were invalidated");
     f("dead_fills", dead_fills, "fills", "fills that an invalidation kept from installing (R1)");
@@ -38,7 +40,9 @@ class ReadOnlyCache : public Component {
   In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
 
   Cycle tick(Cycle now) override;
-  [[nodiscard]] bool busy() const override { return served_count_ != 0 || path_.misses().in_use() != 0; }
+  [[nodiscard]] bool busy() const override {
+    return served_count_ != 0 || prefetch_ != nullptr || path_.misses().in_use() != 0;
+  }
   void explain(std::vector<Wait>& waits) const override;
   /// Drops all lines and kills the fills under way (R1).
   void invalidate();
@@ -57,6 +61,7 @@ class ReadOnlyCache : public Component {
   static constexpr unsigned kHitLimit = 4;
   RequestList served_;
   unsigned served_count_ = 0;
+  Request* prefetch_ = nullptr;  ///< to be sent after the fetch that it goes with
 };
 
 }  // namespace warpline

@@ -17,6 +17,7 @@ struct ReadOnlyCacheParameters {
   void visit(F&& f) {
     f("sets", geometry.sets, "number of sets");
     f("ways", geometry.ways, "lines per set");
+    f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
     f("miss_registers", miss_registers, "lines with fetches under way");
   }
 };

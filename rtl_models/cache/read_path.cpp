@@ -20,18 +20,18 @@ ReadOutcome ReadPath::read(Request& r) {
     if (out.entry == MissTable::kNone) {
       if (misses_.full()) return {ReadOutcome::Kind::stall, 0, 0, MissTable::kNone};
       out.entry = misses_.allocate(number);
-      misses_[out.entry].eviction = r.l1_class;
       misses_[out.entry].local = r.local;
     }
     MissTable::Entry& entry = misses_[out.entry];
     out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
     entry.pending |= missing;
+    entry.priority = joined(entry.priority, r.l1_priority);
     r.missing = missing;
     r.captured = false;
     entry.waiters.push(&r);
   }
   if (present) {
-    tags_.touch(index);
+    tags_.use(index, r.l1_priority);
     if (const std::uint8_t* line = lines_.at(index); line != nullptr) {
       copy_sectors(r.data.data(), line, out.hits);
       if (missing != 0 && tags_.state(index).has_dirty) {
@@ -67,8 +67,9 @@ void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, Re
   entry.waiters = still;
 }
 
-std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
+std::uint32_t ReadPath::allocate(const Request& r, EvictionPriority priority, Evicted& evicted) {
   const std::uint64_t number = line_number(r.virtual_line);
+  const EvictionClass eviction = tags_.admit(number, priority);
   const std::uint32_t index = tags_.victim(number);
   if (tags_.present(index)) {
     const LineState& old = tags_.state(index);
@@ -76,6 +77,8 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
     evicted.dirty = tags_.dirty(index);
     if (old.has_dirty) {
       evicted.home = tags_.home(index);
+      evicted.number = tags_.number(index);
+      evicted.last_use = old.last_use != 0;
       // A fill under way was read before these bytes go back; installed, it would hide them.
       kill_fill(tags_.number(index));
     }
@@ -85,7 +88,7 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
     }
     --present_[old.local];
   }
-  LineState& fresh = tags_.install(index, number, r.l1_class);
+  LineState& fresh = tags_.install(index, number, eviction);
   fresh.local = r.local;
   ++present_[r.local];
   return index;
@@ -93,7 +96,7 @@ std::uint32_t ReadPath::allocate(const Request& r, Evicted& evicted) {
 
 void ReadPath::install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted) {
   std::uint32_t index = tags_.find(entry.number, entry.number);
-  if (index == TagArray::kAbsent) index = allocate(fetched, evicted);
+  if (index == TagArray::kAbsent) index = allocate(fetched, entry.priority, evicted);
   LineState& state = tags_.state(index);
   state.add_valid(fetched.sectors);
   if (std::uint8_t* line = lines_.at(index); line != nullptr) {
@@ -114,7 +117,7 @@ Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
   serve_waiters(entry, fetched, served);
   if (!entry.live) {
     ++dead_fills_;
-  } else if (fetched.status == Status::ok) {
+  } else if (fetched.status == Status::ok && entry.priority != EvictionPriority::no_allocate) {
     install(entry, fetched, evicted);
   }
   if (entry.pending == 0) misses_.release(fetched.token);

@@ -27,12 +27,15 @@ struct Evicted {
   bool happened = false;
   ByteMask dirty;
   PhysicalAddress home;
+  std::uint64_t number = 0;            ///< of the line, if dirty
+  bool last_use = false;               ///< dirty, but its write-back is not owed
   const std::uint8_t* data = nullptr;  ///< its 128 bytes, valid until the next call; null: clean or tags-only
 };
 
 /// The part that every cache of this family shares: look up, miss registers, fills. Tags are
 /// virtual line numbers; lines are allocated when their fill arrives, so a pending line occupies no way.
-/// A fill serves those who waited even if it is dead; only a live fill installs (R1).
+/// A fill serves those who waited even if it is dead; only a live fill installs (R1), and only if one
+/// of them did not say no_allocate.
 class ReadPath {
  public:
   ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data);
@@ -43,8 +46,8 @@ class ReadPath {
   /// The fetch with `fetched.token` has come back. Requests that need nothing more go to `served`,
   /// in arrival order. Returns the line that was replaced, if any.
   Evicted fill(const Request& fetched, RequestList& served);
-  /// A line for `r`, evicting another; the state is fresh but for local and home.
-  std::uint32_t allocate(const Request& r, Evicted& evicted);
+  /// A line for `r`, evicting another; the state is fresh but for local and its class.
+  std::uint32_t allocate(const Request& r, EvictionPriority priority, Evicted& evicted);
 
   /// R1: forgets the present line, if any, and marks its fill under way dead.
   void drop_line(std::uint64_t number);

@@ -6,6 +6,7 @@ Problems CacheGeometry::problems(const std::string& path) const {
   Rules rules(path);
   rules.need(sets >= 1 && sets <= (1U << 24), "sets", "must be 1 to 16777216");
   rules.need(ways >= 1 && ways <= 1024, "ways", "must be 1 to 1024");
+  rules.need(evict_last_percent <= 100, "evict_last_percent", "must be 0 to 100");
   return rules.take();
 }
 
@@ -15,7 +16,8 @@ TagArray::TagArray(const CacheGeometry& geometry)
       mask_((geometry.sets & (geometry.sets - 1)) == 0 ? geometry.sets - 1 : 0),
       tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
       states_(tags_.size()),
-      written_(tags_.size()) {}
+      written_(tags_.size()),
+      last_ways_(geometry.ways * geometry.evict_last_percent / 100) {}
 
 std::uint32_t TagArray::victim(std::uint64_t set_key) const {
   const std::uint32_t base = set_of(set_key) * ways_;
@@ -42,12 +44,36 @@ LineState& TagArray::install(std::uint32_t index, std::uint64_t number, Eviction
   return state;
 }
 
+void TagArray::use_as(std::uint32_t index, EvictionPriority priority) {
+  if (priority == EvictionPriority::unchanged) return;
+  LineState& state = states_[index];
+  EvictionClass wanted = class_of(priority);
+  if (names_class(priority) && state.eviction != static_cast<std::uint64_t>(wanted)) {
+    if (wanted == EvictionClass::last) wanted = admit_last(index / ways_ * ways_);
+    state.eviction = static_cast<std::uint64_t>(wanted) & 3U;
+  }
+  touch(index);
+}
+
+EvictionClass TagArray::admit_last(std::uint32_t base) {
+  if (last_ways_ == 0) return EvictionClass::normal;
+  std::uint32_t held = 0, oldest = kAbsent;
+  for (std::uint32_t i = base; i < base + ways_; ++i) {
+    if (tags_[i] == kNoTag || states_[i].eviction != static_cast<std::uint64_t>(EvictionClass::last))
+      continue;
+    if (held++ == 0 || states_[i].used < states_[oldest].used) oldest = i;
+  }
+  if (held >= last_ways_) states_[oldest].eviction = static_cast<std::uint64_t>(EvictionClass::normal) & 3U;
+  return EvictionClass::last;
+}
+
 void TagArray::mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home) {
   LineState& state = states_[index];
   Written& written = written_[index];
   written.dirty = state.has_dirty ? written.dirty | more : more;
   written.home = home;
   state.has_dirty = 1;
+  state.last_use = 0;
   state.add_valid(written.dirty.full_sectors());
 }
 

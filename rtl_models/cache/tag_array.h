@@ -7,19 +7,24 @@
 #include "warpline/base/byte_mask.h"
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
-#include "warpline/fabric/request.h"
+#include "warpline/cache/eviction.h"
 
 namespace warpline {
+
+/// What the key `evict_last_percent` of every cache means.
+inline constexpr const char* kEvictLastMeaning = "share of a set's lines that evict_last may hold, percent";
 
 /// Shape of a sectored, set-associative cache of 128-byte lines. Any number of sets works.
 struct CacheGeometry {
   unsigned sets = 64;
   unsigned ways = 4;
+  unsigned evict_last_percent = 75;  ///< of the lines of a set, at most, that evict_last may hold
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
     f("sets", sets, "number of sets");
     f("ways", ways, "lines per set");
+    f("evict_last_percent", evict_last_percent, kEvictLastMeaning);
   }
 };
 
@@ -29,6 +34,7 @@ struct LineState {
   std::uint64_t valid : 4;      ///< SectorMask of the sectors whose 32 bytes can all be read
   std::uint64_t eviction : 2;   ///< EvictionClass
   std::uint64_t local : 1;      ///< a line of local memory
+  std::uint64_t last_use : 1;   ///< its dirty bytes are owed to nobody (`ld.lu`)
   std::uint64_t sysmem : 1;     ///< a copy of system memory
   std::uint64_t has_dirty : 1;  ///< some byte is newer than the level below
 
@@ -38,7 +44,8 @@ struct LineState {
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each
 /// eviction class. Holds no data and knows no time; a line is named by an index that data arrays
-/// share. Victim order: invalid, first, normal, last; least recently used within a class.
+/// share. Victim order: invalid, first, normal, last; least recently used within a class. A set
+/// holds a limited number of evict_last lines: one too many makes the least recently used of them normal.
 class TagArray {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
@@ -56,6 +63,21 @@ class TagArray {
   }
   /// Makes a present line the most recently used of its class.
   void touch(std::uint32_t index) { states_[index].used = ++clock_ & kClockMask; }
+  /// A present line is accessed with this priority: it takes the class that the priority names, if any, and
+  /// becomes the most recently used of its class; `unchanged` leaves both as they are.
+  void use(std::uint32_t index, EvictionPriority priority) {
+    if (priority == EvictionPriority::none) {
+      touch(index);
+    } else {
+      use_as(index, priority);
+    }
+  }
+  /// The class of a line that is to be installed with this priority. For evict_last, makes room among
+  /// the set's lines of that class: to be called before victim().
+  EvictionClass admit(std::uint64_t set_key, EvictionPriority priority) {
+    const EvictionClass wanted = class_of(priority);
+    return wanted == EvictionClass::last ? admit_last(set_of(set_key) * ways_) : wanted;
+  }
   /// The line that a new line of this set would replace (valid or not).
   [[nodiscard]] std::uint32_t victim(std::uint64_t set_key) const;
   /// Puts a line at `index`, most recently used, with a fresh state.
@@ -74,13 +96,15 @@ class TagArray {
   /// Where dirty bytes go back to. Pre: the line has some.
   [[nodiscard]] PhysicalAddress home(std::uint32_t index) const { return written_[index].home; }
   /// Bytes `more` of the line are newer than the level below, at `home`. Sectors that are written whole
-  /// become valid.
+  /// become valid. What a last use gave up is owed again.
   void mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home);
   /// The level below has the line's bytes now.
   void mark_clean(std::uint32_t index) { states_[index].has_dirty = 0; }
   [[nodiscard]] std::uint32_t lines() const { return static_cast<std::uint32_t>(tags_.size()); }
 
  private:
+  void use_as(std::uint32_t index, EvictionPriority priority);
+  EvictionClass admit_last(std::uint32_t base);
   static constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 48U) - 1;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const {
@@ -96,6 +120,7 @@ class TagArray {
   std::vector<LineState> states_;
   std::vector<Written> written_;  ///< touched for lines with dirty bytes only
   std::uint64_t clock_ = 0;
+  std::uint32_t last_ways_;  ///< lines of a set that evict_last may hold
 };
 
 }  // namespace warpline

@@ -22,11 +22,12 @@ Request* RequestPool::allocate() {
   r->missing = 0;
   r->prefetch = 0;
   r->cache_operator = CacheOperator::none;
-  r->l1_class = EvictionClass::normal;
-  r->l2_class = EvictionClass::normal;
+  r->l1_priority = EvictionPriority::none;
+  r->l2_priority = EvictionPriority::none;
   r->scope = Scope::none;
   r->local = false;
   r->no_l1 = false;
+  r->last_use = false;
   r->captured = false;
   r->maintenance = 0;
   r->status = Status::ok;
@@ -50,10 +51,11 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   c->sectors = parent.sectors;
   c->prefetch = parent.prefetch;
   c->cache_operator = parent.cache_operator;
-  c->l1_class = parent.l1_class;
-  c->l2_class = parent.l2_class;
+  c->l1_priority = parent.l1_priority;
+  c->l2_priority = parent.l2_priority;
   c->scope = parent.scope;
   c->local = parent.local;
+  c->last_use = parent.last_use;
   c->gpu = parent.gpu;
   c->sm = parent.sm;
   c->warp = parent.warp;
@@ -82,6 +84,21 @@ AtomicBlock* RequestPool::allocate_atomics() {
   free_blocks_.pop_back();
   block->count = 0;
   return block;
+}
+
+Request* RequestPool::allocate_prefetch(const Request& parent, const void* maker) {
+  const auto wanted = static_cast<SectorMask>(parent.prefetch >> kOtherLineShift);
+  if (wanted == 0) return nullptr;
+  Request* p = allocate_child(parent, maker);
+  p->command = Command::read;
+  p->sectors = 0;
+  p->prefetch = wanted;
+  p->cache_operator = CacheOperator::none;
+  p->scope = Scope::none;
+  // The block is aligned in virtual addresses; that it is mapped as a whole makes it contiguous below.
+  p->virtual_line = VirtualAddress{parent.virtual_line.value ^ kLineBytes};
+  p->line = PhysicalAddress{parent.line.value + (p->virtual_line.value - parent.virtual_line.value)};
+  return p;
 }
 
 }  // namespace warpline

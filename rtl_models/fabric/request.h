@@ -30,8 +30,16 @@ inline constexpr std::uint8_t kDiscardSysmem = 4;  ///< L2's system-memory copie
 inline constexpr std::uint8_t kInvalidate = 8;     ///< global lines of the cache are dropped (R6, R8)
 }  // namespace maintenance
 
-/// Eviction class of a line, in victim order (after invalid lines).
-enum class EvictionClass : std::uint8_t { first, normal, last };
+/// What an access asks of a cache's replacement (PTX ISA, "Cache Eviction Priority Hints"), the weakest
+/// wish first.
+enum class EvictionPriority : std::uint8_t {
+  no_allocate,  ///< L1 only: a hit is served, a miss installs nothing
+  unchanged,    ///< a present line keeps class and age; a miss installs as normal
+  none,         ///< none named: a present line keeps its class and is used; a miss installs as normal
+  first,        ///< the line, present or installed, becomes evict_first
+  normal,       ///< likewise
+  last,         ///< likewise, as far as the cache's share for it goes
+};
 
 enum class Status : std::uint8_t { ok, address_error };
 
@@ -52,6 +60,10 @@ struct AtomicBlock {
   std::array<LaneAtomic, kWarpLanes> lanes;
 };
 
+/// Bits 0 to 3 of Request::prefetch are sectors of its line, bits 4 to 7 of the other line of its
+/// 256-byte block. The cache above L2 sends for the other line on its own, so L2 never sees those.
+inline constexpr unsigned kOtherLineShift = kSectorsPerLine;
+
 /// One transaction of one 128-byte line. It travels down as a request and the same object comes
 /// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
 ///
@@ -66,13 +78,14 @@ struct alignas(64) Request {
   Command command = Command::read;
   SectorMask sectors = 0;   ///< sectors touched
   SectorMask missing = 0;   ///< owned by the cache that holds it: sectors still awaited
-  SectorMask prefetch = 0;  ///< further sectors wanted in L2 only
+  SectorMask prefetch = 0;  ///< further sectors wanted in L2 only; see kOtherLineShift
   CacheOperator cache_operator = CacheOperator::none;
-  EvictionClass l1_class = EvictionClass::normal;
-  EvictionClass l2_class = EvictionClass::normal;
+  EvictionPriority l1_priority = EvictionPriority::none;
+  EvictionPriority l2_priority = EvictionPriority::none;
   Scope scope = Scope::none;  ///< of a strong access; none: weak
   bool local : 1;             ///< a line of local memory: write-back at L1
   bool no_l1 : 1;             ///< neither looked up nor allocated at L1
+  bool last_use : 1;          ///< a read of a local line whose write-back is owed no longer (`ld.lu`)
   bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
@@ -87,7 +100,7 @@ struct alignas(64) Request {
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
-  Request() : local(false), no_l1(false), captured(false) {}
+  Request() : local(false), no_l1(false), last_use(false), captured(false) {}
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };
@@ -137,6 +150,9 @@ class RequestPool {
  public:
   /// A request in its initial state but for `bytes`, `atomics` and `data`, which are left as they are.
   [[nodiscard]] Request* allocate();
+  /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
+  /// block; null if that is nothing. Its answer carries no data.
+  [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
   /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
   /// hints; command, token and what belongs to them are the caller's.
   [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);

@@ -28,7 +28,8 @@ void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
   w->local = true;
   w->scope = Scope::none;
   w->cache_operator = CacheOperator::none;
-  w->l2_class = EvictionClass::normal;
+  w->last_use = false;
+  w->l2_priority = EvictionPriority::none;
   w->prefetch = 0;
   w->region = 0;
   w->bytes = evicted.dirty;
@@ -38,9 +39,29 @@ void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
   queue_out(w);
 }
 
+bool L1Lg::has_room_to_prefetch(const Request& r) const {
+  // A fetch, its prefetch, and the write-back of what its fill replaces.
+  constexpr unsigned kPlaces = 3;
+  return r.prefetch >> kOtherLineShift == 0 || out_capacity_ < kPlaces ||
+         out_count_ + fetches_ + kPlaces <= out_capacity_;
+}
+
+void L1Lg::prefetch_other_line(Request& r) {
+  // A hint takes no place that a write-back may need: the shortest queue has none for it.
+  if (out_count_ + fetches_ < out_capacity_) {
+    if (Request* p = engine().pool().allocate_prefetch(r, this); p != nullptr) {
+      queue_out(p);
+      core_.count_prefetch();
+    }
+  }
+  r.prefetch = r.prefetch & kAllSectors;
+}
+
 bool L1Lg::accept_read(Request& r) {
+  if (r.prefetch != 0 && !has_room_to_prefetch(r)) return false;
   if (!core_.serves(r)) {
     queue_out(&r);
+    if (r.prefetch != 0) prefetch_other_line(r);
     return true;
   }
   const ReadOutcome out = core_.read(r);
@@ -54,10 +75,11 @@ bool L1Lg::accept_read(Request& r) {
       if (out.fetch != 0) {
         Request* f = child_of(r, Command::read);
         f->sectors = out.fetch;
-        f->prefetch = static_cast<SectorMask>(r.prefetch & ~r.sectors);
+        f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
         f->token = out.entry;
         queue_out(f);
         ++fetches_;
+        if (r.prefetch != 0) prefetch_other_line(r);
       }
       return true;
   }
@@ -136,6 +158,8 @@ void L1Lg::handle_response(Request& r) {
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, drained_);
     served_.push(&r);
     ++served_count_;
+  } else if (r.command == Command::read && r.sectors == 0) {
+    engine().pool().release(&r);  // a prefetch: nothing comes of it here
   } else if (r.command == Command::read) {
     --fetches_;
     RequestList now_served;

@@ -35,6 +35,8 @@ class L1Lg final : public Component {
   /// SM's that only passes through keeps the SM's token and is told by its maker.
   [[nodiscard]] bool accept(Request& r);
   bool accept_read(Request& r);
+  [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
+  void prefetch_other_line(Request& r);
   void accept_write(Request& r);
   void handle_response(Request& r);
   void advance_drained();

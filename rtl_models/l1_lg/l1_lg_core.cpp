@@ -3,6 +3,7 @@
 namespace warpline {
 L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
     : path_(parameters.geometry, parameters.miss_registers, with_data),
+      given_up_(parameters.poison_last_use),
       update_on_store_(parameters.update_on_store) {}
 
 void L1LgCore::count_look_up(const Request& r, SectorMask hits) {
@@ -11,9 +12,16 @@ void L1LgCore::count_look_up(const Request& r, SectorMask hits) {
   counters_.sector_misses += sector_count(r.sectors) - sector_count(hits);
 }
 
-void L1LgCore::count_eviction(const Evicted& evicted) {
+/// Counts an eviction, and keeps what a last use spares from being written back.
+void L1LgCore::settle_eviction(Evicted& evicted) {
   counters_.evictions += evicted.happened;
   if (!evicted.dirty.any()) return;
+  if (evicted.last_use) {
+    ++counters_.saved_writebacks;
+    if (evicted.data != nullptr) given_up_.keep(evicted.number, evicted.dirty, evicted.data);
+    evicted.dirty = {};
+    return;
+  }
   ++counters_.writebacks;
   counters_.writeback_sectors += sector_count(evicted.dirty.sectors());
 }
@@ -35,13 +43,36 @@ ReadOutcome L1LgCore::read(Request& r) {
   counters_.load_sector_hits += sector_count(out.hits);
   counters_.fetched_sectors += sector_count(out.fetch);
   counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
+  if (r.local) finish_local_read(r, out);
   return out;
 }
 
+void L1LgCore::finish_local_read(Request& r, const ReadOutcome& out) {
+  const std::uint64_t number = line_number(r.virtual_line);
+  if (out.kind == ReadOutcome::Kind::wait && !given_up_.empty()) {
+    // They are newer than the fill, as dirty bytes are, but older than those.
+    const ByteMask captured = r.captured ? r.bytes : ByteMask{};
+    const ByteMask laid =
+        given_up_.lay_over(number, ByteMask::of_sectors(r.missing) & ~captured, r.data.data());
+    r.captured = r.captured || laid.any();
+    r.bytes = captured | laid;
+  }
+  if (!r.last_use) return;
+  if (const std::uint32_t index = path_.tags().find(number, number); index != TagArray::kAbsent)
+    path_.tags().state(index).last_use = 1;
+}
+
 Evicted L1LgCore::fill(const Request& fetched, RequestList& served) {
-  const Evicted evicted = path_.fill(fetched, served);
+  Evicted evicted = path_.fill(fetched, served);
   counters_.dead_fills = path_.dead_fills();
-  count_eviction(evicted);
+  settle_eviction(evicted);
+  if (fetched.local && !given_up_.empty()) {
+    const std::uint64_t number = line_number(fetched.virtual_line);
+    const std::uint32_t index = path_.tags().find(number, number);
+    if (index != TagArray::kAbsent)
+      given_up_.lay_over(number, ByteMask::of_sectors(fetched.sectors) & ~path_.tags().dirty(index),
+                         path_.lines().at(index));
+  }
   return evicted;
 }
 
@@ -51,6 +82,7 @@ void L1LgCore::store_global(const Request& r) {
   SectorMask hits = 0;
   if (index != TagArray::kAbsent) {
     hits = path_.tags().state(index).valid_sectors() & r.sectors;
+    if (names_class(r.l1_priority)) path_.tags().use(index, r.l1_priority);
     if (!update_on_store_) {
       path_.drop_line(number);
     } else if (std::uint8_t* line = path_.lines().at(index); line != nullptr) {
@@ -67,20 +99,21 @@ Evicted L1LgCore::store_local(const Request& r) {
   // A fill under way was read before this store; installed after an eviction of the line it would
   // bring the old bytes back.
   path_.kill_fill(number);
+  if (!given_up_.empty()) given_up_.forget(number, r.bytes);
   Evicted evicted;
   std::uint32_t index = path_.tags().find(number, number);
   SectorMask hits = 0;
   if (index == TagArray::kAbsent) {
-    index = path_.allocate(r, evicted);
+    index = path_.allocate(r, r.l1_priority, evicted);
   } else {
     hits = path_.tags().state(index).valid_sectors() & r.sectors;
-    path_.tags().touch(index);
+    path_.tags().use(index, r.l1_priority);
   }
   path_.tags().mark_dirty(index, r.bytes, r.line);
   if (std::uint8_t* line = path_.lines().at(index); line != nullptr)
     copy_masked(line, r.data.data(), r.bytes);
   count_look_up(r, hits);
-  count_eviction(evicted);
+  settle_eviction(evicted);
   return evicted;
 }
 

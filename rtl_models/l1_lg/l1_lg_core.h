@@ -4,6 +4,7 @@
 
 #include "warpline/cache/read_path.h"
 #include "warpline/fabric/request.h"
+#include "warpline/l1_lg/given_up_bytes.h"
 #include "warpline/l1_lg/l1_lg_parameters.h"
 
 namespace warpline {
@@ -14,6 +15,7 @@ struct L1LgCounters {
   std::uint64_t load_sectors = 0, load_sector_hits = 0;
   std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0;
   std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
+  std::uint64_t saved_writebacks = 0, prefetch_requests = 0;
   std::uint64_t invalidations = 0, dead_fills = 0;
 
   template <class F>
@@ -32,6 +34,8 @@ struct L1LgCounters {
     f("evictions", evictions, "lines", "replaced to make room");
     f("writebacks", writebacks, "lines", "dirty local lines written back");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
+    f("saved_writebacks", saved_writebacks, "lines", "dirty local lines evicted after their last use");
+    f("prefetch_requests", prefetch_requests, "requests", "to L2 for the other line of a 256-byte block");
     f("invalidations", invalidations, "events", "times all global lines were invalidated");
     f("dead_fills", dead_fills, "fills", "fills that an ordering rule kept from installing (R1)");
   }
@@ -50,6 +54,8 @@ class L1LgCore {
   ReadOutcome read(Request& r);
   /// A fetch came back; see ReadPath::fill.
   Evicted fill(const Request& fetched, RequestList& served);
+  /// A prefetch for L2 has been sent.
+  void count_prefetch() { ++counters_.prefetch_requests; }
   /// A store to a global line: updates or drops the present line and kills its fill (R1). The
   /// caller sends it on to L2.
   void store_global(const Request& r);
@@ -65,8 +71,10 @@ class L1LgCore {
 
  private:
   void count_look_up(const Request& r, SectorMask hits);
-  void count_eviction(const Evicted& evicted);
+  void settle_eviction(Evicted& evicted);
+  void finish_local_read(Request& r, const ReadOutcome& out);
   ReadPath path_;
+  GivenUpBytes given_up_;
   bool update_on_store_;
   L1LgCounters counters_;
 };

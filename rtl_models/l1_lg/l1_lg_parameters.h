@@ -14,14 +14,18 @@ struct L1LgParameters {
   unsigned outgoing = 64;       ///< requests queued towards the crossbar
   bool update_on_store = true;  ///< a store updates a present global line; false: drops it
 
+  bool poison_last_use = false;  ///< what a last use gave up reads as a pattern; false: as it was
+
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
     f("sets", geometry.sets, "number of sets");
     f("ways", geometry.ways, "lines per set");
+    f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
     f("miss_registers", miss_registers, "lines with fetches under way");
     f("outgoing", outgoing, "requests queued towards the crossbar");
     f("update_on_store", update_on_store, "a store updates a present global line instead of dropping it");
+    f("poison_last_use", poison_last_use, "bytes that a last use gave up read as a pattern");
   }
 };
 

@@ -78,13 +78,14 @@ void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
   tags_.mark_clean(index);
 }
 
-std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction,
+std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                                WriteBackSink& sink) {
   const std::uint32_t present = tags_.find(number, key(number));
   if (present != TagArray::kAbsent) {
-    tags_.touch(present);
+    tags_.use(present, priority);
     return present;
   }
+  const EvictionClass eviction = tags_.admit(key(number), priority);
   const std::uint32_t index = tags_.victim(key(number));
   if (tags_.present(index)) {
     ++counters_.evictions;
@@ -113,14 +114,22 @@ L2Outcome L2Core::miss(Request& r, SectorMask missing) {
   const std::uint64_t number = line_number(r.line);
   L2Outcome out;
   out.entry = misses_.find(number);
-  if (out.entry == MissTable::kNone) {
-    out.entry = misses_.allocate(number);
-    misses_[out.entry].eviction = r.l2_class;
-  }
+  if (out.entry == MissTable::kNone) out.entry = misses_.allocate(number);
   MissTable::Entry& entry = misses_[out.entry];
+  entry.priority = joined(entry.priority, r.l2_priority);
   out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
   entry.pending |= missing;
   return out;
+}
+
+/// A read finds its line.
+void L2Core::use(std::uint32_t index, const Request& r) {
+  if (r.sectors == 0) return;  // it prefetches only
+  tags_.use(index, r.l2_priority);
+  if (!r.last_use || !tags_.state(index).has_dirty) return;
+  // The bytes are in the backing store already; what is saved is DRAM traffic.
+  tags_.mark_clean(index);
+  ++counters_.saved_writebacks;
 }
 
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
@@ -136,9 +145,9 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   count_look_up(r, hits);
   perform_in_vidmem(r);
   if (r.command == Command::read) {
-    if (found != TagArray::kAbsent) tags_.touch(found);
+    if (found != TagArray::kAbsent) use(found, r);
   } else {
-    const std::uint32_t index = line_for(number, r.line, r.l2_class, sink);
+    const std::uint32_t index = line_for(number, r.line, r.l2_priority, sink);
     tags_.mark_dirty(index, r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics), r.line);
   }
   L2Outcome out;
@@ -165,7 +174,7 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
   if (aperture_of(fetched.line) != Aperture::vidmem) {
     fill_sysmem(entry, fetched, served, again, sink);
   } else {
-    tags_.state(line_for(entry.number, fetched.line, entry.eviction, sink)).add_valid(fetched.sectors);
+    tags_.state(line_for(entry.number, fetched.line, entry.priority, sink)).add_valid(fetched.sectors);
     RequestList still;
     while (!entry.waiters.empty()) {
       Request* w = entry.waiters.pop();

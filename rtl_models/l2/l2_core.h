@@ -17,7 +17,7 @@ struct L2Counters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
   std::uint64_t read_sectors = 0, write_sectors = 0, atomic_sectors = 0, direct_sectors = 0;
   std::uint64_t fetched_sectors = 0, prefetched_sectors = 0;
-  std::uint64_t evictions = 0, writebacks = 0, writeback_sectors = 0;
+  std::uint64_t evictions = 0, writebacks = 0, writeback_sectors = 0, saved_writebacks = 0;
   std::uint64_t sysmem_fetched_sectors = 0, sysmem_writebacks = 0, sysmem_discards = 0, dead_fills = 0;
   std::uint64_t atomic_operations = 0;
 
@@ -36,6 +36,7 @@ struct L2Counters {
     f("evictions", evictions, "lines", "replaced to make room");
     f("writebacks", writebacks, "lines", "dirty lines written back to DRAM");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
+    f("saved_writebacks", saved_writebacks, "lines", "dirty local lines that a last use made clean");
     f("sysmem_fetched_sectors", sysmem_fetched_sectors, "sectors", "read from system memory");
     f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
@@ -110,10 +111,11 @@ class L2Core {
   void count_look_up(const Request& r, SectorMask hits);
   void perform_in_vidmem(Request& r);
   void perform_in_copy(Request& r, std::uint32_t index);
+  void use(std::uint32_t index, const Request& r);
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
   L2Outcome miss(Request& r, SectorMask missing);
-  std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionClass eviction,
+  std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                          WriteBackSink& sink);
   void clean(std::uint32_t index, WriteBackSink& sink);
   void drop_sysmem(std::uint32_t index);

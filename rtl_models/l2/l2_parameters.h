@@ -19,6 +19,7 @@ struct L2Parameters {
     f("slices", slices, "number of L2 slices");
     f("sets", geometry.sets, "sets of one slice");
     f("ways", geometry.ways, "lines per set");
+    f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
     f("miss_registers", miss_registers, "lines of one slice with fetches under way");
   }
 };

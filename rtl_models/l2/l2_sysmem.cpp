@@ -57,7 +57,7 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   const auto hits = static_cast<SectorMask>(valid & r.sectors);
   if (r.command == Command::write) {
     count_look_up(r, hits);
-    const std::uint32_t index = line_for(number, r.line, r.l2_class, sink);
+    const std::uint32_t index = line_for(number, r.line, r.l2_priority, sink);
     perform_in_copy(r, index);
     tags_.mark_dirty(index, r.bytes, r.line);
     return {};
@@ -67,7 +67,7 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   count_look_up(r, hits);
   r.bytes = ByteMask{};
   if (found != TagArray::kAbsent) {
-    tags_.touch(found);
+    tags_.use(found, r.l2_priority);
     perform_in_copy(r, found);
     if (Copy* copy = copy_of(found); copy != nullptr && missing != 0) {
       r.bytes = tags_.dirty(found) & ByteMask::of_sectors(missing);
@@ -100,7 +100,7 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
     ++counters_.dead_fills;
     return;
   }
-  const std::uint32_t index = line_for(entry.number, fetched.line, entry.eviction, sink);
+  const std::uint32_t index = line_for(entry.number, fetched.line, entry.priority, sink);
   LineState& state = tags_.state(index);
   if (Copy* copy = copy_of(index); copy != nullptr)
     copy_masked(copy->bytes.data(), fetched.data.data(),

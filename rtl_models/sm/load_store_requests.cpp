@@ -9,14 +9,31 @@ namespace {
 /// Marks the tags of local lines, so that they never look like global ones.
 constexpr std::uint64_t kLocalTag = std::uint64_t{1} << 63U;
 
-EvictionClass l1_class_of(const MemOp& op) {
-  const bool streaming = op.cache_operator == CacheOperator::cs || op.cache_operator == CacheOperator::lu;
-  return streaming || op.l1_eviction == L1Eviction::first ? EvictionClass::first : EvictionClass::normal;
+bool streams(const MemOp& op) {
+  return op.cache_operator == CacheOperator::cs || op.cache_operator == CacheOperator::lu;
 }
 
-EvictionClass l2_class_of(const MemOp& op) {
-  const bool streaming = op.cache_operator == CacheOperator::cs || op.cache_operator == CacheOperator::lu;
-  return streaming ? EvictionClass::first : EvictionClass::normal;
+EvictionPriority l1_priority_of(const MemOp& op) {
+  switch (op.l1_eviction) {
+    case L1Eviction::none: break;
+    case L1Eviction::normal: return EvictionPriority::normal;
+    case L1Eviction::unchanged: return EvictionPriority::unchanged;
+    case L1Eviction::first: return EvictionPriority::first;
+    case L1Eviction::last: return EvictionPriority::last;
+    case L1Eviction::no_allocate: return EvictionPriority::no_allocate;
+  }
+  return streams(op) ? EvictionPriority::first : EvictionPriority::none;
+}
+
+EvictionPriority l2_priority_of(const MemOp& op) {
+  switch (op.l2_eviction) {
+    case L2Eviction::none: break;
+    case L2Eviction::normal: return EvictionPriority::normal;
+    case L2Eviction::first: return EvictionPriority::first;
+    case L2Eviction::last: return EvictionPriority::last;
+    case L2Eviction::unchanged: return EvictionPriority::unchanged;
+  }
+  return streams(op) ? EvictionPriority::first : EvictionPriority::none;
 }
 
 /// The scope at which L1 and L2 must treat the access as strong; none: weak.
@@ -35,11 +52,28 @@ Command command_of(const MemOp& op) {
   }
 }
 
-/// Sectors of the naturally aligned `bytes` block around each touched sector, on this line.
-SectorMask prefetch_sectors(unsigned bytes, SectorMask sectors) {
-  if (bytes >= kLineBytes) return kAllSectors;
-  if (bytes != 64) return 0;
-  return static_cast<SectorMask>(((sectors & 3U) != 0 ? 3U : 0U) | ((sectors & 12U) != 0 ? 12U : 0U));
+/// Sectors of the naturally aligned `bytes` block around each touched sector of the line at `line`, laid
+/// out as Request::prefetch and as far as they are mapped.
+SectorMask prefetch_sectors(unsigned bytes, SectorMask sectors, const Mapping& m, std::uint64_t line) {
+  SectorMask wanted = 0;
+  switch (bytes) {
+    case 64:
+      wanted = static_cast<SectorMask>(((sectors & 3U) != 0 ? 3U : 0U) | ((sectors & 12U) != 0 ? 12U : 0U));
+      break;
+    case 128: wanted = kAllSectors; break;
+    case 256: wanted = kAllSectors | kAllSectors << kOtherLineShift; break;
+    default: return 0;
+  }
+  // Blocks cross no page: mappings begin at a multiple of 256 bytes.
+  constexpr std::uint64_t kBlockBytes = 256;
+  const std::uint64_t block = line & ~(kBlockBytes - 1);
+  if (m.bytes - (block - m.base) >= kBlockBytes) return wanted;
+  for (unsigned s = 0; s < 2 * kSectorsPerLine; ++s) {
+    const std::uint64_t at =
+        (s < kSectorsPerLine ? line : line ^ kLineBytes) + s % kSectorsPerLine * kSectorBytes;
+    if (at - m.base >= m.bytes) wanted = static_cast<SectorMask>(wanted & ~(1U << s));
+  }
+  return wanted;
 }
 
 }  // namespace
@@ -49,8 +83,8 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   r.command = command_of(op);
   r.sectors = line.sectors;
   r.cache_operator = op.cache_operator;
-  r.l1_class = l1_class_of(op);
-  r.l2_class = l2_class_of(op);
+  r.l1_priority = l1_priority_of(op);
+  r.l2_priority = l2_priority_of(op);
   switch (head_.space) {
     case Space::global: {
       // The lanes' addresses are mapped, so the line's first touched byte is.
@@ -61,13 +95,16 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       r.region = m->region;
       r.scope = strong_scope(op);
       r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1;
-      r.prefetch = prefetch_sectors(op.prefetch_bytes, line.sectors);
+      // Only of video memory: what lies beyond a bus is not read for a hint.
+      if (op.prefetch_bytes != 0 && r.command == Command::read && aperture_of(r.line) == Aperture::vidmem)
+        r.prefetch = prefetch_sectors(op.prefetch_bytes, line.sectors, *m, line.line);
       break;
     }
     case Space::local:
       r.virtual_line = VirtualAddress{kLocalTag | line.line};
       r.line = PhysicalAddress{map_.local_base.value + line.line};
       r.local = true;
+      r.last_use = r.command == Command::read && streams(op);
       break;
     default:
       r.virtual_line = VirtualAddress{line.line};

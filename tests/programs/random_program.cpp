@@ -41,7 +41,7 @@ class Author {
   }
 
   std::string load_qualifiers(Area area) {
-    if (area == Area::local) return pick({"", ".ca", ".cg", ".cs", ".cv"});
+    if (area == Area::local) return pick({"", ".ca", ".cg", ".cs", ".lu", ".cv"});
     if (area == Area::shared) return pick({"", ".volatile", ".relaxed.cta", ".acquire.cta"});
     switch (below(4)) {
       case 0: return pick({".ca", ".cg", ".cs", ".lu", ".cv"});

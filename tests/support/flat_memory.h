@@ -28,10 +28,13 @@ class FlatMemory final : public Component {
     Scope scope = Scope::none;
     std::uint16_t warp = 0;
     std::uint64_t id = 0;
+    SectorMask prefetch = 0;
+    EvictionPriority l1_priority = EvictionPriority::none, l2_priority = EvictionPriority::none;
+    bool last_use = false;
     Cycle answered = kNever;
     friend bool operator==(const Seen& a, const Seen& b) {
       return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors &&
-             a.id == b.id && a.answered == b.answered;
+             a.id == b.id && a.prefetch == b.prefetch && a.answered == b.answered;
     }
   };
 
@@ -92,7 +95,8 @@ class FlatMemory final : public Component {
 
  private:
   void take(Cycle now, Request* r) {
-    seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp, r->id});
+    seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp, r->id,
+                    r->prefetch, r->l1_priority, r->l2_priority, r->last_use});
     if (r->command != Command::maintain) perform(*r, lines[r->line.value]);
     due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;
   }

@@ -52,6 +52,8 @@ TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
       at += random.below(3) == 0 ? random.below(20) : 0;
       items.push_back(
           load(at, static_cast<unsigned>(random.below(16)), static_cast<SectorMask>(1 + random.below(15))));
+      items.back().request.l1_priority = static_cast<EvictionPriority>(random.below(6));
+      if (random.below(3) == 0) items.back().request.prefetch = static_cast<SectorMask>(random.below(256));
     }
     Bench lazy(p, channel, items, delay, memory_gap, answer_gap);
     ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
@@ -81,6 +83,30 @@ TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
       for (std::size_t i = 0; i < items.size(); ++i)
         ASSERT_EQ(other.sm.answers[i].answered, lazy.sm.answers[i].answered);
     }
+  }
+}
+
+TEST(ReadOnlyCache, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) {
+  std::vector<Item> items = {load(0, 2), load(1, 8), load(300, 3), load(301, 2)};
+  items[0].request.prefetch = 0xFF;
+  Bench bench({}, {128, 1, 4, 1}, items, FlatMemory::fixed(100));
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  ASSERT_EQ(bench.memory.seen.size(), 4U);
+  EXPECT_EQ(bench.memory.seen[0].prefetch, 0xE);
+  EXPECT_EQ(bench.memory.seen[1].line, PhysicalAddress{3 * kLineBytes});
+  EXPECT_EQ(bench.memory.seen[1].sectors, 0);
+  EXPECT_EQ(bench.memory.seen[1].prefetch, kAllSectors);
+  EXPECT_EQ(bench.cache.counters().prefetch_requests, 1U);
+  EXPECT_EQ(bench.cache.counters().sector_hits, 1U);
+}
+
+TEST(ReadOnlyCache, WithoutAllocationAMissInstallsNothing) {
+  for (const bool allocates : {true, false}) {
+    std::vector<Item> items = {load(0, 0), load(300, 0)};
+    if (!allocates) items[0].request.l1_priority = EvictionPriority::no_allocate;
+    Bench bench({}, {128, 1, 4, 1}, items, FlatMemory::fixed(100));
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    EXPECT_EQ(bench.cache.counters().sector_hits, allocates ? 1U : 0U);
   }
 }
 

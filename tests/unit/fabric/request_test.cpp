@@ -110,5 +110,26 @@ TEST(Messages, Beats) {
   EXPECT_EQ(ResponseMessage{&r}.beats(64), 2U);  // 96 bytes, rounded up
 }
 
+TEST(RequestPool, APrefetchIsOfTheOtherLineOfTheAlignedBlock) {
+  RequestPool pool;
+  Request& r = *pool.allocate();
+  r.virtual_line = VirtualAddress{0x1080};
+  r.line = physical(Aperture::vidmem, 0x8080);
+  EXPECT_EQ(pool.allocate_prefetch(r, nullptr), nullptr);
+  r.prefetch = 0xF;
+  EXPECT_EQ(pool.allocate_prefetch(r, nullptr), nullptr);
+  r.prefetch = 0x9F;
+  r.scope = Scope::gpu;
+  r.l2_priority = EvictionPriority::last;
+  const Request& p = *pool.allocate_prefetch(r, &pool);
+  EXPECT_EQ(p.maker, &pool);
+  EXPECT_EQ(p.virtual_line, VirtualAddress{0x1000});
+  EXPECT_EQ(p.line, physical(Aperture::vidmem, 0x8000));
+  EXPECT_EQ(p.prefetch, 0x9);
+  EXPECT_EQ(p.sectors, 0);
+  EXPECT_EQ(p.l2_priority, EvictionPriority::last);
+  EXPECT_EQ(p.scope, Scope::none) << "a hint orders nothing";
+}
+
 }  // namespace
 }  // namespace warpline

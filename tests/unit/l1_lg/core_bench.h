@@ -34,6 +34,8 @@ class CoreBench {
     const auto bytes = static_cast<unsigned>(
         1 + random.below(random.below(3) == 0 ? kLineBytes - offset : std::min(kLineBytes - offset, 8U)));
     const auto sectors = static_cast<SectorMask>(1 + random.below(15));
+    priority = static_cast<EvictionPriority>(random.below(6));
+    last_use = random.below(2) != 0;
     switch (random.below(12)) {
       case 0:
       case 1: load(line, sectors, false); break;
@@ -118,6 +120,8 @@ class CoreBench {
   void check_local() { judge(); }
 
   L1LgCore core;
+  EvictionPriority priority = EvictionPriority::none;  ///< of the requests that follow
+  bool last_use = false;                               ///< of the local loads that follow
   std::uint64_t sectors_fetched = 0, sectors_written_back = 0, loads_answered = 0;
 
  private:
@@ -141,6 +145,8 @@ class CoreBench {
     r.command = Command::read;
     r.sectors = sectors;
     r.local = local;
+    r.last_use = local && last_use;
+    r.l1_priority = priority;
     r.id = loads_.size() - 1;
     place(r, line, local);
     r.data.fill(0xEE);
@@ -157,6 +163,7 @@ class CoreBench {
     Request r;
     r.command = Command::write;
     r.local = local;
+    r.l1_priority = priority;
     r.bytes = {};
     r.bytes.set(offset, bytes);
     r.sectors = r.bytes.sectors();

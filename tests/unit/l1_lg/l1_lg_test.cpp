@@ -68,6 +68,10 @@ std::vector<Item> random_items(Random& random) {
         if (!local && random.below(4) == 0) item.request.scope = Scope::gpu;
         if (!local && random.below(4) == 0) item.request.no_l1 = true;
         if (!local && random.below(6) == 0) item.request.cache_operator = CacheOperator::cv;
+        if (!local && random.below(4) == 0)
+          item.request.prefetch = static_cast<SectorMask>(random.below(256));
+        item.request.last_use = local && random.below(2) != 0;
+        item.request.l1_priority = static_cast<EvictionPriority>(random.below(6));
         items.push_back(item);
         break;
       }
@@ -210,6 +214,56 @@ TEST(L1Lg, HitsPassAMissAndALoadOfAFetchUnderWayJoinsIt) {
   EXPECT_EQ(bench.sm.answers[3].answered - bench.sm.answers[3].sent, 2U) << "one cycle in, one cycle out";
   EXPECT_GT(bench.sm.answers[1].answered, 500U);
   EXPECT_EQ(bench.sm.answers[2].answered, bench.sm.answers[1].answered + 1);
+}
+
+TEST(L1Lg, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) {
+  for (const bool forwarded : {false, true}) {
+    for (const bool invalidated : {false, true}) {
+      Shape s;
+      s.delay = FlatMemory::fixed(100);
+      std::vector<Item> items = {
+          load(0, 3), maintain_item(50, invalidated ? maintenance::kInvalidate : maintenance::kDrain),
+          load(300, 2)};
+      items[0].request.prefetch = 0x6F;
+      items[0].request.no_l1 = forwarded;
+      Bench bench(s, items);
+      ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+      ASSERT_EQ(bench.memory.seen.size(), 3U);
+      EXPECT_EQ(bench.memory.seen[0].prefetch, forwarded ? 0xF : 0xE);
+      const FlatMemory::Seen& p = bench.memory.seen[1];
+      EXPECT_EQ(p.line, PhysicalAddress{2 * kLineBytes});
+      EXPECT_EQ(p.sectors, 0);
+      EXPECT_EQ(p.prefetch, 0x6);
+      EXPECT_EQ(bench.l1.counters().prefetch_requests, 1U);
+      EXPECT_EQ(bench.l1.counters().sector_hits, 0U) << "line 2 was for L2 only";
+      EXPECT_EQ(bench.engine.pool().in_use(), 0U);
+    }
+  }
+}
+
+TEST(L1Lg, APrefetchWaitsForAPlaceRatherThanBeingLost) {
+  for (const unsigned outgoing : {3U, 4U, 64U}) {
+    Shape s;
+    s.parameters.outgoing = outgoing;
+    s.memory_gap = 10;
+    std::vector<Item> items;
+    for (unsigned i = 0; i < 8; ++i) {
+      items.push_back(load(0, 2 * i));
+      items.back().request.prefetch = 0xFF;
+    }
+    Bench bench(s, items);
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    EXPECT_EQ(bench.l1.counters().prefetch_requests, 8U) << outgoing;
+    EXPECT_EQ(bench.memory.seen.size(), 16U);
+  }
+}
+
+TEST(L1Lg, AHitPrefetchesNothing) {
+  std::vector<Item> items = {load(0, 0), load(200, 0)};
+  items[1].request.prefetch = 0xFF;
+  Bench bench({}, items);
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_EQ(bench.memory.seen.size(), 1U);
 }
 
 TEST(L1Lg, ADrainIsNotHeldUpByLaterWrites) {

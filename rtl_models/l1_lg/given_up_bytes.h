@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "warpline/base/byte_mask.h"
+
+namespace warpline {
+
+/// Bytes of local lines that were evicted after their last use (`ld.lu`) without being written back.
+///
+/// A cache operator is a hint and changes nothing that a program reads (semantics, "Points of
+/// coherence"), so the bytes are not lost: they are kept here and laid over what is fetched of the
+/// line later. That costs neither time nor traffic, which is what the last use saved. Poisoned,
+/// they read as kPoison instead and show a program that breaks its promise.
+///
+/// Memory and these bytes together always hold the newest value of what is not dirty in L1.
+class GivenUpBytes {
+ public:
+  static constexpr std::uint8_t kPoison = 0xDB;
+
+  explicit GivenUpBytes(bool poison) : poison_(poison) {}
+  [[nodiscard]] bool empty() const { return lines_.empty(); }
+  /// Bytes `bytes` of line `number` are evicted; `line` are its 128 bytes.
+  void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line);
+  /// They are written anew.
+  void forget(std::uint64_t number, ByteMask bytes);
+  /// Copies those of the line that are in `among` to the 128 bytes at `line`. Returns which.
+  ByteMask lay_over(std::uint64_t number, ByteMask among, std::uint8_t* line) const;
+
+ private:
+  struct Kept {
+    ByteMask mask;
+    std::array<std::uint8_t, kLineBytes> bytes;
+  };
+  bool poison_;
+  std::unordered_map<std::uint64_t, Kept> lines_;  ///< by line number; never iterated
+};
+
+}  // namespace warpline
