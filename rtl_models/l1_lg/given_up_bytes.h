@@ -15,7 +15,8 @@ namespace warpline {
 /// line later. That costs neither time nor traffic, which is what the last use saved. Poisoned,
 /// they read as kPoison instead and show a program that breaks its promise.
 ///
-/// Memory and these bytes together always hold the newest value of what is not dirty in L1.
+/// None of them is dirty in L1, where a store forgets them: memory and these bytes together always
+/// hold the newest value of what is not dirty.
 class GivenUpBytes {
  public:
   static constexpr std::uint8_t kPoison = 0xDB;

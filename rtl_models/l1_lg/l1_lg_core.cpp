@@ -50,12 +50,10 @@ ReadOutcome L1LgCore::read(Request& r) {
 void L1LgCore::finish_local_read(Request& r, const ReadOutcome& out) {
   const std::uint64_t number = line_number(r.virtual_line);
   if (out.kind == ReadOutcome::Kind::wait && !given_up_.empty()) {
-    // They are newer than the fill, as dirty bytes are, but older than those.
-    const ByteMask captured = r.captured ? r.bytes : ByteMask{};
-    const ByteMask laid =
-        given_up_.lay_over(number, ByteMask::of_sectors(r.missing) & ~captured, r.data.data());
+    // Like dirty bytes, and never the same ones, they are newer than what the fill brings.
+    const ByteMask laid = given_up_.lay_over(number, ByteMask::of_sectors(r.missing), r.data.data());
+    if (laid.any()) r.bytes = r.captured ? r.bytes | laid : laid;
     r.captured = r.captured || laid.any();
-    r.bytes = captured | laid;
   }
   if (!r.last_use) return;
   if (const std::uint32_t index = path_.tags().find(number, number); index != TagArray::kAbsent)
@@ -70,8 +68,7 @@ Evicted L1LgCore::fill(const Request& fetched, RequestList& served) {
     const std::uint64_t number = line_number(fetched.virtual_line);
     const std::uint32_t index = path_.tags().find(number, number);
     if (index != TagArray::kAbsent)
-      given_up_.lay_over(number, ByteMask::of_sectors(fetched.sectors) & ~path_.tags().dirty(index),
-                         path_.lines().at(index));
+      given_up_.lay_over(number, ByteMask::of_sectors(fetched.sectors), path_.lines().at(index));
   }
   return evicted;
 }

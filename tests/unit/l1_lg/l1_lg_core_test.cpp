@@ -105,6 +105,23 @@ TEST(L1LgCore, AFillThatSomebodyWantsKeptIsKept) {
   }
 }
 
+TEST(L1LgCore, ALoadThatJoinsAFetchGivesTheLineTheClassThatItNames) {
+  using P = EvictionPriority;
+  for (const P joining : {P::none, P::unchanged, P::last}) {
+    L1LgParameters p = one_line();
+    p.geometry = {1, 2, 50};
+    CoreBench bench(p);
+    bench.load(0, 1, false);
+    bench.priority = joining;
+    bench.load(0, 1, false);
+    bench.perform_below();
+    bench.answer_all();
+    bench.priority = P::none;
+    for (const unsigned line : {1U, 2U, 0U}) load_whole(bench, line);
+    EXPECT_EQ(bench.core.counters().load_sector_hits, joining == P::last ? 1U : 0U);
+  }
+}
+
 TEST(L1LgCore, TheVictimIsOfTheLowestPriority) {
   using P = EvictionPriority;
   struct Row {

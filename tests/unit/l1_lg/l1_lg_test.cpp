@@ -193,6 +193,8 @@ TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     check_drains(items, lazy);
     check_order(lazy);
     EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";
+    for (const FlatMemory::Seen& m : lazy.memory.seen)
+      ASSERT_FALSE(m.last_use && m.command != Command::read) << "what is written back is owed";
     const L1LgCounters& c = lazy.l1.counters();
     EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
     for (const TickMode mode : {TickMode::every_cycle, TickMode::spurious_and_shuffled, TickMode::lazy}) {
