@@ -69,8 +69,8 @@ SectorMask prefetch_sectors(unsigned bytes, SectorMask sectors, const Mapping& m
   const std::uint64_t block = line & ~(kBlockBytes - 1);
   if (m.bytes - (block - m.base) >= kBlockBytes) return wanted;
   for (unsigned s = 0; s < 2 * kSectorsPerLine; ++s) {
-    const std::uint64_t at =
-        (s < kSectorsPerLine ? line : line ^ kLineBytes) + s % kSectorsPerLine * kSectorBytes;
+    const std::uint64_t first = s < kSectorsPerLine ? line : line ^ kLineBytes;
+    const std::uint64_t at = first + std::uint64_t{s % kSectorsPerLine} * kSectorBytes;
     if (at - m.base >= m.bytes) wanted = static_cast<SectorMask>(wanted & ~(1U << s));
   }
   return wanted;

@@ -77,7 +77,7 @@ void compare_with_naive(std::uint64_t seed) {
   const unsigned last_ways = geometry.ways * geometry.evict_last_percent / 100;
   TagArray tags(geometry);
   std::vector<NaiveSet> sets(geometry.sets, NaiveSet(geometry.ways, last_ways));
-  const std::uint64_t lines = 1 + random.below(3 * geometry.sets * geometry.ways);
+  const std::uint64_t lines = 1 + random.below(std::uint64_t{3} * geometry.sets * geometry.ways);
   std::uint64_t clock = 0;
   for (unsigned step = 0; step < 2000; ++step) {
     const std::uint64_t number = random.below(lines);

@@ -59,7 +59,14 @@ std::vector<Item> random_items(Random& random, unsigned slices) {
     switch (random.below(8)) {
       case 0:
       case 1:
-      case 2: items.push_back(read_item(at, line, static_cast<SectorMask>(1 + random.below(15)))); break;
+      case 2: {
+        items.push_back(read_item(at, line, static_cast<SectorMask>(1 + random.below(15))));
+        Request& r = items.back().request;
+        if (random.below(3) == 0) r.prefetch = static_cast<SectorMask>(random.below(16));
+        if (random.below(3) == 0 && r.prefetch != 0 && aperture_of(line) == Aperture::vidmem) r.sectors = 0;
+        r.l2_priority = static_cast<EvictionPriority>(1 + random.below(5));
+        break;
+      }
       case 3:
       case 4:
       case 5: {
