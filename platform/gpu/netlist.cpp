@@ -35,6 +35,7 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
   distributor_ = std::make_unique<WorkDistributor>(engine, "distributor", sm_clock, config.sms);
   for (unsigned i = 0; i < config.sms; ++i) {
     const std::string name = indexed("sm", i);
+    engine.begin_cluster();
     SmCluster c;
     c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, i);
     c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data);
@@ -50,6 +51,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
                            MemoryImage* sysmem) {
   const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
   const unsigned slices = config.l2.slices;
+  engine.begin_cluster();
   crossbar_ = std::make_unique<Crossbar>(
       engine, "crossbar", l2_clock, config.crossbar, config.sms * 3, slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
@@ -57,19 +59,23 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
   for (unsigned s = 0; s < slices; ++s) {
     const std::vector<unsigned> channels = channels_of(s, config);
     for (const unsigned c : channels) ++inputs[c];
+    engine.begin_cluster();
     slices_.push_back(std::make_unique<L2Slice>(engine, indexed("l2", s), l2_clock, config.l2, vidmem,
                                                 static_cast<unsigned>(channels.size())));
   }
-  for (unsigned c = 0; c < config.dram.channels; ++c)
+  for (unsigned c = 0; c < config.dram.channels; ++c) {
+    engine.begin_cluster();
     channels_.push_back(std::make_unique<DramChannel>(
         engine, indexed("dram", c), domain_of(config.clocks.dram, config.clocks), config.dram, inputs[c]));
+  }
+  engine.begin_cluster();
   pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks),
                                      config.pcie, sysmem, slices);
 }
 
 void Netlist::connect_clusters(const GpuConfig& config) {
   const HopsParameters& hops = config.hops;
-  const ChannelParameters launch{1, 4, std::max(8U, config.sm.cta_slots), 1};
+  const ChannelParameters launch{1, 16, std::max(32U, config.sm.cta_slots), 16};
   for (unsigned i = 0; i < clusters_.size(); ++i) {
     SmCluster& c = clusters_[i];
     connect(distributor_->to_sm[i], c.sm->from_distributor, launch);

@@ -1,5 +1,7 @@
 #include "warpline/cache/tag_array.h"
 
+#include <algorithm>
+
 namespace warpline {
 
 Problems CacheGeometry::problems(const std::string& path) const {
@@ -21,16 +23,19 @@ TagArray::TagArray(const CacheGeometry& geometry)
 
 std::uint32_t TagArray::victim(std::uint64_t set_key) const {
   const std::uint32_t base = set_of(set_key) * ways_;
+  // An invalid line's state is all zero, which no valid line's is.
+  const auto rank_of = [this](std::uint32_t i) {
+    std::uint64_t rank = 0;
+    static_assert(sizeof rank == sizeof(LineState));
+    __builtin_memcpy(&rank, &states_[i], sizeof rank);
+    return rank;
+  };
   std::uint32_t best = base;
-  std::uint64_t best_rank = ~std::uint64_t{0};
-  for (std::uint32_t i = base; i < base + ways_; ++i) {
-    if (tags_[i] == kNoTag) return i;
-    // The class decides, then age.
-    const std::uint64_t rank = (std::uint64_t{states_[i].eviction} << 48U) | states_[i].used;
-    if (rank < best_rank) {
-      best_rank = rank;
-      best = i;
-    }
+  std::uint64_t best_rank = rank_of(base);
+  for (std::uint32_t i = base + 1; i < base + ways_; ++i) {
+    const std::uint64_t rank = rank_of(i);
+    best = rank < best_rank ? i : best;
+    best_rank = std::min(rank, best_rank);
   }
   return best;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "warpline/base/byte_mask.h"
+#include "warpline/base/divider.h"
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
 #include "warpline/cache/eviction.h"
@@ -28,15 +29,17 @@ struct CacheGeometry {
   }
 };
 
-/// What every look-up needs of a line beside its tag: eight bytes.
+/// What every look-up needs of a line beside its tag: eight bytes. Class and age are the high bits
+/// (least significant field first), so that the lines of a set compare in victim order as numbers.
 struct LineState {
-  std::uint64_t used : 48;      ///< when it was used last, in look-ups of this array
   std::uint64_t valid : 4;      ///< SectorMask of the sectors whose 32 bytes can all be read
-  std::uint64_t eviction : 2;   ///< EvictionClass
   std::uint64_t local : 1;      ///< a line of local memory
   std::uint64_t last_use : 1;   ///< its dirty bytes are owed to nobody (`ld.lu`)
   std::uint64_t sysmem : 1;     ///< a copy of system memory
   std::uint64_t has_dirty : 1;  ///< some byte is newer than the level below
+  std::uint64_t : 6;
+  std::uint64_t used : 48;     ///< when it was used last, in look-ups of this array, from 1; 0: never
+  std::uint64_t eviction : 2;  ///< EvictionClass
 
   [[nodiscard]] SectorMask valid_sectors() const { return static_cast<SectorMask>(valid); }
   void add_valid(SectorMask m) { valid = (valid | m) & kAllSectors; }
@@ -83,7 +86,10 @@ class TagArray {
   /// Puts a line at `index`, most recently used, with a fresh state.
   LineState& install(std::uint32_t index, std::uint64_t number, EvictionClass eviction);
   /// Marks the line at `index` invalid.
-  void drop(std::uint32_t index) { tags_[index] = kNoTag; }
+  void drop(std::uint32_t index) {
+    tags_[index] = kNoTag;
+    states_[index] = LineState{};
+  }
 
   [[nodiscard]] bool present(std::uint32_t index) const { return tags_[index] != kNoTag; }
   [[nodiscard]] std::uint64_t number(std::uint32_t index) const { return tags_[index]; }
@@ -108,9 +114,10 @@ class TagArray {
   static constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 48U) - 1;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const {
-    return static_cast<std::uint32_t>(mask_ != 0 ? key & mask_ : key % sets_);
+    return static_cast<std::uint32_t>(mask_ != 0 ? key & mask_ : sets_.remainder(key));
   }
-  std::uint32_t sets_, ways_;
+  Divider sets_;
+  std::uint32_t ways_;
   std::uint64_t mask_;  ///< sets - 1 where that is a usable mask, else 0
   struct Written {
     ByteMask dirty;

@@ -49,6 +49,9 @@ class PortBase {
   PortBase& operator=(const PortBase&) = delete;
   virtual ~PortBase() = default;
   [[nodiscard]] virtual std::size_t occupancy() const = 0;
+  /// Cycles that pass before what one of the port's two components does can reach the other through
+  /// this channel; kNever if both are of one cluster or another port answers for the channel.
+  [[nodiscard]] virtual Cycle lookahead() const = 0;
   /// A sentence on why the channel cannot work as it should, or nothing.
   [[nodiscard]] virtual std::string problem() const { return {}; }
   /// "l2[3].from_crossbar"
@@ -108,6 +111,7 @@ class Out final : public PortBase {
   [[nodiscard]] bool bound() const { return direct_ != nullptr || carrier_ != nullptr; }
   void bind(Carrier<M>& carrier) { carrier_ = &carrier; }
   [[nodiscard]] std::size_t occupancy() const override { return 0; }
+  [[nodiscard]] Cycle lookahead() const override { return carrier_ != nullptr ? 1 : kNever; }
   [[nodiscard]] std::string problem() const override {
     return bound() ? std::string{} : path() + ": not bound";
   }
@@ -180,6 +184,10 @@ class In final : public PortBase {
   }
   [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t occupancy() const override { return count_; }
+  [[nodiscard]] Cycle lookahead() const override {
+    if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;
+    return std::min<Cycle>(sender_domain_.cycles_in(parameters_.latency), parameters_.credit_latency);
+  }
   /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
   [[nodiscard]] std::string problem() const override {
     if (sender_ == nullptr) return path() + ": not bound";

@@ -32,6 +32,10 @@ class ClockDomain {
   [[nodiscard]] Cycle after(Cycle cycle, std::uint64_t edges) const {
     return unit_ ? cycle + edges : cycle_of(edge_at_or_after(cycle) + edges);
   }
+  /// The fewest cycles from an edge to the `edges`-th after it.
+  [[nodiscard]] Cycle cycles_in(std::uint64_t edges) const {
+    return unit_ ? edges : edges * numerator_ / denominator_;
+  }
 
  private:
   std::uint64_t numerator_ = 1;

@@ -9,24 +9,29 @@
 namespace warpline {
 
 Component::Component(Engine& engine, std::string name, ClockDomain domain)
-    : engine_(engine), name_(std::move(name)), domain_(domain), index_(engine.add(this)) {}
+    : engine_(engine), name_(std::move(name)), domain_(domain) {
+  engine.add(this);
+}
 
-Engine::Engine(TickMode mode, std::uint64_t seed) : mode_(mode), random_(seed) {}
+Engine::Engine(TickMode mode, std::uint64_t seed) : mode_(mode), random_(seed) {
+  begin_cluster();
+}
 
-std::uint32_t Engine::add(Component* component) {
-  const auto index = static_cast<std::uint32_t>(components_.size());
+void Engine::begin_cluster() {
+  clusters_.emplace_back(next_.emplace_back(kNever));
+}
+
+void Engine::add(Component* component) {
+  component->calendar_ = &clusters_.back().calendar;
+  component->member_ = clusters_.back().calendar.add_member();
+  clusters_.back().members.push_back(component);
   components_.push_back(component);
-  const std::size_t words = components_.size() / 64 + 1;
-  if (words != words_) {
-    // Components may have asked for their first tick already: the slots are moved, not cleared.
-    std::vector<std::uint64_t> wheel(kWheel * words, 0);
-    for (std::size_t slot = 0; slot < kWheel; ++slot)
-      std::copy_n(wheel_.begin() + static_cast<std::ptrdiff_t>(slot * words_), words_,
-                  wheel.begin() + static_cast<std::ptrdiff_t>(slot * words));
-    words_ = words;
-    wheel_ = std::move(wheel);
-  }
-  return index;
+}
+
+Cycle Engine::lookahead() const {
+  Cycle least = kLongestWindow;
+  for (const PortBase* p : ports_) least = std::min(least, p->lookahead());
+  return least;
 }
 
 void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
@@ -35,51 +40,34 @@ void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
   progress_at_ = now_ + cycles;
 }
 
-Cycle Engine::next_scheduled() {
-  Cycle near = kNever;
-  // The slots of the wheel stand for the cycles now_ to now_ + kWheel - 1.
-  const std::size_t start = now_ % kWheel;
-  for (std::size_t i = 0; i <= kWheel / 64; ++i) {
-    const std::size_t word = (start / 64 + i) % (kWheel / 64);
-    std::uint64_t bits = occupied_[word];
-    if (i == 0) bits &= ~std::uint64_t{0} << (start % 64);
-    if (i == kWheel / 64) bits &= (std::uint64_t{1} << (start % 64)) - 1;
-    if (bits == 0) continue;
-    const std::size_t slot = word * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
-    near = now_ + (slot + kWheel - start) % kWheel;
-    break;
-  }
-  return far_.empty() ? near : std::min(near, far_.top().first);
+Cycle Engine::next_scheduled() const {
+  return *std::min_element(next_.begin(), next_.end());
 }
 
-void Engine::tick_component(std::uint32_t index) {
-  Component& c = *components_[index];
+void Engine::tick(Component& component) {
   ++ticks_;
-  const Cycle next = c.tick(now_);
-  if (next != kNever) {
-    WARPLINE_EXPECT(next > now_, "a component asks for a later tick");
-    schedule(index, c.domain().align(next));
+  const Cycle next = component.tick(now_);
+  WARPLINE_EXPECT(next > now_, "a component asks for a later tick");
+  component.wake(next);
+}
+
+/// Ticks one cluster up to and without cycle `end`.
+void Engine::run_cluster(Cluster& cluster, Cycle end) {
+  while (cluster.calendar.next() < end) {
+    now_ = cluster.calendar.next();
+    cluster.calendar.take([this, &cluster](std::uint32_t member) { tick(*cluster.members[member]); });
   }
 }
 
-void Engine::tick_cycle() {
-  while (!far_.empty() && far_.top().first == now_) {
-    schedule(far_.top().second, now_);
-    far_.pop();
+void Engine::run_window(Cycle start, Cycle end) {
+  Cycle last = start;
+  auto next = next_.begin();
+  for (Cluster& c : clusters_) {
+    if (*next++ >= end) continue;
+    run_cluster(c, end);
+    last = std::max(last, now_);
   }
-  const std::size_t slot = now_ % kWheel;
-  occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
-  std::uint64_t* words = &wheel_[slot * words_];
-  if (mode_ != TickMode::lazy) {
-    std::fill(words, words + words_, 0);
-    return;
-  }
-  for (std::size_t w = 0; w < words_; ++w) {
-    std::uint64_t bits = words[w];
-    words[w] = 0;
-    for (; bits != 0; bits &= bits - 1)
-      tick_component(static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))));
-  }
+  now_ = last;
 }
 
 void Engine::tick_all() {
@@ -88,39 +76,45 @@ void Engine::tick_all() {
   const bool shuffled = mode_ == TickMode::spurious_and_shuffled;
   for (std::size_t i = order.size(); shuffled && i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
   for (const std::uint32_t index : order) {
-    if (components_[index]->domain().align(now_) == now_) tick_component(index);
+    if (components_[index]->domain().align(now_) == now_) tick(*components_[index]);
   }
+}
+
+/// Everybody is ticked in every cycle from the last to the scheduled one, or in some of them. Which
+/// ticks a component needs in the scheduled cycle itself is not asked: all get one.
+void Engine::step_other_modes(Cycle scheduled) {
+  for (Cycle c = now_ + 1; c < scheduled; ++c) {
+    if (mode_ == TickMode::spurious_and_shuffled && random_.below(4) != 0) continue;
+    now_ = c;
+    tick_all();
+    if (next_scheduled() < scheduled) break;
+  }
+  if (next_scheduled() != scheduled) return;
+  now_ = scheduled;
+  for (Cluster& c : clusters_)
+    if (c.calendar.next() == scheduled) c.calendar.take([](std::uint32_t) {});
+  tick_all();
 }
 
 RunOutcome Engine::run_until(Cycle limit) {
   const Cycle start = now_;
+  const Cycle window = lookahead();
   for (;;) {
     const Cycle scheduled = next_scheduled();
     if (scheduled == kNever) {
       if (!quiescent()) return RunOutcome::deadlock;
-      // The calendar is empty, so time may go back to where the last thing happened: which idle
+      // The calendars are empty, so time may go back to where the last thing happened: which idle
       // ticks came after it is no part of the result.
       now_ = std::max(last_move_, start);
+      for (Cluster& c : clusters_) c.calendar.restart(now_);
       return RunOutcome::quiescent;
     }
     if (scheduled > limit) return RunOutcome::cycle_limit;
     if (mode_ == TickMode::lazy) {
-      now_ = scheduled;
-      tick_cycle();
+      const Cycle last = std::min({scheduled + window - 1, limit, std::max(scheduled, progress_at_)});
+      run_window(scheduled, last + 1);
     } else {
-      // Everybody is ticked in every cycle from the last to the scheduled one, or in some of them.
-      // Which ticks a component needs in the scheduled cycle itself is not asked: all get one.
-      for (Cycle c = now_ + 1; c < scheduled; ++c) {
-        if (mode_ == TickMode::spurious_and_shuffled && random_.below(4) != 0) continue;
-        now_ = c;
-        tick_all();
-        if (next_scheduled() < scheduled) break;
-      }
-      if (const Cycle next = next_scheduled(); next == scheduled) {
-        now_ = scheduled;
-        tick_cycle();
-        tick_all();
-      }
+      step_other_modes(scheduled);
     }
     if (now_ >= progress_at_) {
       progress_at_ = now_ + progress_every_;

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <queue>
 #include <string>
 #include <vector>
 
 #include "warpline/base/random.h"
 #include "warpline/base/types.h"
+#include "warpline/fabric/calendar.h"
 #include "warpline/fabric/clock.h"
 #include "warpline/fabric/request.h"
 
@@ -43,15 +44,19 @@ class Component {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ClockDomain& domain() const { return domain_; }
   [[nodiscard]] Engine& engine() const { return engine_; }
+  /// The cluster it belongs to (Engine::begin_cluster).
+  [[nodiscard]] const Calendar& cluster() const { return *calendar_; }
   /// Asks for a tick on the first own edge at or after `cycle`. Pre: cycle is in the future, or
   /// the engine is not ticking.
   void wake(Cycle cycle);
 
  private:
   Engine& engine_;
+  friend class Engine;
   std::string name_;
   ClockDomain domain_;
-  std::uint32_t index_;
+  Calendar* calendar_ = nullptr;  ///< of its cluster
+  std::uint32_t member_ = 0;      ///< of the cluster
 };
 
 /// Which ticks a component gets beyond those it needs. Results are the same in all three;
@@ -65,19 +70,30 @@ enum class RunOutcome : std::uint8_t {
   stopped,      ///< the progress callback asked to stop
 };
 
-/// Runs the components of one netlist: a calendar of ticks, one bit per component and cycle.
-/// Order within a cycle has no effect, because every channel takes at least one cycle.
+/// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
+/// because every channel takes at least one cycle.
+///
+/// Components that work close together form a cluster. No cluster can feel another sooner than the
+/// shortest channel between them allows, its latency forward and its credit latency back: the
+/// lookahead. So the engine runs one cluster through a window of that many cycles before it turns
+/// to the next, which finds the cluster's state in the host's caches; results are the same.
 class Engine {
  public:
   explicit Engine(TickMode mode = TickMode::lazy, std::uint64_t seed = 1);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  /// Components made from now on form a new cluster. They must share no state with components of
+  /// other clusters but through channels.
+  void begin_cluster();
+
   /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
   RunOutcome run_until(Cycle limit);
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
   /// was taken off a channel, however many idle ticks followed.
   [[nodiscard]] Cycle now() const { return now_; }
+  /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
+  [[nodiscard]] Cycle lookahead() const;
   /// Who waits for what; meaningful after `deadlock` and `cycle_limit`.
   [[nodiscard]] std::vector<Wait> explain() const;
   /// Quiescent means no message on any channel and no component busy.
@@ -88,7 +104,7 @@ class Engine {
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
 
   /// A message was taken off a channel in cycle `now`: called by ports.
-  void note_move(Cycle now) { last_move_ = now; }
+  void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
   [[nodiscard]] RequestPool& pool() { return pool_; }
   [[nodiscard]] std::uint64_t next_sequence() { return ++sequence_; }
   /// Ticks executed so far: the cost of the run in component visits.
@@ -97,32 +113,29 @@ class Engine {
  private:
   friend class Component;
   friend class PortBase;
-  static constexpr std::size_t kWheel = 1024;
+  /// The longest window: calls back to the host stay frequent.
+  static constexpr Cycle kLongestWindow = 64;
+  struct Cluster {
+    explicit Cluster(Cycle& next) : calendar(next) {}
+    Calendar calendar;
+    std::vector<Component*> members;
+  };
 
-  std::uint32_t add(Component* component);
+  void add(Component* component);
   void add(PortBase* port) { ports_.push_back(port); }
-  void schedule(std::uint32_t index, Cycle cycle) {
-    if (cycle - now_ < kWheel) {
-      wheel_[(cycle % kWheel) * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
-      occupied_[cycle % kWheel / 64] |= std::uint64_t{1} << (cycle % 64);
-    } else if (cycle != kNever) {
-      far_.push({cycle, index});
-    }
-  }
-  [[nodiscard]] Cycle next_scheduled();
-  void tick_component(std::uint32_t index);
-  void tick_cycle();
+  [[nodiscard]] Cycle next_scheduled() const;
+  void tick(Component& component);
+  void run_cluster(Cluster& cluster, Cycle end);
+  void run_window(Cycle start, Cycle end);
   void tick_all();
+  void step_other_modes(Cycle scheduled);
 
   TickMode mode_;
   Random random_;
   std::vector<Component*> components_;
   std::vector<PortBase*> ports_;
-  std::size_t words_ = 0;             ///< words of a wheel slot
-  std::vector<std::uint64_t> wheel_;  ///< kWheel slots of one bit per component
-  std::array<std::uint64_t, kWheel / 64> occupied_{};
-  using Far = std::pair<Cycle, std::uint32_t>;
-  std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
+  std::deque<Cluster> clusters_;
+  std::deque<Cycle> next_;  ///< the first marked cycle of each cluster, side by side
   Cycle now_ = 0;
   Cycle last_move_ = 0;
   Cycle progress_every_ = kNever;
@@ -134,7 +147,7 @@ class Engine {
 };
 
 inline void Component::wake(Cycle cycle) {
-  engine_.schedule(index_, domain_.align(cycle));
+  calendar_->mark(member_, domain_.align(cycle));
 }
 
 }  // namespace warpline

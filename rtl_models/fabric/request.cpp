@@ -1,7 +1,5 @@
 #include "warpline/fabric/request.h"
 
-#include "warpline/base/contract.h"
-
 namespace warpline {
 
 Request* RequestPool::allocate() {
@@ -63,16 +61,10 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   return c;
 }
 
-void RequestPool::release(Request* request) {
-  WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
-  const bool atomic = request->command == Command::atomic || request->command == Command::reduce;
-  if (atomic && request->atomics != nullptr) {
-    free_blocks_.push_back(request->atomics);
-    request->atomics = nullptr;
-  }
-  request->next = free_;
-  free_ = request;
-  --in_use_;
+void RequestPool::release_atomics(Request& request) {
+  if (request.atomics == nullptr) return;
+  free_blocks_.push_back(request.atomics);
+  request.atomics = nullptr;
 }
 
 AtomicBlock* RequestPool::allocate_atomics() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "warpline/base/byte_mask.h"
+#include "warpline/base/contract.h"
 #include "warpline/base/types.h"
 #include "warpline/isa/mem_op.h"
 
@@ -120,7 +121,10 @@ struct ResponseMessage {
 };
 
 inline unsigned beats_for(unsigned bytes, unsigned width) {
-  return bytes <= width ? 1U : (bytes + width - 1) / width;
+  if (bytes <= width) return 1;
+  const bool shifts = (width & (width - 1)) == 0;  // a division would cost more than all else here
+  return shifts ? (bytes + width - 1) >> static_cast<unsigned>(__builtin_ctz(width))
+                : (bytes + width - 1) / width;
 }
 inline unsigned RequestMessage::beats(unsigned width) const {
   switch (request->command) {
@@ -156,13 +160,20 @@ class RequestPool {
   /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
   /// hints; command, token and what belongs to them are the caller's.
   [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
-  void release(Request* request);
+  void release(Request* request) {
+    WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
+    if (request->command == Command::atomic || request->command == Command::reduce) release_atomics(*request);
+    request->next = free_;
+    free_ = request;
+    --in_use_;
+  }
   [[nodiscard]] AtomicBlock* allocate_atomics();
   /// Requests handed out and not yet released.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
   static constexpr std::size_t kChunk = 256;
+  void release_atomics(Request& request);
   std::vector<std::unique_ptr<Request[]>> chunks_;
   std::vector<std::unique_ptr<AtomicBlock>> blocks_;
   std::vector<AtomicBlock*> free_blocks_;

@@ -38,11 +38,19 @@ bool L1LgCore::serves(Request& r) {
 ReadOutcome L1LgCore::read(Request& r) {
   const ReadOutcome out = path_.read(r);
   if (out.kind == ReadOutcome::Kind::stall) return out;
+  const unsigned sectors = sector_count(r.sectors);
+  if (out.kind == ReadOutcome::Kind::hit && !r.local) {
+    counters_.sector_accesses += sectors;
+    counters_.sector_hits += sectors;
+    counters_.load_sectors += sectors;
+    counters_.load_sector_hits += sectors;
+    return out;
+  }
   count_look_up(r, out.hits);
-  counters_.load_sectors += sector_count(r.sectors);
+  counters_.load_sectors += sectors;
   counters_.load_sector_hits += sector_count(out.hits);
   counters_.fetched_sectors += sector_count(out.fetch);
-  counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
+  counters_.merged_sectors += sectors - sector_count(out.hits) - sector_count(out.fetch);
   if (r.local) finish_local_read(r, out);
   return out;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "warpline/base/divider.h"
 #include "warpline/cache/miss_table.h"
 #include "warpline/cache/tag_array.h"
 #include "warpline/fabric/memory_image.h"
@@ -107,7 +108,7 @@ class L2Core {
   struct Copy {
     std::array<std::uint8_t, kLineBytes> bytes;
   };
-  [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return number / key_divisor_; }
+  [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return key_divisor_.quotient(number); }
   void count_look_up(const Request& r, SectorMask hits);
   void perform_in_vidmem(Request& r);
   void perform_in_copy(Request& r, std::uint32_t index);
@@ -126,7 +127,7 @@ class L2Core {
   TagArray tags_;
   MissTable misses_;
   MemoryImage* vidmem_;
-  unsigned key_divisor_;
+  Divider key_divisor_;
   std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index
   std::uint64_t sysmem_lines_ = 0;
   std::vector<RegionCounters> regions_ = std::vector<RegionCounters>(1);

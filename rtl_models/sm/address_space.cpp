@@ -11,11 +11,6 @@ bool before(std::uint64_t address, const Mapping& m) {
   return address < m.base;
 }
 
-bool holds(const Mapping& m, std::uint64_t address, unsigned bytes) {
-  const std::uint64_t offset = address - m.base;
-  return offset < m.bytes && m.bytes - offset >= bytes;
-}
-
 }  // namespace
 
 void AddressSpace::map(const Mapping& mapping) {
@@ -31,10 +26,9 @@ void AddressSpace::map_everything() {
   mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
 }
 
-const Mapping* AddressSpace::find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
-  if (hint != nullptr && holds(*hint, address, bytes)) return hint;
+const Mapping* AddressSpace::look_up(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
   const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address, before);
-  if (at == mappings_.begin() || !holds(*std::prev(at), address, bytes)) return nullptr;
+  if (at == mappings_.begin() || !std::prev(at)->holds(address, bytes)) return nullptr;
   hint = &*std::prev(at);
   return hint;
 }

@@ -13,6 +13,12 @@ struct Mapping {
   std::uint64_t bytes = 0;  ///< exact: one past the end is unmapped
   PhysicalAddress physical;
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
+
+  /// Whether all of [address, address + count) is in it.
+  [[nodiscard]] bool holds(std::uint64_t address, unsigned count) const {
+    const std::uint64_t offset = address - base;
+    return offset < bytes && bytes - offset >= count;
+  }
 };
 
 /// The page table of a GPU: which global virtual addresses exist and where they lie. SMs only read
@@ -26,10 +32,13 @@ class AddressSpace {
   void map_everything();
   /// The mapping that holds all of [address, address + bytes), or null. `hint` belongs to the
   /// caller and remembers the last answer.
-  [[nodiscard]] const Mapping* find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const;
+  [[nodiscard]] const Mapping* find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
+    return hint != nullptr && hint->holds(address, bytes) ? hint : look_up(address, bytes, hint);
+  }
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
 
  private:
+  const Mapping* look_up(std::uint64_t address, unsigned bytes, const Mapping*& hint) const;
   std::vector<Mapping> mappings_;  ///< sorted by base
 };
 

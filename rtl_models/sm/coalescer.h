@@ -28,6 +28,8 @@ class Coalescer {
   /// The next line. Pre: not done().
   LineAccess next();
   [[nodiscard]] bool done() const { return remaining_ == 0; }
+  /// Forgets what it was started on: done().
+  void clear() { remaining_ = 0; }
   /// Where the bytes of `lane` lie: the address of its (word of its) access.
   [[nodiscard]] std::uint64_t address(unsigned lane, unsigned word) const;
   /// Bytes that a lane has on a line: the access, or for local memory the word.

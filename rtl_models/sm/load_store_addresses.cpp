@@ -62,8 +62,10 @@ bool LoadStoreUnit::take_whole_line(const Entry& e) {
   const MemOp& op = e.instruction->mem;
   if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} ||
       a.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
-      op.bytes_per_lane() != 4 || map_.space->find(a.base, kLineBytes, mapping_hint_) == nullptr)
+      op.bytes_per_lane() != 4)
     return false;
+  head_.mapping = map_.space->find(a.base, kLineBytes, mapping_hint_);
+  if (head_.mapping == nullptr) return false;
   head_.space = Space::global;
   head_.line = {a.base, kAllSectors, a.active, 0};
   head_.line_held = true;

@@ -87,9 +87,12 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   r.l2_priority = l2_priority_of(op);
   switch (head_.space) {
     case Space::global: {
-      // The lanes' addresses are mapped, so the line's first touched byte is.
-      const std::uint64_t touched = e.access.address_of(static_cast<unsigned>(__builtin_ctz(line.lanes)));
-      const Mapping* m = map_.space->find(touched, 1, mapping_hint_);
+      const Mapping* m = head_.mapping;
+      if (m == nullptr) {
+        // The lanes' addresses are mapped, so the line's first touched byte is.
+        const auto lane = static_cast<unsigned>(__builtin_ctz(line.lanes));
+        m = map_.space->find(e.access.address_of(lane), 1, mapping_hint_);
+      }
       r.virtual_line = VirtualAddress{line.line};
       r.line = PhysicalAddress{m->physical.value + (line.line - m->base)};
       r.region = m->region;

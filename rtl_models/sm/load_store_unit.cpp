@@ -26,47 +26,9 @@ void LoadStoreUnit::start(const MemoryMap& map) {
   shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
 }
 
-LoadStoreUnit::Entry& LoadStoreUnit::take(unsigned& index) {
-  index = free_.back();
-  free_.pop_back();
-  Entry& e = entries_[index];
-  e.instruction = nullptr;
-  e.lines_pending = 0;
-  e.sent = false;
-  e.killed = false;
-  e.maintenance = 0;
-  e.scope = Scope::none;
-  e.ready = 0;
-  e.access.active = 0;
-  e.access.form = AddressForm::per_lane;
-  return e;
-}
-
-void LoadStoreUnit::queue(unsigned index) {
-  const auto size = static_cast<unsigned>(queue_.size());
-  const unsigned at = queue_head_ + queue_count_++;
-  queue_[at < size ? at : at - size] = index;
-}
-
-void LoadStoreUnit::pop_front() {
-  if (++queue_head_ == queue_.size()) queue_head_ = 0;
-  --queue_count_;
-}
-
-void LoadStoreUnit::retire(unsigned index) {
-  free_.push_back(index);
-}
-
 void LoadStoreUnit::kill(unsigned slot) {
   for (Entry& e : entries_)
     if (e.slot == slot && e.maintenance == 0) e.killed = true;
-}
-
-Cycle LoadStoreUnit::next_work(Cycle now) const {
-  if (queue_count_ == 0) return kNever;
-  const Cycle at = std::max(entries_[front()].at, head_.busy_until);
-  if (at > now) return at;
-  return head_.line_held ? kNever : owner_.domain().after(now, 1);
 }
 
 void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
@@ -90,13 +52,13 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
     }
     if (!send_line(now, e, index)) return;
     head_.line_held = false;
-    if (!head_.coalescer.done() || next_space(e)) return;
+    if (head_.mapping == nullptr && (!head_.coalescer.done() || next_space(e))) return;
   }
   finish_head(now, e, index, events);
 }
 
 void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
-  head_ = Head{};
+  head_.clear();
   head_.started = true;
   if (e.killed || e.access.active == 0) return;
   if (take_whole_line(e)) {
@@ -112,7 +74,7 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     fault->instruction = e.instruction;
     last_fault_ = *fault;
     events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
-    head_ = Head{};
+    head_.clear();
     head_.started = true;
     return;
   }
@@ -182,7 +144,7 @@ void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
     head_.line_held = true;
     return;
   }
-  head_ = Head{};
+  head_.clear();
   Request* r = owner_.engine().pool().allocate();
   r->maker = this;
   r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
@@ -212,9 +174,7 @@ void LoadStoreUnit::do_shared(Cycle now, Entry& e, unsigned index, std::vector<L
 
 void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
   e.sent = true;
-  const Cycle busy_until = head_.busy_until;
-  head_ = Head{};
-  head_.busy_until = busy_until;
+  head_.clear();
   pop_front();
   if (e.lines_pending == 0)
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});

@@ -101,21 +101,44 @@ class LoadStoreUnit {
   void start(const MemoryMap& map);
   [[nodiscard]] bool has_room() const { return !free_.empty() && queue_count_ < parameters_.lsu_queue; }
   /// A free entry, to be filled and then queued. Pre: has_room(), or an entry was just retired.
-  Entry& take(unsigned& index);
+  Entry& take(unsigned& index) {
+    index = free_.back();
+    free_.pop_back();
+    Entry& e = entries_[index];
+    e.instruction = nullptr;
+    e.lines_pending = 0;
+    e.sent = false;
+    e.killed = false;
+    e.maintenance = 0;
+    e.scope = Scope::none;
+    e.ready = 0;
+    e.access.active = 0;
+    e.access.form = AddressForm::per_lane;
+    return e;
+  }
   /// Hands a taken entry back unused.
   void give_back(unsigned index) { free_.push_back(index); }
   /// The entry reaches the unit in cycle entry.at, after those queued before.
-  void queue(unsigned index);
+  void queue(unsigned index) {
+    const auto size = static_cast<unsigned>(queue_.size());
+    const unsigned at = queue_head_ + queue_count_++;
+    queue_[at < size ? at : at - size] = index;
+  }
   /// Sends or performs what can be in this cycle. Events are appended.
   void advance(Cycle now, std::vector<LsuEvent>& events);
   /// A response has come back from one of the caches.
   void respond(Cycle now, Request& r, std::vector<LsuEvent>& events);
   /// The SM has dealt with a `completed` event of this entry.
-  void retire(unsigned index);
+  void retire(unsigned index) { free_.push_back(index); }
   /// Drops what the warp has queued or in flight, as far as the SM is concerned.
   void kill(unsigned slot);
   /// When advance() next has something to do, if that is known: kNever if the unit waits for a port.
-  [[nodiscard]] Cycle next_work(Cycle now) const;
+  [[nodiscard]] Cycle next_work(Cycle now) const {
+    if (queue_count_ == 0) return kNever;
+    const Cycle at = std::max(entries_[front()].at, head_.busy_until);
+    if (at > now) return at;
+    return head_.line_held ? kNever : owner_.domain().after(now, 1);
+  }
 
   [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const Entry& entry(unsigned index) const { return entries_[index]; }
@@ -132,8 +155,17 @@ class LoadStoreUnit {
     Space space = Space::generic;  ///< of the lines being sent; generic: none yet
     bool line_held = false;        ///< `line` waits for its port
     LineAccess line;
+    const Mapping* mapping = nullptr;  ///< of a whole line, found already
     Coalescer coalescer;
     Cycle busy_until = 0;  ///< shared-memory banks
+    /// Nothing is begun. The banks stay busy.
+    void clear() {
+      started = line_held = false;
+      global = shared = local = constant = 0;
+      space = Space::generic;
+      mapping = nullptr;
+      coalescer.clear();
+    }
   };
   void begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] bool take_whole_line(const Entry& e);
@@ -149,7 +181,10 @@ class LoadStoreUnit {
   void do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   void finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] unsigned front() const { return queue_[queue_head_]; }
-  void pop_front();
+  void pop_front() {
+    if (++queue_head_ == queue_.size()) queue_head_ = 0;
+    --queue_count_;
+  }
   [[nodiscard]] Out<RequestMessage>& port_for(const Entry& e) const;
   void scatter(Entry& e, const Request& r);
   [[nodiscard]] std::uint64_t local_warp_base(unsigned slot) const;

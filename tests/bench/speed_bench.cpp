@@ -240,8 +240,9 @@ std::uint64_t loads_for(std::uint64_t requests, std::uint64_t warps) {
   return std::max<std::uint64_t>(1, requests / warps);
 }
 
-/// Requests per second, and how many times the cost of bare look-ups that is.
-void rates(const GpuConfig& config) {
+/// Requests per second, and how many times the cost of bare look-ups that is. `only`: the stream wanted, or
+/// nothing for all.
+void rates(const GpuConfig& config, const std::string& only) {
   const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
   std::printf(
       "Warp requests per second of CPU time, tags only: %u SMs of %u warps, %u slices, %u channels; best of "
@@ -252,6 +253,7 @@ void rates(const GpuConfig& config) {
   const Case cases[] = {
       {"L1 hit", 16384, 8, 10}, {"L2 hit", 4U << 20U, 1.5, 15}, {"DRAM", 256U << 20U, 1, 20}};
   for (const Case& c : cases) {
+    if (!only.empty() && only != c.name) continue;
     const Stream s{c.bytes / kLineBytes, warps, loads_for(1'000'000, warps)};
     const Figure f = measure(config, s, 5);
     std::printf("%-8s %10.2f M %6.1f M   %11.1f  (%3.0f)   %18.1f\n", c.name, 1e-6 / f.model, c.aim_millions,
@@ -282,17 +284,19 @@ void growth(const GpuConfig& base) {
               many.model / many.tags / (few.model / few.tags));
 }
 
-int run() {
+int run(const std::string& only) {
   Result<GpuConfig> loaded = load_gpu("v100", {});
   if (!loaded.ok()) return 2;
-  rates(loaded.value());
-  growth(loaded.value());
+  if (getenv("SMS")) loaded.value().sms = atoi(getenv("SMS"));
+  if (only != "growth") rates(loaded.value(), only);
+  if (only.empty() || only == "growth") growth(loaded.value());
   return 0;
 }
 
 }  // namespace
 }  // namespace warpline
 
-int main() {
-  return warpline::run();
+/// speed_bench ["L1 hit" | "L2 hit" | DRAM | growth]: all, or the one named.
+int main(int argc, char** argv) {
+  return warpline::run(argc > 1 ? argv[1] : "");
 }

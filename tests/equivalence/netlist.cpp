@@ -20,8 +20,10 @@ class Picker {
   Random random_;
 };
 
-ChannelParameters random_channel(Picker& pick) {
-  return {8U << pick(0, 4), pick(1, 2) == 1 ? pick(1, 3) : pick(1, 100), pick(1, 10), pick(1, 5)};
+/// At least `least` cycles pass before a message or a credit arrives.
+ChannelParameters random_channel(Picker& pick, unsigned least) {
+  const unsigned latency = least - 1 + (pick(1, 2) == 1 ? pick(1, 3) : pick(1, 100));
+  return {8U << pick(0, 4), latency, pick(1, 10), least - 1 + pick(1, 5)};
 }
 
 ClockDomain random_domain(Picker& pick) {
@@ -132,9 +134,10 @@ Shape::Shape(std::uint64_t seed) {
   l2 = random_domain(pick);
   dram = random_domain(pick);
   link = random_domain(pick);
+  const unsigned least = pick(0, 1) == 0 ? 1 : pick(2, 40);
   for (ChannelParameters* p :
        {&client_request, &client_response, &l2_request, &l2_response, &memory_request, &memory_response})
-    *p = random_channel(pick);
+    *p = random_channel(pick, least);
   for (unsigned n = pick(0, 3); n != 0; --n) crossbar.hash_masks.push_back(pick.bits());
   slices = pick(1, 7);
   channels = pick(1, slices);
@@ -165,21 +168,30 @@ Shape::Shape(std::uint64_t seed) {
   }
 }
 
-Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed) : engine(mode, seed), sysmem(kMemory) {
+Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clusters)
+    : engine(mode, seed), sysmem(kMemory) {
+  const auto next_cluster = [this, clusters] {
+    if (clusters == Clusters::each) engine.begin_cluster();
+  };
   const auto count = static_cast<unsigned>(s.items.size());
   crossbar = std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
                                         CrossbarWidths{s.l2_request.width, s.client_response.width});
   for (unsigned i = 0; i < count; ++i) {
+    next_cluster();
     clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap,
                                                   std::uint64_t{i} << 32U));
     connect(clients[i]->out, crossbar->from_client(i), s.client_request);
     connect(crossbar->to_client(i), clients[i]->in, s.client_response);
   }
+  next_cluster();
   link = std::make_unique<PcieLink>(engine, "pcie", s.link, s.pcie_parameters, &sysmem, s.slices);
-  for (unsigned c = 0; c < s.channels; ++c)
+  for (unsigned c = 0; c < s.channels; ++c) {
+    next_cluster();
     channels.push_back(std::make_unique<DramChannel>(engine, "dram", s.dram, s.dram_parameters,
                                                      (s.slices - c + s.channels - 1) / s.channels));
+  }
   for (unsigned i = 0; i < s.slices; ++i) {
+    next_cluster();
     bridges.push_back(std::make_unique<Bridge>(engine, "bridge", s.l2, s.bridge_delay));
     Bridge& b = *bridges[i];
     connect(crossbar->to_l2(i), b.from_crossbar, s.l2_request);

@@ -61,10 +61,14 @@ struct Shape {
   std::vector<std::vector<Item>> items;  ///< of each client
 };
 
+/// How the engine may run a netlist: all its components in lock step, or each ahead of the others as far
+/// as the channels allow.
+enum class Clusters { one, each };
+
 /// Clients, a crossbar, bridges, DRAM channels and a link.
 class Netlist {
  public:
-  Netlist(const Shape& shape, TickMode mode, std::uint64_t seed);
+  Netlist(const Shape& shape, TickMode mode, std::uint64_t seed, Clusters clusters = Clusters::each);
   RunOutcome run() { return engine.run_until(50000000); }
   /// Everything that can be seen of a finished run: every message's cycles, every counter, memory.
   [[nodiscard]] std::vector<std::string> trace() const;

@@ -23,6 +23,11 @@ TEST_P(TickModes, EveryMessageMovesInTheSameCycle) {
     ASSERT_EQ(again.run(), RunOutcome::quiescent);
     expect_same(trace, again.trace());
   }
+  Netlist in_step(shape, TickMode::lazy, 1, Clusters::one);
+  ASSERT_EQ(in_step.run(), RunOutcome::quiescent);
+  expect_same(trace, in_step.trace());
+  EXPECT_EQ(in_step.engine.now(), lazy.engine.now());
+  EXPECT_EQ(in_step.engine.ticks(), lazy.engine.ticks());
   Netlist every(shape, TickMode::every_cycle, 1);
   ASSERT_EQ(every.run(), RunOutcome::quiescent);
   expect_same(trace, every.trace());

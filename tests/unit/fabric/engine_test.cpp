@@ -158,6 +158,42 @@ TEST(Engine, TheOrderWithinACycleHasNoEffectOnChannels) {
   }
 }
 
+TEST(Engine, TheLookaheadIsTheShortestWayBetweenClusters) {
+  Engine engine;
+  testing::Requester requester(engine, "requester", ClockDomain(3, 2), {});
+  Sleeper near(engine, "near", {});
+  Out<RequestMessage> out(near, "out");
+  In<RequestMessage> in(requester, "in");
+  connect(out, in, {32, 1, 4, 1});  // within a cluster
+  EXPECT_GT(engine.lookahead(), 20U);
+  engine.begin_cluster();
+  testing::Target target(engine, "target", {});
+  connect(requester.out, target.in, {32, 7, 40, 20});
+  EXPECT_EQ(engine.lookahead(), 10U);  // seven edges of the sender
+  connect(target.out, requester.in, {32, 30, 40, 9});
+  EXPECT_EQ(engine.lookahead(), 9U);  // the credit
+}
+
+TEST(Engine, AClusterRunsAheadAndNoMessageMovesInAnotherCycle) {
+  std::vector<testing::Item> items;
+  for (Cycle at = 0; at < 200; at += 2) items.push_back(testing::read_item(at, PhysicalAddress{}, 0xF));
+  std::vector<std::vector<Cycle>> answered;
+  for (const bool clusters : {false, true}) {
+    Engine engine;
+    testing::Requester requester(engine, "requester", {}, items);
+    if (clusters) engine.begin_cluster();
+    testing::Target target(engine, "target", {}, 4, 3);
+    connect(requester.out, target.in, {32, 12, 5, 10});
+    connect(target.out, requester.in, {32, 10, 7, 12});
+    EXPECT_EQ(engine.lookahead() == 10, clusters);
+    ASSERT_EQ(engine.run_until(100000), RunOutcome::quiescent);
+    answered.emplace_back();
+    for (const auto& a : requester.answers) answered.back().push_back(a.answered);
+    answered.back().push_back(engine.now());
+  }
+  EXPECT_EQ(answered[0], answered[1]);
+}
+
 TEST(Engine, TimeGoesOnAfterQuiescence) {
   Engine engine;
   testing::Requester requester(engine, "requester", {}, {testing::read_item(5, PhysicalAddress{}, 1)});

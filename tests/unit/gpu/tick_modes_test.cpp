@@ -30,9 +30,13 @@ GpuConfig random_machine(Random& random) {
   c.sm.lsu_entries = pick({1, 2, 32});
   c.sm.lsu_queue = std::min(c.sm.lsu_entries, pick({1, 4, 16}));
   c.clocks = {pick({700, 1000, 1380}), pick({500, 1000, 1380}), pick({333, 877, 1600}), pick({250, 1000})};
-  for (HopParameters* h : {&c.hops.sm_l1_lg, &c.hops.l1_lg_crossbar, &c.hops.crossbar_l2, &c.hops.l2_dram}) {
-    h->request = {pick({8, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
-    h->response = {pick({8, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
+  // Where nothing crosses in one cycle, the engine runs its clusters ahead of each other.
+  const unsigned more = pick({0, 7});
+  HopsParameters& h = c.hops;
+  for (HopParameters* hop : {&h.sm_l1_lg, &h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar,
+                             &h.crossbar_l2, &h.l2_dram, &h.l2_pcie}) {
+    hop->request = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
+    hop->response = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
   }
   return c;
 }
