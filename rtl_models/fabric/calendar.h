@@ -41,6 +41,7 @@ class Calendar {
       occupied_[cycle % kWheel / 64] |= std::uint64_t{1} << (cycle % 64);
     } else if (cycle != kNever) {
       far_.push({cycle, member});
+      far_first_ = far_.top().first;
     }
   }
 
@@ -53,11 +54,7 @@ class Calendar {
   void take(F&& visit) {
     const Cycle cycle = next_;
     base_ = cycle;
-    while (!far_.empty() && far_.top().first - cycle < kWheel) {
-      const Far far = far_.top();
-      far_.pop();
-      mark(far.second, far.first);
-    }
+    if (far_first_ - cycle < kWheel) bring_near();
     const std::size_t slot = cycle % kWheel;
     occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     std::uint8_t* bytes = &wheel_[slot * width_];
@@ -74,7 +71,16 @@ class Calendar {
   void restart(Cycle cycle) { base_ = cycle; }
 
  private:
-  static constexpr std::size_t kWheel = 256;
+  static constexpr std::size_t kWheel = 128;
+  void bring_near() {
+    while (far_first_ - base_ < kWheel) {
+      const std::uint32_t member = far_.top().second;
+      const Cycle cycle = far_first_;
+      far_.pop();
+      far_first_ = far_.empty() ? kNever : far_.top().first;
+      mark(member, cycle);
+    }
+  }
   [[nodiscard]] Cycle first_marked() const {
     // The slots stand for the cycles base_ to base_ + kWheel - 1.
     const std::size_t start = base_ % kWheel;
@@ -85,17 +91,19 @@ class Calendar {
       if (i == kWheel / 64) bits &= (std::uint64_t{1} << (start % 64)) - 1;
       if (bits != 0) return base_ - start % 64 + i * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
     }
-    return far_.empty() ? kNever : far_.top().first;
+    return far_first_;
   }
 
+  // What every mark and take reads comes first, in one cache line.
   Cycle& next_;
-  std::uint32_t members_ = 0;
+  Cycle base_ = 0;                   ///< no cycle before it is marked
+  Cycle far_first_ = kNever;         ///< the first cycle in far_
   std::size_t width_ = 0;            ///< bytes of a wheel slot: as few as will do, for the host's caches
   std::vector<std::uint8_t> wheel_;  ///< kWheel slots of one bit per member
   std::array<std::uint64_t, kWheel / 64> occupied_{};
+  std::uint32_t members_ = 0;
   using Far = std::pair<Cycle, std::uint32_t>;
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
-  Cycle base_ = 0;  ///< no cycle before it is marked
 };
 
 }  // namespace warpline

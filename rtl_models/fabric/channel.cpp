@@ -17,7 +17,8 @@ Problems HopParameters::problems(const std::string& path) const {
   return all;
 }
 
-PortBase::PortBase(Component& owner, std::string name) : owner_(owner), name_(std::move(name)) {
+PortBase::PortBase(Component& owner, std::string name)
+    : owner_(owner), name_(std::make_unique<const std::string>(std::move(name))) {
   owner.engine().add(this);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "warpline/base/contract.h"
 #include "warpline/base/problem.h"
@@ -55,14 +55,14 @@ class PortBase {
   /// A sentence on why the channel cannot work as it should, or nothing.
   [[nodiscard]] virtual std::string problem() const { return {}; }
   /// "l2[3].from_crossbar"
-  [[nodiscard]] std::string path() const { return owner_.name() + "." + name_; }
+  [[nodiscard]] std::string path() const { return owner_.name() + "." + *name_; }
   [[nodiscard]] Component& owner() const { return owner_; }
 
  protected:
   Component& owner_;
 
  private:
-  std::string name_;
+  std::unique_ptr<const std::string> name_;  ///< apart: ports are packed for the host's caches
 };
 
 /// Brings the two facts of a channel across a hop: begin forward, end backward. `Direct` below
@@ -81,7 +81,7 @@ class In;
 
 /// The sending port of a channel. It knows only when the channel is free.
 template <class M>
-class Out final : public PortBase {
+class alignas(64) Out final : public PortBase {
  public:
   using PortBase::PortBase;
 
@@ -127,7 +127,7 @@ class Out final : public PortBase {
 
 /// The receiving port. It owns the queue, the credits, the width and the latency.
 template <class M>
-class In final : public PortBase {
+class alignas(64) In final : public PortBase {
  public:
   using PortBase::PortBase;
 
@@ -206,16 +206,17 @@ class In final : public PortBase {
     Cycle at = 0;  ///< while queued: when it can be popped; afterwards: when its credit is back
     M message{};
   };
-  [[nodiscard]] std::size_t advance(std::size_t i) const { return i + 1 == slots_.size() ? 0 : i + 1; }
+  [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
 
+  // What ready(), front() and pop() read comes first, in the first cache line.
+  std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
+  unsigned head_ = 0, tail_ = 0, count_ = 0;
   ChannelParameters parameters_;
-  ClockDomain sender_domain_;
-  Out<M>* sender_ = nullptr;
   Arrivals* arrivals_ = nullptr;
   unsigned arrivals_port_ = 0;
-  std::vector<Slot> slots_;
-  std::size_t head_ = 0, tail_ = 0, count_ = 0;
   Cycle wire_free_ = 0;
+  Out<M>* sender_ = nullptr;
+  ClockDomain sender_domain_;
 };
 
 /// Binds two ports by the direct carrier. Pre: neither is bound, the parameters have no problems.
@@ -227,7 +228,7 @@ void connect(Out<M>& from, In<M>& to, const ChannelParameters& parameters) {
   to.sender_ = &from;
   to.parameters_ = parameters;
   to.sender_domain_ = from.owner().domain();
-  to.slots_.resize(parameters.depth);
+  to.slots_ = std::make_unique<typename In<M>::Slot[]>(parameters.depth);
 }
 
 }  // namespace warpline

@@ -287,7 +287,6 @@ void growth(const GpuConfig& base) {
 int run(const std::string& only) {
   Result<GpuConfig> loaded = load_gpu("v100", {});
   if (!loaded.ok()) return 2;
-  if (getenv("SMS")) loaded.value().sms = atoi(getenv("SMS"));
   if (only != "growth") rates(loaded.value(), only);
   if (only.empty() || only == "growth") growth(loaded.value());
   return 0;
