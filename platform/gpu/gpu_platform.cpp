@@ -32,6 +32,7 @@ struct GpuPlatform::State {
   std::vector<std::string> regions;             ///< names of the declared buffers; region n is entry n-1
   std::uint64_t vidmem_used = kConstantBytes;   ///< constant banks first
   std::uint64_t sysmem_used = 0;
+  std::uint32_t local_bytes_laid_out = 0;  ///< per thread, of the last grid
   Cycle progress_every = kNever;
   std::function<bool(double)> progress;
 
@@ -72,11 +73,15 @@ void GpuPlatform::State::build() {
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   build();
   netlist->set_regions(regions.size());
+  // Written back later, the last grid's local lines would land in what is other memory by now.
+  const bool lays_out = info.local_bytes != local_bytes_laid_out;
+  local_bytes_laid_out = info.local_bytes;
   for (Netlist::SmCluster& c : netlist->clusters()) {
     if (invalidate_l1) {
       c.l1_lg->invalidate_global();
       c.texture->invalidate();
     }
+    if (lays_out) c.l1_lg->forget_local();
     // Every launch writes its parameters to bank 0, so constants are never left stale.
     c.constant->invalidate();
   }

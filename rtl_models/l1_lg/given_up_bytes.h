@@ -25,6 +25,8 @@ class GivenUpBytes {
   [[nodiscard]] bool empty() const { return lines_.empty(); }
   /// Bytes `bytes` of line `number` are evicted; `line` are its 128 bytes.
   void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line);
+  /// No line's bytes are wanted any more.
+  void clear() { lines_.clear(); }
   /// They are written anew.
   void forget(std::uint64_t number, ByteMask bytes);
   /// Copies those of the line that are in `among` to the 128 bytes at `line`. Returns which.

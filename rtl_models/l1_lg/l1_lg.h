@@ -28,6 +28,8 @@ class L1Lg final : public Component {
   void explain(std::vector<Wait>& waits) const override;
   /// Drops global lines, as the driver does between grids. Pre: quiescent.
   void invalidate_global() { core_.invalidate_global(); }
+  /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.
+  void forget_local() { core_.forget_local(); }
   [[nodiscard]] const L1LgCounters& counters() const { return core_.counters(); }
 
  private:

@@ -133,4 +133,12 @@ void L1LgCore::invalidate_global() {
   ++counters_.invalidations;
 }
 
+void L1LgCore::forget_local() {
+  TagArray& tags = path_.tags();
+  for (std::uint32_t i = 0; i < tags.lines(); ++i)
+    if (tags.state(i).local != 0) tags.mark_clean(i);
+  path_.invalidate(true);
+  given_up_.clear();
+}
+
 }  // namespace warpline

@@ -65,6 +65,9 @@ class L1LgCore {
   void pass_atomic(const Request& r);
   /// Drops all global lines and kills their fills (R1, R6).
   void invalidate_global();
+  /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
+  /// Pre: no local fetch is under way.
+  void forget_local();
 
   [[nodiscard]] const L1LgCounters& counters() const { return counters_; }
   [[nodiscard]] const MissTable& misses() const { return path_.misses(); }

@@ -232,6 +232,35 @@ TEST(L1LgCore, PoisonedBytesReadAsAPatternUntilTheyAreWrittenAgain) {
   EXPECT_EQ(again.data[8], 0);
 }
 
+TEST(L1LgCore, ForgottenLocalLinesAreNeitherWrittenBackNorRemembered) {
+  L1LgCore core(one_line(), true);
+  Request store;
+  store.command = Command::write;
+  store.local = true;
+  store.sectors = 1;
+  store.bytes.set(0, kSectorBytes);
+  store.data.fill(0x11);
+  static_cast<void>(core.store_local(store));
+  Request load;
+  load.local = true;
+  load.sectors = 1;
+  load.last_use = true;
+  ASSERT_EQ(core.read(load).kind, ReadOutcome::Kind::hit);
+  Request other = store;
+  other.virtual_line = VirtualAddress{kLineBytes};
+  static_cast<void>(core.store_local(other));
+  core.forget_local();
+  load.last_use = false;
+  const ReadOutcome out = core.read(load);
+  ASSERT_EQ(out.kind, ReadOutcome::Kind::wait);
+  Request fetched = load;
+  fetched.token = out.entry;
+  fetched.data.fill(0);
+  RequestList served;
+  EXPECT_FALSE(core.fill(fetched, served).happened);
+  EXPECT_EQ(load.data[0], 0);
+}
+
 TEST(L1LgCore, AStoreKillsTheFillOfItsLineOnly) {
   L1LgParameters p = one_line();
   p.geometry = {4, 1};
