@@ -54,9 +54,13 @@ inline GpuConfig random_machine(Random& random) {
   c.pcie.tags = pick({1, 3, 256});
   c.pcie.max_payload = pick({32, 64, 256});
   c.pcie.atomic_ops = random.below(2) == 0;
+  for (CacheGeometry* g : {&c.l1_lg.geometry, &c.texture.geometry, &c.constant.geometry, &c.l2.geometry})
+    g->evict_last_percent = pick({0, 50, 75, 100});
+  // Where nothing crosses in few cycles, the engine runs its clusters ahead of each other.
+  const unsigned more = pick({0, 0, 7, 40, 150});
   c.hops.visit([&](std::string_view, HopParameters& h, std::string_view) {
-    h.request = {pick({4, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
-    h.response = {pick({4, 32, 128}), pick({1, 2, 9}), pick({1, 2, 16}), pick({1, 3})};
+    h.request = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
+    h.response = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
   });
   return c;
 }

@@ -39,6 +39,7 @@ struct Statement {
     table
   } kind = Kind::alu;
   std::string text;                   ///< qualifiers, the operation, the shuffle's mode, or the fence itself
+  std::string hints;                  ///< eviction priorities and prefetch size of an access
   std::string op;                     ///< of an atomic on the thread's own slice
   bool discards = false;              ///< such an atomic is a reduction
   unsigned to = 0, from = 0, by = 0;  ///< registers

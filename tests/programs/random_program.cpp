@@ -61,6 +61,14 @@ class Author {
     }
   }
 
+  /// Qualifiers that no result may depend on.
+  std::string hints(bool of_load, bool prefetches) {
+    if (!one_in(3)) return "";
+    std::string s = pick({"", ".L1::evict_normal", ".L1::evict_first"});
+    if (of_load && prefetches) s += pick({"", ".L2::128B"});
+    return s;
+  }
+
   Statement access(Kind kind) {
     Statement s;
     s.kind = kind;
@@ -84,6 +92,9 @@ class Author {
       s.odd_area = static_cast<Area>(below(kAreas));
       s.text.clear();
     }
+    const bool orders = s.text.rfind(".re", 0) == 0 || s.text.rfind(".ac", 0) == 0;
+    if (s.area < Area::shared && (s.text.empty() || orders))
+      s.hints = hints(kind == Kind::load, s.odd_area < Area::shared);
     return s;
   }
 
@@ -132,6 +143,7 @@ class Author {
     s.text = pick({"ld.global.nc", "ld.global.nc", "ld.global.ca.nc", "ld.global", "ld.const", "ld.param"});
     s.generic = false;
     if (s.text == "ld.param") s.moving = false;
+    s.hints = s.text == "ld.global.nc" || s.text == "ld.global" ? hints(true, true) : "";
     return s;
   }
 

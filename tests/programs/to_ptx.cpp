@@ -172,7 +172,7 @@ class Writer {
     const std::string g = guard(s);
     const bool order = s.text.rfind(".re", 0) == 0 || s.text.rfind(".ac", 0) == 0 || s.text == ".volatile";
     const std::string where = s.generic ? "" : space(s.area);
-    const std::string what = (order ? s.text + where : where + s.text) + type(s);
+    const std::string what = (order ? s.text + where : where + s.text) + s.hints + type(s);
     if (s.kind == Kind::load) {
       line(g + "ld" + what + " " + vector(s.to, s.elements) + ", [%a]");
     } else {
@@ -324,7 +324,7 @@ class Writer {
     }
     line("add.u64 %a, " + std::string(constant ? "%ct" : "%table") + ", %o");
     const std::string g = guard(s);
-    line(g + s.text + type(s) + " " + vector(s.to, s.elements) + ", [%a]");
+    line(g + s.text + s.hints + type(s) + " " + vector(s.to, s.elements) + ", [%a]");
   }
 
   void statement(const Statement& s) {
