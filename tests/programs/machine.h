@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -15,6 +16,12 @@
 #include "warpline/sm/address_windows.h"
 
 namespace warpline::test {
+
+/// A number from the environment, for the length and the start of a random test.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
 
 /// A machine of random shape: caches from one line on, queues from one entry on, wires from 4 bytes on.
 inline GpuConfig random_machine(Random& random) {

@@ -4,18 +4,11 @@
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "machine.h"
 #include "program.h"
 
 namespace warpline::test {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// The memories after the last grid, and the time it took.
 struct Outcome {

@@ -33,7 +33,8 @@ class Writer {
         ".reg .b64 %d<6>, %a, %o, %t, %w, %x, %y, %b<6>, %s<6>, %cv, %cs, %ch, %chg, %table, %ct, %out;\n";
     head += ".reg .b64 %n<" + number(labels_ + 1) + ">;\n";
     head += ".shared .align 16 .b8 sm[" + number(shared_bytes()) + "];\n";
-    head += ".local .align 16 .b8 depot[" + number(kSlice) + "];\n";
+    // Of another size in every grid, so that local memory is laid out anew.
+    head += ".local .align 16 .b8 depot[" + number(kSlice * (1 + index_ % 3)) + "];\n";
     return head + text_ + "}\n";
   }
 
