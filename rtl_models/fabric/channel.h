@@ -76,6 +76,14 @@ class Carrier {
   virtual Cycle begin(Cycle t, const M& message) = 0;
 };
 
+/// Whoever put a carrier's messages into a receiving port, and waits to hear when it may put the next.
+class Upstream {
+ public:
+  virtual ~Upstream() = default;
+  /// The channel can take a next message from cycle c on.
+  virtual void end(Cycle c) = 0;
+};
+
 template <class M>
 class In;
 
@@ -109,7 +117,12 @@ class alignas(64) Out final : public PortBase {
     }
   }
   [[nodiscard]] bool bound() const { return direct_ != nullptr || carrier_ != nullptr; }
-  void bind(Carrier<M>& carrier) { carrier_ = &carrier; }
+  /// Binds it by a carrier that lives as long. Pre: not bound.
+  void bind(Carrier<M>& carrier) {
+    WARPLINE_EXPECT(!bound(), "a port is bound once");
+    carrier_ = &carrier;
+    owner_.engine().note_binding();
+  }
   [[nodiscard]] std::size_t occupancy() const override { return 0; }
   [[nodiscard]] Cycle lookahead() const override { return carrier_ != nullptr ? 1 : kNever; }
   [[nodiscard]] std::string problem() const override {
@@ -143,7 +156,7 @@ class alignas(64) In final : public PortBase {
     const M message = slot.message;
     owner_.engine().note_move(now);
     slot.at = now + parameters_.credit_latency;
-    if (count_ == parameters_.depth) sender_->end(std::max(wire_free_, slot.at));
+    if (count_ == parameters_.depth) tell_end(std::max(wire_free_, slot.at));
     --count_;
     head_ = advance(head_);
     if (count_ != 0) {
@@ -175,6 +188,14 @@ class alignas(64) In final : public PortBase {
     if (count_ == parameters_.depth) return kNever;
     return std::max(wire_free_, slots_[tail_].at);
   }
+  /// Has a carrier bring the messages of a sender with clock `sender`. Pre: not bound; the parameters
+  /// have no problems.
+  void bind(Upstream& upstream, const ChannelParameters& parameters, const ClockDomain& sender) {
+    WARPLINE_EXPECT(!bound(), "a port is bound once");
+    upstream_ = &upstream;
+    prepare(parameters, sender);
+  }
+  [[nodiscard]] bool bound() const { return sender_ != nullptr || upstream_ != nullptr; }
   /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
   /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
   void attach(Arrivals& arrivals, unsigned port) {
@@ -182,15 +203,20 @@ class alignas(64) In final : public PortBase {
     arrivals_ = &arrivals;
     arrivals_port_ = port;
   }
+  /// When the message begun last can be popped. Pre: one was begun and is not popped.
+  [[nodiscard]] Cycle newest_arrival() const {
+    return slots_[tail_ == 0 ? parameters_.depth - 1 : tail_ - 1].at;
+  }
   [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t occupancy() const override { return count_; }
   [[nodiscard]] Cycle lookahead() const override {
+    if (upstream_ != nullptr) return 1;
     if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;
     return std::min<Cycle>(sender_domain_.cycles_in(parameters_.latency), parameters_.credit_latency);
   }
   /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
   [[nodiscard]] std::string problem() const override {
-    if (sender_ == nullptr) return path() + ": not bound";
+    if (!bound()) return path() + ": not bound";
     if (parameters_.depth < parameters_.latency + parameters_.credit_latency)
       return path() + ": depth " + std::to_string(parameters_.depth) + " cannot fill its wire; latency " +
              std::to_string(parameters_.latency) + " and credit latency " +
@@ -206,6 +232,20 @@ class alignas(64) In final : public PortBase {
     Cycle at = 0;  ///< while queued: when it can be popped; afterwards: when its credit is back
     M message{};
   };
+  void prepare(const ChannelParameters& parameters, const ClockDomain& sender) {
+    WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
+    parameters_ = parameters;
+    sender_domain_ = sender;
+    slots_ = std::make_unique<Slot[]>(parameters.depth);
+    owner_.engine().note_binding();
+  }
+  void tell_end(Cycle c) {
+    if (sender_ != nullptr) {
+      sender_->end(c);
+    } else {
+      upstream_->end(c);
+    }
+  }
   [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
 
   // What ready(), front() and pop() read comes first, in the first cache line.
@@ -216,19 +256,17 @@ class alignas(64) In final : public PortBase {
   unsigned arrivals_port_ = 0;
   Cycle wire_free_ = 0;
   Out<M>* sender_ = nullptr;
+  Upstream* upstream_ = nullptr;  ///< where there is no sender_
   ClockDomain sender_domain_;
 };
 
 /// Binds two ports by the direct carrier. Pre: neither is bound, the parameters have no problems.
 template <class M>
 void connect(Out<M>& from, In<M>& to, const ChannelParameters& parameters) {
-  WARPLINE_EXPECT(!from.bound() && to.sender_ == nullptr, "a port is bound once");
-  WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
+  WARPLINE_EXPECT(!from.bound() && !to.bound(), "a port is bound once");
   from.direct_ = &to;
   to.sender_ = &from;
-  to.parameters_ = parameters;
-  to.sender_domain_ = from.owner().domain();
-  to.slots_ = std::make_unique<typename In<M>::Slot[]>(parameters.depth);
+  to.prepare(parameters, from.owner().domain());
 }
 
 }  // namespace warpline

@@ -40,7 +40,7 @@ void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
   progress_at_ = now_ + cycles;
 }
 
-Cycle Engine::next_scheduled() const {
+Cycle Engine::next_tick() const {
   return *std::min_element(next_.begin(), next_.end());
 }
 
@@ -87,9 +87,9 @@ void Engine::step_other_modes(Cycle scheduled) {
     if (mode_ == TickMode::spurious_and_shuffled && random_.below(4) != 0) continue;
     now_ = c;
     tick_all();
-    if (next_scheduled() < scheduled) break;
+    if (next_tick() < scheduled) break;
   }
-  if (next_scheduled() != scheduled) return;
+  if (next_tick() != scheduled) return;
   now_ = scheduled;
   for (Cluster& c : clusters_)
     if (c.calendar.next() == scheduled) c.calendar.take([](std::uint32_t) {});
@@ -97,21 +97,20 @@ void Engine::step_other_modes(Cycle scheduled) {
 }
 
 RunOutcome Engine::run_until(Cycle limit) {
-  const Cycle start = now_;
-  const Cycle window = lookahead();
+  if (window_ == 0) window_ = lookahead();
   for (;;) {
-    const Cycle scheduled = next_scheduled();
+    const Cycle scheduled = next_tick();
     if (scheduled == kNever) {
       if (!quiescent()) return RunOutcome::deadlock;
       // The calendars are empty, so time may go back to where the last thing happened: which idle
       // ticks came after it is no part of the result.
-      now_ = std::max(last_move_, start);
+      now_ = resting_ = std::max(last_move_, resting_);
       for (Cluster& c : clusters_) c.calendar.restart(now_);
       return RunOutcome::quiescent;
     }
     if (scheduled > limit) return RunOutcome::cycle_limit;
     if (mode_ == TickMode::lazy) {
-      const Cycle last = std::min({scheduled + window - 1, limit, std::max(scheduled, progress_at_)});
+      const Cycle last = std::min({scheduled + window_ - 1, limit, std::max(scheduled, progress_at_)});
       run_window(scheduled, last + 1);
     } else {
       step_other_modes(scheduled);

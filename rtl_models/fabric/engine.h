@@ -94,6 +94,8 @@ class Engine {
   [[nodiscard]] Cycle now() const { return now_; }
   /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
   [[nodiscard]] Cycle lookahead() const;
+  /// The first cycle in which somebody is to be ticked; kNever if nobody is.
+  [[nodiscard]] Cycle next_tick() const;
   /// Who waits for what; meaningful after `deadlock` and `cycle_limit`.
   [[nodiscard]] std::vector<Wait> explain() const;
   /// Quiescent means no message on any channel and no component busy.
@@ -105,6 +107,8 @@ class Engine {
 
   /// A message was taken off a channel in cycle `now`: called by ports.
   void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
+  /// A channel was bound: called by ports.
+  void note_binding() { window_ = 0; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
   [[nodiscard]] std::uint64_t next_sequence() { return ++sequence_; }
   /// Ticks executed so far: the cost of the run in component visits.
@@ -123,7 +127,6 @@ class Engine {
 
   void add(Component* component);
   void add(PortBase* port) { ports_.push_back(port); }
-  [[nodiscard]] Cycle next_scheduled() const;
   void tick(Component& component);
   void run_cluster(Cluster& cluster, Cycle end);
   void run_window(Cycle start, Cycle end);
@@ -136,8 +139,10 @@ class Engine {
   std::vector<PortBase*> ports_;
   std::deque<Cluster> clusters_;
   std::deque<Cycle> next_;  ///< the first marked cycle of each cluster, side by side
+  Cycle window_ = 0;        ///< lookahead(), once it is known
   Cycle now_ = 0;
   Cycle last_move_ = 0;
+  Cycle resting_ = 0;  ///< now() when it was quiescent last
   Cycle progress_every_ = kNever;
   Cycle progress_at_ = kNever;
   std::function<bool(Cycle)> progress_;

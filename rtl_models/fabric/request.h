@@ -99,6 +99,7 @@ struct alignas(64) Request {
   std::uint16_t region = 0;        ///< the declared buffer it falls in; 0: none
   ByteMask bytes;                  ///< of a write; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
+  void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
   Request() : local(false), no_l1(false), last_use(false), captured(false) {}

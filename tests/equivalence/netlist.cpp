@@ -169,7 +169,16 @@ Shape::Shape(std::uint64_t seed) {
 }
 
 Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clusters)
-    : engine(mode, seed), sysmem(kMemory) {
+    : own_engine(std::make_unique<Engine>(mode, seed)), engine(*own_engine), sysmem(kMemory) {
+  DirectHops hops;
+  build(s, hops, clusters);
+}
+
+Netlist::Netlist(const Shape& s, Engine& e, HopMaker& hops, Clusters clusters) : engine(e), sysmem(kMemory) {
+  build(s, hops, clusters);
+}
+
+void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters) {
   const auto next_cluster = [this, clusters] {
     if (clusters == Clusters::each) engine.begin_cluster();
   };
@@ -180,8 +189,8 @@ Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clu
     next_cluster();
     clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap,
                                                   std::uint64_t{i} << 32U));
-    connect(clients[i]->out, crossbar->from_client(i), s.client_request);
-    connect(crossbar->to_client(i), clients[i]->in, s.client_response);
+    hops.hop(clients[i]->out, crossbar->from_client(i), s.client_request, crossbar->to_client(i),
+             clients[i]->in, s.client_response);
   }
   next_cluster();
   link = std::make_unique<PcieLink>(engine, "pcie", s.link, s.pcie_parameters, &sysmem, s.slices);
@@ -194,13 +203,12 @@ Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clu
     next_cluster();
     bridges.push_back(std::make_unique<Bridge>(engine, "bridge", s.l2, s.bridge_delay));
     Bridge& b = *bridges[i];
-    connect(crossbar->to_l2(i), b.from_crossbar, s.l2_request);
-    connect(b.to_crossbar, crossbar->from_l2(i), s.l2_response);
-    connect(b.to_pcie, link->from_l2(i), s.memory_request);
-    connect(link->to_l2(i), b.from_pcie, s.memory_response);
+    hops.hop(crossbar->to_l2(i), b.from_crossbar, s.l2_request, b.to_crossbar, crossbar->from_l2(i),
+             s.l2_response);
+    hops.hop(b.to_pcie, link->from_l2(i), s.memory_request, link->to_l2(i), b.from_pcie, s.memory_response);
     DramChannel& channel = *channels[i % s.channels];
-    connect(b.to_dram, channel.from_l2(i / s.channels), s.memory_request);
-    connect(channel.to_l2(i / s.channels), b.from_dram, s.memory_response);
+    hops.hop(b.to_dram, channel.from_l2(i / s.channels), s.memory_request, channel.to_l2(i / s.channels),
+             b.from_dram, s.memory_response);
   }
 }
 

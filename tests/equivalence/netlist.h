@@ -65,21 +65,46 @@ struct Shape {
 /// as the channels allow.
 enum class Clusters { one, each };
 
+/// Makes the hops of a netlist.
+class HopMaker {
+ public:
+  virtual ~HopMaker() = default;
+  virtual void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in,
+                   const ChannelParameters& request, Out<ResponseMessage>& response_out,
+                   In<ResponseMessage>& response_in, const ChannelParameters& response) = 0;
+};
+
+class DirectHops final : public HopMaker {
+ public:
+  void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
+           Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
+           const ChannelParameters& response) override {
+    connect(request_out, request_in, request);
+    connect(response_out, response_in, response);
+  }
+};
+
 /// Clients, a crossbar, bridges, DRAM channels and a link.
 class Netlist {
  public:
   Netlist(const Shape& shape, TickMode mode, std::uint64_t seed, Clusters clusters = Clusters::each);
+  /// In an engine of somebody else's.
+  Netlist(const Shape& shape, Engine& engine, HopMaker& hops, Clusters clusters = Clusters::each);
   RunOutcome run() { return engine.run_until(50000000); }
   /// Everything that can be seen of a finished run: every message's cycles, every counter, memory.
   [[nodiscard]] std::vector<std::string> trace() const;
 
-  Engine engine;
+  std::unique_ptr<Engine> own_engine;
+  Engine& engine;
   MemoryImage sysmem;
   std::vector<std::unique_ptr<Requester>> clients;
   std::unique_ptr<Crossbar> crossbar;
   std::vector<std::unique_ptr<Bridge>> bridges;
   std::vector<std::unique_ptr<DramChannel>> channels;
   std::unique_ptr<PcieLink> link;
+
+ private:
+  void build(const Shape& shape, HopMaker& hops, Clusters clusters);
 };
 
 }  // namespace warpline::testing

@@ -1,0 +1,83 @@
+#include "warpline/fabric/tlm_engine.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+namespace {
+
+unsigned fit_clock(unsigned mhz) {
+  if (const std::string problem = CycleTime::problem(mhz); !problem.empty())
+    SC_REPORT_FATAL("/warpline/time", problem.c_str());
+  return mhz;
+}
+
+}  // namespace
+
+EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, HopTransport transport,
+                           TickMode mode, std::uint64_t seed)
+    : sc_module(name), time_(fit_clock(mhz)), transport_(transport), engine_(mode, seed) {
+  SC_HAS_PROCESS(EngineModule);
+  SC_METHOD(run);
+  dont_initialize();
+  sensitive << tick_;
+  SC_METHOD(make_calls);
+  dont_initialize();
+  sensitive << call_;
+}
+
+void EngineModule::wake() {
+  const Cycle next = engine_.next_tick();
+  if (next == kNever) return;
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  if (tick_of(next) < now) {
+    WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
+    lead_ = time_.first_tick_from(now) - next;
+  }
+  tick_.notify(tick_of(next) - now);
+}
+
+/// The last cycle that may be ticked now.
+Cycle EngineModule::limit(Cycle now) const {
+  if (in_step_) return now;
+  const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
+  const sc_core::sc_time stamp = sc_core::sc_time_stamp();
+  if (pending >= start_of(now + kAhead) - stamp) return now + kAhead - 1;
+  return std::max(now, cycle_of(stamp + pending) - 1);
+}
+
+void EngineModule::run() {
+  const Cycle now = cycle_of(sc_core::sc_time_stamp());
+  const RunOutcome outcome = engine_.run_until(limit(now));
+  if (outcome == RunOutcome::cycle_limit) {
+    wake();
+    return;
+  }
+  outcome_ = outcome;
+  if (on_idle_) on_idle_(outcome);
+}
+
+std::vector<Wait> EngineModule::explain() const {
+  std::vector<Wait> waits = engine_.explain();
+  for (const SocketEnd* s : sockets_) s->explain(waits);
+  return waits;
+}
+
+void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {
+  calls_.push({c, call_order_++, std::move(callback)});
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  call_.notify(std::max(start_of(calls_.top().cycle), now) - now);
+}
+
+void EngineModule::make_calls() {
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
+    const std::function<void()> callback = calls_.top().callback;
+    calls_.pop();
+    callback();
+  }
+  if (!calls_.empty()) call_.notify(start_of(calls_.top().cycle) - now);
+}
+
+}  // namespace warpline

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <systemc>
+#include <vector>
+
+#include "warpline/fabric/engine.h"
+#include "warpline/fabric/tlm_payload.h"
+#include "warpline/fabric/tlm_time.h"
+
+namespace warpline {
+
+/// An end of a hop that is not direct, for the explanation of what waits.
+class SocketEnd {
+ public:
+  virtual ~SocketEnd() = default;
+  /// Says what the other side of the socket owes it.
+  virtual void explain(std::vector<Wait>& waits) const = 0;
+};
+
+/// How messages cross hops between two modules of ours.
+enum class HopTransport : std::uint8_t {
+  direct,  ///< port to port, negotiated over the socket binding
+  socket,  ///< nb_transport, as if the other side were foreign
+};
+
+/// An engine in SystemC time: the module that all modules of one netlist share. One method process
+/// ticks the components, in the middle of each cycle in which one has work.
+class EngineModule : public sc_core::sc_module {
+ public:
+  /// `mhz`: of the fastest clock, which counts cycles. An unfit one is a SystemC error report.
+  EngineModule(const sc_core::sc_module_name& name, unsigned mhz,
+               HopTransport transport = HopTransport::direct, TickMode mode = TickMode::lazy,
+               std::uint64_t seed = 1);
+
+  [[nodiscard]] Engine& engine() { return engine_; }
+  /// SystemC time of the start and of the tick of cycle `c`, and back (see CycleTime). Between two runs the
+  /// engine's time may go back over idle ticks; SystemC's does not, and so comes to lead by whole cycles.
+  [[nodiscard]] sc_core::sc_time start_of(Cycle c) const { return time_.start_of(c + lead_); }
+  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return time_.tick_of(c + lead_); }
+  [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const { return time_.cycle_of(t) - lead_; }
+  [[nodiscard]] Cycle first_tick_from(const sc_core::sc_time& t) const {
+    return time_.first_tick_from(t) - lead_;
+  }
+  [[nodiscard]] HopTransport transport() const { return transport_; }
+  [[nodiscard]] TransactionPool& transactions() { return transactions_; }
+  /// How the engine stood when it last ran out of ticks: `quiescent`, or `deadlock`: it waits for
+  /// the world outside, or for ever.
+  [[nodiscard]] RunOutcome outcome() const { return outcome_; }
+  /// Called whenever the engine has run out of ticks.
+  void on_idle(std::function<void(RunOutcome)> callback) { on_idle_ = std::move(callback); }
+
+  /// Something was put into the netlist from outside a tick: makes sure that it is worked off. Callable
+  /// before the simulation starts.
+  void wake();
+  /// A hop is not direct: from now on no cycle is ticked before its time.
+  void keep_step(const SocketEnd& end) {
+    in_step_ = true;
+    sockets_.push_back(&end);
+  }
+  /// Who waits for what, sockets included.
+  [[nodiscard]] std::vector<Wait> explain() const;
+  /// Calls `callback` at the start of cycle `c`, before anybody ticks in it. Pre: that is not past.
+  void at_start_of(Cycle c, std::function<void()> callback);
+
+ private:
+  /// Cycles ticked ahead of SystemC time at most, where nobody outside could notice.
+  static constexpr Cycle kAhead = 1024;
+  struct Call {
+    Cycle cycle = 0;
+    std::uint64_t order = 0;
+    std::function<void()> callback;
+    bool operator>(const Call& other) const {
+      return cycle != other.cycle ? cycle > other.cycle : order > other.order;
+    }
+  };
+  void start_of_simulation() override { wake(); }
+  void run();
+  void make_calls();
+  [[nodiscard]] Cycle limit(Cycle now) const;
+
+  CycleTime time_;
+  Cycle lead_ = 0;
+  HopTransport transport_;
+  Engine engine_;
+  TransactionPool transactions_;
+  bool in_step_ = false;
+  std::vector<const SocketEnd*> sockets_;
+  RunOutcome outcome_ = RunOutcome::quiescent;
+  std::function<void(RunOutcome)> on_idle_;
+  sc_core::sc_event tick_;
+  sc_core::sc_event call_;
+  std::priority_queue<Call, std::vector<Call>, std::greater<>> calls_;
+  std::uint64_t call_order_ = 0;
+};
+
+}  // namespace warpline

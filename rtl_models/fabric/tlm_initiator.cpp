@@ -1,0 +1,189 @@
+#include "warpline/fabric/tlm_initiator.h"
+
+#include <algorithm>
+
+#include "warpline/fabric/tlm_target.h"
+
+namespace warpline {
+
+InitiatorSocket::InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out,
+                                 In<ResponseMessage>& in, const ChannelParameters& response,
+                                 const ClockDomain& responder)
+    : tlm_initiator_socket(name),
+      engine_(engine),
+      out_(out),
+      in_(in),
+      response_(response),
+      responder_(responder) {
+  bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+}
+
+void InitiatorSocket::end_of_elaboration() {
+  auto* target = dynamic_cast<TargetSocket*>(get_base_port()[0]);
+  direct_ = target != nullptr && &target->engine_ == &engine_ &&
+            engine_.transport() == HopTransport::direct &&
+            dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
+  if (direct_) {
+    connect(out_, target->in_, target->request_);
+    connect(target->out_, in_, response_);
+    return;
+  }
+  out_.bind(static_cast<Carrier<RequestMessage>&>(*this));
+  in_.bind(static_cast<Upstream&>(*this), response_, responder_);
+  engine_.keep_step(*this);
+}
+
+void InitiatorSocket::protest(const std::string& what) const {
+  SC_REPORT_ERROR("/warpline/socket", (std::string(name()) + ": " + what).c_str());
+}
+
+void InitiatorSocket::explain(std::vector<Wait>& waits) const {
+  if (in_flight_ != 0)
+    waits.push_back({name(), std::to_string(in_flight_) + " requests that the other side has not answered"});
+}
+
+Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
+  Transaction& x = engine_.transactions().take(t);
+  x.owner = this;
+  x.begun = t;
+  x.describe(*message.request, with_data_);
+  x.hop.enter(*message.request);
+  ++in_flight_;
+  calling_ = unended_ = &x;
+  free_after_call_ = kNever;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = engine_.tick_of(t) - sc_core::sc_time_stamp();
+  const tlm::tlm_sync_enum status = (*this)->nb_transport_fw(x.payload, phase, delay);
+  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  if (status == tlm::TLM_COMPLETED) {
+    request_ended(x, engine_.first_tick_from(at));
+    waiting_.push_back({&x, true});
+    begin_waiting(engine_.cycle_of(at));
+  } else if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+    request_ended(x, engine_.first_tick_from(at));
+  } else if (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
+    if (unended_ == &x) request_ended(x, engine_.first_tick_from(at));
+    waiting_.push_back({&x, false});
+    begin_waiting(engine_.cycle_of(at));
+  } else if (status == tlm::TLM_UPDATED) {
+    protest("the target returned a phase that does not follow BEGIN_REQ");
+  }
+  calling_ = nullptr;
+  return free_after_call_;
+}
+
+/// The request channel is free from cycle c on, but not in the cycle of the request itself.
+void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
+  const Cycle free = std::max(c, x.begun + 1);
+  unended_ = nullptr;
+  if (calling_ == &x) {
+    free_after_call_ = free;
+  } else {
+    out_.end(free);
+    engine_.wake();
+  }
+}
+
+tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                    sc_core::sc_time& delay) {
+  Transaction* x = Transaction::of(payload);
+  if (x == nullptr || x->owner != this) {
+    protest("nb_transport_bw was called with a payload that is not in flight here");
+    return tlm::TLM_COMPLETED;
+  }
+  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  if (phase == tlm::END_REQ) {
+    if (unended_ == x) {
+      request_ended(*x, engine_.first_tick_from(at));
+    } else {
+      protest("END_REQ for a request that has ended");
+    }
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) {
+    if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP) protest("a target does not send this phase");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (unended_ == x) {
+    const Cycle known = x->extension.request_end;
+    request_ended(*x, known != kNever ? known : engine_.first_tick_from(at));
+  }
+  const Cycle t = engine_.cycle_of(at);
+  if (!waiting_.empty() || in_free_ > t) {
+    waiting_.push_back({x, false});
+    begin_waiting(t);
+    return tlm::TLM_ACCEPTED;
+  }
+  enter(*x, t);
+  if (in_free_ == kNever) {
+    begun_ = x;
+    return tlm::TLM_ACCEPTED;
+  }
+  phase = tlm::END_RESP;
+  delay = engine_.start_of(in_free_) - sc_core::sc_time_stamp();
+  engine_.transactions().give_back(*x, in_free_);
+  return tlm::TLM_UPDATED;
+}
+
+/// Puts what waits into the response channel, as far as it is free in cycle t.
+void InitiatorSocket::begin_waiting(Cycle t) {
+  while (!waiting_.empty() && in_free_ <= t) {
+    const Waiting w = waiting_.front();
+    waiting_.pop_front();
+    enter(*w.transaction, t);
+    if (w.completed) {
+      engine_.transactions().give_back(*w.transaction, t + 1);
+    } else if (in_free_ == kNever) {
+      begun_ = w.transaction;
+    } else {
+      call_end_response(*w.transaction, in_free_);
+    }
+  }
+  if (!waiting_.empty() && in_free_ != kNever)
+    engine_.at_start_of(in_free_, [this, c = in_free_] { begin_waiting(c); });
+}
+
+void InitiatorSocket::enter(Transaction& x, Cycle t) {
+  take_answer(x);
+  Request* r = x.hop.request;
+  x.hop.leave();
+  x.extension.request = nullptr;
+  --in_flight_;
+  in_free_ = in_.begin(t, {r});
+  engine_.wake();
+}
+
+void InitiatorSocket::take_answer(Transaction& x) {
+  if (x.extension.accepted) return;
+  Request& r = *x.hop.request;
+  const tlm::tlm_response_status status = x.payload.get_response_status();
+  r.status = status == tlm::TLM_OK_RESPONSE ? Status::ok : Status::address_error;
+  if (status == tlm::TLM_INCOMPLETE_RESPONSE)
+    protest("the target answered and left the response status unset");
+  if (x.payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    r.status = Status::address_error;
+    protest(
+        "the target does not take atomics and cache maintenance: it must act on the payload's extension "
+        "and set `accepted` there");
+  }
+  if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.data.data(), r.sectors);
+}
+
+void InitiatorSocket::end(Cycle c) {
+  in_free_ = c;
+  if (begun_ != nullptr) {
+    Transaction& x = *begun_;
+    begun_ = nullptr;
+    call_end_response(x, c);
+  }
+  if (!waiting_.empty()) engine_.at_start_of(c, [this, c] { begin_waiting(c); });
+}
+
+void InitiatorSocket::call_end_response(Transaction& x, Cycle c) {
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = engine_.start_of(c) - sc_core::sc_time_stamp();
+  static_cast<void>((*this)->nb_transport_fw(x.payload, phase, delay));
+  engine_.transactions().give_back(x, c);
+}
+
+}  // namespace warpline

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <tlm>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/fabric/tlm_engine.h"
+
+namespace warpline {
+
+class TargetSocket;
+
+/// The initiator's end of a hop: a TLM-2.0 socket that carries the requests a block sends and the
+/// responses it receives. At the end of elaboration it looks at what it is bound to: a TargetSocket
+/// of the same engine is connected port to port, unless the engine wants sockets; anything else is
+/// talked to by nb_transport, base protocol, four phases.
+///
+/// Mistakes of the other side are SystemC error reports that name this socket.
+class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
+                              private tlm::tlm_bw_transport_if<>,
+                              private Carrier<RequestMessage>,
+                              private Upstream,
+                              private SocketEnd {
+ public:
+  /// `response`: of the channel on which responses arrive; `responder`: the clock of whoever sends them.
+  InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in,
+                  const ChannelParameters& response, const ClockDomain& responder = {});
+
+  /// Whether bytes move with requests; without, payloads carry an idle buffer.
+  void set_with_data(bool with_data) { with_data_ = with_data; }
+  /// Whether the hop is direct. Pre: elaboration has ended.
+  [[nodiscard]] bool is_direct() const { return direct_; }
+  [[nodiscard]] const char* kind() const override { return "warpline::InitiatorSocket"; }
+
+ private:
+  friend class TargetSocket;
+  void end_of_elaboration() override;
+
+  // Requests leave.
+  Cycle begin(Cycle t, const RequestMessage& message) override;
+  void request_ended(const Transaction& x, Cycle c);
+
+  // Responses arrive.
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void begin_waiting(Cycle t);
+  void enter(Transaction& x, Cycle t);
+  void take_answer(Transaction& x);
+  void end(Cycle c) override;
+  void call_end_response(Transaction& x, Cycle c);
+
+  void explain(std::vector<Wait>& waits) const override;
+  void protest(const std::string& what) const;
+
+  /// A response that waits for a credit.
+  struct Waiting {
+    Transaction* transaction = nullptr;
+    bool completed = false;  ///< by TLM_COMPLETED: there is no END_RESP to announce
+  };
+  EngineModule& engine_;
+  Out<RequestMessage>& out_;
+  In<ResponseMessage>& in_;
+  ChannelParameters response_;
+  ClockDomain responder_;
+  bool with_data_ = true;
+  bool direct_ = false;
+  unsigned in_flight_ = 0;
+  const Transaction* calling_ = nullptr;  ///< its BEGIN_REQ is being delivered
+  Cycle free_after_call_ = kNever;        ///< what was heard of its end meanwhile
+  const Transaction* unended_ = nullptr;  ///< its END_REQ is awaited
+  Cycle in_free_ = 0;                     ///< when in_ can take a response; kNever: end() will tell
+  Transaction* begun_ = nullptr;          ///< in in_, END_RESP to be announced
+  std::deque<Waiting> waiting_;           ///< for in_ to be free
+};
+
+}  // namespace warpline

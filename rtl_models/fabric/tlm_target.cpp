@@ -1,0 +1,273 @@
+#include "warpline/fabric/tlm_target.h"
+
+#include <algorithm>
+
+#include "warpline/fabric/tlm_initiator.h"
+
+namespace warpline {
+namespace {
+
+/// The response status that TLM has for a payload that cannot be one of our requests; OK if it can.
+tlm::tlm_response_status fault_of(const tlm::tlm_generic_payload& p) {
+  const std::uint64_t length = p.get_data_length();
+  if (length == 0 || p.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
+    return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (p.get_streaming_width() < length || p.get_address() % kLineBytes + length > kLineBytes)
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  return tlm::TLM_OK_RESPONSE;
+}
+
+bool enabled(const tlm::tlm_generic_payload& p, unsigned i) {
+  const unsigned char* enables = p.get_byte_enable_ptr();
+  return enables == nullptr || enables[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
+}
+
+}  // namespace
+
+TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
+                           Out<ResponseMessage>& out, const ChannelParameters& request,
+                           UntimedAccess& untimed, const ClockDomain& requester)
+    : tlm_target_socket(name),
+      engine_(engine),
+      in_(in),
+      out_(out),
+      request_(request),
+      untimed_(untimed),
+      requester_(requester) {
+  bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+}
+
+void TargetSocket::end_of_elaboration() {
+  auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
+  direct_ = initiator != nullptr && &initiator->engine_ == &engine_ &&
+            engine_.transport() == HopTransport::direct &&
+            dynamic_cast<TargetSocket*>(initiator->get_base_port()[0]) == this;
+  if (direct_) return;  // the initiator's end connects the ports
+  in_.bind(static_cast<Upstream&>(*this), request_, requester_);
+  out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
+  engine_.keep_step(*this);
+}
+
+void TargetSocket::protest(const std::string& what) const {
+  SC_REPORT_ERROR("/warpline/socket", (std::string(name()) + ": " + what).c_str());
+}
+
+void TargetSocket::explain(std::vector<Wait>& waits) const {
+  if (unended_response_ != nullptr) waits.push_back({name(), "END_RESP from the other side"});
+}
+
+tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
+  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
+  if (phase != tlm::END_RESP) {
+    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) protest("an initiator does not send this phase");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (unended_response_ != &payload) {
+    protest("END_RESP for a payload whose response is not on the channel");
+    return tlm::TLM_COMPLETED;
+  }
+  response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
+  if (unended_.payload != nullptr) {
+    protest("BEGIN_REQ before the END_REQ of the request before");
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  Request* r = request_of(payload);
+  if (r == nullptr) return tlm::TLM_COMPLETED;
+  const Cycle t = engine_.cycle_of(sc_core::sc_time_stamp() + delay);
+  unended_ = {&payload, r, kNever, false};
+  if (in_free_ > t) {
+    // The initiator took an early response for leave to go on: the request waits for its credit.
+    if (in_free_ != kNever) engine_.at_start_of(in_free_, [this] { enter_held(); });
+    return tlm::TLM_ACCEPTED;
+  }
+  enter(t);
+  if (unended_.end == kNever) return tlm::TLM_ACCEPTED;
+  // Announced at once, unless the request's own response might come first.
+  if (unended_.end > in_.newest_arrival() + 1) {
+    engine_.at_start_of(unended_.end, [this, p = &payload] { announce_end(p); });
+    return tlm::TLM_ACCEPTED;
+  }
+  phase = tlm::END_REQ;
+  delay = engine_.start_of(unended_.end) - sc_core::sc_time_stamp();
+  unended_ = {};
+  return tlm::TLM_UPDATED;
+}
+
+/// Puts the unended request into the channel. Pre: that is free in cycle t.
+void TargetSocket::enter(Cycle t) {
+  unended_.entered = true;
+  unended_.end = in_free_ = in_.begin(t, {unended_.request});
+  engine_.wake();
+}
+
+void TargetSocket::enter_held() {
+  if (unended_.payload == nullptr || unended_.entered) return;
+  enter(in_free_);
+  if (unended_.end != kNever)
+    engine_.at_start_of(unended_.end, [this, p = unended_.payload] { announce_end(p); });
+}
+
+void TargetSocket::end(Cycle c) {
+  in_free_ = c;
+  if (unended_.payload == nullptr) return;
+  if (!unended_.entered) {
+    engine_.at_start_of(c, [this] { enter_held(); });
+    return;
+  }
+  unended_.end = c;
+  // Its response cannot begin before the next cycle.
+  if (c <= engine_.engine().now() + 1) {
+    announce_end(unended_.payload);
+  } else {
+    engine_.at_start_of(c, [this, p = unended_.payload] { announce_end(p); });
+  }
+}
+
+/// Sends the END_REQ of `payload`, unless its response has said as much.
+void TargetSocket::announce_end(tlm::tlm_generic_payload* payload) {
+  if (unended_.payload != payload || !unended_.entered) return;
+  const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), sc_core::sc_time_stamp());
+  unended_ = {};
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = at - sc_core::sc_time_stamp();
+  static_cast<void>((*this)->nb_transport_bw(*payload, phase, delay));
+}
+
+/// The request a payload stands for; null if it cannot be one: the payload says why.
+Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
+  if (Transaction* x = Transaction::of(payload); x != nullptr && x->is_as_described()) {
+    x->extension.accepted = true;
+    return x->hop.request;
+  }
+  auto* qualifiers = payload.get_extension<RequestExtension>();
+  return adopt(payload, qualifiers != nullptr && qualifiers->request != nullptr ? qualifiers : nullptr);
+}
+
+Request* TargetSocket::adopt(tlm::tlm_generic_payload& payload, RequestExtension* qualifiers) {
+  const tlm::tlm_command command = payload.get_command();
+  const Request* model = qualifiers != nullptr ? qualifiers->request : nullptr;
+  const bool ours = command == tlm::TLM_IGNORE_COMMAND && model != nullptr &&
+                    model->command != Command::read && model->command != Command::write;
+  tlm::tlm_response_status fault = tlm::TLM_OK_RESPONSE;
+  if (command == tlm::TLM_IGNORE_COMMAND) {
+    if (!ours) fault = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  } else {
+    fault = fault_of(payload);
+  }
+  if (fault != tlm::TLM_OK_RESPONSE) {
+    payload.set_response_status(fault);
+    return nullptr;
+  }
+  RequestPool& pool = engine_.engine().pool();
+  Request* r = model != nullptr ? pool.allocate_child(*model, this) : pool.allocate();
+  r->maker = this;
+  r->line = PhysicalAddress{payload.get_address() & ~std::uint64_t{kLineBytes - 1}};
+  if (model == nullptr) {
+    r->id = kForeignIds | ++adopted_;
+    r->virtual_line = VirtualAddress{r->line.value};
+  }
+  Foreign& f = *foreign_.emplace(foreign_.end());
+  f.hop.payload = &payload;
+  f.hop.enter(*r);
+  f.qualifiers = qualifiers;
+  f.offset = static_cast<unsigned>(payload.get_address() % kLineBytes);
+  if (payload.has_mm()) payload.acquire();
+  if (ours) {
+    r->command = model->command;
+    r->maintenance = model->maintenance;
+    if (model->command != Command::maintain) {
+      r->atomics = pool.allocate_atomics();
+      *r->atomics = *model->atomics;
+    }
+    qualifiers->accepted = true;
+    return r;
+  }
+  r->command = command == tlm::TLM_READ_COMMAND ? Command::read : Command::write;
+  r->bytes = {};
+  for (unsigned i = 0; i < payload.get_data_length(); ++i) {
+    if (!enabled(payload, i)) continue;
+    r->bytes.set(f.offset + i, 1);
+    if (with_data_ && r->command == Command::write) r->data[f.offset + i] = payload.get_data_ptr()[i];
+  }
+  r->sectors = r->bytes.sectors();
+  return r;
+}
+
+Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
+  Request& r = *message.request;
+  auto& hop = *static_cast<SocketHop*>(r.carried);
+  tlm::tlm_generic_payload& payload = *hop.payload;
+  if (unended_.payload == &payload) {
+    // BEGIN_RESP says END_REQ too; one of ours hears when the channel is really free.
+    if (Transaction* x = Transaction::of(payload); x != nullptr) x->extension.request_end = unended_.end;
+    unended_ = {};
+  }
+  const bool adopted = r.maker == this;
+  adopted ? answer_foreign(hop) : answer(r, payload);
+  calling_ = true;
+  free_after_call_ = kNever;
+  unended_response_ = &payload;
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = engine_.tick_of(t) - sc_core::sc_time_stamp();
+  const tlm::tlm_sync_enum status = (*this)->nb_transport_bw(payload, phase, delay);
+  const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
+  if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
+    protest("the initiator returned a phase that does not follow BEGIN_RESP");
+  response_begun_ = t;
+  if (ended && unended_response_ == &payload)
+    response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
+  calling_ = false;
+  return free_after_call_;
+}
+
+/// The response channel is free from cycle c on.
+void TargetSocket::response_ended(Cycle c) {
+  if (unended_response_foreign_) unended_response_->release();
+  unended_response_foreign_ = false;
+  unended_response_ = nullptr;
+  const Cycle free = calling_ ? c : std::max(c, response_begun_ + 1);
+  if (calling_) {
+    free_after_call_ = free;
+  } else {
+    out_.end(free);
+    engine_.wake();
+  }
+}
+
+/// Says in TLM's terms, for whoever looks on, what the request says already.
+void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
+  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
+                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (with_data_ && r.command == Command::read && r.status == Status::ok)
+    copy_sectors(payload.get_data_ptr() - payload.get_address() % kLineBytes, r.data.data(), r.sectors);
+}
+
+void TargetSocket::answer_foreign(SocketHop& hop) {
+  const auto f =
+      std::find_if(foreign_.begin(), foreign_.end(), [&hop](const Foreign& x) { return &x.hop == &hop; });
+  tlm::tlm_generic_payload& payload = *hop.payload;
+  Request& r = *hop.request;
+  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
+                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (r.command == Command::read && r.status == Status::ok && with_data_) {
+    for (unsigned i = 0; i < payload.get_data_length(); ++i)
+      if (enabled(payload, i)) payload.get_data_ptr()[i] = r.data[f->offset + i];
+  } else if (r.command == Command::atomic) {
+    *f->qualifiers->request->atomics = *r.atomics;
+  }
+  if (f->qualifiers != nullptr) f->qualifiers->request->status = r.status;
+  unended_response_foreign_ = payload.has_mm();
+  hop.leave();
+  engine_.engine().pool().release(&r);
+  foreign_.erase(f);
+}
+
+}  // namespace warpline

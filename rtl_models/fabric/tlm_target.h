@@ -1,0 +1,106 @@
+#pragma once
+
+#include <list>
+#include <string>
+#include <tlm>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/fabric/tlm_engine.h"
+
+namespace warpline {
+
+/// The part of a module that is not a matter of cycles: loosely timed and debug access.
+class UntimedAccess {
+ public:
+  virtual ~UntimedAccess() = default;
+  virtual void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) = 0;
+  virtual unsigned transport_dbg(tlm::tlm_generic_payload& payload) = 0;
+  virtual bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) = 0;
+};
+
+/// The target's end of a hop: a TLM-2.0 socket that receives the requests of a block and carries its
+/// responses. See InitiatorSocket for how the two ends find each other.
+///
+/// A payload without our extension is a weak read or write of bytes of one 128-byte line; what
+/// cannot be is answered with the response status that TLM has for it.
+class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
+                           private tlm::tlm_fw_transport_if<>,
+                           private Carrier<ResponseMessage>,
+                           private Upstream,
+                           private SocketEnd {
+ public:
+  /// `request`: of the channel on which requests arrive; `requester`: the clock of whoever sends them.
+  TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in, Out<ResponseMessage>& out,
+               const ChannelParameters& request, UntimedAccess& untimed, const ClockDomain& requester = {});
+
+  void set_with_data(bool with_data) { with_data_ = with_data; }
+  [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
+
+ private:
+  friend class InitiatorSocket;
+  /// A payload of somebody else's, and the request made for it.
+  struct Foreign {
+    SocketHop hop;
+    RequestExtension* qualifiers = nullptr;
+    unsigned offset = 0;  ///< of the payload's first byte in the line
+  };
+  void end_of_elaboration() override;
+
+  // Requests arrive.
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                   sc_core::sc_time& delay);
+  [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
+  [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, RequestExtension* qualifiers);
+  void enter(Cycle t);
+  void enter_held();
+  void end(Cycle c) override;
+  void announce_end(tlm::tlm_generic_payload* payload);
+
+  // Responses leave.
+  Cycle begin(Cycle t, const ResponseMessage& message) override;
+  void answer(const Request& r, tlm::tlm_generic_payload& payload) const;
+  void answer_foreign(SocketHop& hop);
+  void response_ended(Cycle c);
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
+    untimed_.b_transport(payload, delay);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
+    return untimed_.transport_dbg(payload);
+  }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
+    return untimed_.get_direct_mem_ptr(payload, dmi);
+  }
+  void explain(std::vector<Wait>& waits) const override;
+  void protest(const std::string& what) const;
+
+  static constexpr std::uint64_t kForeignIds = std::uint64_t{1} << 63U;
+  EngineModule& engine_;
+  In<RequestMessage>& in_;
+  Out<ResponseMessage>& out_;
+  ChannelParameters request_;
+  UntimedAccess& untimed_;
+  ClockDomain requester_;
+  bool with_data_ = true;
+  bool direct_ = false;
+  /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
+  struct Unended {
+    tlm::tlm_generic_payload* payload = nullptr;
+    Request* request = nullptr;
+    Cycle end = kNever;
+    bool entered = false;  ///< in in_; otherwise it came before a credit and waits for one
+  };
+  Unended unended_;
+  Cycle in_free_ = 0;  ///< when in_ can take a request; kNever: end() will tell
+  tlm::tlm_generic_payload* unended_response_ = nullptr;  ///< its END_RESP is awaited
+  bool unended_response_foreign_ = false;                 ///< a reference to it is held
+  Cycle response_begun_ = 0;
+  bool calling_ = false;            ///< a BEGIN_RESP is being delivered
+  Cycle free_after_call_ = kNever;  ///< what was heard of its end meanwhile
+  std::list<Foreign> foreign_;
+  std::uint64_t adopted_ = 0;
+};
+
+}  // namespace warpline

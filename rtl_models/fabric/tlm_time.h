@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+
+#include "warpline/base/types.h"
+
+namespace warpline {
+
+/// Cycles of the fastest clock and SystemC time, both ways and exactly. Cycle c is the time from
+/// start_of(c) to just before start_of(c + 1); components tick in its middle, at tick_of(c), so that whatever
+/// announces something for the start of a cycle is heard before anybody ticks in it.
+class CycleTime {
+ public:
+  /// `mhz`: of the fastest clock. Uses SystemC's time resolution as it is. Pre: problem(mhz) is empty.
+  explicit CycleTime(unsigned mhz);
+  /// Why a clock cannot be expressed at the time resolution: the message; empty if it can.
+  [[nodiscard]] static std::string problem(unsigned mhz);
+
+  [[nodiscard]] sc_core::sc_time start_of(Cycle c) const {
+    return from(divide_up(Wide{c} * numerator_, denominator_));
+  }
+  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const {
+    return from((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
+  }
+  /// The cycle in which `t` lies: the inverse of start_of and of tick_of.
+  [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const {
+    return static_cast<Cycle>(Wide{t.value()} * denominator_ / numerator_);
+  }
+  /// The first cycle whose tick is not before `t`.
+  [[nodiscard]] Cycle first_tick_from(const sc_core::sc_time& t) const {
+    const Cycle c = cycle_of(t);
+    return tick_of(c) >= t ? c : c + 1;
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  [[nodiscard]] static Wide divide_up(Wide a, Wide b) { return (a + b - 1) / b; }
+  [[nodiscard]] static sc_core::sc_time from(Wide units) {
+    return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(units));
+  }
+  // Units of time resolution per cycle, as a reduced fraction.
+  std::uint64_t numerator_;
+  std::uint64_t denominator_;
+};
+
+}  // namespace warpline

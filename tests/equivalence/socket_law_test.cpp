@@ -1,0 +1,84 @@
+// The law of the transports: whatever carries the hops of a netlist, every message moves in the same cycle,
+// and every datum and counter is equal.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "socket_hops.h"
+
+namespace warpline::testing {
+namespace {
+
+/// Random netlists tried: WARPLINE_LAW_SEEDS, or a short slice.
+std::uint64_t seeds() {
+  const char* wanted = std::getenv("WARPLINE_LAW_SEEDS");
+  return wanted == nullptr ? 30 : std::strtoull(wanted, nullptr, 10);
+}
+
+struct Variant {
+  const char* name;
+  HopTransport transport;
+  unsigned foreign_percent;
+  TickMode mode;
+};
+
+constexpr Variant kVariants[] = {
+    {"negotiated", HopTransport::direct, 0, TickMode::lazy},
+    {"some foreign", HopTransport::direct, 40, TickMode::lazy},
+    {"all sockets", HopTransport::socket, 0, TickMode::lazy},
+    {"sockets, some foreign, every cycle", HopTransport::socket, 50, TickMode::every_cycle},
+    {"some foreign, shuffled", HopTransport::direct, 50, TickMode::spurious_and_shuffled},
+};
+
+/// One netlist in SystemC.
+struct Carried {
+  Carried(const Shape& shape, const Variant& v, std::uint64_t seed)
+      : module(sc_core::sc_gen_unique_name("engine"), 700 + static_cast<unsigned>(seed * 37 % 1000),
+               v.transport, v.mode, seed),
+        hops(module, v.foreign_percent, seed),
+        netlist(shape, module.engine(), hops) {}
+  EngineModule module;
+  SocketHops hops;
+  Netlist netlist;
+};
+
+TEST(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
+  std::vector<std::vector<std::unique_ptr<Carried>>> runs;
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    const Shape shape(seed);
+    runs.emplace_back();
+    for (const Variant& v : kVariants) runs.back().push_back(std::make_unique<Carried>(shape, v, seed));
+  }
+  sc_core::sc_start();
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    Netlist reference(Shape(seed), TickMode::lazy, 1, Clusters::one);
+    ASSERT_EQ(reference.run(), RunOutcome::quiescent);
+    const std::vector<std::string> expected = reference.trace();
+    for (std::size_t v = 0; v < std::size(kVariants); ++v) {
+      Carried& run = *runs[seed - 1][v];
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kVariants[v].name);
+      if (run.module.outcome() != RunOutcome::quiescent || !run.netlist.engine.quiescent()) {
+        for (const Wait& w : run.module.explain()) ADD_FAILURE() << w.who << " waits for " << w.what;
+        continue;
+      }
+      const std::vector<std::string> trace = run.netlist.trace();
+      ASSERT_EQ(trace.size(), expected.size());
+      for (std::size_t i = 0; i < trace.size(); ++i) ASSERT_EQ(trace[i], expected[i]) << "line " << i;
+      EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
+      EXPECT_EQ(run.module.transactions().in_use(), 0U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpline::testing
+
+int sc_main(int, char**) {
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
