@@ -272,7 +272,7 @@ void decode_mask(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& bit_field_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"popc", &decode_count<Population>},
       {"clz", &decode_count<LeadingZeros>},
       {"bfind", &decode_find},
@@ -284,7 +284,7 @@ const std::vector<Opcode>& bit_field_opcodes() {
       {"szext", &decode_extend},
       {"bmsk", &decode_mask},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

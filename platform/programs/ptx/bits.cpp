@@ -172,7 +172,7 @@ void decode_funnel(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& bit_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"and", &decode_logic<Logic::conjunction, And>},
       {"or", &decode_logic<Logic::disjunction, Or>},
       {"xor", &decode_logic<Logic::exclusive, Xor>},
@@ -183,7 +183,7 @@ const std::vector<Opcode>& bit_opcodes() {
       {"lop3", &decode_lop3},
       {"shf", &decode_funnel},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -87,7 +87,7 @@ void Warp::pop_call(unsigned lane) {
     });
     for (const auto& [ref, bytes] : image.registers) {
       if (bytes != 0) {
-        std::copy_n(from, bytes, file() + ref + lane * bytes);
+        std::copy_n(from, bytes, file() + ref + std::size_t{lane} * bytes);
         from += bytes;
         continue;
       }

@@ -108,12 +108,14 @@ Comparison comparison_of(DataType type, Relation r, bool flush) {
   }
 }
 
-enum Combine : std::uint8_t { kAlone, kAnd, kOr, kXor };
+/// What joins the result with a second predicate: nothing, or one of the qualifiers in their order.
+enum class Combine : std::uint8_t { alone, conjunction, disjunction, difference };
 
 LaneMask combine(const Op& op, const Frame& f, LaneMask holds) {
-  if (op.mode == kAlone) return holds;
+  const auto with = static_cast<Combine>(op.mode);
+  if (with == Combine::alone) return holds;
   const LaneMask c = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
-  return op.mode == kAnd ? holds & c : op.mode == kOr ? holds | c : holds ^ c;
+  return with == Combine::conjunction ? holds & c : with == Combine::disjunction ? holds | c : holds ^ c;
 }
 
 /// r: p, a, b, c, q. `saturate` means that c is negated.
@@ -183,7 +185,7 @@ Op comparison_operands(Decoder& d) {
   op.count = type == DataType::f16x2 || type == DataType::bf16x2 ? 2 : 1;
   op.compare = comparison_of(type, relation, flush);
   if (op.compare == nullptr) d.fail("this comparison does not exist for type ." + std::string(name_of(type)));
-  op.mode = static_cast<std::uint8_t>(with ? *with + 1 : std::size_t{kAlone});
+  op.mode = static_cast<std::uint8_t>(with ? *with + 1 : 0);
   d.need_operands(with ? 4 : 3);
   op.r[1] = d.source(1, type);
   op.r[2] = d.source(2, type);
@@ -230,8 +232,8 @@ Comparison at_least(DataType type, bool flush) {
 }
 
 const std::vector<Opcode>& compare_opcodes() {
-  static const std::vector<Opcode> list = {{"setp", &decode_setp}, {"set", &decode_set}};
-  return list;
+  static const std::vector<Opcode> kOpcodes = {{"setp", &decode_setp}, {"set", &decode_set}};
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -161,7 +161,7 @@ void decode_nanosleep(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& control_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"bra", &decode_bra},
       {"brx", &decode_brx},
       {"ret", &decode_ret},
@@ -173,7 +173,7 @@ const std::vector<Opcode>& control_opcodes() {
       {"barrier", &decode_barrier},
       {"nanosleep", &decode_nanosleep},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

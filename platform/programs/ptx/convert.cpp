@@ -121,11 +121,12 @@ void run_convert(const Op& op, Frame& f) {
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     std::uint64_t raw = 0;
-    std::memcpy(&raw, from + i * op.data_bytes, std::min<unsigned>(op.data_bytes, 8));
+    std::memcpy(&raw, from + std::size_t{i} * op.data_bytes, std::min<unsigned>(op.data_bytes, 8));
     t[i] = convert(low_bits(raw, size_of(c.from)), op, c);
   }
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0) std::memcpy(to + i * op.register_bytes, &t[i], op.register_bytes);
+    if ((f.active & kLaneBit[i]) != 0)
+      std::memcpy(to + std::size_t{i} * op.register_bytes, &t[i], op.register_bytes);
 }
 
 /// cvt.{f16x2,bf16x2}.f32 d, a, b: a is the upper half.
@@ -226,8 +227,8 @@ void decode_cvt(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& convert_opcodes() {
-  static const std::vector<Opcode> list = {{"cvt", &decode_cvt}};
-  return list;
+  static const std::vector<Opcode> kOpcodes = {{"cvt", &decode_cvt}};
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -46,8 +46,8 @@ __attribute__((target("avx2,fma"))) void run_fused32(const Op& op, Frame& f) {
 
 Handler fused32() {
 #if defined(__x86_64__)
-  static const bool in_hardware = __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("avx2") != 0;
-  if (in_hardware) return &run_fused32;
+  static const bool kInHardware = __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("avx2") != 0;
+  if (kInHardware) return &run_fused32;
 #endif
   return &run3<Fma32>;
 }

@@ -196,7 +196,7 @@ void decode_float_divide(Decoder& d, DataType type) {
 }
 
 const std::vector<Opcode>& float_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"rcp", &decode_function<Function::reciprocal, true, true>},
       {"sqrt", &decode_function<Function::square_root, true, true>},
       {"rsqrt", &decode_function<Function::reciprocal_root, false, true>},
@@ -208,7 +208,7 @@ const std::vector<Opcode>& float_opcodes() {
       {"copysign", &decode_copysign},
       {"testp", &decode_test},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

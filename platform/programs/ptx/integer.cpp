@@ -190,7 +190,7 @@ void decode_sad(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& integer_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"add", &decode_sum<FloatOperation::add, Add, false>},
       {"sub", &decode_sum<FloatOperation::sub, Sub, true>},
       {"addc", &decode_carry<false>},
@@ -203,7 +203,7 @@ const std::vector<Opcode>& integer_opcodes() {
       {"rem", &decode_divide<Rem, false>},
       {"sad", &decode_sad},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -292,14 +292,14 @@ void decode_membar(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& memory_opcodes() {
-  static const std::vector<Opcode> list = {{"ld", &decode_ld},
-                                           {"ldu", &decode_ldu},
-                                           {"st", &decode_st},
-                                           {"atom", &decode_atomic<true>},
-                                           {"red", &decode_atomic<false>},
-                                           {"fence", &decode_fence},
-                                           {"membar", &decode_membar}};
-  return list;
+  static const std::vector<Opcode> kOpcodes = {{"ld", &decode_ld},
+                                               {"ldu", &decode_ldu},
+                                               {"st", &decode_st},
+                                               {"atom", &decode_atomic<true>},
+                                               {"red", &decode_atomic<false>},
+                                               {"fence", &decode_fence},
+                                               {"membar", &decode_membar}};
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

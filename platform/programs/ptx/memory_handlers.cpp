@@ -33,7 +33,7 @@ void issue_store(const Op& op, Frame& f) {
     std::uint8_t* to = access.data + e * sizeof(T);
     for (unsigned i = 0; i < kWarpLanes; ++i) {
       const T value = static_cast<T>(from[i]);
-      std::memcpy(to + i * MemoryAccess::kMaxLaneBytes, &value, sizeof value);
+      std::memcpy(to + std::size_t{i} * MemoryAccess::kMaxLaneBytes, &value, sizeof value);
     }
   }
 }
@@ -41,7 +41,7 @@ void issue_store(const Op& op, Frame& f) {
 void issue_store_wide(const Op& op, Frame& f) {
   fill_addresses(op, f);
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    std::memcpy(f.issue->access->lane_data(i), f.at(op.r[0]) + 16 * i, 16);
+    std::memcpy(f.issue->access->lane_data(i), f.at(op.r[0]) + std::size_t{16} * i, 16);
 }
 
 /// T: the element in memory, signed where it extends with its sign. R: the register.
@@ -54,7 +54,8 @@ void finish_load(const Op& op, Frame& f) {
     R t[kWarpLanes];
     for (unsigned i = 0; i < kWarpLanes; ++i) {
       T value;
-      std::memcpy(&value, from + i * MemoryAccess::kMaxLaneBytes, sizeof value);
+      std::memcpy(&value, from + std::size_t{i} * MemoryAccess::kMaxLaneBytes, sizeof value);
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a signed element extends with its sign
       t[i] = static_cast<R>(value);
     }
     f.write(op.r[e], t);
@@ -63,7 +64,8 @@ void finish_load(const Op& op, Frame& f) {
 
 void finish_load_wide(const Op& op, Frame& f) {
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0) std::memcpy(f.file + op.r[0] + 16 * i, f.loaded->lane_data(i), 16);
+    if ((f.active & kLaneBit[i]) != 0)
+      std::memcpy(f.file + op.r[0] + std::size_t{16} * i, f.loaded->lane_data(i), 16);
 }
 
 template <class T>
@@ -97,12 +99,12 @@ void issue_atomic(const Op& op, Frame& f) {
   MemoryAccess& access = *f.issue->access;
   const std::byte* b = f.at(op.r[1]);
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    std::memcpy(access.lane_data(i), b + i * op.data_bytes, op.data_bytes);
+    std::memcpy(access.lane_data(i), b + std::size_t{i} * op.data_bytes, op.data_bytes);
   if (op.r[Op::kSecond] == kNoRef) return;
   const std::byte* c = f.at(op.r[Op::kSecond]);
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     access.second[i] = 0;
-    std::memcpy(&access.second[i], c + i * op.data_bytes, op.data_bytes);
+    std::memcpy(&access.second[i], c + std::size_t{i} * op.data_bytes, op.data_bytes);
   }
 }
 

@@ -14,7 +14,8 @@ void run_move(const Op& op, Frame& f) {
 void run_move_wide(const Op& op, Frame& f) {
   const std::byte* a = f.at(op.r[1]);
   for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0) std::memmove(f.file + op.r[0] + 16 * i, a + 16 * i, 16);
+    if ((f.active & kLaneBit[i]) != 0)
+      std::memmove(f.file + op.r[0] + std::size_t{16} * i, a + std::size_t{16} * i, 16);
 }
 
 void run_move_predicate(const Op& op, Frame& f) {
@@ -39,21 +40,21 @@ void run_clock(const Op& op, Frame& f) {
 /// `count` elements of `data_bytes` bytes make one register of `register_bytes`, or come from it.
 void run_pack(const Op& op, Frame& f) {
   std::array<std::byte, 16 * kWarpLanes> t{};
-  for (unsigned e = 0; e < op.count; ++e) {
+  for (std::size_t e = 0; e < op.count; ++e) {
     const std::byte* from = f.at(op.r[1 + e]);
-    for (unsigned i = 0; i < kWarpLanes; ++i)
+    for (std::size_t i = 0; i < kWarpLanes; ++i)
       std::memcpy(&t[i * op.register_bytes + e * op.data_bytes], from + i * op.data_bytes, op.data_bytes);
   }
-  for (unsigned i = 0; i < kWarpLanes; ++i)
+  for (std::size_t i = 0; i < kWarpLanes; ++i)
     if ((f.active & kLaneBit[i]) != 0)
       std::memcpy(f.file + op.r[0] + i * op.register_bytes, &t[i * op.register_bytes], op.register_bytes);
 }
 void run_unpack(const Op& op, Frame& f) {
   std::array<std::byte, 16 * kWarpLanes> t{};
   std::memcpy(t.data(), f.at(op.r[0]), std::size_t{op.register_bytes} * kWarpLanes);
-  for (unsigned e = 0; e < op.count; ++e) {
+  for (std::size_t e = 0; e < op.count; ++e) {
     if (op.r[1 + e] == kNoRef) continue;
-    for (unsigned i = 0; i < kWarpLanes; ++i)
+    for (std::size_t i = 0; i < kWarpLanes; ++i)
       if ((f.active & kLaneBit[i]) != 0)
         std::memcpy(f.file + op.r[1 + e] + i * op.data_bytes, &t[i * op.register_bytes + e * op.data_bytes],
                     op.data_bytes);
@@ -226,9 +227,9 @@ void decode_isspacep(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& move_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -269,12 +269,12 @@ void decode_dot(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& multiply_opcodes() {
-  static const std::vector<Opcode> list = {
+  static const std::vector<Opcode> kOpcodes = {
       {"mul", &decode_product<false>}, {"mad", &decode_product<true>}, {"madc", &decode_madc},
       {"fma", &decode_product<true>},  {"mul24", &decode_24<false>},   {"mad24", &decode_24<true>},
       {"dp4a", &decode_dot<false>},    {"dp2a", &decode_dot<true>},
   };
-  return list;
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -10,7 +10,7 @@ namespace {
 using Table = std::map<std::string, Opcode, std::less<>>;
 
 const Table& table() {
-  static const Table all = [] {
+  static const Table kTable = [] {
     Table t;
     for (const auto* family : {&integer_opcodes(), &multiply_opcodes(), &bit_opcodes(), &bit_field_opcodes(),
                                &float_opcodes(), &compare_opcodes(), &select_opcodes(), &convert_opcodes(),
@@ -18,7 +18,7 @@ const Table& table() {
       for (const Opcode& o : *family) t.emplace(o.name, o);
     return t;
   }();
-  return all;
+  return kTable;
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
@@ -92,12 +92,12 @@ bool is_known_but_unsupported(std::string_view name) {
 }
 
 const std::vector<std::string>& opcode_names() {
-  static const std::vector<std::string> names = [] {
+  static const std::vector<std::string> kNames = [] {
     std::vector<std::string> list;
     for (const auto& [name, opcode] : table()) list.push_back(name);
     return list;
   }();
-  return names;
+  return kNames;
 }
 
 }  // namespace warpline::ptx

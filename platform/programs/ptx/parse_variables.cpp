@@ -122,10 +122,9 @@ VariableDecl Parser::formal() {
 std::vector<VariableDecl> Parser::variable_list(bool is_extern) {
   const Space space = space_named(take());
   std::vector<VariableDecl> list;
-  VariableDecl first = declarator(space, is_extern);
-  const VariableDecl pattern = first;
+  const VariableDecl pattern = declarator(space, is_extern);
   for (;;) {
-    VariableDecl v = list.empty() ? std::move(first) : pattern;
+    VariableDecl v = pattern;
     if (!list.empty()) {
       const Token& name = expect_word("the name of a variable");
       v.name = std::string(name.text);

@@ -9,10 +9,10 @@ namespace warpline::ptx {
 namespace {
 
 const std::vector<std::string>& top_level_words() {
-  static const std::vector<std::string> words = {
+  static const std::vector<std::string> kWords = {
       ".version", ".target", ".address_size", ".visible", ".extern", ".weak",    ".common", ".entry",
       ".func",    ".global", ".const",        ".shared",  ".file",   ".section", ".pragma", ".loc"};
-  return words;
+  return kWords;
 }
 
 }  // namespace
@@ -157,11 +157,11 @@ void Parser::top_level() {
 
 Dim3 Parser::extents() {
   std::array<std::uint32_t, 3> n = {1, 1, 1};
-  for (std::size_t i = 0; i < n.size(); ++i) {
+  for (std::uint32_t& extent : n) {
     const Token& at = peek();
     const std::uint64_t value = constant();
     if (value == 0 || value > 0x7FFFFFFF) fail(at, "expected an extent from 1 to 2147483647");
-    n.at(i) = static_cast<std::uint32_t>(value);
+    extent = static_cast<std::uint32_t>(value);
     if (!accept(',')) break;
   }
   return {n[0], n[1], n[2]};

@@ -68,8 +68,8 @@ void decode_slct(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& select_opcodes() {
-  static const std::vector<Opcode> list = {{"selp", &decode_selp}, {"slct", &decode_slct}};
-  return list;
+  static const std::vector<Opcode> kOpcodes = {{"selp", &decode_selp}, {"slct", &decode_slct}};
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -90,6 +90,7 @@ std::optional<ClockRegister> clock_register(std::string_view name) {
 
 std::vector<std::string> special_register_names() {
   std::vector<std::string> names;
+  names.reserve(kNames.size() + kClocks.size());
   for (const auto& [text, id] : kNames) names.emplace_back(text);
   for (const auto& [text, id] : kClocks) names.emplace_back(text);
   return names;

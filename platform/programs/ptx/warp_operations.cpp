@@ -81,9 +81,10 @@ void decode_shfl(Decoder& d) {
   emit_converging(d, op, 4, latency::kShuffle);
 }
 
-enum Vote : std::uint8_t { kAll, kAny, kUniform, kBallot };
+enum class Vote : std::uint8_t { all, any, uniform, ballot };
 
 void run_vote(const Op& op, Frame& f) {
+  const auto vote = static_cast<Vote>(op.mode);
   const LaneMask votes = op.saturate ? ~f.predicate(op.r[1]) : f.predicate(op.r[1]);
   const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
   std::uint32_t t[kWarpLanes];
@@ -93,10 +94,10 @@ void run_vote(const Op& op, Frame& f) {
     const LaneMask yes = votes & among;
     t[i] = yes;
     const bool all = yes == among;
-    const bool holds = op.mode == kAll ? all : op.mode == kAny ? yes != 0 : all || yes == 0;
+    const bool holds = vote == Vote::all ? all : vote == Vote::any ? yes != 0 : all || yes == 0;
     p |= holds ? kLaneBit[i] : 0U;
   }
-  if (op.mode == kBallot)
+  if (vote == Vote::ballot)
     f.write(op.r[0], t);
   else
     f.set_predicate(op.r[0], p);
@@ -106,7 +107,7 @@ void decode_vote(Decoder& d) {
   need_sync(d);
   const auto mode = d.take_one_of({".all", ".any", ".uni", ".ballot"});
   if (!mode) d.fail("'vote' needs '.all', '.any', '.uni' or '.ballot'");
-  const bool ballot = *mode == kBallot;
+  const bool ballot = static_cast<Vote>(*mode) == Vote::ballot;
   d.take_type({ballot ? DataType::b32 : DataType::pred});
   d.need_operands(3);
   Op op;
@@ -260,13 +261,13 @@ void decode_elect(Decoder& d) {
 }  // namespace
 
 const std::vector<Opcode>& warp_opcodes() {
-  static const std::vector<Opcode> list = {{"shfl", &decode_shfl},
-                                           {"vote", &decode_vote},
-                                           {"match", &decode_match},
-                                           {"redux", &decode_redux},
-                                           {"activemask", &decode_activemask},
-                                           {"elect", &decode_elect}};
-  return list;
+  static const std::vector<Opcode> kOpcodes = {{"shfl", &decode_shfl},
+                                               {"vote", &decode_vote},
+                                               {"match", &decode_match},
+                                               {"redux", &decode_redux},
+                                               {"activemask", &decode_activemask},
+                                               {"elect", &decode_elect}};
+  return kOpcodes;
 }
 
 }  // namespace warpline::ptx
