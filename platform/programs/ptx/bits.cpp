@@ -5,13 +5,6 @@ namespace warpline::ptx {
 namespace {
 
 template <class T>
-struct Same {
-  using D = T;
-  using A = T;
-  using B = T;
-  using C = T;
-};
-template <class T>
 struct And : Same<T> {
   static T apply(T a, T b) { return static_cast<T>(a & b); }
 };

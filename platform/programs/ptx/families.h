@@ -40,6 +40,15 @@ struct Ternary {
   static void run(const Op& op, Frame& f) { run3<F>(op, f); }
 };
 
+/// Base of an operation F whose destination and sources all are a T.
+template <class T>
+struct Same {
+  using D = T;
+  using A = T;
+  using B = T;
+  using C = T;
+};
+
 /// T without its sign, wide enough that its arithmetic does not promote to a signed type.
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsigned_t<T>>;

@@ -7,14 +7,6 @@
 namespace warpline::ptx {
 namespace {
 
-template <class T>
-struct Same {
-  using D = T;
-  using A = T;
-  using B = T;
-  using C = T;
-};
-
 // What binary32 code mostly consists of: to nearest, no flushing, no clamping.
 struct Add32 : Same<float> {
   static float apply(float a, float b) { return canonical(a + b); }

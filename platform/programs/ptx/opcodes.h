@@ -26,8 +26,10 @@ struct Opcode {
 // One list for each family, in the file of that name (float_opcodes: functions.cpp).
 [[nodiscard]] const std::vector<Opcode>& integer_opcodes();
 [[nodiscard]] const std::vector<Opcode>& multiply_opcodes();
+[[nodiscard]] const std::vector<Opcode>& narrow_product_opcodes();
 [[nodiscard]] const std::vector<Opcode>& bit_opcodes();
 [[nodiscard]] const std::vector<Opcode>& bit_field_opcodes();
+[[nodiscard]] const std::vector<Opcode>& bit_count_opcodes();
 [[nodiscard]] const std::vector<Opcode>& float_opcodes();
 [[nodiscard]] const std::vector<Opcode>& compare_opcodes();
 [[nodiscard]] const std::vector<Opcode>& select_opcodes();

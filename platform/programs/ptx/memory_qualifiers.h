@@ -1,0 +1,15 @@
+#pragma once
+
+#include "warpline/isa/mem_op.h"
+#include "warpline/programs/ptx/decoder.h"
+
+namespace warpline::ptx {
+
+/// Reads every qualifier of a memory instruction but its type.
+[[nodiscard]] MemOp take_qualifiers(Decoder& d, MemKind kind);
+/// Fails where PTX allows no such combination of qualifiers, type and space.
+void check_legality(Decoder& d, const MemOp& m);
+/// Fails, with the qualifier, where PTX allows `m` and this version does not run it.
+void refuse_unmodelled(Decoder& d, const MemOp& m);
+
+}  // namespace warpline::ptx
