@@ -223,9 +223,8 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
   for (unsigned i = 0; i < state_->config.sms; ++i)
     for (const FaultReport& f : state_->netlist->clusters()[i].sm->faults())
       out.push_back({f.kind, f.fault.cycle, i, f.fault.slot, f.cta, f.fault.lane, f.where, f.fault.address});
-  std::sort(out.begin(), out.end(), [](const FaultRecord& a, const FaultRecord& b) {
-    return a.cycle != b.cycle ? a.cycle < b.cycle : a.sm < b.sm;
-  });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const FaultRecord& a, const FaultRecord& b) { return a.cycle < b.cycle; });
   return out;
 }
 

@@ -75,6 +75,7 @@ class GpuPlatform {
   [[nodiscard]] Cycle now() const;
   /// Simulated time since reset, nanoseconds.
   [[nodiscard]] double time_ns() const;
+  /// The first 1000 of each SM, oldest first; of one cycle by SM, in the order in which the SM met them.
   [[nodiscard]] std::vector<FaultRecord> faults() const;
   /// Every counter of every block, per instance.
   void visit(CounterVisitor& visitor) const;

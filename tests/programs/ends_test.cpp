@@ -138,5 +138,19 @@ TEST(BadEnds, AreTheSameWhateverTheTicks) {
   for (const auto& [end, times] : ends) RecordProperty(end, static_cast<int>(times));
 }
 
+TEST(BadEnds, FaultsOfOneCycleAreInTheOrderInWhichTheSmMetThem) {
+  GpuConfig config = load_gpu("mini", {}).value();
+  config.sms = 1;
+  config.sm.partitions = 4;
+  Bench bench(config,
+              ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n\ttrap;\n\tret;\n}\n");
+  ASSERT_EQ(bench.launch("k", 16, 128, {}).outcome, RunOutcome::quiescent);
+  const std::vector<FaultRecord> faults = bench.platform().faults();
+  ASSERT_EQ(faults.size(), 64U);
+  // Partition after partition issues in a cycle, and warp n is of partition n mod 4.
+  for (std::size_t i = 1; i < faults.size(); ++i)
+    EXPECT_TRUE(faults[i - 1].cycle < faults[i].cycle || faults[i - 1].warp % 4 < faults[i].warp % 4) << i;
+}
+
 }  // namespace
 }  // namespace warpline::test
