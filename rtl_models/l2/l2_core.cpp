@@ -174,7 +174,10 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
   if (aperture_of(fetched.line) != Aperture::vidmem) {
     fill_sysmem(entry, fetched, served, again, sink);
   } else {
-    tags_.state(line_for(entry.number, fetched.line, entry.priority, sink)).add_valid(fetched.sectors);
+    // A line that is there has its class and age from those who used it; a prefetch gives it none.
+    std::uint32_t index = tags_.find(entry.number, key(entry.number));
+    if (index == TagArray::kAbsent) index = line_for(entry.number, fetched.line, entry.priority, sink);
+    tags_.state(index).add_valid(fetched.sectors);
     RequestList still;
     while (!entry.waiters.empty()) {
       Request* w = entry.waiters.pop();

@@ -158,5 +158,27 @@ TEST(TraceModifiers, APrefetchSizeBringsTheBlockToL2AndNothingToL1) {
   }
 }
 
+TEST(TraceModifiers, APrefetchGivesALineThatL2HasNoPriority) {
+  const auto one_lane = [](std::uint64_t address) {
+    std::ostringstream line;
+    line << "0000 00000001 1 R2 LDG.E.STRONG.GPU 1 R2 4 2 0x" << std::hex << address << " 0";
+    return line.str();
+  };
+  std::vector<Override> overrides = two_lines("l2");
+  overrides.push_back({"l2.slices=1"});
+  // The prefetch goes with an evict-first load. Used once more, the line it completes is not the next to go.
+  const AllCounters c = Chain()
+                            .line(one_lane(kA + 0x80))
+                            .global("LDG.E.LU.LTC256B", kA)
+                            .line(one_lane(kA + 0x80))
+                            .global("LDG.E", kB)
+                            .line(one_lane(kA + 0x80))
+                            .global("LDG.E", kC)
+                            .line(one_lane(kA + 0x80))
+                            .run(overrides);
+  EXPECT_EQ(c.total("l2.prefetched_sectors"), 3U);
+  EXPECT_EQ(c.total("l2.sector_hits"), 3U);
+}
+
 }  // namespace
 }  // namespace warpline::test
