@@ -91,7 +91,6 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   if (vidmem_ != nullptr)
     copy_masked(first->data.data(), fetched.data.data(),
                 ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
-  first->bytes = ByteMask{};
   first->missing = 0;
   first->status = fetched.status;
   served.push(first);

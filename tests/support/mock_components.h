@@ -95,6 +95,8 @@ class Requester final : public Component {
     const Item& item = items_[next_];
     Request* r = engine().pool().allocate();
     *r = item.request;
+    // As the pool may hand it out: only a write says which bytes, the last user's are left there.
+    if (r->command != Command::write) r->bytes.set(0, kLineBytes);
     r->maker = this;
     r->id = base_ + next_;
     if (item.atomics) {

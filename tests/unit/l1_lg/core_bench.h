@@ -12,6 +12,14 @@
 
 namespace warpline::testing {
 
+/// A cache of one line, with four miss registers.
+inline L1LgParameters one_line() {
+  L1LgParameters p;
+  p.geometry = {1, 1};
+  p.miss_registers = 4;
+  return p;
+}
+
 /// An L1 core above an L2 that performs requests in their order and answers them in any. Every
 /// byte value of a global byte is written once, so that a value tells which write it is. Loads are
 /// judged at the end, when it is known in which order L2 performed the writes:

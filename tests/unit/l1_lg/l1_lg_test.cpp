@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../support/flat_memory.h"
-#include "../../support/mock_components.h"
+#include "../../support/flat_check.h"
 
 namespace warpline::testing {
 namespace {
@@ -58,7 +57,6 @@ std::vector<Item> random_items(Random& random) {
     at += random.below(3) == 0 ? random.below(20) : 0;
     const auto line = static_cast<unsigned>(random.below(6));
     const bool local = random.below(3) == 0;
-    const auto offset = static_cast<unsigned>(random.below(kLineBytes));
     switch (random.below(9)) {
       case 0:
       case 1:
@@ -77,27 +75,10 @@ std::vector<Item> random_items(Random& random) {
       }
       case 4:
       case 5:
-      case 6: {
-        Item item =
-            store(at, line, offset, static_cast<unsigned>(1 + random.below(kLineBytes - offset)), 0, local);
-        for (std::uint8_t& b : item.request.data) b = static_cast<std::uint8_t>(random.next());
-        items.push_back(item);
-        break;
-      }
+      case 6: items.push_back(at_line(random_write_item(random, at, {}), line, local)); break;
       case 7: {
-        AtomicBlock block;
-        block.operation = AtomicOperation::add;
-        block.type = DataType::u32;
-        block.count = static_cast<unsigned>(1 + random.below(8));
-        ByteMask touched;
-        for (unsigned k = 0; k < block.count; ++k) {
-          block.lanes[k].offset = static_cast<std::uint8_t>(4 * random.below(32));
-          block.lanes[k].operand = random.next() & 0xFFFFFFFFU;
-          touched.set(block.lanes[k].offset, 4);
-        }
-        Item item = at_line(atomic_item(at, {}, block), line, false);
+        Item item = at_line(random_atomic_item(random, at, {}), line, false);
         if (random.below(2) != 0) item.request.command = Command::reduce;
-        item.request.sectors = touched.sectors();
         items.push_back(item);
         break;
       }
@@ -114,31 +95,6 @@ std::vector<Item> random_items(Random& random) {
     items.push_back(load(at, line, kAllSectors, false));
   }
   return items;
-}
-
-/// One SM and no other writer: every load is exact, whatever was cached, merged or evicted.
-void check_data(const std::vector<Item>& items, const Requester& sm) {
-  std::map<std::uint64_t, FlatMemory::Line> memory;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    Request r = items[i].request;
-    FlatMemory::Line& line = memory[r.line.value];
-    const Answer& answer = sm.answers[i];
-    ASSERT_NE(answer.answered, kNever) << "item " << i;
-    if (r.command == Command::read) {
-      for (unsigned b = 0; b < kLineBytes; ++b) {
-        if (((r.sectors >> (b / kSectorBytes)) & 1U) != 0) {
-          ASSERT_EQ(answer.data[b], line[b]) << "item " << i << " byte " << b;
-        }
-      }
-      continue;
-    }
-    AtomicBlock block;
-    if (items[i].atomics) block = *items[i].atomics;
-    r.atomics = &block;
-    FlatMemory::perform(r, line);
-    for (unsigned k = 0; k < block.count && r.command == Command::atomic; ++k)
-      ASSERT_EQ(answer.atomics.lanes[k].old_value, block.lanes[k].old_value) << "item " << i << " lane " << k;
-  }
 }
 
 /// R3: a drain is answered after every earlier write has been.
@@ -189,7 +145,8 @@ TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     const std::vector<Item> items = random_items(random);
     Bench lazy(s, items);
     ASSERT_EQ(lazy.engine.run_until(10000000), RunOutcome::quiescent);
-    check_data(items, lazy.sm);
+    std::map<std::uint64_t, FlatMemory::Line> memory;
+    check_answers(items, lazy.sm.answers, memory);
     check_drains(items, lazy);
     check_order(lazy);
     EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";

@@ -14,6 +14,13 @@
 
 namespace warpline::testing {
 
+/// A slice of one line.
+inline L2Parameters one_line() {
+  L2Parameters p;
+  p.geometry = {1, 1};
+  return p;
+}
+
 /// An L2 core between requests in a known order and two memories. The oracle is one flat memory
 /// that performs each request when it reaches the core: every answer must be the oracle's, and so
 /// must be what is in system memory and DRAM once nothing is dirty.
