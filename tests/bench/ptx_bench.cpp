@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "cpu_time.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/gpu_platform.h"
 #include "warpline/programs/ptx/module.h"
 
-namespace warpline {
+namespace warpline::bench {
 namespace {
 
 class ThreadInstructions final : public CounterVisitor {
@@ -24,12 +24,6 @@ class ThreadInstructions final : public CounterVisitor {
   }
   std::uint64_t total = 0;
 };
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 int run(const std::string& path) {
   constexpr std::uint32_t kSize = 128, kTile = 16;
@@ -73,8 +67,8 @@ int run(const std::string& path) {
 }
 
 }  // namespace
-}  // namespace warpline
+}  // namespace warpline::bench
 
 int main() {
-  return warpline::run(WARPLINE_SOURCE_DIR "/sw/kernels/matmul.sm_80.ptx");
+  return warpline::bench::run(WARPLINE_SOURCE_DIR "/sw/kernels/matmul.sm_80.ptx");
 }
