@@ -17,7 +17,7 @@ unsigned mutants() {
 
 /// A slightly damaged copy: bytes changed, dropped, doubled, the end cut off, or a token put in.
 std::string mutate(std::string text, std::uint64_t seed) {
-  static const std::vector<std::string> tokens = {
+  static const std::vector<std::string> kTokens = {
       "[[",    "]]",  "=",    "\"", "{",  "}",  "-1",  "99999999999999999999",
       "1e309", "nan", "true", ",",  "#",  "\n", "[",   "i",
       "(",     ")",   "sum(", "?",  "<<", "0",  "'''", "\\u",
@@ -29,10 +29,10 @@ std::string mutate(std::string text, std::uint64_t seed) {
     switch (random.below(6)) {
       case 0: text[at] = static_cast<char>(random.below(256)); break;
       case 1: text.erase(at, 1 + random.below(8)); break;
-      case 2: text.insert(at, tokens[random.below(tokens.size())]); break;
+      case 2: text.insert(at, kTokens[random.below(kTokens.size())]); break;
       case 3: text.insert(at, text.substr(random.below(text.size()), random.below(40))); break;
       case 4: text.resize(at); break;
-      default: text.replace(at, 1, tokens[random.below(tokens.size())]); break;
+      default: text.replace(at, 1, kTokens[random.below(kTokens.size())]); break;
     }
   }
   return text;

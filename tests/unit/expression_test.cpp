@@ -213,9 +213,9 @@ TEST(Expression, FaultsWhileEvaluatingAreReported) {
 }
 
 TEST(Expression, MatrixMultiplyOf128IsQuick) {
-  constexpr std::uint64_t n = 128;
-  std::vector<float> a(n * n), b(n * n);
-  for (std::size_t e = 0; e < n * n; ++e) {
+  constexpr std::uint64_t kSize = 128;
+  std::vector<float> a(kSize * kSize), b(kSize * kSize);
+  for (std::size_t e = 0; e < kSize * kSize; ++e) {
     a[e] = static_cast<float>(e % 13) * 0.25F;
     b[e] = static_cast<float>(e % 7) - 3.0F;
   }
@@ -223,15 +223,16 @@ TEST(Expression, MatrixMultiplyOf128IsQuick) {
   ASSERT_TRUE(Expression::compile("dot(k, 0, 128, a[i / 128 * 128 + k], b[k * 128 + i % 128])", DataType::f32,
                                   {{"a", DataType::f32}, {"b", DataType::f32}}, e)
                   .empty());
-  std::vector<std::uint64_t> out(n * n);
+  std::vector<std::uint64_t> out(kSize * kSize);
   const auto begin = std::chrono::steady_clock::now();
-  ASSERT_FALSE(e.evaluate({view(a), view(b)}, 0, n * n, out.data()).has_value());
+  ASSERT_FALSE(e.evaluate({view(a), view(b)}, 0, kSize * kSize, out.data()).has_value());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_LT(took.count(), 5.0);
   RecordProperty("seconds", std::to_string(took.count()));
-  for (const std::size_t at : {std::size_t{0}, std::size_t{777}, n * n - 1}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{777}, kSize * kSize - 1}) {
     float wanted = 0;
-    for (std::size_t k = 0; k < n; ++k) wanted = std::fma(a[at / n * n + k], b[k * n + at % n], wanted);
+    for (std::size_t k = 0; k < kSize; ++k)
+      wanted = std::fma(a[at / kSize * kSize + k], b[k * kSize + at % kSize], wanted);
     EXPECT_EQ(element_as_double(DataType::f32, out[at]), static_cast<double>(wanted));
   }
 }

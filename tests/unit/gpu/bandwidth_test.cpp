@@ -96,14 +96,15 @@ TEST(IdleLatency, IsExactlyTheSumOfTheStagesAtEveryLevel) {
     p.stride = 128;
     p.block = {32, 1, 1};
     p.base = platform.allocate("chased", footprint, aperture);
-    p.accesses = footprint / 128;
+    const std::uint64_t lines = footprint / 128;
+    p.accesses = lines;
     if (warm) platform.launch(*make_generator(p));
     const Cycle one = platform.launch(*make_generator(p), !warm).cycles;
     p.accesses *= 2;
     p.base = warm ? p.base : platform.allocate("more", 2 * footprint, aperture);
     p.footprint = warm ? footprint : 2 * footprint;
     const Cycle two = platform.launch(*make_generator(p), !warm).cycles;
-    return static_cast<double>(two - one) / static_cast<double>(footprint / 128);
+    return static_cast<double>(two - one) / static_cast<double>(lines);
   };
   EXPECT_EQ(chase(2048, Aperture::vidmem, true), l1);
   EXPECT_EQ(chase(512 * 1024, Aperture::vidmem, true), l2);

@@ -67,18 +67,19 @@ struct Named {
 };
 template <class T>
 const std::array<Named<T>, 4>& sums() {
-  static const std::array<Named<T>, 4> list = {{{"add", 2, [](T a, T b, T) { return a + b; }},
-                                                {"sub", 2, [](T a, T b, T) { return a - b; }},
-                                                {"mul", 2, [](T a, T b, T) { return a * b; }},
-                                                {"fma", 3, [](T a, T b, T c) { return std::fma(a, b, c); }}}};
-  return list;
+  static const std::array<Named<T>, 4> kSums = {
+      {{"add", 2, [](T a, T b, T) { return a + b; }},
+       {"sub", 2, [](T a, T b, T) { return a - b; }},
+       {"mul", 2, [](T a, T b, T) { return a * b; }},
+       {"fma", 3, [](T a, T b, T c) { return std::fma(a, b, c); }}}};
+  return kSums;
 }
 template <class T>
 const std::array<Named<T>, 3>& quotients() {
-  static const std::array<Named<T>, 3> list = {{{"div", 2, [](T a, T b, T) { return a / b; }},
-                                                {"rcp", 1, [](T a, T, T) { return T{1} / a; }},
-                                                {"sqrt", 1, [](T a, T, T) { return std::sqrt(a); }}}};
-  return list;
+  static const std::array<Named<T>, 3> kQuotients = {{{"div", 2, [](T a, T b, T) { return a / b; }},
+                                                      {"rcp", 1, [](T a, T, T) { return T{1} / a; }},
+                                                      {"sqrt", 1, [](T a, T, T) { return std::sqrt(a); }}}};
+  return kQuotients;
 }
 
 template <class List>

@@ -23,8 +23,8 @@ struct Step {
 };
 
 /// Instructions in PTX's words.
-inline Instruction with_registers(Instruction i, std::vector<std::uint16_t> sources,
-                                  std::vector<std::uint16_t> destinations) {
+inline Instruction with_registers(Instruction i, const std::vector<std::uint16_t>& sources,
+                                  const std::vector<std::uint16_t>& destinations) {
   i.source_count = static_cast<std::uint8_t>(sources.size());
   i.destination_count = static_cast<std::uint8_t>(destinations.size());
   std::size_t n = 0;
@@ -32,17 +32,17 @@ inline Instruction with_registers(Instruction i, std::vector<std::uint16_t> sour
   for (const std::uint16_t r : destinations) i.registers[n++] = r;
   return i;
 }
-inline Step alu(std::uint8_t latency, std::vector<std::uint16_t> sources = {},
-                std::vector<std::uint16_t> destinations = {}) {
+inline Step alu(std::uint8_t latency, const std::vector<std::uint16_t>& sources = {},
+                const std::vector<std::uint16_t>& destinations = {}) {
   Step s;
-  s.instruction = with_registers(s.instruction, std::move(sources), std::move(destinations));
+  s.instruction = with_registers(s.instruction, sources, destinations);
   s.instruction.latency = latency;
   return s;
 }
 inline Step memory(MemKind kind, Space space, DataType type, std::function<void(MemoryAccess&)> fill,
-                   std::vector<std::uint16_t> destinations = {}) {
+                   const std::vector<std::uint16_t>& destinations = {}) {
   Step s;
-  s.instruction = with_registers(s.instruction, {}, std::move(destinations));
+  s.instruction = with_registers(s.instruction, {}, destinations);
   s.instruction.kind = InstructionKind::memory;
   s.instruction.mem.kind = kind;
   s.instruction.mem.space = space;
@@ -102,7 +102,7 @@ class ScriptSource final : public InstructionSource {
   ScriptSource(const std::vector<std::vector<Step>>& scripts, Log& log, unsigned slots)
       : scripts_(scripts), log_(log), slots_(slots) {}
   void begin_warp(unsigned slot, Dim3, unsigned warp, LaneMask threads) override {
-    slots_[slot] = {&scripts_[warp % scripts_.size()], 0, false, threads, nullptr, 0};
+    slots_[slot] = {&scripts_[warp % scripts_.size()], 0, false, threads, nullptr, false};
   }
   [[nodiscard]] WarpState state(unsigned slot) const override {
     const Warp& w = slots_[slot];
@@ -172,8 +172,8 @@ class ScriptSource final : public InstructionSource {
 /// One SM that runs scripts, with flat memories around it.
 struct SmBench {
   using Delay = std::function<Cycle(const Request&, std::size_t)>;
-  explicit SmBench(std::vector<std::vector<Step>> the_scripts, Delay delay = fixed(20), SmParameters p = {},
-                   TickMode mode = TickMode::lazy)
+  explicit SmBench(std::vector<std::vector<Step>> the_scripts, const Delay& delay = fixed(20),
+                   SmParameters p = {}, TickMode mode = TickMode::lazy)
       : scripts(std::move(the_scripts)),
         parameters(p),
         engine(mode, 3),
