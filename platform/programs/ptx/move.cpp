@@ -39,7 +39,7 @@ void run_clock(const Op& op, Frame& f) {
 
 /// `count` elements of `data_bytes` bytes make one register of `register_bytes`, or come from it.
 void run_pack(const Op& op, Frame& f) {
-  std::array<std::byte, 16 * kWarpLanes> t{};
+  std::array<std::byte, std::size_t{16} * kWarpLanes> t{};
   for (std::size_t e = 0; e < op.count; ++e) {
     const std::byte* from = f.at(op.r[1 + e]);
     for (std::size_t i = 0; i < kWarpLanes; ++i)
@@ -50,7 +50,7 @@ void run_pack(const Op& op, Frame& f) {
       std::memcpy(f.file + op.r[0] + i * op.register_bytes, &t[i * op.register_bytes], op.register_bytes);
 }
 void run_unpack(const Op& op, Frame& f) {
-  std::array<std::byte, 16 * kWarpLanes> t{};
+  std::array<std::byte, std::size_t{16} * kWarpLanes> t{};
   std::memcpy(t.data(), f.at(op.r[0]), std::size_t{op.register_bytes} * kWarpLanes);
   for (std::size_t e = 0; e < op.count; ++e) {
     if (op.r[1 + e] == kNoRef) continue;
