@@ -12,6 +12,13 @@
 #include "warpline/config/files.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/launch_runner.h"
+#include "warpline/gpu/tlm_driver.h"
+
+/// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
+/// are needed.
+int sc_main(int /*argc*/, char* /*argv*/[]) {
+  return 0;
+}
 
 namespace warpline {
 namespace {
@@ -83,6 +90,9 @@ class Run {
     options.tags_only = request_.tags_only || plan_->without_data;
     options.seed = request_.seed;
     options.max_cycles = request_.max_cycles;
+    if (request_.transport == "at")
+      options.driver = std::make_shared<SystemCDriver>(config_->clocks, HopTransport::socket, TickMode::lazy,
+                                                       request_.seed);
     GpuPlatform platform(*config_, options);
     LaunchRunner runner(*plan_, platform, options.tags_only);
     if (const Diagnostics faults = runner.prepare(); !faults.empty()) {

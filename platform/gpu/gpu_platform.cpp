@@ -21,11 +21,14 @@ std::uint64_t aligned(std::uint64_t bytes) {
 }  // namespace
 
 struct GpuPlatform::State {
-  State(const GpuConfig& c, const RunOptions& o) : config(c), options(o), engine(o.tick_mode, o.seed) {}
+  State(const GpuConfig& c, const RunOptions& o)
+      : config(c),
+        options(o),
+        driver(o.driver != nullptr ? o.driver : std::make_shared<DirectDriver>(o.tick_mode, o.seed)) {}
 
   GpuConfig config;
   RunOptions options;
-  Engine engine;
+  std::shared_ptr<NetlistDriver> driver;
   AddressSpace space;
   std::unique_ptr<MemoryImage> vidmem, sysmem;  ///< made when first needed; none in a tags-only run
   std::unique_ptr<Netlist> netlist;             ///< made by the first launch
@@ -65,9 +68,10 @@ struct GpuPlatform::State {
 
 void GpuPlatform::State::build() {
   if (netlist != nullptr) return;
-  netlist = options.tags_only ? std::make_unique<Netlist>(config, engine, nullptr, nullptr)
-                              : std::make_unique<Netlist>(config, engine, &image(Aperture::vidmem),
-                                                          &image(Aperture::sysmem));
+  MemoryImage* const vidmem_image = options.tags_only ? nullptr : &image(Aperture::vidmem);
+  MemoryImage* const sysmem_image = options.tags_only ? nullptr : &image(Aperture::sysmem);
+  netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image);
+  driver->connect(*netlist);
 }
 
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
@@ -181,21 +185,21 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   }
   WorkDistributor& distributor = s.netlist->distributor();
   if (s.progress)
-    s.engine.on_progress(s.progress_every, [&s, &distributor](Cycle) {
+    s.driver->engine().on_progress(s.progress_every, [&s, &distributor](Cycle) {
       return s.progress(static_cast<double>(distributor.done()) / static_cast<double>(distributor.total()));
     });
-  const Cycle start = s.engine.now();
+  const Cycle start = s.driver->engine().now();
   distributor.start(info.grid, resident);
   LaunchResult result;
-  result.outcome = s.engine.run_until(s.options.max_cycles);
+  result.outcome = s.driver->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.sysmem_used != 0) {
     // The end of a grid is a release at system scope: the host sees what the grid wrote.
     s.netlist->clusters()[0].sm->maintain(maintenance::kDrain | maintenance::kWriteBackSysmem);
-    result.outcome = s.engine.run_until(s.options.max_cycles);
+    result.outcome = s.driver->run_until(s.options.max_cycles);
   }
-  result.cycles = s.engine.now() - start;
+  result.cycles = s.driver->engine().now() - start;
   if (result.outcome == RunOutcome::deadlock || result.outcome == RunOutcome::cycle_limit)
-    result.waits = s.engine.explain();
+    result.waits = s.driver->explain();
   return result;
 }
 
@@ -209,7 +213,7 @@ const GpuConfig& GpuPlatform::config() const {
 }
 
 Cycle GpuPlatform::now() const {
-  return state_->engine.now();
+  return state_->driver->engine().now();
 }
 
 double GpuPlatform::time_ns() const {

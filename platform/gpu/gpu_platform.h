@@ -10,6 +10,7 @@
 #include "warpline/config/gpu_config.h"
 #include "warpline/fabric/engine.h"
 #include "warpline/fabric/memory_image.h"
+#include "warpline/gpu/netlist_driver.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/kernel.h"
 
@@ -29,8 +30,10 @@ struct FaultRecord {
 
 /// How a run is to be carried out.
 struct RunOptions {
-  bool tags_only = false;  ///< no data anywhere: addresses and time only
-  TickMode tick_mode = TickMode::lazy;
+  /// Makes hops and runs the engine; null: port to port, in plain C++.
+  std::shared_ptr<NetlistDriver> driver;
+  bool tags_only = false;               ///< no data anywhere: addresses and time only
+  TickMode tick_mode = TickMode::lazy;  ///< of the plain engine; a driver has its own
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
 };

@@ -5,14 +5,6 @@
 namespace warpline {
 namespace {
 
-/// DRAM channels that slice `s` uses.
-std::vector<unsigned> channels_of(unsigned s, const GpuConfig& c) {
-  if (c.dram.channels <= c.l2.slices) return {s % c.dram.channels};
-  std::vector<unsigned> out;
-  for (unsigned channel = s; channel < c.dram.channels; channel += c.l2.slices) out.push_back(channel);
-  return out;
-}
-
 ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
   return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
 }
@@ -23,11 +15,11 @@ std::string indexed(const char* name, unsigned i) {
 
 }  // namespace
 
-Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem) {
+Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem)
+    : config_(config), sysmem_(sysmem) {
   build_clusters(config, engine, vidmem != nullptr);
   build_memory(config, engine, vidmem, sysmem);
-  connect_clusters(config);
-  connect_memory(config);
+  connect_distributor(config);
 }
 
 void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_data) {
@@ -55,63 +47,39 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
   crossbar_ = std::make_unique<Crossbar>(
       engine, "crossbar", l2_clock, config.crossbar, config.sms * 3, slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
-  std::vector<unsigned> inputs(config.dram.channels, 0);
+  channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
-    const std::vector<unsigned> channels = channels_of(s, config);
-    for (const unsigned c : channels) ++inputs[c];
+    const std::vector<unsigned> channels = channels_of(s);
+    for (const unsigned c : channels) ++channel_inputs_[c];
     engine.begin_cluster();
     slices_.push_back(std::make_unique<L2Slice>(engine, indexed("l2", s), l2_clock, config.l2, vidmem,
                                                 static_cast<unsigned>(channels.size())));
   }
   for (unsigned c = 0; c < config.dram.channels; ++c) {
     engine.begin_cluster();
-    channels_.push_back(std::make_unique<DramChannel>(
-        engine, indexed("dram", c), domain_of(config.clocks.dram, config.clocks), config.dram, inputs[c]));
+    channels_.push_back(std::make_unique<DramChannel>(engine, indexed("dram", c),
+                                                      domain_of(config.clocks.dram, config.clocks),
+                                                      config.dram, channel_inputs_[c]));
   }
   engine.begin_cluster();
   pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks),
                                      config.pcie, sysmem, slices);
 }
 
-void Netlist::connect_clusters(const GpuConfig& config) {
-  const HopsParameters& hops = config.hops;
+void Netlist::connect_distributor(const GpuConfig& config) {
   const ChannelParameters launch{1, 16, std::max(32U, config.sm.cta_slots), 16};
   for (unsigned i = 0; i < clusters_.size(); ++i) {
-    SmCluster& c = clusters_[i];
-    connect(distributor_->to_sm[i], c.sm->from_distributor, launch);
-    connect(c.sm->to_distributor, distributor_->from_sm[i], launch);
-    connect(c.sm->to_l1_lg, c.l1_lg->from_sm, hops.sm_l1_lg.request);
-    connect(c.l1_lg->to_sm, c.sm->from_l1_lg, hops.sm_l1_lg.response);
-    connect(c.sm->to_texture, c.texture->from_sm, hops.sm_texture.request);
-    connect(c.texture->to_sm, c.sm->from_texture, hops.sm_texture.response);
-    connect(c.sm->to_constant, c.constant->from_sm, hops.sm_constant.request);
-    connect(c.constant->to_sm, c.sm->from_constant, hops.sm_constant.response);
-    connect(c.l1_lg->to_crossbar, crossbar_->from_client(3 * i), hops.l1_lg_crossbar.request);
-    connect(crossbar_->to_client(3 * i), c.l1_lg->from_crossbar, hops.l1_lg_crossbar.response);
-    connect(c.texture->to_crossbar, crossbar_->from_client(3 * i + 1), hops.texture_crossbar.request);
-    connect(crossbar_->to_client(3 * i + 1), c.texture->from_crossbar, hops.texture_crossbar.response);
-    connect(c.constant->to_crossbar, crossbar_->from_client(3 * i + 2), hops.constant_crossbar.request);
-    connect(crossbar_->to_client(3 * i + 2), c.constant->from_crossbar, hops.constant_crossbar.response);
+    connect(distributor_->to_sm[i], clusters_[i].sm->from_distributor, launch);
+    connect(clusters_[i].sm->to_distributor, distributor_->from_sm[i], launch);
   }
 }
 
-void Netlist::connect_memory(const GpuConfig& config) {
-  const HopsParameters& hops = config.hops;
-  std::vector<unsigned> used(channels_.size(), 0);
-  for (unsigned s = 0; s < slices_.size(); ++s) {
-    L2Slice& slice = *slices_[s];
-    connect(crossbar_->to_l2(s), slice.from_crossbar, hops.crossbar_l2.request);
-    connect(slice.to_crossbar, crossbar_->from_l2(s), hops.crossbar_l2.response);
-    connect(slice.to_pcie, pcie_->from_l2(s), hops.l2_pcie.request);
-    connect(pcie_->to_l2(s), slice.from_pcie, hops.l2_pcie.response);
-    const std::vector<unsigned> channels = channels_of(s, config);
-    for (std::size_t k = 0; k < channels.size(); ++k) {
-      DramChannel& channel = *channels_[channels[k]];
-      const unsigned port = used[channels[k]]++;
-      connect(slice.to_dram[k], channel.from_l2(port), hops.l2_dram.request);
-      connect(channel.to_l2(port), slice.from_dram[k], hops.l2_dram.response);
-    }
-  }
+std::vector<unsigned> Netlist::channels_of(unsigned s) const {
+  if (config_.dram.channels <= config_.l2.slices) return {s % config_.dram.channels};
+  std::vector<unsigned> out;
+  for (unsigned channel = s; channel < config_.dram.channels; channel += config_.l2.slices)
+    out.push_back(channel);
+  return out;
 }
 
 void Netlist::set_regions(std::size_t count) {

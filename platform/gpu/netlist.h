@@ -17,14 +17,24 @@
 
 namespace warpline {
 
-/// The blocks of one GPU and the channels between them.
+/// A hop of a GPU: who sends requests to whom, and the channels of both directions.
+struct Hop {
+  Out<RequestMessage>& request_out;
+  In<RequestMessage>& request_in;
+  Out<ResponseMessage>& response_out;
+  In<ResponseMessage>& response_in;
+  const HopParameters& parameters;
+};
+
+/// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
+/// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
 /// Crossbar clients: 3n is the L1 of SM n, 3n+1 its texture cache, 3n+2 its constant cache. Slice
 /// s meets DRAM channels s mod channels (fewer channels than slices) or every channel c with
 /// c mod slices = s.
 class Netlist {
  public:
-  /// Null memories: tags only.
+  /// Blocks without hops. Null memories: tags only.
   Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem);
 
   struct SmCluster {
@@ -33,7 +43,25 @@ class Netlist {
     std::unique_ptr<TextureCache> texture;
     std::unique_ptr<ConstantCache> constant;
   };
+  /// Calls make(Hop) for every hop.
+  template <class F>
+  void for_each_hop(F&& make);
+  void connect_directly() {
+    for_each_hop([](const Hop& h) {
+      connect(h.request_out, h.request_in, h.parameters.request);
+      connect(h.response_out, h.response_in, h.parameters.response);
+    });
+  }
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
+  [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
+  [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
+  [[nodiscard]] DramChannel& channel(unsigned i) { return *channels_[i]; }
+  /// L2 slices that use DRAM channel `i`.
+  [[nodiscard]] unsigned channel_inputs(unsigned i) const { return channel_inputs_[i]; }
+  [[nodiscard]] PcieLink& link() { return *pcie_; }
+  [[nodiscard]] const GpuConfig& config() const { return config_; }
+  /// System memory; null: tags only.
+  [[nodiscard]] MemoryImage* sysmem() { return sysmem_; }
   [[nodiscard]] WorkDistributor& distributor() { return *distributor_; }
   void set_regions(std::size_t count);
   void visit(CounterVisitor& visitor) const;
@@ -45,15 +73,52 @@ class Netlist {
  private:
   void build_clusters(const GpuConfig& config, Engine& engine, bool with_data);
   void build_memory(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem);
-  void connect_clusters(const GpuConfig& config);
-  void connect_memory(const GpuConfig& config);
+  void connect_distributor(const GpuConfig& config);
+  /// DRAM channels that slice `s` uses.
+  [[nodiscard]] std::vector<unsigned> channels_of(unsigned s) const;
 
+  GpuConfig config_;
+  MemoryImage* sysmem_;
   std::vector<SmCluster> clusters_;
   std::unique_ptr<WorkDistributor> distributor_;
   std::unique_ptr<Crossbar> crossbar_;
   std::vector<std::unique_ptr<L2Slice>> slices_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
+  std::vector<unsigned> channel_inputs_;
   std::unique_ptr<PcieLink> pcie_;
 };
+
+template <class F>
+void Netlist::for_each_hop(F&& make) {
+  const HopsParameters& hops = config_.hops;
+  for (unsigned i = 0; i < clusters_.size(); ++i) {
+    SmCluster& c = clusters_[i];
+    Crossbar& x = *crossbar_;
+    make(Hop{c.sm->to_l1_lg, c.l1_lg->from_sm, c.l1_lg->to_sm, c.sm->from_l1_lg, hops.sm_l1_lg});
+    make(Hop{c.sm->to_texture, c.texture->from_sm, c.texture->to_sm, c.sm->from_texture, hops.sm_texture});
+    make(Hop{c.sm->to_constant, c.constant->from_sm, c.constant->to_sm, c.sm->from_constant,
+             hops.sm_constant});
+    make(Hop{c.l1_lg->to_crossbar, x.from_client(3 * i), x.to_client(3 * i), c.l1_lg->from_crossbar,
+             hops.l1_lg_crossbar});
+    make(Hop{c.texture->to_crossbar, x.from_client(3 * i + 1), x.to_client(3 * i + 1),
+             c.texture->from_crossbar, hops.texture_crossbar});
+    make(Hop{c.constant->to_crossbar, x.from_client(3 * i + 2), x.to_client(3 * i + 2),
+             c.constant->from_crossbar, hops.constant_crossbar});
+  }
+  std::vector<unsigned> used(channels_.size(), 0);
+  for (unsigned s = 0; s < slices_.size(); ++s) {
+    L2Slice& slice = *slices_[s];
+    make(Hop{crossbar_->to_l2(s), slice.from_crossbar, slice.to_crossbar, crossbar_->from_l2(s),
+             hops.crossbar_l2});
+    make(Hop{slice.to_pcie, pcie_->from_l2(s), pcie_->to_l2(s), slice.from_pcie, hops.l2_pcie});
+    const std::vector<unsigned> channels = channels_of(s);
+    for (std::size_t k = 0; k < channels.size(); ++k) {
+      DramChannel& channel = *channels_[channels[k]];
+      const unsigned port = used[channels[k]]++;
+      make(Hop{slice.to_dram[k], channel.from_l2(port), channel.to_l2(port), slice.from_dram[k],
+               hops.l2_dram});
+    }
+  }
+}
 
 }  // namespace warpline

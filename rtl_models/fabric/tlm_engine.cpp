@@ -47,10 +47,20 @@ Cycle EngineModule::limit(Cycle now) const {
   return std::max(now, cycle_of(stamp + pending) - 1);
 }
 
+RunOutcome EngineModule::run_engine(Cycle limit) {
+  if (!keeps_exceptions_) return engine_.run_until(limit);
+  try {
+    return engine_.run_until(limit);
+  } catch (...) {
+    exception_ = std::current_exception();
+    return RunOutcome::stopped;
+  }
+}
+
 void EngineModule::run() {
   const Cycle now = cycle_of(sc_core::sc_time_stamp());
-  const RunOutcome outcome = engine_.run_until(limit(now));
-  if (outcome == RunOutcome::cycle_limit) {
+  const RunOutcome outcome = run_engine(std::min(limit(now), last_));
+  if (outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_) {
     wake();
     return;
   }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <queue>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "warpline/fabric/engine.h"
@@ -45,11 +47,21 @@ class EngineModule : public sc_core::sc_module {
   }
   [[nodiscard]] HopTransport transport() const { return transport_; }
   [[nodiscard]] TransactionPool& transactions() { return transactions_; }
-  /// How the engine stood when it last ran out of ticks: `quiescent`, or `deadlock`: it waits for
-  /// the world outside, or for ever.
+  /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for
+  /// the world outside, or for ever; or what on_idle() says.
   [[nodiscard]] RunOutcome outcome() const { return outcome_; }
-  /// Called whenever the engine has run out of ticks.
+  /// Ticks nothing beyond cycle `last`; having more to do then is an outcome, too: `cycle_limit`.
+  void set_limit(Cycle last) { last_ = last; }
+  /// Called whenever the engine has run out of ticks, has reached the limit, or was stopped by its
+  /// progress callback.
   void on_idle(std::function<void(RunOutcome)> callback) { on_idle_ = std::move(callback); }
+
+  /// Exceptions of the components end the run as `stopped` and are kept for rethrow(), instead of becoming
+  /// SystemC's: what a program throws keeps its type.
+  void keep_exceptions() { keeps_exceptions_ = true; }
+  void rethrow() {
+    if (exception_ != nullptr) std::rethrow_exception(std::exchange(exception_, nullptr));
+  }
 
   /// Something was put into the netlist from outside a tick: makes sure that it is worked off. Callable
   /// before the simulation starts.
@@ -77,17 +89,21 @@ class EngineModule : public sc_core::sc_module {
   };
   void start_of_simulation() override { wake(); }
   void run();
+  RunOutcome run_engine(Cycle limit);
   void make_calls();
   [[nodiscard]] Cycle limit(Cycle now) const;
 
   CycleTime time_;
   Cycle lead_ = 0;
+  Cycle last_ = kNever;
   HopTransport transport_;
   Engine engine_;
   TransactionPool transactions_;
   bool in_step_ = false;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;
+  bool keeps_exceptions_ = false;
+  std::exception_ptr exception_;
   std::function<void(RunOutcome)> on_idle_;
   sc_core::sc_event tick_;
   sc_core::sc_event call_;

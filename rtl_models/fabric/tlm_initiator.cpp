@@ -7,14 +7,8 @@
 namespace warpline {
 
 InitiatorSocket::InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out,
-                                 In<ResponseMessage>& in, const ChannelParameters& response,
-                                 const ClockDomain& responder)
-    : tlm_initiator_socket(name),
-      engine_(engine),
-      out_(out),
-      in_(in),
-      response_(response),
-      responder_(responder) {
+                                 In<ResponseMessage>& in)
+    : tlm_initiator_socket(name), engine_(engine), out_(out), in_(in), responder_(in.owner().domain()) {
   bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 

@@ -23,10 +23,14 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
                               private Upstream,
                               private SocketEnd {
  public:
-  /// `response`: of the channel on which responses arrive; `responder`: the clock of whoever sends them.
-  InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in,
-                  const ChannelParameters& response, const ClockDomain& responder = {});
+  InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in);
 
+  /// The channel on which responses arrive, and the clock of whoever sends them. Pre: elaboration has not
+  /// ended; the parameters have no problems.
+  void set_channel(const ChannelParameters& response, const ClockDomain& responder) {
+    response_ = response;
+    responder_ = responder;
+  }
   /// Whether bytes move with requests; without, payloads carry an idle buffer.
   void set_with_data(bool with_data) { with_data_ = with_data; }
   /// Whether the hop is direct. Pre: elaboration has ended.

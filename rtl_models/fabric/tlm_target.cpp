@@ -26,15 +26,13 @@ bool enabled(const tlm::tlm_generic_payload& p, unsigned i) {
 }  // namespace
 
 TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
-                           Out<ResponseMessage>& out, const ChannelParameters& request,
-                           UntimedAccess& untimed, const ClockDomain& requester)
+                           Out<ResponseMessage>& out, UntimedAccess& untimed)
     : tlm_target_socket(name),
       engine_(engine),
       in_(in),
       out_(out),
-      request_(request),
       untimed_(untimed),
-      requester_(requester) {
+      requester_(in.owner().domain()) {
   bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
 }
 

@@ -29,10 +29,15 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
                            private Upstream,
                            private SocketEnd {
  public:
-  /// `request`: of the channel on which requests arrive; `requester`: the clock of whoever sends them.
   TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in, Out<ResponseMessage>& out,
-               const ChannelParameters& request, UntimedAccess& untimed, const ClockDomain& requester = {});
+               UntimedAccess& untimed);
 
+  /// The channel on which requests arrive, and the clock of whoever sends them. Pre: elaboration has not
+  /// ended; the parameters have no problems.
+  void set_channel(const ChannelParameters& request, const ClockDomain& requester) {
+    request_ = request;
+    requester_ = requester;
+  }
   void set_with_data(bool with_data) { with_data_ = with_data; }
   [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
 

@@ -76,8 +76,10 @@ class SocketHops final : public HopMaker {
         Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
         const ChannelParameters& response)
         : sc_module(name),
-          initiator("initiator", engine, request_out, response_in, response, response_out.owner().domain()),
-          target("target", engine, request_in, response_out, request, untimed, request_out.owner().domain()) {
+          initiator("initiator", engine, request_out, response_in),
+          target("target", engine, request_in, response_out, untimed) {
+      initiator.set_channel(response, response_out.owner().domain());
+      target.set_channel(request, request_out.owner().domain());
     }
     InitiatorSocket initiator;
     TargetSocket target;

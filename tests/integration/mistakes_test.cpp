@@ -115,7 +115,6 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
     EXPECT_THAT(run.err, HasSubstr(expected));
     EXPECT_THAT(run.out, IsEmpty());
   };
-  fails({"run", good, "--transport", "at"}, "not built yet");
   fails({"run", good, "--transport", "lt"}, "not built yet");
   fails({"run", good, "--wave", "out.vcd"}, "not built yet");
   fails({"run", good, "--stat", "x.json"}, "--stats");

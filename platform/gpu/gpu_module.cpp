@@ -1,0 +1,67 @@
+#include "warpline/gpu/gpu_module.h"
+
+#include <unordered_map>
+
+namespace warpline {
+namespace {
+
+std::string numbered(const char* name, unsigned i) {
+  return std::string(name) + "_" + std::to_string(i);
+}
+
+}  // namespace
+
+GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster& blocks, bool with_data)
+    : sm(numbered("sm", i).c_str(), engine, *blocks.sm, with_data),
+      l1_lg(numbered("l1_lg", i).c_str(), engine, *blocks.l1_lg, with_data),
+      texture(numbered("texture", i).c_str(), engine, *blocks.texture, with_data),
+      constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data) {}
+
+GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist)
+    : sc_module(name),
+      crossbar_("crossbar", engine, netlist.crossbar(), 3 * netlist.config().sms, netlist.config().l2.slices,
+                netlist.sysmem() != nullptr),
+      pcie_("pcie", engine, netlist.link(), netlist.sysmem(), netlist.config().l2.slices) {
+  const GpuConfig& config = netlist.config();
+  const bool with_data = netlist.sysmem() != nullptr;
+  std::unordered_map<const void*, InitiatorSocket*> initiators;
+  std::unordered_map<const void*, TargetSocket*> targets;
+  for (unsigned i = 0; i < config.sms; ++i) {
+    Netlist::SmCluster& blocks = netlist.clusters()[i];
+    Cluster& c = clusters_.emplace_back(i, engine, blocks, with_data);
+    initiators[&blocks.sm->to_l1_lg] = &c.sm.to_l1_lg;
+    initiators[&blocks.sm->to_texture] = &c.sm.to_texture;
+    initiators[&blocks.sm->to_constant] = &c.sm.to_constant;
+    initiators[&blocks.l1_lg->to_crossbar] = &c.l1_lg.to_crossbar;
+    initiators[&blocks.texture->to_crossbar] = &c.texture.to_crossbar;
+    initiators[&blocks.constant->to_crossbar] = &c.constant.to_crossbar;
+    targets[&blocks.l1_lg->from_sm] = &c.l1_lg.from_sm;
+    targets[&blocks.texture->from_sm] = &c.texture.from_sm;
+    targets[&blocks.constant->from_sm] = &c.constant.from_sm;
+  }
+  for (unsigned i = 0; i < 3 * config.sms; ++i)
+    targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];
+  for (unsigned i = 0; i < config.l2.slices; ++i) {
+    L2Slice& slice = netlist.slice(i);
+    L2SliceModule& m = slices_.emplace_back(numbered("l2", i).c_str(), engine, slice, with_data);
+    initiators[&netlist.crossbar().to_l2(i)] = &crossbar_.to_l2[i];
+    initiators[&slice.to_pcie] = &m.to_pcie;
+    for (std::size_t k = 0; k < slice.to_dram.size(); ++k) initiators[&slice.to_dram[k]] = &m.to_dram[k];
+    targets[&slice.from_crossbar] = &m.from_crossbar;
+    targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
+  }
+  for (unsigned i = 0; i < config.dram.channels; ++i) {
+    const unsigned inputs = netlist.channel_inputs(i);
+    DramModule& m = channels_.emplace_back(numbered("dram", i).c_str(), engine, netlist.channel(i), inputs);
+    for (unsigned k = 0; k < inputs; ++k) targets[&netlist.channel(i).from_l2(k)] = &m.from_l2[k];
+  }
+  netlist.for_each_hop([&](const Hop& h) {
+    InitiatorSocket& initiator = *initiators.at(&h.request_out);
+    TargetSocket& target = *targets.at(&h.request_in);
+    initiator.set_channel(h.parameters.response, h.response_out.owner().domain());
+    target.set_channel(h.parameters.request, h.request_out.owner().domain());
+    initiator.bind(target);
+  });
+}
+
+}  // namespace warpline

@@ -1,0 +1,11 @@
+#include "warpline/gpu/netlist_driver.h"
+
+#include "warpline/gpu/netlist.h"
+
+namespace warpline {
+
+void DirectDriver::connect(Netlist& netlist) {
+  netlist.connect_directly();
+}
+
+}  // namespace warpline

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "warpline/fabric/engine.h"
+
+namespace warpline {
+
+class Netlist;
+
+/// What a netlist's hops are made of, and who runs its engine.
+class NetlistDriver {
+ public:
+  virtual ~NetlistDriver() = default;
+  [[nodiscard]] virtual Engine& engine() = 0;
+  /// Makes the hops. Called once, before the first run.
+  virtual void connect(Netlist& netlist) = 0;
+  /// Runs as Engine::run_until does.
+  virtual RunOutcome run_until(Cycle limit) = 0;
+  /// Who waits for what, after a run that did not end quiescent.
+  [[nodiscard]] virtual std::vector<Wait> explain() const = 0;
+};
+
+/// Port to port, in plain C++.
+class DirectDriver final : public NetlistDriver {
+ public:
+  explicit DirectDriver(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
+  [[nodiscard]] Engine& engine() override { return engine_; }
+  void connect(Netlist& netlist) override;
+  RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
+  [[nodiscard]] std::vector<Wait> explain() const override { return engine_.explain(); }
+
+ private:
+  Engine engine_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,34 @@
+#include "warpline/crossbar/crossbar_module.h"
+
+namespace warpline {
+
+CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Crossbar& crossbar,
+                               unsigned clients, unsigned slices, bool with_data)
+    : BlockModule(name, engine), crossbar_(crossbar) {
+  for (unsigned i = 0; i < clients; ++i) {
+    from_client.emplace_back(socket_name("from_client", i).c_str(), engine, crossbar.from_client(i),
+                             crossbar.to_client(i), *this);
+    from_client.back().set_with_data(with_data);
+  }
+  for (unsigned i = 0; i < slices; ++i) {
+    to_l2.emplace_back(socket_name("to_l2", i).c_str(), engine, crossbar.to_l2(i), crossbar.from_l2(i));
+    to_l2.back().set_with_data(with_data);
+  }
+}
+
+CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
+                               std::unique_ptr<Crossbar> crossbar, unsigned clients, unsigned slices,
+                               bool with_data)
+    : CrossbarModule(name, engine, *crossbar, clients, slices, with_data) {
+  own_ = std::move(crossbar);
+}
+
+CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
+                               const ClockDomain& clock, const CrossbarParameters& parameters,
+                               unsigned clients, unsigned slices, CrossbarWidths widths, bool with_data)
+    : CrossbarModule(name, engine,
+                     std::make_unique<Crossbar>(engine.engine(), std::string(name), clock, parameters,
+                                                clients, slices, widths),
+                     clients, slices, with_data) {}
+
+}  // namespace warpline

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "warpline/fabric/tlm_module.h"
+#include "warpline/l2/l2.h"
+
+namespace warpline {
+
+/// An L2 slice as a TLM-2.0 module. The bytes of video memory live in the backing store that the
+/// slice is given: what lies behind `to_dram` costs time, and sees addresses only.
+class L2SliceModule final : public BlockModule {
+ public:
+  /// A slice of its own; see L2Slice. A null `vidmem` means tags only.
+  L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
+                const L2Parameters& parameters, MemoryImage* vidmem, unsigned dram_ports);
+  /// Around a slice of somebody's netlist, which outlives it.
+  L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, L2Slice& slice, bool with_data);
+
+  TargetSocket from_crossbar;
+  std::deque<InitiatorSocket> to_dram;
+  InitiatorSocket to_pcie;
+  [[nodiscard]] L2Slice& slice() { return slice_; }
+
+ private:
+  L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, std::unique_ptr<L2Slice> slice,
+                bool with_data);
+  std::unique_ptr<L2Slice> own_;
+  L2Slice& slice_;
+};
+
+}  // namespace warpline
