@@ -4,39 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "../support/protocol_checker.h"
 #include "netlist.h"
 #include "warpline/fabric/tlm_initiator.h"
 #include "warpline/fabric/tlm_target.h"
 
 namespace warpline::testing {
-
-/// Somebody else's module in the middle of a hop: passes everything on, and makes the hop a foreign one.
-class Passer final : public sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<> {
- public:
-  explicit Passer(const sc_core::sc_module_name& name) : sc_module(name) {
-    target.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-    initiator.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
-  }
-  tlm::tlm_target_socket<kBusBits> target{"target"};
-  tlm::tlm_initiator_socket<kBusBits> initiator{"initiator"};
-
- private:
-  using Payload = tlm::tlm_generic_payload;
-  tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
-    return initiator->nb_transport_fw(p, phase, t);
-  }
-  tlm::tlm_sync_enum nb_transport_bw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
-    return target->nb_transport_bw(p, phase, t);
-  }
-  void b_transport(Payload& p, sc_core::sc_time& t) override { initiator->b_transport(p, t); }
-  unsigned transport_dbg(Payload& p) override { return initiator->transport_dbg(p); }
-  bool get_direct_mem_ptr(Payload& p, tlm::tlm_dmi& dmi) override {
-    return initiator->get_direct_mem_ptr(p, dmi);
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64 a, sc_dt::uint64 b) override {
-    target->invalidate_direct_mem_ptr(a, b);
-  }
-};
 
 /// Nothing but time passes here.
 class NoUntimedAccess final : public UntimedAccess {
@@ -48,7 +21,8 @@ class NoUntimedAccess final : public UntimedAccess {
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
 };
 
-/// Makes hops of sockets: bound to each other, or through a foreign module with the given chance in percent.
+/// Makes hops of sockets: bound to each other, or, with the given chance in percent, through a foreign
+/// module: a checker of the protocol.
 class SocketHops final : public HopMaker {
  public:
   SocketHops(EngineModule& engine, unsigned foreign_percent, std::uint64_t seed)
@@ -64,10 +38,11 @@ class SocketHops final : public HopMaker {
       h.initiator.bind(h.target);
       return;
     }
-    passers_.push_back(std::make_unique<Passer>(sc_core::sc_gen_unique_name("passer")));
-    h.initiator.bind(passers_.back()->target);
-    passers_.back()->initiator.bind(h.target);
+    checkers_.push_back(std::make_unique<ProtocolChecker>(sc_core::sc_gen_unique_name("checker")));
+    h.initiator.bind(checkers_.back()->from_initiator);
+    checkers_.back()->to_target.bind(h.target);
   }
+  [[nodiscard]] const std::vector<std::unique_ptr<ProtocolChecker>>& checkers() const { return checkers_; }
 
  private:
   struct Hop final : sc_core::sc_module {
@@ -89,7 +64,7 @@ class SocketHops final : public HopMaker {
   Random random_;
   NoUntimedAccess untimed_;
   std::vector<std::unique_ptr<Hop>> hops_;
-  std::vector<std::unique_ptr<Passer>> passers_;
+  std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
 };
 
 }  // namespace warpline::testing
