@@ -18,7 +18,7 @@ class TargetSocket;
 ///
 /// Mistakes of the other side are SystemC error reports that name this socket.
 class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
-                              private tlm::tlm_bw_transport_if<>,
+                              public tlm::tlm_bw_transport_if<>,  // public, as the other end looks for us
                               private Carrier<RequestMessage>,
                               private Upstream,
                               private SocketEnd {

@@ -24,7 +24,7 @@ class UntimedAccess {
 /// A payload without our extension is a weak read or write of bytes of one 128-byte line; what
 /// cannot be is answered with the response status that TLM has for it.
 class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
-                           private tlm::tlm_fw_transport_if<>,
+                           public tlm::tlm_fw_transport_if<>,  // public, as the other end looks for us
                            private Carrier<ResponseMessage>,
                            private Upstream,
                            private SocketEnd {

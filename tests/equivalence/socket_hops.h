@@ -44,6 +44,14 @@ class SocketHops final : public HopMaker {
   }
   [[nodiscard]] const std::vector<std::unique_ptr<ProtocolChecker>>& checkers() const { return checkers_; }
 
+  /// How many of the hops are direct. Pre: elaboration has ended.
+  [[nodiscard]] std::size_t direct() const {
+    std::size_t n = 0;
+    for (const auto& h : hops_) n += h->initiator.is_direct();
+    return n;
+  }
+  [[nodiscard]] std::size_t hops() const { return hops_.size(); }
+
  private:
   struct Hop final : sc_core::sc_module {
     Hop(const sc_core::sc_module_name& name, EngineModule& engine, UntimedAccess& untimed,

@@ -65,6 +65,8 @@ TEST(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
       const std::vector<std::string> trace = run.netlist.trace();
       ASSERT_EQ(trace.size(), expected.size());
       for (std::size_t i = 0; i < trace.size(); ++i) ASSERT_EQ(trace[i], expected[i]) << "line " << i;
+      const bool sockets = kVariants[v].transport == HopTransport::socket;
+      EXPECT_EQ(run.hops.direct(), sockets ? 0 : run.hops.hops() - run.hops.checkers().size());
       EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
       EXPECT_EQ(run.module.transactions().in_use(), 0U);
       for (const auto& checker : run.hops.checkers()) {

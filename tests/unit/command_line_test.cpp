@@ -121,7 +121,6 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--set", "l2.slcies=3"}, "did you mean \"slices\"?"},
       {{"run", input_, "--set", "name=x"}, "written as in TOML"},
       {{"run", input_, "--transport", "lt"}, "--transport lt is not built yet"},
-      {{"run", input_, "--transport", "at"}, "--transport at is not built yet"},
       {{"run", input_, "--transport", "fats"}, "did you mean \"fast\"?"},
       {{"run", input_, "--wave", "x.vcd"}, "--wave is not built yet"},
       {{"run", input_, "--probe", "x"}, "--probe is not built yet"},
