@@ -52,7 +52,8 @@ TEST(PcieCore, PacketsOfWritesAreRunsOfDoubleWords) {
   expect_train(core.write(ByteMask{}), 1, 0, 2);
 }
 
-AtomicBlock block(AtomicOperation operation, DataType type, std::vector<std::array<std::uint64_t, 3>> lanes) {
+AtomicBlock block(AtomicOperation operation, DataType type,
+                  const std::vector<std::array<std::uint64_t, 3>>& lanes) {
   AtomicBlock b;
   b.operation = operation;
   b.type = type;

@@ -22,9 +22,9 @@ struct Type {
 };
 
 const std::vector<Type>& types() {
-  static const std::vector<Type> list = {{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
-                                         {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
-  return list;
+  static const std::vector<Type> kList = {{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
+                                          {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
+  return kList;
 }
 
 using Value = Wide (*)(Wide, Wide, Wide);

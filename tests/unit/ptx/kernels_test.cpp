@@ -19,9 +19,9 @@ class CompiledKernels : public ::testing::TestWithParam<const char*> {
     const std::string path =
         std::string(WARPLINE_SOURCE_DIR) + "/../shared/inputs/kernels/" + name + "." + GetParam() + ".ptx";
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-    machine.load_file(path);
+    machine_.load_file(path);
   }
-  Machine machine{7};
+  Machine machine_{7};
 };
 
 std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
@@ -37,13 +37,13 @@ TEST_P(CompiledKernels, VectorAdd) {
   const std::uint32_t n = 1000;
   const auto a = random_floats(n, 1);
   const auto b = random_floats(n, 2);
-  const auto pa = machine.buffer(a), pb = machine.buffer(b), pc = machine.buffer(std::vector<float>(n));
-  machine.launch("vecadd", {4, 1, 1}, {256, 1, 1}, 0, pa, pb, pc, n);
-  auto c = machine.read<float>(pc, n);
+  const auto pa = machine_.buffer(a), pb = machine_.buffer(b), pc = machine_.buffer(std::vector<float>(n));
+  machine_.launch("vecadd", {4, 1, 1}, {256, 1, 1}, 0, pa, pb, pc, n);
+  auto c = machine_.read<float>(pc, n);
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(c[i], a[i] + b[i]);
-  const auto pd = machine.buffer(std::vector<float>(n));
-  machine.launch("vecadd4", {2, 1, 1}, {64, 1, 1}, 0, pa, pb, pd, n / 4);
-  c = machine.read<float>(pd, n);
+  const auto pd = machine_.buffer(std::vector<float>(n));
+  machine_.launch("vecadd4", {2, 1, 1}, {64, 1, 1}, 0, pa, pb, pd, n / 4);
+  c = machine_.read<float>(pd, n);
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(c[i], a[i] + b[i]);
 }
 
@@ -54,17 +54,17 @@ TEST_P(CompiledKernels, PointerChase) {
   for (std::uint32_t i = 0; i < 64; ++i) next[i] = (i * 5 + 3) % 64;
   std::uint32_t want = 9;
   for (int k = 0; k < 37; ++k) want = next[want];
-  const auto p = machine.buffer(next);
+  const auto p = machine_.buffer(next);
   for (const char* kernel : {"pchase_ca", "pchase_cg", "pchase_nc"}) {
-    const auto out = machine.buffer(std::vector<std::uint32_t>(1));
-    const auto cycles = machine.buffer(std::vector<std::int64_t>(1));
-    machine.launch(kernel, {1, 1, 1}, {1, 1, 1}, 0, p, 9U, 37U, out, cycles);
-    EXPECT_EQ(machine.read<std::uint32_t>(out, 1)[0], want);
-    EXPECT_GT(machine.read<std::int64_t>(cycles, 1)[0], 37);
+    const auto out = machine_.buffer(std::vector<std::uint32_t>(1));
+    const auto cycles = machine_.buffer(std::vector<std::int64_t>(1));
+    machine_.launch(kernel, {1, 1, 1}, {1, 1, 1}, 0, p, 9U, 37U, out, cycles);
+    EXPECT_EQ(machine_.read<std::uint32_t>(out, 1)[0], want);
+    EXPECT_GT(machine_.read<std::int64_t>(cycles, 1)[0], 37);
   }
-  const auto out = machine.buffer(std::vector<std::uint32_t>(1));
-  machine.launch("pchase_cv", {1, 1, 1}, {1, 1, 1}, 0, p, 9U, 37U, out);
-  EXPECT_EQ(machine.read<std::uint32_t>(out, 1)[0], want);
+  const auto out = machine_.buffer(std::vector<std::uint32_t>(1));
+  machine_.launch("pchase_cv", {1, 1, 1}, {1, 1, 1}, 0, p, 9U, 37U, out);
+  EXPECT_EQ(machine_.read<std::uint32_t>(out, 1)[0], want);
 }
 
 TEST_P(CompiledKernels, Transpose) {
@@ -73,11 +73,11 @@ TEST_P(CompiledKernels, Transpose) {
   const std::int32_t w = 70, h = 45;
   std::vector<std::int32_t> in(static_cast<std::size_t>(w * h));
   std::iota(in.begin(), in.end(), 100);
-  const auto p = machine.buffer(in);
+  const auto p = machine_.buffer(in);
   for (const char* kernel : {"transpose_naive", "transpose_tiled"}) {
-    const auto out = machine.buffer(std::vector<std::int32_t>(in.size()));
-    machine.launch(kernel, {3, 2, 1}, {32, 8, 1}, 0, p, out, w, h);
-    const auto got = machine.read<std::int32_t>(out, in.size());
+    const auto out = machine_.buffer(std::vector<std::int32_t>(in.size()));
+    machine_.launch(kernel, {3, 2, 1}, {32, 8, 1}, 0, p, out, w, h);
+    const auto got = machine_.read<std::int32_t>(out, in.size());
     for (int y = 0; y < h; ++y)
       for (int x = 0; x < w; ++x)
         ASSERT_EQ(got[static_cast<std::size_t>(x * h + y)], in[static_cast<std::size_t>(y * w + x)])
@@ -92,13 +92,13 @@ TEST_P(CompiledKernels, Histogram) {
   std::vector<std::uint8_t> data(n);
   std::vector<std::uint32_t> want(256);
   for (std::uint32_t i = 0; i < n; ++i) ++want[data[i] = static_cast<std::uint8_t>(splitmix64(i) % 50)];
-  const auto p = machine.buffer(data);
-  const auto bins = machine.buffer(std::vector<std::uint32_t>(256));
-  machine.launch("hist_shared", {3, 1, 1}, {128, 1, 1}, 0, p, n, bins);
-  EXPECT_EQ(machine.read<std::uint32_t>(bins, 256), want);
-  const auto wide = machine.buffer(std::vector<std::uint64_t>(256));
-  machine.launch("hist_global", {2, 1, 1}, {96, 1, 1}, 0, p, n, wide);
-  const auto got = machine.read<std::uint64_t>(wide, 256);
+  const auto p = machine_.buffer(data);
+  const auto bins = machine_.buffer(std::vector<std::uint32_t>(256));
+  machine_.launch("hist_shared", {3, 1, 1}, {128, 1, 1}, 0, p, n, bins);
+  EXPECT_EQ(machine_.read<std::uint32_t>(bins, 256), want);
+  const auto wide = machine_.buffer(std::vector<std::uint64_t>(256));
+  machine_.launch("hist_global", {2, 1, 1}, {96, 1, 1}, 0, p, n, wide);
+  const auto got = machine_.read<std::uint64_t>(wide, 256);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(got[i], want[i]);
 }
 
@@ -107,10 +107,10 @@ TEST_P(CompiledKernels, Reduction) {
   if (IsSkipped()) return;
   const std::uint32_t n = 5000, blocks = 5, threads = 128;
   const auto in = random_floats(n, 3);
-  const auto p = machine.buffer(in);
-  const auto part = machine.buffer(std::vector<float>(blocks));
-  const auto out = machine.buffer(std::vector<float>(1));
-  machine.launch("reduce_sum", {blocks, 1, 1}, {threads, 1, 1}, 0, p, n, part, out);
+  const auto p = machine_.buffer(in);
+  const auto part = machine_.buffer(std::vector<float>(blocks));
+  const auto out = machine_.buffer(std::vector<float>(1));
+  machine_.launch("reduce_sum", {blocks, 1, 1}, {threads, 1, 1}, 0, p, n, part, out);
   float total = 0;
   for (std::uint32_t b = 0; b < blocks; ++b) {
     std::vector<float> v(threads);
@@ -130,8 +130,8 @@ TEST_P(CompiledKernels, Reduction) {
     }
     total += warp[0];
   }
-  EXPECT_EQ(machine.read<float>(out, 1)[0], total);
-  EXPECT_EQ(machine.symbol<std::uint32_t>("g_done"), 0U);
+  EXPECT_EQ(machine_.read<float>(out, 1)[0], total);
+  EXPECT_EQ(machine_.symbol<std::uint32_t>("g_done"), 0U);
 }
 
 TEST_P(CompiledKernels, SparseMatrixVector) {
@@ -148,11 +148,11 @@ TEST_P(CompiledKernels, SparseMatrixVector) {
   }
   const auto value = random_floats(column.size(), 5);
   const auto x = random_floats(100, 6);
-  const auto prp = machine.buffer(start), pci = machine.buffer(column), pva = machine.buffer(value),
-             px = machine.buffer(x);
-  const auto py = machine.buffer(std::vector<float>(static_cast<std::size_t>(rows)));
-  machine.launch("spmv_csr", {10, 1, 1}, {128, 1, 1}, 0, prp, pci, pva, px, py, rows);
-  const auto y = machine.read<float>(py, static_cast<std::size_t>(rows));
+  const auto prp = machine_.buffer(start), pci = machine_.buffer(column), pva = machine_.buffer(value),
+             px = machine_.buffer(x);
+  const auto py = machine_.buffer(std::vector<float>(static_cast<std::size_t>(rows)));
+  machine_.launch("spmv_csr", {10, 1, 1}, {128, 1, 1}, 0, prp, pci, pva, px, py, rows);
+  const auto y = machine_.read<float>(py, static_cast<std::size_t>(rows));
   for (std::size_t r = 0; r < y.size(); ++r) {
     std::vector<float> s(32);
     for (std::size_t l = 0; l < 32; ++l)

@@ -64,24 +64,24 @@ std::string kernel(const Form& f, std::size_t index) {
 
 std::uint64_t edge(const std::string& type, std::size_t index) {
   const unsigned bits = type == "pred" ? 1 : 8 * size_of(data_type_from(type));
-  static const std::array<std::uint32_t, 14> singles = {
+  static const std::array<std::uint32_t, 14> kSingles = {
       0, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000,
       1, 0x807FFFFF, 0x00800000, 0x7F7FFFFF, 0x3F000000, 0x4F000000, 0xC0200000};
-  static const std::array<double, 12> doubles = {0.0,    -0.0,      1.0,     -1.5, HUGE_VAL,     -HUGE_VAL,
-                                                 5e-324, -2.2e-308, 1.7e308, 0.5,  2147483648.5, -9.3e18};
-  static const std::array<std::uint16_t, 10> halves = {0,      0x8000, 0x3C00, 0xC200, 0x7C00,
-                                                       0xFC00, 0x7E00, 1,      0x03FF, 0x7BFF};
-  static const std::array<std::uint64_t, 14> integers = {
+  static const std::array<double, 12> kDoubles = {0.0,    -0.0,      1.0,     -1.5, HUGE_VAL,     -HUGE_VAL,
+                                                  5e-324, -2.2e-308, 1.7e308, 0.5,  2147483648.5, -9.3e18};
+  static const std::array<std::uint16_t, 10> kHalves = {0,      0x8000, 0x3C00, 0xC200, 0x7C00,
+                                                        0xFC00, 0x7E00, 1,      0x03FF, 0x7BFF};
+  static const std::array<std::uint64_t, 14> kIntegers = {
       0,  1,  ~0ULL,  0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 2,   31, 32,
       33, 64, 0x8000, 0x80000000,         0x7FFFFFFF,         0xFF};
-  if (type == "f32") return singles[index % singles.size()];
-  if (type == "f16") return halves[index % halves.size()];
+  if (type == "f32") return kSingles[index % kSingles.size()];
+  if (type == "f16") return kHalves[index % kHalves.size()];
   if (type == "f64") {
     std::uint64_t b = 0;
-    std::memcpy(&b, &doubles[index % doubles.size()], 8);
+    std::memcpy(&b, &kDoubles[index % kDoubles.size()], 8);
     return b;
   }
-  const std::uint64_t v = integers[index % integers.size()];
+  const std::uint64_t v = kIntegers[index % kIntegers.size()];
   // The type's own extremes, at its width.
   if (v == 0x8000000000000000) return std::uint64_t{1} << (bits - 1);
   if (v == 0x7FFFFFFFFFFFFFFF) return low(~0ULL, bits - (bits > 1 ? 1 : 0));
