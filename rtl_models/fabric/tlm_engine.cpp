@@ -30,7 +30,7 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
 void EngineModule::wake() {
   const Cycle next = engine_.next_tick();
   if (next == kNever) return;
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   if (tick_of(next) < now) {
     WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
     lead_ = time_.first_tick_from(now) - next;
@@ -42,7 +42,7 @@ void EngineModule::wake() {
 Cycle EngineModule::limit(Cycle now) const {
   if (in_step_) return now;
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
-  const sc_core::sc_time stamp = sc_core::sc_time_stamp();
+  const sc_core::sc_time& stamp = sc_core::sc_time_stamp();
   if (pending >= start_of(now + kAhead) - stamp) return now + kAhead - 1;
   return std::max(now, cycle_of(stamp + pending) - 1);
 }
@@ -76,12 +76,12 @@ std::vector<Wait> EngineModule::explain() const {
 
 void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {
   calls_.push({c, call_order_++, std::move(callback)});
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   call_.notify(std::max(start_of(calls_.top().cycle), now) - now);
 }
 
 void EngineModule::make_calls() {
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
     const std::function<void()> callback = calls_.top().callback;
     calls_.pop();
