@@ -15,6 +15,8 @@ class SystemCDriver final : public NetlistDriver {
   SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
                 std::uint64_t seed = 1);
   [[nodiscard]] Engine& engine() override { return module_.engine(); }
+  /// Whether every hop is direct. Pre: it has run.
+  [[nodiscard]] bool is_direct() const { return !module_.keeps_step(); }
   void connect(Netlist& netlist) override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }

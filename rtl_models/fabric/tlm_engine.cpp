@@ -28,6 +28,7 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
 }
 
 void EngineModule::wake() {
+  if (running_) return;  // run() looks for more work before it ends
   const Cycle next = engine_.next_tick();
   if (next == kNever) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
@@ -48,13 +49,17 @@ Cycle EngineModule::limit(Cycle now) const {
 }
 
 RunOutcome EngineModule::run_engine(Cycle limit) {
-  if (!keeps_exceptions_) return engine_.run_until(limit);
+  RunOutcome outcome = RunOutcome::stopped;
+  running_ = true;
   try {
-    return engine_.run_until(limit);
+    outcome = engine_.run_until(limit);
   } catch (...) {
+    running_ = false;
+    if (!keeps_exceptions_) throw;
     exception_ = std::current_exception();
-    return RunOutcome::stopped;
   }
+  running_ = false;
+  return outcome;
 }
 
 void EngineModule::run() {

@@ -71,6 +71,8 @@ class EngineModule : public sc_core::sc_module {
     in_step_ = true;
     sockets_.push_back(&end);
   }
+  /// Whether some hop is not direct. Pre: elaboration has ended.
+  [[nodiscard]] bool keeps_step() const { return in_step_; }
   /// Who waits for what, sockets included.
   [[nodiscard]] std::vector<Wait> explain() const;
   /// Calls `callback` at the start of cycle `c`, before anybody ticks in it. Pre: that is not past.
@@ -102,6 +104,7 @@ class EngineModule : public sc_core::sc_module {
   bool in_step_ = false;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;
+  bool running_ = false;
   bool keeps_exceptions_ = false;
   std::exception_ptr exception_;
   std::function<void(RunOutcome)> on_idle_;

@@ -58,6 +58,13 @@ Transaction* Transaction::of(tlm::tlm_generic_payload& payload) {
 }
 
 Transaction& TransactionPool::take(Cycle now) {
+  // The one used last is the one the host's caches hold.
+  if (!free_.empty() && free_.back()->free_from <= now) {
+    Transaction& t = *free_.back();
+    free_.pop_back();
+    t.payload.acquire();
+    return t;
+  }
   if (free_.empty() || free_.front()->free_from > now) {
     Transaction& fresh = all_.emplace_back(static_cast<tlm::tlm_mm_interface&>(*this));
     fresh.payload.acquire();

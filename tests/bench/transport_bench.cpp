@@ -1,0 +1,97 @@
+// What SystemC and sockets cost: the same streams through a GPU in plain C++, in SystemC with every hop
+// negotiated to be direct, and with every hop over sockets.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cpu_time.h"
+#include "stream_kernel.h"
+#include "warpline/config/loader.h"
+#include "warpline/gpu/gpu_platform.h"
+#include "warpline/gpu/tlm_driver.h"
+
+int sc_main(int /*argc*/, char* /*argv*/[]) {
+  return 0;
+}
+
+namespace warpline::bench {
+namespace {
+
+enum class Way { plain, negotiated, sockets };
+
+/// Requests per second of CPU time, best of five; in this process, as SystemC elaborates once.
+double measure(const GpuConfig& config, const Stream& stream, Way way) {
+  RunOptions options;
+  options.tags_only = true;
+  if (way != Way::plain)
+    options.driver = std::make_shared<SystemCDriver>(
+        config.clocks, way == Way::sockets ? HopTransport::socket : HopTransport::direct);
+  GpuPlatform platform(config, options);
+  platform.map_everything();
+  StreamKernel kernel(stream);
+  platform.launch(kernel, false);
+  double best = 0;
+  for (unsigned i = 0; i < 5; ++i) {
+    const double start = cpu_seconds();
+    platform.launch(kernel, false);
+    best =
+        std::max(best, static_cast<double>(stream.warps * stream.loads_per_warp) / (cpu_seconds() - start));
+  }
+  return best;
+}
+
+/// The same in a process of its own.
+double measure_apart(const GpuConfig& config, const Stream& stream, Way way) {
+  int ends[2] = {};
+  if (pipe(ends) != 0) return 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    const double rate = measure(config, stream, way);
+    const bool sent = write(ends[1], &rate, sizeof rate) == sizeof rate;
+    _exit(sent ? 0 : 1);
+  }
+  double rate = 0;
+  if (read(ends[0], &rate, sizeof rate) != sizeof rate) rate = 0;
+  waitpid(child, nullptr, 0);
+  close(ends[0]);
+  close(ends[1]);
+  return rate;
+}
+
+int run() {
+  const Result<GpuConfig> loaded = load_gpu("v100", {});
+  if (!loaded.ok()) return 2;
+  const GpuConfig& config = loaded.value();
+  const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
+  std::printf("Warp requests per second of CPU time, tags only, %u SMs: what SystemC and sockets cost\n\n",
+              config.sms);
+  std::printf("%-8s %12s %22s %28s\n", "stream", "plain C++", "SystemC, direct (bar)",
+              "SystemC, sockets (bar)");
+  struct Case {
+    const char* name;
+    std::uint64_t bytes;
+    double bar;
+  };
+  for (const Case& c :
+       {Case{"L1 hit", 16384, 0}, Case{"L2 hit", 4U << 20U, 0.6}, Case{"DRAM", 256U << 20U, 0.5}}) {
+    const Stream s{c.bytes / kLineBytes, warps, 1'000'000 / warps};
+    const double plain = measure_apart(config, s, Way::plain);
+    const double direct = measure_apart(config, s, Way::negotiated);
+    const double sockets = measure_apart(config, s, Way::sockets);
+    std::printf("%-8s %10.2f M %10.2f M %4.0f%% (95%%) %10.2f M %4.0f%% (%.1f M)\n", c.name, 1e-6 * plain,
+                1e-6 * direct, 100 * direct / plain, 1e-6 * sockets, 100 * sockets / plain, c.bar);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace warpline::bench
+
+int main() {
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+  return warpline::bench::run();
+}

@@ -1,0 +1,52 @@
+// A whole GPU in SystemC, its modules bound to each other: several launches, next to the same in plain C++.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+#include "warpline/gpu/tlm_driver.h"
+
+namespace warpline::test {
+namespace {
+
+struct Outcome {
+  std::vector<Cycle> cycles;
+  std::map<std::string, std::uint64_t> counters;
+};
+
+Outcome play(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver) {
+  RunOptions options;
+  options.tags_only = true;
+  options.driver = std::move(driver);
+  GpuPlatform platform(config, options);
+  platform.map_everything();
+  Outcome out;
+  for (const char* kind : {"stream", "random", "chase", "strided", "stream"}) {
+    GeneratorParameters p;
+    p.kind = kind;
+    if (std::string(kind) == "chase" || std::string(kind) == "strided") p.stride = 128;
+    p.footprint = 64 * 1024;
+    p.accesses = 50;
+    p.grid = {7, 1, 1};
+    p.block = {64, 1, 1};
+    p.base = 0x7F0000000000ULL;
+    const std::unique_ptr<Kernel> kernel = make_generator(p);
+    const LaunchResult r = platform.launch(*kernel);
+    EXPECT_EQ(r.outcome, RunOutcome::quiescent) << kind;
+    out.cycles.push_back(r.cycles);
+  }
+  EXPECT_TRUE(platform.unreconciled().empty());
+  out.counters = AllCounters(platform).values();
+  return out;
+}
+
+TEST(GpuInSystemC, NegotiatesEveryHopAndRunsAsInPlainCpp) {
+  const GpuConfig config =
+      preset("v100", {{"sms=4"}, {"l2.slices=6"}, {"dram.channels=3"}, {"clocks.l2=1111"}});
+  const auto driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::direct);
+  const Outcome plain = play(config, nullptr), in_systemc = play(config, driver);
+  EXPECT_EQ(plain.cycles, in_systemc.cycles);
+  EXPECT_EQ(plain.counters, in_systemc.counters);
+  EXPECT_TRUE(driver->is_direct());
+}
+
+}  // namespace
+}  // namespace warpline::test
