@@ -156,7 +156,8 @@ class alignas(64) In final : public PortBase {
     const M message = slot.message;
     owner_.engine().note_move(now);
     slot.at = now + parameters_.credit_latency;
-    if (count_ == parameters_.depth) tell_end(std::max(wire_free_, slot.at));
+    const Cycle credit = slot.at;
+    const bool was_full = count_ == parameters_.depth;
     --count_;
     head_ = advance(head_);
     if (count_ != 0) {
@@ -164,6 +165,8 @@ class alignas(64) In final : public PortBase {
       owner_.wake(next);
       if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, next);
     }
+    // Last: whoever hears it may begin the next message at once.
+    if (was_full) tell_end(std::max(wire_free_, credit));
     return message;
   }
   /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.

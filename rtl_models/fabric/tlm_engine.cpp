@@ -30,7 +30,7 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
 void EngineModule::wake() {
   if (running_) return;  // run() looks for more work before it ends
   const Cycle next = engine_.next_tick();
-  if (next == kNever) return;
+  if (next == kNever || next > last_) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
   if (tick_of(next) < now) {
     WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
@@ -45,7 +45,7 @@ Cycle EngineModule::limit(Cycle now) const {
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
   const sc_core::sc_time& stamp = sc_core::sc_time_stamp();
   if (pending >= start_of(now + kAhead) - stamp) return now + kAhead - 1;
-  return std::max(now, cycle_of(stamp + pending) - 1);
+  return std::max(now + 1, cycle_of(stamp + pending)) - 1;
 }
 
 RunOutcome EngineModule::run_engine(Cycle limit) {

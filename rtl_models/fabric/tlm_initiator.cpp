@@ -1,6 +1,7 @@
 #include "warpline/fabric/tlm_initiator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "warpline/fabric/tlm_target.h"
 
@@ -40,6 +41,7 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
   Transaction& x = engine_.transactions().take(t);
   x.owner = this;
   x.begun = t;
+  x.answered = false;
   x.describe(*message.request, with_data_);
   x.hop.enter(*message.request);
   ++in_flight_;
@@ -49,16 +51,19 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
   sc_core::sc_time delay = engine_.tick_of(t) - sc_core::sc_time_stamp();
   const tlm::tlm_sync_enum status = (*this)->nb_transport_fw(x.payload, phase, delay);
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
-  if (status == tlm::TLM_COMPLETED) {
-    request_ended(x, engine_.first_tick_from(at));
-    waiting_.push_back({&x, true});
-    begin_waiting(engine_.cycle_of(at));
+  const bool completed = status == tlm::TLM_COMPLETED;
+  if (completed || (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
+    if (begin_answer(x)) {
+      if (unended_ == &x) request_ended(x, engine_.first_tick_from(at));
+      waiting_.push_back({&x, engine_.cycle_of(at), completed});
+      begin_waiting();
+    }
   } else if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
-    request_ended(x, engine_.first_tick_from(at));
-  } else if (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
-    if (unended_ == &x) request_ended(x, engine_.first_tick_from(at));
-    waiting_.push_back({&x, false});
-    begin_waiting(engine_.cycle_of(at));
+    if (unended_ == &x) {
+      request_ended(x, engine_.first_tick_from(at));
+    } else {
+      protest("END_REQ for a request that has ended");
+    }
   } else if (status == tlm::TLM_UPDATED) {
     protest("the target returned a phase that does not follow BEGIN_REQ");
   }
@@ -98,14 +103,15 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
     if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP) protest("a target does not send this phase");
     return tlm::TLM_ACCEPTED;
   }
+  if (!begin_answer(*x)) return tlm::TLM_ACCEPTED;
   if (unended_ == x) {
     const Cycle known = x->extension.request_end;
     request_ended(*x, known != kNever ? known : engine_.first_tick_from(at));
   }
   const Cycle t = engine_.cycle_of(at);
   if (!waiting_.empty() || in_free_ > t) {
-    waiting_.push_back({x, false});
-    begin_waiting(t);
+    waiting_.push_back({x, t, false});
+    begin_waiting();
     return tlm::TLM_ACCEPTED;
   }
   enter(*x, t);
@@ -119,11 +125,18 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
   return tlm::TLM_UPDATED;
 }
 
-/// Puts what waits into the response channel, as far as it is free in cycle t.
-void InitiatorSocket::begin_waiting(Cycle t) {
-  while (!waiting_.empty() && in_free_ <= t) {
+/// Whether the answer to `x` is the first.
+bool InitiatorSocket::begin_answer(Transaction& x) {
+  if (x.answered) protest("a second response to one request");
+  return !std::exchange(x.answered, true);
+}
+
+/// Puts what waits into the response channel, as far as it is known when that is free.
+void InitiatorSocket::begin_waiting() {
+  while (!waiting_.empty() && in_free_ != kNever) {
     const Waiting w = waiting_.front();
     waiting_.pop_front();
+    const Cycle t = std::max(w.at, in_free_);
     enter(*w.transaction, t);
     if (w.completed) {
       engine_.transactions().give_back(*w.transaction, t + 1);
@@ -133,8 +146,6 @@ void InitiatorSocket::begin_waiting(Cycle t) {
       call_end_response(*w.transaction, in_free_);
     }
   }
-  if (!waiting_.empty() && in_free_ != kNever)
-    engine_.at_start_of(in_free_, [this, c = in_free_] { begin_waiting(c); });
 }
 
 void InitiatorSocket::enter(Transaction& x, Cycle t) {
@@ -148,13 +159,20 @@ void InitiatorSocket::enter(Transaction& x, Cycle t) {
 }
 
 void InitiatorSocket::take_answer(Transaction& x) {
-  if (x.extension.accepted) return;
   Request& r = *x.hop.request;
+  if (x.extension.accepted) {
+    const Request* answered = x.extension.request;
+    if (answered == nullptr || answered == &r) return;
+    // An interconnect sent a copy, and has copied the answer back into the extension.
+    r.status = answered->status;
+    if (r.command == Command::atomic) *r.atomics = *answered->atomics;
+    return;
+  }
   const tlm::tlm_response_status status = x.payload.get_response_status();
   r.status = status == tlm::TLM_OK_RESPONSE ? Status::ok : Status::address_error;
   if (status == tlm::TLM_INCOMPLETE_RESPONSE)
     protest("the target answered and left the response status unset");
-  if (x.payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+  if (x.command == tlm::TLM_IGNORE_COMMAND) {
     r.status = Status::address_error;
     protest(
         "the target does not take atomics and cache maintenance: it must act on the payload's extension "
@@ -170,7 +188,7 @@ void InitiatorSocket::end(Cycle c) {
     begun_ = nullptr;
     call_end_response(x, c);
   }
-  if (!waiting_.empty()) engine_.at_start_of(c, [this, c] { begin_waiting(c); });
+  begin_waiting();
 }
 
 void InitiatorSocket::call_end_response(Transaction& x, Cycle c) {

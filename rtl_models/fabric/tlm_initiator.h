@@ -49,7 +49,8 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-  void begin_waiting(Cycle t);
+  [[nodiscard]] bool begin_answer(Transaction& x);
+  void begin_waiting();
   void enter(Transaction& x, Cycle t);
   void take_answer(Transaction& x);
   void end(Cycle c) override;
@@ -61,6 +62,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   /// A response that waits for a credit.
   struct Waiting {
     Transaction* transaction = nullptr;
+    Cycle at = 0;            ///< when it began
     bool completed = false;  ///< by TLM_COMPLETED: there is no END_RESP to announce
   };
   EngineModule& engine_;

@@ -65,6 +65,7 @@ struct Transaction {
   RequestExtension extension;
   SocketHop hop;
   const void* owner = nullptr;  ///< the initiator's end
+  bool answered = false;        ///< its response has begun
   std::uint64_t address = 0;
   tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
   Cycle begun = 0;

@@ -23,6 +23,14 @@ bool enabled(const tlm::tlm_generic_payload& p, unsigned i) {
   return enables == nullptr || enables[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
 }
 
+/// Whether a read or write moves a byte at all.
+bool any_enabled(const tlm::tlm_generic_payload& p) {
+  const unsigned moved = std::min(p.get_data_length(), p.get_byte_enable_length());
+  if (p.get_byte_enable_ptr() == nullptr) return true;
+  return std::find(p.get_byte_enable_ptr(), p.get_byte_enable_ptr() + moved, TLM_BYTE_ENABLED) !=
+         p.get_byte_enable_ptr() + moved;
+}
+
 }  // namespace
 
 TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
@@ -80,17 +88,15 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
   Request* r = request_of(payload);
   if (r == nullptr) return tlm::TLM_COMPLETED;
   const Cycle t = engine_.cycle_of(sc_core::sc_time_stamp() + delay);
-  unended_ = {&payload, r, kNever, false};
-  if (in_free_ > t) {
-    // The initiator took an early response for leave to go on: the request waits for its credit.
-    if (in_free_ != kNever) engine_.at_start_of(in_free_, [this] { enter_held(); });
-    return tlm::TLM_ACCEPTED;
-  }
-  enter(t);
+  unended_ = {&payload, r, t, kNever, false};
+  // The initiator may have taken an early response for leave to go on: the request waits for its credit.
+  if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
+  enter();
   if (unended_.end == kNever) return tlm::TLM_ACCEPTED;
-  // Announced at once, unless the request's own response might come first.
-  if (unended_.end > in_.newest_arrival() + 1) {
-    engine_.at_start_of(unended_.end, [this, p = &payload] { announce_end(p); });
+  // Announced at once, unless the request's own response might come first: a block may answer in the tick in
+  // which it pops.
+  if (unended_.end > in_.newest_arrival()) {
+    announce_at_end();
     return tlm::TLM_ACCEPTED;
   }
   phase = tlm::END_REQ;
@@ -99,39 +105,34 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
   return tlm::TLM_UPDATED;
 }
 
-/// Puts the unended request into the channel. Pre: that is free in cycle t.
-void TargetSocket::enter(Cycle t) {
+/// Puts the unended request into the channel. Pre: it is known when that is free.
+void TargetSocket::enter() {
   unended_.entered = true;
-  unended_.end = in_free_ = in_.begin(t, {unended_.request});
+  unended_.end = in_free_ = in_.begin(std::max(unended_.begun, in_free_), {unended_.request});
   engine_.wake();
 }
 
-void TargetSocket::enter_held() {
-  if (unended_.payload == nullptr || unended_.entered) return;
-  enter(in_free_);
-  if (unended_.end != kNever)
-    engine_.at_start_of(unended_.end, [this, p = unended_.payload] { announce_end(p); });
+void TargetSocket::announce_at_end() {
+  engine_.at_start_of(unended_.end, [this, p = unended_.payload, c = unended_.end] {
+    if (unended_.payload == p && unended_.end == c) announce_end();
+  });
 }
 
 void TargetSocket::end(Cycle c) {
   in_free_ = c;
   if (unended_.payload == nullptr) return;
   if (!unended_.entered) {
-    engine_.at_start_of(c, [this] { enter_held(); });
+    enter();
+    if (unended_.end != kNever) announce_at_end();
     return;
   }
   unended_.end = c;
-  // Its response cannot begin before the next cycle.
-  if (c <= engine_.engine().now() + 1) {
-    announce_end(unended_.payload);
-  } else {
-    engine_.at_start_of(c, [this, p = unended_.payload] { announce_end(p); });
-  }
+  announce_at_end();  // not at once: its response may begin in this very tick
 }
 
-/// Sends the END_REQ of `payload`, unless its response has said as much.
-void TargetSocket::announce_end(tlm::tlm_generic_payload* payload) {
-  if (unended_.payload != payload || !unended_.entered) return;
+/// Sends the END_REQ of the unended request. Pre: its end is known.
+void TargetSocket::announce_end() {
+  tlm::tlm_generic_payload* payload = unended_.payload;
   const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), sc_core::sc_time_stamp());
   unended_ = {};
   tlm::tlm_phase phase = tlm::END_REQ;
@@ -139,7 +140,7 @@ void TargetSocket::announce_end(tlm::tlm_generic_payload* payload) {
   static_cast<void>((*this)->nb_transport_bw(*payload, phase, delay));
 }
 
-/// The request a payload stands for; null if it cannot be one: the payload says why.
+/// The request a payload stands for; null if it is answered already: the payload says how.
 Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
   if (Transaction* x = Transaction::of(payload); x != nullptr && x->is_as_described()) {
     x->extension.accepted = true;
@@ -160,7 +161,7 @@ Request* TargetSocket::adopt(tlm::tlm_generic_payload& payload, RequestExtension
   } else {
     fault = fault_of(payload);
   }
-  if (fault != tlm::TLM_OK_RESPONSE) {
+  if (fault != tlm::TLM_OK_RESPONSE || (!ours && !any_enabled(payload))) {
     payload.set_response_status(fault);
     return nullptr;
   }
@@ -211,6 +212,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   const bool adopted = r.maker == this;
   adopted ? answer_foreign(hop) : answer(r, payload);
   calling_ = true;
+  response_begun_ = t;
   free_after_call_ = kNever;
   unended_response_ = &payload;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
@@ -219,7 +221,6 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
   if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
     protest("the initiator returned a phase that does not follow BEGIN_RESP");
-  response_begun_ = t;
   if (ended && unended_response_ == &payload)
     response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
   calling_ = false;
@@ -231,7 +232,7 @@ void TargetSocket::response_ended(Cycle c) {
   if (unended_response_foreign_) unended_response_->release();
   unended_response_foreign_ = false;
   unended_response_ = nullptr;
-  const Cycle free = calling_ ? c : std::max(c, response_begun_ + 1);
+  const Cycle free = std::max(c, response_begun_ + 1);
   if (calling_) {
     free_after_call_ = free;
   } else {

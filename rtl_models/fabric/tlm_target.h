@@ -58,10 +58,10 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
                                    sc_core::sc_time& delay);
   [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
   [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, RequestExtension* qualifiers);
-  void enter(Cycle t);
-  void enter_held();
+  void enter();
   void end(Cycle c) override;
-  void announce_end(tlm::tlm_generic_payload* payload);
+  void announce_at_end();
+  void announce_end();
 
   // Responses leave.
   Cycle begin(Cycle t, const ResponseMessage& message) override;
@@ -94,6 +94,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   struct Unended {
     tlm::tlm_generic_payload* payload = nullptr;
     Request* request = nullptr;
+    Cycle begun = 0;
     Cycle end = kNever;
     bool entered = false;  ///< in in_; otherwise it came before a credit and waits for one
   };

@@ -133,6 +133,10 @@ void L2Core::use(std::uint32_t index, const Request& r) {
 }
 
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
+  if (vidmem_ != nullptr && offset_in_aperture(r.line) + kLineBytes > vidmem_->size()) {
+    r.status = Status::address_error;
+    return {};
+  }
   const std::uint64_t number = line_number(r.line);
   const std::uint32_t found = tags_.find(number, key(number));
   const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();
