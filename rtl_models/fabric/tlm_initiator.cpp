@@ -13,11 +13,18 @@ InitiatorSocket::InitiatorSocket(const char* name, EngineModule& engine, Out<Req
   bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 
-void InitiatorSocket::end_of_elaboration() {
+/// The other end, if the hop is to be direct: ours, of the same engine, and bound to nobody else. Else null.
+TargetSocket* InitiatorSocket::direct_target() {
   auto* target = dynamic_cast<TargetSocket*>(get_base_port()[0]);
-  direct_ = target != nullptr && &target->engine_ == &engine_ &&
-            engine_.transport() == HopTransport::direct &&
-            dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
+  const bool direct = target != nullptr && &target->engine_ == &engine_ &&
+                      engine_.transport() == HopTransport::direct &&
+                      dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
+  return direct ? target : nullptr;
+}
+
+void InitiatorSocket::end_of_elaboration() {
+  TargetSocket* target = direct_target();
+  direct_ = target != nullptr;
   if (direct_) {
     connect(out_, target->in_, target->request_);
     connect(target->out_, in_, response_);

@@ -39,6 +39,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
 
  private:
   friend class TargetSocket;
+  [[nodiscard]] TargetSocket* direct_target();
   void end_of_elaboration() override;
 
   // Requests leave.

@@ -58,22 +58,19 @@ Transaction* Transaction::of(tlm::tlm_generic_payload& payload) {
 }
 
 Transaction& TransactionPool::take(Cycle now) {
+  Transaction* t = nullptr;
   // The one used last is the one the host's caches hold.
   if (!free_.empty() && free_.back()->free_from <= now) {
-    Transaction& t = *free_.back();
+    t = free_.back();
     free_.pop_back();
-    t.payload.acquire();
-    return t;
+  } else if (!free_.empty() && free_.front()->free_from <= now) {
+    t = free_.front();
+    free_.pop_front();
+  } else {
+    t = &all_.emplace_back(static_cast<tlm::tlm_mm_interface&>(*this));
   }
-  if (free_.empty() || free_.front()->free_from > now) {
-    Transaction& fresh = all_.emplace_back(static_cast<tlm::tlm_mm_interface&>(*this));
-    fresh.payload.acquire();
-    return fresh;
-  }
-  Transaction& t = *free_.front();
-  free_.pop_front();
-  t.payload.acquire();
-  return t;
+  t->payload.acquire();
+  return *t;
 }
 
 void TransactionPool::give_back(Transaction& transaction, Cycle from) {

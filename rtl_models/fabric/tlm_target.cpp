@@ -46,10 +46,7 @@ TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMes
 
 void TargetSocket::end_of_elaboration() {
   auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
-  direct_ = initiator != nullptr && &initiator->engine_ == &engine_ &&
-            engine_.transport() == HopTransport::direct &&
-            dynamic_cast<TargetSocket*>(initiator->get_base_port()[0]) == this;
-  if (direct_) return;  // the initiator's end connects the ports
+  if (initiator != nullptr && initiator->direct_target() == this) return;  // that end connects the ports
   in_.bind(static_cast<Upstream&>(*this), request_, requester_);
   out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
   engine_.keep_step(*this);
@@ -209,6 +206,8 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
     if (Transaction* x = Transaction::of(payload); x != nullptr) x->extension.request_end = unended_.end;
     unended_ = {};
   }
+  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
+                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   const bool adopted = r.maker == this;
   adopted ? answer_foreign(hop) : answer(r, payload);
   calling_ = true;
@@ -243,8 +242,6 @@ void TargetSocket::response_ended(Cycle c) {
 
 /// Says in TLM's terms, for whoever looks on, what the request says already.
 void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
-  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
-                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (with_data_ && r.command == Command::read && r.status == Status::ok)
     copy_sectors(payload.get_data_ptr() - payload.get_address() % kLineBytes, r.data.data(), r.sectors);
 }
@@ -254,8 +251,6 @@ void TargetSocket::answer_foreign(SocketHop& hop) {
       std::find_if(foreign_.begin(), foreign_.end(), [&hop](const Foreign& x) { return &x.hop == &hop; });
   tlm::tlm_generic_payload& payload = *hop.payload;
   Request& r = *hop.request;
-  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
-                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (r.command == Command::read && r.status == Status::ok && with_data_) {
     for (unsigned i = 0; i < payload.get_data_length(); ++i)
       if (enabled(payload, i)) payload.get_data_ptr()[i] = r.data[f->offset + i];

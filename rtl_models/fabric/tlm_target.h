@@ -89,7 +89,6 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   UntimedAccess& untimed_;
   ClockDomain requester_;
   bool with_data_ = true;
-  bool direct_ = false;
   /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
   struct Unended {
     tlm::tlm_generic_payload* payload = nullptr;
