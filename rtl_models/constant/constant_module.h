@@ -1,14 +1,14 @@
 #pragma once
 
-#include "warpline/cache/read_only_cache_module.h"
+#include "warpline/cache/cache_module.h"
 #include "warpline/constant/constant_cache.h"
 
 namespace warpline {
 
 /// The constant cache of one SM as a TLM-2.0 module; see ConstantCache.
-class ConstantModule final : public ReadOnlyCacheModule {
+class ConstantModule final : public CacheModule<ConstantCache, ReadOnlyCacheParameters> {
  public:
-  using ReadOnlyCacheModule::ReadOnlyCacheModule;
+  using CacheModule::CacheModule;
 };
 
 }  // namespace warpline
