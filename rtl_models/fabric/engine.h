@@ -110,7 +110,6 @@ class Engine {
   /// A channel was bound: called by ports.
   void note_binding() { window_ = 0; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
-  [[nodiscard]] std::uint64_t next_sequence() { return ++sequence_; }
   /// Ticks executed so far: the cost of the run in component visits.
   [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
 
@@ -147,7 +146,6 @@ class Engine {
   Cycle progress_at_ = kNever;
   std::function<bool(Cycle)> progress_;
   RequestPool pool_;
-  std::uint64_t sequence_ = 0;
   std::uint64_t ticks_ = 0;
 };
 

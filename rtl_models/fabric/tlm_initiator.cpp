@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "warpline/fabric/tlm_report.h"
 #include "warpline/fabric/tlm_target.h"
 
 namespace warpline {
@@ -35,10 +36,6 @@ void InitiatorSocket::end_of_elaboration() {
   engine_.keep_step(*this);
 }
 
-void InitiatorSocket::protest(const std::string& what) const {
-  SC_REPORT_ERROR("/warpline/socket", (std::string(name()) + ": " + what).c_str());
-}
-
 void InitiatorSocket::explain(std::vector<Wait>& waits) const {
   if (in_flight_ != 0)
     waits.push_back({name(), std::to_string(in_flight_) + " requests that the other side has not answered"});
@@ -69,10 +66,10 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
     if (unended_ == &x) {
       request_ended(x, engine_.first_tick_from(at));
     } else {
-      protest("END_REQ for a request that has ended");
+      protest(*this, "END_REQ for a request that has ended");
     }
   } else if (status == tlm::TLM_UPDATED) {
-    protest("the target returned a phase that does not follow BEGIN_REQ");
+    protest(*this, "the target returned a phase that does not follow BEGIN_REQ");
   }
   calling_ = nullptr;
   return free_after_call_;
@@ -94,7 +91,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
                                                     sc_core::sc_time& delay) {
   Transaction* x = Transaction::of(payload);
   if (x == nullptr || x->owner != this) {
-    protest("nb_transport_bw was called with a payload that is not in flight here");
+    protest(*this, "nb_transport_bw was called with a payload that is not in flight here");
     return tlm::TLM_COMPLETED;
   }
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
@@ -102,12 +99,13 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
     if (unended_ == x) {
       request_ended(*x, engine_.first_tick_from(at));
     } else {
-      protest("END_REQ for a request that has ended");
+      protest(*this, "END_REQ for a request that has ended");
     }
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_RESP) {
-    if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP) protest("a target does not send this phase");
+    if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP)
+      protest(*this, "a target does not send this phase");
     return tlm::TLM_ACCEPTED;
   }
   if (!begin_answer(*x)) return tlm::TLM_ACCEPTED;
@@ -134,7 +132,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
 
 /// Whether the answer to `x` is the first.
 bool InitiatorSocket::begin_answer(Transaction& x) {
-  if (x.answered) protest("a second response to one request");
+  if (x.answered) protest(*this, "a second response to one request");
   return !std::exchange(x.answered, true);
 }
 
@@ -178,12 +176,12 @@ void InitiatorSocket::take_answer(Transaction& x) {
   const tlm::tlm_response_status status = x.payload.get_response_status();
   r.status = status == tlm::TLM_OK_RESPONSE ? Status::ok : Status::address_error;
   if (status == tlm::TLM_INCOMPLETE_RESPONSE)
-    protest("the target answered and left the response status unset");
+    protest(*this, "the target answered and left the response status unset");
   if (x.command == tlm::TLM_IGNORE_COMMAND) {
     r.status = Status::address_error;
-    protest(
-        "the target does not take atomics and cache maintenance: it must act on the payload's extension "
-        "and set `accepted` there");
+    protest(*this,
+            "the target does not take atomics and cache maintenance: it must act on the payload's extension "
+            "and set `accepted` there");
   }
   if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.data.data(), r.sectors);
 }

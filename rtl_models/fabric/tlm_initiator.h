@@ -58,7 +58,6 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   void call_end_response(Transaction& x, Cycle c);
 
   void explain(std::vector<Wait>& waits) const override;
-  void protest(const std::string& what) const;
 
   /// A response that waits for a credit.
   struct Waiting {

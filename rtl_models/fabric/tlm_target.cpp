@@ -3,35 +3,9 @@
 #include <algorithm>
 
 #include "warpline/fabric/tlm_initiator.h"
+#include "warpline/fabric/tlm_report.h"
 
 namespace warpline {
-namespace {
-
-/// The response status that TLM has for a payload that cannot be one of our requests; OK if it can.
-tlm::tlm_response_status fault_of(const tlm::tlm_generic_payload& p) {
-  const std::uint64_t length = p.get_data_length();
-  if (length == 0 || p.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
-  if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
-    return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-  if (p.get_streaming_width() < length || p.get_address() % kLineBytes + length > kLineBytes)
-    return tlm::TLM_BURST_ERROR_RESPONSE;
-  return tlm::TLM_OK_RESPONSE;
-}
-
-bool enabled(const tlm::tlm_generic_payload& p, unsigned i) {
-  const unsigned char* enables = p.get_byte_enable_ptr();
-  return enables == nullptr || enables[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
-}
-
-/// Whether a read or write moves a byte at all.
-bool any_enabled(const tlm::tlm_generic_payload& p) {
-  const unsigned moved = std::min(p.get_data_length(), p.get_byte_enable_length());
-  if (p.get_byte_enable_ptr() == nullptr) return true;
-  return std::find(p.get_byte_enable_ptr(), p.get_byte_enable_ptr() + moved, TLM_BYTE_ENABLED) !=
-         p.get_byte_enable_ptr() + moved;
-}
-
-}  // namespace
 
 TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
                            Out<ResponseMessage>& out, UntimedAccess& untimed)
@@ -40,7 +14,8 @@ TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMes
       in_(in),
       out_(out),
       untimed_(untimed),
-      requester_(in.owner().domain()) {
+      requester_(in.owner().domain()),
+      foreign_(engine.engine().pool()) {
   bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
 }
 
@@ -52,10 +27,6 @@ void TargetSocket::end_of_elaboration() {
   engine_.keep_step(*this);
 }
 
-void TargetSocket::protest(const std::string& what) const {
-  SC_REPORT_ERROR("/warpline/socket", (std::string(name()) + ": " + what).c_str());
-}
-
 void TargetSocket::explain(std::vector<Wait>& waits) const {
   if (unended_response_ != nullptr) waits.push_back({name(), "END_RESP from the other side"});
 }
@@ -64,11 +35,12 @@ tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& paylo
                                                  sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
   if (phase != tlm::END_RESP) {
-    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) protest("an initiator does not send this phase");
+    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)
+      protest(*this, "an initiator does not send this phase");
     return tlm::TLM_ACCEPTED;
   }
   if (unended_response_ != &payload) {
-    protest("END_RESP for a payload whose response is not on the channel");
+    protest(*this, "END_RESP for a payload whose response is not on the channel");
     return tlm::TLM_COMPLETED;
   }
   response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
@@ -78,7 +50,7 @@ tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& paylo
 tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                sc_core::sc_time& delay) {
   if (unended_.payload != nullptr) {
-    protest("BEGIN_REQ before the END_REQ of the request before");
+    protest(*this, "BEGIN_REQ before the END_REQ of the request before");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
@@ -143,58 +115,7 @@ Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
     x->extension.accepted = true;
     return x->hop.request;
   }
-  auto* qualifiers = payload.get_extension<RequestExtension>();
-  return adopt(payload, qualifiers != nullptr && qualifiers->request != nullptr ? qualifiers : nullptr);
-}
-
-Request* TargetSocket::adopt(tlm::tlm_generic_payload& payload, RequestExtension* qualifiers) {
-  const tlm::tlm_command command = payload.get_command();
-  const Request* model = qualifiers != nullptr ? qualifiers->request : nullptr;
-  const bool ours = command == tlm::TLM_IGNORE_COMMAND && model != nullptr &&
-                    model->command != Command::read && model->command != Command::write;
-  tlm::tlm_response_status fault = tlm::TLM_OK_RESPONSE;
-  if (command == tlm::TLM_IGNORE_COMMAND) {
-    if (!ours) fault = tlm::TLM_COMMAND_ERROR_RESPONSE;
-  } else {
-    fault = fault_of(payload);
-  }
-  if (fault != tlm::TLM_OK_RESPONSE || (!ours && !any_enabled(payload))) {
-    payload.set_response_status(fault);
-    return nullptr;
-  }
-  RequestPool& pool = engine_.engine().pool();
-  Request* r = model != nullptr ? pool.allocate_child(*model, this) : pool.allocate();
-  r->maker = this;
-  r->line = PhysicalAddress{payload.get_address() & ~std::uint64_t{kLineBytes - 1}};
-  if (model == nullptr) {
-    r->id = kForeignIds | ++adopted_;
-    r->virtual_line = VirtualAddress{r->line.value};
-  }
-  Foreign& f = *foreign_.emplace(foreign_.end());
-  f.hop.payload = &payload;
-  f.hop.enter(*r);
-  f.qualifiers = qualifiers;
-  f.offset = static_cast<unsigned>(payload.get_address() % kLineBytes);
-  if (payload.has_mm()) payload.acquire();
-  if (ours) {
-    r->command = model->command;
-    r->maintenance = model->maintenance;
-    if (model->command != Command::maintain) {
-      r->atomics = pool.allocate_atomics();
-      *r->atomics = *model->atomics;
-    }
-    qualifiers->accepted = true;
-    return r;
-  }
-  r->command = command == tlm::TLM_READ_COMMAND ? Command::read : Command::write;
-  r->bytes = {};
-  for (unsigned i = 0; i < payload.get_data_length(); ++i) {
-    if (!enabled(payload, i)) continue;
-    r->bytes.set(f.offset + i, 1);
-    if (with_data_ && r->command == Command::write) r->data[f.offset + i] = payload.get_data_ptr()[i];
-  }
-  r->sectors = r->bytes.sectors();
-  return r;
+  return foreign_.adopt(payload, with_data_);
 }
 
 Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
@@ -208,8 +129,13 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   }
   payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
                                                      : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  const bool adopted = r.maker == this;
-  adopted ? answer_foreign(hop) : answer(r, payload);
+  const bool adopted = foreign_.made(r);
+  if (adopted) {
+    unended_response_foreign_ = payload.has_mm();
+    foreign_.answer(hop, with_data_);
+  } else {
+    answer(r, payload);
+  }
   calling_ = true;
   response_begun_ = t;
   free_after_call_ = kNever;
@@ -219,7 +145,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   const tlm::tlm_sync_enum status = (*this)->nb_transport_bw(payload, phase, delay);
   const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
   if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
-    protest("the initiator returned a phase that does not follow BEGIN_RESP");
+    protest(*this, "the initiator returned a phase that does not follow BEGIN_RESP");
   if (ended && unended_response_ == &payload)
     response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
   calling_ = false;
@@ -244,24 +170,6 @@ void TargetSocket::response_ended(Cycle c) {
 void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
   if (with_data_ && r.command == Command::read && r.status == Status::ok)
     copy_sectors(payload.get_data_ptr() - payload.get_address() % kLineBytes, r.data.data(), r.sectors);
-}
-
-void TargetSocket::answer_foreign(SocketHop& hop) {
-  const auto f =
-      std::find_if(foreign_.begin(), foreign_.end(), [&hop](const Foreign& x) { return &x.hop == &hop; });
-  tlm::tlm_generic_payload& payload = *hop.payload;
-  Request& r = *hop.request;
-  if (r.command == Command::read && r.status == Status::ok && with_data_) {
-    for (unsigned i = 0; i < payload.get_data_length(); ++i)
-      if (enabled(payload, i)) payload.get_data_ptr()[i] = r.data[f->offset + i];
-  } else if (r.command == Command::atomic) {
-    *f->qualifiers->request->atomics = *r.atomics;
-  }
-  if (f->qualifiers != nullptr) f->qualifiers->request->status = r.status;
-  unended_response_foreign_ = payload.has_mm();
-  hop.leave();
-  engine_.engine().pool().release(&r);
-  foreign_.erase(f);
 }
 
 }  // namespace warpline

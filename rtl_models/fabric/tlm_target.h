@@ -1,11 +1,10 @@
 #pragma once
 
-#include <list>
-#include <string>
 #include <tlm>
 
 #include "warpline/fabric/channel.h"
 #include "warpline/fabric/tlm_engine.h"
+#include "warpline/fabric/tlm_foreign.h"
 
 namespace warpline {
 
@@ -43,12 +42,6 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
 
  private:
   friend class InitiatorSocket;
-  /// A payload of somebody else's, and the request made for it.
-  struct Foreign {
-    SocketHop hop;
-    RequestExtension* qualifiers = nullptr;
-    unsigned offset = 0;  ///< of the payload's first byte in the line
-  };
   void end_of_elaboration() override;
 
   // Requests arrive.
@@ -57,7 +50,6 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   tlm::tlm_sync_enum begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                    sc_core::sc_time& delay);
   [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
-  [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, RequestExtension* qualifiers);
   void enter();
   void end(Cycle c) override;
   void announce_at_end();
@@ -66,7 +58,6 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   // Responses leave.
   Cycle begin(Cycle t, const ResponseMessage& message) override;
   void answer(const Request& r, tlm::tlm_generic_payload& payload) const;
-  void answer_foreign(SocketHop& hop);
   void response_ended(Cycle c);
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
@@ -79,9 +70,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     return untimed_.get_direct_mem_ptr(payload, dmi);
   }
   void explain(std::vector<Wait>& waits) const override;
-  void protest(const std::string& what) const;
 
-  static constexpr std::uint64_t kForeignIds = std::uint64_t{1} << 63U;
   EngineModule& engine_;
   In<RequestMessage>& in_;
   Out<ResponseMessage>& out_;
@@ -104,8 +93,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   Cycle response_begun_ = 0;
   bool calling_ = false;            ///< a BEGIN_RESP is being delivered
   Cycle free_after_call_ = kNever;  ///< what was heard of its end meanwhile
-  std::list<Foreign> foreign_;
-  std::uint64_t adopted_ = 0;
+  ForeignPayloads foreign_;
 };
 
 }  // namespace warpline

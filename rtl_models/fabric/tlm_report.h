@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <systemc>
+
+namespace warpline {
+
+/// Reports a mistake of the other side of `socket`: a SystemC error that names the socket.
+inline void protest(const sc_core::sc_object& socket, const std::string& what) {
+  SC_REPORT_ERROR("/warpline/socket", (std::string(socket.name()) + ": " + what).c_str());
+}
+
+}  // namespace warpline
