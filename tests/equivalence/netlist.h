@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../support/mock_components.h"
+#include "hop_maker.h"
 #include "warpline/crossbar/crossbar.h"
 #include "warpline/dram/dram.h"
 #include "warpline/pcie/pcie.h"
@@ -64,25 +65,6 @@ struct Shape {
 /// How the engine may run a netlist: all its components in lock step, or each ahead of the others as far
 /// as the channels allow.
 enum class Clusters { one, each };
-
-/// Makes the hops of a netlist.
-class HopMaker {
- public:
-  virtual ~HopMaker() = default;
-  virtual void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in,
-                   const ChannelParameters& request, Out<ResponseMessage>& response_out,
-                   In<ResponseMessage>& response_in, const ChannelParameters& response) = 0;
-};
-
-class DirectHops final : public HopMaker {
- public:
-  void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
-           Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
-           const ChannelParameters& response) override {
-    connect(request_out, request_in, request);
-    connect(response_out, response_in, response);
-  }
-};
 
 /// Clients, a crossbar, bridges, DRAM channels and a link.
 class Netlist {

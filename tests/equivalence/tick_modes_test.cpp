@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "differences.h"
 #include "netlist.h"
 
 namespace warpline::testing {
@@ -8,8 +9,7 @@ namespace {
 class TickModes : public ::testing::TestWithParam<std::uint64_t> {};
 
 void expect_same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], b[i]) << "line " << i;
+  ASSERT_EQ(differences(a, b), std::vector<std::string>{});
 }
 
 TEST_P(TickModes, EveryMessageMovesInTheSameCycle) {

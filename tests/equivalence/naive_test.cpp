@@ -1,0 +1,79 @@
+// Bus-accurate, judged by somebody else: a model that clocks every wire, credit and queue through every cycle
+// and knows nothing of events predicts each beat, arrival, pop and END of random traffic over one and several
+// hops.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ostream>
+
+#include "differences.h"
+#include "mesh.h"
+#include "naive_mesh.h"
+#include "watched_hops.h"
+
+namespace warpline::testing {
+namespace {
+
+constexpr Cycle kLimit = 2000000;
+
+/// Random machines of each form: WARPLINE_NAIVE_SEEDS, or a short slice.
+std::uint64_t seeds() {
+  const char* wanted = std::getenv("WARPLINE_NAIVE_SEEDS");
+  return wanted == nullptr ? 250 : std::strtoull(wanted, nullptr, 10);
+}
+
+struct Machine {
+  const char* name;
+  MeshShape::Form form;
+  friend void PrintTo(const Machine& machine, std::ostream* to) { *to << machine.name; }
+};
+
+class Naive : public ::testing::TestWithParam<Machine> {};
+
+TEST_P(Naive, PredictsEveryBeatArrivalPopAndEnd) {
+  std::size_t messages = 0;
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const MeshShape shape(seed, GetParam().form);
+    NaiveMesh naive(shape);
+    naive.run(kLimit);
+    const std::vector<std::string> expected = naive.trace();
+    for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      Engine engine(mode, seed);
+      WatchedHops hops;
+      MeshParts parts;
+      const Mesh mesh(shape, engine, hops, parts);
+      ASSERT_EQ(hops.run(engine, kLimit), RunOutcome::quiescent);
+      std::vector<std::string> seen = hops.trace();
+      messages += seen.size();
+      for (const std::string& line : mesh.answers()) seen.push_back(line);
+      ASSERT_EQ(differences(expected, seen), std::vector<std::string>{}) << "mode " << static_cast<int>(mode);
+    }
+  }
+  RecordProperty("messages", static_cast<int>(messages));
+  EXPECT_GT(messages, 100 * seeds()) << "messages compared";
+}
+
+/// Nobody watches: port to port, blocks of the host's clusters ahead of each other.
+TEST_P(Naive, PredictsWhenClientsAreAnsweredOverDirectHops) {
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    const MeshShape shape(seed, GetParam().form);
+    NaiveMesh naive(shape);
+    naive.run(kLimit);
+    Engine engine;
+    DirectHops hops;
+    MeshParts parts;
+    const Mesh mesh(shape, engine, hops, parts);
+    ASSERT_EQ(engine.run_until(kLimit), RunOutcome::quiescent);
+    ASSERT_EQ(differences(naive.answers(), mesh.answers()), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Naive,
+                         ::testing::Values(Machine{"OneHop", MeshShape::Form::one_hop},
+                                           Machine{"Chains", MeshShape::Form::chains},
+                                           Machine{"Crossbar", MeshShape::Form::crossbar}),
+                         [](const auto& machine) { return machine.param.name; });
+
+}  // namespace
+}  // namespace warpline::testing
