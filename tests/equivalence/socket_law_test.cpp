@@ -2,18 +2,14 @@
 // and every datum and counter is equal.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <iostream>
 
+#include "differences.h"
+#include "law_slice.h"
 #include "socket_hops.h"
 
 namespace warpline::testing {
 namespace {
-
-/// Random netlists tried: WARPLINE_LAW_SEEDS, or a short slice.
-std::uint64_t seeds() {
-  const char* wanted = std::getenv("WARPLINE_LAW_SEEDS");
-  return wanted == nullptr ? 30 : std::strtoull(wanted, nullptr, 10);
-}
 
 struct Variant {
   const char* name;
@@ -42,29 +38,32 @@ struct Carried {
   Netlist netlist;
 };
 
-TEST(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
+class SocketLaw : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
+  const LawSlice slice(GetParam());
   std::vector<std::vector<std::unique_ptr<Carried>>> runs;
-  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+  std::size_t transactions = 0;
+  for (std::uint64_t seed = slice.first; seed < slice.end(); ++seed) {
     const Shape shape(seed);
+    for (const auto& list : shape.items) transactions += list.size();
     runs.emplace_back();
     for (const Variant& v : kVariants) runs.back().push_back(std::make_unique<Carried>(shape, v, seed));
   }
   sc_core::sc_start();
   std::uint64_t checked = 0;
-  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (std::uint64_t seed = slice.first; seed < slice.end(); ++seed) {
     Netlist reference(Shape(seed), TickMode::lazy, 1, Clusters::one);
     ASSERT_EQ(reference.run(), RunOutcome::quiescent);
     const std::vector<std::string> expected = reference.trace();
     for (std::size_t v = 0; v < std::size(kVariants); ++v) {
-      Carried& run = *runs[seed - 1][v];
+      Carried& run = *runs[seed - slice.first][v];
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kVariants[v].name);
       if (run.module.outcome() != RunOutcome::quiescent || !run.netlist.engine.quiescent()) {
         for (const Wait& w : run.module.explain()) ADD_FAILURE() << w.who << " waits for " << w.what;
         continue;
       }
-      const std::vector<std::string> trace = run.netlist.trace();
-      ASSERT_EQ(trace.size(), expected.size());
-      for (std::size_t i = 0; i < trace.size(); ++i) ASSERT_EQ(trace[i], expected[i]) << "line " << i;
+      ASSERT_EQ(differences(expected, run.netlist.trace()), std::vector<std::string>{});
       const bool sockets = kVariants[v].transport == HopTransport::socket;
       EXPECT_EQ(run.hops.direct(), sockets ? 0 : run.hops.hops() - run.hops.checkers().size());
       EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
@@ -77,7 +76,11 @@ TEST(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
     }
   }
   EXPECT_GT(checked, 1000U) << "requests passed the protocol checkers";
+  std::cout << "law: " << transactions << " random transactions, each in " << std::size(kVariants)
+            << " ways\n";
 }
+
+INSTANTIATE_TEST_SUITE_P(Slices, SocketLaw, ::testing::Range(0U, kLawSlices));
 
 }  // namespace
 }  // namespace warpline::testing
