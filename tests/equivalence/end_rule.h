@@ -24,7 +24,7 @@ inline Cycle faithful(const End& end) {
 }
 /// Wrong: a credit is there a cycle before it has come back.
 inline Cycle credit_too_early(const End& end) {
-  return std::max({end.free - 1, end.wire_free, end.now + 1});
+  return std::min(end.free, std::max({end.free - 1, end.wire_free, end.now + 1}));
 }
 /// Wrong: the receiver gives credits back on its own edges.
 inline Cycle rounded_to_receivers_edge(const End& end) {

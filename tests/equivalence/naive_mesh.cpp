@@ -169,6 +169,12 @@ std::vector<std::string> NaiveMesh::trace() const {
   return lines;
 }
 
+NaiveMesh::Logs NaiveMesh::logs(unsigned hop) const {
+  std::size_t row = 0;
+  for (; hop >= rows_[row].size(); ++row) hop -= static_cast<unsigned>(rows_[row].size());
+  return {rows_[row][hop].down.log(), rows_[row][hop].up.log()};
+}
+
 std::vector<std::string> NaiveMesh::answers() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < clients_.size(); ++i)

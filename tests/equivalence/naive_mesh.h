@@ -18,7 +18,13 @@ class NaiveMesh {
   void run(Cycle limit);
   /// A line for every message on every hop, and for every answer a client took.
   [[nodiscard]] std::vector<std::string> trace() const;
-  /// Its part about the answers.
+  /// The requests and the responses on a hop; hops are numbered row by row from the clients down.
+  struct Logs {
+    const ChannelLog& down;
+    const ChannelLog& up;
+  };
+  [[nodiscard]] Logs logs(unsigned hop) const;
+  /// The part of trace() about the answers.
   [[nodiscard]] std::vector<std::string> answers() const;
 
  private:

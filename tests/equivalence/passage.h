@@ -31,4 +31,12 @@ inline void describe(const std::string& channel, const ChannelLog& log, std::vec
   }
 }
 
+/// The same of what a socket shows of a wire: where an occupancy begins and ends.
+inline void describe_occupancy(const std::string& channel, const ChannelLog& log,
+                               std::vector<std::string>& lines) {
+  for (const Passage& p : log)
+    lines.push_back(channel + ": message " + std::to_string(p.id) + " from " +
+                    std::to_string(p.beats.front()) + " to " + std::to_string(p.end));
+}
+
 }  // namespace warpline::testing

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "../support/protocol_checker.h"
-#include "netlist.h"
+#include "hop_maker.h"
+#include "warpline/base/random.h"
 #include "warpline/fabric/tlm_initiator.h"
 #include "warpline/fabric/tlm_target.h"
 

@@ -6,6 +6,7 @@
 
 #include "differences.h"
 #include "law_slice.h"
+#include "netlist.h"
 #include "socket_hops.h"
 
 namespace warpline::testing {
