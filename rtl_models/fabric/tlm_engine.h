@@ -42,8 +42,10 @@ class EngineModule : public sc_core::sc_module {
   [[nodiscard]] sc_core::sc_time start_of(Cycle c) const { return time_.start_of(c + lead_); }
   [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return time_.tick_of(c + lead_); }
   [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const { return time_.cycle_of(t) - lead_; }
-  [[nodiscard]] Cycle first_tick_from(const sc_core::sc_time& t) const {
-    return time_.first_tick_from(t) - lead_;
+  /// The cycle from which an END that takes effect at `t` frees its channel. One exactly at a tick counts for
+  /// the next cycle: the tick may be over, and no component ticks twice in a cycle.
+  [[nodiscard]] Cycle freed_by_end_at(const sc_core::sc_time& t) const {
+    return time_.first_tick_after(t) - lead_;
   }
   [[nodiscard]] HopTransport transport() const { return transport_; }
   [[nodiscard]] TransactionPool& transactions() { return transactions_; }

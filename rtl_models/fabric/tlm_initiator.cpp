@@ -58,13 +58,13 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
   const bool completed = status == tlm::TLM_COMPLETED;
   if (completed || (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
     if (begin_answer(x)) {
-      if (unended_ == &x) request_ended(x, engine_.first_tick_from(at));
+      if (unended_ == &x) request_ended(x, engine_.freed_by_end_at(at));
       waiting_.push_back({&x, engine_.cycle_of(at), completed});
       begin_waiting();
     }
   } else if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
     if (unended_ == &x) {
-      request_ended(x, engine_.first_tick_from(at));
+      request_ended(x, engine_.freed_by_end_at(at));
     } else {
       protest(*this, "END_REQ for a request that has ended");
     }
@@ -97,7 +97,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
   if (phase == tlm::END_REQ) {
     if (unended_ == x) {
-      request_ended(*x, engine_.first_tick_from(at));
+      request_ended(*x, engine_.freed_by_end_at(at));
     } else {
       protest(*this, "END_REQ for a request that has ended");
     }
@@ -111,7 +111,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
   if (!begin_answer(*x)) return tlm::TLM_ACCEPTED;
   if (unended_ == x) {
     const Cycle known = x->extension.request_end;
-    request_ended(*x, known != kNever ? known : engine_.first_tick_from(at));
+    request_ended(*x, known != kNever ? known : engine_.freed_by_end_at(at));
   }
   const Cycle t = engine_.cycle_of(at);
   if (!waiting_.empty() || in_free_ > t) {

@@ -43,7 +43,7 @@ tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& paylo
     protest(*this, "END_RESP for a payload whose response is not on the channel");
     return tlm::TLM_COMPLETED;
   }
-  response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
+  response_ended(engine_.freed_by_end_at(sc_core::sc_time_stamp() + delay));
   return tlm::TLM_COMPLETED;
 }
 
@@ -147,7 +147,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
     protest(*this, "the initiator returned a phase that does not follow BEGIN_RESP");
   if (ended && unended_response_ == &payload)
-    response_ended(engine_.first_tick_from(sc_core::sc_time_stamp() + delay));
+    response_ended(engine_.freed_by_end_at(sc_core::sc_time_stamp() + delay));
   calling_ = false;
   return free_after_call_;
 }

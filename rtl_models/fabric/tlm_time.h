@@ -33,6 +33,12 @@ class CycleTime {
     const Cycle c = cycle_of(t);
     return tick_of(c) >= t ? c : c + 1;
   }
+  /// The first cycle whose tick is after `t`: the first in which all components feel what happens then, in
+  /// whatever order the processes of that time run.
+  [[nodiscard]] Cycle first_tick_after(const sc_core::sc_time& t) const {
+    const Cycle c = cycle_of(t);
+    return tick_of(c) > t ? c : c + 1;
+  }
 
  private:
   __extension__ using Wide = unsigned __int128;

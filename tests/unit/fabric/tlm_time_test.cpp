@@ -23,6 +23,10 @@ TEST(CycleTime, StartTickAndCycleAreExactInverses) {
         ASSERT_EQ(time.first_tick_from(tick), c);
         ASSERT_EQ(time.first_tick_from(tick + unit), c + 1);
         ASSERT_EQ(time.first_tick_from(next), c + 1);
+        ASSERT_EQ(time.first_tick_after(start), c);
+        ASSERT_EQ(time.first_tick_after(tick - unit), c);
+        ASSERT_EQ(time.first_tick_after(tick), c + 1);
+        ASSERT_EQ(time.first_tick_after(next), c + 1);
       }
     }
   }
