@@ -3,11 +3,18 @@
 #include <algorithm>
 
 namespace warpline {
+namespace {
+
+/// It runs to the end of what it was asked for, so nobody sees how far ahead of SystemC it is.
+constexpr Cycle kAhead = 1023;
+
+}  // namespace
 
 SystemCDriver::SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode,
                              std::uint64_t seed)
     : module_("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed) {
   module_.keep_exceptions();
+  module_.run_ahead(kAhead);
   module_.on_idle([](RunOutcome) { sc_core::sc_pause(); });
 }
 

@@ -41,10 +41,10 @@ void EngineModule::wake() {
 
 /// The last cycle that may be ticked now.
 Cycle EngineModule::limit(Cycle now) const {
-  if (in_step_) return now;
+  if (in_step_ || ahead_ == 0) return now;
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
   const sc_core::sc_time& stamp = sc_core::sc_time_stamp();
-  if (pending >= start_of(now + kAhead) - stamp) return now + kAhead - 1;
+  if (pending >= start_of(now + ahead_ + 1) - stamp) return now + ahead_;
   return std::max(now + 1, cycle_of(stamp + pending)) - 1;
 }
 

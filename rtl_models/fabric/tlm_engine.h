@@ -47,6 +47,11 @@ class EngineModule : public sc_core::sc_module {
   [[nodiscard]] Cycle freed_by_end_at(const sc_core::sc_time& t) const {
     return time_.first_tick_after(t) - lead_;
   }
+  /// Lets it tick up to `cycles` cycles ahead of SystemC time where nobody in the simulation has anything
+  /// pending before then: fewer processes to run, for those who never pause a simulation to look at it. The
+  /// default is 0: after sc_start(duration), exactly the ticks before the time reached are done. (What is due
+  /// at that very time SystemC leaves to the next sc_start.)
+  void run_ahead(Cycle cycles) { ahead_ = cycles; }
   [[nodiscard]] HopTransport transport() const { return transport_; }
   [[nodiscard]] TransactionPool& transactions() { return transactions_; }
   /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for
@@ -81,8 +86,6 @@ class EngineModule : public sc_core::sc_module {
   void at_start_of(Cycle c, std::function<void()> callback);
 
  private:
-  /// Cycles ticked ahead of SystemC time at most, where nobody outside could notice.
-  static constexpr Cycle kAhead = 1024;
   struct Call {
     Cycle cycle = 0;
     std::uint64_t order = 0;
@@ -103,6 +106,7 @@ class EngineModule : public sc_core::sc_module {
   HopTransport transport_;
   Engine engine_;
   TransactionPool transactions_;
+  Cycle ahead_ = 0;
   bool in_step_ = false;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;

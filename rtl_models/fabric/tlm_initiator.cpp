@@ -173,10 +173,8 @@ void InitiatorSocket::take_answer(Transaction& x) {
     if (r.command == Command::atomic) *r.atomics = *answered->atomics;
     return;
   }
-  const tlm::tlm_response_status status = x.payload.get_response_status();
-  r.status = status == tlm::TLM_OK_RESPONSE ? Status::ok : Status::address_error;
-  if (status == tlm::TLM_INCOMPLETE_RESPONSE)
-    protest(*this, "the target answered and left the response status unset");
+  r.status = x.payload.is_response_ok() ? Status::ok : Status::address_error;
+  if (!x.payload.is_response_ok()) note_refusal(x);
   if (x.command == tlm::TLM_IGNORE_COMMAND) {
     r.status = Status::address_error;
     protest(*this,
@@ -184,6 +182,27 @@ void InitiatorSocket::take_answer(Transaction& x) {
             "and set `accepted` there");
   }
   if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.data.data(), r.sectors);
+}
+
+void InitiatorSocket::note_refusal(const Transaction& x) {
+  const tlm::tlm_response_status status = x.payload.get_response_status();
+  if (status == tlm::TLM_INCOMPLETE_RESPONSE) {
+    protest(*this, "the target answered and left the response status unset");
+    return;
+  }
+  if (x.command == tlm::TLM_IGNORE_COMMAND) return;  // said elsewhere
+  const bool write = x.command == tlm::TLM_WRITE_COMMAND;
+  const std::string answer = "the target answered " + x.payload.get_response_string() + " to a " +
+                             (write ? "write" : "read") + " of " +
+                             std::to_string(x.payload.get_data_length()) + " bytes";
+  if (status != tlm::TLM_ADDRESS_ERROR_RESPONSE && !std::exchange(misfit_told_, true))
+    warn(*this, answer +
+                    "; it must take up to 128 bytes of a 128-byte line in one payload, with byte enables, "
+                    "over a socket 256 bits wide. Told once");
+  if (write && refused_writes_++ == 0 && status == tlm::TLM_ADDRESS_ERROR_RESPONSE)
+    warn(*this, answer +
+                    ", and writes are posted: nobody may be waiting to hear of it. Told once; "
+                    "refused_writes() counts");
 }
 
 void InitiatorSocket::end(Cycle c) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <string>
 #include <tlm>
+#include <type_traits>
 
 #include "warpline/fabric/channel.h"
 #include "warpline/fabric/tlm_engine.h"
@@ -16,7 +17,9 @@ class TargetSocket;
 /// of the same engine is connected port to port, unless the engine wants sockets; anything else is
 /// talked to by nb_transport, base protocol, four phases.
 ///
-/// Mistakes of the other side are SystemC error reports that name this socket.
+/// Mistakes of the other side are SystemC error reports that name this socket. What a foreign target refuses
+/// is answered with address_error; where that may go unnoticed, or shows that the target does not fit, a
+/// warning names this socket, once.
 class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
                               public tlm::tlm_bw_transport_if<>,  // public, as the other end looks for us
                               private Carrier<RequestMessage>,
@@ -24,6 +27,14 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
                               private SocketEnd {
  public:
   InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in);
+
+  using tlm_initiator_socket::bind;
+  /// A socket of another bus width: says so where the compiler would list types.
+  template <unsigned W, class FW, class BW, int N, sc_core::sc_port_policy P>
+  std::enable_if_t<W != kBusBits> bind(tlm::tlm_base_target_socket<W, FW, BW, N, P>& /*target*/) {
+    static_assert(W == kBusBits,
+                  "the bus of a Warpline socket is 256 bits wide, and so must be the target's");
+  }
 
   /// The channel on which responses arrive, and the clock of whoever sends them. Pre: elaboration has not
   /// ended; the parameters have no problems.
@@ -35,6 +46,8 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   void set_with_data(bool with_data) { with_data_ = with_data; }
   /// Whether the hop is direct. Pre: elaboration has ended.
   [[nodiscard]] bool is_direct() const { return direct_; }
+  /// Writes that a foreign target answered with an error.
+  [[nodiscard]] std::uint64_t refused_writes() const { return refused_writes_; }
   [[nodiscard]] const char* kind() const override { return "warpline::InitiatorSocket"; }
 
  private:
@@ -54,6 +67,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   void begin_waiting();
   void enter(Transaction& x, Cycle t);
   void take_answer(Transaction& x);
+  void note_refusal(const Transaction& x);
   void end(Cycle c) override;
   void call_end_response(Transaction& x, Cycle c);
 
@@ -73,6 +87,8 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   bool with_data_ = true;
   bool direct_ = false;
   unsigned in_flight_ = 0;
+  std::uint64_t refused_writes_ = 0;
+  bool misfit_told_ = false;
   const Transaction* calling_ = nullptr;  ///< its BEGIN_REQ is being delivered
   Cycle free_after_call_ = kNever;        ///< what was heard of its end meanwhile
   const Transaction* unended_ = nullptr;  ///< its END_REQ is awaited

@@ -178,13 +178,19 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
   if (aperture_of(fetched.line) != Aperture::vidmem) {
     fill_sysmem(entry, fetched, served, again, sink);
   } else {
-    // A line that is there has its class and age from those who used it; a prefetch gives it none.
-    std::uint32_t index = tags_.find(entry.number, key(entry.number));
-    if (index == TagArray::kAbsent) index = line_for(entry.number, fetched.line, entry.priority, sink);
-    tags_.state(index).add_valid(fetched.sectors);
+    const bool failed = fetched.status != Status::ok;
+    if (failed) {
+      ++counters_.dead_fills;
+    } else {
+      // A line that is there has its class and age from those who used it; a prefetch gives it none.
+      std::uint32_t index = tags_.find(entry.number, key(entry.number));
+      if (index == TagArray::kAbsent) index = line_for(entry.number, fetched.line, entry.priority, sink);
+      tags_.state(index).add_valid(fetched.sectors);
+    }
     RequestList still;
     while (!entry.waiters.empty()) {
       Request* w = entry.waiters.pop();
+      if (failed && (w->missing & fetched.sectors) != 0) w->status = fetched.status;
       w->missing = static_cast<SectorMask>(w->missing & ~fetched.sectors);
       (w->missing == 0 ? served : still).push(w);
     }

@@ -41,7 +41,7 @@ struct L2Counters {
     f("sysmem_fetched_sectors", sysmem_fetched_sectors, "sectors", "read from system memory");
     f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
-    f("dead_fills", dead_fills, "fills", "fills that a discard kept from installing (R1, R7)");
+    f("dead_fills", dead_fills, "fills", "fills that a discard or an error kept from installing (R1, R7)");
     f("atomic_operations", atomic_operations, "operations", "lane operations of the atomics unit");
   }
 };
@@ -93,7 +93,8 @@ class L2Core {
 
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);
-  /// A fetch came back. Served requests go to `served`; those that must be looked at again to
+  /// A fetch came back; if with an error, it installs nothing and those who waited for it get its status (an
+  /// atomic has been performed all the same). Served requests go to `served`; those that must be looked at again to
   /// `again`, in order, and before any that earlier calls left there.
   void fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink);
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).

@@ -7,3 +7,16 @@ warpline_systemc_test(socket_foreign_test SOURCES fabric/foreign_modules.cpp fab
                       DEPENDS warpline::l1_lg_module warpline::crossbar_module warpline::l2_module
                               warpline::dram_module warpline::pcie_module warpline_protocol_checker)
 warpline_systemc_test(tlm_end_test SOURCES fabric/tlm_end_test.cpp DEPENDS warpline::fabric_module)
+warpline_systemc_test(tlm_pause_test SOURCES fabric/tlm_pause_test.cpp DEPENDS warpline::fabric_module)
+warpline_systemc_test(socket_unbound_test SOURCES fabric/socket_unbound_test.cpp
+                      DEPENDS warpline::l2_module warpline::dram_module)
+
+# A wrong bus width is found by the compiler, which says what is wrong.
+foreach(width 256 32)
+  add_test(NAME SocketBusWidth.${width}
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++17 -fsyntax-only -DWIDTH=${width} -DSC_CPLUSPLUS=201703L
+            "-I$<JOIN:$<TARGET_PROPERTY:warpline_fabric,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
+            ${CMAKE_CURRENT_SOURCE_DIR}/fabric/bus_width.cpp
+    COMMAND_EXPAND_LISTS)
+endforeach()
+set_tests_properties(SocketBusWidth.32 PROPERTIES PASS_REGULAR_EXPRESSION "256 bits wide")

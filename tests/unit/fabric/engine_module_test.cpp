@@ -51,6 +51,7 @@ TEST(EngineModule, RunsAheadOfNobodyAndStaysAtItsLimit) {
   Busy watched("watched"), limited("limited");
   Onlooker onlooker("onlooker", watched, limited);
   limited.module.set_limit(100);
+  for (Busy* b : {&watched, &limited}) b->module.run_ahead(1000);
   sc_core::sc_start();
   EXPECT_EQ(onlooker.ahead, 0U);
   EXPECT_EQ(watched.module.outcome(), RunOutcome::quiescent);

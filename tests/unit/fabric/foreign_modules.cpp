@@ -111,7 +111,12 @@ void ForeignTarget::serve(tlm_generic_payload& p) {
     std::uint8_t& byte = memory[p.get_address() + i];
     (p.is_write() ? byte : p.get_data_ptr()[i]) = p.is_write() ? p.get_data_ptr()[i] : byte;
   }
-  if (way_ != Way::status_unset) p.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (way_ == Way::narrow && p.get_data_length() > 4) {
+    p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+  } else if (way_ == Way::nothing_there) {
+    p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  } else if (way_ != Way::status_unset)
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 void ForeignTarget::queue(tlm_generic_payload& p) {
@@ -136,6 +141,8 @@ tlm_sync_enum ForeignTarget::nb_transport_fw(tlm_generic_payload& payload, tlm_p
       static_cast<void>(socket->nb_transport_bw(stray_, answer, zero));
       [[fallthrough]];
     case Way::status_unset:
+    case Way::narrow:
+    case Way::nothing_there:
     case Way::completed:
       serve(payload);
       delay += pace_;

@@ -68,6 +68,8 @@ enum class Way : std::uint8_t {
   status_unset,     ///< wrong: no response status
   strange_phase,    ///< wrong: TLM_UPDATED with END_RESP
   foreign_payload,  ///< wrong: BEGIN_RESP for a payload of its own; then as `completed`
+  narrow,           ///< as `completed`, but refuses bursts of more than 4 bytes, as behind an adapter
+  nothing_there,    ///< as `completed`, but knows none of the addresses
 };
 
 /// A memory of the base protocol that knows nothing of our extension.

@@ -38,7 +38,8 @@ class Sender final : public Component {
   unsigned count_;
 };
 
-/// A target that ends each request exactly at the tick three cycles later, and answers it a microsecond later.
+/// A target that ends each request exactly at the tick three cycles later, and answers it a microsecond
+/// later.
 class EndsAtTicks final : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
  public:
   enum class How { announced, delta_after };
