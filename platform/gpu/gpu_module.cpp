@@ -1,7 +1,5 @@
 #include "warpline/gpu/gpu_module.h"
 
-#include <unordered_map>
-
 namespace warpline {
 namespace {
 
@@ -17,7 +15,8 @@ GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster
       texture(numbered("texture", i).c_str(), engine, *blocks.texture, with_data),
       constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data) {}
 
-GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist)
+GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
+                     const SliceMaker& make_slice)
     : sc_module(name),
       crossbar_("crossbar", engine, netlist.crossbar(), 3 * netlist.config().sms, netlist.config().l2.slices,
                 netlist.sysmem() != nullptr),
@@ -25,7 +24,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
   const GpuConfig& config = netlist.config();
   const bool with_data = netlist.sysmem() != nullptr;
   std::unordered_map<const void*, InitiatorSocket*> initiators;
-  std::unordered_map<const void*, TargetSocket*> targets;
+  Targets targets;
   for (unsigned i = 0; i < config.sms; ++i) {
     Netlist::SmCluster& blocks = netlist.clusters()[i];
     Cluster& c = clusters_.emplace_back(i, engine, blocks, with_data);
@@ -42,13 +41,14 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
   for (unsigned i = 0; i < 3 * config.sms; ++i)
     targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];
   for (unsigned i = 0; i < config.l2.slices; ++i) {
+    targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
+    if (netlist.lacks_slices()) continue;
     L2Slice& slice = netlist.slice(i);
     L2SliceModule& m = slices_.emplace_back(numbered("l2", i).c_str(), engine, slice, with_data);
     initiators[&netlist.crossbar().to_l2(i)] = &crossbar_.to_l2[i];
     initiators[&slice.to_pcie] = &m.to_pcie;
     for (std::size_t k = 0; k < slice.to_dram.size(); ++k) initiators[&slice.to_dram[k]] = &m.to_dram[k];
     targets[&slice.from_crossbar] = &m.from_crossbar;
-    targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
   }
   for (unsigned i = 0; i < config.dram.channels; ++i) {
     const unsigned inputs = netlist.channel_inputs(i);
@@ -62,6 +62,9 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     target.set_channel(h.parameters.request, h.request_out.owner().domain());
     initiator.bind(target);
   });
+  if (!netlist.lacks_slices()) return;
+  std::vector<unsigned> used(config.dram.channels, 0);
+  for (unsigned s = 0; s < config.l2.slices; ++s) bind_foreign_slice(s, netlist, make_slice, targets, used);
 }
 
 }  // namespace warpline

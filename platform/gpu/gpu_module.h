@@ -1,10 +1,13 @@
 #pragma once
 
 #include <deque>
+#include <unordered_map>
+#include <vector>
 
 #include "warpline/constant/constant_module.h"
 #include "warpline/crossbar/crossbar_module.h"
 #include "warpline/dram/dram_module.h"
+#include "warpline/gpu/foreign_slice_module.h"
 #include "warpline/gpu/netlist.h"
 #include "warpline/l1_lg/l1_lg_module.h"
 #include "warpline/l2/l2_module.h"
@@ -17,8 +20,11 @@ namespace warpline {
 /// A GPU in SystemC: a module around each block of a netlist, bound socket to socket.
 class GpuModule final : public sc_core::sc_module {
  public:
-  /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine.
-  GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist);
+  /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Where it
+  /// lacks slices, `make_slice` makes them; a SliceMaker whose sockets do not fit the site throws
+  /// std::invalid_argument.
+  GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
+            const SliceMaker& make_slice = {});
 
  private:
   struct Cluster {
@@ -28,11 +34,19 @@ class GpuModule final : public sc_core::sc_module {
     TextureModule texture;
     ConstantModule constant;
   };
+  using Targets = std::unordered_map<const void*, TargetSocket*>;
+  /// Binds a slice of somebody else's to all around it. `used`: inputs taken of each DRAM channel.
+  void bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMaker& make_slice, const Targets& targets,
+                          std::vector<unsigned>& used);
+  void bind_foreign(tlm::tlm_base_initiator_socket_b<kBusBits>* initiator, TargetSocket& target,
+                    const ChannelParameters& request);
+
   std::deque<Cluster> clusters_;
   CrossbarModule crossbar_;
   std::deque<L2SliceModule> slices_;
   std::deque<DramModule> channels_;
   PcieModule pcie_;
+  std::deque<IdleInitiator> idle_;
 };
 
 }  // namespace warpline

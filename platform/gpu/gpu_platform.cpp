@@ -70,7 +70,8 @@ void GpuPlatform::State::build() {
   if (netlist != nullptr) return;
   MemoryImage* const vidmem_image = options.tags_only ? nullptr : &image(Aperture::vidmem);
   MemoryImage* const sysmem_image = options.tags_only ? nullptr : &image(Aperture::sysmem);
-  netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image);
+  netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image,
+                                      driver->brings_slices() ? Slices::foreign : Slices::ours);
   driver->connect(*netlist);
 }
 
@@ -117,6 +118,10 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
   used += aligned(std::max<std::uint64_t>(bytes, 1));
   state_->space.map(m);
   return m.base;
+}
+
+void GpuPlatform::build() {
+  state_->build();
 }
 
 void GpuPlatform::map_everything() {

@@ -53,6 +53,9 @@ class GpuPlatform {
   GpuPlatform(const GpuConfig& config, const RunOptions& options);
   ~GpuPlatform();
 
+  /// Makes the hardware now instead of at the first launch: for a driver whose world must be complete before
+  /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
+  void build();
   /// Reserves `bytes` in an aperture (vidmem or sysmem), 256-byte aligned, mapped exactly, and counted under
   /// `buffer.NAME` if `name` is not empty. Returns its virtual address, or 0 if the memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem);

@@ -5,20 +5,29 @@
 namespace warpline {
 namespace {
 
-ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
-  return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
-}
-
 std::string indexed(const char* name, unsigned i) {
   return std::string(name) + "[" + std::to_string(i) + "]";
 }
 
 }  // namespace
 
-Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem)
-    : config_(config), sysmem_(sysmem) {
+ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
+  return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
+}
+
+std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice) {
+  if (config.dram.channels <= config.l2.slices) return {slice % config.dram.channels};
+  std::vector<unsigned> out;
+  for (unsigned channel = slice; channel < config.dram.channels; channel += config.l2.slices)
+    out.push_back(channel);
+  return out;
+}
+
+Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
+                 Slices slices)
+    : config_(config), vidmem_(vidmem), sysmem_(sysmem) {
   build_clusters(config, engine, vidmem != nullptr);
-  build_memory(config, engine, vidmem, sysmem);
+  build_memory(config, engine, slices);
   connect_distributor(config);
 }
 
@@ -39,8 +48,7 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
   }
 }
 
-void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage* vidmem,
-                           MemoryImage* sysmem) {
+void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose) {
   const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
   const unsigned slices = config.l2.slices;
   engine.begin_cluster();
@@ -49,10 +57,11 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
-    const std::vector<unsigned> channels = channels_of(s);
+    const std::vector<unsigned> channels = dram_channels_of(config, s);
     for (const unsigned c : channels) ++channel_inputs_[c];
+    if (whose == Slices::foreign) continue;
     engine.begin_cluster();
-    slices_.push_back(std::make_unique<L2Slice>(engine, indexed("l2", s), l2_clock, config.l2, vidmem,
+    slices_.push_back(std::make_unique<L2Slice>(engine, indexed("l2", s), l2_clock, config.l2, vidmem_,
                                                 static_cast<unsigned>(channels.size())));
   }
   for (unsigned c = 0; c < config.dram.channels; ++c) {
@@ -63,7 +72,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, MemoryImage*
   }
   engine.begin_cluster();
   pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks),
-                                     config.pcie, sysmem, slices);
+                                     config.pcie, sysmem_, slices);
 }
 
 void Netlist::connect_distributor(const GpuConfig& config) {
@@ -72,14 +81,6 @@ void Netlist::connect_distributor(const GpuConfig& config) {
     connect(distributor_->to_sm[i], clusters_[i].sm->from_distributor, launch);
     connect(clusters_[i].sm->to_distributor, distributor_->from_sm[i], launch);
   }
-}
-
-std::vector<unsigned> Netlist::channels_of(unsigned s) const {
-  if (config_.dram.channels <= config_.l2.slices) return {s % config_.dram.channels};
-  std::vector<unsigned> out;
-  for (unsigned channel = s; channel < config_.dram.channels; channel += config_.l2.slices)
-    out.push_back(channel);
-  return out;
 }
 
 void Netlist::set_regions(std::size_t count) {

@@ -26,16 +26,29 @@ struct Hop {
   const HopParameters& parameters;
 };
 
+/// The clock of `mhz` among `clocks`, the fastest of which counts cycles.
+[[nodiscard]] ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks);
+
+/// DRAM channels that a slice uses: `slice` mod channels, or where there are more channels than slices all
+/// those that are `slice` mod slices. It enters each by the first input that no slice before it uses.
+[[nodiscard]] std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice);
+
+/// Whose L2 slices a netlist has.
+enum class Slices : std::uint8_t {
+  ours,
+  foreign,  ///< none: modules of somebody else's will stand between crossbar and memory
+};
+
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
 /// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
 /// Crossbar clients: 3n is the L1 of SM n, 3n+1 its texture cache, 3n+2 its constant cache. Slice
-/// s meets DRAM channels s mod channels (fewer channels than slices) or every channel c with
-/// c mod slices = s.
+/// s meets the channels dram_channels_of(s).
 class Netlist {
  public:
   /// Blocks without hops. Null memories: tags only.
-  Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem);
+  Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
+          Slices slices = Slices::ours);
 
   struct SmCluster {
     std::unique_ptr<Sm> sm;
@@ -43,7 +56,7 @@ class Netlist {
     std::unique_ptr<TextureCache> texture;
     std::unique_ptr<ConstantCache> constant;
   };
-  /// Calls make(Hop) for every hop.
+  /// Calls make(Hop) for every hop between blocks of the netlist.
   template <class F>
   void for_each_hop(F&& make);
   void connect_directly() {
@@ -54,13 +67,16 @@ class Netlist {
   }
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
+  /// Whether the slices are to be somebody else's. There is no slice(i) then, and no hop at its ports.
+  [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
   [[nodiscard]] DramChannel& channel(unsigned i) { return *channels_[i]; }
   /// L2 slices that use DRAM channel `i`.
   [[nodiscard]] unsigned channel_inputs(unsigned i) const { return channel_inputs_[i]; }
   [[nodiscard]] PcieLink& link() { return *pcie_; }
   [[nodiscard]] const GpuConfig& config() const { return config_; }
-  /// System memory; null: tags only.
+  /// The memories; null: tags only.
+  [[nodiscard]] MemoryImage* vidmem() { return vidmem_; }
   [[nodiscard]] MemoryImage* sysmem() { return sysmem_; }
   [[nodiscard]] WorkDistributor& distributor() { return *distributor_; }
   void set_regions(std::size_t count);
@@ -72,12 +88,11 @@ class Netlist {
 
  private:
   void build_clusters(const GpuConfig& config, Engine& engine, bool with_data);
-  void build_memory(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem);
+  void build_memory(const GpuConfig& config, Engine& engine, Slices slices);
   void connect_distributor(const GpuConfig& config);
-  /// DRAM channels that slice `s` uses.
-  [[nodiscard]] std::vector<unsigned> channels_of(unsigned s) const;
 
   GpuConfig config_;
+  MemoryImage* vidmem_;
   MemoryImage* sysmem_;
   std::vector<SmCluster> clusters_;
   std::unique_ptr<WorkDistributor> distributor_;
@@ -111,7 +126,7 @@ void Netlist::for_each_hop(F&& make) {
     make(Hop{crossbar_->to_l2(s), slice.from_crossbar, slice.to_crossbar, crossbar_->from_l2(s),
              hops.crossbar_l2});
     make(Hop{slice.to_pcie, pcie_->from_l2(s), pcie_->to_l2(s), slice.from_pcie, hops.l2_pcie});
-    const std::vector<unsigned> channels = channels_of(s);
+    const std::vector<unsigned> channels = dram_channels_of(config_, s);
     for (std::size_t k = 0; k < channels.size(); ++k) {
       DramChannel& channel = *channels_[channels[k]];
       const unsigned port = used[channels[k]]++;

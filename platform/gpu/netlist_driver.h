@@ -14,6 +14,8 @@ class NetlistDriver {
  public:
   virtual ~NetlistDriver() = default;
   [[nodiscard]] virtual Engine& engine() = 0;
+  /// Whether connect() puts L2 slices into the netlist that are not the netlist's own.
+  [[nodiscard]] virtual bool brings_slices() const { return false; }
   /// Makes the hops. Called once, before the first run.
   virtual void connect(Netlist& netlist) = 0;
   /// Runs as Engine::run_until does.

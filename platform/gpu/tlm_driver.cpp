@@ -15,20 +15,52 @@ SystemCDriver::SystemCDriver(const ClockParameters& clocks, HopTransport transpo
     : module_("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed) {
   module_.keep_exceptions();
   module_.run_ahead(kAhead);
-  module_.on_idle([](RunOutcome) { sc_core::sc_pause(); });
+  module_.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
 }
 
 void SystemCDriver::connect(Netlist& netlist) {
-  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist);
+  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_);
+}
+
+void SystemCDriver::went_idle(RunOutcome outcome) {
+  // Foreign modules may yet answer what our blocks wait for.
+  if (outcome == RunOutcome::deadlock && module_.keeps_step()) return;
+  ended_ = true;
+  if (thread_waits_) {
+    idle_.notify();
+  } else {
+    sc_core::sc_pause();
+  }
 }
 
 RunOutcome SystemCDriver::run_until(Cycle limit) {
   module_.set_limit(limit);
   if (module_.engine().next_tick() > limit) return module_.engine().run_until(limit);
   module_.wake();
-  sc_core::sc_start();
+  ended_ = false;
+  const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
+  thread_waits_ = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
+  const sc_core::sc_time left = time_until(limit);
+  if (thread_waits_) {
+    sc_core::wait(left, idle_);
+  } else {
+    sc_core::sc_start(left, sc_core::SC_EXIT_ON_STARVATION);
+  }
   module_.rethrow();
+  // Whatever foreign modules still did, the limit ended it; or nobody did anything any more.
+  if (!ended_ && (thread_waits_ || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;
   return module_.outcome();
+}
+
+/// From now to the end of cycle `limit`, or as long as SystemC's time allows.
+sc_core::sc_time SystemCDriver::time_until(Cycle limit) {
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  const sc_core::sc_time most = sc_core::sc_max_time() - now;
+  const sc_core::sc_time cycle =
+      module_.start_of(module_.engine().now() + 1) - module_.start_of(module_.engine().now());
+  const Cycle cycles = limit - std::min(limit, module_.engine().now());
+  if (cycles >= static_cast<Cycle>(most / cycle) - 2) return most;
+  return std::max(module_.start_of(limit + 1), now) - now;
 }
 
 }  // namespace warpline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "warpline/fabric/tlm_engine.h"
 #include "warpline/gpu/gpu_module.h"
@@ -8,13 +9,20 @@
 
 namespace warpline {
 
-/// Runs a GPU in SystemC. One per process: SystemC elaborates once.
+/// Runs a GPU in SystemC. Elaboration comes once in a process, so every GPU is built before any runs.
+///
+/// A launch from outside SystemC (from sc_main, say) lets simulated time pass until the grid is done. One
+/// from an SC_THREAD makes that thread wait, while everybody else goes on; GpuPlatform::build() must have
+/// been called before the simulation started.
 class SystemCDriver final : public NetlistDriver {
  public:
   /// `transport`: of hops both ends of which are ours.
   SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
                 std::uint64_t seed = 1);
   [[nodiscard]] Engine& engine() override { return module_.engine(); }
+  /// Puts modules of somebody else's in the place of all L2 slices. Pre: the GPU is not built yet.
+  void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
+  [[nodiscard]] bool brings_slices() const override { return make_slice_ != nullptr; }
   /// Whether every hop is direct. Pre: it has run.
   [[nodiscard]] bool is_direct() const { return !module_.keeps_step(); }
   void connect(Netlist& netlist) override;
@@ -22,7 +30,13 @@ class SystemCDriver final : public NetlistDriver {
   [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }
 
  private:
+  void went_idle(RunOutcome outcome);
+  [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
   EngineModule module_;
+  SliceMaker make_slice_;
+  sc_core::sc_event idle_;
+  bool thread_waits_ = false;
+  bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
   std::unique_ptr<GpuModule> gpu_;
 };
 

@@ -1,0 +1,37 @@
+# The package: the command, the libraries of every folder but the command's, their headers as include/warpline/FOLDER/x.h, and
+# what find_package and pkg-config read. It holds no absolute path of its own, so the prefix may be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
+list(REMOVE_ITEM targets warpline_cli)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpline)
+install(TARGETS warpline)
+install(TARGETS ${targets} warpline_rtl_models warpline_platform EXPORT warpline-targets FILE_SET HEADERS)
+install(EXPORT warpline-targets NAMESPACE warpline:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/warpline-config.cmake.in warpline-config.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a new minor version may change interfaces.
+write_basic_package_version_file(warpline-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/warpline-config.cmake ${PROJECT_BINARY_DIR}/warpline-config-version.cmake
+        DESTINATION ${package_dir})
+
+# Static libraries are linked in this order: who needs another comes before it.
+set(libraries "")
+foreach(target ${targets})
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    list(PREPEND libraries -l${target})
+  endif()
+endforeach()
+list(JOIN libraries " " WARPLINE_PC_LIBRARIES)
+get_property(packages GLOBAL PROPERTY WARPLINE_PACKAGES)
+list(REMOVE_DUPLICATES packages)
+list(JOIN packages ", " WARPLINE_PC_PACKAGES)
+file(RELATIVE_PATH WARPLINE_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/warpline.pc.in warpline.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/warpline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY sw/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY sw/kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/warpline FILES_MATCHING REGEX "\\.(cu|ptx|toml)$")

@@ -1,0 +1,121 @@
+// Runs a launch file twice: on a GPU as it is, and on one whose L2 slices are those of my_l2.h. Both must
+// give the results that the launch file expects.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "my_l2.h"
+#include "warpline/config/loader.h"
+#include "warpline/gpu/launch_runner.h"
+#include "warpline/gpu/tlm_driver.h"
+
+namespace {
+
+struct Outcome {
+  bool good = false;
+  warpline::Cycle cycles = 0;
+  std::size_t checks = 0, failed = 0;
+};
+
+void print(const warpline::Diagnostics& faults) {
+  for (const warpline::Diagnostic& fault : faults) std::fprintf(stderr, "%s\n", fault.text().c_str());
+}
+
+Outcome run(const std::string& launch_file, const warpline::GpuConfig& config,
+            const std::shared_ptr<warpline::NetlistDriver>& driver) {
+  Outcome outcome;
+  auto plan = warpline::plan_run({launch_file}, false);
+  if (!plan.ok()) {
+    print(plan.faults());
+    return outcome;
+  }
+  warpline::RunOptions options;
+  options.driver = driver;
+  options.max_cycles = 100'000'000;
+  options.tags_only = plan.value().without_data;
+  warpline::GpuPlatform gpu(config, options);
+  warpline::LaunchRunner runner(plan.value(), gpu, options.tags_only);
+  if (const warpline::Diagnostics faults = runner.prepare(); !faults.empty()) {
+    print(faults);
+    return outcome;
+  }
+  warpline::CounterTable table;
+  std::vector<warpline::LaunchStatistics> launches;
+  const warpline::RunEnd end = runner.run(table, launches);
+  print(end.input_faults);
+  for (const std::string& failure : end.failures) std::fprintf(stderr, "%s\n", failure.c_str());
+  const std::size_t shown = std::min<std::size_t>(end.waits.size(), 10);
+  for (std::size_t i = 0; i < shown; ++i)
+    std::fprintf(stderr, "%s waits for %s\n", end.waits[i].who.c_str(), end.waits[i].what.c_str());
+  const bool ended = end.outcome == warpline::RunOutcome::quiescent;
+  const bool reconciled = ended && gpu.unreconciled().empty();
+  outcome.good = reconciled && end.failures.empty() && end.input_faults.empty() && gpu.faults().empty();
+  outcome.cycles = gpu.now();
+  outcome.checks = end.checks;
+  outcome.failed = end.failed_checks;
+  return outcome;
+}
+
+void print(const char* whose, const Outcome& o) {
+  std::printf("  %-12s%12llu cycles%6zu of %zu results as expected\n", whose,
+              static_cast<unsigned long long>(o.cycles), o.checks - o.failed, o.checks);
+}
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "usage: %s LAUNCH_FILE [LATENCY_NS]\nexample: %s kernels/histogram.toml 50\n",
+                 argv[0], argv[0]);
+    return 2;
+  }
+  double latency = 20;
+  if (argc == 3) {
+    char* end = nullptr;
+    latency = std::strtod(argv[2], &end);
+    if (*end != '\0' || !(latency >= 1 && latency <= 1e6)) {
+      std::fprintf(stderr, "the latency is 1 to 1000000 ns, not \"%s\"\n", argv[2]);
+      return 2;
+    }
+  }
+  const auto config = warpline::load_gpu("mini", {});
+
+  std::vector<std::unique_ptr<MyL2>> slices;
+  const auto driver =
+      std::make_shared<warpline::SystemCDriver>(config.value().clocks, warpline::HopTransport::direct);
+  driver->replace_slices([&](const warpline::SliceSite& site) {
+    MyL2::Parameters p;
+    p.latency = sc_core::sc_time(latency, sc_core::SC_NS);
+    p.slices = site.slices;
+    p.memory_channels = site.dram_channels;
+    p.memory = site.vidmem;
+    p.memory_bytes = site.vidmem_bytes;
+    MyL2& slice = *slices.emplace_back(std::make_unique<MyL2>(site.name.c_str(), p));
+    warpline::SliceSockets sockets;
+    sockets.from_crossbar = &slice.from_crossbar;
+    for (const auto& socket : slice.to_memory) sockets.to_dram.push_back(socket.get());
+    return sockets;
+  });
+
+  const Outcome theirs = run(argv[1], config.value(), nullptr);
+  if (!theirs.good) return 1;
+  const Outcome mine = run(argv[1], config.value(), driver);
+
+  std::printf("%s on %s\n", std::filesystem::path(argv[1]).filename().c_str(), config.value().name.c_str());
+  print("its own L2", theirs);
+  print("MyL2", mine);
+  std::uint64_t look_ups = 0, hits = 0, write_backs = 0;
+  for (const auto& slice : slices) {
+    look_ups += slice->look_ups;
+    hits += slice->hits;
+    write_backs += slice->write_backs;
+  }
+  std::printf("  MyL2: %llu look-ups, %llu hits, %llu lines written back\n",
+              static_cast<unsigned long long>(look_ups), static_cast<unsigned long long>(hits),
+              static_cast<unsigned long long>(write_backs));
+  return mine.good ? 0 : 1;
+}
