@@ -16,7 +16,7 @@
 namespace {
 
 struct Outcome {
-  bool good = false;
+  int status = 2;  ///< 0: as expected; 1: not so; 2: it could not be run
   warpline::Cycle cycles = 0;
   std::size_t checks = 0, failed = 0;
 };
@@ -53,7 +53,8 @@ Outcome run(const std::string& launch_file, const warpline::GpuConfig& config,
     std::fprintf(stderr, "%s waits for %s\n", end.waits[i].who.c_str(), end.waits[i].what.c_str());
   const bool ended = end.outcome == warpline::RunOutcome::quiescent;
   const bool reconciled = ended && gpu.unreconciled().empty();
-  outcome.good = reconciled && end.failures.empty() && end.input_faults.empty() && gpu.faults().empty();
+  if (!end.input_faults.empty()) return outcome;
+  outcome.status = reconciled && end.failures.empty() && gpu.faults().empty() ? 0 : 1;
   outcome.cycles = gpu.now();
   outcome.checks = end.checks;
   outcome.failed = end.failed_checks;
@@ -102,7 +103,7 @@ int sc_main(int argc, char* argv[]) {
   });
 
   const Outcome theirs = run(argv[1], config.value(), nullptr);
-  if (!theirs.good) return 1;
+  if (theirs.status != 0) return theirs.status;
   const Outcome mine = run(argv[1], config.value(), driver);
 
   std::printf("%s on %s\n", std::filesystem::path(argv[1]).filename().c_str(), config.value().name.c_str());
@@ -117,5 +118,5 @@ int sc_main(int argc, char* argv[]) {
   std::printf("  MyL2: %llu look-ups, %llu hits, %llu lines written back\n",
               static_cast<unsigned long long>(look_ups), static_cast<unsigned long long>(hits),
               static_cast<unsigned long long>(write_backs));
-  return mine.good ? 0 : 1;
+  return mine.status;
 }

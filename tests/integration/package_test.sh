@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# The installed package as a stranger finds it: other projects build against it, outside the tree, after it was moved.
+#   package_test.sh STEP SOURCE_FOLDER BUILD_FOLDER COMPILER COMPILER_FLAGS
+# Step `install` comes first; the others use what it left in BUILD_FOLDER/tests/integration/package.
+set -euo pipefail
+step=$1 source=$2 tree=$3 compiler=$4 flags=$5
+package=$tree/tests/integration/package
+prefix=$package/prefix
+work=$package/$step
+
+fail() { echo "$*" >&2; exit 1; }
+# expect STATUS COMMAND...: its output to the file `out`.
+expect() {
+  local wanted=$1 status=0
+  shift
+  "$@" >"$work/out" 2>&1 || status=$?
+  cat "$work/out"
+  [ $status -eq "$wanted" ] || fail "status $status instead of $wanted: $*"
+}
+says() { grep -qE -- "$1" "$work/out" || fail "the output has no line that matches: $1"; }
+# build NAME: an installed example, in a copy that has nothing of the tree around it.
+build() {
+  cp -r "$prefix/share/doc/warpline/examples/$1" "$work/$1"
+  cmake -S "$work/$1" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" \
+    -DCMAKE_PREFIX_PATH="$prefix"
+  cmake --build "$work/build"
+  if grep -F -e "$source/rtl_models" -e "$source/platform" -e "$tree/include" "$work/build/build.ninja"; then
+    fail "it uses the source tree"
+  fi
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+
+case $step in
+  install)
+    rm -rf "$prefix"
+    cmake --install "$tree" --prefix "$work/where_it_was" >"$work/log" || { cat "$work/log"; exit 1; }
+    mv "$work/where_it_was" "$prefix"
+    if grep -rlIF -e "$source/" -e "$work" "$prefix/lib"*/cmake "$prefix/lib"*/pkgconfig; then
+      fail "these files know where they were"
+    fi
+    ;;
+  command)
+    expect 0 "$prefix/bin/warpline" run "$prefix/share/warpline/kernels/vecadd.toml" --gpu v100
+    says '1 of 1 results as expected'
+    ;;
+  embed)
+    build embed
+    expect 0 "$work/build/embed"
+    says 'shader +256 +2048 +0 +0 '
+    says 'L1 local/global +[1-9][0-9]* +[1-9]'
+    expect 0 "$work/build/embed" v100 l2.slices=5 dram.channels=7
+    expect 2 "$work/build/embed" mini l2.slies=5
+    says 'did you mean "slices"'
+    ;;
+  custom_l2)
+    build custom_l2
+    for kernel in vecadd histogram transpose; do
+      expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/$kernel.toml"
+      says '^ +MyL2 +[0-9]+ cycles +([0-9]+) of \1 results as expected'
+    done
+    # The slice's own latency is in the result.
+    cycles() { "$work/build/custom_l2" "$prefix/share/warpline/kernels/vecadd.toml" "$1" | sed -n 's/^ *MyL2 *\([0-9]*\) cycles.*/\1/p'; }
+    quick=$(cycles 10) slow=$(cycles 500)
+    [ "$slow" -ge $((quick + 490)) ] || fail "a latency of 500 ns takes $slow cycles, one of 10 ns $quick"
+    expect 2 "$work/build/custom_l2" no_such_file.toml
+    says 'no_such_file.toml'
+    ;;
+  pkg_config)
+    # Strict, and with nothing but the flags that pkg-config gives.
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
+    pkg-config --exact-version="$(sed -n 's/^project(warpline VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")" warpline
+    cp "$prefix"/share/doc/warpline/examples/embed/*.{h,cpp} "$work"
+    # shellcheck disable=SC2046,SC2086
+    $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror "$work"/*.cpp $(pkg-config --cflags --libs warpline) \
+      -o "$work/embed"
+    expect 0 "$work/embed"
+    ;;
+  versions)
+    printf 'cmake_minimum_required(VERSION 3.25)\nproject(p CXX)\nfind_package(warpline ${WANTED} REQUIRED)\n' \
+      >"$work/CMakeLists.txt"
+    for wanted in 9 0.9 1; do
+      expect 1 cmake -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
+      says "compatible with requested version \"$wanted\""
+    done
+    for wanted in 0.1 0.1.0; do
+      rm -rf "$work/build"
+      expect 0 cmake -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
+    done
+    ;;
+  headers)
+    # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
+    cd "$prefix/include"
+    alone=()
+    for header in $(find warpline -name '*.h' | sort); do
+      printf '#include "%s"\n' "$header" >>"$work/all.cpp"
+      for top in rtl_models platform; do
+        own=$source/$top/${header#warpline/}
+        [ -f "${own%.h}.cpp" ] || continue
+        grep -m1 '#include' "${own%.h}.cpp" | grep -qF "\"$header\"" && continue 2
+      done
+      alone+=("$header")
+    done
+    # shellcheck disable=SC2016
+    printf '%s\n' "${alone[@]}" | xargs -P "$(nproc)" -I{} sh -c \
+      'echo "#include \"{}\"" | '"$compiler $flags"' -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. -x c++ -'
+    $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. "$work/all.cpp"
+    ;;
+  *) fail "no step '$step'" ;;
+esac
