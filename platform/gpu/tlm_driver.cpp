@@ -46,10 +46,23 @@ RunOutcome SystemCDriver::run_until(Cycle limit) {
   } else {
     sc_core::sc_start(left, sc_core::SC_EXIT_ON_STARVATION);
   }
+  if (ended_) catch_up();
   module_.rethrow();
   // Whatever foreign modules still did, the limit ended it; or nobody did anything any more.
   if (!ended_ && (thread_waits_ || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;
   return module_.outcome();
+}
+
+/// The engine may be ahead of SystemC's time by then: lets that pass, for whoever else lives in it.
+void SystemCDriver::catch_up() {
+  const sc_core::sc_time end = module_.tick_of(module_.engine().now());
+  if (end <= sc_core::sc_time_stamp()) return;
+  const sc_core::sc_time left = end - sc_core::sc_time_stamp();
+  if (thread_waits_) {
+    sc_core::wait(left);
+  } else {
+    sc_core::sc_start(left);
+  }
 }
 
 /// From now to the end of cycle `limit`, or as long as SystemC's time allows.

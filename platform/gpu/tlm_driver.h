@@ -31,6 +31,7 @@ class SystemCDriver final : public NetlistDriver {
 
  private:
   void went_idle(RunOutcome outcome);
+  void catch_up();
   [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
   EngineModule module_;
   SliceMaker make_slice_;

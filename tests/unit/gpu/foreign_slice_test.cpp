@@ -1,0 +1,169 @@
+// A GPU with L2 slices that are not ours, and a GPU that is run from within a simulation. One simulation per
+// process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../fabric/foreign_modules.h"
+#include "harness.h"
+#include "warpline/gpu/tlm_driver.h"
+
+namespace warpline::testing {
+namespace {
+
+using test::preset;
+
+GeneratorParameters stream() {
+  GeneratorParameters p;
+  p.kind = "stream";
+  p.footprint = 64 * 1024;
+  p.accesses = 50;
+  p.grid = {7, 1, 1};
+  p.block = {64, 1, 1};
+  p.base = 0x7F0000000000ULL;
+  return p;
+}
+
+RunOptions options(std::shared_ptr<NetlistDriver> driver, Cycle max_cycles = kNever) {
+  RunOptions o;
+  o.tags_only = true;
+  o.driver = std::move(driver);
+  o.max_cycles = max_cycles;
+  return o;
+}
+
+GpuConfig config() {
+  return preset("mini", {{"sms=2"}, {"l2.slices=3"}, {"dram.channels=5"}});
+}
+
+/// A driver whose slices are foreign memories that answer in this way.
+std::shared_ptr<SystemCDriver> with_slices(std::deque<ForeignTarget>& slices, Way way) {
+  auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+  driver->replace_slices([&slices, way](const SliceSite& site) {
+    SliceSockets sockets;
+    sockets.from_crossbar =
+        &slices.emplace_back(site.name.c_str(), way, sc_core::sc_time(7, sc_core::SC_NS)).socket;
+    return sockets;
+  });
+  return driver;
+}
+
+/// Time passes in the simulation whatever the GPU does.
+struct Clocked final : sc_core::sc_module {
+  explicit Clocked(const sc_core::sc_module_name& name) : sc_module(name) {}
+  sc_core::sc_clock clock{"clock", 3, sc_core::SC_NS};
+};
+
+TEST(ForeignSlices, RunKernelsInWhateverWayTheyAnswer) {
+  std::deque<ForeignTarget> slices;
+  GpuPlatform gpu(config(), options(with_slices(slices, Way::called)));
+  gpu.map_everything();
+  const auto kernel = make_generator(stream());
+  const LaunchResult first = gpu.launch(*kernel);
+  EXPECT_EQ(first.outcome, RunOutcome::quiescent);
+  EXPECT_GT(first.cycles, 100U);
+  EXPECT_THAT(gpu.unreconciled(), ::testing::IsEmpty());
+  EXPECT_EQ(slices.size(), 3U);
+  EXPECT_STREQ(slices[2].name(), "gpu.l2_2");
+  const test::AllCounters counters(gpu);
+  EXPECT_GT(counters.total("crossbar.read_sectors_requested"), 0U);
+  EXPECT_EQ(counters.values().count("l2[0].sector_accesses"), 0U) << "ours are not there";
+}
+
+TEST(ForeignSlices, OneThatIsSilentIsADeadlockThatNamesItsSocket) {
+  std::deque<ForeignTarget> slices;
+  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent)));
+  gpu.map_everything();
+  const auto kernel = make_generator(stream());
+  const LaunchResult result = gpu.launch(*kernel);
+  EXPECT_EQ(result.outcome, RunOutcome::deadlock);
+  EXPECT_THAT(result.waits,
+              ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
+}
+
+TEST(ForeignSlices, OneThatIsSilentWhileOthersGoOnIsFoundByTheCycleLimit) {
+  std::deque<ForeignTarget> slices;
+  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent), 5000));
+  const Clocked clocked("clocked");
+  gpu.map_everything();
+  const auto kernel = make_generator(stream());
+  const LaunchResult result = gpu.launch(*kernel);
+  EXPECT_EQ(result.outcome, RunOutcome::cycle_limit);
+  EXPECT_THAT(result.waits,
+              ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
+  EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(5001, sc_core::SC_NS));
+}
+
+TEST(ForeignSlices, WhoseSocketsDoNotFitAreRefused) {
+  const auto message = [](SliceSockets sockets) -> std::string {
+    const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+    driver->replace_slices([&](const SliceSite& site) {
+      EXPECT_EQ(site.dram_channels, 2U);
+      EXPECT_EQ(site.vidmem, nullptr) << "a run without data";
+      return sockets;
+    });
+    GpuPlatform gpu(config(), options(driver));
+    try {
+      gpu.build();
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return {};
+  };
+  ForeignTarget target("target", Way::called, sc_core::sc_time(1, sc_core::SC_NS));
+  struct Unused final : sc_core::sc_module {
+    explicit Unused(const sc_core::sc_module_name& name) : sc_module(name) {}
+    IdleInitiator socket{"socket"};
+  } initiator("initiator");
+  EXPECT_EQ(message({}), "l2_0: an L2 slice needs a socket from_crossbar");
+  EXPECT_EQ(message({&target.socket, {&initiator.socket}, nullptr}),
+            "l2_0: an L2 slice has no socket to_dram, or one for each of its 2 channels, not 1");
+}
+
+/// Launches from a thread of the simulation.
+struct Host final : sc_core::sc_module {
+  Host(const sc_core::sc_module_name& name, GpuPlatform& platform) : sc_module(name), gpu(platform) {
+    SC_HAS_PROCESS(Host);
+    SC_THREAD(run);
+  }
+  void run() {
+    for (int i = 0; i < 3; ++i) {
+      wait(sc_core::sc_time(100, sc_core::SC_NS));
+      const auto kernel = make_generator(stream());
+      results.push_back(gpu.launch(*kernel));
+    }
+    done = sc_core::sc_time_stamp();
+  }
+  GpuPlatform& gpu;
+  std::vector<LaunchResult> results;
+  sc_core::sc_time done;
+};
+
+TEST(GpuInSystemC, IsLaunchedByAThreadWhileOthersGoOn) {
+  GpuPlatform plain(config(), options(nullptr));
+  plain.map_everything();
+  std::vector<Cycle> cycles;
+  for (int i = 0; i < 3; ++i) {
+    const auto kernel = make_generator(stream());
+    cycles.push_back(plain.launch(*kernel).cycles);
+  }
+
+  const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+  GpuPlatform gpu(config(), options(driver));
+  gpu.map_everything();
+  gpu.build();
+  const Clocked clocked("clocked");
+  Host host("host", gpu);
+  sc_core::sc_start(1, sc_core::SC_MS);
+  ASSERT_EQ(host.results.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(host.results[i].outcome, RunOutcome::quiescent);
+    EXPECT_EQ(host.results[i].cycles, cycles[i]) << i;
+  }
+  // A launch begins and ends in the middle of a cycle of 1 ns.
+  EXPECT_NEAR(host.done.to_seconds() * 1e9, static_cast<double>(300 + cycles[0] + cycles[1] + cycles[2]), 3);
+  EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(1, sc_core::SC_MS)) << "nobody else is stopped";
+  EXPECT_EQ(test::AllCounters(plain).values(), test::AllCounters(gpu).values());
+}
+
+}  // namespace
+}  // namespace warpline::testing
