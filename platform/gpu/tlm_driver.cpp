@@ -5,7 +5,7 @@
 namespace warpline {
 namespace {
 
-/// It runs to the end of what it was asked for, so nobody sees how far ahead of SystemC it is.
+/// A launch from outside the simulation runs to its end, so nobody sees how far ahead of SystemC it is.
 constexpr Cycle kAhead = 1023;
 
 }  // namespace
@@ -14,7 +14,6 @@ SystemCDriver::SystemCDriver(const ClockParameters& clocks, HopTransport transpo
                              std::uint64_t seed)
     : module_("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed) {
   module_.keep_exceptions();
-  module_.run_ahead(kAhead);
   module_.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
 }
 
@@ -36,10 +35,11 @@ void SystemCDriver::went_idle(RunOutcome outcome) {
 RunOutcome SystemCDriver::run_until(Cycle limit) {
   module_.set_limit(limit);
   if (module_.engine().next_tick() > limit) return module_.engine().run_until(limit);
-  module_.wake();
-  ended_ = false;
   const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
   thread_waits_ = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
+  module_.run_ahead(thread_waits_ ? 0 : kAhead);
+  ended_ = false;
+  module_.wake();
   const sc_core::sc_time left = time_until(limit);
   if (thread_waits_) {
     sc_core::wait(left, idle_);
