@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "cpu_time.h"
 #include "stream_kernel.h"
@@ -93,5 +94,10 @@ int run() {
 
 int main() {
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
-  return warpline::bench::run();
+  try {
+    return warpline::bench::run();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "transport_bench: %s\n", e.what());
+    return 1;
+  }
 }

@@ -18,7 +18,7 @@ void SocketProbe::begun(Watched& on, std::uint64_t id, unsigned beats, const sc_
 }
 
 void SocketProbe::ended(Watched& on, sc_core::sc_time& delay) {
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   const Cycle free = engine_.freed_by_end_at(now + delay);
   const Cycle told =
       rule_({engine_.cycle_of(now), on.wire_free, free, on.channel.sender, on.channel.receiver});

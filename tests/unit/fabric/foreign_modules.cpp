@@ -10,7 +10,7 @@ using tlm::tlm_phase;
 using tlm::tlm_sync_enum;
 
 ForeignInitiator::ForeignInitiator(const sc_core::sc_module_name& name, std::vector<Access> what,
-                                   Habits habits)
+                                   const Habits& habits)
     : sc_module(name), accesses(std::move(what)), habits_(habits) {
   socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
   SC_HAS_PROCESS(ForeignInitiator);
@@ -92,7 +92,7 @@ void ForeignInitiator::finish(tlm_generic_payload& payload) {
   payload.release();
 }
 
-ForeignTarget::ForeignTarget(const sc_core::sc_module_name& name, Way way, sc_core::sc_time pace)
+ForeignTarget::ForeignTarget(const sc_core::sc_module_name& name, Way way, const sc_core::sc_time& pace)
     : sc_module(name), way_(way), pace_(pace) {
   socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
   SC_HAS_PROCESS(ForeignTarget);
@@ -195,7 +195,7 @@ void ForeignTarget::end_request() {
 
 void ForeignTarget::respond() {
   if (waiting_.empty() || responding_ != nullptr) return;
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   if (const sc_core::sc_time from = std::max(waiting_.front().second, free_); from > now) {
     respond_.notify(from - now);
     return;

@@ -30,7 +30,7 @@ class ForeignInitiator final : public sc_core::sc_module,
     sc_core::sc_time late = sc_core::SC_ZERO_TIME;  ///< from BEGIN_RESP to END_RESP; zero: TLM_COMPLETED
     bool nested = false;  ///< sends its next request from within the call that ends the one before
   };
-  ForeignInitiator(const sc_core::sc_module_name& name, std::vector<Access> accesses, Habits habits);
+  ForeignInitiator(const sc_core::sc_module_name& name, std::vector<Access> accesses, const Habits& habits);
   tlm::tlm_initiator_socket<256> socket{"socket"};
   std::vector<Access> accesses;
   std::size_t freed = 0;
@@ -75,7 +75,7 @@ enum class Way : std::uint8_t {
 /// A memory of the base protocol that knows nothing of our extension.
 class ForeignTarget final : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
  public:
-  ForeignTarget(const sc_core::sc_module_name& name, Way way, sc_core::sc_time pace);
+  ForeignTarget(const sc_core::sc_module_name& name, Way way, const sc_core::sc_time& pace);
   tlm::tlm_target_socket<256> socket{"socket"};
   std::map<std::uint64_t, std::uint8_t> memory;
 

@@ -26,8 +26,8 @@ std::string text(A... parts) {
 
 /// L2 with memory behind; an L1 and a crossbar above if wanted; a foreign initiator on top.
 struct FromForeign {
-  FromForeign(const std::string& name, std::vector<Access> accesses, ForeignInitiator::Habits habits, bool l1,
-              TickMode mode, ChannelParameters channel)
+  FromForeign(const std::string& name, std::vector<Access> accesses, const ForeignInitiator::Habits& habits,
+              bool l1, TickMode mode, ChannelParameters channel)
       : engine(text(name, "_engine").c_str(), 987, HopTransport::direct, mode),
         initiator(text(name, "_initiator").c_str(), std::move(accesses), habits),
         checker(text(name, "_checker").c_str()),
