@@ -74,6 +74,8 @@ class Carrier {
   /// A message of one or more beats starts in cycle t. Returns the cycle in which the channel can
   /// take a next message if that is known already, else kNever; then end() follows.
   virtual Cycle begin(Cycle t, const M& message) = 0;
+  /// Messages that have begun and that no receiving port counts yet.
+  [[nodiscard]] virtual std::size_t occupancy() const { return 0; }
 };
 
 /// Whoever put a carrier's messages into a receiving port, and waits to hear when it may put the next.
@@ -123,7 +125,9 @@ class alignas(64) Out final : public PortBase {
     carrier_ = &carrier;
     owner_.engine().note_binding();
   }
-  [[nodiscard]] std::size_t occupancy() const override { return 0; }
+  [[nodiscard]] std::size_t occupancy() const override {
+    return carrier_ != nullptr ? carrier_->occupancy() : 0;
+  }
   [[nodiscard]] Cycle lookahead() const override { return carrier_ != nullptr ? 1 : kNever; }
   [[nodiscard]] std::string problem() const override {
     return bound() ? std::string{} : path() + ": not bound";

@@ -36,6 +36,9 @@ class ClockDomain {
   [[nodiscard]] Cycle cycles_in(std::uint64_t edges) const {
     return unit_ ? edges : edges * numerator_ / denominator_;
   }
+  friend bool operator==(const ClockDomain& a, const ClockDomain& b) {
+    return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
+  }
 
  private:
   std::uint64_t numerator_ = 1;

@@ -35,7 +35,9 @@ void EngineModule::wake() {
   if (tick_of(next) < now) {
     WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
     lead_ = time_.first_tick_from(now) - next;
+    pins_.rephase();
   }
+  pins_.start_clocks();
   tick_.notify(tick_of(next) - now);
 }
 
@@ -69,8 +71,24 @@ void EngineModule::run() {
     wake();
     return;
   }
+  waits_for_pins_ = outcome == RunOutcome::deadlock && pins_.in_flight();
+  if (!waits_for_pins_) come_to_rest(outcome);
+}
+
+void EngineModule::come_to_rest(RunOutcome outcome) {
   outcome_ = outcome;
   if (on_idle_) on_idle_(outcome);
+}
+
+bool EngineModule::active() const {
+  if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
+  return pins_.in_flight() && cycle_of(sc_core::sc_time_stamp()) <= last_;
+}
+
+void EngineModule::note_clock() {
+  if (!waits_for_pins_ || cycle_of(sc_core::sc_time_stamp()) <= last_) return;
+  waits_for_pins_ = false;
+  come_to_rest(RunOutcome::cycle_limit);
 }
 
 std::vector<Wait> EngineModule::explain() const {

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <systemc>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "warpline/fabric/engine.h"
 #include "warpline/fabric/tlm_payload.h"
+#include "warpline/fabric/tlm_pin_clock.h"
 #include "warpline/fabric/tlm_time.h"
 
 namespace warpline {
@@ -54,6 +56,12 @@ class EngineModule : public sc_core::sc_module {
   void run_ahead(Cycle cycles) { ahead_ = cycles; }
   [[nodiscard]] HopTransport transport() const { return transport_; }
   [[nodiscard]] TransactionPool& transactions() { return transactions_; }
+  /// The hops that are opened as pins, and their clocks.
+  [[nodiscard]] Pins& pins() { return pins_; }
+  /// Whether it has work within the limit: ticks, or messages on the wires between two ends of ours.
+  [[nodiscard]] bool active() const;
+  /// A clock of its pins has gone by: whoever waits for wires past the limit is told.
+  void note_clock();
   /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for
   /// the world outside, or for ever; or what on_idle() says.
   [[nodiscard]] RunOutcome outcome() const { return outcome_; }
@@ -96,6 +104,7 @@ class EngineModule : public sc_core::sc_module {
   };
   void start_of_simulation() override { wake(); }
   void run();
+  void come_to_rest(RunOutcome outcome);
   RunOutcome run_engine(Cycle limit);
   void make_calls();
   [[nodiscard]] Cycle limit(Cycle now) const;
@@ -107,6 +116,8 @@ class EngineModule : public sc_core::sc_module {
   Engine engine_;
   TransactionPool transactions_;
   Cycle ahead_ = 0;
+  Pins pins_{*this};
+  bool waits_for_pins_ = false;
   bool in_step_ = false;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;

@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "warpline/fabric/tlm_pins.h"
+
+namespace warpline {
+
+PinInitiator::PinInitiator(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+                           Out<RequestMessage>& out, In<ResponseMessage>& in, bool with_data)
+    : PinEnd(name, engine, wires, wires.request, wires.response, with_data), out_(out), in_(in) {
+  out.bind(static_cast<Carrier<RequestMessage>&>(*this));
+  in.bind(static_cast<Upstream&>(*this), wires.response.parameters, wires.response.domain.domain());
+}
+
+PinPass* PinInitiator::find(std::uint64_t identifier) {
+  if (identifier >= passes_.size() || passes_[identifier]->request == nullptr) return nullptr;
+  return passes_[identifier].get();
+}
+
+Cycle PinInitiator::begin(Cycle t, const RequestMessage& message) {
+  if (unused_.empty()) {
+    unused_.push_back(passes_.size());
+    passes_.push_back(std::make_unique<PinPass>());
+    passes_.back()->identifier = unused_.back();
+  }
+  PinPass& pass = *passes_[unused_.back()];
+  unused_.pop_back();
+  pass.enter(*message.request);
+  pass.sent = pass.arrived = pass.taken = pass.answering = false;
+  sending_ = &pass;
+  if (paired_) depart();
+  PinMessage wires = describe_request(*message.request, wires_.request.parameters.width, with_data_);
+  wires.identifier = pass.identifier;
+  driver_.start(t, wires);
+  return kNever;
+}
+
+void PinInitiator::arrive(PinPass& pass) {
+  if (!pass.arrived) land();
+  pass.arrived = true;
+}
+
+void PinInitiator::free(Cycle c) {
+  out_.end(c);
+  engine_.wake();
+}
+
+bool PinInitiator::admit(PinMessage& message) {
+  PinPass* pass = find(message.identifier);
+  if (pass == nullptr || !pass->sent) {
+    protest("an answer with identifier " + std::to_string(message.identifier) +
+            ", which no request has that was sent and is not answered");
+    return false;
+  }
+  const Request& r = *pass->request;
+  message.command = r.command;
+  message.line = r.line.value;
+  message.sectors = r.sectors;
+  message.carries = r.command == Command::read;
+  message.beats = ResponseMessage{pass->request}.beats(wires_.response.parameters.width);
+  return true;
+}
+
+Cycle PinInitiator::arrived(Cycle t, PinMessage& message) {
+  PinPass& pass = *find(message.identifier);
+  Request* r = pass.request;
+  take_answer(pass, message);
+  if (paired_) arrive(pass);
+  if (pass.answering) peer_->land();
+  pass.leave();
+  pass.request = nullptr;
+  unused_.push_back(pass.identifier);
+  const Cycle free = in_.begin(t, {r});
+  engine_.wake();
+  return free;
+}
+
+void PinInitiator::take_answer(const PinPass& pass, const PinMessage& message) {
+  Request& r = *pass.request;
+  if (message.error) {
+    r.status = Status::address_error;
+  } else if (!pass.taken) {
+    r.status = Status::ok;
+    if (r.command != Command::read && r.command != Command::write) {
+      r.status = Status::address_error;
+      protest(
+          "the receiver takes an atomic or cache maintenance without an error, and cannot know what it is");
+    }
+  }
+  if (with_data_ && r.command == Command::read && !message.error)
+    copy_sectors(r.data.data(), message.data.data(), r.sectors);
+}
+
+void PinInitiator::explain(std::vector<Wait>& waits) const {
+  PinEnd::explain(waits);
+  const std::size_t unanswered = passes_.size() - unused_.size();
+  if (!paired_ && unanswered != 0)
+    waits.push_back({wires_.hop(), std::to_string(unanswered) +
+                                       " requests that the other side of the pins has not answered"});
+}
+
+}  // namespace warpline
