@@ -8,6 +8,7 @@
 #include "hop_maker.h"
 #include "warpline/base/random.h"
 #include "warpline/fabric/tlm_initiator.h"
+#include "warpline/fabric/tlm_pins.h"
 #include "warpline/fabric/tlm_target.h"
 
 namespace warpline::testing {
@@ -23,15 +24,21 @@ class NoUntimedAccess final : public UntimedAccess {
 };
 
 /// Makes hops of sockets: bound to each other, or, with the given chance in percent, through a foreign
-/// module: a checker of the protocol.
+/// module: a checker of the protocol; or, with another chance, hops of pins.
 class SocketHops final : public HopMaker {
  public:
-  SocketHops(EngineModule& engine, unsigned foreign_percent, std::uint64_t seed)
-      : engine_(engine), foreign_percent_(foreign_percent), random_(seed) {}
+  SocketHops(EngineModule& engine, unsigned foreign_percent, unsigned pins_percent, std::uint64_t seed)
+      : engine_(engine), foreign_percent_(foreign_percent), pins_percent_(pins_percent), random_(seed) {}
 
   void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
            Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
            const ChannelParameters& response) override {
+    if (random_.below(100) < pins_percent_) {
+      const char* name = sc_core::sc_gen_unique_name("pins");
+      const PinHop::Ports ports{request_out, request_in, response_out, response_in, {request, response}};
+      pins_.push_back(std::make_unique<PinHop>(name, engine_, name, ports));
+      return;
+    }
     hops_.push_back(std::make_unique<Hop>(sc_core::sc_gen_unique_name("hop"), engine_, untimed_, request_out,
                                           request_in, request, response_out, response_in, response));
     Hop& h = *hops_.back();
@@ -51,7 +58,9 @@ class SocketHops final : public HopMaker {
     for (const auto& h : hops_) n += h->initiator.is_direct();
     return n;
   }
+  /// Hops of sockets.
   [[nodiscard]] std::size_t hops() const { return hops_.size(); }
+  [[nodiscard]] std::size_t pins() const { return pins_.size(); }
 
  private:
   struct Hop final : sc_core::sc_module {
@@ -70,9 +79,11 @@ class SocketHops final : public HopMaker {
   };
   EngineModule& engine_;
   unsigned foreign_percent_;
+  unsigned pins_percent_;
   Random random_;
   NoUntimedAccess untimed_;
   std::vector<std::unique_ptr<Hop>> hops_;
+  std::vector<std::unique_ptr<PinHop>> pins_;
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
 };
 

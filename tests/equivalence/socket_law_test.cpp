@@ -15,16 +15,21 @@ namespace {
 struct Variant {
   const char* name;
   HopTransport transport;
-  unsigned foreign_percent;
+  unsigned foreign_percent;  ///< of the hops of sockets
+  unsigned pins_percent;     ///< of all hops
   TickMode mode;
 };
 
 constexpr Variant kVariants[] = {
-    {"negotiated", HopTransport::direct, 0, TickMode::lazy},
-    {"some foreign", HopTransport::direct, 40, TickMode::lazy},
-    {"all sockets", HopTransport::socket, 0, TickMode::lazy},
-    {"sockets, some foreign, every cycle", HopTransport::socket, 50, TickMode::every_cycle},
-    {"some foreign, shuffled", HopTransport::direct, 50, TickMode::spurious_and_shuffled},
+    {"negotiated", HopTransport::direct, 0, 0, TickMode::lazy},
+    {"some foreign", HopTransport::direct, 40, 0, TickMode::lazy},
+    {"all sockets", HopTransport::socket, 0, 0, TickMode::lazy},
+    {"sockets, some foreign, every cycle", HopTransport::socket, 50, 0, TickMode::every_cycle},
+    {"some foreign, shuffled", HopTransport::direct, 50, 0, TickMode::spurious_and_shuffled},
+    {"all pins", HopTransport::direct, 0, 100, TickMode::lazy},
+    {"pins, sockets and direct", HopTransport::direct, 50, 33, TickMode::lazy},
+    {"pins and sockets, every cycle", HopTransport::socket, 20, 50, TickMode::every_cycle},
+    {"pins, sockets and direct, shuffled", HopTransport::direct, 50, 50, TickMode::spurious_and_shuffled},
 };
 
 /// One netlist in SystemC.
@@ -32,7 +37,7 @@ struct Carried {
   Carried(const Shape& shape, const Variant& v, std::uint64_t seed)
       : module(sc_core::sc_gen_unique_name("engine"), 700 + static_cast<unsigned>(seed * 37 % 1000),
                v.transport, v.mode, seed),
-        hops(module, v.foreign_percent, seed),
+        hops(module, v.foreign_percent, v.pins_percent, seed),
         netlist(shape, module.engine(), hops) {}
   EngineModule module;
   SocketHops hops;
@@ -52,7 +57,7 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
     for (const Variant& v : kVariants) runs.back().push_back(std::make_unique<Carried>(shape, v, seed));
   }
   sc_core::sc_start();
-  std::uint64_t checked = 0;
+  std::uint64_t checked = 0, pins = 0;
   for (std::uint64_t seed = slice.first; seed < slice.end(); ++seed) {
     Netlist reference(Shape(seed), TickMode::lazy, 1, Clusters::one);
     ASSERT_EQ(reference.run(), RunOutcome::quiescent);
@@ -67,6 +72,7 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
       ASSERT_EQ(differences(expected, run.netlist.trace()), std::vector<std::string>{});
       const bool sockets = kVariants[v].transport == HopTransport::socket;
       EXPECT_EQ(run.hops.direct(), sockets ? 0 : run.hops.hops() - run.hops.checkers().size());
+      pins += run.hops.pins();
       EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
       EXPECT_EQ(run.module.transactions().in_use(), 0U);
       for (const auto& checker : run.hops.checkers()) {
@@ -77,6 +83,7 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
     }
   }
   EXPECT_GT(checked, 1000U) << "requests passed the protocol checkers";
+  EXPECT_GT(pins, 10U) << "hops were pins";
   std::cout << "law: " << transactions << " random transactions, each in " << std::size(kVariants)
             << " ways\n";
 }
