@@ -80,7 +80,7 @@ void PinDriver::put() {
 void PinDriver::watch() {
   if (!asking_) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  const Cycle c = engine_.first_tick_from(now + sc_core::sc_get_time_resolution());
+  const Cycle c = engine_.freed_by_end_at(now);
   settled_.notify(engine_.tick_of(c) - sc_core::sc_get_time_resolution() - now);
 }
 

@@ -2,6 +2,7 @@
 // and every datum and counter is equal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "differences.h"
@@ -32,6 +33,11 @@ constexpr Variant kVariants[] = {
     {"pins, sockets and direct, shuffled", HopTransport::direct, 50, 50, TickMode::spurious_and_shuffled},
 };
 
+/// Wires cost many times what calls do: every third netlist has them.
+bool applies(const Variant& v, std::uint64_t seed) {
+  return v.pins_percent == 0 || seed % 3 == 0;
+}
+
 /// One netlist in SystemC.
 struct Carried {
   Carried(const Shape& shape, const Variant& v, std::uint64_t seed)
@@ -54,7 +60,8 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
     const Shape shape(seed);
     for (const auto& list : shape.items) transactions += list.size();
     runs.emplace_back();
-    for (const Variant& v : kVariants) runs.back().push_back(std::make_unique<Carried>(shape, v, seed));
+    for (const Variant& v : kVariants)
+      runs.back().push_back(applies(v, seed) ? std::make_unique<Carried>(shape, v, seed) : nullptr);
   }
   sc_core::sc_start();
   std::uint64_t checked = 0, pins = 0;
@@ -63,6 +70,7 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
     ASSERT_EQ(reference.run(), RunOutcome::quiescent);
     const std::vector<std::string> expected = reference.trace();
     for (std::size_t v = 0; v < std::size(kVariants); ++v) {
+      if (!applies(kVariants[v], seed)) continue;
       Carried& run = *runs[seed - slice.first][v];
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kVariants[v].name);
       if (run.module.outcome() != RunOutcome::quiescent || !run.netlist.engine.quiescent()) {
@@ -84,8 +92,10 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
   }
   EXPECT_GT(checked, 1000U) << "requests passed the protocol checkers";
   EXPECT_GT(pins, 10U) << "hops were pins";
-  std::cout << "law: " << transactions << " random transactions, each in " << std::size(kVariants)
-            << " ways\n";
+  std::cout << "law: " << transactions << " random transactions, each in "
+            << std::count_if(std::begin(kVariants), std::end(kVariants),
+                             [](const Variant& v) { return v.pins_percent == 0; })
+            << " ways, every third in " << std::size(kVariants) << "\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Slices, SocketLaw, ::testing::Range(0U, kLawSlices));

@@ -84,6 +84,7 @@ class Requester final : public Component {
   }
   [[nodiscard]] bool busy() const override { return received_ != items_.size(); }
   void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "answers"}); }
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
 
   Out<RequestMessage> out;
   In<ResponseMessage> in;
