@@ -24,13 +24,9 @@ struct LaterOption {
   const char* name;
   bool takes_value;
 };
-constexpr LaterOption kLaterOptions[] = {{"--wave", true},
-                                         {"--probe", true},
-                                         {"--pins", true},
-                                         {"--timeline", true},
-                                         {"--fast-forward", true},
-                                         {"--jitter", true},
-                                         {"--check-consistency", false}};
+constexpr LaterOption kLaterOptions[] = {{"--wave", true},     {"--probe", true},
+                                         {"--timeline", true}, {"--fast-forward", true},
+                                         {"--jitter", true},   {"--check-consistency", false}};
 
 /// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
 const CLI::Validator kWholeNumber(
@@ -86,6 +82,11 @@ class CommandLine {
     run_->add_option("--transport", request_.transport,
                      "how hops are carried: fast (port to port) or at (TLM-2.0 sockets); lt is not built yet")
         ->capture_default_str();
+    run_->add_option(
+            "--pins", request_.pins,
+            "opens hops as clocked wires: those whose name matches, such as \"l2[0].from_crossbar\" or "
+            "\"dram*\"; may be repeated")
+        ->allow_extra_args(false);
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");
     run_->add_option("--seed", request_.seed, "of all random choices of the model")
@@ -130,6 +131,11 @@ class CommandLine {
         print_error(name + " is not built yet");
         return kBadInput;
       }
+    if (request_.transport == "lt" && !request_.pins.empty()) {
+      print_error("--pins opens hops of a timed run; --transport lt has no cycles that wires could show",
+                  "--transport fast or at");
+      return kBadInput;
+    }
     if (request_.transport == "lt") {
       print_error("--transport lt is not built yet", "--transport fast and at are");
       return kBadInput;

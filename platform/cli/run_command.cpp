@@ -11,6 +11,7 @@
 #include "warpline/cli/progress.h"
 #include "warpline/config/files.h"
 #include "warpline/config/loader.h"
+#include "warpline/gpu/hop_names.h"
 #include "warpline/gpu/launch_runner.h"
 #include "warpline/gpu/tlm_driver.h"
 
@@ -90,9 +91,11 @@ class Run {
     options.tags_only = request_.tags_only || plan_->without_data;
     options.seed = request_.seed;
     options.max_cycles = request_.max_cycles;
-    if (request_.transport == "at")
-      options.driver = std::make_shared<SystemCDriver>(config_->clocks, HopTransport::socket, TickMode::lazy,
-                                                       request_.seed);
+    const bool sockets = request_.transport == "at";
+    if (sockets || !request_.pins.empty())
+      options.driver = std::make_shared<SystemCDriver>(config_->clocks,
+                                                       sockets ? HopTransport::socket : HopTransport::direct,
+                                                       TickMode::lazy, request_.seed, request_.pins);
     GpuPlatform platform(*config_, options);
     LaunchRunner runner(*plan_, platform, options.tags_only);
     if (const Diagnostics faults = runner.prepare(); !faults.empty()) {
@@ -118,6 +121,10 @@ class Run {
     Diagnostics faults;
     if (!config.ok()) faults = config.faults();
     if (!plan.ok()) faults.insert(faults.end(), plan.faults().begin(), plan.faults().end());
+    if (config.ok() && !request_.pins.empty()) {
+      const Diagnostics unmatched = unmatched_hops("--pins", request_.pins, config.value());
+      faults.insert(faults.end(), unmatched.begin(), unmatched.end());
+    }
     if (!request_.stats.empty()) {
       const std::filesystem::path folder = std::filesystem::absolute(request_.stats).parent_path();
       if (!std::filesystem::is_directory(folder)) {

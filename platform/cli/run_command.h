@@ -14,6 +14,7 @@ struct RunRequest {
   std::string gpu = "mini";
   std::vector<std::string> sets;  ///< --set, as written
   std::string transport = "fast";
+  std::vector<std::string> pins;  ///< patterns of hops opened as pins
   bool tags_only = false;
   std::string stats;  ///< JSON file, or empty
   std::uint64_t seed = 1;

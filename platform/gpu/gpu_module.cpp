@@ -1,10 +1,20 @@
 #include "warpline/gpu/gpu_module.h"
 
+#include <algorithm>
+
 namespace warpline {
 namespace {
 
 std::string numbered(const char* name, unsigned i) {
   return std::string(name) + "_" + std::to_string(i);
+}
+
+/// "l2_0_from_crossbar" of "l2[0].from_crossbar": a name as SystemC wants it.
+std::string object_name(const std::string& path) {
+  std::string name;
+  for (const char c : path)
+    if (c != ']') name += c == '.' || c == '[' ? '_' : c;
+  return name;
 }
 
 }  // namespace
@@ -16,7 +26,7 @@ GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster
       constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data) {}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
-                     const SliceMaker& make_slice)
+                     const SliceMaker& make_slice, const std::vector<std::string>& pins)
     : sc_module(name),
       crossbar_("crossbar", engine, netlist.crossbar(), 3 * netlist.config().sms, netlist.config().l2.slices,
                 netlist.sysmem() != nullptr),
@@ -61,6 +71,12 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     initiator.set_channel(h.parameters.response, h.response_out.owner().domain());
     target.set_channel(h.parameters.request, h.request_out.owner().domain());
     initiator.bind(target);
+    const auto matched = [&h](const std::string& pattern) { return h.matches(pattern); };
+    if (std::none_of(pins.begin(), pins.end(), matched)) return;
+    const bool moves_data = initiator.hand_over().with_data && target.hand_over().with_data;
+    pins_.push_back(std::make_unique<PinHop>(
+        object_name(h.name()).c_str(), engine, h.name(),
+        PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters}, moves_data));
   });
   if (!netlist.lacks_slices()) return;
   std::vector<unsigned> used(config.dram.channels, 0);

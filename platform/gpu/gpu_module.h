@@ -1,12 +1,15 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "warpline/constant/constant_module.h"
 #include "warpline/crossbar/crossbar_module.h"
 #include "warpline/dram/dram_module.h"
+#include "warpline/fabric/tlm_pins.h"
 #include "warpline/gpu/foreign_slice_module.h"
 #include "warpline/gpu/netlist.h"
 #include "warpline/l1_lg/l1_lg_module.h"
@@ -22,9 +25,10 @@ class GpuModule final : public sc_core::sc_module {
  public:
   /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Where it
   /// lacks slices, `make_slice` makes them; a SliceMaker whose sockets do not fit the site throws
-  /// std::invalid_argument.
+  /// std::invalid_argument. Hops between blocks of ours that match one of the patterns `pins` are opened as
+  /// pins (see Hop::matches).
   GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
-            const SliceMaker& make_slice = {});
+            const SliceMaker& make_slice = {}, const std::vector<std::string>& pins = {});
 
  private:
   struct Cluster {
@@ -47,6 +51,7 @@ class GpuModule final : public sc_core::sc_module {
   std::deque<DramModule> channels_;
   PcieModule pcie_;
   std::deque<IdleInitiator> idle_;
+  std::vector<std::unique_ptr<PinHop>> pins_;
 };
 
 }  // namespace warpline

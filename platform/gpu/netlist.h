@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/base/glob.h"
 #include "warpline/constant/constant_cache.h"
 #include "warpline/crossbar/crossbar.h"
 #include "warpline/dram/dram.h"
@@ -24,6 +25,13 @@ struct Hop {
   Out<ResponseMessage>& response_out;
   In<ResponseMessage>& response_in;
   const HopParameters& parameters;
+
+  /// The path of the port that receives its requests, such as "l2[0].from_crossbar".
+  [[nodiscard]] std::string name() const { return request_in.path(); }
+  /// Whether a pattern (see glob_matches) fits its name, or the path of the port that sends its requests.
+  [[nodiscard]] bool matches(const std::string& pattern) const {
+    return glob_matches(pattern, name()) || glob_matches(pattern, request_out.path());
+  }
 };
 
 /// The clock of `mhz` among `clocks`, the fastest of which counts cycles.

@@ -11,14 +11,15 @@ constexpr Cycle kAhead = 1023;
 }  // namespace
 
 SystemCDriver::SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode,
-                             std::uint64_t seed)
-    : module_("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed) {
+                             std::uint64_t seed, std::vector<std::string> pins)
+    : module_("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed),
+      pins_(std::move(pins)) {
   module_.keep_exceptions();
   module_.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
 }
 
 void SystemCDriver::connect(Netlist& netlist) {
-  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_);
+  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_, pins_);
 }
 
 void SystemCDriver::went_idle(RunOutcome outcome) {

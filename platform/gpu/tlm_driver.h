@@ -16,15 +16,18 @@ namespace warpline {
 /// been called before the simulation started.
 class SystemCDriver final : public NetlistDriver {
  public:
-  /// `transport`: of hops both ends of which are ours.
+  /// `transport`: of hops both ends of which are ours; `pins`: patterns of the names of those that are opened
+  /// as pins instead.
   SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
-                std::uint64_t seed = 1);
+                std::uint64_t seed = 1, std::vector<std::string> pins = {});
   [[nodiscard]] Engine& engine() override { return module_.engine(); }
   /// Puts modules of somebody else's in the place of all L2 slices. Pre: the GPU is not built yet.
   void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
   [[nodiscard]] bool brings_slices() const override { return make_slice_ != nullptr; }
   /// Whether every hop is direct. Pre: it has run.
   [[nodiscard]] bool is_direct() const { return !module_.keeps_step(); }
+  /// The engine's module; its pins() are what a wave shows, once the hops are made.
+  [[nodiscard]] EngineModule& module() { return module_; }
   void connect(Netlist& netlist) override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }
@@ -38,6 +41,7 @@ class SystemCDriver final : public NetlistDriver {
   sc_core::sc_event idle_;
   bool thread_waits_ = false;
   bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
+  std::vector<std::string> pins_;
   std::unique_ptr<GpuModule> gpu_;
 };
 

@@ -24,6 +24,7 @@ TargetSocket* InitiatorSocket::direct_target() {
 }
 
 void InitiatorSocket::end_of_elaboration() {
+  if (handed_over_) return;
   TargetSocket* target = direct_target();
   direct_ = target != nullptr;
   if (direct_) {

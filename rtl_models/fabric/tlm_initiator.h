@@ -44,6 +44,18 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   }
   /// Whether bytes move with requests; without, payloads carry an idle buffer.
   void set_with_data(bool with_data) { with_data_ = with_data; }
+  /// What it carries messages for.
+  struct Ports {
+    Out<RequestMessage>& out;
+    In<ResponseMessage>& in;
+    bool with_data;
+  };
+  /// Hands its ports over to another carrier, such as pins: it carries untimed access only from now on. Pre:
+  /// elaboration has not ended.
+  [[nodiscard]] Ports hand_over() {
+    handed_over_ = true;
+    return {out_, in_, with_data_};
+  }
   /// Whether the hop is direct. Pre: elaboration has ended.
   [[nodiscard]] bool is_direct() const { return direct_; }
   /// Writes that a foreign target answered with an error.
@@ -86,6 +98,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   ClockDomain responder_;
   bool with_data_ = true;
   bool direct_ = false;
+  bool handed_over_ = false;
   unsigned in_flight_ = 0;
   std::uint64_t refused_writes_ = 0;
   bool misfit_told_ = false;

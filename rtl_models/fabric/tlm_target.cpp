@@ -20,6 +20,7 @@ TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMes
 }
 
 void TargetSocket::end_of_elaboration() {
+  if (handed_over_) return;
   auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
   if (initiator != nullptr && initiator->direct_target() == this) return;  // that end connects the ports
   in_.bind(static_cast<Upstream&>(*this), request_, requester_);

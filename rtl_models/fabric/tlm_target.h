@@ -38,6 +38,18 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     requester_ = requester;
   }
   void set_with_data(bool with_data) { with_data_ = with_data; }
+  /// What it carries messages for.
+  struct Ports {
+    In<RequestMessage>& in;
+    Out<ResponseMessage>& out;
+    bool with_data;
+  };
+  /// Hands its ports over to another carrier, such as pins: it carries untimed access only from now on. Pre:
+  /// elaboration has not ended.
+  [[nodiscard]] Ports hand_over() {
+    handed_over_ = true;
+    return {in_, out_, with_data_};
+  }
   [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
 
  private:
@@ -78,6 +90,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   UntimedAccess& untimed_;
   ClockDomain requester_;
   bool with_data_ = true;
+  bool handed_over_ = false;
   /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
   struct Unended {
     tlm::tlm_generic_payload* payload = nullptr;

@@ -57,12 +57,40 @@ TEST(TransportsOfOddMachines, ClockRatiosAndDependentLaunchesAgree) {
   EXPECT_EQ(statistics_of(w, input, "fast"), statistics_of(w, input, "at"));
 }
 
+/// `input` with hops opened as pins.
+std::vector<std::string> with_pins(std::vector<std::string> input, const std::vector<std::string>& patterns) {
+  for (const std::string& p : patterns) input.insert(input.end(), {"--pins", p});
+  return input;
+}
+
+TEST_P(Transports, KeepEveryCycleAndCounterWhereHopsAreOpenedAsPins) {
+  const Workspace w;
+  const std::vector<std::string> input = {in_source(std::string("sw/kernels/") + GetParam() + ".toml")};
+  const json expected = statistics_of(w, input, "fast");
+  EXPECT_EQ(expected, statistics_of(w, with_pins(input, {"l2[0].from_crossbar", "dram*"}), "fast"));
+  EXPECT_EQ(expected, statistics_of(w, with_pins(input, {"*.to_crossbar"}), "at"));
+}
+
+TEST(TransportsOfOddMachines, AllHopsOpenedAsPinsAgreeThroughDependentLaunches) {
+  const Workspace w;
+  const std::string one = in_source("sw/kernels/reduce.toml"), two = in_source("sw/kernels/stencil.toml");
+  std::vector<std::string> input = {one, two, one};
+  for (const char* set : {"clocks.sm=1380", "clocks.l2=977", "clocks.dram=333", "clocks.link=111",
+                          "hops.crossbar_l2.response.credit_latency=90", "hops.sm_l1_lg.request.depth=1",
+                          "hops.l2_dram.request.width=16", "sms=2", "l2.slices=3"})
+    input.insert(input.end(), {"--set", set});
+  EXPECT_EQ(statistics_of(w, input, "fast"), statistics_of(w, with_pins(input, {"*"}), "fast"));
+}
+
 TEST(TransportsOfBadRuns, EndAlike) {
   const Workspace w;
   const std::string input = in_source("sw/kernels/matmul.toml");
   for (const char* transport : {"fast", "at"}) {
     const Finished run = w.warpline({"run", input, "--transport", transport, "--max-cycles", "500"});
     EXPECT_EQ(run.status, 3) << transport << run.err;
+    const Finished pins =
+        w.warpline({"run", input, "--transport", transport, "--max-cycles", "500", "--pins", "*"});
+    EXPECT_EQ(pins.status, 3) << transport << pins.err;
   }
 }
 

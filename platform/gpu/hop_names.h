@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "warpline/base/problem.h"
+#include "warpline/config/gpu_config.h"
+
+namespace warpline {
+
+/// A fault for each pattern that fits no hop of a GPU (see Hop::matches), with what was probably meant, or
+/// the hops there are. `option`: who gave the patterns, for the message. Pre: config.problems() is empty.
+[[nodiscard]] Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
+                                         const GpuConfig& config);
+
+}  // namespace warpline
