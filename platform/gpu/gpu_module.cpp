@@ -73,10 +73,12 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     initiator.bind(target);
     const auto matched = [&h](const std::string& pattern) { return h.matches(pattern); };
     if (std::none_of(pins.begin(), pins.end(), matched)) return;
-    const bool moves_data = initiator.hand_over().with_data && target.hand_over().with_data;
+    const InitiatorSocket::Ports from = initiator.hand_over();
+    const TargetSocket::Ports to = target.hand_over();
     pins_.push_back(std::make_unique<PinHop>(
         object_name(h.name()).c_str(), engine, h.name(),
-        PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters}, moves_data));
+        PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters},
+        from.with_data && to.with_data));
   });
   if (!netlist.lacks_slices()) return;
   std::vector<unsigned> used(config.dram.channels, 0);

@@ -82,13 +82,15 @@ void EngineModule::come_to_rest(RunOutcome outcome) {
 
 bool EngineModule::active() const {
   if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
-  return pins_.in_flight() && cycle_of(sc_core::sc_time_stamp()) <= last_;
+  return (waits_for_pins_ || pins_.in_flight()) && cycle_of(sc_core::sc_time_stamp()) <= last_;
 }
 
 void EngineModule::note_clock() {
-  if (!waits_for_pins_ || cycle_of(sc_core::sc_time_stamp()) <= last_) return;
+  if (!waits_for_pins_ || engine_.next_tick() != kNever) return;
+  const bool beyond = cycle_of(sc_core::sc_time_stamp()) > last_;
+  if (pins_.in_flight() && !beyond) return;
   waits_for_pins_ = false;
-  come_to_rest(RunOutcome::cycle_limit);
+  come_to_rest(beyond ? RunOutcome::cycle_limit : RunOutcome::deadlock);
 }
 
 std::vector<Wait> EngineModule::explain() const {

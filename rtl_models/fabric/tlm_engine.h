@@ -60,7 +60,7 @@ class EngineModule : public sc_core::sc_module {
   [[nodiscard]] Pins& pins() { return pins_; }
   /// Whether it has work within the limit: ticks, or messages on the wires between two ends of ours.
   [[nodiscard]] bool active() const;
-  /// A clock of its pins has gone by: whoever waits for wires past the limit is told.
+  /// A clock of its pins rises: if what it waited for there has come to nothing, it comes to rest.
   void note_clock();
   /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for
   /// the world outside, or for ever; or what on_idle() says.

@@ -44,12 +44,12 @@ void PinClock::wait_for_edge() {
 void PinClock::toggle() {
   if (signal.read()) {
     signal.write(false);
-    engine_.note_clock();
     running_ = holds_ != 0 || engine_.active();
     if (running_) wait_for_edge();
     return;
   }
   signal.write(true);
+  engine_.note_clock();
   const Cycle c = engine_.cycle_of(sc_core::sc_time_stamp());
   const sc_core::sc_time period = engine_.start_of(domain_.after(c, 1)) - engine_.start_of(c);
   toggle_.notify(sc_core::sc_time::from_value(period.value() / 2));

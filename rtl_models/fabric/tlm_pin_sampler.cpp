@@ -43,6 +43,7 @@ void PinSampler::sample(Cycle now) {
   if (rise_at_ <= now) {
     rise_at_ = kNever;
     channel_.domain.release();
+    engine_.pins().arrive();
     channel_.ready.write(true);
   }
 }
@@ -119,6 +120,7 @@ void PinSampler::complete(Cycle now) {
 void PinSampler::free_from(Cycle c) {
   rise_at_ = channel_.domain.domain().align(c);
   channel_.domain.hold();
+  engine_.pins().depart();
   rise_known_.notify(sc_core::SC_ZERO_TIME);
 }
 
