@@ -80,8 +80,9 @@ class RtlMemory final : public sc_core::sc_module {
     unsigned stall_ready = 0;  ///< of 8 edges, as many with `ready` low, within messages too
     unsigned stall_valid = 0;  ///< likewise, with `valid` low between the beats of an answer
   };
-  RtlMemory(const sc_core::sc_module_name& name, PinWires& pins, unsigned words, Habits habits)
-      : sc_module(name), pins_(pins), words_(words), habits_(habits) {
+  RtlMemory(const sc_core::sc_module_name& name, PinWires& pins, unsigned words, Habits habits,
+            std::uint64_t base = 0)
+      : sc_module(name), pins_(pins), words_(words), habits_(habits), base_(base) {
     SC_HAS_PROCESS(RtlMemory);
     SC_METHOD(edge);
     dont_initialize();
@@ -107,7 +108,7 @@ class RtlMemory final : public sc_core::sc_module {
   void take() {
     const PinChannel& r = pins_.request;
     const PinChannel::Word command = r.command.read();
-    const std::uint64_t address = r.address.read();
+    const std::uint64_t address = r.address.read() - base_;
     Answer a;
     a.identifier = r.identifier.read();
     a.due = now_ + habits_.latency;
@@ -151,6 +152,7 @@ class RtlMemory final : public sc_core::sc_module {
   PinWires& pins_;
   std::vector<Line> words_;
   Habits habits_;
+  std::uint64_t base_;  ///< its first address
   unsigned now_ = 0;
   std::deque<Answer> answers_;
   std::size_t beat_ = 0;
