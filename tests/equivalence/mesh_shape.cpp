@@ -55,17 +55,20 @@ Item random_item(Picker& pick, Cycle at, bool maintenance) {
 
 }  // namespace
 
-MeshShape::MeshShape(std::uint64_t seed, Form form, Requests requests) : crossbar(form == Form::crossbar) {
+MeshShape::MeshShape(std::uint64_t seed, Form form, Requests requests)
+    : crossbar(form == Form::crossbar || form == Form::wide_crossbar) {
   Picker pick(seed);
-  clients = pick(1, 6);
+  const bool wide = form == Form::wide_crossbar;
+  clients = wide ? pick(60, 140) : pick(1, 6);
   servers = crossbar ? pick(1, 5) : clients;
   switch (form) {
-    case Form::one_hop: break;
+    case Form::one_hop:
+    case Form::wide_crossbar: break;
     case Form::chains: upper_relays.resize(pick(1, 3)); break;
     case Form::crossbar: upper_relays.resize(pick(0, 2)); break;
   }
   for (Ratio& r : upper_relays) r = random_ratio(pick);
-  if (crossbar) lower_relays.resize(pick(0, 2));
+  if (form == Form::crossbar) lower_relays.resize(pick(0, 2));
   for (Ratio& r : lower_relays) r = random_ratio(pick);
   upper.resize(upper_relays.size() + 1);
   lower.resize(crossbar ? lower_relays.size() + 1 : 0);
@@ -85,7 +88,7 @@ MeshShape::MeshShape(std::uint64_t seed, Form form, Requests requests) : crossba
   const unsigned spread = pick(0, 30);
   for (auto& list : items) {
     Cycle at = pick(0, 50);
-    for (unsigned n = pick(1, 50); n != 0; --n)
+    for (unsigned n = pick(1, wide ? 8 : 50); n != 0; --n)
       list.push_back(random_item(pick, at += pick(0, spread), crossbar && requests == Requests::all));
   }
 }

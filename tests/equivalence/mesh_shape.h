@@ -22,9 +22,10 @@ struct Ratio {
 /// there is only the upper half, and client i talks to server i.
 struct MeshShape {
   enum class Form : std::uint8_t {
-    one_hop,   ///< each client bound to its server
-    chains,    ///< with one to three relays in between
-    crossbar,  ///< chains of up to two relays above and below a crossbar
+    one_hop,        ///< each client bound to its server
+    chains,         ///< with one to three relays in between
+    crossbar,       ///< chains of up to two relays above and below a crossbar
+    wide_crossbar,  ///< a crossbar between more clients than a machine word has bits and few servers
   };
   enum class Requests : std::uint8_t { all, no_maintenance };
   MeshShape(std::uint64_t seed, Form form, Requests requests = Requests::all);

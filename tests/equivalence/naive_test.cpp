@@ -25,6 +25,7 @@ std::uint64_t seeds() {
 struct Machine {
   const char* name;
   MeshShape::Form form;
+  std::uint64_t share = 1;  ///< of the seeds: one in so many, as large machines take long
   friend void PrintTo(const Machine& machine, std::ostream* to) { *to << machine.name; }
 };
 
@@ -32,7 +33,7 @@ class Naive : public ::testing::TestWithParam<Machine> {};
 
 TEST_P(Naive, PredictsEveryBeatArrivalPopAndEnd) {
   std::size_t messages = 0;
-  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds(); seed += GetParam().share) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const MeshShape shape(seed, GetParam().form);
     NaiveMesh naive(shape);
@@ -51,12 +52,12 @@ TEST_P(Naive, PredictsEveryBeatArrivalPopAndEnd) {
     }
   }
   RecordProperty("messages", static_cast<int>(messages));
-  EXPECT_GT(messages, 100 * seeds()) << "messages compared";
+  EXPECT_GT(messages, 100 * seeds() / GetParam().share) << "messages compared";
 }
 
 /// Nobody watches: port to port, blocks of the host's clusters ahead of each other.
 TEST_P(Naive, PredictsWhenClientsAreAnsweredOverDirectHops) {
-  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds(); seed += GetParam().share) {
     const MeshShape shape(seed, GetParam().form);
     NaiveMesh naive(shape);
     naive.run(kLimit);
@@ -72,7 +73,8 @@ TEST_P(Naive, PredictsWhenClientsAreAnsweredOverDirectHops) {
 INSTANTIATE_TEST_SUITE_P(Machines, Naive,
                          ::testing::Values(Machine{"OneHop", MeshShape::Form::one_hop},
                                            Machine{"Chains", MeshShape::Form::chains},
-                                           Machine{"Crossbar", MeshShape::Form::crossbar}),
+                                           Machine{"Crossbar", MeshShape::Form::crossbar},
+                                           Machine{"WideCrossbar", MeshShape::Form::wide_crossbar, 10}),
                          [](const auto& machine) { return machine.param.name; });
 
 }  // namespace
