@@ -24,9 +24,11 @@ struct LaterOption {
   const char* name;
   bool takes_value;
 };
-constexpr LaterOption kLaterOptions[] = {{"--wave", true},     {"--probe", true},
-                                         {"--timeline", true}, {"--fast-forward", true},
-                                         {"--jitter", true},   {"--check-consistency", false}};
+constexpr LaterOption kLaterOptions[] = {{"--wave", true},
+                                         {"--probe", true},
+                                         {"--timeline", true},
+                                         {"--jitter", true},
+                                         {"--check-consistency", false}};
 
 /// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
 const CLI::Validator kWholeNumber(
@@ -80,13 +82,19 @@ class CommandLine {
     run_->add_option("--set", request_.sets, "key.path=value changes the GPU; may be repeated")
         ->allow_extra_args(false);
     run_->add_option("--transport", request_.transport,
-                     "how hops are carried: fast (port to port) or at (TLM-2.0 sockets); lt is not built yet")
+                     "how hops are carried: fast (timed, port to port), at (timed, TLM-2.0 sockets) or lt "
+                     "(loosely timed: no contention)")
         ->capture_default_str();
     run_->add_option(
             "--pins", request_.pins,
             "opens hops as clocked wires: those whose name matches, such as \"l2[0].from_crossbar\" or "
             "\"dram*\"; may be repeated")
         ->allow_extra_args(false);
+    run_->add_option(
+            "--fast-forward", request_.fast_forward,
+            "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
+            "grids, and measures from there on")
+        ->type_name("KERNEL|N");
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");
     run_->add_option("--seed", request_.seed, "of all random choices of the model")
@@ -136,13 +144,18 @@ class CommandLine {
                   "--transport fast or at");
       return kBadInput;
     }
-    if (request_.transport == "lt") {
-      print_error("--transport lt is not built yet", "--transport fast and at are");
+    if (!request_.fast_forward.empty() && !request_.pins.empty()) {
+      print_error("--fast-forward crosses hops by calls, which hops opened as pins do not take",
+                  "--pins without --fast-forward");
       return kBadInput;
     }
-    if (request_.transport != "fast" && request_.transport != "at") {
+    if (std::find(kTransports.begin(), kTransports.end(), request_.transport) == kTransports.end()) {
       print_error("--transport: \"" + request_.transport + "\" is none of fast, lt, at",
                   did_you_mean(request_.transport, kTransports));
+      return kBadInput;
+    }
+    if (request_.transport == "lt" && !request_.fast_forward.empty()) {
+      print_error("--fast-forward leads to timed grids; --transport lt has none", "--transport fast or at");
       return kBadInput;
     }
     if (request_.max_cycles == 0) {

@@ -92,12 +92,14 @@ class Run {
     options.seed = request_.seed;
     options.max_cycles = request_.max_cycles;
     const bool sockets = request_.transport == "at";
-    if (sockets || !request_.pins.empty())
+    if (request_.transport != "fast" || !request_.pins.empty())
       options.driver = std::make_shared<SystemCDriver>(config_->clocks,
                                                        sockets ? HopTransport::socket : HopTransport::direct,
                                                        TickMode::lazy, request_.seed, request_.pins);
+    options.loose = request_.transport == "lt";
     GpuPlatform platform(*config_, options);
     LaunchRunner runner(*plan_, platform, options.tags_only);
+    runner.fast_forward(fast_forward_);
     if (const Diagnostics faults = runner.prepare(); !faults.empty()) {
       print_faults(faults);
       return kBadInput;
@@ -124,6 +126,11 @@ class Run {
     if (config.ok() && !request_.pins.empty()) {
       const Diagnostics unmatched = unmatched_hops("--pins", request_.pins, config.value());
       faults.insert(faults.end(), unmatched.begin(), unmatched.end());
+    }
+    if (plan.ok() && !request_.fast_forward.empty()) {
+      const auto to = fast_forward_to(request_.fast_forward, plan.value());
+      if (to.ok()) fast_forward_ = to.value();
+      if (!to.ok()) faults.insert(faults.end(), to.faults().begin(), to.faults().end());
     }
     if (!request_.stats.empty()) {
       const std::filesystem::path folder = std::filesystem::absolute(request_.stats).parent_path();
@@ -164,9 +171,11 @@ class Run {
     statistics_.gpu = config_->name;
     statistics_.transport = request_.transport;
     statistics_.inputs = plan_->inputs;
-    statistics_.cycles = platform.now();
-    statistics_.time_ns = platform.time_ns();
-    statistics_.values = statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); });
+    statistics_.fast_forwarded = end.fast_forwarded;
+    statistics_.cycles = platform.now() - end.measured_from;
+    statistics_.time_ns = platform.time_ns(statistics_.cycles);
+    statistics_.values = CounterTable::difference(
+        statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); }), end.before);
     if (!request_.quiet) {
       print_result(summary(statistics_, dram_peak(*config_), colours_on(STDOUT_FILENO)));
       if (end.checks != 0)
@@ -208,6 +217,7 @@ class Run {
   const RunRequest& request_;
   std::optional<GpuConfig> config_;
   std::optional<RunPlan> plan_;
+  FastForward fast_forward_;
   RunStatistics statistics_;
 };
 

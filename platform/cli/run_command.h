@@ -15,6 +15,7 @@ struct RunRequest {
   std::vector<std::string> sets;  ///< --set, as written
   std::string transport = "fast";
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
+  std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
   std::string stats;  ///< JSON file, or empty
   std::uint64_t seed = 1;

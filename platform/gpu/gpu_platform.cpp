@@ -73,6 +73,7 @@ void GpuPlatform::State::build() {
   netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image,
                                       driver->brings_slices() ? Slices::foreign : Slices::ours);
   driver->connect(*netlist);
+  if (options.loose) driver->set_loose(*netlist, true);
 }
 
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
@@ -208,6 +209,11 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   return result;
 }
 
+void GpuPlatform::set_loose(bool loose) {
+  state_->options.loose = loose;
+  if (state_->netlist != nullptr) state_->driver->set_loose(*state_->netlist, loose);
+}
+
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
   state_->progress_every = cycles;
   state_->progress = std::move(callback);
@@ -221,9 +227,9 @@ Cycle GpuPlatform::now() const {
   return state_->driver->engine().now();
 }
 
-double GpuPlatform::time_ns() const {
+double GpuPlatform::time_ns(Cycle cycles) const {
   const ClockParameters& c = state_->config.clocks;
-  return static_cast<double>(now()) * 1000.0 / std::max({c.sm, c.l2, c.dram, c.link});
+  return static_cast<double>(cycles) * 1000.0 / std::max({c.sm, c.l2, c.dram, c.link});
 }
 
 std::vector<FaultRecord> GpuPlatform::faults() const {

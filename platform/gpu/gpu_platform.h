@@ -36,6 +36,7 @@ struct RunOptions {
   TickMode tick_mode = TickMode::lazy;  ///< of the plain engine; a driver has its own
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
+  bool loose = false;  ///< requests are loosely timed from the start
 };
 
 /// How a launch ended.
@@ -74,13 +75,16 @@ class GpuPlatform {
   /// lines are invalidated first, as a driver does between dependent grids.
   /// Pre: refusals() is empty. Throws InputError if a trace turns out to be unusable.
   LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true);
+  /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
+  /// under way.
+  void set_loose(bool loose);
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
 
   [[nodiscard]] const GpuConfig& config() const;
   [[nodiscard]] Cycle now() const;
-  /// Simulated time since reset, nanoseconds.
-  [[nodiscard]] double time_ns() const;
+  /// The time of `cycles` cycles, nanoseconds.
+  [[nodiscard]] double time_ns(Cycle cycles) const;
   /// The first 1000 of each SM, oldest first; of one cycle by SM, in the order in which the SM met them.
   [[nodiscard]] std::vector<FaultRecord> faults() const;
   /// Every counter of every block, per instance.

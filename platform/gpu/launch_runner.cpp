@@ -116,6 +116,8 @@ void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
 RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
   RunEnd end;
   bool all_ran = true;
+  measures_ = !fast_forward_.asked();
+  if (!measures_) platform_.set_loose(true);
   for (const Step& step : plan_.steps) {
     if (!step.trace.empty()) {
       all_ran = run_trace(step, end, table, launches);
@@ -129,12 +131,30 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
   for (const auto& [opcode, count] : unknown_opcodes_)
     end.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
   if (!all_ran) return end;
+  if (!measures_) {
+    Diagnostic never;
+    never.file = "--fast-forward";
+    never.message = "no kernel \"" + fast_forward_.kernel + "\" was launched: nothing was measured";
+    end.input_faults.push_back(std::move(never));
+    return end;
+  }
   for (std::size_t n = 0; n < plan_.files.size(); ++n) check(n, end);
   return end;
 }
 
+/// Switches to timed if the grid about to run is the first to be measured.
+void LaunchRunner::start_measuring(const std::string& kernel, std::size_t number, RunEnd& end) {
+  if (measures_ || !fast_forward_.reached(number, kernel)) return;
+  measures_ = true;
+  platform_.set_loose(false);
+  end.fast_forwarded = number;
+  end.measured_from = platform_.now();
+  end.before = before_;
+}
+
 bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end,
                             CounterTable& table, std::vector<LaunchStatistics>& launches) {
+  start_measuring(kernel.info().name, launches.size(), end);
   if (on_launch_) on_launch_(launches.size(), kernel.info().name);
   LaunchResult result;
   try {
@@ -149,6 +169,7 @@ bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1
   s.input = step.input;
   s.outcome = outcome_text(result.outcome);
   s.cycles = result.cycles;
+  s.measured = measures_;
   s.values = CounterTable::difference(now, before_);
   before_ = std::move(now);
   launches.push_back(std::move(s));

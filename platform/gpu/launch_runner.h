@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warpline/base/problem.h"
+#include "warpline/gpu/fast_forward.h"
 #include "warpline/gpu/gpu_platform.h"
 #include "warpline/gpu/run_plan.h"
 #include "warpline/gpu/statistics.h"
@@ -23,6 +24,9 @@ struct RunEnd {
   std::size_t failed_checks = 0;      ///< of those, not as expected
   std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
   std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
+  std::size_t fast_forwarded = 0;     ///< grids that ran before the measurement started
+  Cycle measured_from = 0;            ///< cycle in which it started
+  CounterTable::Values before;        ///< what was counted before it; empty: nothing
   Diagnostics input_faults;           ///< an input that turned out unusable on the way
 };
 
@@ -33,6 +37,8 @@ class LaunchRunner {
   LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only);
   ~LaunchRunner();
 
+  /// Runs loosely timed up to there, and measures from there on.
+  void fast_forward(const FastForward& to) { fast_forward_ = to; }
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback) {
     on_launch_ = std::move(callback);
@@ -56,6 +62,9 @@ class LaunchRunner {
   bool tags_only_;
   std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
   std::vector<std::unique_ptr<FileState>> states_;
+  void start_measuring(const std::string& kernel, std::size_t number, RunEnd& end);
+  FastForward fast_forward_;
+  bool measures_ = true;
   std::function<void(std::size_t, const std::string&)> on_launch_;
   CounterTable::Values before_;
   std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts

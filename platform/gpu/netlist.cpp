@@ -83,6 +83,18 @@ void Netlist::connect_distributor(const GpuConfig& config) {
   }
 }
 
+void Netlist::set_loose(bool loose) {
+  if (loose && loose_hops_.empty()) {
+    for (const SmCluster& c : clusters_) {
+      Sm& sm = *c.sm;
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_l1_lg, sm.from_l1_lg));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
+    }
+  }
+  for (const auto& hop : loose_hops_) hop->set_loose(loose);
+}
+
 void Netlist::set_regions(std::size_t count) {
   for (const auto& s : slices_) s->set_regions(count);
 }

@@ -8,6 +8,7 @@
 #include "warpline/constant/constant_cache.h"
 #include "warpline/crossbar/crossbar.h"
 #include "warpline/dram/dram.h"
+#include "warpline/fabric/loose_hop.h"
 #include "warpline/gpu/gpu_platform.h"
 #include "warpline/l1_lg/l1_lg.h"
 #include "warpline/l2/l2.h"
@@ -73,6 +74,8 @@ class Netlist {
       connect(h.response_out, h.response_in, h.parameters.response);
     });
   }
+  /// Has the SMs' requests performed loosely timed, or timed again. Pre: the hops are made; quiescent.
+  void set_loose(bool loose);
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
   /// Whether the slices are to be somebody else's. There is no slice(i) then, and no hop at its ports.
@@ -109,6 +112,7 @@ class Netlist {
   std::vector<std::unique_ptr<DramChannel>> channels_;
   std::vector<unsigned> channel_inputs_;
   std::unique_ptr<PcieLink> pcie_;
+  std::vector<std::unique_ptr<LooseHop>> loose_hops_;  ///< of the SMs; made when first needed
 };
 
 template <class F>

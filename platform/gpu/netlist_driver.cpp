@@ -8,4 +8,8 @@ void DirectDriver::connect(Netlist& netlist) {
   netlist.connect_directly();
 }
 
+void DirectDriver::set_loose(Netlist& netlist, bool loose) {
+  netlist.set_loose(loose);
+}
+
 }  // namespace warpline

@@ -18,6 +18,8 @@ class NetlistDriver {
   [[nodiscard]] virtual bool brings_slices() const { return false; }
   /// Makes the hops. Called once, before the first run.
   virtual void connect(Netlist& netlist) = 0;
+  /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
+  virtual void set_loose(Netlist& netlist, bool loose) = 0;
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
   /// Who waits for what, after a run that did not end quiescent.
@@ -30,6 +32,7 @@ class DirectDriver final : public NetlistDriver {
   explicit DirectDriver(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
   [[nodiscard]] Engine& engine() override { return engine_; }
   void connect(Netlist& netlist) override;
+  void set_loose(Netlist& netlist, bool loose) override;
   RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
   [[nodiscard]] std::vector<Wait> explain() const override { return engine_.explain(); }
 

@@ -132,17 +132,21 @@ std::string to_json(const RunStatistics& run) {
   out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": [",
                      quoted(run.version), quoted(run.gpu), quoted(run.transport));
   for (std::size_t n = 0; n < run.inputs.size(); ++n) out += (n == 0 ? "" : ", ") + quoted(run.inputs[n]);
-  out += fmt::format("],\n  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ",
-                     run.cycles, number(run.time_ns), number(run.wall_s));
+  out += "],\n";
+  if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
+  out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
+                     number(run.time_ns), number(run.wall_s));
   append_counters(out, run.table, run.values, "  ");
   out += ",\n  \"launches\": [";
   for (std::size_t n = 0; n < run.launches.size(); ++n) {
     const LaunchStatistics& l = run.launches[n];
     out += fmt::format(
-        "{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n      \"cycles\": "
+        "{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n{}      "
+        "\"cycles\": "
         "{},\n"
         "      \"counters\": ",
-        n == 0 ? "" : ",", quoted(l.kernel), quoted(l.input), quoted(l.outcome), l.cycles);
+        n == 0 ? "" : ",", quoted(l.kernel), quoted(l.input), quoted(l.outcome),
+        l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles);
     append_counters(out, run.table, l.values, "      ");
     out += "\n    }";
   }

@@ -56,6 +56,7 @@ struct LaunchStatistics {
   std::string input;    ///< the file it came from
   std::string outcome;  ///< "done", "deadlock", "cycle limit", "stopped"
   Cycle cycles = 0;
+  bool measured = true;  ///< counts in the run's totals; otherwise it was fast-forwarded over, loosely timed
   CounterTable::Values values;
 };
 
@@ -65,7 +66,8 @@ struct RunStatistics {
   std::string gpu;
   std::string transport;
   std::vector<std::string> inputs;
-  Cycle cycles = 0;
+  std::size_t fast_forwarded = 0;  ///< launches before those that are measured
+  Cycle cycles = 0;                ///< of what is measured
   double time_ns = 0;
   double wall_s = 0;  ///< the only figure that depends on the host
   CounterTable table;

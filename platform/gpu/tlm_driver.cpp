@@ -33,6 +33,15 @@ void SystemCDriver::went_idle(RunOutcome outcome) {
   }
 }
 
+void SystemCDriver::set_loose(Netlist& netlist, bool loose) {
+  if (sc_core::sc_get_status() < sc_core::SC_RUNNING)
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // binds the hops
+  tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
+  if (quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
+  module_.set_loose(loose);
+  netlist.set_loose(loose);
+}
+
 RunOutcome SystemCDriver::run_until(Cycle limit) {
   module_.set_limit(limit);
   if (module_.engine().next_tick() > limit) return module_.engine().run_until(limit);

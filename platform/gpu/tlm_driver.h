@@ -29,6 +29,9 @@ class SystemCDriver final : public NetlistDriver {
   /// The engine's module; its pins() are what a wave shows, once the hops are made.
   [[nodiscard]] EngineModule& module() { return module_; }
   void connect(Netlist& netlist) override;
+  /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
+  /// it.
+  void set_loose(Netlist& netlist, bool loose) override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }
 

@@ -34,10 +34,9 @@ struct ByteMask {
   }
   /// Sectors with at least one marked byte.
   [[nodiscard]] constexpr SectorMask sectors() const {
-    SectorMask m = 0;
-    for (unsigned s = 0; s < kSectorsPerLine; ++s)
-      if (sector(s) != 0) m = static_cast<SectorMask>(m | (1U << s));
-    return m;
+    const auto bit = [](bool any, unsigned s) { return static_cast<unsigned>(any) << s; };
+    return static_cast<SectorMask>(bit(sector(0) != 0, 0) | bit(sector(1) != 0, 1) | bit(sector(2) != 0, 2) |
+                                   bit(sector(3) != 0, 3));
   }
   /// Sectors with every byte marked.
   [[nodiscard]] constexpr SectorMask full_sectors() const {

@@ -26,12 +26,21 @@ class CacheModule : public BlockModule {
         to_crossbar("to_crossbar", engine, cache.to_crossbar, cache.from_crossbar),
         cache_(cache) {
     from_sm.set_with_data(with_data);
+    from_sm.set_taken(Cache::kTaken);
     to_crossbar.set_with_data(with_data);
   }
 
   TargetSocket from_sm;
   InitiatorSocket to_crossbar;
   [[nodiscard]] Cache& cache() { return cache_; }
+  /// What lies below, with what is dirty here; a write changes both.
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
+    return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
+      const unsigned moved = debug_through(to_crossbar, payload, at, bytes, count);
+      payload.is_write() ? cache_.update(at, bytes, moved) : cache_.overlay(at, bytes, moved);
+      return moved;
+    });
+  }
 
  private:
   CacheModule(const sc_core::sc_module_name& name, EngineModule& engine, std::unique_ptr<Cache> cache,

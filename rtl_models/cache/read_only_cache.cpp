@@ -1,30 +1,34 @@
 #include "warpline/cache/read_only_cache.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "warpline/base/contract.h"
 
 namespace warpline {
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                              const ReadOnlyCacheParameters& parameters, bool with_data)
     : Component(engine, std::move(name), domain),
-      path_(parameters.geometry, parameters.miss_registers, with_data) {}
+      path_(parameters.geometry, parameters.miss_registers, with_data) {
+  from_sm.perform_by(*this);
+}
 
-void ReadOnlyCache::send_fetch(Cycle now, const Request& r, const ReadOutcome& out) {
+Request* ReadOnlyCache::fetch_for(const Request& r, const ReadOutcome& out) {
   Request* f = engine().pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
   f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
   f->token = out.entry;
-  to_crossbar.send(now, {f});
-  if (r.prefetch == 0) return;
-  // The last one has been sent, or this fetch could not have been.
+  if (r.prefetch == 0) return f;
+  // The last one has been sent, or this fetch could not be.
   prefetch_ = engine().pool().allocate_prefetch(r, this);
   counters_.prefetch_requests += prefetch_ != nullptr;
+  return f;
 }
 
-bool ReadOnlyCache::accept(Cycle now, Request& r) {
+/// Looks `r` up; `fetch` is what is to be sent for it at once, if anything. Returns whether it could.
+bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   WARPLINE_EXPECT(r.command == Command::read, "only reads reach a read-only cache");
-  // Asked before the look-up, so that a miss never waits with its fetch unsent.
-  if (!to_crossbar.ready(now)) return false;
   const ReadOutcome out = path_.read(r);
   if (out.kind == ReadOutcome::Kind::stall) return false;
   counters_.sector_accesses += sector_count(r.sectors);
@@ -36,7 +40,7 @@ bool ReadOnlyCache::accept(Cycle now, Request& r) {
     served_.push(&r);
     ++served_count_;
   } else if (out.fetch != 0) {
-    send_fetch(now, r, out);
+    fetch = fetch_for(r, out);
   }
   return true;
 }
@@ -67,8 +71,12 @@ Cycle ReadOnlyCache::tick(Cycle now) {
     prefetch_ = nullptr;
     moved = true;
   }
-  if (served_count_ < kHitLimit && from_sm.ready(now) && accept(now, *from_sm.front().request)) {
+  // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
+  Request* fetch = nullptr;
+  if (served_count_ < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
+      accept(*from_sm.front().request, fetch)) {
     from_sm.pop(now);
+    if (fetch != nullptr) to_crossbar.send(now, {fetch});
     moved = true;
   }
   if (served_count_ != 0 && to_sm.ready(now)) {
@@ -79,6 +87,21 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   const bool more =
       served_count_ != 0 || prefetch_ != nullptr || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
+}
+
+void ReadOnlyCache::perform(Request& r, Cycle& at) {
+  r.settled = false;
+  Request* fetch = nullptr;
+  while (!accept(r, fetch)) at = std::max(at, engine().wait_below());
+  const Cycle sent = at;
+  static_cast<void>(settle(served_, served_count_, r, engine()));
+  for (Request* out : {fetch, std::exchange(prefetch_, nullptr)}) {
+    if (out == nullptr) continue;
+    const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
+    handle_fill(*out);
+    if (settle(served_, served_count_, r, engine())) at = back;
+  }
+  while (!r.settled) at = std::max(at, engine().wait_below());
 }
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {

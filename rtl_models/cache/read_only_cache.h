@@ -29,17 +29,26 @@ struct ReadOnlyCacheCounters {
 /// What texture and constant caches share, in time: reads only, one request and one response per
 /// cycle, hit under miss. Stores do not reach it, so its lines may be stale until they are
 /// invalidated: its reads are of another proxy than the SM's stores (PTX ISA, "Proxies").
-class ReadOnlyCache : public Component {
+class ReadOnlyCache : public Component, public LooseTarget {
  public:
   ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                 const ReadOnlyCacheParameters& parameters, bool with_data);
 
+  static constexpr TakenCommands kTaken{false, false, false};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
   Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
   In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
+  /// For a debugger; see ReadPath::overlay and update.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    path_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    path_.update(address, bytes, count);
+  }
   [[nodiscard]] bool busy() const override {
     return served_count_ != 0 || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }
@@ -49,8 +58,8 @@ class ReadOnlyCache : public Component {
   [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }
 
  private:
-  bool accept(Cycle now, Request& r);
-  void send_fetch(Cycle now, const Request& r, const ReadOutcome& out);
+  bool accept(Request& r, Request*& fetch);
+  Request* fetch_for(const Request& r, const ReadOutcome& out);
   void handle_fill(Request& fetched);
 
   ReadPath path_;

@@ -132,6 +132,28 @@ void ReadPath::drop_line(std::uint64_t number) {
   }
 }
 
+void ReadPath::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+  if (lines_.at(0) == nullptr) return;
+  const unsigned offset = offset_in_line(address);
+  for (std::uint32_t i = 0; i < tags_.lines(); ++i) {
+    if (!tags_.present(i) || !tags_.state(i).has_dirty || tags_.home(i) != line_of(address)) continue;
+    const ByteMask dirty = tags_.dirty(i);
+    for (unsigned n = 0; n < count; ++n)
+      if (dirty.test(offset + n)) bytes[n] = lines_.at(i)[offset + n];
+  }
+}
+
+void ReadPath::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+  if (lines_.at(0) == nullptr) return;
+  for (std::uint32_t i = 0; i < tags_.lines(); ++i) {
+    if (!tags_.present(i)) continue;
+    const bool here = tags_.state(i).has_dirty ? tags_.home(i) == line_of(address)
+                                               : tags_.number(i) == line_number(address);
+    // Bytes of sectors that are not valid are overwritten by their fill.
+    if (here) __builtin_memcpy(lines_.at(i) + offset_in_line(address), bytes, count);
+  }
+}
+
 std::uint64_t ReadPath::invalidate(bool local) {
   misses_.kill_all(local);
   std::uint64_t dropped = 0;

@@ -60,6 +60,13 @@ class ReadPath {
   /// Pre: none of them is dirty.
   std::uint64_t invalidate(bool local);
 
+  /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
+  /// and on, within one line.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);
+  /// For a debugger: memory has been written; so is what is here of it, dirty or tagged by that
+  /// address.
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
+
   [[nodiscard]] TagArray& tags() { return tags_; }
   [[nodiscard]] LineStore& lines() { return lines_; }
   [[nodiscard]] const MissTable& misses() const { return misses_; }

@@ -1,5 +1,7 @@
 #include "warpline/crossbar/crossbar.h"
 
+#include <algorithm>
+
 namespace warpline {
 namespace {
 
@@ -27,6 +29,7 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
     to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
     from_client_.back()->attach(client_arrivals_, i);
+    from_client_.back()->perform_by(*this);
   }
   for (unsigned i = 0; i < slices; ++i) {
     to_l2_.push_back(std::make_unique<Out<RequestMessage>>(*this, indexed("to_l2", i)));
@@ -64,28 +67,44 @@ void Crossbar::grant_request(Cycle now, unsigned slice) {
   down_.grant(slice, client);
   counters_.conflicts += down_.asking(slice);
   if (r->command == Command::maintain) {
-    r = copy_for_slice(now, client);
+    r = copy_for_slice(client);
+    if (copying_[client].left == 0) in.pop(now);
   } else {
     in.pop(now);
-    ++counters_.request_messages;
-    if (r->command == Command::write) counters_.request_sectors += sector_count(r->sectors);
-    if (r->command == Command::read) counters_.read_sectors_requested += sector_count(r->sectors);
   }
   r->route = static_cast<std::uint16_t>(client);
-  const RequestMessage message{r};
-  counters_.beats += message.beats(widths_.request);
-  out.send(now, message);
+  count_request(*r);
+  out.send(now, {r});
   if (down_.asking(slice) != 0) static_cast<void>(out.ready(now));  // not yet: asks for the wake
 }
 
-Request* Crossbar::copy_for_slice(Cycle now, unsigned client) {
+/// A message goes to a slice. Copies of a maintenance request are messages of their own to the slices, and
+/// one request of a client's.
+void Crossbar::count_request(const Request& r) {
+  counters_.beats += RequestMessage{const_cast<Request*>(&r)}.beats(widths_.request);
+  switch (r.command) {
+    case Command::write: counters_.request_sectors += sector_count(r.sectors); break;
+    case Command::read: counters_.read_sectors_requested += sector_count(r.sectors); break;
+    case Command::maintain: ++counters_.maintenance_copies; return;
+    case Command::atomic:
+    case Command::reduce: break;
+  }
+  ++counters_.request_messages;
+}
+
+/// A message goes to a client.
+void Crossbar::count_response(const Request& r) {
+  counters_.beats += ResponseMessage{const_cast<Request*>(&r)}.beats(widths_.response);
+  ++counters_.response_messages;
+  if (r.command == Command::read) counters_.response_sectors += sector_count(r.sectors);
+}
+
+Request* Crossbar::copy_for_slice(unsigned client) {
   Copying& copying = copying_[client];
   Request* copy = engine().pool().allocate();
   copy->maker = this;
   core_.make_child(copying.number, *copy);
-  ++counters_.maintenance_copies;
   if (--copying.left == 0) {
-    from_client_[client]->pop(now);
     ++counters_.request_messages;
     ++counters_.maintenance_requests;
   }
@@ -122,12 +141,37 @@ void Crossbar::grant_response(Cycle now, unsigned client) {
   } else {
     r = from_l2_[input]->pop(now).request;
   }
-  const ResponseMessage message{r};
-  ++counters_.response_messages;
-  counters_.beats += message.beats(widths_.response);
-  if (r->command == Command::read) counters_.response_sectors += sector_count(r->sectors);
-  out.send(now, message);
+  count_response(*r);
+  out.send(now, {r});
   if (up_.asking(client) != 0) static_cast<void>(out.ready(now));
+}
+
+void Crossbar::perform_maintenance(Request& r, Cycle& at) {
+  const std::uint16_t number = core_.begin_maintenance(&r);
+  ++counters_.request_messages;
+  ++counters_.maintenance_requests;
+  const Cycle sent = at;
+  for (unsigned slice = 0; slice < slices_; ++slice) {
+    Request* copy = engine().pool().allocate();
+    copy->maker = this;
+    core_.make_child(number, *copy);
+    count_request(*copy);
+    at = std::max(at, perform_through(*to_l2_[slice], *from_l2_[slice], *copy, sent));
+    static_cast<void>(core_.end_child(*copy));
+    engine().pool().release(copy);
+  }
+  count_response(r);
+}
+
+void Crossbar::perform(Request& r, Cycle& at) {
+  if (r.command == Command::maintain) {
+    perform_maintenance(r, at);
+    return;
+  }
+  count_request(r);
+  const unsigned slice = core_.slice_of(r.line);
+  at = perform_through(*to_l2_[slice], *from_l2_[slice], r, at);
+  count_response(r);
 }
 
 void Crossbar::explain(std::vector<Wait>& waits) const {

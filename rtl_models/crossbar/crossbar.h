@@ -57,7 +57,7 @@ struct CrossbarWidths {
 /// slices have answered. Copies come from the engine's pool and go back there.
 ///
 /// Owns `route` of the requests that pass. Latency: none of its own beyond its channels'.
-class Crossbar final : public Component {
+class Crossbar final : public Component, public LooseTarget {
  public:
   /// Pre: clients and slices are 1 to 65536.
   Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
@@ -69,6 +69,7 @@ class Crossbar final : public Component {
   [[nodiscard]] In<ResponseMessage>& from_l2(unsigned i) { return *from_l2_[i]; }
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
   void explain(std::vector<Wait>& waits) const override;
 
@@ -85,7 +86,10 @@ class Crossbar final : public Component {
   void enter_response(Cycle now, unsigned slice);
   void grant_request(Cycle now, unsigned slice);
   void grant_response(Cycle now, unsigned client);
-  Request* copy_for_slice(Cycle now, unsigned client);
+  Request* copy_for_slice(unsigned client);
+  void count_request(const Request& r);
+  void count_response(const Request& r);
+  void perform_maintenance(Request& r, Cycle& at);
 
   CrossbarCore core_;
   CrossbarWidths widths_;

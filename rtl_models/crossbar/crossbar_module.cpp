@@ -9,11 +9,28 @@ CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule
     from_client.emplace_back(socket_name("from_client", i).c_str(), engine, crossbar.from_client(i),
                              crossbar.to_client(i), *this);
     from_client.back().set_with_data(with_data);
+    from_client.back().hint_direct_memory();
   }
   for (unsigned i = 0; i < slices; ++i) {
     to_l2.emplace_back(socket_name("to_l2", i).c_str(), engine, crossbar.to_l2(i), crossbar.from_l2(i));
     to_l2.back().set_with_data(with_data);
+    to_l2.back().on_invalidate([this](sc_dt::uint64 first, sc_dt::uint64 last) {
+      for (TargetSocket& client : from_client) client->invalidate_direct_mem_ptr(first, last);
+    });
   }
+}
+
+/// Each line from its slice.
+unsigned CrossbarModule::transport_dbg(tlm::tlm_generic_payload& payload) {
+  return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
+    return debug_through(to_l2[crossbar_.core().slice_of(at)], payload, at, bytes, count);
+  });
+}
+
+/// As the slice of the address grants it.
+bool CrossbarModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  return to_l2[crossbar_.core().slice_of(PhysicalAddress{payload.get_address()})]->get_direct_mem_ptr(payload,
+                                                                                                      dmi);
 }
 
 CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,

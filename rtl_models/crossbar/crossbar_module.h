@@ -23,6 +23,8 @@ class CrossbarModule final : public BlockModule {
   [[nodiscard]] Crossbar& crossbar() { return crossbar_; }
 
  private:
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
                  std::unique_ptr<Crossbar> crossbar, unsigned clients, unsigned slices, bool with_data);
   std::unique_ptr<Crossbar> own_;

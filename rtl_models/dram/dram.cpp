@@ -12,6 +12,14 @@ DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain,
       ports_(*this, "from_l2", "to_l2", inputs),
       held_(parameters.queue) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "DRAM parameters are checked before they are used");
+  ports_.perform_by(*this);
+}
+
+void DramChannel::perform(Request& r, Cycle& at) {
+  WARPLINE_EXPECT((r.command == Command::read || r.command == Command::write) && r.sectors != 0,
+                  "a DRAM channel reads and writes sectors");
+  at = domain().after(at,
+                      scheduler_.serve_alone(r.line, sector_count(r.sectors), r.command == Command::write));
 }
 
 Cycle DramChannel::tick(Cycle now) {

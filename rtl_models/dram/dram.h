@@ -20,7 +20,7 @@ namespace warpline {
 /// From the pop on an idle channel to the response, in DRAM cycles: column + sectors *
 /// sector_cycles if the row is open; activate more if the bank has none open; precharge more
 /// still if it has another one open.
-class DramChannel final : public Component {
+class DramChannel final : public Component, public LooseTarget {
  public:
   DramChannel(Engine& engine, std::string name, ClockDomain domain, const DramParameters& parameters,
               unsigned inputs);
@@ -29,6 +29,7 @@ class DramChannel final : public Component {
   [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
   void explain(std::vector<Wait>& waits) const override;
 

@@ -1,6 +1,11 @@
 #include "warpline/dram/dram_module.h"
 
 namespace warpline {
+namespace {
+
+constexpr TakenCommands kTaken{true, false, false};
+
+}  // namespace
 
 DramModule::DramModule(const sc_core::sc_module_name& name, EngineModule& engine, DramChannel& channel,
                        unsigned inputs)
@@ -9,6 +14,7 @@ DramModule::DramModule(const sc_core::sc_module_name& name, EngineModule& engine
     from_l2.emplace_back(socket_name("from_l2", i).c_str(), engine, channel.from_l2(i), channel.to_l2(i),
                          *this);
     from_l2.back().set_with_data(false);
+    from_l2.back().set_taken(kTaken);
   }
 }
 

@@ -48,16 +48,37 @@ std::uint32_t DramScheduler::accept(std::uint64_t t, PhysicalAddress line, unsig
   return index;
 }
 
-void DramScheduler::open_row(std::uint64_t t, std::uint32_t number) {
-  Bank& bank = banks_[number];
-  const DramPlace place = entries_[bank.waiting.head].place;
-  const RowOutcome outcome = core_.open(place);
-  bank.column_at = std::max(t, bank.data_until) + core_.row_cycles(outcome);
+void DramScheduler::count(RowOutcome outcome) {
   switch (outcome) {
     case RowOutcome::hit: ++counters_.row_hits; break;
     case RowOutcome::miss: ++counters_.row_misses; break;
     case RowOutcome::conflict: ++counters_.row_conflicts; break;
   }
+}
+
+/// Sectors go over the data bus.
+void DramScheduler::move(bool is_write, unsigned sectors) {
+  if (bus_used_ && is_write != bus_writes_) ++counters_.turnarounds;
+  bus_used_ = true;
+  bus_writes_ = is_write;
+  ++(is_write ? counters_.writes : counters_.reads);
+  (is_write ? counters_.bytes_written : counters_.bytes_read) += std::uint64_t{kSectorBytes} * sectors;
+  counters_.busy_cycles += core_.bus_cycles(sectors);
+}
+
+unsigned DramScheduler::serve_alone(PhysicalAddress line, unsigned sectors, bool is_write) {
+  const RowOutcome outcome = core_.open(core_.place_of(line));
+  count(outcome);
+  move(is_write, sectors);
+  return core_.row_cycles(outcome) + core_.parameters().column + core_.bus_cycles(sectors);
+}
+
+void DramScheduler::open_row(std::uint64_t t, std::uint32_t number) {
+  Bank& bank = banks_[number];
+  const DramPlace place = entries_[bank.waiting.head].place;
+  const RowOutcome outcome = core_.open(place);
+  bank.column_at = std::max(t, bank.data_until) + core_.row_cycles(outcome);
+  count(outcome);
   List left;
   while (!bank.waiting.empty()) {
     const std::uint32_t index = pop(bank.waiting);
@@ -111,14 +132,8 @@ bool DramScheduler::issue(std::uint64_t t, Burst& burst) {
   if (command_from(is_write) > t) return false;
   const std::uint32_t index = pop(ready_[is_write]);
   const Entry& e = entries_[index];
-  const unsigned cycles = core_.bus_cycles(e.sectors);
-  if (bus_used_ && is_write != bus_writes_) ++counters_.turnarounds;
-  bus_used_ = true;
-  bus_writes_ = is_write;
-  bus_free_ = t + core_.parameters().column + cycles;
-  ++(is_write ? counters_.writes : counters_.reads);
-  (is_write ? counters_.bytes_written : counters_.bytes_read) += std::uint64_t{kSectorBytes} * e.sectors;
-  counters_.busy_cycles += cycles;
+  move(is_write, e.sectors);
+  bus_free_ = t + core_.parameters().column + core_.bus_cycles(e.sectors);
   burst = {index, bus_free_};
   const std::uint32_t number = e.place.bank;
   Bank& bank = banks_[number];

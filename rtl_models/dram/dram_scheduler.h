@@ -65,6 +65,9 @@ class DramScheduler {
   std::uint32_t accept(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
   /// Issues the column command that is due at edge `t`, if any: at most one is.
   bool issue(std::uint64_t t, Burst& burst);
+  /// Serves a request at once, as if the channel had nothing else to do. Returns the cycles from its
+  /// arrival to its answer.
+  unsigned serve_alone(PhysicalAddress line, unsigned sectors, bool is_write);
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
   [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
   /// Requests accepted and not yet issued.
@@ -100,6 +103,8 @@ class DramScheduler {
   };
   void push(List& list, std::uint32_t entry);
   std::uint32_t pop(List& list);
+  void count(RowOutcome outcome);
+  void move(bool is_write, unsigned sectors);
   void open_row(std::uint64_t t, std::uint32_t bank);
   void rows_opened(std::uint64_t t);
   /// Which direction's first ready request is next on the bus. Pre: one is ready.

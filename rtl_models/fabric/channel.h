@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "warpline/base/contract.h"
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
 #include "warpline/fabric/arrivals.h"
 #include "warpline/fabric/engine.h"
+#include "warpline/fabric/loose.h"
 
 namespace warpline {
 
@@ -76,6 +78,13 @@ class Carrier {
   virtual Cycle begin(Cycle t, const M& message) = 0;
   /// Messages that have begun and that no receiving port counts yet.
   [[nodiscard]] virtual std::size_t occupancy() const { return 0; }
+  /// Carries a loosely timed access: sent in cycle `at`, and on return answered in cycle `at`.
+  /// Only where the netlist's owner knows that this carrier can; pins cannot.
+  virtual void perform(const M& /*message*/, Cycle& /*at*/) {
+    WARPLINE_EXPECT(false, "a loosely timed access crosses hops that are direct or sockets");
+  }
+  /// Cycles that pass before what one side does can reach the other; see PortBase::lookahead.
+  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
 };
 
 /// Whoever put a carrier's messages into a receiving port, and waits to hear when it may put the next.
@@ -84,10 +93,25 @@ class Upstream {
   virtual ~Upstream() = default;
   /// The channel can take a next message from cycle c on.
   virtual void end(Cycle c) = 0;
+  /// As Carrier::lookahead.
+  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
 };
 
 template <class M>
 class In;
+
+/// What a sending port is bound to: one of the two.
+template <class M>
+struct Binding {
+  In<M>* direct = nullptr;
+  Carrier<M>* carrier = nullptr;
+
+  /// Has the other side perform `message`, loosely timed (see LooseTarget): sent in cycle `at`, and on
+  /// return answered in cycle `at`.
+  void perform(const M& message, Cycle& at) const {
+    direct != nullptr ? direct->perform(message, at) : carrier->perform(message, at);
+  }
+};
 
 /// The sending port of a channel. It knows only when the channel is free.
 template <class M>
@@ -108,7 +132,8 @@ class alignas(64) Out final : public PortBase {
   /// Sends. Pre: ready(now).
   void send(Cycle now, const M& message) {
     WARPLINE_EXPECT(free_at_ <= now, "a message is sent on a free channel");
-    free_at_ = direct_ != nullptr ? direct_->begin(now, message) : carrier_->begin(now, message);
+    free_at_ = binding_.direct != nullptr ? binding_.direct->begin(now, message)
+                                          : binding_.carrier->begin(now, message);
   }
   /// The channel is free from cycle c on.
   void end(Cycle c) {
@@ -118,17 +143,25 @@ class alignas(64) Out final : public PortBase {
       owner_.wake(c);
     }
   }
-  [[nodiscard]] bool bound() const { return direct_ != nullptr || carrier_ != nullptr; }
+  [[nodiscard]] bool bound() const { return binding_.direct != nullptr || binding_.carrier != nullptr; }
+  [[nodiscard]] const Binding<M>& binding() const { return binding_; }
+  /// Sends as `binding` says from now on, and returns how it was. Pre: bound; no message is under way.
+  Binding<M> rebind(const Binding<M>& binding) {
+    owner_.engine().note_binding();
+    return std::exchange(binding_, binding);
+  }
   /// Binds it by a carrier that lives as long. Pre: not bound.
   void bind(Carrier<M>& carrier) {
     WARPLINE_EXPECT(!bound(), "a port is bound once");
-    carrier_ = &carrier;
+    binding_.carrier = &carrier;
     owner_.engine().note_binding();
   }
   [[nodiscard]] std::size_t occupancy() const override {
-    return carrier_ != nullptr ? carrier_->occupancy() : 0;
+    return binding_.carrier != nullptr ? binding_.carrier->occupancy() : 0;
   }
-  [[nodiscard]] Cycle lookahead() const override { return carrier_ != nullptr ? 1 : kNever; }
+  [[nodiscard]] Cycle lookahead() const override {
+    return binding_.carrier != nullptr ? binding_.carrier->lookahead() : kNever;
+  }
   [[nodiscard]] std::string problem() const override {
     return bound() ? std::string{} : path() + ": not bound";
   }
@@ -136,8 +169,7 @@ class alignas(64) Out final : public PortBase {
  private:
   template <class N>
   friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
-  In<M>* direct_ = nullptr;
-  Carrier<M>* carrier_ = nullptr;
+  Binding<M> binding_;
   Cycle free_at_ = 0;
   bool armed_ = false;
 };
@@ -203,12 +235,40 @@ class alignas(64) In final : public PortBase {
     prepare(parameters, sender);
   }
   [[nodiscard]] bool bound() const { return sender_ != nullptr || upstream_ != nullptr; }
+  /// Who puts messages in: one of the two.
+  struct Source {
+    Out<M>* sender = nullptr;
+    Upstream* upstream = nullptr;
+  };
+  /// Takes messages from `source` from now on, and returns from whom it took them. Pre: bound; no
+  /// message is under way.
+  Source rebind(const Source& source) {
+    const Source before{sender_, upstream_};
+    sender_ = source.sender;
+    upstream_ = source.upstream;
+    owner_.engine().note_binding();
+    return before;
+  }
   /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
   /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
   void attach(Arrivals& arrivals, unsigned port) {
     WARPLINE_EXPECT(count_ == 0, "a port is attached before it is used");
     arrivals_ = &arrivals;
     arrivals_port_ = port;
+  }
+  /// Who performs loosely timed accesses that arrive here. Pre: it lives as long as the port.
+  void perform_by(LooseTarget& target) { loose_ = &target; }
+  /// Has the port's owner perform a request sent in cycle `at`; on return its answer is sent in
+  /// cycle `at`. Pre: bound; somebody performs.
+  void perform(const M& message, Cycle& at) {
+    at = owner_.domain().align(arrival_of(at, message));
+    loose_->perform(*message.request, at);
+  }
+  /// When a message sent in cycle `t` over an idle channel can be popped. Pre: bound.
+  [[nodiscard]] Cycle arrival_of(Cycle t, const M& message) const {
+    const unsigned edges = message.beats(parameters_.width) - 1 + parameters_.latency;
+    if (sender_domain_.is_fastest()) return t + edges;
+    return sender_domain_.cycle_of(sender_domain_.edge_at_or_after(t) + edges);
   }
   /// When the message begun last can be popped. Pre: one was begun and is not popped.
   [[nodiscard]] Cycle newest_arrival() const {
@@ -217,7 +277,7 @@ class alignas(64) In final : public PortBase {
   [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t occupancy() const override { return count_; }
   [[nodiscard]] Cycle lookahead() const override {
-    if (upstream_ != nullptr) return 1;
+    if (upstream_ != nullptr) return upstream_->lookahead();
     if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;
     return std::min<Cycle>(sender_domain_.cycles_in(parameters_.latency), parameters_.credit_latency);
   }
@@ -265,15 +325,23 @@ class alignas(64) In final : public PortBase {
   Out<M>* sender_ = nullptr;
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
   ClockDomain sender_domain_;
+  LooseTarget* loose_ = nullptr;
 };
 
 /// Binds two ports by the direct carrier. Pre: neither is bound, the parameters have no problems.
 template <class M>
 void connect(Out<M>& from, In<M>& to, const ChannelParameters& parameters) {
   WARPLINE_EXPECT(!from.bound() && !to.bound(), "a port is bound once");
-  from.direct_ = &to;
+  from.binding_.direct = &to;
   to.sender_ = &from;
   to.prepare(parameters, from.owner().domain());
+}
+
+/// Has what lies behind `out` perform `r`, sent in cycle `at`, loosely timed. Returns the cycle in which
+/// the owner of the two ports has the answer.
+inline Cycle perform_through(Out<RequestMessage>& out, In<ResponseMessage>& in, Request& r, Cycle at) {
+  out.binding().perform({&r}, at);
+  return in.owner().domain().align(in.arrival_of(at, {&r}));
 }
 
 }  // namespace warpline

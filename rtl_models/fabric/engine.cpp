@@ -10,7 +10,12 @@ namespace warpline {
 
 Component::Component(Engine& engine, std::string name, ClockDomain domain)
     : engine_(engine), name_(std::move(name)), domain_(domain) {
-  engine.add(this);
+  engine.add(this, engine.clusters_.size() - 1);
+}
+
+Component::Component(const Component& beside, std::string name)
+    : engine_(beside.engine_), name_(std::move(name)), domain_(beside.domain_) {
+  engine_.add(this, beside.cluster_);
 }
 
 Engine::Engine(TickMode mode, std::uint64_t seed) : mode_(mode), random_(seed) {
@@ -21,10 +26,12 @@ void Engine::begin_cluster() {
   clusters_.emplace_back(next_.emplace_back(kNever));
 }
 
-void Engine::add(Component* component) {
-  component->calendar_ = &clusters_.back().calendar;
-  component->member_ = clusters_.back().calendar.add_member();
-  clusters_.back().members.push_back(component);
+void Engine::add(Component* component, std::size_t number) {
+  Cluster& cluster = clusters_[number];
+  component->cluster_ = number;
+  component->calendar_ = &cluster.calendar;
+  component->member_ = cluster.calendar.add_member();
+  cluster.members.push_back(component);
   components_.push_back(component);
 }
 

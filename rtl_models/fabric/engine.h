@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/base/contract.h"
 #include "warpline/base/random.h"
 #include "warpline/base/types.h"
 #include "warpline/fabric/calendar.h"
@@ -29,6 +30,8 @@ struct Wait {
 class Component {
  public:
   Component(Engine& engine, std::string name, ClockDomain domain = {});
+  /// One of the cluster of `beside`, with its engine and clock.
+  Component(const Component& beside, std::string name);
   Component(const Component&) = delete;
   Component& operator=(const Component&) = delete;
   virtual ~Component() = default;
@@ -56,6 +59,7 @@ class Component {
   std::string name_;
   ClockDomain domain_;
   Calendar* calendar_ = nullptr;  ///< of its cluster
+  std::size_t cluster_ = 0;       ///< its number
   std::uint32_t member_ = 0;      ///< of the cluster
 };
 
@@ -110,6 +114,21 @@ class Engine {
   /// A channel was bound: called by ports.
   void note_binding() { window_ = 0; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
+  /// A loosely timed access needs one that is blocked below in a foreign wait(): waits for `wake_waiters` to
+  /// be called, and returns the cycle in which that was. Where nothing can block, nothing needs to wait.
+  Cycle wait_below() {
+    WARPLINE_EXPECT(wait_ != nullptr, "a loosely timed access waits for another only if that can block");
+    return wait_();
+  }
+  /// What accesses may be waiting for has happened.
+  void wake_waiters() {
+    if (wake_waiters_) wake_waiters_();
+  }
+  /// How to wait, and to end the waits: set by whoever runs the engine where accesses may block.
+  void on_wait_below(std::function<Cycle()> wait, std::function<void()> wake) {
+    wait_ = std::move(wait);
+    wake_waiters_ = std::move(wake);
+  }
   /// Ticks executed so far: the cost of the run in component visits.
   [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
 
@@ -124,7 +143,7 @@ class Engine {
     std::vector<Component*> members;
   };
 
-  void add(Component* component);
+  void add(Component* component, std::size_t cluster);
   void add(PortBase* port) { ports_.push_back(port); }
   void tick(Component& component);
   void run_cluster(Cluster& cluster, Cycle end);
@@ -145,6 +164,8 @@ class Engine {
   Cycle progress_every_ = kNever;
   Cycle progress_at_ = kNever;
   std::function<bool(Cycle)> progress_;
+  std::function<Cycle()> wait_;
+  std::function<void()> wake_waiters_;
   RequestPool pool_;
   std::uint64_t ticks_ = 0;
 };

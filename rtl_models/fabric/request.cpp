@@ -2,6 +2,17 @@
 
 namespace warpline {
 
+bool TakenCommands::take(Command command) const {
+  switch (command) {
+    case Command::read: return true;
+    case Command::write: return writes;
+    case Command::atomic:
+    case Command::reduce: return atomics;
+    case Command::maintain: return maintenance;
+  }
+  return false;
+}
+
 Request* RequestPool::allocate() {
   if (free_ == nullptr) {
     chunks_.push_back(std::unique_ptr<Request[]>(new Request[kChunk]));

@@ -42,6 +42,15 @@ enum class EvictionPriority : std::uint8_t {
   last,         ///< likewise, as far as the cache's share for it goes
 };
 
+/// What a block takes beside reads.
+struct TakenCommands {
+  bool writes = true;
+  bool atomics = true;      ///< and reductions
+  bool maintenance = true;  ///< ordering and cache maintenance
+
+  [[nodiscard]] bool take(Command command) const;
+};
+
 enum class Status : std::uint8_t { ok, address_error };
 
 /// One lane's part of an atomic request.
@@ -87,6 +96,7 @@ struct alignas(64) Request {
   bool local : 1;             ///< a line of local memory: write-back at L1
   bool no_l1 : 1;             ///< neither looked up nor allocated at L1
   bool last_use : 1;          ///< a read of a local line whose write-back is owed no longer (`ld.lu`)
+  bool settled : 1;           ///< loosely timed: answered by the block that performs it
   bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
   std::uint8_t maintenance = 0;
   Status status = Status::ok;
@@ -102,7 +112,7 @@ struct alignas(64) Request {
   void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
-  Request() : local(false), no_l1(false), last_use(false), captured(false) {}
+  Request() : local(false), no_l1(false), last_use(false), settled(false), captured(false) {}
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };

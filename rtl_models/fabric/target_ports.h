@@ -19,6 +19,10 @@ class TargetPorts {
   /// Ports `from[i]` and `to[i]` of `owner`, i < count; plain `from` and `to` if count is 1.
   TargetPorts(Component& owner, const std::string& from, const std::string& to, unsigned count);
 
+  /// Who performs loosely timed accesses by any of the ports.
+  void perform_by(LooseTarget& target) {
+    for (const auto& in : ins_) in->perform_by(target);
+  }
   [[nodiscard]] In<RequestMessage>& in(unsigned port) { return *ins_[port]; }
   [[nodiscard]] Out<ResponseMessage>& out(unsigned port) { return *outs_[port]; }
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(ins_.size()); }

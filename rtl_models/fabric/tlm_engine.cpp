@@ -7,6 +7,10 @@
 namespace warpline {
 namespace {
 
+/// Of the process in which blocks run while time is loose: a program's interpreter and a foreign model below
+/// share it.
+constexpr int kStackBytes = 1 << 20;
+
 unsigned fit_clock(unsigned mhz) {
   if (const std::string problem = CycleTime::problem(mhz); !problem.empty())
     SC_REPORT_FATAL("/warpline/time", problem.c_str());
@@ -22,9 +26,25 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
   SC_METHOD(run);
   dont_initialize();
   sensitive << tick_;
+  SC_THREAD(run_loosely);
+  set_stack_size(kStackBytes);
   SC_METHOD(make_calls);
   dont_initialize();
   sensitive << call_;
+  engine_.on_wait_below(
+      [this] {
+        wait(settled_);
+        return cycle_of(sc_core::sc_time_stamp());
+      },
+      [this] { settled_.notify(); });
+}
+
+void EngineModule::set_loose(bool loose) {
+  if (loose == loose_) return;
+  WARPLINE_EXPECT(engine_.quiescent(), "the two kinds of time change over at rest only");
+  loose_ = loose;
+  if (loose) return;
+  for (const auto& [who, callback] : std::exchange(on_timed_, {})) callback();
 }
 
 void EngineModule::wake() {
@@ -32,6 +52,10 @@ void EngineModule::wake() {
   const Cycle next = engine_.next_tick();
   if (next == kNever || next > last_) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  if (tick_of(next) < now && loose_) {
+    tick_.notify(sc_core::SC_ZERO_TIME);  // a foreign model has waited; what is due is late
+    return;
+  }
   if (tick_of(next) < now) {
     WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
     lead_ = time_.first_tick_from(now) - next;
@@ -65,8 +89,21 @@ RunOutcome EngineModule::run_engine(Cycle limit) {
 }
 
 void EngineModule::run() {
-  const Cycle now = cycle_of(sc_core::sc_time_stamp());
-  const RunOutcome outcome = run_engine(std::min(limit(now), last_));
+  if (!loose_) run_up_to(limit(cycle_of(sc_core::sc_time_stamp())));
+}
+
+void EngineModule::run_loosely() {
+  for (;;) {
+    wait(tick_);
+    if (!loose_) continue;
+    const sc_core::sc_time end =
+        sc_core::sc_time_stamp() + tlm::tlm_global_quantum::instance().compute_local_quantum();
+    run_up_to(std::max(cycle_of(end), cycle_of(sc_core::sc_time_stamp()) + 1) - 1);
+  }
+}
+
+void EngineModule::run_up_to(Cycle limit) {
+  const RunOutcome outcome = run_engine(std::min(limit, last_));
   if (outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_) {
     wake();
     return;

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <queue>
 #include <systemc>
@@ -81,6 +82,13 @@ class EngineModule : public sc_core::sc_module {
   /// Something was put into the netlist from outside a tick: makes sure that it is worked off. Callable
   /// before the simulation starts.
   void wake();
+  /// Whether time is loose: requests are performed by calls ("lt"), and the engine runs ahead of SystemC by
+  /// up to the global quantum, in a thread process, as foreign models below may wait. Otherwise hops are
+  /// timed.
+  void set_loose(bool loose);
+  [[nodiscard]] bool is_loose() const { return loose_; }
+  /// Calls `callback` once when time ceases to be loose; for each `who` one call.
+  void on_timed(const void* who, std::function<void()> callback) { on_timed_[who] = std::move(callback); }
   /// A hop is not direct: from now on no cycle is ticked before its time.
   void keep_step(const SocketEnd& end) {
     in_step_ = true;
@@ -105,6 +113,8 @@ class EngineModule : public sc_core::sc_module {
   void start_of_simulation() override { wake(); }
   void run();
   void come_to_rest(RunOutcome outcome);
+  void run_loosely();
+  void run_up_to(Cycle limit);
   RunOutcome run_engine(Cycle limit);
   void make_calls();
   [[nodiscard]] Cycle limit(Cycle now) const;
@@ -119,6 +129,9 @@ class EngineModule : public sc_core::sc_module {
   Pins pins_{*this};
   bool waits_for_pins_ = false;
   bool in_step_ = false;
+  bool loose_ = false;
+  sc_core::sc_event settled_;  ///< an access that was blocked below is done
+  std::map<const void*, std::function<void()>> on_timed_;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;
   bool running_ = false;

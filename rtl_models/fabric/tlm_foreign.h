@@ -7,34 +7,64 @@
 
 namespace warpline {
 
-/// The payloads of other people's that one socket has taken, and the requests that stand for them. A
-/// payload without our extension is a weak read or write of bytes of one 128-byte line; a copy of one of
-/// ours keeps its qualifiers.
+/// A payload that somebody else made, read as a request of ours and answered from it: without our extension a
+/// weak read or write of bytes of one 128-byte line; with it, qualified as the extension's request is.
+class ForeignPayload {
+ public:
+  explicit ForeignPayload(tlm::tlm_generic_payload& payload);
+
+  /// Whether it is answered already: it asks for what cannot be, and its response status says why,
+  /// or for nothing, and is done.
+  [[nodiscard]] bool settle(const TakenCommands& taken);
+  /// Makes `r`, fresh from `pool`, ask for what the payload does. `with_data`: the bytes of a write too.
+  /// Pre: settle() was false.
+  void describe(Request& r, RequestPool& pool, bool with_data);
+  /// Writes the answer of `r` into the payload.
+  void answer(const Request& r, bool with_data) const;
+
+  [[nodiscard]] tlm::tlm_generic_payload& payload() const { return *payload_; }
+  /// The request that qualifies it, or null.
+  [[nodiscard]] const Request* model() const { return model_; }
+
+ private:
+  [[nodiscard]] tlm::tlm_response_status fault(const TakenCommands& taken) const;
+  tlm::tlm_generic_payload* payload_;
+  RequestExtension* extension_ = nullptr;  ///< if it holds a request
+  const Request* model_ = nullptr;
+  bool by_extension_ = false;  ///< a command that TLM lacks
+  unsigned offset_;            ///< of the payload's first byte in the line
+};
+
+/// The payloads of other people's that one socket has taken, and the requests that stand for them.
 class ForeignPayloads {
  public:
   /// Requests come from `pool`, which outlives it.
   explicit ForeignPayloads(RequestPool& pool) : pool_(pool) {}
 
+  /// A request that asks for what `payload` does. Pre: payload.settle() was false.
+  [[nodiscard]] Request* make_request(ForeignPayload& payload, bool with_data);
   /// The request that stands for `payload`, of which a reference is held until somebody releases it
   /// after answer(); null if the payload is answered already: its response status says how.
-  [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, bool with_data);
+  [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, const TakenCommands& taken, bool with_data);
   /// Whether `r` stands for a foreign payload.
   [[nodiscard]] bool made(const Request& r) const { return r.maker == this; }
-  /// Moves the answer of `hop.request` into its payload, and ends the request. Pre: made(*hop.request).
+  /// Moves the answer of `hop.request` into its payload, and ends the request. Pre: it was adopted.
   void answer(SocketHop& hop, bool with_data);
 
  private:
   static constexpr std::uint64_t kForeignIds = std::uint64_t{1} << 63U;
   struct Foreign {
     SocketHop hop;
-    RequestExtension* qualifiers = nullptr;  ///< of a copy of ours
-    unsigned offset = 0;                     ///< of the payload's first byte in the line
+    ForeignPayload payload;
   };
-  [[nodiscard]] Request* request_for(const tlm::tlm_generic_payload& payload, const Request* model);
-
   RequestPool& pool_;
   std::list<Foreign> foreign_;
-  std::uint64_t adopted_ = 0;
+  std::uint64_t made_ = 0;
 };
+
+/// The response status that says what became of `r`.
+inline tlm::tlm_response_status response_status(const Request& r) {
+  return r.status == Status::ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
 
 }  // namespace warpline

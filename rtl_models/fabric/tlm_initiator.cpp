@@ -76,6 +76,21 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
   return free_after_call_;
 }
 
+void InitiatorSocket::perform(const RequestMessage& message, Cycle& at) {
+  Transaction& x = engine_.transactions().take(at);
+  x.owner = this;
+  x.describe(*message.request, with_data_);
+  x.hop.enter(*message.request);
+  // Local time runs ahead of SystemC's, or behind it after a wait() of somebody else's.
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  sc_core::sc_time delay = std::max(engine_.tick_of(at), now) - now;
+  (*this)->b_transport(x.payload, delay);
+  at = std::max(at, engine_.cycle_of(sc_core::sc_time_stamp() + delay));
+  take_answer(x);
+  x.hop.leave();
+  engine_.transactions().give_back(x, 0);
+}
+
 /// The request channel is free from cycle c on, but not in the cycle of the request itself.
 void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
   const Cycle free = std::max(c, x.begun + 1);

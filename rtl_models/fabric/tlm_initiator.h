@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <tlm>
 #include <type_traits>
@@ -56,6 +57,10 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
     handed_over_ = true;
     return {out_, in_, with_data_};
   }
+  /// Called when the other side takes back direct memory access to these addresses, first to last.
+  void on_invalidate(std::function<void(sc_dt::uint64, sc_dt::uint64)> callback) {
+    on_invalidate_ = std::move(callback);
+  }
   /// Whether the hop is direct. Pre: elaboration has ended.
   [[nodiscard]] bool is_direct() const { return direct_; }
   /// Writes that a foreign target answered with an error.
@@ -69,12 +74,15 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
 
   // Requests leave.
   Cycle begin(Cycle t, const RequestMessage& message) override;
+  void perform(const RequestMessage& message, Cycle& at) override;
   void request_ended(const Transaction& x, Cycle c);
 
   // Responses arrive.
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
+    if (on_invalidate_) on_invalidate_(first, last);
+  }
   [[nodiscard]] bool begin_answer(Transaction& x);
   void begin_waiting();
   void enter(Transaction& x, Cycle t);
@@ -99,6 +107,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   bool with_data_ = true;
   bool direct_ = false;
   bool handed_over_ = false;
+  std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;
   unsigned in_flight_ = 0;
   std::uint64_t refused_writes_ = 0;
   bool misfit_told_ = false;

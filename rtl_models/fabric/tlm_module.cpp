@@ -5,13 +5,6 @@
 
 namespace warpline {
 
-void BlockModule::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
-  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-  SC_REPORT_ERROR("/warpline/lt", (std::string(name()) + ": loosely timed access (b_transport) is not built "
-                                                         "yet; use nb_transport")
-                                      .c_str());
-}
-
 unsigned BlockModule::transport_dbg(tlm::tlm_generic_payload& /*payload*/) {
   return 0;
 }
@@ -39,6 +32,17 @@ unsigned debug_access(tlm::tlm_generic_payload& payload, std::uint8_t* memory, s
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   return count;
+}
+
+unsigned debug_through(InitiatorSocket& socket, const tlm::tlm_generic_payload& like, PhysicalAddress address,
+                       std::uint8_t* bytes, unsigned count) {
+  tlm::tlm_generic_payload part;
+  part.set_command(like.get_command());
+  part.set_address(address.value);
+  part.set_data_ptr(bytes);
+  part.set_data_length(count);
+  part.set_streaming_width(count);
+  return socket->transport_dbg(part);
 }
 
 }  // namespace warpline

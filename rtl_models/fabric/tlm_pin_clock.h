@@ -52,8 +52,8 @@ class Pins {
   [[nodiscard]] PinClock& clock(const ClockDomain& domain);
 
   void add(PinWires& wires) { wires_.push_back(&wires); }
-  /// A message goes onto wires between two ends of ours, or a credit is on its way back, and arrives: meanwhile
-  /// the engine is not idle.
+  /// A message goes onto wires between two ends of ours, or a credit is on its way back, and arrives:
+  /// meanwhile the engine is not idle.
   void depart() { ++in_flight_; }
   void arrive() { --in_flight_; }
   [[nodiscard]] bool in_flight() const { return in_flight_ != 0; }

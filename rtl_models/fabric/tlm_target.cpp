@@ -110,13 +110,18 @@ void TargetSocket::announce_end() {
   static_cast<void>((*this)->nb_transport_bw(*payload, phase, delay));
 }
 
+/// The request of ours that a payload is, or null: it is to be read as somebody else's.
+Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
+  Transaction* x = Transaction::of(payload);
+  if (x == nullptr || !x->is_as_described() || !taken_.take(x->hop.request->command)) return nullptr;
+  x->extension.accepted = true;
+  return x->hop.request;
+}
+
 /// The request a payload stands for; null if it is answered already: the payload says how.
 Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
-  if (Transaction* x = Transaction::of(payload); x != nullptr && x->is_as_described()) {
-    x->extension.accepted = true;
-    return x->hop.request;
-  }
-  return foreign_.adopt(payload, with_data_);
+  Request* own = own_request(payload);
+  return own != nullptr ? own : foreign_.adopt(payload, taken_, with_data_);
 }
 
 Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
@@ -128,10 +133,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
     if (Transaction* x = Transaction::of(payload); x != nullptr) x->extension.request_end = unended_.end;
     unended_ = {};
   }
-  payload.set_response_status(r.status == Status::ok ? tlm::TLM_OK_RESPONSE
-                                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  const bool adopted = foreign_.made(r);
-  if (adopted) {
+  if (foreign_.made(r)) {
     unended_response_foreign_ = payload.has_mm();
     foreign_.answer(hop, with_data_);
   } else {
@@ -169,8 +171,42 @@ void TargetSocket::response_ended(Cycle c) {
 
 /// Says in TLM's terms, for whoever looks on, what the request says already.
 void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
+  payload.set_response_status(response_status(r));
   if (with_data_ && r.command == Command::read && r.status == Status::ok)
     copy_sectors(payload.get_data_ptr() - payload.get_address() % kLineBytes, r.data.data(), r.sectors);
+}
+
+void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (!engine_.is_loose() && !engine_.engine().quiescent()) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    protest(*this,
+            "b_transport while timed requests are under way: the two kinds of time change over at rest only");
+    return;
+  }
+  Cycle at = engine_.cycle_of(sc_core::sc_time_stamp() + delay);
+  const Cycle begun = at;
+  if (Request* own = own_request(payload); own != nullptr) {
+    in_.perform({own}, at);
+    answer(*own, payload);
+  } else {
+    ForeignPayload foreign(payload);
+    if (foreign.settle(taken_)) return;
+    Request* r = foreign_.make_request(foreign, with_data_);
+    in_.perform({r}, at);
+    foreign.answer(*r, with_data_);
+    engine_.engine().pool().release(r);
+  }
+  delay += engine_.tick_of(at) - engine_.tick_of(begun);
+  if (dmi_hint_ && engine_.is_loose()) payload.set_dmi_allowed(true);
+}
+
+bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  if (!engine_.is_loose() || !untimed_.get_direct_mem_ptr(payload, dmi)) {
+    dmi.allow_none();
+    return false;
+  }
+  engine_.on_timed(this, [this] { (*this)->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0}); });
+  return true;
 }
 
 }  // namespace warpline

@@ -8,11 +8,10 @@
 
 namespace warpline {
 
-/// The part of a module that is not a matter of cycles: loosely timed and debug access.
+/// The part of a module that knows no time: debug access and direct memory access.
 class UntimedAccess {
  public:
   virtual ~UntimedAccess() = default;
-  virtual void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) = 0;
   virtual unsigned transport_dbg(tlm::tlm_generic_payload& payload) = 0;
   virtual bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) = 0;
 };
@@ -50,6 +49,10 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     handed_over_ = true;
     return {in_, out_, with_data_};
   }
+  /// What the block takes; the rest is answered with TLM_COMMAND_ERROR_RESPONSE.
+  void set_taken(const TakenCommands& taken) { taken_ = taken; }
+  /// Loosely timed accesses are answered with a hint that direct memory access may be granted.
+  void hint_direct_memory() { dmi_hint_ = true; }
   [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
 
  private:
@@ -61,6 +64,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
                                      sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                    sc_core::sc_time& delay);
+  [[nodiscard]] Request* own_request(tlm::tlm_generic_payload& payload);
   [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
   void enter();
   void end(Cycle c) override;
@@ -72,14 +76,11 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   void answer(const Request& r, tlm::tlm_generic_payload& payload) const;
   void response_ended(Cycle c);
 
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
-    untimed_.b_transport(payload, delay);
-  }
+  // Without cycles.
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
     return untimed_.transport_dbg(payload);
-  }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
-    return untimed_.get_direct_mem_ptr(payload, dmi);
   }
   void explain(std::vector<Wait>& waits) const override;
 
@@ -91,6 +92,8 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   ClockDomain requester_;
   bool with_data_ = true;
   bool handed_over_ = false;
+  bool dmi_hint_ = false;
+  TakenCommands taken_;
   /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
   struct Unended {
     tlm::tlm_generic_payload* payload = nullptr;

@@ -16,13 +16,23 @@ std::uint64_t resolution_fs() {
 
 }  // namespace
 
-CycleTime::CycleTime(unsigned mhz) {
+CycleTime::Fraction CycleTime::units_per_cycle(unsigned mhz) {
   WARPLINE_EXPECT(problem(mhz).empty(), "a clock is checked before it is used");
   const std::uint64_t per_cycle = std::uint64_t{mhz} * resolution_fs();
   const std::uint64_t common = std::gcd(kFemtosecondsPerMicrosecond, per_cycle);
-  numerator_ = kFemtosecondsPerMicrosecond / common;
-  denominator_ = per_cycle / common;
+  return {kFemtosecondsPerMicrosecond / common, per_cycle / common};
 }
+
+CycleTime::CycleTime(unsigned mhz) : CycleTime(units_per_cycle(mhz)) {}
+
+CycleTime::CycleTime(const Fraction& f)
+    : numerator_(f.numerator),
+      denominator_(f.denominator),
+      by_numerator_(f.numerator),
+      by_denominator_(f.denominator),
+      by_two_denominators_(2 * f.denominator),
+      near_((~std::uint64_t{0} - f.denominator) / (2 * f.numerator) - 1),
+      near_units_(~std::uint64_t{0} / f.denominator) {}
 
 std::string CycleTime::problem(unsigned mhz) {
   if (mhz == 0) return "a clock of 0 MHz does not tick";

@@ -4,6 +4,7 @@
 #include <string>
 #include <systemc>
 
+#include "warpline/base/divider.h"
 #include "warpline/base/types.h"
 
 namespace warpline {
@@ -19,13 +20,16 @@ class CycleTime {
   [[nodiscard]] static std::string problem(unsigned mhz);
 
   [[nodiscard]] sc_core::sc_time start_of(Cycle c) const {
+    if (c <= near_) return from(by_denominator_.quotient(c * numerator_ + denominator_ - 1));
     return from(divide_up(Wide{c} * numerator_, denominator_));
   }
   [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const {
+    if (c <= near_) return from(by_two_denominators_.quotient((2 * c + 1) * numerator_));
     return from((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
   }
   /// The cycle in which `t` lies: the inverse of start_of and of tick_of.
   [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const {
+    if (t.value() <= near_units_) return by_numerator_.quotient(t.value() * denominator_);
     return static_cast<Cycle>(Wide{t.value()} * denominator_ / numerator_);
   }
   /// The first cycle whose tick is not before `t`.
@@ -46,9 +50,19 @@ class CycleTime {
   [[nodiscard]] static sc_core::sc_time from(Wide units) {
     return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(units));
   }
-  // Units of time resolution per cycle, as a reduced fraction.
+  /// Units of time resolution per cycle, as a reduced fraction.
+  struct Fraction {
+    std::uint64_t numerator;
+    std::uint64_t denominator;
+  };
+  static Fraction units_per_cycle(unsigned mhz);
+  explicit CycleTime(const Fraction& f);
   std::uint64_t numerator_;
   std::uint64_t denominator_;
+  // Up to here 64 bits hold every product: the usual case, and without a division.
+  Divider by_numerator_, by_denominator_, by_two_denominators_;
+  Cycle near_;
+  std::uint64_t near_units_;
 };
 
 }  // namespace warpline

@@ -1,5 +1,7 @@
 #include "warpline/l1_lg/l1_lg.h"
 
+#include <algorithm>
+
 namespace warpline {
 
 L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -7,7 +9,9 @@ L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParam
     : Component(engine, std::move(name), domain),
       core_(parameters, with_data),
       with_data_(with_data),
-      out_capacity_(parameters.outgoing) {}
+      out_capacity_(parameters.outgoing) {
+  from_sm.perform_by(*this);
+}
 
 Request* L1Lg::child_of(const Request& r, Command command) {
   Request* c = engine().pool().allocate_child(r, this);
@@ -201,6 +205,21 @@ Cycle L1Lg::tick(Cycle now) {
   // What has not arrived yet will wake us; what has and could not be taken is asked again.
   const bool more = served_count_ != 0 || out_count_ != 0 || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
+}
+
+void L1Lg::perform(Request& r, Cycle& at) {
+  r.settled = false;
+  while (!accept(r)) at = std::max(at, engine().wait_below());
+  const Cycle sent = at;
+  static_cast<void>(settle(served_, served_count_, r, engine()));
+  while (!outgoing_.empty()) {
+    Request* out = outgoing_.pop();
+    --out_count_;
+    const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
+    handle_response(*out);
+    if (settle(served_, served_count_, r, engine())) at = back;
+  }
+  while (!r.settled) at = std::max(at, engine().wait_below());
 }
 
 bool L1Lg::busy() const {

@@ -13,17 +13,26 @@ namespace warpline {
 /// reduction is answered when it has passed L1 (R4), a `maintain` request when what it asks for
 /// has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done (R7),
 /// global lines invalidated (R6).
-class L1Lg final : public Component {
+class L1Lg final : public Component, public LooseTarget {
  public:
   L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
        bool with_data);
 
+  static constexpr TakenCommands kTaken{};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
   Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
   In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
+  /// For a debugger; see ReadPath::overlay and update.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    core_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    core_.update(address, bytes, count);
+  }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   /// Drops global lines, as the driver does between grids. Pre: quiescent.

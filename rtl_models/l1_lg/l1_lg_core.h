@@ -69,6 +69,14 @@ class L1LgCore {
   /// Pre: no local fetch is under way.
   void forget_local();
 
+  /// For a debugger; see ReadPath::overlay and update.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    path_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    path_.update(address, bytes, count);
+  }
+
   [[nodiscard]] const L1LgCounters& counters() const { return counters_; }
   [[nodiscard]] const MissTable& misses() const { return path_.misses(); }
 

@@ -1,5 +1,7 @@
 #include "warpline/l2/l2.h"
 
+#include <algorithm>
+
 namespace warpline {
 
 L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
@@ -12,6 +14,7 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
     to_dram.emplace_back(*this, "to_dram[" + std::to_string(i) + "]");
     from_dram.emplace_back(*this, "from_dram[" + std::to_string(i) + "]");
   }
+  from_crossbar.perform_by(*this);
 }
 
 L2Slice::Outgoing& L2Slice::towards(PhysicalAddress line) {
@@ -90,10 +93,48 @@ void L2Slice::handle_response(Request& r) {
 
 bool L2Slice::send(Outgoing& out, Out<RequestMessage>& port, Cycle now) {
   if (out.count == 0 || !port.ready(now)) return false;
-  port.send(now, {out.list.pop()});
+  port.send(now, {take(out)});
+  return true;
+}
+
+Request* L2Slice::take(Outgoing& out) {
   --out.count;
   --out_count_;
-  return true;
+  return out.list.pop();
+}
+
+/// Loosely timed: what is queued for the memories, sent in cycle `sent`, until nothing is. `at` becomes
+/// when `r` is answered, if it is.
+void L2Slice::perform_outgoing(Request& r, Cycle sent, Cycle& at) {
+  const auto perform_one = [&](Outgoing& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
+    Request* q = take(out);
+    const Cycle back = perform_through(to, from, *q, sent);
+    handle_response(*q);
+    if (settle(served_, served_count_, r, engine())) at = back;
+  };
+  while (out_count_ != 0) {
+    for (std::size_t i = 0; i < dram_out_.size(); ++i)
+      while (dram_out_[i].count != 0) perform_one(dram_out_[i], to_dram[i], from_dram[i]);
+    while (pcie_out_.count != 0) perform_one(pcie_out_, to_pcie, from_pcie);
+  }
+}
+
+void L2Slice::perform(Request& r, Cycle& at) {
+  r.settled = false;
+  while (!accept(r)) at = std::max(at, engine().wait_below());
+  const Cycle sent = at;
+  static_cast<void>(settle(served_, served_count_, r, engine()));
+  for (;;) {
+    perform_outgoing(r, sent, at);
+    if (again_.empty()) break;
+    Request* again = again_.pop();
+    if (!accept(*again)) {
+      again_.push_front(again);  // for whoever holds the miss registers, when done
+      break;
+    }
+    if (settle(served_, served_count_, r, engine())) at = std::max(at, sent);
+  }
+  while (!r.settled) at = std::max(at, engine().wait_below());
 }
 
 Cycle L2Slice::tick(Cycle now) {

@@ -14,7 +14,7 @@ namespace warpline {
 /// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
 /// misses; one response per cycle. A write is answered when it is performed. `maintain` is answered when the
 /// system-memory bytes that were dirty when it arrived are on the link (R7).
-class L2Slice final : public Component, private WriteBackSink {
+class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
   /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
   L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
@@ -28,8 +28,18 @@ class L2Slice final : public Component, private WriteBackSink {
   In<ResponseMessage> from_pcie{*this, "from_pcie"};
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
+  /// For a debugger; see L2Core::overlay and update.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    core_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    core_.update(address, bytes, count);
+  }
+  /// The backing store of video memory; null in a tags-only run.
+  [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
   void set_regions(std::size_t count) { core_.set_regions(count); }
   [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
@@ -47,6 +57,8 @@ class L2Slice final : public Component, private WriteBackSink {
   [[nodiscard]] Outgoing& towards(PhysicalAddress line);
   void serve(Request* r);
   [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
+  [[nodiscard]] Request* take(Outgoing& out);
+  void perform_outgoing(Request& r, Cycle sent, Cycle& at);
 
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
   static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait

@@ -100,6 +100,13 @@ class L2Core {
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
 
+  /// For a debugger: lays the dirty bytes of a copy of system memory over `bytes`, which are that memory's,
+  /// at `address` and on, within one line.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);
+  /// For a debugger: system memory has been written; so is the copy of it.
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
+
+  [[nodiscard]] MemoryImage* vidmem() const { return vidmem_; }
   void set_regions(std::size_t count) { regions_.resize(count + 1); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return regions_; }
   [[nodiscard]] const L2Counters& counters() const { return counters_; }
@@ -124,6 +131,7 @@ class L2Core {
   void fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served, RequestList& again,
                    WriteBackSink& sink);
   [[nodiscard]] Copy* copy_of(std::uint32_t index);
+  [[nodiscard]] Copy* present_copy(std::uint64_t number, std::uint32_t& index);
 
   TagArray tags_;
   MissTable misses_;

@@ -13,7 +13,36 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
     to_dram.back().set_with_data(false);
   }
   from_crossbar.set_with_data(with_data);
+  from_crossbar.hint_direct_memory();
   to_pcie.set_with_data(with_data);
+}
+
+/// Video memory from its backing store; system memory from behind the link, with the slice's copies.
+unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
+  MemoryImage* vidmem = slice_.vidmem();
+  if (vidmem == nullptr) return 0;
+  if (aperture_of(PhysicalAddress{payload.get_address()}) == Aperture::vidmem)
+    return debug_access(payload, vidmem->at(0), physical(Aperture::vidmem, 0).value, vidmem->size());
+  return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
+    const unsigned moved = debug_through(to_pcie, payload, at, bytes, count);
+    payload.is_write() ? slice_.update(at, bytes, moved) : slice_.overlay(at, bytes, moved);
+    return moved;
+  });
+}
+
+/// All of video memory at once: the slice keeps none of its bytes, so nobody could tell. Never system memory,
+/// whose lines the slice copies.
+bool L2SliceModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  MemoryImage* vidmem = slice_.vidmem();
+  const PhysicalAddress address{payload.get_address()};
+  if (vidmem == nullptr || aperture_of(address) != Aperture::vidmem ||
+      offset_in_aperture(address) >= vidmem->size())
+    return false;
+  dmi.set_dmi_ptr(vidmem->at(0));
+  dmi.set_start_address(physical(Aperture::vidmem, 0).value);
+  dmi.set_end_address(physical(Aperture::vidmem, vidmem->size() - 1).value);
+  dmi.allow_read_write();
+  return true;
 }
 
 L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine,

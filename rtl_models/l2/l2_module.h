@@ -23,6 +23,8 @@ class L2SliceModule final : public BlockModule {
   [[nodiscard]] L2Slice& slice() { return slice_; }
 
  private:
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, std::unique_ptr<L2Slice> slice,
                 bool with_data);
   std::unique_ptr<L2Slice> own_;

@@ -107,6 +107,26 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   state.add_valid(fetched.sectors);
 }
 
+L2Core::Copy* L2Core::present_copy(std::uint64_t number, std::uint32_t& index) {
+  index = tags_.find(number, key(number));
+  return index == TagArray::kAbsent ? nullptr : copy_of(index);
+}
+
+void L2Core::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+  std::uint32_t index = 0;
+  const Copy* copy = present_copy(line_number(address), index);
+  if (copy == nullptr) return;
+  const ByteMask dirty = tags_.dirty(index);
+  for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
+    if (dirty.test(at)) bytes[n] = copy->bytes[at];
+}
+
+void L2Core::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+  std::uint32_t index = 0;
+  if (Copy* copy = present_copy(line_number(address), index); copy != nullptr)
+    __builtin_memcpy(&copy->bytes[offset_in_line(address)], bytes, count);
+}
+
 void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {
   for (std::uint32_t i = 0; i < tags_.lines() && sysmem_lines_ != 0; ++i) {
     if (!tags_.present(i) || !tags_.state(i).sysmem) continue;

@@ -10,6 +10,7 @@ PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const P
       core_(parameters, sysmem),
       ports_(*this, "from_l2", "to_l2", inputs) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "PCIe parameters are checked before they are used");
+  ports_.perform_by(*this);
 }
 
 Cycle PcieLink::tick(Cycle now) {
@@ -19,9 +20,7 @@ Cycle PcieLink::tick(Cycle now) {
     arrive_up(up_.front().at, up_.front().transfer);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
   for (; !posted_.empty() && posted_.front().at <= t; posted_.pop_front()) {
-    Transfer& transfer = transfers_[posted_.front().transfer];
-    ports_.answer(transfer.port, transfer.request);
-    transfer.request = nullptr;
+    answer(transfers_[posted_.front().transfer]);
   }
   ports_.send_answers(now);
   if (up_free_ <= t && !legs_.empty()) {
@@ -30,7 +29,7 @@ Cycle PcieLink::tick(Cycle now) {
     send_up(t, leg);
   } else if (up_free_ <= t) {
     if (const unsigned port = choose(); port != TargetPorts::kNone) {
-      send_up(t, take(now, port));
+      send_up(t, take(ports_.take(now, port), port));
     }
   }
   std::uint64_t next = kNever;
@@ -57,8 +56,7 @@ unsigned PcieLink::choose() const {
   return ports_.choose([this](const Request& r) { return fits(r); });
 }
 
-std::uint32_t PcieLink::take(Cycle now, unsigned port) {
-  Request* r = ports_.take(now, port);
+std::uint32_t PcieLink::take(Request* r, unsigned port) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
     transfers_.emplace_back();
@@ -109,6 +107,43 @@ std::uint32_t PcieLink::take(Cycle now, unsigned port) {
     case Command::maintain: WARPLINE_EXPECT(false, "a PCIe link takes no maintenance"); break;
   }
   return index;
+}
+
+void PcieLink::answer(Transfer& transfer) {
+  if (transfer.port != TargetPorts::kNone) ports_.answer(transfer.port, transfer.request);
+  transfer.request = nullptr;
+}
+
+void PcieLink::perform(Request& r, Cycle& at) {
+  // The wire is idle for it: accesses may come with local times in any order.
+  const std::uint64_t t = domain().edge_at_or_after(at);
+  up_free_ = down_free_ = t;
+  std::uint64_t end = t;
+  send_up(t, take(&r, TargetPorts::kNone));
+  for (;;) {
+    if (!posted_.empty()) {
+      end = posted_.front().at;
+      answer(transfers_[posted_.front().transfer]);
+      posted_.pop_front();
+    } else if (!up_.empty()) {
+      const Timed arrival = up_.front();
+      up_.pop_front();
+      arrive_up(arrival.at, arrival.transfer);
+    } else if (!down_.empty()) {
+      const Timed arrival = down_.front();
+      down_.pop_front();
+      end = arrival.at;
+      arrive_down(arrival.transfer);
+    } else if (!legs_.empty()) {
+      const std::uint32_t leg = legs_.front();
+      legs_.pop_front();
+      send_up(end, leg);
+    } else {
+      break;
+    }
+  }
+  up_free_ = down_free_ = 0;
+  at = domain().cycle_of(end);
 }
 
 void PcieLink::count(const PcieTrain& train, std::uint64_t& payload) {
@@ -193,10 +228,10 @@ void PcieLink::arrive_down(std::uint32_t index) {
 }
 
 void PcieLink::finish(std::uint32_t index) {
-  const Transfer& transfer = transfers_[index];
+  Transfer& transfer = transfers_[index];
   if (transfer.leg == Leg::word_swaps || transfer.leg == Leg::word_reads)
     looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
-  ports_.answer(transfer.port, transfer.request);
+  answer(transfer);
   release(index);
 }
 

@@ -58,7 +58,7 @@ struct PcieCounters {
 ///
 /// A request beyond the end of system memory has no effect and is answered with address_error.
 /// Takes no maintenance: L2 drains itself.
-class PcieLink final : public Component {
+class PcieLink final : public Component, public LooseTarget {
  public:
   /// `sysmem` outlives the link; null: tags only.
   PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
@@ -68,6 +68,7 @@ class PcieLink final : public Component {
   [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
 
   Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
 
@@ -79,7 +80,7 @@ class PcieLink final : public Component {
   enum class Leg : std::uint8_t { read, write, atomic_op, word_reads, word_swaps, word_writes };
   struct Transfer {
     Request* request = nullptr;  ///< null once a posted write is answered
-    unsigned port = 0;
+    unsigned port = 0;           ///< kNone: of a loosely timed access
     unsigned tags = 0;
     Leg leg = Leg::read;
     bool reaches = true;
@@ -95,7 +96,8 @@ class PcieLink final : public Component {
   [[nodiscard]] unsigned tags_of(const Request& request) const;
   [[nodiscard]] bool fits(const Request& request) const;
   [[nodiscard]] unsigned choose() const;
-  std::uint32_t take(Cycle now, unsigned port);
+  std::uint32_t take(Request* r, unsigned port);
+  void answer(Transfer& transfer);
   void send_up(std::uint64_t t, std::uint32_t transfer);
   [[nodiscard]] PcieTrain perform(Transfer& transfer);
   void arrive_up(std::uint64_t at, std::uint32_t transfer);

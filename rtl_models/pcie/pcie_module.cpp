@@ -1,6 +1,11 @@
 #include "warpline/pcie/pcie_module.h"
 
 namespace warpline {
+namespace {
+
+constexpr TakenCommands kTaken{true, true, false};
+
+}  // namespace
 
 PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine, PcieLink& link,
                        MemoryImage* sysmem, unsigned inputs)
@@ -8,6 +13,7 @@ PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine
   for (unsigned i = 0; i < inputs; ++i) {
     from_l2.emplace_back(socket_name("from_l2", i).c_str(), engine, link.from_l2(i), link.to_l2(i), *this);
     from_l2.back().set_with_data(sysmem != nullptr);
+    from_l2.back().set_taken(kTaken);
   }
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "warpline/base/types.h"
+#include "warpline/fabric/engine.h"
+#include "warpline/fabric/request.h"
+
+namespace warpline {
+
+/// A block that takes loosely timed accesses ("lt"): a call performs a request whole, on the same
+/// core and with the same counters as a timed one, and adds up the time that idle hardware takes.
+/// Nothing is waited for but what a foreign model below waits for itself.
+class LooseTarget {
+ public:
+  /// Performs `r`, which holds the answer afterwards. `at`: when it is popped, and on return when
+  /// its answer is sent; a posted write is answered when it is accepted, as in timed mode. What the request
+  /// causes beside its answer (fetches for others, write-backs) is done by then, and takes no time.
+  ///
+  /// A second access may come while the first is blocked in a foreign wait(). Pre: nothing timed is
+  /// under way in the block.
+  virtual void perform(Request& r, Cycle& at) = 0;
+
+ protected:
+  ~LooseTarget() = default;
+};
+
+/// Lets those in `served`, a block's list of `count` answers, go on. Returns whether `own` is among them.
+inline bool settle(RequestList& served, unsigned& count, const Request& own, Engine& engine) {
+  bool found = false;
+  for (; !served.empty(); --count) {
+    Request* r = served.pop();
+    r->settled = true;
+    found = found || r == &own;
+    if (r != &own) engine.wake_waiters();
+  }
+  return found;
+}
+
+}  // namespace warpline
