@@ -115,7 +115,7 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
     EXPECT_THAT(run.err, HasSubstr(expected));
     EXPECT_THAT(run.out, IsEmpty());
   };
-  fails({"run", good, "--transport", "lt"}, "not built yet");
+  fails({"run", good, "--fast-forward", "1"}, "nothing would be left");
   fails({"run", good, "--wave", "out.vcd"}, "not built yet");
   fails({"run", good, "--stat", "x.json"}, "--stats");
   fails({"rum", good}, "run");

@@ -32,6 +32,14 @@ TEST_P(Transports, OfAKernelAgreeInEveryCycleAndCounter) {
   EXPECT_EQ(statistics_of(w, input, "fast"), statistics_of(w, input, "at"));
 }
 
+TEST_P(Transports, LooselyTimedLeavesTheSameResults) {
+  const Workspace w;
+  // The launch file's expectations are checked by the run itself.
+  const json loose = statistics_of(w, {in_source(std::string("sw/kernels/") + GetParam() + ".toml")}, "lt");
+  EXPECT_GT(loose.at("cycles"), 0);
+  EXPECT_GT(loose.at("counters").at("crossbar.beats").at("value"), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, Transports,
                          testing::Values("chase", "histogram", "matmul", "reduce", "spmv", "stencil",
                                          "transpose", "vecadd"));
@@ -80,6 +88,29 @@ TEST(TransportsOfOddMachines, AllHopsOpenedAsPinsAgreeThroughDependentLaunches) 
                           "hops.l2_dram.request.width=16", "sms=2", "l2.slices=3"})
     input.insert(input.end(), {"--set", set});
   EXPECT_EQ(statistics_of(w, input, "fast"), statistics_of(w, with_pins(input, {"*"}), "fast"));
+}
+
+TEST(FastForward, MeasuresFromTheNamedKernelOnWithWarmCaches) {
+  const Workspace w;
+  const std::string input = in_source("sw/kernels/chase.toml");
+  for (const char* transport : {"fast", "at"}) {
+    const json whole = statistics_of(w, {input}, transport);
+    const json named = statistics_of(w, {input, "--fast-forward", "chase"}, transport);
+    EXPECT_EQ(statistics_of(w, {input, "--fast-forward", "1"}, transport), named);
+    EXPECT_EQ(named.at("fast_forwarded"), 1);
+    EXPECT_TRUE(named.at("launches")[0].at("fast_forwarded"));
+    // One thread's dependent loads: they take the time that they take after a timed first grid.
+    std::uint64_t cycles = 0, l2_hits = 0;
+    for (const int launch : {1, 2}) {
+      EXPECT_EQ(named.at("launches")[launch].at("cycles"), whole.at("launches")[launch].at("cycles"));
+      EXPECT_EQ(named.at("launches")[launch].at("counters"), whole.at("launches")[launch].at("counters"));
+      cycles += whole.at("launches")[launch].at("cycles").get<std::uint64_t>();
+      l2_hits +=
+          whole.at("launches")[launch].at("counters").at("l2.sector_hits").at("value").get<std::uint64_t>();
+    }
+    EXPECT_EQ(named.at("cycles"), cycles);
+    EXPECT_EQ(named.at("counters").at("l2.sector_hits").at("value"), l2_hits);
+  }
 }
 
 TEST(TransportsOfBadRuns, EndAlike) {

@@ -1,5 +1,5 @@
 // Random race-free programs on random machines, against an interpreter that knows no caches: the same memory
-// at the end, counters that reconcile, and the same time whatever the ticks.
+// at the end, counters that reconcile, and the same time whatever the ticks; loosely timed, the same memory.
 //
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
@@ -18,9 +18,12 @@ struct Outcome {
   std::vector<std::string> complaints;
 };
 
+enum class Timing { timed, loose, alternating };
+
 Outcome play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-             TickMode mode, std::uint64_t seed) {
+             TickMode mode, std::uint64_t seed, Timing timing = Timing::timed) {
   Bench bench(config, ptx, mode, seed);
+  if (timing == Timing::loose) bench.platform().set_loose(true);
   const unsigned owners = program.threads_in_all();
   const std::size_t grids = program.grids.size();
   std::vector<std::uint64_t> at;
@@ -43,6 +46,7 @@ Outcome play(const Program& program, const Contents& start, const GpuConfig& con
   Outcome out;
   for (std::size_t g = 0; g < grids; ++g) {
     const Grid& grid = program.grids[g];
+    if (timing == Timing::alternating) bench.platform().set_loose(g % 2 == 0);
     const std::vector<std::uint8_t> blob(start.constants.begin(), start.constants.begin() + kSlice);
     const LaunchResult r = bench.launch("g" + std::to_string(g), grid.ctas, grid.threads, at, true, blob);
     out.cycles.push_back(r.cycles);
@@ -136,6 +140,11 @@ void try_one(std::uint64_t seed) {
     ASSERT_EQ(difference(other.contents, lazy.contents), "");
     ASSERT_EQ(lazy.cycles, other.cycles);
     ASSERT_EQ(lazy.counters, other.counters);
+  }
+  for (const Timing timing : {Timing::loose, Timing::alternating}) {
+    const Outcome other = play(program, start, config, ptx, TickMode::lazy, seed, timing);
+    ASSERT_TRUE(other.complaints.empty()) << testing::PrintToString(other.complaints);
+    ASSERT_EQ(difference(other.contents, wanted), "");
   }
 }
 
