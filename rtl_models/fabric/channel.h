@@ -258,6 +258,7 @@ class alignas(64) In final : public PortBase {
   }
   /// Who performs loosely timed accesses that arrive here. Pre: it lives as long as the port.
   void perform_by(LooseTarget& target) { loose_ = &target; }
+  [[nodiscard]] bool performs() const { return loose_ != nullptr; }
   /// Has the port's owner perform a request sent in cycle `at`; on return its answer is sent in
   /// cycle `at`. Pre: bound; somebody performs.
   void perform(const M& message, Cycle& at) {

@@ -177,10 +177,16 @@ void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) c
 }
 
 void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  if (!engine_.is_loose() && !engine_.engine().quiescent()) {
+  const char* refusal = nullptr;
+  if (!in_.performs()) {
+    refusal = "the block behind takes no b_transport";
+  } else if (!engine_.is_loose() && !engine_.engine().quiescent()) {
+    refusal =
+        "b_transport while timed requests are under way: the two kinds of time change over at rest only";
+  }
+  if (refusal != nullptr) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    protest(*this,
-            "b_transport while timed requests are under way: the two kinds of time change over at rest only");
+    protest(*this, refusal);
     return;
   }
   Cycle at = engine_.cycle_of(sc_core::sc_time_stamp() + delay);

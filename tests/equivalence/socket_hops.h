@@ -16,9 +16,6 @@ namespace warpline::testing {
 /// Nothing but time passes here.
 class NoUntimedAccess final : public UntimedAccess {
  public:
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) override {
-    p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-  }
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
 };
