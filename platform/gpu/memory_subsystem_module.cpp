@@ -170,6 +170,10 @@ std::uint64_t MemorySubsystemModule::system_memory_bytes() const {
   return state_->sysmem.size();
 }
 
+void MemorySubsystemModule::set_loose(bool loose) {
+  state_->engine.set_loose(loose);
+}
+
 bool MemorySubsystemModule::idle() const {
   return state_->engine.engine().quiescent() && state_->engine.transactions().in_use() == 0;
 }

@@ -19,13 +19,11 @@ struct MemorySubsystemOptions {
 };
 
 /// The memory subsystem of a GPU without its SMs, for a platform of anyone's: L1 caches, crossbar, L2 slices,
-/// DRAM and PCIe link with data and time, behind standard TLM-2.0 target sockets (base protocol, bus width
-/// 256).
+/// DRAM and PCIe link with data and time, behind standard TLM-2.0 target sockets (base protocol, 256 bits).
 ///
 /// Sockets
-/// - from_sm_N, as many as the GPU has SMs (key `sms`): the L1 local/global cache of SM N. As on hardware no
-/// L1
-///   sees what goes past it: what it holds may be stale until invalidate_l1().
+/// - from_sm_N, as many as the GPU has SMs (key `sms`): the L1 local/global cache of SM N. As on hardware an
+///   L1 does not see what goes past it: what it holds may be stale until invalidate_l1().
 /// - from_device_N: the crossbar. L2 is the point of coherence of all these.
 /// All must be bound.
 ///
@@ -33,6 +31,10 @@ struct MemorySubsystemOptions {
 /// What cannot be is answered with TLM's response status for it: a line crossed TLM_BURST_ERROR_RESPONSE, an
 /// address beyond a memory TLM_ADDRESS_ERROR_RESPONSE, any other command TLM_COMMAND_ERROR_RESPONSE. Accesses
 /// are weak: two in flight to the same line may change places unless they came by one socket.
+///
+/// Time: nb_transport is timed, with contention. b_transport performs an access on the same caches, with
+/// latencies that add up, while no timed access is in flight. Debug access reads and writes what lies behind
+/// a socket, dirty or not, disturbs nothing and counts nowhere. For direct memory access see set_loose().
 ///
 /// Addresses: video memory from 0, system memory behind the link from kSystemMemory.
 ///
@@ -58,6 +60,10 @@ class MemorySubsystemModule final : public sc_core::sc_module {
   [[nodiscard]] std::uint64_t video_memory_bytes() const;
   [[nodiscard]] std::uint64_t system_memory_bytes() const;
 
+  /// Says what accesses are to come: loosely timed ones, for which from_device grants all of video memory as
+  /// a pointer; or, as at first, timed ones too, for which that is withdrawn. from_sm never grants it, as
+  /// what the L1 holds may be stale. Pre: idle().
+  void set_loose(bool loose);
   /// Whether no request is in flight.
   [[nodiscard]] bool idle() const;
   /// Drops what the L1 caches hold, as a driver does between kernels. Nothing is lost: they write through.

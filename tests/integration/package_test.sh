@@ -48,6 +48,7 @@ case $step in
   embed)
     build embed
     expect 0 "$work/build/embed"
+    says 'software .* 1536 calls, 0 bytes wrong, video memory given as a pointer'
     says 'shader +256 +2048 +0 +0 '
     says 'L1 local/global +[1-9][0-9]* +[1-9]'
     expect 0 "$work/build/embed" v100 l2.slices=5 dram.channels=7
@@ -60,6 +61,8 @@ case $step in
       expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/$kernel.toml"
       says '^ +MyL2 +[0-9]+ cycles +([0-9]+) of \1 results as expected'
     done
+    expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/histogram.toml" 20 lt
+    says '^ +MyL2 +[0-9]+ cycles +2 of 2 results as expected'
     # The slice's own latency is in the result.
     cycles() { "$work/build/custom_l2" "$prefix/share/warpline/kernels/vecadd.toml" "$1" | sed -n 's/^ *MyL2 *\([0-9]*\) cycles.*/\1/p'; }
     quick=$(cycles 10) slow=$(cycles 500)

@@ -5,6 +5,7 @@
 namespace {
 
 constexpr std::uint64_t kLineBytes = 128;
+std::uint8_t unused[kLineBytes];  // what requests to memory point at: it keeps time, and no bytes
 
 // Steps of a request that are nobody else's business.
 DECLARE_EXTENDED_PHASE(LOOK_UP);
@@ -19,6 +20,8 @@ MyL2::MyL2(const sc_core::sc_module_name& name, const Parameters& parameters)
       channels_(parameters.memory_channels),
       steps_(this, &MyL2::step) {
   from_crossbar.register_nb_transport_fw(this, &MyL2::nb_transport_fw);
+  from_crossbar.register_b_transport(this, &MyL2::b_transport);
+  from_crossbar.register_transport_dbg(this, &MyL2::transport_dbg);
   for (unsigned i = 0; i < parameters.memory_channels; ++i) {
     to_memory.push_back(std::make_unique<tlm_utils::simple_initiator_socket_tagged<MyL2, 256>>(
         ("to_memory_" + std::to_string(i)).c_str()));
@@ -27,6 +30,37 @@ MyL2::MyL2(const sc_core::sc_module_name& name, const Parameters& parameters)
 }
 
 MyL2::~MyL2() = default;
+
+// Loosely timed: the same tags, and latencies that add up.
+
+void MyL2::b_transport(Payload& payload, sc_core::sc_time& delay) {
+  const std::uint64_t line = payload.get_address() / kLineBytes;
+  delay += parameters_.latency;
+  if (!is_maintenance(payload) && payload.get_address() < parameters_.memory_bytes) {
+    Line& place = place_of(line);
+    ++look_ups;
+    if (place.number == line) {
+      ++hits;
+    } else {
+      Payload memory;
+      if (place.dirty) {
+        ++write_backs;
+        sc_core::sc_time behind_our_back = delay;
+        describe(memory, tlm::TLM_WRITE_COMMAND, place.number);
+        (*to_memory[channel_of(place.number)])->b_transport(memory, behind_our_back);
+      }
+      describe(memory, tlm::TLM_READ_COMMAND, line);
+      (*to_memory[channel_of(line)])->b_transport(memory, delay);
+      place = {line, false};
+    }
+  }
+  if (perform(payload, parameters_.memory, parameters_.memory_bytes)) place_of(line).dirty = true;
+}
+
+unsigned MyL2::transport_dbg(Payload& payload) {
+  perform(payload, parameters_.memory, parameters_.memory_bytes);
+  return payload.is_response_ok() ? payload.get_data_length() : 0;
+}
 
 // From the crossbar: one request at a time, until its END_REQ.
 
@@ -117,17 +151,21 @@ void MyL2::respond() {
 
 // To memory: whole lines.
 
+void MyL2::describe(Payload& payload, tlm::tlm_command command, std::uint64_t line) {
+  payload.set_command(command);
+  payload.set_address(line * kLineBytes);
+  payload.set_data_ptr(unused);
+  payload.set_data_length(kLineBytes);
+  payload.set_streaming_width(kLineBytes);
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
 void MyL2::access_memory(tlm::tlm_command command, std::uint64_t line) {
   if (free_.empty()) free_.push_back(&payloads_.emplace_back(static_cast<tlm::tlm_mm_interface*>(this)));
   Payload& payload = *free_.back();
   free_.pop_back();
   payload.acquire();
-  payload.set_command(command);
-  payload.set_address(line * kLineBytes);
-  payload.set_data_ptr(unused_.data());
-  payload.set_data_length(kLineBytes);
-  payload.set_streaming_width(kLineBytes);
-  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  describe(payload, command, line);
   channels_[channel_of(line)].queue.push_back(&payload);
   send(channel_of(line));
 }

@@ -4,7 +4,6 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -49,6 +48,10 @@ class MyL2 final : public sc_core::sc_module, private tlm::tlm_mm_interface {
     Payload* sending = nullptr;  ///< its END_REQ is awaited
   };
 
+  // Loosely timed and debug access.
+  void b_transport(Payload& payload, sc_core::sc_time& delay);
+  unsigned transport_dbg(Payload& payload);
+  // Timed access.
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   tlm::tlm_sync_enum nb_transport_bw(int channel, Payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
@@ -57,6 +60,7 @@ class MyL2 final : public sc_core::sc_module, private tlm::tlm_mm_interface {
   void fill(std::uint64_t line);
   void answer(Payload& payload);
   void respond();
+  static void describe(Payload& payload, tlm::tlm_command command, std::uint64_t line);
   void access_memory(tlm::tlm_command command, std::uint64_t line);
   void send(std::size_t channel);
   Line& place_of(std::uint64_t line) { return lines_[line / parameters_.slices % lines_.size()]; }
@@ -74,5 +78,4 @@ class MyL2 final : public sc_core::sc_module, private tlm::tlm_mm_interface {
   tlm_utils::peq_with_cb_and_phase<MyL2> steps_;
   std::deque<Payload> payloads_;  ///< all that were ever sent to memory
   std::vector<Payload*> free_;
-  std::array<std::uint8_t, 128> unused_{};  ///< what they point at: memory keeps time, and no bytes
 };

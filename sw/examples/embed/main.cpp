@@ -1,15 +1,17 @@
-// A small board: two bus masters, some RAM, and the memory subsystem of a GPU, behind the bus for the masters
-// and behind an L1 for a shader core.
+// A small board: software and two timed masters on a bus, some RAM, and the memory subsystem of a GPU, behind
+// the bus for all of these and behind an L1 for a shader core.
 //
-//     network   dma      shader
-//        |       |          |
-//     +--v-------v---+      |
-//     | bus          |      |
-//     +--+-------+---+      |
-//        |       | from_    | from_sm_0
-//     +--v--+ +--v-device_0-v-----------+
-//     | RAM | | GPU memory subsystem    |
-//     +-----+ +-------------------------+
+//   software  network   dma      shader
+//      |         |       |          |
+//   +--v---------v-------v--+       |
+//   | bus                   |       |
+//   +--+-----------+--------+       |
+//      |           | from_device_0  | from_sm_0
+//   +--v--+     +--v----------------v------+
+//   | RAM |     | GPU memory subsystem     |
+//   +-----+     +--------------------------+
+//
+// The software boots, loosely timed; then the others run, timed.
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -19,6 +21,7 @@
 
 #include "bus.h"
 #include "ram.h"
+#include "software.h"
 #include "traffic.h"
 #include "warpline/gpu/memory_subsystem_module.h"
 
@@ -52,21 +55,32 @@ struct Board final : sc_core::sc_module {
     bus.to_targets.bind(ram.socket);
     bus.map(kVideoMemory, gpu.video_memory_bytes());
     bus.to_targets.bind(gpu.from_device(0));
+    software.socket.bind(bus.from_initiators);
     network.socket.bind(bus.from_initiators);
     dma.socket.bind(bus.from_initiators);
     shader.socket.bind(gpu.from_sm(0));
-  }
-  void start_of_simulation() override {
-    for (Traffic* t : {&network, &dma, &shader}) t->start();
+    gpu.set_loose(true);
+    software.when_booted = [this] {
+      gpu.set_loose(false);
+      for (Traffic* t : {&network, &dma, &shader}) t->start();
+    };
   }
 
   Bus bus{"bus"};
   Ram ram{"ram", kRamBytes};
   warpline::MemorySubsystemModule gpu;
+  Software software{"software", {512 * 1024, kVideoMemory + (2U << 20U), 64 * 1024}};
   Traffic network{"network", region(0, 256, 1, 1)};
   Traffic dma{"dma", region(kVideoMemory, 4096, 1, 2)};
   Traffic shader{"shader", region(1U << 20U, 256, 8, 3)};
 };
+
+bool report(const Software& s) {
+  std::printf("  software booted after %.2f us: %u calls, %u bytes wrong, video memory %s\n",
+              s.booted.to_seconds() * 1e6, s.calls, s.wrong,
+              s.granted ? "given as a pointer" : "by calls only");
+  return s.calls != 0 && s.wrong == 0 && s.granted == s.withdrawn;
+}
 
 bool report(const Traffic& t) {
   std::printf("  %-8s%8u%8u%8u%9u%11.2f us\n", t.basename(), t.written, t.read, t.wrong, t.refused,
@@ -90,8 +104,8 @@ int sc_main(int argc, char* argv[]) {
   }
   sc_core::sc_start();
 
+  bool good = report(board->software);
   std::printf("  %-8s%8s%8s%8s%9s%14s\n", "", "written", "read", "wrong", "refused", "done after");
-  bool good = true;
   for (const Traffic* t : {&board->network, &board->dma, &board->shader}) good = report(*t) && good;
   board->gpu.report(std::cout);
   for (const std::string& wait : board->gpu.waits()) std::fprintf(stderr, "%s\n", wait.c_str());

@@ -41,7 +41,7 @@ std::shared_ptr<SystemCDriver> with_slices(std::deque<ForeignTarget>& slices, Wa
   driver->replace_slices([&slices, way](const SliceSite& site) {
     SliceSockets sockets;
     sockets.from_crossbar =
-        &slices.emplace_back(site.name.c_str(), way, sc_core::sc_time(7, sc_core::SC_NS)).socket;
+        &slices.emplace_back(site.name.c_str(), way, sc_core::sc_time(300, sc_core::SC_NS)).socket;
     return sockets;
   });
   return driver;
@@ -117,6 +117,17 @@ TEST(ForeignSlices, WhoseSocketsDoNotFitAreRefused) {
   EXPECT_EQ(message({}), "l2_0: an L2 slice needs a socket from_crossbar");
   EXPECT_EQ(message({&target.socket, {&initiator.socket}, nullptr}),
             "l2_0: an L2 slice has no socket to_dram, or one for each of its 2 channels, not 1");
+}
+
+TEST(GpuInSystemC, TakesTheTimeOfWhoeverLivesBesideIt) {
+  const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+  GpuPlatform gpu(config(), options(driver));
+  gpu.map_everything();
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto kernel = make_generator(stream());
+    gpu.launch(*kernel);
+    EXPECT_NEAR(sc_core::sc_time_stamp().to_seconds() * 1e9, static_cast<double>(gpu.now()), 2) << i;
+  }
 }
 
 /// Launches from a thread of the simulation.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "../../support/protocol_checker.h"
@@ -98,17 +99,12 @@ class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
   explicit ByHand(const sc_core::sc_module_name& name)
       : sc_module(name), payload_(static_cast<tlm::tlm_mm_interface*>(this)) {
     socket.register_nb_transport_bw(this, &ByHand::nb_transport_bw);
+    socket.register_invalidate_direct_mem_ptr(this, &ByHand::invalidate);
     payload_.acquire();
   }
   tlm_utils::simple_initiator_socket<ByHand, 256> socket{"socket"};
   std::uint32_t access(tlm::tlm_command command, std::uint64_t address, std::uint32_t value = 0) {
-    auto* bytes = reinterpret_cast<unsigned char*>(&value);
-    payload_.set_command(command);
-    payload_.set_address(address);
-    payload_.set_data_ptr(bytes);
-    payload_.set_data_length(4);
-    payload_.set_streaming_width(4);
-    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    describe(command, address, value);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay;
     EXPECT_NE(socket->nb_transport_fw(payload_, phase, delay), tlm::TLM_COMPLETED);
@@ -116,8 +112,36 @@ class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
     EXPECT_TRUE(payload_.is_response_ok());
     return value;
   }
+  std::uint32_t loosely(tlm::tlm_command command, std::uint64_t address, std::uint32_t value = 0) {
+    describe(command, address, value);
+    sc_core::sc_time delay;
+    socket->b_transport(payload_, delay);
+    EXPECT_TRUE(payload_.is_response_ok());
+    EXPECT_GT(delay, sc_core::SC_ZERO_TIME);
+    return value;
+  }
+  std::uint32_t debug(tlm::tlm_command command, std::uint64_t address, std::uint32_t value = 0) {
+    describe(command, address, value);
+    EXPECT_EQ(socket->transport_dbg(payload_), 4U);
+    return value;
+  }
+  bool ask(tlm::tlm_dmi& dmi, std::uint64_t address) {
+    std::uint32_t unused = 0;
+    describe(tlm::TLM_READ_COMMAND, address, unused);
+    return socket->get_direct_mem_ptr(payload_, dmi);
+  }
+  unsigned invalidations = 0;
 
  private:
+  void describe(tlm::tlm_command command, std::uint64_t address, std::uint32_t& value) {
+    payload_.set_command(command);
+    payload_.set_address(address);
+    payload_.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    payload_.set_data_length(4);
+    payload_.set_streaming_width(4);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  }
+  void invalidate(sc_dt::uint64, sc_dt::uint64) { ++invalidations; }
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_core::sc_time&) {
     return phase == tlm::BEGIN_RESP ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
   }
@@ -141,6 +165,38 @@ TEST(MemorySubsystem, AnL1IsStaleUntilItIsInvalidated) {
   EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 2U);
   sm.access(tlm::TLM_WRITE_COMMAND, 256, 3);
   EXPECT_EQ(device.access(tlm::TLM_READ_COMMAND, 256), 3U) << "an L1 writes through";
+}
+
+TEST(MemorySubsystem, IsBootedLooselyAndMeasuredTimed) {
+  MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
+  ByHand sm("sm"), device("device");
+  sm.socket.bind(memory.from_sm(0));
+  device.socket.bind(memory.from_device(0));
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  tlm::tlm_dmi dmi;
+  EXPECT_FALSE(device.ask(dmi, 0)) << "not while accesses are timed";
+
+  memory.set_loose(true);
+  device.loosely(tlm::TLM_WRITE_COMMAND, 512, 7);
+  EXPECT_EQ(sm.loosely(tlm::TLM_READ_COMMAND, 512), 7U);
+  const auto before = memory.counters();
+  EXPECT_EQ(sm.debug(tlm::TLM_READ_COMMAND, 512), 7U);
+  device.debug(tlm::TLM_WRITE_COMMAND, 516, 8);
+  EXPECT_EQ(memory.counters(), before);
+  ASSERT_TRUE(device.ask(dmi, 4096));
+  EXPECT_EQ(dmi.get_start_address(), 0U);
+  EXPECT_EQ(dmi.get_end_address(), memory.video_memory_bytes() - 1);
+  std::uint32_t value = 0;
+  std::memcpy(&value, dmi.get_dmi_ptr() + 516, 4);
+  EXPECT_EQ(value, 8U);
+  EXPECT_FALSE(sm.ask(dmi, 4096)) << "an L1 is in between";
+  EXPECT_FALSE(device.ask(dmi, kSysmem)) << "L2 copies system memory";
+
+  memory.set_loose(false);
+  EXPECT_GE(device.invalidations, 1U);
+  memory.invalidate_l1();
+  EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 516), 8U);
+  EXPECT_EQ(device.loosely(tlm::TLM_READ_COMMAND, 516), 8U) << "at rest both kinds are taken";
 }
 
 TEST(MemorySubsystem, AnswersWhatCannotBeWithItsStatus) {
