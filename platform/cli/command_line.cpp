@@ -24,11 +24,7 @@ struct LaterOption {
   const char* name;
   bool takes_value;
 };
-constexpr LaterOption kLaterOptions[] = {{"--wave", true},
-                                         {"--probe", true},
-                                         {"--timeline", true},
-                                         {"--jitter", true},
-                                         {"--check-consistency", false}};
+constexpr LaterOption kLaterOptions[] = {{"--jitter", true}, {"--check-consistency", false}};
 
 /// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
 const CLI::Validator kWholeNumber(
@@ -41,6 +37,13 @@ const CLI::Validator kWholeNumber(
              (error == std::errc::result_out_of_range ? "\" is 2^64 or more" : "\" is no whole number");
     },
     "");
+
+/// A cycle number as written; nothing written leaves `cycle` as it is.
+bool read_cycle(const std::string& text, Cycle& cycle) {
+  if (text.empty()) return true;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycle);
+  return error == std::errc{} && stop == text.data() + text.size() && cycle != kNever;
+}
 
 class CommandLine {
  public:
@@ -104,6 +107,18 @@ class CommandLine {
                      "gives up after this many cycles, with exit status 3")
         ->check(kWholeNumber);
     run_->add_flag("--quiet", request_.quiet, "no summary and no progress bar");
+    run_->add_option("--wave", request_.observation.wave,
+                     "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
+    run_->add_option(
+        "--timeline", request_.observation.timeline,
+        "writes the way of each request through the blocks to this JSON file (Chrome trace events)");
+    run_->add_option(
+            "--probe", request_.observation.probes,
+            "of --wave and --timeline: only blocks and ports whose name matches, such as \"l2[0]*\"; may be "
+            "repeated")
+        ->allow_extra_args(false);
+    window_option_ =
+        run_->add_option("--window", window_, "of --wave and --timeline: only cycles FIRST:LAST");
     for (const LaterOption& o : kLaterOptions) {
       CLI::Option* option =
           o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
@@ -158,11 +173,41 @@ class CommandLine {
       print_error("--fast-forward leads to timed grids; --transport lt has none", "--transport fast or at");
       return kBadInput;
     }
+    if (const int status = check_observation(); status != kDone) return status;
     if (request_.max_cycles == 0) {
       print_error("--max-cycles must be at least 1");
       return kBadInput;
     }
     return run_kernels(request_, WARPLINE_VERSION);
+  }
+
+  /// Reads --window, and judges it with the options that it belongs to.
+  int check_observation() {
+    ObservationOptions& o = request_.observation;
+    const bool windowed = window_option_->count() != 0;
+    if (!o.wanted() && (windowed || !o.probes.empty())) {
+      print_error(std::string(windowed ? "--window" : "--probe") +
+                  " bounds --wave and --timeline, and neither is given");
+      return kBadInput;
+    }
+    const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
+    if (same(o.wave, o.timeline) || same(o.wave, request_.stats) || same(o.timeline, request_.stats)) {
+      print_error("--wave, --timeline and --stats need a file each");
+      return kBadInput;
+    }
+    if (!windowed) return kDone;
+    const std::size_t colon = window_.find(':');
+    if (colon == std::string::npos || !read_cycle(window_.substr(0, colon), o.window.first) ||
+        !read_cycle(window_.substr(colon + 1), o.window.last)) {
+      print_error("--window: \"" + window_ + "\" is not FIRST:LAST, two whole numbers of cycles",
+                  "--window 1000:2000; either may be left out");
+      return kBadInput;
+    }
+    if (o.window.first > o.window.last) {
+      print_error("--window: its last cycle lies before its first");
+      return kBadInput;
+    }
+    return kDone;
   }
 
   /// The library names what it could not place; we add what was probably meant.
@@ -193,6 +238,8 @@ class CommandLine {
   std::vector<std::string> sets_;
   std::string later_value_;
   std::vector<std::pair<std::string, const CLI::Option*>> later_;
+  std::string window_;
+  const CLI::Option* window_option_ = nullptr;
 };
 
 /// Judges a command's name before the parser sees it, or returns kDone.

@@ -104,6 +104,12 @@ class Run {
       print_faults(faults);
       return kBadInput;
     }
+    if (request_.observation.wanted()) {
+      if (const Diagnostics faults = platform.observe(request_.observation); !faults.empty()) {
+        print_faults(faults);
+        return kBadInput;
+      }
+    }
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
     if (!end.input_faults.empty()) {
@@ -167,7 +173,7 @@ class Run {
     return end;
   }
 
-  int report(const RunEnd& end, const GpuPlatform& platform) {
+  int report(const RunEnd& end, GpuPlatform& platform) {
     statistics_.gpu = config_->name;
     statistics_.transport = request_.transport;
     statistics_.inputs = plan_->inputs;
@@ -189,6 +195,10 @@ class Run {
         print_error("--stats: " + failure);
         status = kBadInput;
       }
+    }
+    for (const std::string& failure : platform.finish_observation()) {
+      print_error(failure);
+      status = kBadInput;
     }
     return status;
   }

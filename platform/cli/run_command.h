@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "warpline/base/types.h"
+#include "warpline/gpu/observe/observation.h"
 
 namespace warpline {
 
@@ -17,7 +18,8 @@ struct RunRequest {
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
   std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
-  std::string stats;  ///< JSON file, or empty
+  std::string stats;               ///< JSON file, or empty
+  ObservationOptions observation;  ///< --wave, --timeline, --probe, --window
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
   bool quiet = false;

@@ -5,6 +5,7 @@
 
 #include "warpline/base/contract.h"
 #include "warpline/gpu/netlist.h"
+#include "warpline/gpu/observe/observation.h"
 
 namespace warpline {
 namespace {
@@ -32,6 +33,7 @@ struct GpuPlatform::State {
   AddressSpace space;
   std::unique_ptr<MemoryImage> vidmem, sysmem;  ///< made when first needed; none in a tags-only run
   std::unique_ptr<Netlist> netlist;             ///< made by the first launch
+  std::unique_ptr<Observation> observation;     ///< of the netlist; null: none
   std::vector<std::string> regions;             ///< names of the declared buffers; region n is entry n-1
   std::uint64_t vidmem_used = kConstantBytes;   ///< constant banks first
   std::uint64_t sysmem_used = 0;
@@ -61,6 +63,10 @@ struct GpuPlatform::State {
                     "the host touches mapped memory only");
     const PhysicalAddress p{m->physical.value + (address - m->base)};
     return image(aperture_of(p)).at(offset_in_aperture(p));
+  }
+  [[nodiscard]] unsigned fastest_mhz() const {
+    const ClockParameters& c = config.clocks;
+    return std::max({c.sm, c.l2, c.dram, c.link});
   }
   void build();
   void prepare(const KernelInfo& info, bool invalidate_l1);
@@ -199,11 +205,16 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   LaunchResult result;
   result.outcome = s.driver->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.sysmem_used != 0) {
+    if (s.observation != nullptr) s.observation->settle();
     // The end of a grid is a release at system scope: the host sees what the grid wrote.
     s.netlist->clusters()[0].sm->maintain(maintenance::kDrain | maintenance::kWriteBackSysmem);
     result.outcome = s.driver->run_until(s.options.max_cycles);
   }
   result.cycles = s.driver->engine().now() - start;
+  if (s.observation != nullptr) {
+    if (result.outcome == RunOutcome::quiescent) s.observation->settle();
+    s.observation->kernel_ended(info.name, start + 1);
+  }
   if (result.outcome == RunOutcome::deadlock || result.outcome == RunOutcome::cycle_limit)
     result.waits = s.driver->explain();
   return result;
@@ -219,6 +230,22 @@ void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback
   state_->progress = std::move(callback);
 }
 
+Diagnostics GpuPlatform::observe(const ObservationOptions& options) {
+  State& s = *state_;
+  WARPLINE_EXPECT(s.netlist == nullptr, "a GPU is observed from its first launch on");
+  s.build();
+  s.observation = std::make_unique<Observation>(options, s.fastest_mhz(), s.driver->engine());
+  Diagnostics faults = s.observation->attach(*s.netlist);
+  if (!faults.empty()) s.observation.reset();
+  return faults;
+}
+
+std::vector<std::string> GpuPlatform::finish_observation() {
+  if (state_->observation == nullptr) return {};
+  const std::unique_ptr<Observation> observation = std::move(state_->observation);
+  return observation->finish();
+}
+
 const GpuConfig& GpuPlatform::config() const {
   return state_->config;
 }
@@ -228,8 +255,7 @@ Cycle GpuPlatform::now() const {
 }
 
 double GpuPlatform::time_ns(Cycle cycles) const {
-  const ClockParameters& c = state_->config.clocks;
-  return static_cast<double>(cycles) * 1000.0 / std::max({c.sm, c.l2, c.dram, c.link});
+  return static_cast<double>(cycles) * 1000.0 / state_->fastest_mhz();
 }
 
 std::vector<FaultRecord> GpuPlatform::faults() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "warpline/base/counter.h"
+#include "warpline/base/problem.h"
 #include "warpline/config/gpu_config.h"
 #include "warpline/fabric/engine.h"
 #include "warpline/fabric/memory_image.h"
@@ -15,6 +16,9 @@
 #include "warpline/sm/kernel.h"
 
 namespace warpline {
+
+class Observation;
+struct ObservationOptions;
 
 /// A guest's mistake, as hardware reports it.
 struct FaultRecord {
@@ -80,6 +84,14 @@ class GpuPlatform {
   void set_loose(bool loose);
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
+
+  /// Writes a wave or a timeline of all launches from now on. Returns what is wrong with the options: the
+  /// patterns that match nothing, the files that cannot be written; nothing is observed then. Called once,
+  /// before the first launch and after map_everything(). Pre: options.wanted().
+  [[nodiscard]] Diagnostics observe(const ObservationOptions& options);
+  /// Completes the files of observe(), if it was called: without this call there are none. Returns why they
+  /// cannot be written, a sentence each.
+  [[nodiscard]] std::vector<std::string> finish_observation();
 
   [[nodiscard]] const GpuConfig& config() const;
   [[nodiscard]] Cycle now() const;

@@ -34,6 +34,7 @@ class MissTable {
 
   [[nodiscard]] bool full() const { return free_ == kNone; }
   [[nodiscard]] unsigned in_use() const { return in_use_; }
+  [[nodiscard]] unsigned capacity() const { return static_cast<unsigned>(entries_.size()); }
   /// The live entry of a line, or kNone.
   [[nodiscard]] std::uint16_t find(std::uint64_t number) const {
     std::uint16_t i = buckets_[bucket_of(number)];

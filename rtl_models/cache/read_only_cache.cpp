@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "warpline/base/contract.h"
+#include "warpline/fabric/gauge.h"
 
 namespace warpline {
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
@@ -102,6 +103,11 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
     if (settle(served_, served_count_, r, engine())) at = back;
   }
   while (!r.settled) at = std::max(at, engine().wait_below());
+}
+
+void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("miss_registers", path_.misses().in_use(), path_.misses().capacity(), "lines being fetched");
+  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
 }
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {

@@ -53,6 +53,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
     return served_count_ != 0 || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
   /// Drops all lines and kills the fills under way (R1).
   void invalidate();
   [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }

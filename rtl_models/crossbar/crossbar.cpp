@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
+
 namespace warpline {
 namespace {
 
@@ -172,6 +174,17 @@ void Crossbar::perform(Request& r, Cycle& at) {
   const unsigned slice = core_.slice_of(r.line);
   at = perform_through(*to_l2_[slice], *from_l2_[slice], r, at);
   count_response(r);
+}
+
+void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
+  unsigned down = 0, up = 0;
+  for (unsigned slice = 0; slice < slices_; ++slice) down += down_.asking(slice);
+  for (unsigned client = 0; client < to_client_.size(); ++client) up += up_.asking(client);
+  visitor.gauge("requests_waiting", down, std::uint64_t{slices_} * to_client_.size(),
+                "pairs of a client's first request and a slice it is for, to be sent");
+  visitor.gauge("responses_waiting", up, slices_ + to_client_.size(), "slices' first responses to be sent");
+  visitor.gauge("maintenance", core_.maintenance_under_way(), kUnlimitedGauge,
+                "maintenance requests to be answered by every slice");
 }
 
 void Crossbar::explain(std::vector<Wait>& waits) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
+
 namespace warpline {
 
 DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain,
@@ -44,6 +46,13 @@ Cycle DramChannel::tick(Cycle now) {
   if (!moving_.empty()) next = std::min(next, moving_.front().end);
   if (can_take()) next = t + 1;
   return next == DramScheduler::kNone ? kNever : domain().cycle_of(next);
+}
+
+void DramChannel::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("queue", under_way(), queue_, "requests taken and not yet answered");
+  visitor.gauge("waiting", scheduler_.held(), queue_, "of them, whose column command is not given yet");
+  visitor.gauge("bursts", moving_.size(), queue_, "of them, on the data bus or next on it");
+  visitor.gauge("answers", ports_.unsent(), queue_, "of them, whose response waits for its channel");
 }
 
 void DramChannel::explain(std::vector<Wait>& waits) const {

@@ -32,6 +32,7 @@ class DramChannel final : public Component, public LooseTarget {
   void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
 
   [[nodiscard]] const DramCore& core() const { return scheduler_.core(); }
   [[nodiscard]] const DramCounters& counters() const { return scheduler_.counters(); }

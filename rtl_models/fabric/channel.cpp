@@ -22,4 +22,8 @@ PortBase::PortBase(Component& owner, std::string name)
   owner.engine().add(this);
 }
 
+QueuedMessage PortBase::queued(std::size_t /*i*/) const {
+  contract_violation(__FILE__, __LINE__, "channel() != nullptr", "only receiving ports hold messages");
+}
+
 }  // namespace warpline

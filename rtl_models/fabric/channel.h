@@ -43,6 +43,14 @@ struct HopParameters {
   }
 };
 
+/// A message on a channel, begun and not yet popped, as an observer sees it.
+struct QueuedMessage {
+  Cycle begun = 0;                   ///< its first beat; of a sender that is no block, its next clock edge
+  Cycle wire_free = 0;               ///< the cycle after its last beat
+  Cycle arrives = 0;                 ///< when it can be popped: later than every message before it
+  const Request* request = nullptr;  ///< that it carries; null if it carries something else
+};
+
 /// What the engine needs of a port: whether a message is on it, and whether its channel is fit.
 class PortBase {
  public:
@@ -56,6 +64,10 @@ class PortBase {
   [[nodiscard]] virtual Cycle lookahead() const = 0;
   /// A sentence on why the channel cannot work as it should, or nothing.
   [[nodiscard]] virtual std::string problem() const { return {}; }
+  /// Of a receiving port, the parameters of the channel that ends in it; null for a sending one.
+  [[nodiscard]] virtual const ChannelParameters* channel() const { return nullptr; }
+  /// The i-th message on the channel, oldest first. Pre: i < occupancy().
+  [[nodiscard]] virtual QueuedMessage queued(std::size_t i) const;
   /// "l2[3].from_crossbar"
   [[nodiscard]] std::string path() const { return owner_.name() + "." + *name_; }
   [[nodiscard]] Component& owner() const { return owner_; }
@@ -96,6 +108,16 @@ class Upstream {
   /// As Carrier::lookahead.
   [[nodiscard]] virtual Cycle lookahead() const { return 1; }
 };
+
+/// The request that a message carries; null for messages that carry something else.
+template <class M>
+auto request_of(const M& message, int) -> decltype(static_cast<const Request*>(message.request)) {
+  return message.request;
+}
+template <class M>
+const Request* request_of(const M&, long) {
+  return nullptr;
+}
 
 template <class M>
 class In;
@@ -277,6 +299,15 @@ class alignas(64) In final : public PortBase {
   }
   [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t occupancy() const override { return count_; }
+  [[nodiscard]] const ChannelParameters* channel() const override { return &parameters_; }
+  [[nodiscard]] QueuedMessage queued(std::size_t i) const override {
+    WARPLINE_EXPECT(i < count_, "a message that is queued is asked for");
+    const Slot& slot = slots_[(head_ + i) % parameters_.depth];
+    const unsigned n = slot.message.beats(parameters_.width);
+    const std::uint64_t edge = sender_domain_.edge_at_or_after(slot.at) - parameters_.latency - (n - 1);
+    return {sender_domain_.cycle_of(edge), sender_domain_.cycle_of(edge + n), slot.at,
+            request_of(slot.message, 0)};
+  }
   [[nodiscard]] Cycle lookahead() const override {
     if (upstream_ != nullptr) return upstream_->lookahead();
     if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;

@@ -16,6 +16,7 @@
 namespace warpline {
 
 class Engine;
+class GaugeVisitor;
 class PortBase;
 
 /// One side of a wait, for the explanation of a deadlock: "sm[0] warp 3" waits for "bar.sync 1".
@@ -43,6 +44,9 @@ class Component {
   [[nodiscard]] virtual bool busy() const = 0;
   /// Says what its unfinished work waits for.
   virtual void explain(std::vector<Wait>& waits) const = 0;
+  /// Shows how much of what it holds: each gauge once, always in the same order. A gauge is state that
+  /// the law holds equal in all tick modes.
+  virtual void visit_gauges(GaugeVisitor& /*visitor*/) const {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ClockDomain& domain() const { return domain_; }
@@ -52,6 +56,17 @@ class Component {
   /// Asks for a tick on the first own edge at or after `cycle`. Pre: cycle is in the future, or
   /// the engine is not ticking.
   void wake(Cycle cycle);
+
+ protected:
+  /// One that may be ticked in place of `original`, whose marks and edges are its own
+  /// (Engine::tick_in_place).
+  struct StandIn {};
+  Component(const Component& original, StandIn /*tag*/)
+      : engine_(original.engine_),
+        name_(original.name_),
+        domain_(original.domain_),
+        calendar_(original.calendar_),
+        member_(original.member_) {}
 
  private:
   Engine& engine_;
@@ -91,6 +106,10 @@ class Engine {
   /// other clusters but through channels.
   void begin_cluster();
 
+  /// From now on ticks `stand_in` whenever `original` would be; `original` itself undoes it. All else is
+  /// still asked of `original`. Pre: not ticking.
+  void tick_in_place(const Component& original, Component& stand_in);
+
   /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
   RunOutcome run_until(Cycle limit);
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
@@ -106,6 +125,12 @@ class Engine {
   [[nodiscard]] bool quiescent() const;
   /// Every fault in the channels as they are bound.
   [[nodiscard]] std::vector<std::string> channel_problems() const;
+  /// Everybody, in the order in which they were made.
+  [[nodiscard]] const std::vector<Component*>& components() const { return components_; }
+  [[nodiscard]] const std::vector<PortBase*>& ports() const { return ports_; }
+  /// When a message was taken off a channel last, by whichever cluster has run farthest. Quiescence never
+  /// takes now() back before it.
+  [[nodiscard]] Cycle last_move() const { return last_move_; }
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
 
@@ -154,6 +179,7 @@ class Engine {
   TickMode mode_;
   Random random_;
   std::vector<Component*> components_;
+  std::vector<Component*> ticked_;  ///< the same, or who stands in for them
   std::vector<PortBase*> ports_;
   std::deque<Cluster> clusters_;
   std::deque<Cycle> next_;  ///< the first marked cycle of each cluster, side by side

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
+
 namespace warpline {
 
 L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -224,6 +226,13 @@ void L1Lg::perform(Request& r, Cycle& at) {
 
 bool L1Lg::busy() const {
   return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle();
+}
+
+void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
+  visitor.gauge("outgoing", out_count_, out_capacity_, "requests that wait for to_crossbar");
+  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
+  visitor.gauge("writes", writes_.outstanding(), kUnlimitedGauge, "writes that L2 has not acknowledged");
 }
 
 void L1Lg::explain(std::vector<Wait>& waits) const {

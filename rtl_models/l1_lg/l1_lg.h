@@ -35,6 +35,7 @@ class L1Lg final : public Component, public LooseTarget {
   }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
   /// Drops global lines, as the driver does between grids. Pre: quiescent.
   void invalidate_global() { core_.invalidate_global(); }
   /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.

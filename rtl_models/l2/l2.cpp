@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
+
 namespace warpline {
 
 L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
@@ -181,6 +183,14 @@ Cycle L2Slice::tick(Cycle now) {
 bool L2Slice::busy() const {
   return served_count_ != 0 || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
          !sysmem_writes_.idle();
+}
+
+void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
+  visitor.gauge("outgoing", out_count_, kUnlimitedGauge, "requests that wait for to_dram or to_pcie");
+  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_crossbar");
+  visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
+                "of system memory, that the link has not taken");
 }
 
 void L2Slice::explain(std::vector<Wait>& waits) const {

@@ -31,6 +31,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
   /// For a debugger; see L2Core::overlay and update.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
     core_.overlay(address, bytes, count);

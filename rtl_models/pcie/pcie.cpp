@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
+
 namespace warpline {
 
 PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
@@ -242,6 +244,14 @@ void PcieLink::release(std::uint32_t index) {
 
 bool PcieLink::busy() const {
   return transfers_.size() != free_.size() || ports_.unsent() != 0;
+}
+
+void PcieLink::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("transfers", transfers_.size() - free_.size(), kUnlimitedGauge,
+                "requests on their way over the link");
+  visitor.gauge("tags", tags_, core_.parameters().tags, "tags in use: reads and atomics not yet answered");
+  visitor.gauge("legs", legs_.size(), kUnlimitedGauge, "further packets of them that wait for the wire");
+  visitor.gauge("answers", ports_.unsent(), kUnlimitedGauge, "responses that wait for their channel");
 }
 
 void PcieLink::explain(std::vector<Wait>& waits) const {

@@ -71,6 +71,7 @@ class PcieLink final : public Component, public LooseTarget {
   void perform(Request& r, Cycle& at) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
 
   [[nodiscard]] const PcieCore& core() const { return core_; }
   [[nodiscard]] const PcieCounters& counters() const { return counters_; }

@@ -115,7 +115,7 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   if (!port.ready(now)) return false;
   const LineAccess& line = head_.line;
   Request* r = owner_.engine().pool().allocate();
-  r->maker = this;
+  r->maker = &owner_;
   r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
   r->sm = static_cast<std::uint16_t>(sm_);
   r->warp = static_cast<std::uint16_t>(e.slot);
@@ -146,7 +146,7 @@ void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
   }
   head_.clear();
   Request* r = owner_.engine().pool().allocate();
-  r->maker = this;
+  r->maker = &owner_;
   r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
   r->command = Command::maintain;
   r->maintenance = e.maintenance;

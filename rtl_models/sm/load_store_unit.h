@@ -144,6 +144,9 @@ class LoadStoreUnit {
   [[nodiscard]] const Entry& entry(unsigned index) const { return entries_[index]; }
   [[nodiscard]] bool idle() const { return free_.size() == entries_.size(); }
   [[nodiscard]] unsigned in_flight() const { return static_cast<unsigned>(entries_.size() - free_.size()); }
+  [[nodiscard]] unsigned capacity() const { return static_cast<unsigned>(entries_.size()); }
+  /// Of those in flight, not yet worked off.
+  [[nodiscard]] unsigned queued() const { return queue_count_; }
   [[nodiscard]] const LsuCounters& counters() const { return counters_; }
   [[nodiscard]] SharedMemory& shared() { return shared_; }
 

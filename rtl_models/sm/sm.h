@@ -65,6 +65,7 @@ class Sm final : public Component {
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
   [[nodiscard]] const SmCounters& counters() const { return counters_; }
   [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
   /// The first faults, oldest first; lsu_counters().faults counts all.

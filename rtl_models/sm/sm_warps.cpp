@@ -1,6 +1,7 @@
 // What happens to warps between issues: results, barriers, exits, faults.
 #include <algorithm>
 
+#include "warpline/fabric/gauge.h"
 #include "warpline/sm/sm.h"
 
 namespace warpline {
@@ -147,6 +148,26 @@ std::string Sm::describe(unsigned slot) const {
   if (w.next == nullptr) return "its first instruction";
   return std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight, before " +
          source_->where(*w.next);
+}
+
+void Sm::visit_gauges(GaugeVisitor& visitor) const {
+  const auto slots = warps_.size();
+  unsigned loads = 0, stores = 0, held = 0;
+  for (const Warp& w : warps_) {
+    if (!w.active) continue;
+    loads += w.loads;
+    stores += w.stores;
+    held += w.hold != Hold::none;
+  }
+  const auto ctas = std::count_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return c.active; });
+  visitor.gauge("ctas", static_cast<std::uint64_t>(ctas), parameters_.cta_slots, "CTAs resident");
+  visitor.gauge("warps", active_warps_, slots, "warps resident");
+  visitor.gauge("warps_held", held, slots, "of them, standing still for a fence or an acquire");
+  visitor.gauge("loads", loads, lsu_.capacity(), "loads and atomics issued whose values are not back");
+  visitor.gauge("stores", stores, lsu_.capacity(), "stores and reductions issued that have not passed L1");
+  visitor.gauge("memory_instructions", lsu_.in_flight(), lsu_.capacity(),
+                "entries of the load/store unit in use");
+  visitor.gauge("memory_queue", lsu_.queued(), parameters_.lsu_queue, "of them, lines not yet all sent");
 }
 
 void Sm::explain(std::vector<Wait>& waits) const {

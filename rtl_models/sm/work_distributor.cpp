@@ -1,6 +1,7 @@
 #include "warpline/sm/work_distributor.h"
 
 #include "warpline/base/contract.h"
+#include "warpline/fabric/gauge.h"
 
 namespace warpline {
 
@@ -45,6 +46,11 @@ Cycle WorkDistributor::tick(Cycle now) {
     return next_ < total_ ? domain().after(now, 1) : kNever;
   }
   return kNever;
+}
+
+void WorkDistributor::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("ctas_waiting", total_ - next_, kUnlimitedGauge, "CTAs of the grid not yet given to an SM");
+  visitor.gauge("ctas_running", next_ - done_, kUnlimitedGauge, "CTAs given to an SM and not yet done");
 }
 
 void WorkDistributor::explain(std::vector<Wait>& waits) const {

@@ -22,6 +22,7 @@ class WorkDistributor final : public Component {
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return done_ < total_; }
   void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
   [[nodiscard]] std::uint64_t done() const { return done_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
 

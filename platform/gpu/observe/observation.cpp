@@ -1,0 +1,110 @@
+#include "warpline/gpu/observe/observation.h"
+
+#include <unordered_map>
+
+#include "warpline/gpu/netlist.h"
+
+namespace warpline {
+
+Observation::Observation(ObservationOptions options, unsigned mhz, Engine& engine)
+    : options_(std::move(options)),
+      mhz_(mhz),
+      engine_(engine),
+      selection_(options_.probes),
+      recorder_(engine, options_.window, *this) {}
+
+Diagnostics Observation::open_files() {
+  Diagnostics faults;
+  const auto open = [&faults](OutputFile& file, const char* option, const std::string& path) {
+    if (path.empty()) return false;
+    const std::string failure = file.open(path);
+    if (failure.empty()) return true;
+    Diagnostic d;
+    d.file = option;
+    d.message = failure;
+    faults.push_back(std::move(d));
+    return false;
+  };
+  if (open(wave_file_, "--wave", options_.wave)) vcd_ = std::make_unique<VcdWriter>(wave_file_, mhz_);
+  if (open(timeline_file_, "--timeline", options_.timeline))
+    timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, mhz_);
+  return faults;
+}
+
+Diagnostics Observation::attach(Netlist& netlist) {
+  if (Diagnostics faults = selection_.faults(engine_); !faults.empty()) return faults;
+  if (Diagnostics faults = open_files(); !faults.empty()) return faults;
+  add_probes(netlist);
+  return {};
+}
+
+void Observation::add_probes(Netlist& netlist) {
+  // Both ends of a hop tell of a request: where it arrives and where its answer does.
+  std::unordered_map<const PortBase*, bool> tells;  ///< the ports of hops that are shown: of responses?
+  if (timeline_ != nullptr)
+    netlist.for_each_hop([&](const Hop& h) {
+      TimelineWriter::Hop shown;
+      shown.request = &h.request_in;
+      shown.response = &h.response_in;
+      shown.sender_shown = selection_.takes(h.response_in);
+      shown.receiver_shown = selection_.takes(h.request_in);
+      if (!shown.sender_shown && !shown.receiver_shown) return;
+      timeline_->add_hop(shown);
+      tells[&h.request_in] = false;
+      tells[&h.response_in] = true;
+    });
+  std::unordered_map<const Component*, std::vector<PortProbe>> of;
+  for (const PortBase* p : engine_.ports()) {
+    if (p->channel() == nullptr) continue;
+    PortProbe probe;
+    probe.port = p;
+    probe.signals = vcd_ != nullptr && selection_.takes(*p);
+    const auto told = tells.find(p);
+    probe.messages = told != tells.end();
+    probe.responses = probe.messages && told->second;
+    if (probe.signals || probe.messages) of[&p->owner()].push_back(probe);
+  }
+  std::uint32_t order = 0;
+  for (Component* c : engine_.components()) {
+    const bool gauges = vcd_ != nullptr && selection_.takes(*c);
+    if (gauges || of.count(c) != 0) probes_.emplace_back(*c, gauges, of[c], recorder_, order);
+  }
+}
+
+void Observation::kernel_ended(const std::string& name, Cycle first) {
+  if (timeline_ != nullptr) timeline_->kernel(name, first, engine_.now());
+}
+
+std::vector<std::string> Observation::finish() {
+  recorder_.finish();
+  probes_.clear();
+  std::vector<std::string> failures;
+  const auto close = [&failures](OutputFile& file, const std::string& option) {
+    if (const std::string failure = file.close(); !failure.empty())
+      failures.push_back(option + ": " + failure);
+  };
+  if (vcd_ != nullptr) close(wave_file_, "--wave");
+  if (timeline_ != nullptr) close(timeline_file_, "--timeline");
+  return failures;
+}
+
+void Observation::start(Cycle first, const std::vector<Signal>& signals,
+                        const std::vector<std::uint64_t>& values) {
+  if (vcd_ != nullptr) vcd_->start(first, signals, values);
+  if (timeline_ != nullptr) timeline_->start(first, signals, values);
+}
+
+void Observation::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
+  vcd_->change(cycle, signal, value);
+}
+
+void Observation::message(const MessageEvent& event) {
+  timeline_->message(event);
+}
+
+void Observation::finish(Cycle last) {
+  if (vcd_ != nullptr) vcd_->finish(last);
+  if (timeline_ != nullptr) timeline_->finish(last);
+}
+
+}  // namespace warpline

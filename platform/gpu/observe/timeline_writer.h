@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "warpline/config/output_file.h"
+#include "warpline/fabric/recorder.h"
+
+namespace warpline {
+
+/// Writes what became of each request as Chrome trace events (JSON), which Perfetto and chrome://tracing
+/// open. One microsecond of theirs is one cycle of the fastest clock.
+///
+/// Every block is a process, and a row of threads with the block's name: requests that are in a block at the
+/// same time lie on different ones. A slice is either
+/// - a request that the block was sent, from its first beat until the block's answer begins; or
+/// - a request of the block's own ("read sent"), from its first beat until it has taken the answer.
+/// Inside it is the time on the channels that end in this block, by the name of the port. All slices of one
+/// identifier, those of the requests that other blocks send on its behalf included, are one flow, in order
+/// of time. What is not over at the end has `unfinished` in its arguments.
+class TimelineWriter final : public Observer {
+ public:
+  /// The file is open, and outlives it. `mhz`: of the clock that counts cycles.
+  TimelineWriter(OutputFile& file, Window window, unsigned mhz);
+
+  /// Requests that `sender` sends to `receiver`, which hears of them by port `request`; the answers come
+  /// by port `response`. Of a block that is not `shown` nothing is written. Pre: called before start().
+  struct Hop {
+    const PortBase* request = nullptr;
+    const PortBase* response = nullptr;
+    bool sender_shown = false;
+    bool receiver_shown = false;
+  };
+  void add_hop(const Hop& hop);
+  /// A kernel ran in the cycles from `first` to `last`.
+  void kernel(const std::string& name, Cycle first, Cycle last);
+
+  void start(Cycle first, const std::vector<Signal>& signals,
+             const std::vector<std::uint64_t>& values) override;
+  void change(Cycle /*cycle*/, std::uint32_t /*signal*/, std::uint64_t /*value*/) override {}
+  void message(const MessageEvent& event) override;
+  void finish(Cycle last) override;
+
+ private:
+  struct Row {
+    std::string name;
+    std::vector<bool> used;  ///< its threads
+  };
+  struct Slice {
+    unsigned row = 0;
+    unsigned thread = 0;
+    Cycle begin = 0;
+    bool sent = false;  ///< by this block; false: to it
+    Cycle response_begun = kNever;
+    MessageEvent event;
+  };
+  struct Flow {
+    unsigned open = 0;             ///< slices
+    bool drawn = false;            ///< it has a start: it has had two slices
+    unsigned row = 0, thread = 0;  ///< of the first slice
+    Cycle begin = 0;
+  };
+  /// A slice is known by the block it is in, or the port its block gets the answer by, and the request.
+  using Key = std::pair<const void*, const Request*>;
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const {
+      return std::hash<const void*>{}(k.first) * 31 + std::hash<const void*>{}(k.second);
+    }
+  };
+  using Slices = std::unordered_map<Key, Slice, KeyHash>;
+
+  unsigned row_of(const Component& block);
+  void request_begun(const Hop& hop, const MessageEvent& e);
+  void request_taken(const Hop& hop, const MessageEvent& e);
+  void response_begun(const Hop& hop, const MessageEvent& e);
+  void response_taken(const Hop& hop, const MessageEvent& e);
+  void open(const Component& block, const void* where, const MessageEvent& e, bool sent);
+  void close(Slices::iterator slice, Cycle end, bool unfinished);
+  void write_slice(const Slice& s, const std::string& name, Cycle begin, Cycle end, bool unfinished);
+  void write_flow(char phase, std::uint64_t id, unsigned row, unsigned thread, const std::string& time);
+  void write_name(const char* what, unsigned row, unsigned thread, const std::string& name);
+  void begin_event();
+
+  OutputFile& file_;
+  Window window_;
+  unsigned mhz_;
+  std::vector<Row> rows_;  ///< row 0: kernels
+  std::map<const Component*, unsigned> row_of_;
+  std::unordered_map<const PortBase*, Hop> hops_;  ///< by both ports
+  Slices slices_;
+  std::unordered_map<std::uint64_t, Flow> flows_;  ///< by identifier
+  struct Kernel {
+    std::string name;
+    Cycle first = 0, last = 0;
+  };
+  std::vector<Kernel> kernels_;
+  bool any_ = false;
+};
+
+}  // namespace warpline
