@@ -17,7 +17,7 @@ Probe::Probe(Component& original, bool gauges, const std::vector<PortProbe>& por
     if (p.signals) {
       port.occupancy =
           recorder.add_signal({p.port->path() + ".occupancy", 1, "messages sent and not yet taken"});
-      port.wire = recorder.add_signal({p.port->path() + ".wire", 1, "a beat is on the wire"});
+      port.busy = recorder.add_signal({p.port->path() + ".busy", 1, "a beat is on the wire"});
     }
     ports_.push_back(std::move(port));
   }
@@ -77,8 +77,8 @@ void Probe::note_begun(Port& port, const QueuedMessage& message) {
   seen.arrives = message.arrives;
   if (port.what.signals) {
     recorder_.add(message.begun, port.occupancy, 1);
-    recorder_.add(message.begun, port.wire, 1);
-    recorder_.add(message.wire_free, port.wire, ~std::uint64_t{0});
+    recorder_.add(message.begun, port.busy, 1);
+    recorder_.add(message.wire_free, port.busy, ~std::uint64_t{0});
   }
   if (port.what.messages && message.request != nullptr) {
     const Request& r = *message.request;
@@ -127,18 +127,16 @@ Cycle Probe::tick(Cycle now) {
     stage_ = Stage::after;
     return original_.tick(now);
   }
-  ticking_ = true;
   const Cycle next = original_.tick(now);
   for (Port& p : ports_)
     if (!p.seen.empty()) note_taken(p, now);
   if (gauges_) visit(Purpose::change, now);
-  ticking_ = false;
+  recorder_.hand_on_settled();
   return next;
 }
 
 void Probe::catch_up(Cycle settled) {
-  // A tick under way has looked, and what it does is not settled.
-  if (stage_ == Stage::after || ticking_) return;
+  if (stage_ == Stage::after) return;
   if (stage_ == Stage::before) {
     if (settled < recorder_.window().first) return;
     open();

@@ -41,7 +41,7 @@ class Probe final : public Component, private Recorder::Source, private GaugeVis
   struct Port {
     PortProbe what;
     std::uint32_t order = 0;
-    std::uint32_t occupancy = 0, wire = 0;  ///< signals
+    std::uint32_t occupancy = 0, busy = 0;  ///< signals
     struct Seen {
       Cycle arrives = 0;
       MessageEvent event;
@@ -62,7 +62,6 @@ class Probe final : public Component, private Recorder::Source, private GaugeVis
   Component& original_;
   Recorder& recorder_;
   bool gauges_;
-  bool ticking_ = false;
   Stage stage_ = Stage::before;
   std::vector<Port> ports_;
   std::vector<std::uint32_t> signals_;  ///< of the gauges

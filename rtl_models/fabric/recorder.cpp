@@ -28,23 +28,14 @@ void Recorder::set_initial(std::uint32_t signal, std::uint64_t value) {
   values_[signal] = value;
 }
 
-void Recorder::message(const MessageEvent& event) {
-  if (event.cycle > window_.last) return;
-  messages_.push_back(event);
-  if (messages_.size() >= batch_) hand_on_settled();
-}
-
 /// No event is yet to come that lies before this cycle.
 Cycle Recorder::settled() const {
   return std::min({engine_.next_tick(), engine_.now(), engine_.last_move() + 1});
 }
 
-void Recorder::hand_on_settled() {
-  if (catching_up_) return;
+void Recorder::hand_on_batch() {
   const Cycle end = settled();
-  catching_up_ = true;
   for (Source* s : sources_) s->catch_up(end);
-  catching_up_ = false;
   hand_on(end);
   // What could not be handed on must not be sorted again and again.
   batch_ = std::max(kBatch, 2 * std::max(changes_.size(), messages_.size()));
@@ -102,10 +93,12 @@ void Recorder::settle() {
 }
 
 void Recorder::finish() {
-  catching_up_ = true;
   for (Source* s : sources_) s->catch_up(kNever);
-  hand_on(kNever);
-  observer_.finish(std::max(window_.first, std::min(window_.last, engine_.now())));
+  // A beat that is on the wire when the run is cut off ends later.
+  const Cycle last = std::min(window_.last, engine_.now());
+  hand_on(last + 1);
+  if (!started_) start();
+  observer_.finish(std::max(window_.first, last));
 }
 
 }  // namespace warpline

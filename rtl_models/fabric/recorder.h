@@ -84,7 +84,14 @@ class Recorder {
   void set(Cycle cycle, std::uint32_t signal, std::uint64_t value) { record({cycle, value, signal, false}); }
   /// From cycle `cycle` on the signal is larger by `delta`, modulo 2^64.
   void add(Cycle cycle, std::uint32_t signal, std::uint64_t delta) { record({cycle, delta, signal, true}); }
-  void message(const MessageEvent& event);
+  void message(const MessageEvent& event) {
+    if (event.cycle <= window_.last) messages_.push_back(event);
+  }
+  /// Called now and then by those who record, when they have nothing half told: hands on what is certain to
+  /// be in order, if it is much.
+  void hand_on_settled() {
+    if (changes_.size() >= batch_ || messages_.size() >= batch_) hand_on_batch();
+  }
   /// The netlist is at rest, and its time goes on from engine.now(): what happened later is taken to have
   /// happened then.
   void settle();
@@ -101,11 +108,9 @@ class Recorder {
   static constexpr std::size_t kBatch = std::size_t{1} << 15U;
 
   void record(const Change& change) {
-    if (change.cycle > window_.last) return;
-    changes_.push_back(change);
-    if (changes_.size() >= batch_) hand_on_settled();
+    if (change.cycle <= window_.last) changes_.push_back(change);
   }
-  void hand_on_settled();
+  void hand_on_batch();
   void hand_on(Cycle end);
   void hand_on_changes(Cycle end);
   void hand_on_messages(Cycle end);
@@ -123,7 +128,6 @@ class Recorder {
   std::vector<MessageEvent> messages_;
   std::size_t batch_ = kBatch;
   bool started_ = false;
-  bool catching_up_ = false;
 };
 
 }  // namespace warpline

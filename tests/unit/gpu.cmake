@@ -5,3 +5,8 @@ warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/foreign_
                       DEPENDS warpline::gpu_module)
 warpline_systemc_test(memory_subsystem_test SOURCES gpu/memory_subsystem_test.cpp fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
+find_package(nlohmann_json REQUIRED)
+warpline_test(observe_test SOURCES gpu/observe_modes_test.cpp gpu/observe_wave_test.cpp gpu/observe_timeline_test.cpp
+                                   ${PROJECT_SOURCE_DIR}/tests/support/vcd_reader.cpp ${PROJECT_SOURCE_DIR}/tests/support/timeline_reader.cpp
+              DEPENDS warpline::gpu nlohmann_json::nlohmann_json)
+target_include_directories(observe_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)

@@ -1,6 +1,6 @@
 #include "warpline/gpu/observe/observation.h"
 
-#include <unordered_map>
+#include <unordered_set>
 
 #include "warpline/gpu/netlist.h"
 
@@ -34,33 +34,40 @@ Diagnostics Observation::open_files() {
 Diagnostics Observation::attach(Netlist& netlist) {
   if (Diagnostics faults = selection_.faults(engine_); !faults.empty()) return faults;
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
-  add_probes(netlist);
+  if (timeline_ != nullptr) add_hops(netlist);
+  add_probes();
   return {};
 }
 
-void Observation::add_probes(Netlist& netlist) {
-  // Both ends of a hop tell of a request: where it arrives and where its answer does.
-  std::unordered_map<const PortBase*, bool> tells;  ///< the ports of hops that are shown: of responses?
-  if (timeline_ != nullptr)
-    netlist.for_each_hop([&](const Hop& h) {
-      TimelineWriter::Hop shown;
-      shown.request = &h.request_in;
-      shown.response = &h.response_in;
-      shown.sender_shown = selection_.takes(h.response_in);
-      shown.receiver_shown = selection_.takes(h.request_in);
-      if (!shown.sender_shown && !shown.receiver_shown) return;
-      timeline_->add_hop(shown);
-      tells[&h.request_in] = false;
-      tells[&h.response_in] = true;
-    });
+void Observation::add_hops(Netlist& netlist) {
+  std::unordered_set<const Component*> shown;
+  netlist.for_each_hop([&](const Hop& h) {
+    TimelineWriter::Hop hop;
+    hop.request = &h.request_in;
+    hop.response = &h.response_in;
+    hop.sender_shown = selection_.takes(h.response_in);
+    hop.receiver_shown = selection_.takes(h.request_in);
+    if (hop.sender_shown) shown.insert(&h.response_in.owner());
+    if (hop.receiver_shown) shown.insert(&h.request_in.owner());
+    if (!hop.sender_shown && !hop.receiver_shown) return;
+    timeline_->add_hop(hop);
+    // Both ends tell of a request: where it arrives, and where its answer does.
+    told_[&h.request_in] = false;
+    told_[&h.response_in] = true;
+  });
+  for (const Component* c : engine_.components())
+    if (shown.count(c) != 0) timeline_->show(*c);
+}
+
+void Observation::add_probes() {
   std::unordered_map<const Component*, std::vector<PortProbe>> of;
   for (const PortBase* p : engine_.ports()) {
     if (p->channel() == nullptr) continue;
     PortProbe probe;
     probe.port = p;
     probe.signals = vcd_ != nullptr && selection_.takes(*p);
-    const auto told = tells.find(p);
-    probe.messages = told != tells.end();
+    const auto told = told_.find(p);
+    probe.messages = told != told_.end();
     probe.responses = probe.messages && told->second;
     if (probe.signals || probe.messages) of[&p->owner()].push_back(probe);
   }

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "warpline/config/output_file.h"
@@ -53,7 +54,8 @@ class Observation final : private Observer {
   void message(const MessageEvent& event) override;
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
-  void add_probes(Netlist& netlist);
+  void add_probes();
+  void add_hops(Netlist& netlist);
 
   ObservationOptions options_;
   unsigned mhz_;
@@ -63,6 +65,8 @@ class Observation final : private Observer {
   OutputFile wave_file_, timeline_file_;
   std::unique_ptr<VcdWriter> vcd_;
   std::unique_ptr<TimelineWriter> timeline_;
+  std::unordered_map<const PortBase*, bool>
+      told_;  ///< ports whose messages the timeline needs: of responses?
   std::deque<Probe> probes_;
 };
 

@@ -47,14 +47,11 @@ TimelineWriter::TimelineWriter(OutputFile& file, Window window, unsigned mhz)
 void TimelineWriter::add_hop(const Hop& hop) {
   hops_[hop.request] = hop;
   hops_[hop.response] = hop;
-  if (hop.sender_shown) row_of(hop.response->owner());
-  if (hop.receiver_shown) row_of(hop.request->owner());
 }
 
-unsigned TimelineWriter::row_of(const Component& block) {
-  const auto [at, is_new] = row_of_.emplace(&block, static_cast<unsigned>(rows_.size()));
-  if (is_new) rows_.push_back({block.name(), {}});
-  return at->second;
+void TimelineWriter::show(const Component& block) {
+  row_of_.emplace(&block, static_cast<unsigned>(rows_.size()));
+  rows_.push_back({block.name(), {}});
 }
 
 void TimelineWriter::kernel(const std::string& name, Cycle first, Cycle last) {
@@ -83,6 +80,7 @@ void TimelineWriter::start(Cycle /*first*/, const std::vector<Signal>& /*signals
     file_.write(fmt::format(
         R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", row));
   }
+  write_name("thread_name", 0, 0, rows_[0].name);
 }
 
 void TimelineWriter::message(const MessageEvent& e) {
@@ -103,7 +101,7 @@ void TimelineWriter::request_begun(const Hop& hop, const MessageEvent& e) {
 
 void TimelineWriter::request_taken(const Hop& hop, const MessageEvent& e) {
   const auto at = slices_.find({&hop.request->owner(), e.request});
-  if (at != slices_.end()) write_slice(at->second, name_of(*hop.request), at->second.begin, e.cycle, false);
+  if (at != slices_.end()) at->second.taken = e.cycle;
 }
 
 void TimelineWriter::response_begun(const Hop& hop, const MessageEvent& e) {
@@ -111,22 +109,25 @@ void TimelineWriter::response_begun(const Hop& hop, const MessageEvent& e) {
     at->second.event.status = e.status;
     close(at, e.cycle, false);
   }
-  // It is on its way to whoever made the request, or sent it on.
-  for (const void* where :
-       {static_cast<const void*>(hop.response), static_cast<const void*>(&hop.response->owner())})
-    if (const auto at = slices_.find({where, e.request}); at != slices_.end())
-      at->second.response_begun = e.cycle;
+  if (const auto at = awaiting(hop, e); at != slices_.end()) {
+    at->second.answer_port = hop.response;
+    at->second.answer_begun = e.cycle;
+  }
 }
 
 void TimelineWriter::response_taken(const Hop& hop, const MessageEvent& e) {
-  if (!hop.sender_shown) return;
-  auto at = slices_.find({hop.response, e.request});
-  const bool made = at != slices_.end();
-  if (!made) at = slices_.find({&hop.response->owner(), e.request});
-  if (at == slices_.end() || at->second.response_begun == kNever) return;
-  write_slice(at->second, name_of(*hop.response), at->second.response_begun, e.cycle, false);
+  const auto at = awaiting(hop, e);
+  if (at == slices_.end()) return;
+  at->second.answer_taken = e.cycle;
   at->second.event.status = e.status;
-  if (made) close(at, e.cycle, false);
+  if (at->second.sent) close(at, e.cycle, false);
+}
+
+/// The slice of whoever the answer is on its way to: the block made the request, or sent it on.
+TimelineWriter::Slices::iterator TimelineWriter::awaiting(const Hop& hop, const MessageEvent& e) {
+  if (!hop.sender_shown) return slices_.end();
+  const auto made = slices_.find({hop.response, e.request});
+  return made != slices_.end() ? made : slices_.find({&hop.response->owner(), e.request});
 }
 
 void TimelineWriter::open(const Component& block, const void* where, const MessageEvent& e, bool sent) {
@@ -161,6 +162,10 @@ void TimelineWriter::open(const Component& block, const void* where, const Messa
 void TimelineWriter::close(Slices::iterator slice, Cycle end, bool unfinished) {
   const Slice& s = slice->second;
   write_slice(s, std::string(name_of(s.event.command)) + (s.sent ? " sent" : ""), s.begin, end, unfinished);
+  // After the slice around them, which may be no longer than they are.
+  if (!s.sent && s.taken != kNever) write_slice(s, name_of(*s.event.port), s.begin, s.taken, false);
+  if (s.answer_taken != kNever)
+    write_slice(s, name_of(*s.answer_port), s.answer_begun, s.answer_taken, false);
   rows_[s.row].used[s.thread - 1] = false;
   const auto flow = flows_.find(s.event.id);
   if (--flow->second.open == 0) {

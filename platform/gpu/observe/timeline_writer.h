@@ -27,8 +27,10 @@ class TimelineWriter final : public Observer {
   /// The file is open, and outlives it. `mhz`: of the clock that counts cycles.
   TimelineWriter(OutputFile& file, Window window, unsigned mhz);
 
+  /// The block gets the next row. Pre: called before start().
+  void show(const Component& block);
   /// Requests that `sender` sends to `receiver`, which hears of them by port `request`; the answers come
-  /// by port `response`. Of a block that is not `shown` nothing is written. Pre: called before start().
+  /// by port `response`. Pre: called before start(); whose side is shown has a row.
   struct Hop {
     const PortBase* request = nullptr;
     const PortBase* response = nullptr;
@@ -55,8 +57,11 @@ class TimelineWriter final : public Observer {
     unsigned thread = 0;
     Cycle begin = 0;
     bool sent = false;  ///< by this block; false: to it
-    Cycle response_begun = kNever;
     MessageEvent event;
+    // What lies inside it: the channels by which the request came, and its answer comes.
+    Cycle taken = kNever;
+    const PortBase* answer_port = nullptr;
+    Cycle answer_begun = kNever, answer_taken = kNever;
   };
   struct Flow {
     unsigned open = 0;             ///< slices
@@ -73,12 +78,12 @@ class TimelineWriter final : public Observer {
   };
   using Slices = std::unordered_map<Key, Slice, KeyHash>;
 
-  unsigned row_of(const Component& block);
   void request_begun(const Hop& hop, const MessageEvent& e);
   void request_taken(const Hop& hop, const MessageEvent& e);
   void response_begun(const Hop& hop, const MessageEvent& e);
   void response_taken(const Hop& hop, const MessageEvent& e);
   void open(const Component& block, const void* where, const MessageEvent& e, bool sent);
+  [[nodiscard]] Slices::iterator awaiting(const Hop& hop, const MessageEvent& e);
   void close(Slices::iterator slice, Cycle end, bool unfinished);
   void write_slice(const Slice& s, const std::string& name, Cycle begin, Cycle end, bool unfinished);
   void write_flow(char phase, std::uint64_t id, unsigned row, unsigned thread, const std::string& time);

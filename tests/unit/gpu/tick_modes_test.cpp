@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "harness.h"
-#include "warpline/base/random.h"
+#include "random_machine.h"
 
 namespace warpline::test {
 namespace {
@@ -13,33 +13,6 @@ struct Outcome {
     return a.cycles == b.cycles && a.counters == b.counters;
   }
 };
-
-GpuConfig random_machine(Random& random) {
-  GpuConfig c = preset("mini");
-  const auto pick = [&random](std::initializer_list<unsigned> list) {
-    return *(list.begin() + random.below(list.size()));
-  };
-  c.sms = pick({1, 2, 3, 5});
-  c.l2.slices = pick({1, 2, 3, 4, 7});
-  c.dram.channels = pick({1, 2, 3, 5, 8});
-  c.l1_lg.geometry = {pick({1, 3, 8}), pick({1, 2, 4})};
-  c.l1_lg.miss_registers = pick({1, 2, 16});
-  c.texture.miss_registers = pick({1, 4});
-  c.l2.geometry = {pick({1, 5, 16}), pick({1, 2, 8})};
-  c.l2.miss_registers = pick({1, 3, 32});
-  c.sm.lsu_entries = pick({1, 2, 32});
-  c.sm.lsu_queue = std::min(c.sm.lsu_entries, pick({1, 4, 16}));
-  c.clocks = {pick({700, 1000, 1380}), pick({500, 1000, 1380}), pick({333, 877, 1600}), pick({250, 1000})};
-  // Where nothing crosses in one cycle, the engine runs its clusters ahead of each other.
-  const unsigned more = pick({0, 7});
-  HopsParameters& h = c.hops;
-  for (HopParameters* hop : {&h.sm_l1_lg, &h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar,
-                             &h.crossbar_l2, &h.l2_dram, &h.l2_pcie}) {
-    hop->request = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
-    hop->response = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
-  }
-  return c;
-}
 
 Outcome play(const GpuConfig& config, std::uint64_t seed, TickMode mode) {
   GeneratorRun run(config, mode, seed);

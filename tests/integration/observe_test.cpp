@@ -1,0 +1,163 @@
+// `warpline run --wave` and `--timeline` as users meet them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "timeline_reader.h"
+#include "vcd_reader.h"
+#include "workspace.h"
+
+namespace warpline::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string kernel(const std::string& name) {
+  return in_source("sw/kernels/" + name + ".toml");
+}
+
+TEST(Observed, FilesAreTheSameOverSockets) {
+  const Workspace w;
+  for (const char* name : {"reduce", "histogram"}) {
+    for (const char* transport : {"fast", "at"}) {
+      const std::string t = transport;
+      const Finished run =
+          w.warpline({"run", kernel(name), kernel("vecadd"), "--quiet", "--set", "clocks.dram=877",
+                      "--transport", t, "--wave", t + ".vcd", "--timeline", t + ".json"});
+      ASSERT_EQ(run.status, 0) << run.err;
+    }
+    EXPECT_TRUE(read_file(w.path("fast.vcd")) == read_file(w.path("at.vcd"))) << name;
+    EXPECT_TRUE(read_file(w.path("fast.json")) == read_file(w.path("at.json"))) << name;
+    EXPECT_GT(parse_vcd(read_file(w.path("at.vcd"))).signals.size(), 100U);
+    EXPECT_GT(parse_timeline(read_file(w.path("at.json"))).slices.size(), 1000U);
+  }
+}
+
+TEST(Observed, StatisticsAreThoseOfARunThatNobodyWatches) {
+  const Workspace w;
+  const auto statistics = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"run", kernel("spmv"), "--quiet", "--stats", "out.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(w.warpline(arguments).status, 0);
+    nlohmann::json all = nlohmann::json::parse(read_file(w.path("out.json")));
+    all.erase("wall_s");
+    return all;
+  };
+  EXPECT_EQ(statistics({}), statistics({"--wave", "w.vcd", "--timeline", "t.json", "--window", "100:900"}));
+}
+
+TEST(Observed, ProbesAndTheWindowBoundBothFiles) {
+  const Workspace w;
+  const Finished run =
+      w.warpline({"run", kernel("reduce"), "--quiet", "--wave", "w.vcd", "--timeline", "t.json", "--probe",
+                  "l2[0]", "--probe", "*.from_l2*", "--window", "500:800"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Vcd vcd = parse_vcd(read_file(w.path("w.vcd")));
+  EXPECT_EQ(vcd.begin, 500'000U);
+  EXPECT_EQ(vcd.end, 801'000U);
+  for (const auto& [path, signal] : vcd.signals)
+    EXPECT_THAT(path, testing::AnyOf(HasSubstr("gpu.l2[0]."), HasSubstr(".from_l2")));
+  EXPECT_EQ(vcd.signals.count("gpu.dram[1].from_l2[0].occupancy"), 1U);
+  const Timeline t = parse_timeline(read_file(w.path("t.json")));
+  EXPECT_THAT(t.blocks, testing::ElementsAre("crossbar", "l2[0]", "dram[0]", "dram[1]", "pcie"));
+}
+
+TEST(Observed, FilesAreCompleteHoweverTheRunEnds) {
+  const Workspace w;
+  // Wrong data: status 1.
+  const std::string wrong =
+      w.write("wrong.toml", replaced(replaced(read_file(kernel("vecadd")), "vecadd.sm_80.ptx",
+                                              in_source("sw/kernels/vecadd.sm_80.ptx")),
+                                     "a[i] + b[i]", "a[i] - b[i]"));
+  EXPECT_EQ(w.warpline({"run", wrong, "--quiet", "--wave", "1.vcd", "--timeline", "1.json"}).status, 1);
+  EXPECT_EQ(parse_vcd(read_file(w.path("1.vcd"))).of("gpu.sm[0].warps").last(), 0U);
+  EXPECT_FALSE(parse_timeline(read_file(w.path("1.json"))).slices.empty());
+  // The cycle limit: status 3.
+  EXPECT_EQ(w.warpline({"run", kernel("matmul"), "--quiet", "--wave", "3.vcd", "--timeline", "3.json",
+                        "--max-cycles", "700"})
+                .status,
+            3);
+  EXPECT_GT(parse_vcd(read_file(w.path("3.vcd"))).of("gpu.sm[0].warps").last(), 0U);
+  const Timeline cut = parse_timeline(read_file(w.path("3.json")));
+  EXPECT_TRUE(std::any_of(cut.slices.begin(), cut.slices.end(), [](const auto& s) { return s.unfinished; }));
+  // An input that turns out bad: no file, and none half written.
+  EXPECT_EQ(w.warpline({"run", "nowhere.toml", "--wave", "2.vcd"}).status, 2);
+  unsigned left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(w.path("")))
+    left += entry.path().string().find(".part") != std::string::npos || entry.path().filename() == "2.vcd";
+  EXPECT_EQ(left, 0U);
+}
+
+TEST(Observed, AnInterruptedRunLeavesCompleteFiles) {
+  const Workspace w;
+  const std::string launch =
+      w.write("endless.toml",
+              "generator = \"random\"\nfootprint = 1048576\naccesses = 1000000000\nseed = 1\n"
+              "grid = [64, 1, 1]\nblock = [128, 1, 1]\n");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  const std::string wave = w.path("i.vcd"), timeline = w.path("i.json");
+  if (child == 0) {
+    execl(WARPLINE_BINARY, "warpline", "run", launch.c_str(), "--quiet", "--wave", wave.c_str(), "--timeline",
+          timeline.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  // The first part of the wave is on the disk: the run is well under way.
+  const std::string part = wave + ".part-" + std::to_string(child);
+  std::error_code missing;
+  for (;;) {
+    const auto size = std::filesystem::file_size(part, missing);
+    if (!missing && size != 0) break;
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it ended by itself";
+    usleep(1000);
+  }
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_GT(parse_vcd(read_file(wave)).of("gpu.sm[0].warps").last(), 0U);
+  EXPECT_NO_THROW(parse_timeline(read_file(timeline)));
+}
+
+TEST(Observed, MistakesAreExplainedBeforeTheRun) {
+  const Workspace w;
+  const auto fails = [&](std::vector<std::string> options, const std::vector<std::string>& expected) {
+    options.insert(options.begin(), {"run", kernel("vecadd")});
+    const Finished run = w.warpline(options);
+    EXPECT_EQ(run.status, 2) << options.back();
+    for (const std::string& e : expected) EXPECT_THAT(run.err, HasSubstr(e)) << options.back();
+    EXPECT_THAT(run.out, testing::IsEmpty());
+  };
+  fails({"--probe", "l2[0]"}, {"--probe", "--wave", "--timeline"});
+  fails({"--window", "1:2"}, {"--window", "--wave"});
+  fails({"--wave", "w.vcd", "--probe", "l2[9]"}, {"\"l2[9]\" matches no block", "did you mean \"l2["});
+  fails({"--wave", "w.vcd", "--probe", "gpc*"},
+        {"matches no block", "sm[0].l1_lg", "crossbar", "l2[0].from_crossbar"});
+  fails({"--timeline", "t.json", "--probe", "l2[0]", "--probe", "xyz", "--probe", "abc"},
+        {"xyz", "abc", "2 errors"});
+  fails({"--wave", "w.vcd", "--window", "5"}, {"FIRST:LAST", "1000:2000"});
+  fails({"--wave", "w.vcd", "--window", "-1:5"}, {"FIRST:LAST"});
+  fails({"--wave", "w.vcd", "--window", "9:5"}, {"before"});
+  fails({"--wave", "w.vcd", "--window", "1:99999999999999999999"}, {"FIRST:LAST"});
+  fails({"--wave", "same", "--timeline", "same"}, {"file each"});
+  fails({"--wave", "nowhere/w.vcd"}, {"--wave", "nowhere/w.vcd"});
+  fails({"--timeline", "."}, {"--timeline", "folder"});
+  EXPECT_FALSE(std::filesystem::exists(w.path("w.vcd")));
+}
+
+TEST(Observed, AWindowThatTheRunNeverReachesIsAnEmptyDump) {
+  const Workspace w;
+  const Finished run =
+      w.warpline({"run", kernel("vecadd"), "--quiet", "--wave", "w.vcd", "--window", "10000000:"});
+  EXPECT_EQ(run.status, 0);
+  const Vcd vcd = parse_vcd(read_file(w.path("w.vcd")));
+  for (const auto& [path, signal] : vcd.signals) EXPECT_EQ(signal.changes.size(), 1U) << path;
+}
+
+}  // namespace
+}  // namespace warpline::test
