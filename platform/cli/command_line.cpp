@@ -190,6 +190,11 @@ class CommandLine {
                   " bounds --wave and --timeline, and neither is given");
       return kBadInput;
     }
+    if (o.wanted() && request_.transport == "lt") {
+      print_error("--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
+                  "--transport fast or at");
+      return kBadInput;
+    }
     const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
     if (same(o.wave, o.timeline) || same(o.wave, request_.stats) || same(o.timeline, request_.stats)) {
       print_error("--wave, --timeline and --stats need a file each");
