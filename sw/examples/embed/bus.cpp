@@ -64,8 +64,7 @@ tlm::tlm_sync_enum Bus::nb_transport_fw(int initiator, Payload& payload, tlm::tl
   if (phase == tlm::BEGIN_REQ) {
     payload.acquire();
     Route& route = routes_[&payload];
-    route = {initiator, find(payload), 0, false};
-    if (route.target >= 0) route.base = regions_[static_cast<std::size_t>(route.target)].base;
+    route = {initiator, find(payload), false};
   }
   steps_.notify(payload, phase, delay);
   return tlm::TLM_ACCEPTED;
@@ -80,7 +79,8 @@ tlm::tlm_sync_enum Bus::nb_transport_bw(int /*target*/, Payload& payload, tlm::t
 void Bus::step(Payload& payload, const tlm::tlm_phase& phase) {
   Route& route = routes_.at(&payload);
   if (phase == tlm::BEGIN_REQ && route.target >= 0) {
-    payload.set_address(payload.get_address() - route.base);
+    const std::uint64_t base = regions_[static_cast<std::size_t>(route.target)].base;
+    payload.set_address(payload.get_address() - base);  // for good: an initiator does not count on it
     requests_[route.target].line.push_back(&payload);
     send_request(route.target);
   } else if (phase == tlm::BEGIN_REQ) {
@@ -96,7 +96,6 @@ void Bus::step(Payload& payload, const tlm::tlm_phase& phase) {
   } else if (phase == tlm::BEGIN_RESP) {
     // It says END_REQ, too, where that has not been said.
     if (requests_[route.target].current == &payload) request_ended(payload, route);
-    payload.set_address(payload.get_address() + route.base);
     responses_[route.initiator].line.push_back(&payload);
     send_response(route.initiator);
   } else if (phase == tlm::END_RESP) {

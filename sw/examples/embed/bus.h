@@ -31,7 +31,6 @@ class Bus final : public sc_core::sc_module {
   struct Route {
     int initiator = 0;
     int target = -1;
-    std::uint64_t base = 0;
     bool completed = false;  ///< by the target, which awaits no END_RESP
   };
   /// One payload at a time on the way, the others in line.
