@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pin_hardware.h"
+#include "pin_senders.h"
 #include "warpline/dram/dram_module.h"
 #include "warpline/fabric/tlm_pin_sockets.h"
 #include "warpline/l2/l2_module.h"
@@ -10,7 +11,7 @@
 namespace warpline::testing {
 namespace {
 
-constexpr unsigned kWords = 64;
+constexpr unsigned kSmall = 64;
 
 RtlMaster::Access access(bool write, std::uint64_t line, unsigned sectors, PinChannel::Word seed = 0) {
   RtlMaster::Access a;
@@ -34,9 +35,9 @@ TEST(PinSockets, HardwareBeforeAndBehindABlock) {
   const RtlMaster master("master", before.wires(),
                          {access(true, 0x400, 0b1011, 100), access(false, 0x400, 0b0011),
                           access(true, sysmem + 0x80, 0b1111, 200), access(false, sysmem + 0x80, 0b0110),
-                          access(false, 1 << 20, 0b0001), access(false, sysmem + 32 * kWords, 0b0001)},
+                          access(false, 1 << 20, 0b0001), access(false, sysmem + 32 * kSmall, 0b0001)},
                          1);
-  RtlMemory memory("memory", behind.wires(), kWords, {4, 2, 0, 0}, sysmem);
+  RtlMemory memory("memory", behind.wires(), kSmall, {4, 2, 0, 0}, sysmem);
   sc_core::sc_start(sc_core::sc_time(5, sc_core::SC_US));
 
   for (const RtlMaster::Access& a : master.accesses) ASSERT_TRUE(a.answered);
