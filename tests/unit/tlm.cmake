@@ -20,6 +20,6 @@ foreach(width 256 32)
     COMMAND_EXPAND_LISTS)
 endforeach()
 set_tests_properties(SocketBusWidth.32 PROPERTIES PASS_REGULAR_EXPRESSION "256 bits wide")
-warpline_systemc_test(pins_test SOURCES fabric/pin_rules_test.cpp fabric/pin_foreign_test.cpp fabric/pin_faults_test.cpp fabric/pin_rest_test.cpp
+warpline_systemc_test(pins_test SOURCES fabric/pin_rules_test.cpp fabric/pin_foreign_test.cpp fabric/pin_faults_test.cpp fabric/pin_rest_test.cpp fabric/pin_again_test.cpp
                       DEPENDS warpline::fabric_module)
 warpline_systemc_test(pin_sockets_test SOURCES fabric/pin_sockets_test.cpp DEPENDS warpline::l2_module warpline::dram_module)

@@ -72,7 +72,8 @@ TEST(PinRest, IsTheCycleLimitWhereHardwareInTheMiddleLosesAMessage) {
   sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_US));
   EXPECT_EQ(b.rests, std::vector<RunOutcome>{RunOutcome::cycle_limit});
   EXPECT_EQ(b.at, 401U);
-  EXPECT_FALSE(b.engine.engine().quiescent()) << "a message is on a channel";
+  EXPECT_EQ(b.requester.out.occupancy(), 1U) << "a message is on a channel";
+  EXPECT_FALSE(b.engine.engine().quiescent());
 }
 
 TEST(PinRest, NamesTheHopWhoseReceiverIsNeverReady) {

@@ -2,6 +2,10 @@
 // behind it in the place of the PCIe link.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
 #include "pin_hardware.h"
 #include "pin_senders.h"
 #include "warpline/dram/dram_module.h"
@@ -38,7 +42,18 @@ TEST(PinSockets, HardwareBeforeAndBehindABlock) {
                           access(false, 1 << 20, 0b0001), access(false, sysmem + 32 * kSmall, 0b0001)},
                          1);
   RtlMemory memory("memory", behind.wires(), kSmall, {4, 2, 0, 0}, sysmem);
+  const std::string file = ::testing::TempDir() + "pin_sockets_test";
+  sc_core::sc_trace_file* trace = sc_core::sc_create_vcd_trace_file(file.c_str());
+  sc_trace(trace, before.wires());
   sc_core::sc_start(sc_core::sc_time(5, sc_core::SC_US));
+
+  sc_core::sc_close_vcd_trace_file(trace);
+  std::ifstream in(file + ".vcd");
+  const std::string vcd((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_NE(vcd.find("$var wire   64  "), std::string::npos) << vcd.substr(0, 2000);
+  for (const char* name : {"valid", "ready", "command", "address", "beat", "last", "identifier", "data_3"})
+    EXPECT_NE(vcd.find(std::string(name) + " "), std::string::npos) << name;
+  std::remove((file + ".vcd").c_str());
 
   for (const RtlMaster::Access& a : master.accesses) ASSERT_TRUE(a.answered);
   const std::vector<PinChannel::Word> vidmem_read = {100, 101, 102, 103, 104, 105, 106, 107};
