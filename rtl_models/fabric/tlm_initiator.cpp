@@ -105,7 +105,7 @@ void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
 
 tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
-  Transaction* x = Transaction::of(payload);
+  Transaction* x = engine_.transactions().find(payload);
   if (x == nullptr || x->owner != this) {
     protest(*this, "nb_transport_bw was called with a payload that is not in flight here");
     return tlm::TLM_COMPLETED;

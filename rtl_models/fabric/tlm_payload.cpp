@@ -1,6 +1,8 @@
 #include "warpline/fabric/tlm_payload.h"
 
-#include "warpline/base/contract.h"
+#include <algorithm>
+#include <new>
+
 
 namespace warpline {
 
@@ -51,23 +53,41 @@ void Transaction::describe(const Request& r, bool with_data) {
   payload.set_byte_enable_length(end - first);
 }
 
-Transaction* Transaction::of(tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<RequestExtension>();
-  Transaction* t = extension == nullptr ? nullptr : extension->transaction;
+TransactionPool::~TransactionPool() {
+  const std::size_t side_by_side = std::min(made_, kSideBySide);
+  for (std::size_t i = 0; i < side_by_side; ++i)
+    reinterpret_cast<Transaction*>(arena_->at(i * sizeof(Transaction)))->~Transaction();
+}
+
+Transaction& TransactionPool::make() {
+  auto& memory = static_cast<tlm::tlm_mm_interface&>(*this);
+  const std::size_t i = made_++;
+  if (i >= kSideBySide) return others_.emplace_back(memory);
+  if (arena_ == nullptr) arena_ = std::make_unique<MemoryImage>(kSideBySide * sizeof(Transaction));
+  return *new (arena_->at(i * sizeof(Transaction))) Transaction(memory);
+}
+
+Transaction* TransactionPool::find(tlm::tlm_generic_payload& payload) const {
+  Transaction* t = nullptr;
+  const auto at = reinterpret_cast<std::uintptr_t>(&payload);
+  const auto arena = arena_ == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(arena_->at(0));
+  if (at - arena < std::min(made_, kSideBySide) * sizeof(Transaction)) {
+    t = reinterpret_cast<Transaction*>(arena + (at - arena) / sizeof(Transaction) * sizeof(Transaction));
+  } else if (const auto* extension = payload.get_extension<RequestExtension>(); extension != nullptr) {
+    t = extension->transaction;
+  }
   return t != nullptr && &t->payload == &payload && t->hop.request != nullptr ? t : nullptr;
 }
 
 Transaction& TransactionPool::take(Cycle now) {
+  for (; !ripening_.empty() && ripening_.front()->free_from <= now; ripening_.pop_front())
+    free_.push_back(ripening_.front());
   Transaction* t = nullptr;
-  // The one used last is the one the host's caches hold.
-  if (!free_.empty() && free_.back()->free_from <= now) {
-    t = free_.back();
-    free_.pop_back();
-  } else if (!free_.empty() && free_.front()->free_from <= now) {
-    t = free_.front();
-    free_.pop_front();
+  if (free_.empty()) {
+    t = &make();
   } else {
-    t = &all_.emplace_back(static_cast<tlm::tlm_mm_interface&>(*this));
+    t = free_.back();  // the one used last is the one the host's caches hold
+    free_.pop_back();
   }
   t->payload.acquire();
   return *t;
@@ -83,7 +103,7 @@ void TransactionPool::give_back(Transaction& transaction, Cycle from) {
 
 void TransactionPool::free(tlm::tlm_generic_payload* payload) {
   payload->reset();  // extensions that others have added go
-  free_.push_back(payload->get_extension<RequestExtension>()->transaction);
+  ripening_.push_back(payload->get_extension<RequestExtension>()->transaction);
 }
 
 }  // namespace warpline

@@ -4,7 +4,9 @@
 #include <deque>
 #include <memory>
 #include <tlm>
+#include <vector>
 
+#include "warpline/fabric/memory_image.h"
 #include "warpline/fabric/request.h"
 
 namespace warpline {
@@ -60,16 +62,17 @@ struct SocketHop {
 
 /// A payload of ours, with all it points to. It belongs to the initiator's end of one hop from
 /// BEGIN_REQ until its END_RESP takes effect.
-struct Transaction {
-  tlm::tlm_generic_payload payload;
-  RequestExtension extension;
+struct alignas(64) Transaction {
+  // What every phase reads comes first; bytes and enables are touched where they are carried.
   SocketHop hop;
   const void* owner = nullptr;  ///< the initiator's end
-  bool answered = false;        ///< its response has begun
   std::uint64_t address = 0;
-  tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
   Cycle begun = 0;
   Cycle free_from = 0;  ///< when it may be used again
+  tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+  bool answered = false;  ///< its response has begun
+  tlm::tlm_generic_payload payload;
+  RequestExtension extension;
   std::array<std::uint8_t, kLineBytes> data{};
   std::array<std::uint8_t, kLineBytes> enables{};
 
@@ -88,8 +91,6 @@ struct Transaction {
   [[nodiscard]] bool is_as_described() const {
     return payload.get_address() == address && payload.get_command() == command;
   }
-  /// The transaction a payload belongs to, or null if it is none of ours.
-  [[nodiscard]] static Transaction* of(tlm::tlm_generic_payload& payload);
 };
 
 /// Recycles transactions, none before its time.
@@ -99,12 +100,25 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   [[nodiscard]] Transaction& take(Cycle now);
   /// Hands one back for use from cycle `from` on. Whoever else holds a reference keeps it longer.
   void give_back(Transaction& transaction, Cycle from);
-  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
+  /// The transaction in flight that a payload belongs to, of whatever pool; null if it is none of ours.
+  [[nodiscard]] Transaction* find(tlm::tlm_generic_payload& payload) const;
+  [[nodiscard]] std::size_t in_use() const { return made_ - ripening_.size() - free_.size(); }
+  TransactionPool() = default;
+  TransactionPool(const TransactionPool&) = delete;
+  TransactionPool& operator=(const TransactionPool&) = delete;
+  ~TransactionPool() override;
 
  private:
+  /// Transactions side by side, so that an address tells that a payload is one: a look at its
+  /// extensions would cost a miss in the host's caches. More than these live anywhere.
+  static constexpr std::size_t kSideBySide = std::size_t{1} << 17U;
   void free(tlm::tlm_generic_payload* payload) override;
-  std::deque<Transaction> all_;
-  std::deque<Transaction*> free_;
+  [[nodiscard]] Transaction& make();
+  std::unique_ptr<MemoryImage> arena_;  ///< of kSideBySide transactions, reserved when first needed
+  std::deque<Transaction> others_;
+  std::size_t made_ = 0;
+  std::deque<Transaction*> ripening_;  ///< given back, in the order in which they were
+  std::vector<Transaction*> free_;     ///< of those, whose time has come: the last one is used first
 };
 
 }  // namespace warpline

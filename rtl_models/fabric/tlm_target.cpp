@@ -112,7 +112,7 @@ void TargetSocket::announce_end() {
 
 /// The request of ours that a payload is, or null: it is to be read as somebody else's.
 Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
-  Transaction* x = Transaction::of(payload);
+  Transaction* x = engine_.transactions().find(payload);
   if (x == nullptr || !x->is_as_described() || !taken_.take(x->hop.request->command)) return nullptr;
   x->extension.accepted = true;
   return x->hop.request;
@@ -130,7 +130,8 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   tlm::tlm_generic_payload& payload = *hop.payload;
   if (unended_.payload == &payload) {
     // BEGIN_RESP says END_REQ too; one of ours hears when the channel is really free.
-    if (Transaction* x = Transaction::of(payload); x != nullptr) x->extension.request_end = unended_.end;
+    if (Transaction* x = engine_.transactions().find(payload); x != nullptr)
+      x->extension.request_end = unended_.end;
     unended_ = {};
   }
   if (foreign_.made(r)) {
