@@ -57,6 +57,8 @@ bool PinInitiator::admit(PinMessage& message) {
   message.sectors = r.sectors;
   message.carries = r.command == Command::read;
   message.beats = ResponseMessage{pass->request}.beats(wires_.response.parameters.width);
+  begun_ = !foreign_;
+  if (begun_) free_ = in_.begin(sampler_.cycle_of_beat(), {pass->request});
   return true;
 }
 
@@ -69,7 +71,8 @@ Cycle PinInitiator::arrived(Cycle t, PinMessage& message) {
   pass.leave();
   pass.request = nullptr;
   unused_.push_back(pass.identifier);
-  const Cycle free = in_.begin(t, {r});
+  const Cycle free = begun_ ? free_ : in_.begin(t, {r});
+  begun_ = false;
   engine_.wake();
   return free;
 }

@@ -117,6 +117,11 @@ void PinSampler::complete(Cycle now) {
   if (free != kNever) free_from(free);
 }
 
+Cycle PinSampler::cycle_of_beat() const {
+  const ClockDomain& sender = channel_.domain.domain();
+  return sender.cycle_of(sender.edge_at_or_after(engine_.cycle_of(sc_core::sc_time_stamp())) - 1);
+}
+
 void PinSampler::free_from(Cycle c) {
   rise_at_ = channel_.domain.domain().align(c);
   channel_.domain.hold();

@@ -29,6 +29,8 @@ class PinSampler final : public sc_core::sc_module {
 
   /// A credit is back: a next message may begin in cycle c.
   void free_from(Cycle c);
+  /// The cycle of the beat that is being taken: admit() may ask.
+  [[nodiscard]] Cycle cycle_of_beat() const;
   /// Whether a message has begun and is not complete.
   [[nodiscard]] bool receiving() const { return beat_ != 0; }
 

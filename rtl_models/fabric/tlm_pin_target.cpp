@@ -31,6 +31,8 @@ bool PinTarget::admit(PinMessage& message) {
   message.carries = message.command == Command::write;
   if (const PinPass* pass = known(message); pass != nullptr) {
     message.beats = RequestMessage{pass->request}.beats(wires_.request.parameters.width);
+    begun_ = !foreign_;
+    if (begun_) free_ = in_.begin(sampler_.cycle_of_beat(), {pass->request});
     return true;
   }
   if (message.command != Command::read && message.command != Command::write) {
@@ -63,7 +65,8 @@ Cycle PinTarget::arrived(Cycle t, PinMessage& message) {
   if (PinPass* pass = peer_ != nullptr ? peer_->find(message.identifier) : nullptr; pass != nullptr)
     peer_->arrive(*pass);
   if (r == nullptr) return t;
-  const Cycle free = in_.begin(t, {r});
+  const Cycle free = begun_ ? free_ : in_.begin(t, {r});
+  begun_ = false;
   engine_.wake();
   return free;
 }

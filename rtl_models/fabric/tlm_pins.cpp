@@ -29,6 +29,14 @@ void PinEnd::land() {
   engine_.pins().arrive();
 }
 
+void PinEnd::end(Cycle c) {
+  if (begun_) {
+    free_ = c;
+  } else {
+    sampler_.free_from(c);
+  }
+}
+
 void PinEnd::protest(const std::string& what) const {
   SC_REPORT_ERROR("/warpline/pins", (wires_.hop() + ": " + what).c_str());
 }

@@ -44,7 +44,7 @@ class PinEnd : public sc_core::sc_module,
   PinEnd(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires, PinChannel& sending,
          PinChannel& receiving, bool with_data);
   void start_of_simulation() override;
-  void end(Cycle c) override { sampler_.free_from(c); }
+  void end(Cycle c) override;
   void protest(const std::string& what) const override;
   void explain(std::vector<Wait>& waits) const override;
   /// A message goes onto the wires to another end of ours, and arrives there.
@@ -60,6 +60,10 @@ class PinEnd : public sc_core::sc_module,
   bool paired_ = false;  ///< the other end is ours: the two know of each other
   bool foreign_ = true;  ///< somebody else's hardware is on the wires
   std::size_t on_the_way_ = 0;
+  /// A message of a hop between two ends of ours is put into its port with the first beat, since nothing can
+  /// delay the others: so whoever observes the port sees it as on any other carrier.
+  bool begun_ = false;
+  Cycle free_ = 0;  ///< meanwhile: when the port can take the next
 };
 
 /// The initiator's end: an Out port's requests go onto wires, answers come from wires into an In port.
