@@ -236,7 +236,11 @@ Diagnostics GpuPlatform::observe(const ObservationOptions& options) {
   s.build();
   s.observation = std::make_unique<Observation>(options, s.fastest_mhz(), s.driver->engine());
   Diagnostics faults = s.observation->attach(*s.netlist);
-  if (!faults.empty()) s.observation.reset();
+  if (!faults.empty()) {
+    s.observation.reset();
+  } else if (s.observation->has_wave()) {
+    s.driver->record_wires(s.observation->selection(), s.observation->recorder());
+  }
   return faults;
 }
 

@@ -8,6 +8,8 @@
 namespace warpline {
 
 class Netlist;
+class Recorder;
+class Selection;
 
 /// What a netlist's hops are made of, and who runs its engine.
 class NetlistDriver {
@@ -20,6 +22,8 @@ class NetlistDriver {
   virtual void connect(Netlist& netlist) = 0;
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
+  /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.
+  virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
   /// Who waits for what, after a run that did not end quiescent.

@@ -6,6 +6,7 @@
 #include "warpline/fabric/tlm_engine.h"
 #include "warpline/gpu/gpu_module.h"
 #include "warpline/gpu/netlist_driver.h"
+#include "warpline/gpu/tlm_pin_wave.h"
 
 namespace warpline {
 
@@ -32,6 +33,9 @@ class SystemCDriver final : public NetlistDriver {
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;
+  void record_wires(const Selection& selection, Recorder& recorder) override {
+    pin_wave_ = std::make_unique<PinWave>(module_, selection, recorder);
+  }
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }
 
@@ -46,6 +50,7 @@ class SystemCDriver final : public NetlistDriver {
   bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
   std::vector<std::string> pins_;
   std::unique_ptr<GpuModule> gpu_;
+  std::unique_ptr<PinWave> pin_wave_;
 };
 
 }  // namespace warpline
