@@ -95,14 +95,15 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
   Request* fetch = nullptr;
   while (!accept(r, fetch)) at = std::max(at, engine().wait_below());
   const Cycle sent = at;
-  static_cast<void>(settle(served_, served_count_, r, engine()));
+  settle(served_, served_count_, sent);
   for (Request* out : {fetch, std::exchange(prefetch_, nullptr)}) {
     if (out == nullptr) continue;
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_fill(*out);
-    if (settle(served_, served_count_, r, engine())) at = back;
+    settle(served_, served_count_, back);
+    engine().wake_waiters();
   }
-  while (!r.settled) at = std::max(at, engine().wait_below());
+  at = wait_until_settled(r, at, engine());
 }
 
 void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {

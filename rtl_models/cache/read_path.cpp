@@ -5,7 +5,10 @@
 namespace warpline {
 
 ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data)
-    : tags_(geometry), lines_(tags_.lines(), with_data), misses_(miss_registers) {}
+    : tags_(geometry),
+      lines_(tags_.lines(), with_data),
+      misses_(miss_registers),
+      homes_(with_data ? tags_.lines() : 0) {}
 
 ReadOutcome ReadPath::read(Request& r) {
   ReadOutcome out;
@@ -90,6 +93,7 @@ std::uint32_t ReadPath::allocate(const Request& r, EvictionPriority priority, Ev
   }
   LineState& fresh = tags_.install(index, number, eviction);
   fresh.local = r.local;
+  if (!homes_.empty()) homes_[index] = r.line;
   ++present_[r.local];
   return index;
 }
@@ -133,10 +137,9 @@ void ReadPath::drop_line(std::uint64_t number) {
 }
 
 void ReadPath::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
-  if (lines_.at(0) == nullptr) return;
   const unsigned offset = offset_in_line(address);
-  for (std::uint32_t i = 0; i < tags_.lines(); ++i) {
-    if (!tags_.present(i) || !tags_.state(i).has_dirty || tags_.home(i) != line_of(address)) continue;
+  for (std::uint32_t i = 0; i < homes_.size(); ++i) {
+    if (!tags_.present(i) || !tags_.state(i).has_dirty || homes_[i] != line_of(address)) continue;
     const ByteMask dirty = tags_.dirty(i);
     for (unsigned n = 0; n < count; ++n)
       if (dirty.test(offset + n)) bytes[n] = lines_.at(i)[offset + n];
@@ -144,13 +147,10 @@ void ReadPath::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned co
 }
 
 void ReadPath::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
-  if (lines_.at(0) == nullptr) return;
-  for (std::uint32_t i = 0; i < tags_.lines(); ++i) {
-    if (!tags_.present(i)) continue;
-    const bool here = tags_.state(i).has_dirty ? tags_.home(i) == line_of(address)
-                                               : tags_.number(i) == line_number(address);
+  for (std::uint32_t i = 0; i < homes_.size(); ++i) {
     // Bytes of sectors that are not valid are overwritten by their fill.
-    if (here) __builtin_memcpy(lines_.at(i) + offset_in_line(address), bytes, count);
+    if (tags_.present(i) && homes_[i] == line_of(address))
+      __builtin_memcpy(lines_.at(i) + offset_in_line(address), bytes, count);
   }
 }
 

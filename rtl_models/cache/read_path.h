@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "warpline/cache/line_store.h"
 #include "warpline/cache/miss_table.h"
@@ -63,8 +64,7 @@ class ReadPath {
   /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
   /// and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);
-  /// For a debugger: memory has been written; so is what is here of it, dirty or tagged by that
-  /// address.
+  /// For a debugger: memory has been written; so is what is here of it, by whatever virtual address.
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
 
   [[nodiscard]] TagArray& tags() { return tags_; }
@@ -82,6 +82,8 @@ class ReadPath {
   MissTable misses_;
   std::array<std::uint64_t, 2> present_{};  ///< lines present, by local flag
   std::uint64_t dead_fills_ = 0;
+  std::vector<PhysicalAddress>
+      homes_;  ///< of lines present, by index, for a debugger; empty in a tags-only run
   std::array<std::uint8_t, kLineBytes> victim_{};  ///< bytes of the line evicted last, if dirty
 };
 

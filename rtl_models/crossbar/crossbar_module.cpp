@@ -15,7 +15,7 @@ CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule
     to_l2.emplace_back(socket_name("to_l2", i).c_str(), engine, crossbar.to_l2(i), crossbar.from_l2(i));
     to_l2.back().set_with_data(with_data);
     to_l2.back().on_invalidate([this](sc_dt::uint64 first, sc_dt::uint64 last) {
-      for (TargetSocket& client : from_client) client->invalidate_direct_mem_ptr(first, last);
+      for (TargetSocket& client : from_client) client.take_back_direct_memory(first, last);
     });
   }
 }

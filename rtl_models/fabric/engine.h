@@ -143,11 +143,14 @@ class Engine {
   /// be called, and returns the cycle in which that was. Where nothing can block, nothing needs to wait.
   Cycle wait_below() {
     WARPLINE_EXPECT(wait_ != nullptr, "a loosely timed access waits for another only if that can block");
-    return wait_();
+    ++waiting_below_;
+    const Cycle woken = wait_();
+    --waiting_below_;
+    return woken;
   }
-  /// What accesses may be waiting for has happened.
+  /// An answer has come from below: what accesses may be waiting for has happened.
   void wake_waiters() {
-    if (wake_waiters_) wake_waiters_();
+    if (waiting_below_ != 0) wake_waiters_();
   }
   /// How to wait, and to end the waits: set by whoever runs the engine where accesses may block.
   void on_wait_below(std::function<Cycle()> wait, std::function<void()> wake) {
@@ -192,6 +195,7 @@ class Engine {
   std::function<bool(Cycle)> progress_;
   std::function<Cycle()> wait_;
   std::function<void()> wake_waiters_;
+  unsigned waiting_below_ = 0;  ///< accesses in wait_below()
   RequestPool pool_;
   std::uint64_t ticks_ = 0;
 };

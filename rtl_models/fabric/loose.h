@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "warpline/base/types.h"
 #include "warpline/fabric/engine.h"
 #include "warpline/fabric/request.h"
@@ -23,16 +25,20 @@ class LooseTarget {
   ~LooseTarget() = default;
 };
 
-/// Lets those in `served`, a block's list of `count` answers, go on. Returns whether `own` is among them.
-inline bool settle(RequestList& served, unsigned& count, const Request& own, Engine& engine) {
-  bool found = false;
+/// Lets those in `served`, a block's list of `count` answers, go on: they are answered in cycle `at`. Whoever
+/// waits below must be woken afterwards.
+inline void settle(RequestList& served, unsigned& count, Cycle at) {
   for (; !served.empty(); --count) {
     Request* r = served.pop();
     r->settled = true;
-    found = found || r == &own;
-    if (r != &own) engine.wake_waiters();
+    r->settled_at = at;
   }
-  return found;
+}
+
+/// Waits until `r`, sent in cycle `at`, is answered by whoever performs it. Returns in which cycle.
+inline Cycle wait_until_settled(const Request& r, Cycle at, Engine& engine) {
+  while (!r.settled) static_cast<void>(engine.wait_below());
+  return std::max(at, r.settled_at);
 }
 
 }  // namespace warpline

@@ -110,6 +110,7 @@ struct alignas(64) Request {
   ByteMask bytes;                  ///< of a write; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
+  Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
   Request() : local(false), no_l1(false), last_use(false), settled(false), captured(false) {}

@@ -41,10 +41,16 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
 
 void EngineModule::set_loose(bool loose) {
   if (loose == loose_) return;
-  WARPLINE_EXPECT(engine_.quiescent(), "the two kinds of time change over at rest only");
+  if (!at_rest()) {
+    SC_REPORT_ERROR("/warpline/time",
+                    (std::string(name()) + ": set_loose(" + (loose ? "true" : "false") +
+                     ") while requests are under way: the two kinds of time change over at rest only")
+                        .c_str());
+    return;
+  }
   loose_ = loose;
   if (loose) return;
-  for (const auto& [who, callback] : std::exchange(on_timed_, {})) callback();
+  for (const std::function<void()>& callback : std::exchange(on_timed_, {})) callback();
 }
 
 void EngineModule::wake() {
@@ -52,7 +58,8 @@ void EngineModule::wake() {
   const Cycle next = engine_.next_tick();
   if (next == kNever || next > last_) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  if (tick_of(next) < now && loose_) {
+  const bool resting = !under_way_ && accesses_ == 0 && outcome_ == RunOutcome::quiescent;
+  if (tick_of(next) < now && loose_ && !resting) {
     tick_.notify(sc_core::SC_ZERO_TIME);  // a foreign model has waited; what is due is late
     return;
   }
@@ -89,13 +96,16 @@ RunOutcome EngineModule::run_engine(Cycle limit) {
 }
 
 void EngineModule::run() {
-  if (!loose_) run_up_to(limit(cycle_of(sc_core::sc_time_stamp())));
+  if (loose_) {
+    go_.notify();  // the thread waits for it, or is blocked below and will find what there is to do
+  } else {
+    run_up_to(limit(cycle_of(sc_core::sc_time_stamp())));
+  }
 }
 
 void EngineModule::run_loosely() {
   for (;;) {
-    wait(tick_);
-    if (!loose_) continue;
+    wait(go_);
     const sc_core::sc_time end =
         sc_core::sc_time_stamp() + tlm::tlm_global_quantum::instance().compute_local_quantum();
     run_up_to(std::max(cycle_of(end), cycle_of(sc_core::sc_time_stamp()) + 1) - 1);
@@ -103,8 +113,10 @@ void EngineModule::run_loosely() {
 }
 
 void EngineModule::run_up_to(Cycle limit) {
+  under_way_ = true;
   const RunOutcome outcome = run_engine(std::min(limit, last_));
-  if (outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_) {
+  under_way_ = outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_;
+  if (under_way_) {
     wake();
     return;
   }

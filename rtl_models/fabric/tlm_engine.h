@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <queue>
 #include <systemc>
@@ -85,10 +84,26 @@ class EngineModule : public sc_core::sc_module {
   /// Whether time is loose: requests are performed by calls ("lt"), and the engine runs ahead of SystemC by
   /// up to the global quantum, in a thread process, as foreign models below may wait. Otherwise hops are
   /// timed.
+  /// The two change over at rest only: an attempt while something is under way is a SystemC error report.
   void set_loose(bool loose);
   [[nodiscard]] bool is_loose() const { return loose_; }
-  /// Calls `callback` once when time ceases to be loose; for each `who` one call.
-  void on_timed(const void* who, std::function<void()> callback) { on_timed_[who] = std::move(callback); }
+  /// Calls `callback` once when time ceases to be loose.
+  void on_timed(std::function<void()> callback) { on_timed_.push_back(std::move(callback)); }
+  /// A b_transport of somebody else's is under way, from construction on.
+  class Access {
+   public:
+    explicit Access(EngineModule& engine) : engine_(engine) { ++engine_.accesses_; }
+    ~Access() { --engine_.accesses_; }
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    EngineModule& engine_;
+  };
+  /// Whether nothing is under way: no request, timed or not, and nobody has work left.
+  [[nodiscard]] bool at_rest() const { return accesses_ == 0 && engine_.quiescent(); }
+  /// Whether requests may be timed now.
+  [[nodiscard]] bool takes_timed() const { return !loose_ && accesses_ == 0; }
   /// A hop is not direct: from now on no cycle is ticked before its time.
   void keep_step(const SocketEnd& end) {
     in_step_ = true;
@@ -131,7 +146,10 @@ class EngineModule : public sc_core::sc_module {
   bool in_step_ = false;
   bool loose_ = false;
   sc_core::sc_event settled_;  ///< an access that was blocked below is done
-  std::map<const void*, std::function<void()>> on_timed_;
+  sc_core::sc_event go_;       ///< a tick is due while time is loose
+  unsigned accesses_ = 0;      ///< calls of b_transport that have not returned
+  bool under_way_ = false;     ///< it has ticked, and is not through
+  std::vector<std::function<void()>> on_timed_;
   std::vector<const SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;
   bool running_ = false;

@@ -101,6 +101,7 @@ Request* ForeignPayloads::make_request(ForeignPayload& payload, bool with_data) 
   const Request* model = payload.model();
   Request* r = model != nullptr ? pool_.allocate_child(*model, this) : pool_.allocate();
   r->maker = this;
+  if (model != nullptr) r->no_l1 = model->no_l1;
   if (model == nullptr) r->id = kForeignIds | ++made_;
   payload.describe(*r, pool_, with_data);
   return r;

@@ -1,6 +1,7 @@
 #include "warpline/fabric/tlm_target.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "warpline/fabric/tlm_initiator.h"
 #include "warpline/fabric/tlm_report.h"
@@ -52,6 +53,11 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
                                                sc_core::sc_time& delay) {
   if (unended_.payload != nullptr) {
     protest(*this, "BEGIN_REQ before the END_REQ of the request before");
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  if (!engine_.takes_timed()) {
+    protest(*this, "nb_transport_fw while time is loose, or somebody's b_transport is under way");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
@@ -178,33 +184,52 @@ void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) c
 }
 
 void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const char* refusal = nullptr;
-  if (!in_.performs()) {
-    refusal = "the block behind takes no b_transport";
-  } else if (!engine_.is_loose() && !engine_.engine().quiescent()) {
-    refusal =
-        "b_transport while timed requests are under way: the two kinds of time change over at rest only";
-  }
-  if (refusal != nullptr) {
+  if (!in_.performs() || (!engine_.is_loose() && !engine_.at_rest())) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    protest(*this, refusal);
+    protest(*this, in_.performs()
+                       ? "b_transport while requests are under way in timed mode, where it comes at "
+                         "rest only; EngineModule::set_loose(true) makes time loose"
+                       : "the block behind takes no b_transport");
     return;
   }
-  Cycle at = engine_.cycle_of(sc_core::sc_time_stamp() + delay);
-  const Cycle begun = at;
+  const EngineModule::Access access(engine_);
+  const sc_core::sc_time begun = sc_core::sc_time_stamp() + delay;
+  const Cycle from = engine_.cycle_of(begun);
+  Cycle at = from;
+  perform(payload, at);
+  // What a foreign model below has waited for is over, and no delay any more.
+  const sc_core::sc_time end = begun + (engine_.tick_of(at) - engine_.tick_of(from));
+  delay = std::max(end, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp();
+  if (hints_ && engine_.is_loose() && payload.is_response_ok() && would_grant(payload.get_address()))
+    payload.set_dmi_allowed(true);
+}
+
+/// Has the payload's request performed, and answers it.
+void TargetSocket::perform(tlm::tlm_generic_payload& payload, Cycle& at) {
   if (Request* own = own_request(payload); own != nullptr) {
     in_.perform({own}, at);
     answer(*own, payload);
-  } else {
-    ForeignPayload foreign(payload);
-    if (foreign.settle(taken_)) return;
-    Request* r = foreign_.make_request(foreign, with_data_);
-    in_.perform({r}, at);
-    foreign.answer(*r, with_data_);
-    engine_.engine().pool().release(r);
+    return;
   }
-  delay += engine_.tick_of(at) - engine_.tick_of(begun);
-  if (dmi_hint_ && engine_.is_loose()) payload.set_dmi_allowed(true);
+  ForeignPayload foreign(payload);
+  if (foreign.settle(taken_)) return;
+  Request* r = foreign_.make_request(foreign, with_data_);
+  in_.perform({r}, at);
+  foreign.answer(*r, with_data_);
+  engine_.engine().pool().release(r);
+}
+
+/// Whether direct memory access to `address` would be granted. Asks whoever decides once for a range.
+bool TargetSocket::would_grant(std::uint64_t address) {
+  if (address < found_.first || address > found_.last) {
+    tlm::tlm_generic_payload asks;
+    asks.set_command(tlm::TLM_READ_COMMAND);
+    asks.set_address(address);
+    tlm::tlm_dmi dmi;
+    const bool granted = untimed_.get_direct_mem_ptr(asks, dmi);
+    found_ = {dmi.get_start_address(), dmi.get_end_address(), granted};
+  }
+  return found_.granted;
 }
 
 bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -212,8 +237,17 @@ bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tl
     dmi.allow_none();
     return false;
   }
-  engine_.on_timed(this, [this] { (*this)->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0}); });
+  if (!std::exchange(granted_, true))
+    engine_.on_timed([this] { take_back_direct_memory(0, ~sc_dt::uint64{0}); });
   return true;
+}
+
+void TargetSocket::take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last) {
+  found_ = {};
+  if (!granted_) return;
+  // Of a part of it that is taken back it is not known whether it was all.
+  granted_ = first != 0 || last != ~sc_dt::uint64{0};
+  (*this)->invalidate_direct_mem_ptr(first, last);
 }
 
 }  // namespace warpline

@@ -51,8 +51,10 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   }
   /// What the block takes; the rest is answered with TLM_COMMAND_ERROR_RESPONSE.
   void set_taken(const TakenCommands& taken) { taken_ = taken; }
-  /// Loosely timed accesses are answered with a hint that direct memory access may be granted.
-  void hint_direct_memory() { dmi_hint_ = true; }
+  /// Loosely timed accesses to memory that would be granted directly are answered with TLM's hint at it.
+  void hint_direct_memory() { hints_ = true; }
+  /// Takes back what was granted of these addresses, first to last, if anything was.
+  void take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last);
   [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
 
  private:
@@ -78,6 +80,8 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
 
   // Without cycles.
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  void perform(tlm::tlm_generic_payload& payload, Cycle& at);
+  [[nodiscard]] bool would_grant(std::uint64_t address);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
     return untimed_.transport_dbg(payload);
@@ -92,7 +96,15 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   ClockDomain requester_;
   bool with_data_ = true;
   bool handed_over_ = false;
-  bool dmi_hint_ = false;
+  bool hints_ = false;
+  bool granted_ = false;  ///< direct memory access, since it was taken back last
+  /// What was found about direct memory access last: whether addresses first to last are granted.
+  struct Found {
+    sc_dt::uint64 first = 1;
+    sc_dt::uint64 last = 0;
+    bool granted = false;
+  };
+  Found found_;
   TakenCommands taken_;
   /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
   struct Unended {

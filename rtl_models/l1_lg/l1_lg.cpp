@@ -213,15 +213,16 @@ void L1Lg::perform(Request& r, Cycle& at) {
   r.settled = false;
   while (!accept(r)) at = std::max(at, engine().wait_below());
   const Cycle sent = at;
-  static_cast<void>(settle(served_, served_count_, r, engine()));
+  settle(served_, served_count_, sent);
   while (!outgoing_.empty()) {
     Request* out = outgoing_.pop();
     --out_count_;
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_response(*out);
-    if (settle(served_, served_count_, r, engine())) at = back;
+    settle(served_, served_count_, back);
+    engine().wake_waiters();
   }
-  while (!r.settled) at = std::max(at, engine().wait_below());
+  at = wait_until_settled(r, at, engine());
 }
 
 bool L1Lg::busy() const {

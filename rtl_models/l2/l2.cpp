@@ -105,38 +105,45 @@ Request* L2Slice::take(Outgoing& out) {
   return out.list.pop();
 }
 
-/// Loosely timed: what is queued for the memories, sent in cycle `sent`, until nothing is. `at` becomes
-/// when `r` is answered, if it is.
-void L2Slice::perform_outgoing(Request& r, Cycle sent, Cycle& at) {
+/// Loosely timed: performs what is queued for the memories, sent in cycle `sent`, until nothing is. Returns
+/// when all of it is answered.
+Cycle L2Slice::perform_outgoing(Cycle sent) {
+  Cycle done = sent;
   const auto perform_one = [&](Outgoing& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
     Request* q = take(out);
+    const bool writes = q->command == Command::write;
     const Cycle back = perform_through(to, from, *q, sent);
+    done = std::max(done, back);
     handle_response(*q);
-    if (settle(served_, served_count_, r, engine())) at = back;
+    // Maintenance waits for the last of all writes.
+    settle(served_, served_count_, writes ? done : back);
+    engine().wake_waiters();
   };
   while (out_count_ != 0) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i)
       while (dram_out_[i].count != 0) perform_one(dram_out_[i], to_dram[i], from_dram[i]);
     while (pcie_out_.count != 0) perform_one(pcie_out_, to_pcie, from_pcie);
   }
+  return done;
 }
 
 void L2Slice::perform(Request& r, Cycle& at) {
   r.settled = false;
   while (!accept(r)) at = std::max(at, engine().wait_below());
-  const Cycle sent = at;
-  static_cast<void>(settle(served_, served_count_, r, engine()));
+  Cycle sent = at;
+  settle(served_, served_count_, sent);
   for (;;) {
-    perform_outgoing(r, sent, at);
+    sent = perform_outgoing(sent);
     if (again_.empty()) break;
     Request* again = again_.pop();
     if (!accept(*again)) {
       again_.push_front(again);  // for whoever holds the miss registers, when done
       break;
     }
-    if (settle(served_, served_count_, r, engine())) at = std::max(at, sent);
+    settle(served_, served_count_, sent);
+    engine().wake_waiters();
   }
-  while (!r.settled) at = std::max(at, engine().wait_below());
+  at = wait_until_settled(r, at, engine());
 }
 
 Cycle L2Slice::tick(Cycle now) {

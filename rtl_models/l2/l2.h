@@ -59,7 +59,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void serve(Request* r);
   [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
   [[nodiscard]] Request* take(Outgoing& out);
-  void perform_outgoing(Request& r, Cycle sent, Cycle& at);
+  Cycle perform_outgoing(Cycle sent);
 
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
   static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait

@@ -86,6 +86,14 @@ class Requester final : public Component {
   void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "answers"}); }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
 
+  /// Has more items to send, after all it has now. Pre: the engine is not ticking.
+  void ask(const std::vector<Item>& more) {
+    if (more.empty()) return;
+    items_.insert(items_.end(), more.begin(), more.end());
+    answers.resize(items_.size());
+    wake(std::max(engine().now() + 1, items_[next_].at));
+  }
+
   Out<RequestMessage> out;
   In<ResponseMessage> in;
   std::vector<Answer> answers;

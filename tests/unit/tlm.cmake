@@ -11,6 +11,14 @@ warpline_systemc_test(tlm_pause_test SOURCES fabric/tlm_pause_test.cpp DEPENDS w
 warpline_systemc_test(socket_unbound_test SOURCES fabric/socket_unbound_test.cpp
                       DEPENDS warpline::l2_module warpline::dram_module)
 
+# Loosely timed access among foreign modules.
+foreach(part access blocking debug direct quantum)
+  warpline_systemc_test(loose_${part}_test SOURCES fabric/loose_modules.cpp fabric/loose_${part}_test.cpp
+                        DEPENDS warpline::l1_lg_module warpline::texture_module warpline::constant_module
+                                warpline::crossbar_module warpline::l2_module warpline::dram_module
+                                warpline::pcie_module warpline_protocol_checker)
+endforeach()
+
 # A wrong bus width is found by the compiler, which says what is wrong.
 foreach(width 256 32)
   add_test(NAME SocketBusWidth.${width}
