@@ -137,6 +137,9 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
     r.status = Status::address_error;
     return {};
   }
+  // The host fetches the bytes while the tags are looked up.
+  const unsigned first = r.sectors == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(r.sectors));
+  if (vidmem_ != nullptr) __builtin_prefetch(vidmem_->at(offset_in_aperture(r.line)) + kSectorBytes * first);
   const std::uint64_t number = line_number(r.line);
   const std::uint32_t found = tags_.find(number, key(number));
   const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();

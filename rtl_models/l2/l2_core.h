@@ -94,8 +94,8 @@ class L2Core {
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);
   /// A fetch came back; if with an error, it installs nothing and those who waited for it get its status (an
-  /// atomic has been performed all the same). Served requests go to `served`; those that must be looked at again to
-  /// `again`, in order, and before any that earlier calls left there.
+  /// atomic has been performed all the same). Served requests go to `served`; those that must be looked at
+  /// again to `again`, in order, and before any that earlier calls left there.
   void fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink);
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
