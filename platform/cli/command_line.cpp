@@ -126,7 +126,10 @@ class CommandLine {
       option->group("");  // not in --help
       later_.emplace_back(o.name, option);
     }
-    run_->footer("Example: warpline run kernel.toml --gpu a100 --set l2.slices=40 --stats out.json");
+    run_->footer(
+        "Signals: SIGINT stops soon, SIGUSR1 goes on; both show every request in flight and what it waits "
+        "for.\n"
+        "Example: warpline run kernel.toml --gpu a100 --set l2.slices=40 --stats out.json");
   }
 
   void add_config() {

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
 #include "warpline/cli/progress.h"
+#include "warpline/cli/signals.h"
+#include "warpline/cli/standstill_text.h"
 #include "warpline/config/files.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/hop_names.h"
@@ -26,30 +27,6 @@ namespace {
 
 constexpr Cycle kProgressCycles = 2000;
 constexpr std::size_t kShownFaults = 10;
-constexpr std::size_t kShownWaits = 20;
-
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) {
-  interrupted = 1;
-}
-
-/// Takes SIGINT as a wish to stop soon, for as long as it lives; the second one kills as usual.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    struct sigaction action = {};
-    action.sa_handler = interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction before_ = {};
-};
 
 /// Gigabytes per second, which are bytes per nanosecond.
 double dram_peak(const GpuConfig& c) {
@@ -68,15 +45,11 @@ void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t to
 }
 
 void print_stuck(const RunEnd& end, Cycle now) {
-  const bool deadlock = end.outcome == RunOutcome::deadlock;
+  const bool dead = end.outcome == RunOutcome::deadlock;
   print_error(fmt::format(
       "kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-      deadlock ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped",
-      now));
-  for (std::size_t n = 0; n < std::min(end.waits.size(), kShownWaits); ++n)
-    print_message(fmt::format("  {} waits for {}\n", end.waits[n].who, end.waits[n].what));
-  if (end.waits.size() > kShownWaits)
-    print_message(fmt::format("  and {} more\n", end.waits.size() - kShownWaits));
+      dead ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped", now));
+  print_message(standstill_text(end.standstill));
 }
 
 class Run {
@@ -160,12 +133,16 @@ class Run {
   }
 
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
-    const InterruptGuard guard;
+    const SignalGuard guard;
     ProgressBar bar(!request_.quiet && is_terminal(STDERR_FILENO), plan_->steps.size());
     runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
     platform.on_progress(kProgressCycles, [&](double fraction) {
       bar.update(fraction, platform.now());
-      return interrupted == 0;
+      if (SignalGuard::take_listing_wanted()) {
+        bar.clear();
+        print_message(fmt::format("in cycle {}:\n", platform.now()) + standstill_text(platform.standstill()));
+      }
+      return !SignalGuard::stop_wanted();
     });
     const auto begin = std::chrono::steady_clock::now();
     RunEnd end = runner.run(statistics_.table, statistics_.launches);
@@ -180,6 +157,7 @@ class Run {
     statistics_.fast_forwarded = end.fast_forwarded;
     statistics_.cycles = platform.now() - end.measured_from;
     statistics_.time_ns = platform.time_ns(statistics_.cycles);
+    statistics_.standstill = end.standstill;
     statistics_.values = CounterTable::difference(
         statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); }), end.before);
     if (!request_.quiet) {
@@ -209,7 +187,9 @@ class Run {
     print_guest_faults(faults, std::max<std::uint64_t>(counted, faults.size()));
     for (const std::string& failure : end.failures) print_error(failure);
     if (end.outcome == RunOutcome::stopped) {
-      print_error("interrupted; the statistics are those of the work done");
+      print_error(
+          fmt::format("interrupted in cycle {}; the statistics are those of the work done", platform.now()));
+      print_message(standstill_text(end.standstill));
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {

@@ -215,8 +215,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
     if (result.outcome == RunOutcome::quiescent) s.observation->settle();
     s.observation->kernel_ended(info.name, start + 1);
   }
-  if (result.outcome == RunOutcome::deadlock || result.outcome == RunOutcome::cycle_limit)
-    result.waits = s.driver->explain();
+  if (result.outcome != RunOutcome::quiescent) result.standstill = s.driver->standstill();
   return result;
 }
 
@@ -248,6 +247,10 @@ std::vector<std::string> GpuPlatform::finish_observation() {
   if (state_->observation == nullptr) return {};
   const std::unique_ptr<Observation> observation = std::move(state_->observation);
   return observation->finish();
+}
+
+Standstill GpuPlatform::standstill() const {
+  return state_->netlist == nullptr ? Standstill{} : state_->driver->standstill();
 }
 
 const GpuConfig& GpuPlatform::config() const {

@@ -46,8 +46,8 @@ struct RunOptions {
 /// How a launch ended.
 struct LaunchResult {
   RunOutcome outcome = RunOutcome::quiescent;
-  Cycle cycles = 0;         ///< from its start until the netlist was quiescent
-  std::vector<Wait> waits;  ///< of a deadlock or at the cycle limit
+  Cycle cycles = 0;       ///< from its start until the netlist was quiescent
+  Standstill standstill;  ///< of a run that did not end quiescent
 };
 
 /// The netlist of one GPU, and the driver's part in running kernels on it: memory, address space,
@@ -92,6 +92,11 @@ class GpuPlatform {
   /// Completes the files of observe(), if it was called: without this call there are none. Returns why they
   /// cannot be written, a sentence each.
   [[nodiscard]] std::vector<std::string> finish_observation();
+  /// Every request in flight, where it is and what it waits for, and all other waits. Callable between
+  /// launches and in the progress callback, where a run pauses.
+  [[nodiscard]] Standstill standstill() const;
+  /// The requests alone, oldest first.
+  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
 
   [[nodiscard]] const GpuConfig& config() const;
   [[nodiscard]] Cycle now() const;

@@ -176,7 +176,7 @@ bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1
   end.outcome = result.outcome;
   if (result.outcome == RunOutcome::quiescent) return true;
   end.stuck_kernel = kernel.info().name;
-  end.waits = std::move(result.waits);
+  end.standstill = std::move(result.standstill);
   return false;
 }
 

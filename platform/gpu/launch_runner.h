@@ -18,8 +18,8 @@ namespace warpline {
 /// How a run ended.
 struct RunEnd {
   RunOutcome outcome = RunOutcome::quiescent;
-  std::string stuck_kernel;           ///< of a deadlock or at the cycle limit
-  std::vector<Wait> waits;            ///< likewise
+  std::string stuck_kernel;           ///< of a run that did not end quiescent
+  Standstill standstill;              ///< likewise
   std::size_t checks = 0;             ///< buffers and symbols compared
   std::size_t failed_checks = 0;      ///< of those, not as expected
   std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed

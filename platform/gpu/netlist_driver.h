@@ -26,8 +26,8 @@ class NetlistDriver {
   virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
-  /// Who waits for what, after a run that did not end quiescent.
-  [[nodiscard]] virtual std::vector<Wait> explain() const = 0;
+  /// Every request in flight and all other waits, wherever a run stands.
+  [[nodiscard]] virtual Standstill standstill() const = 0;
 };
 
 /// Port to port, in plain C++.
@@ -38,7 +38,7 @@ class DirectDriver final : public NetlistDriver {
   void connect(Netlist& netlist) override;
   void set_loose(Netlist& netlist, bool loose) override;
   RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
-  [[nodiscard]] std::vector<Wait> explain() const override { return engine_.explain(); }
+  [[nodiscard]] Standstill standstill() const override { return engine_.standstill(); }
 
  private:
   Engine engine_;

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "warpline/base/contract.h"
+#include "warpline/gpu/json_text.h"
+#include "warpline/gpu/standstill_json.h"
 
 namespace warpline {
 
@@ -91,21 +93,6 @@ CounterTable::Values CounterTable::difference(const Values& later, const Values&
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 /// JSON has no infinity and no NaN.
 std::string number(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "0";
@@ -118,7 +105,7 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
   for (std::size_t n = 0; n < values.size(); ++n) {
     const CounterTable::Entry& e = table.entries()[n];
     out += fmt::format("{}{}  {}: {{\"value\": {}, \"unit\": {}, \"description\": {}}}", comma, indent,
-                       quoted(e.path), values[n], quoted(e.unit), quoted(e.description));
+                       json_string(e.path), values[n], json_string(e.unit), json_string(e.description));
     comma = ",\n";
   }
   if (!values.empty()) out += fmt::format("\n{}", indent);
@@ -130,8 +117,9 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
 std::string to_json(const RunStatistics& run) {
   std::string out = "{\n  \"schema\": 1,\n";
   out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": [",
-                     quoted(run.version), quoted(run.gpu), quoted(run.transport));
-  for (std::size_t n = 0; n < run.inputs.size(); ++n) out += (n == 0 ? "" : ", ") + quoted(run.inputs[n]);
+                     json_string(run.version), json_string(run.gpu), json_string(run.transport));
+  for (std::size_t n = 0; n < run.inputs.size(); ++n)
+    out += (n == 0 ? "" : ", ") + json_string(run.inputs[n]);
   out += "],\n";
   if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
   out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
@@ -145,13 +133,14 @@ std::string to_json(const RunStatistics& run) {
         "\"cycles\": "
         "{},\n"
         "      \"counters\": ",
-        n == 0 ? "" : ",", quoted(l.kernel), quoted(l.input), quoted(l.outcome),
+        n == 0 ? "" : ",", json_string(l.kernel), json_string(l.input), json_string(l.outcome),
         l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles);
     append_counters(out, run.table, l.values, "      ");
     out += "\n    }";
   }
-  out += run.launches.empty() ? "]\n}\n" : "\n  ]\n}\n";
-  return out;
+  out += run.launches.empty() ? "],\n" : "\n  ],\n";
+  append_standstill(out, run.standstill);
+  return out + "}\n";
 }
 
 }  // namespace warpline

@@ -9,6 +9,7 @@
 
 #include "warpline/base/counter.h"
 #include "warpline/base/types.h"
+#include "warpline/fabric/in_flight.h"
 
 namespace warpline {
 
@@ -73,6 +74,7 @@ struct RunStatistics {
   CounterTable table;
   CounterTable::Values values;
   std::vector<LaunchStatistics> launches;
+  Standstill standstill;  ///< of a run that did not end quiescent
 };
 
 /// The JSON object of schema 1, with a newline at its end.

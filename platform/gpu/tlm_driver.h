@@ -37,7 +37,7 @@ class SystemCDriver final : public NetlistDriver {
     pin_wave_ = std::make_unique<PinWave>(module_, selection, recorder);
   }
   RunOutcome run_until(Cycle limit) override;
-  [[nodiscard]] std::vector<Wait> explain() const override { return module_.explain(); }
+  [[nodiscard]] Standstill standstill() const override { return module_.standstill(); }
 
  private:
   void went_idle(RunOutcome outcome);

@@ -54,6 +54,14 @@ void MissTable::kill_all(bool local) {
     if (entries_[i].live && entries_[i].local == local) kill(static_cast<std::uint16_t>(i));
 }
 
+void MissTable::in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,
+                          const std::vector<std::string>& below) const {
+  for_each([&](unsigned number, const Entry& e) {
+    list_all(rows, e.waiters, name, name + " miss register " + std::to_string(number),
+             "the fetch of its line", below, {maker, number});
+  });
+}
+
 void MissTable::release(std::uint16_t index) {
   Entry& e = entries_[index];
   WARPLINE_EXPECT(e.in_use && e.pending == 0 && e.waiters.empty(), "a finished miss register is released");

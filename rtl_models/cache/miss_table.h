@@ -5,6 +5,7 @@
 
 #include "warpline/base/types.h"
 #include "warpline/cache/eviction.h"
+#include "warpline/fabric/in_flight.h"
 
 namespace warpline {
 
@@ -54,6 +55,15 @@ class MissTable {
   }
   /// Returns an entry. Pre: nothing pending, nobody waits.
   void release(std::uint16_t index);
+  /// Calls visit(number, const Entry&) for every entry in use.
+  template <class F>
+  void for_each(F&& visit) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (entries_[i].in_use) visit(static_cast<unsigned>(i), entries_[i]);
+  }
+  /// Lists those who wait. Their fetches were sent by `maker`, called `name`, to `below`.
+  void in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,
+                 const std::vector<std::string>& below) const;
   [[nodiscard]] Entry& operator[](std::uint16_t index) { return entries_[index]; }
   [[nodiscard]] const Entry& operator[](std::uint16_t index) const { return entries_[index]; }
 

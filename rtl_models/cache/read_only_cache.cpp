@@ -113,10 +113,21 @@ void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
   if (path_.misses().in_use() != 0)
-    waits.push_back(
-        {name(), std::to_string(path_.misses().in_use()) + " lines being fetched through to_crossbar"});
+    waits.push_back({name(),
+                     std::to_string(path_.misses().in_use()) + " lines being fetched",
+                     {to_crossbar.other_side()},
+                     {this}});
   if (served_count_ != 0)
-    waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+    waits.push_back(
+        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
+}
+
+void ReadOnlyCache::in_flight(std::vector<InFlight>& rows) const {
+  path_.misses().in_flight(rows, this, name(), {to_crossbar.other_side()});
+  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
+  if (prefetch_ != nullptr)
+    rows.emplace_back(*prefetch_, name(), to_crossbar.path(), to_crossbar.room(),
+                      std::vector<std::string>{to_crossbar.other_side()});
 }
 
 void ReadOnlyCache::invalidate() {

@@ -54,6 +54,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
   /// Drops all lines and kills the fills under way (R1).
   void invalidate();
   [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }

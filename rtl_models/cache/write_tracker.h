@@ -38,6 +38,12 @@ class WriteTracker {
     for (const Epoch& e : epochs_) n += e.outstanding;
     return n;
   }
+  /// Calls visit(const Request&) for every drain that waits.
+  template <class F>
+  void for_each_drain(F&& visit) const {
+    for (const Epoch& e : epochs_)
+      if (e.drain != nullptr) visit(*e.drain);
+  }
 
  private:
   struct Epoch {

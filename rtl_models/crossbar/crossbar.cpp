@@ -188,12 +188,38 @@ void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void Crossbar::explain(std::vector<Wait>& waits) const {
-  if (core_.maintenance_under_way() != 0)
-    waits.push_back({name(), std::to_string(core_.maintenance_under_way()) +
-                                 " maintenance requests to be answered by every slice"});
-  if (finished_ != 0)
+  down_.for_each_asked([&](unsigned slice) {
+    const PortBase& out = *to_l2_[slice];
+    waits.push_back({name(),
+                     out.room() + " for " + std::to_string(down_.asking(slice)) + " requests",
+                     {out.other_side()}});
+  });
+  up_.for_each_asked([&](unsigned client) {
+    const PortBase& out = *to_client_[client];
     waits.push_back(
-        {name(), "a client to take the answers to " + std::to_string(finished_) + " maintenance requests"});
+        {name(), out.room() + " for " + std::to_string(up_.asking(client)) + " answers", {out.other_side()}});
+  });
+  if (core_.maintenance_under_way() != 0)
+    waits.push_back({name(),
+                     std::to_string(core_.maintenance_under_way()) +
+                         " maintenance requests to be answered by every slice",
+                     {},
+                     {this}});
+}
+
+void Crossbar::in_flight(std::vector<InFlight>& rows) const {
+  std::vector<bool> at_port(65536, false);  // it is listed there until its last copy has left
+  for (const Copying& c : copying_)
+    if (c.left != 0) at_port[c.number] = true;
+  core_.for_each_maintenance([&](std::uint16_t number, const Request& r) {
+    if (at_port[number]) return;
+    rows.emplace_back(r, name(), name() + " maintenance", "every slice to answer its copy",
+                      std::vector<std::string>{}, Awaited{this, number});
+  });
+  for (unsigned client = 0; client < finished_of_.size(); ++client) {
+    const PortBase& out = *to_client_[client];
+    list_all(rows, finished_of_[client], name(), out.path(), out.room(), {out.other_side()});
+  }
 }
 
 }  // namespace warpline

@@ -73,6 +73,7 @@ class Crossbar final : public Component, public LooseTarget {
   [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
 
   [[nodiscard]] const CrossbarCore& core() const { return core_; }
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }

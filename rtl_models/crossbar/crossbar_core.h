@@ -35,6 +35,12 @@ class CrossbarCore {
   void make_child(std::uint16_t number, Request& child) const;
   /// A child has come back. Returns the original once all have, with the worst status; else null.
   [[nodiscard]] Request* end_child(const Request& child);
+  /// Calls visit(number, const Request&) for every original with children not yet back.
+  template <class F>
+  void for_each_maintenance(F&& visit) const {
+    for (std::size_t i = 0; i < maintenance_.size(); ++i)
+      if (maintenance_[i].awaited != 0) visit(static_cast<std::uint16_t>(i), *maintenance_[i].original);
+  }
   /// Maintenance requests with children not yet back.
   [[nodiscard]] std::size_t maintenance_under_way() const { return maintenance_.size() - free_.size(); }
 

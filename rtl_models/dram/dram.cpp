@@ -61,4 +61,14 @@ void DramChannel::explain(std::vector<Wait>& waits) const {
   ports_.explain(waits);
 }
 
+void DramChannel::in_flight(std::vector<InFlight>& rows) const {
+  scheduler_.for_each_held([&](std::uint32_t entry, const std::string& why) {
+    rows.emplace_back(*held_[entry].request, name(), name() + " queue", why);
+  });
+  for (const Moving& m : moving_)
+    rows.emplace_back(*m.held.request, name(), name() + " data bus",
+                      "its data to have moved in cycle " + std::to_string(domain().cycle_of(m.end)));
+  ports_.in_flight(rows);
+}
+
 }  // namespace warpline

@@ -144,6 +144,22 @@ bool DramScheduler::issue(std::uint64_t t, Burst& burst) {
   return true;
 }
 
+void DramScheduler::for_each_held(const std::function<void(std::uint32_t, const std::string&)>& visit) const {
+  const auto all = [&](const List& list, const std::string& why) {
+    for (std::uint32_t e = list.head; e != kNil; e = entries_[e].next) {
+      visit(e, why);
+      if (e == list.tail) return;
+    }
+  };
+  all(ready_[0], "the data bus");
+  all(ready_[1], "the data bus");
+  for (std::size_t b = 0; b < banks_.size(); ++b) {
+    const std::string bank = "bank " + std::to_string(b);
+    all(banks_[b].opening, bank + " to open its row");
+    all(banks_[b].waiting, bank + ", which has another row open");
+  }
+}
+
 std::uint64_t DramScheduler::next(std::uint64_t t) const {
   // A row that opens while the bus cannot take a command yet needs no visit of its own.
   std::uint64_t at = openings_.empty() ? kNone : std::max(openings_.back().at, command_from(bus_writes_));

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "warpline/base/types.h"
@@ -72,6 +74,8 @@ class DramScheduler {
   [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
   /// Requests accepted and not yet issued.
   [[nodiscard]] unsigned held() const { return held_; }
+  /// Calls visit(entry, why) for each of them; `why`: what it waits for.
+  void for_each_held(const std::function<void(std::uint32_t, const std::string&)>& visit) const;
 
   [[nodiscard]] const DramCore& core() const { return core_; }
   [[nodiscard]] const DramCounters& counters() const { return counters_; }

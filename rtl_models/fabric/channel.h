@@ -62,6 +62,15 @@ class PortBase {
   /// Cycles that pass before what one of the port's two components does can reach the other through
   /// this channel; kNever if both are of one cluster or another port answers for the channel.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
+  /// Whether messages lie in it until the owner takes them.
+  [[nodiscard]] virtual bool receives() const = 0;
+  /// Lists the requests that lie in the port.
+  virtual void in_flight(std::vector<InFlight>& rows) const = 0;
+  /// Who is at the other end of the channel: the component's name; where that is foreign, its module's, or
+  /// the socket's that it is bound to. Empty if nobody is.
+  [[nodiscard]] virtual std::string other_side() const = 0;
+  /// "room on sm[0].to_l1_lg": what waits to be sent here waits for.
+  [[nodiscard]] std::string room() const { return "room on " + path(); }
   /// A sentence on why the channel cannot work as it should, or nothing.
   [[nodiscard]] virtual std::string problem() const { return {}; }
   /// Of a receiving port, the parameters of the channel that ends in it; null for a sending one.
@@ -97,6 +106,8 @@ class Carrier {
   }
   /// Cycles that pass before what one side does can reach the other; see PortBase::lookahead.
   [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// See PortBase::other_side.
+  [[nodiscard]] virtual std::string other_side() const { return {}; }
 };
 
 /// Whoever put a carrier's messages into a receiving port, and waits to hear when it may put the next.
@@ -107,6 +118,8 @@ class Upstream {
   virtual void end(Cycle c) = 0;
   /// As Carrier::lookahead.
   [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// See PortBase::other_side.
+  [[nodiscard]] virtual std::string other_side() const { return {}; }
 };
 
 /// The request that a message carries; null for messages that carry something else.
@@ -184,6 +197,9 @@ class alignas(64) Out final : public PortBase {
   [[nodiscard]] Cycle lookahead() const override {
     return binding_.carrier != nullptr ? binding_.carrier->lookahead() : kNever;
   }
+  [[nodiscard]] bool receives() const override { return false; }
+  void in_flight(std::vector<InFlight>& /*rows*/) const override {}  // a carrier lists what it has
+  [[nodiscard]] std::string other_side() const override;
   [[nodiscard]] std::string problem() const override {
     return bound() ? std::string{} : path() + ": not bound";
   }
@@ -308,6 +324,12 @@ class alignas(64) In final : public PortBase {
     return {sender_domain_.cycle_of(edge), sender_domain_.cycle_of(edge + n), slot.at,
             request_of(slot.message, 0)};
   }
+  [[nodiscard]] bool receives() const override { return true; }
+  void in_flight(std::vector<InFlight>& rows) const override;
+  [[nodiscard]] std::string other_side() const override {
+    if (upstream_ != nullptr) return upstream_->other_side();
+    return sender_ != nullptr ? sender_->owner().name() : std::string{};
+  }
   [[nodiscard]] Cycle lookahead() const override {
     if (upstream_ != nullptr) return upstream_->lookahead();
     if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;
@@ -359,6 +381,28 @@ class alignas(64) In final : public PortBase {
   ClockDomain sender_domain_;
   LooseTarget* loose_ = nullptr;
 };
+
+template <class M>
+std::string Out<M>::other_side() const {
+  if (binding_.carrier != nullptr) return binding_.carrier->other_side();
+  return binding_.direct != nullptr ? binding_.direct->owner().name() : std::string{};
+}
+
+template <class M>
+void In<M>::in_flight(std::vector<InFlight>& rows) const {
+  unsigned slot = head_;
+  for (unsigned i = 0; i < count_; ++i, slot = advance(slot)) {
+    const Request* r = request_of(slots_[slot].message, 0);
+    if (r == nullptr) return;
+    const bool arrived = slots_[slot].at <= owner_.engine().now();
+    const std::string why = !arrived ? "cycle " + std::to_string(slots_[slot].at) + ", to arrive"
+                            : i == 0 ? owner_.name() + " to take it"
+                                     : owner_.name() + " to take the " + std::to_string(i) + " before it";
+    rows.emplace_back(*r, owner_.name(), path(), why);
+    rows.back().wait.who = path();
+    if (arrived) rows.back().wait.on = {owner_.name()};
+  }
+}
 
 /// Binds two ports by the direct carrier. Pre: neither is bound, the parameters have no problems.
 template <class M>

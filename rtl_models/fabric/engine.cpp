@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 #include "warpline/base/contract.h"
 #include "warpline/fabric/channel.h"
@@ -143,14 +144,25 @@ bool Engine::quiescent() const {
          std::none_of(components_.begin(), components_.end(), [](const Component* c) { return c->busy(); });
 }
 
-std::vector<Wait> Engine::explain() const {
-  std::vector<Wait> waits;
-  for (const PortBase* p : ports_)
-    if (p->occupancy() != 0)
-      waits.push_back({p->path(), std::to_string(p->occupancy()) + " messages queued"});
-  for (const Component* c : components_)
-    if (c->busy()) c->explain(waits);
-  return waits;
+Standstill Engine::standstill() const {
+  Standstill s;
+  s.dead = next_tick() == kNever;
+  std::unordered_set<const Component*> asked;
+  for (const PortBase* p : ports_) {
+    if (!p->receives() || p->occupancy() == 0) continue;
+    asked.insert(&p->owner());
+    const std::size_t before = s.in_flight.size();
+    p->in_flight(s.in_flight);
+    if (s.in_flight.size() != before) continue;  // each says for itself what it waits for
+    const std::string& owner = p->owner().name();
+    s.waits.push_back({p->path(), owner + " to take " + std::to_string(p->occupancy()) + " queued", {owner}});
+  }
+  for (const Component* c : components_) {
+    c->in_flight(s.in_flight);
+    if (c->busy() || asked.count(c) != 0) c->explain(s.waits);
+  }
+  settle(s);
+  return s;
 }
 
 std::vector<std::string> Engine::channel_problems() const {

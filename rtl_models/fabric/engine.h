@@ -11,6 +11,7 @@
 #include "warpline/base/types.h"
 #include "warpline/fabric/calendar.h"
 #include "warpline/fabric/clock.h"
+#include "warpline/fabric/in_flight.h"
 #include "warpline/fabric/request.h"
 
 namespace warpline {
@@ -18,12 +19,6 @@ namespace warpline {
 class Engine;
 class GaugeVisitor;
 class PortBase;
-
-/// One side of a wait, for the explanation of a deadlock: "sm[0] warp 3" waits for "bar.sync 1".
-struct Wait {
-  std::string who;
-  std::string what;
-};
 
 /// A hardware block in time. The engine ticks it in cycles that fall on an edge of its domain:
 /// when it asked for it, when a port woke it, and possibly in any other cycle. A tick that moves
@@ -42,11 +37,14 @@ class Component {
   virtual Cycle tick(Cycle now) = 0;
   /// Whether it holds unfinished work (messages on channels excluded).
   [[nodiscard]] virtual bool busy() const = 0;
-  /// Says what its unfinished work waits for.
+  /// Says what its unfinished work waits for. Called where it is busy, or a message waits at one of its
+  /// ports.
   virtual void explain(std::vector<Wait>& waits) const = 0;
   /// Shows how much of what it holds: each gauge once, always in the same order. A gauge is state that
   /// the law holds equal in all tick modes.
   virtual void visit_gauges(GaugeVisitor& /*visitor*/) const {}
+  /// Lists the requests that it holds; those at its ports excluded. The default: it holds none.
+  virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ClockDomain& domain() const { return domain_; }
@@ -119,8 +117,12 @@ class Engine {
   [[nodiscard]] Cycle lookahead() const;
   /// The first cycle in which somebody is to be ticked; kNever if nobody is.
   [[nodiscard]] Cycle next_tick() const;
+  /// Every request in flight, where it is and what it waits for, and all other waits. Callable wherever the
+  /// engine stands: after run_until(), and in the progress callback.
+  [[nodiscard]] Standstill standstill() const;
+  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
   /// Who waits for what; meaningful after `deadlock` and `cycle_limit`.
-  [[nodiscard]] std::vector<Wait> explain() const;
+  [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
   /// Quiescent means no message on any channel and no component busy.
   [[nodiscard]] bool quiescent() const;
   /// Every fault in the channels as they are bound.

@@ -49,4 +49,10 @@ void LooseHop::explain(std::vector<Wait>& waits) const {
     waits.push_back({name(), std::to_string(due_.size()) + " answers whose time has not come"});
 }
 
+void LooseHop::in_flight(std::vector<InFlight>& rows) const {
+  for (auto due = due_; !due.empty(); due.pop())
+    rows.emplace_back(*due.top().request, name(), name(),
+                      "cycle " + std::to_string(due.top().at) + ", when its answer is due");
+}
+
 }  // namespace warpline

@@ -25,6 +25,7 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return !due_.empty(); }
   void explain(std::vector<Wait>& waits) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
 
  private:
   struct Answer {
@@ -35,6 +36,7 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
   };
   Cycle begin(Cycle t, const RequestMessage& message) override;
   void end(Cycle c) override;
+  [[nodiscard]] std::string other_side() const override { return name(); }
   [[nodiscard]] Cycle lookahead() const override { return kNever; }  // of both: all in one cluster
 
   Out<RequestMessage>& out_;

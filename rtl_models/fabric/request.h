@@ -74,6 +74,19 @@ struct AtomicBlock {
 /// 256-byte block. The cache above L2 sends for the other line on its own, so L2 never sees those.
 inline constexpr unsigned kOtherLineShift = kSectorsPerLine;
 
+/// The identity of a request that SM `sm` makes in cycle `n`, or of which `n` is the number: the low 44
+/// bits are `n`, so a request tells its age without carrying it.
+constexpr std::uint64_t id_of_sm(unsigned sm, std::uint64_t n) {
+  return (std::uint64_t{sm} + 1) << 44U | n;
+}
+/// Whether an SM made it; 0, small numbers and those with the top bit set are other people's.
+constexpr bool made_by_sm(std::uint64_t id) {
+  return id >> 44U != 0 && id >> 63U == 0;
+}
+constexpr Cycle cycle_of_id(std::uint64_t id) {
+  return id & ((std::uint64_t{1} << 44U) - 1);
+}
+
 /// One transaction of one 128-byte line. It travels down as a request and the same object comes
 /// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
 ///
@@ -198,6 +211,11 @@ class RequestList {
  public:
   [[nodiscard]] bool empty() const { return head_ == nullptr; }
   [[nodiscard]] Request* front() const { return head_; }
+  /// Calls visit(const Request&) for each, first to last.
+  template <class F>
+  void for_each(F&& visit) const {
+    for (const Request* r = head_; r != nullptr; r = r->next) visit(*r);
+  }
   void push(Request* r) {
     r->next = nullptr;
     if (head_ == nullptr) {

@@ -29,8 +29,16 @@ void TargetPorts::send_answers(Cycle now) {
 
 void TargetPorts::explain(std::vector<Wait>& waits) const {
   replies_.for_each_asked([&](unsigned port) {
-    waits.push_back({outs_[port]->path(), "its channel to take an answer"});
+    const Out<ResponseMessage>& out = *outs_[port];
+    waits.push_back({out.owner().name(), out.room() + " for an answer", {out.other_side()}});
   });
+}
+
+void TargetPorts::in_flight(std::vector<InFlight>& rows) const {
+  for (unsigned port = 0; port < count(); ++port) {
+    const Out<ResponseMessage>& out = *outs_[port];
+    list_all(rows, answers_[port], out.owner().name(), out.path(), out.room(), {out.other_side()});
+  }
 }
 
 }  // namespace warpline

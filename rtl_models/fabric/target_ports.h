@@ -53,8 +53,9 @@ class TargetPorts {
   void send_answers(Cycle now);
   /// Answers queued and not yet sent.
   [[nodiscard]] unsigned unsent() const { return unsent_; }
-  /// Says which answers wait for their channel.
+  /// Says which answers wait for their channel, and lists them.
   void explain(std::vector<Wait>& waits) const;
+  void in_flight(std::vector<InFlight>& rows) const;
 
  private:
   std::vector<std::unique_ptr<In<RequestMessage>>> ins_;

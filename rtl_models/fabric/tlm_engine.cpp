@@ -142,10 +142,14 @@ void EngineModule::note_clock() {
   come_to_rest(beyond ? RunOutcome::cycle_limit : RunOutcome::deadlock);
 }
 
-std::vector<Wait> EngineModule::explain() const {
-  std::vector<Wait> waits = engine_.explain();
-  for (const SocketEnd* s : sockets_) s->explain(waits);
-  return waits;
+Standstill EngineModule::standstill() const {
+  Standstill s = engine_.standstill();
+  for (const SocketEnd* end : sockets_) {
+    end->explain(s.waits);
+    end->in_flight(s.in_flight);
+  }
+  settle(s);
+  return s;
 }
 
 void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {

@@ -21,6 +21,8 @@ class SocketEnd {
   virtual ~SocketEnd() = default;
   /// Says what the other side of the socket owes it.
   virtual void explain(std::vector<Wait>& waits) const = 0;
+  /// Lists the requests that are in no component of ours: that it holds itself, or the other side does.
+  virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
 };
 
 /// How messages cross hops between two modules of ours.
@@ -111,8 +113,11 @@ class EngineModule : public sc_core::sc_module {
   }
   /// Whether some hop is not direct. Pre: elaboration has ended.
   [[nodiscard]] bool keeps_step() const { return in_step_; }
-  /// Who waits for what, sockets included.
-  [[nodiscard]] std::vector<Wait> explain() const;
+  /// Every request in flight, where it is and what it waits for, and all other waits; as Engine::standstill,
+  /// sockets and foreign modules included. Callable whenever a simulation is paused.
+  [[nodiscard]] Standstill standstill() const;
+  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
+  [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
   /// Calls `callback` at the start of cycle `c`, before anybody ticks in it. Pre: that is not past.
   void at_start_of(Cycle c, std::function<void()> callback);
 

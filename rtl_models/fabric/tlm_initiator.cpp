@@ -14,6 +14,11 @@ InitiatorSocket::InitiatorSocket(const char* name, EngineModule& engine, Out<Req
   bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 
+void InitiatorSocket::bind(base_target_socket_type& target) {
+  if (const auto* object = dynamic_cast<const sc_core::sc_object*>(&target)) bound_to_ = object->name();
+  tlm_initiator_socket::bind(target);
+}
+
 /// The other end, if the hop is to be direct: ours, of the same engine, and bound to nobody else. Else null.
 TargetSocket* InitiatorSocket::direct_target() {
   auto* target = dynamic_cast<TargetSocket*>(get_base_port()[0]);
@@ -35,11 +40,6 @@ void InitiatorSocket::end_of_elaboration() {
   out_.bind(static_cast<Carrier<RequestMessage>&>(*this));
   in_.bind(static_cast<Upstream&>(*this), response_, responder_);
   engine_.keep_step(*this);
-}
-
-void InitiatorSocket::explain(std::vector<Wait>& waits) const {
-  if (in_flight_ != 0)
-    waits.push_back({name(), std::to_string(in_flight_) + " requests that the other side has not answered"});
 }
 
 Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {

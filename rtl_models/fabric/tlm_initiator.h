@@ -30,6 +30,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in);
 
   using tlm_initiator_socket::bind;
+  void bind(base_target_socket_type& target) override;
   /// A socket of another bus width: says so where the compiler would list types.
   template <unsigned W, class FW, class BW, int N, sc_core::sc_port_policy P>
   std::enable_if_t<W != kBusBits> bind(tlm::tlm_base_target_socket<W, FW, BW, N, P>& /*target*/) {
@@ -92,6 +93,8 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   void call_end_response(Transaction& x, Cycle c);
 
   void explain(std::vector<Wait>& waits) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
+  [[nodiscard]] std::string other_side() const override;
 
   /// A response that waits for a credit.
   struct Waiting {
@@ -108,6 +111,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   bool direct_ = false;
   bool handed_over_ = false;
   std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;
+  std::string bound_to_;  ///< name of the target socket; empty where it is bound otherwise
   unsigned in_flight_ = 0;
   std::uint64_t refused_writes_ = 0;
   bool misfit_told_ = false;

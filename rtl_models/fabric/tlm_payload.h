@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
@@ -51,8 +52,10 @@ struct SocketHop {
   tlm::tlm_generic_payload* payload = nullptr;
   Request* request = nullptr;
   void* outer = nullptr;  ///< `carried` of the hop the request came by
+  bool returned = false;  ///< the target's end, if it is ours, has sent the response
 
   void enter(Request& r) {
+    returned = false;
     request = &r;
     outer = r.carried;
     r.carried = this;
@@ -107,6 +110,16 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   TransactionPool(const TransactionPool&) = delete;
   TransactionPool& operator=(const TransactionPool&) = delete;
   ~TransactionPool() override;
+  /// Calls visit(const Transaction&) for each of `owner`.
+  template <class F>
+  void for_each_of(const void* owner, F&& visit) const {
+    const auto one = [&](const Transaction& t) {
+      if (t.owner == owner) visit(t);
+    };
+    for (std::size_t i = 0; i < std::min(made_, kSideBySide); ++i)
+      one(*reinterpret_cast<const Transaction*>(arena_->at(i * sizeof(Transaction))));
+    for (const Transaction& t : others_) one(t);
+  }
 
  private:
   /// Transactions side by side, so that an address tells that a payload is one: a look at its

@@ -25,7 +25,7 @@ Cycle PinInitiator::begin(Cycle t, const RequestMessage& message) {
   PinPass& pass = *passes_[unused_.back()];
   unused_.pop_back();
   pass.enter(*message.request);
-  pass.sent = pass.arrived = pass.taken = pass.answering = false;
+  pass.sent = pass.in_port = pass.arrived = pass.taken = pass.answering = false;
   sending_ = &pass;
   if (paired_) depart();
   PinMessage wires = describe_request(*message.request, wires_.request.parameters.width, with_data_);
@@ -58,6 +58,7 @@ bool PinInitiator::admit(PinMessage& message) {
   message.carries = r.command == Command::read;
   message.beats = ResponseMessage{pass->request}.beats(wires_.response.parameters.width);
   begun_ = !foreign_;
+  pass->in_port = begun_;
   if (begun_) free_ = in_.begin(sampler_.cycle_of_beat(), {pass->request});
   return true;
 }

@@ -29,9 +29,10 @@ PinPass* PinTarget::known(const PinMessage& message) {
 bool PinTarget::admit(PinMessage& message) {
   const std::string which = "a request with identifier " + std::to_string(message.identifier);
   message.carries = message.command == Command::write;
-  if (const PinPass* pass = known(message); pass != nullptr) {
+  if (PinPass* pass = known(message); pass != nullptr) {
     message.beats = RequestMessage{pass->request}.beats(wires_.request.parameters.width);
     begun_ = !foreign_;
+    pass->in_port = begun_;
     if (begun_) free_ = in_.begin(sampler_.cycle_of_beat(), {pass->request});
     return true;
   }
@@ -100,6 +101,7 @@ Cycle PinTarget::begin(Cycle t, const ResponseMessage& message) {
   PinPass* const asked = peer_ != nullptr ? peer_->find(pass.identifier) : nullptr;
   if (asked != nullptr && !asked->answering) {
     asked->answering = true;
+    asked->in_port = false;
     depart();
   }
   if (r->maker == this) {

@@ -18,6 +18,7 @@ struct PinPass {
   Request* request = nullptr;
   void* outer = nullptr;   ///< `carried` of the hop the request came by
   bool sent = false;       ///< its last beat was taken
+  bool in_port = false;    ///< it, or its answer, has been put into a port with the first beat
   bool arrived = false;    ///< at the other end, if that is ours
   bool taken = false;      ///< there, as the request it is: nobody has changed what the wires say
   bool answering = false;  ///< the other end has begun to answer
@@ -80,6 +81,8 @@ class PinInitiator final : public PinEnd, private Carrier<RequestMessage> {
   friend class PinTarget;
   Cycle begin(Cycle t, const RequestMessage& message) override;
   [[nodiscard]] std::size_t occupancy() const override { return on_the_way(); }
+  void in_flight(std::vector<InFlight>& rows) const override;
+  [[nodiscard]] std::string other_side() const override;
   void sent() override { sending_->sent = true; }
   void free(Cycle c) override;
   bool admit(PinMessage& message) override;
@@ -114,6 +117,7 @@ class PinTarget final : public PinEnd, private Carrier<ResponseMessage> {
   friend class PinInitiator;
   Cycle begin(Cycle t, const ResponseMessage& message) override;
   [[nodiscard]] std::size_t occupancy() const override { return on_the_way(); }
+  [[nodiscard]] std::string other_side() const override;
   void sent() override {}
   void free(Cycle c) override;
   bool admit(PinMessage& message) override;

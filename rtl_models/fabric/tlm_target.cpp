@@ -29,10 +29,6 @@ void TargetSocket::end_of_elaboration() {
   engine_.keep_step(*this);
 }
 
-void TargetSocket::explain(std::vector<Wait>& waits) const {
-  if (unended_response_ != nullptr) waits.push_back({name(), "END_RESP from the other side"});
-}
-
 tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                  sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
@@ -144,6 +140,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
     unended_response_foreign_ = payload.has_mm();
     foreign_.answer(hop, with_data_);
   } else {
+    hop.returned = true;
     answer(r, payload);
   }
   calling_ = true;

@@ -87,6 +87,8 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     return untimed_.transport_dbg(payload);
   }
   void explain(std::vector<Wait>& waits) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
+  [[nodiscard]] std::string other_side() const override;
 
   EngineModule& engine_;
   In<RequestMessage>& in_;

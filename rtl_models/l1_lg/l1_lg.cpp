@@ -237,15 +237,32 @@ void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void L1Lg::explain(std::vector<Wait>& waits) const {
+  const std::string below = to_crossbar.other_side();
   if (core_.misses().in_use() != 0)
     waits.push_back(
-        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched through to_crossbar"});
+        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {below}, {this}});
   if (writes_.outstanding() != 0)
-    waits.push_back({name(), std::to_string(writes_.outstanding()) + " writes to be acknowledged by L2"});
+    waits.push_back({name(),
+                     std::to_string(writes_.outstanding()) + " writes to be performed at L2",
+                     {below},
+                     all_writes()});
   if (out_count_ != 0)
-    waits.push_back({name(), std::to_string(out_count_) + " requests waiting for to_crossbar"});
+    waits.push_back(
+        {name(), to_crossbar.room() + " for " + std::to_string(out_count_) + " requests", {below}});
   if (served_count_ != 0)
-    waits.push_back({name(), std::to_string(served_count_) + " responses waiting for to_sm"});
+    waits.push_back(
+        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
+}
+
+void L1Lg::in_flight(std::vector<InFlight>& rows) const {
+  const std::string below = to_crossbar.other_side();
+  core_.misses().in_flight(rows, this, name(), {below});
+  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
+  list_all(rows, outgoing_, name(), to_crossbar.path(), to_crossbar.room(), {below});
+  writes_.for_each_drain([&](const Request& r) {
+    rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",
+                      std::vector<std::string>{below}, all_writes());
+  });
 }
 
 }  // namespace warpline

@@ -36,6 +36,7 @@ class L1Lg final : public Component, public LooseTarget {
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
   /// Drops global lines, as the driver does between grids. Pre: quiescent.
   void invalidate_global() { core_.invalidate_global(); }
   /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.
@@ -56,6 +57,7 @@ class L1Lg final : public Component, public LooseTarget {
   void write_back(const Evicted& evicted, const Request& cause);
   Request* child_of(const Request& r, Command command);
   void queue_out(Request* r);
+  [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
 
   L1LgCore core_;
   bool with_data_;

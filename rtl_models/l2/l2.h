@@ -41,6 +41,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   /// The backing store of video memory; null in a tags-only run.
   [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
+  void in_flight(std::vector<InFlight>& rows) const override;
   void set_regions(std::size_t count) { core_.set_regions(count); }
   [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
@@ -57,6 +58,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void queue(Outgoing& out, Request* r);
   [[nodiscard]] Outgoing& towards(PhysicalAddress line);
   void serve(Request* r);
+  [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
   [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
   [[nodiscard]] Request* take(Outgoing& out);
   Cycle perform_outgoing(Cycle sent);

@@ -260,4 +260,25 @@ void PcieLink::explain(std::vector<Wait>& waits) const {
   ports_.explain(waits);
 }
 
+void PcieLink::in_flight(std::vector<InFlight>& rows) const {
+  const auto timed = [&](const std::deque<Timed>& queue, const char* place, const char* why) {
+    for (const Timed& t : queue)
+      if (const Request* r = transfers_[t.transfer].request; r != nullptr)
+        rows.emplace_back(*r, name(), name() + place,
+                          why + (" in cycle " + std::to_string(domain().cycle_of(t.at))));
+  };
+  for (const std::uint32_t index : legs_)
+    rows.emplace_back(*transfers_[index].request, name(), name() + " next leg", "the wire upward");
+  timed(posted_, " wire upward", "its last packet to be on the wire");
+  for (const Timed& t : up_) {
+    const Transfer& transfer = transfers_[t.transfer];
+    if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes)
+      continue;  // listed while it is owed an answer
+    rows.emplace_back(*transfer.request, name(), name() + " wire upward",
+                      "its packets to arrive in cycle " + std::to_string(domain().cycle_of(t.at)));
+  }
+  timed(down_, " wire downward", "its completion to arrive");
+  ports_.in_flight(rows);
+}
+
 }  // namespace warpline

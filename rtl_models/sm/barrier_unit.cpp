@@ -2,16 +2,11 @@
 
 namespace warpline {
 
-std::string BarrierUnit::describe(unsigned live_threads) const {
-  std::string out;
-  for (unsigned i = 0; i < kBarriers; ++i) {
-    const Barrier& b = barriers_[i];
-    if (!b.in_use) continue;
-    if (!out.empty()) out += ", ";
-    out += "barrier " + std::to_string(i) + ": " + std::to_string(b.arrived) + " of " +
-           std::to_string(b.expected != 0 ? b.expected : live_threads) + " threads have arrived";
-  }
-  return out;
+std::string BarrierUnit::describe(unsigned id, unsigned live_threads) const {
+  const Barrier& b = barriers_[id];
+  const unsigned expected = b.expected != 0 ? b.expected : live_threads;
+  return "barrier " + std::to_string(id) + ", which " + std::to_string(expected - b.arrived) + " of " +
+         std::to_string(expected) + " threads have not reached";
 }
 
 }  // namespace warpline

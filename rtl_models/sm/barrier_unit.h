@@ -14,10 +14,11 @@ class BarrierUnit {
  public:
   static constexpr unsigned kBarriers = 16;
 
-  /// Lanes of a warp arrive. Returns whether the barrier completes thereby; it is then ready for
-  /// its next use. `live_threads`: threads of the CTA that have not exited.
-  bool arrive(const BarrierOp& op, unsigned lanes, unsigned live_threads) {
+  /// `lanes` lanes of the warp in slot `slot` arrive. Returns whether the barrier completes thereby; it is
+  /// then ready for its next use. `live_threads`: threads of the CTA that have not exited.
+  bool arrive(const BarrierOp& op, unsigned slot, unsigned lanes, unsigned live_threads) {
     Barrier& b = barriers_[op.id % kBarriers];
+    if (op.waits) b.waiting |= std::uint64_t{1} << slot;
     if (op.threads != 0) b.expected = op.threads;
     b.arrived += lanes;
     b.in_use = true;
@@ -30,14 +31,19 @@ class BarrierUnit {
       if (barriers_[i].in_use && barriers_[i].expected == 0 && settle(barriers_[i], live_threads)) return i;
     return kBarriers;
   }
-  /// "bar 1: 32 of 64 threads have arrived", for those under way.
-  [[nodiscard]] std::string describe(unsigned live_threads) const;
+  /// Whether lanes of the warp in slot `slot` wait at barrier `id`.
+  [[nodiscard]] bool waits_at(unsigned id, unsigned slot) const {
+    return (barriers_[id].waiting >> slot & 1U) != 0;
+  }
+  /// "barrier 1, which 32 of 64 threads have not reached". Pre: it is under way.
+  [[nodiscard]] std::string describe(unsigned id, unsigned live_threads) const;
   void reset() { barriers_ = {}; }
 
  private:
   struct Barrier {
     unsigned arrived = 0;
-    unsigned expected = 0;  ///< 0: every live thread
+    unsigned expected = 0;      ///< 0: every live thread
+    std::uint64_t waiting = 0;  ///< warp slots with lanes that wait
     bool in_use = false;
   };
   static bool settle(Barrier& b, unsigned live_threads) {

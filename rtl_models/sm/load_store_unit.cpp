@@ -116,7 +116,7 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   const LineAccess& line = head_.line;
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
+  r->id = next_id(now);
   r->sm = static_cast<std::uint16_t>(sm_);
   r->warp = static_cast<std::uint16_t>(e.slot);
   r->token = static_cast<std::uint16_t>(index);
@@ -147,7 +147,7 @@ void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
   head_.clear();
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  r->id = (std::uint64_t{sm_} << 40U) | ++sequence_;
+  r->id = next_id(now);
   r->command = Command::maintain;
   r->maintenance = e.maintenance;
   r->scope = e.scope;
@@ -204,6 +204,27 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
 
 std::uint64_t LoadStoreUnit::local_warp_base(unsigned slot) const {
   return std::uint64_t{slot} * map_.local_bytes * kWarpLanes;
+}
+
+bool LoadStoreUnit::has_queued(unsigned slot) const {
+  for (unsigned i = 0; i < queue_count_; ++i)
+    if (entries_[queue_[(queue_head_ + i) % queue_.size()]].slot == slot) return true;
+  return false;
+}
+
+void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) const {
+  if (queue_count_ == 0) {
+    if (!idle()) waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
+    return;
+  }
+  const Entry& e = entries_[front()];
+  const Out<RequestMessage>& port = e.maintenance != 0 ? ports_.to_l1_lg : port_for(e);
+  const std::string count = std::to_string(queue_count_) + " instructions";
+  if (head_.line_held) {
+    waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});
+  } else {
+    waits.push_back({who, "its next cycle, with " + count + " to go"});
+  }
 }
 
 }  // namespace warpline

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "warpline/fabric/channel.h"
@@ -148,6 +150,11 @@ class LoadStoreUnit {
   /// Of those in flight, not yet worked off.
   [[nodiscard]] unsigned queued() const { return queue_count_; }
   [[nodiscard]] const LsuCounters& counters() const { return counters_; }
+  /// Whether entries are not worked off; entries of the warp in slot `slot`.
+  [[nodiscard]] bool has_queued() const { return queue_count_ != 0; }
+  [[nodiscard]] bool has_queued(unsigned slot) const;
+  /// Says, as `who`, what the entry being worked off waits for, and what the unit's own maintenance does.
+  void explain(const std::string& who, std::vector<Wait>& waits) const;
   [[nodiscard]] SharedMemory& shared() { return shared_; }
 
  private:
@@ -181,6 +188,11 @@ class LoadStoreUnit {
   void fill_request(Request& r, const Entry& e, const LineAccess& line);
   void fill_atomics(Request& r, const Entry& e, const LineAccess& line);
   void send_maintenance(Cycle now, Entry& e, unsigned index);
+  /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
+  [[nodiscard]] std::uint64_t next_id(Cycle now) {
+    last_number_ = std::max(now, last_number_ + 1);
+    return id_of_sm(sm_, last_number_);
+  }
   void do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   void finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] unsigned front() const { return queue_[queue_head_]; }
@@ -206,7 +218,7 @@ class LoadStoreUnit {
   Head head_;
   SharedMemory shared_;
   const Mapping* mapping_hint_ = nullptr;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t last_number_ = 0;
   Fault last_fault_;
   LsuCounters counters_;
 };

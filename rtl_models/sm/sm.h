@@ -115,7 +115,10 @@ class Sm final : public Component {
   void note_exits(unsigned slot);
   void retire(unsigned slot);
   [[nodiscard]] unsigned live_threads(const Cta& cta) const;
-  [[nodiscard]] std::string describe(unsigned slot) const;
+  [[nodiscard]] std::string part(unsigned slot) const;
+  void explain_barriers(unsigned slot, std::vector<Wait>& waits) const;
+  [[nodiscard]] static std::string of_cta(const Cta& cta);
+  [[nodiscard]] Wait explain_warp(unsigned slot) const;
 
   SmParameters parameters_;
   KernelInfo info_;

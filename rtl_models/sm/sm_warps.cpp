@@ -79,7 +79,8 @@ void Sm::issue_barrier(unsigned slot, const Issue& issue) {
   ++counters_.barriers;
   cta.barrier_in_use = true;
   const auto lanes = lane_count(issue.active);
-  if (cta.barriers.arrive(issue.barrier, lanes, live_threads(cta))) release_barrier(cta, issue.barrier.id);
+  if (cta.barriers.arrive(issue.barrier, slot, lanes, live_threads(cta)))
+    release_barrier(cta, issue.barrier.id);
 }
 
 void Sm::release_barrier(Cta& cta, unsigned id) {
@@ -132,24 +133,6 @@ void Sm::retire(unsigned slot) {
   ++dones_;
 }
 
-std::string Sm::describe(unsigned slot) const {
-  const Warp& w = warps_[slot];
-  const Cta& cta = ctas_[w.cta];
-  if (w.hold == Hold::maintenance || w.hold == Hold::drain) return "a drain or invalidation of L1";
-  if (w.hold == Hold::acquire) return "the value of its acquire";
-  switch (source_->state(slot)) {
-    case WarpState::at_barrier: {
-      const std::string all = cta.barriers.describe(live_threads(cta));
-      return all.empty() ? "a barrier" : all;
-    }
-    case WarpState::exited: return std::to_string(w.loads + w.stores) + " memory instructions in flight";
-    case WarpState::runnable: break;
-  }
-  if (w.next == nullptr) return "its first instruction";
-  return std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight, before " +
-         source_->where(*w.next);
-}
-
 void Sm::visit_gauges(GaugeVisitor& visitor) const {
   const auto slots = warps_.size();
   unsigned loads = 0, stores = 0, held = 0;
@@ -168,18 +151,6 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("memory_instructions", lsu_.in_flight(), lsu_.capacity(),
                 "entries of the load/store unit in use");
   visitor.gauge("memory_queue", lsu_.queued(), parameters_.lsu_queue, "of them, lines not yet all sent");
-}
-
-void Sm::explain(std::vector<Wait>& waits) const {
-  for (unsigned s = 0; s < warps_.size(); ++s) {
-    if (!warps_[s].active) continue;
-    const Dim3& c = ctas_[warps_[s].cta].id;
-    waits.push_back({name() + " warp " + std::to_string(s) + " of CTA (" + std::to_string(c.x) + "," +
-                         std::to_string(c.y) + "," + std::to_string(c.z) + ")",
-                     describe(s)});
-  }
-  if (active_warps_ == 0 && !lsu_.idle())
-    waits.push_back({name() + ".lsu", std::to_string(lsu_.in_flight()) + " requests in flight"});
 }
 
 }  // namespace warpline

@@ -54,8 +54,12 @@ void WorkDistributor::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void WorkDistributor::explain(std::vector<Wait>& waits) const {
+  if (!busy()) return;
+  std::vector<std::string> on;
+  for (std::size_t i = 0; i < resident_.size(); ++i)
+    if (resident_[i] != 0) on.push_back(to_sm[i].other_side());
   waits.push_back(
-      {name(), std::to_string(total_ - done_) + " of " + std::to_string(total_) + " CTAs to finish"});
+      {name(), std::to_string(total_ - done_) + " of " + std::to_string(total_) + " CTAs to finish", on});
 }
 
 }  // namespace warpline

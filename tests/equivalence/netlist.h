@@ -31,6 +31,10 @@ class Bridge final : public Component {
   void explain(std::vector<Wait>& waits) const override {
     waits.push_back({name(), "its delay or its channel"});
   }
+  void in_flight(std::vector<InFlight>& rows) const override {
+    for (const auto& [at, r] : own_) rows.emplace_back(*r, name(), name() + " own", "its delay");
+    for (const Request* r : replies_) rows.emplace_back(*r, name(), to_crossbar.path(), to_crossbar.room());
+  }
 
   In<RequestMessage> from_crossbar;
   Out<ResponseMessage> to_crossbar;

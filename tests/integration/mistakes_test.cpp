@@ -67,8 +67,15 @@ TEST_F(Mistakes, WrongResultSaysCountIndexGotAndWanted) {
 TEST_F(Mistakes, ABarrierThatCannotCompleteIsExplained) {
   const Finished run = this->run(launch("stuck", 64), {"--stats", "stats.json"});
   EXPECT_EQ(run.status, 3);
-  EXPECT_THAT(run.out + run.err, AllOf(HasSubstr("barrier 0"), HasSubstr("barrier 1"), HasSubstr("warp")));
-  EXPECT_TRUE(std::filesystem::exists(workspace_.path("stats.json")));
+  EXPECT_THAT(
+      run.err,
+      AllOf(HasSubstr("circle: sm[0] warp 0 -> sm[0] warp 1 -> sm[0] warp 0"),
+            HasSubstr("warp 0 waits for sm[0] warp 1: barrier 0, which 32 of 64 threads have not reached"),
+            HasSubstr("no request is in flight")));
+  const auto statistics = nlohmann::json::parse(read_file(workspace_.path("stats.json")));
+  EXPECT_TRUE(statistics.at("in_flight").empty());
+  EXPECT_EQ(statistics.at("circle"), (nlohmann::json{"sm[0] warp 0", "sm[0] warp 1"}));
+  EXPECT_GE(statistics.at("waits").size(), 3U);
 }
 
 TEST_F(Mistakes, TheCycleLimitEndsARunThatWouldNot) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -17,6 +18,21 @@ namespace {
 
 /// Processor time after which a command counts as hanging, seconds; sanitizers included.
 constexpr rlim_t kLimit = 300;
+
+/// Whether a process has a handler for a signal (proc(5), SigCgt).
+bool catches(pid_t process, int signal) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind("SigCgt:", 0) == 0)
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1U) != 0;
+  return false;
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
 
 }  // namespace
 
@@ -38,7 +54,7 @@ std::string Workspace::write(const std::string& name, const std::string& bytes) 
   return path(name);
 }
 
-Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
+pid_t Workspace::start(const std::vector<std::string>& arguments) const {
   const std::string out = path(".stdout"), err = path(".stderr");
   std::vector<char*> argv;
   std::string program = WARPLINE_BINARY;
@@ -58,10 +74,33 @@ Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
     execv(argv[0], argv.data());
     _exit(127);
   }
+  return child;
+}
+
+Finished Workspace::finished(int status) const {
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(path(".stdout")),
+          read_file(path(".stderr"))};
+}
+
+Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
+  const pid_t child = start(arguments);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+  return finished(status);
+}
+
+Finished Workspace::signalled(const std::vector<std::string>& arguments, const std::vector<int>& signals,
+                              const std::string& marker) const {
+  const pid_t child = start(arguments);
+  int status = 0;
+  for (std::size_t sent = 0; waitpid(child, &status, WNOHANG) == 0; usleep(1000)) {
+    if (sent == signals.size()) continue;
+    const bool due =
+        sent == 0 ? catches(child, signals[0]) : count(read_file(path(".stderr")), marker) >= sent;
+    if (due) kill(child, signals[sent++]);
+  }
+  return finished(status);
 }
 
 std::string read_file(const std::string& path) {

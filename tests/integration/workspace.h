@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -35,8 +37,14 @@ class Workspace {
   }
   /// Runs `warpline` with `arguments`, this folder being the current one.
   [[nodiscard]] Finished warpline(const std::vector<std::string>& arguments) const;
+  /// The same, sending it `signals`: the first when it takes that signal, each other one when `marker` is to
+  /// be read on its stderr once more.
+  [[nodiscard]] Finished signalled(const std::vector<std::string>& arguments, const std::vector<int>& signals,
+                                   const std::string& marker) const;
 
  private:
+  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const;
+  [[nodiscard]] Finished finished(int status) const;
   std::filesystem::path folder_;
 };
 

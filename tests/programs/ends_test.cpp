@@ -82,7 +82,7 @@ Report play(const Trial& trial, TickMode mode, Cycle limit, Cycle progress_every
     const LaunchResult r = bench.launch("g" + std::to_string(g), grid.ctas, grid.threads, at, true,
                                         std::vector<std::uint8_t>(kSlice));
     report.push_back(std::string(name_of(r.outcome)) + " after " + std::to_string(r.cycles));
-    for (const Wait& w : r.waits) report.push_back(w.who + " waits for " + w.what);
+    for (const Wait& w : r.standstill.waits) report.push_back(w.who + " waits for " + w.what);
     goes_on = r.outcome == RunOutcome::quiescent;
     for (const std::string& s : bench.platform().unreconciled())
       if (goes_on) report.push_back("UNRECONCILED " + s);

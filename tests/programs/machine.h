@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -87,7 +88,9 @@ class Bench {
  public:
   Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
         std::uint64_t seed = 1, Cycle limit = 50'000'000)
-      : platform_(config, options(mode, seed, limit)), module_(parsed(ptx)) {}
+      : driver_(std::make_shared<DirectDriver>(mode, seed)),
+        platform_(config, options(driver_, limit)),
+        module_(parsed(ptx)) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
@@ -114,14 +117,30 @@ class Bench {
     if (!refusals.empty()) throw std::runtime_error(refusals.front());
     return platform_.launch(*kernel, invalidate);
   }
+  /// Pauses about every `cycles` cycles: the listing must hold each request of the pool exactly once.
+  void watch_in_flight(Cycle cycles, std::vector<std::string>& complaints) {
+    platform_.on_progress(cycles, [this, &complaints](double) {
+      const std::vector<InFlight> rows = platform_.in_flight();
+      std::set<const Request*> different;
+      for (const InFlight& row : rows)
+        if (!different.insert(row.request).second)
+          complaints.push_back("listed twice: " + row.what + " at " + row.at);
+      seen_in_flight += rows.size();
+      const std::size_t used = driver_->engine().pool().in_use();
+      if (used != different.size())
+        complaints.push_back(std::to_string(different.size()) + " listed, in flight: " +
+                             std::to_string(used) + ", in cycle " + std::to_string(platform_.now()));
+      return complaints.empty();
+    });
+  }
+  std::size_t seen_in_flight = 0;  ///< requests listed in all
   GpuPlatform& platform() { return platform_; }
   ptx::Module& module() { return *module_; }
 
  private:
-  static RunOptions options(TickMode mode, std::uint64_t seed, Cycle limit) {
+  static RunOptions options(std::shared_ptr<NetlistDriver> driver, Cycle limit) {
     RunOptions o;
-    o.tick_mode = mode;
-    o.seed = seed;
+    o.driver = std::move(driver);
     o.max_cycles = limit;
     return o;
   }
@@ -130,6 +149,7 @@ class Bench {
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     return std::move(module.value());
   }
+  std::shared_ptr<DirectDriver> driver_;
   GpuPlatform platform_;
   std::unique_ptr<ptx::Module> module_;
 };

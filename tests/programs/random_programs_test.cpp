@@ -16,6 +16,7 @@ struct Outcome {
   std::vector<Cycle> cycles;
   std::map<std::string, std::uint64_t> counters;
   std::vector<std::string> complaints;
+  std::size_t in_flight = 0;  ///< requests listed at pauses
 };
 
 enum class Timing { timed, loose, alternating };
@@ -44,6 +45,7 @@ Outcome play(const Program& program, const Contents& start, const GpuConfig& con
   bench.platform().write_constant(constants, start.constants.data(), start.constants.size());
 
   Outcome out;
+  if (mode == TickMode::lazy) bench.watch_in_flight(500 + seed % 97, out.complaints);
   for (std::size_t g = 0; g < grids; ++g) {
     const Grid& grid = program.grids[g];
     if (timing == Timing::alternating) bench.platform().set_loose(g % 2 == 0);
@@ -52,7 +54,7 @@ Outcome play(const Program& program, const Contents& start, const GpuConfig& con
     out.cycles.push_back(r.cycles);
     if (r.outcome != RunOutcome::quiescent) {
       out.complaints.push_back("grid " + std::to_string(g) + " did not end");
-      for (const Wait& w : r.waits) out.complaints.push_back(w.who + " waits for " + w.what);
+      for (const Wait& w : r.standstill.waits) out.complaints.push_back(w.who + " waits for " + w.what);
       return out;
     }
     for (const std::string& s : bench.platform().unreconciled()) out.complaints.push_back(s);
@@ -67,6 +69,7 @@ Outcome play(const Program& program, const Contents& start, const GpuConfig& con
   for (unsigned i = 0; i < 2; ++i) out.contents.counters[i] = bench.get<std::uint64_t>(at[4 + i], kCounters);
   out.contents.registers = bench.get<std::uint64_t>(at[7], grids * owners * kRegisters);
   out.contents.shared_counters = bench.get<std::uint64_t>(at[8], grids * program.grids[0].ctas * kCounters);
+  out.in_flight = bench.seen_in_flight;
   Observation seen;
   bench.platform().visit(seen);
   out.counters = seen.values;
@@ -119,7 +122,8 @@ Program shortest(Program program, const Contents& start, const GpuConfig& config
   return program;
 }
 
-void try_one(std::uint64_t seed) {
+/// Adds to `in_flight` the requests that were listed.
+void try_one(std::uint64_t seed, std::size_t& in_flight) {
   SCOPED_TRACE("WARPLINE_RANDOM_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));
   Random random(splitmix64(seed));
   const Program program = random_program(random);
@@ -132,6 +136,7 @@ void try_one(std::uint64_t seed) {
   interpret(program, wanted);
 
   const Outcome lazy = play(program, start, config, ptx, TickMode::lazy, seed);
+  in_flight += lazy.in_flight;
   ASSERT_TRUE(lazy.complaints.empty()) << testing::PrintToString(lazy.complaints);
   const std::string wrong = difference(lazy.contents, wanted);
   ASSERT_TRUE(wrong.empty()) << wrong << "\n" << to_ptx(shortest(program, start, config, seed), start);
@@ -151,10 +156,12 @@ void try_one(std::uint64_t seed) {
 TEST(RandomPrograms, LeaveTheMemoryOfAMachineWithoutCaches) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
   const std::uint64_t count = from_environment("WARPLINE_RANDOM_PROGRAMS", 40);
+  std::size_t in_flight = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    try_one(seed);
+    try_one(seed, in_flight);
     if (HasFatalFailure()) return;
   }
+  EXPECT_GT(in_flight, 10 * count) << "requests were in flight at the pauses";
 }
 
 }  // namespace

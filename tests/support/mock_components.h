@@ -176,6 +176,9 @@ class Target final : public Component {
   }
   [[nodiscard]] bool busy() const override { return !due_.empty(); }
   void explain(std::vector<Wait>& waits) const override { waits.push_back({name(), "its delay"}); }
+  void in_flight(std::vector<InFlight>& rows) const override {
+    for (const auto& [at, r] : due_) rows.emplace_back(*r, name(), name() + " delay", "its delay");
+  }
 
   In<RequestMessage> in;
   Out<ResponseMessage> out;

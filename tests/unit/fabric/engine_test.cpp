@@ -92,7 +92,7 @@ TEST(Engine, AMessageThatNobodyTakesIsADeadlock) {
   EXPECT_EQ(engine.run_until(10000), RunOutcome::deadlock);
   EXPECT_EQ(deaf.ticks, std::vector<Cycle>{8});
   bool named = false;
-  for (const Wait& w : engine.explain()) named = named || w.who == "deaf.ear";
+  for (const InFlight& row : engine.in_flight()) named = named || row.at == "deaf.ear";
   EXPECT_TRUE(named);
 }
 

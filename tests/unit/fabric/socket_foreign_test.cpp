@@ -7,6 +7,7 @@
 #include <map>
 
 #include "foreign_netlists.h"
+#include "warpline/fabric/wait_graph.h"
 
 namespace warpline::testing {
 namespace {
@@ -129,6 +130,18 @@ TEST(SocketForeign, TargetsThatAreSilentOrWrongAreNamed) {
       const std::vector<Wait> waits = t.engine.explain();
       EXPECT_TRUE(std::any_of(waits.begin(), waits.end(),
                               [&](const Wait& w) { return w.who == t.initiator.name(); }));
+      // What is in flight is with the module behind the socket, and there the waits end.
+      const Standstill s = t.engine.standstill();
+      ASSERT_EQ(s.in_flight.size(), t.engine.engine().pool().in_use());
+      ASSERT_EQ(s.in_flight.size(), 1U);
+      EXPECT_EQ(s.in_flight[0].holder, t.initiator.name());
+      EXPECT_EQ(s.in_flight[0].wait.on, std::vector<std::string>{t.checker.from_initiator.name()});
+      EXPECT_TRUE(circle_of(s).empty());
+      const std::vector<Wait> ends = ends_of(s);
+      EXPECT_TRUE(std::any_of(ends.begin(), ends.end(), [&](const Wait& w) {
+        return w.who == t.initiator.name() &&
+               w.what.find(t.checker.from_initiator.name()) != std::string::npos;
+      }));
     } else {
       EXPECT_GT(reported(t.initiator.name()), 0);
     }

@@ -76,7 +76,7 @@ TEST(ForeignSlices, OneThatIsSilentIsADeadlockThatNamesItsSocket) {
   const auto kernel = make_generator(stream());
   const LaunchResult result = gpu.launch(*kernel);
   EXPECT_EQ(result.outcome, RunOutcome::deadlock);
-  EXPECT_THAT(result.waits,
+  EXPECT_THAT(result.standstill.waits,
               ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
 }
 
@@ -88,7 +88,7 @@ TEST(ForeignSlices, OneThatIsSilentWhileOthersGoOnIsFoundByTheCycleLimit) {
   const auto kernel = make_generator(stream());
   const LaunchResult result = gpu.launch(*kernel);
   EXPECT_EQ(result.outcome, RunOutcome::cycle_limit);
-  EXPECT_THAT(result.waits,
+  EXPECT_THAT(result.standstill.waits,
               ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
   EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(5001, sc_core::SC_NS));
 }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "script.h"
+#include "warpline/fabric/wait_graph.h"
 
 namespace warpline::testing {
 namespace {
@@ -134,9 +135,19 @@ TEST(SmDeadlock, SaysWhoWaitsForWhat) {
   std::string text;
   for (const Wait& w : bench.engine.explain()) text += w.who + " -> " + w.what + "\n";
   for (const char* part :
-       {"sm[0] warp 0 of CTA (0,0,0) -> barrier 3: 64 of 96 threads have arrived",
-        "sm[0] warp 1 of CTA (0,0,0) -> barrier 3: 64 of 96", "distributor -> 1 of 1 CTAs to finish"})
+       {"sm[0] warp 0 -> barrier 3, which 32 of 96 threads have not reached (CTA 0,0,0); no other warp is "
+        "left",
+        "sm[0] warp 1 -> barrier 3, which 32 of 96", "distributor -> 1 of 1 CTAs to finish"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
+  const Standstill s = bench.engine.standstill();
+  EXPECT_TRUE(circle_of(s).empty());
+  for (const Wait& end : ends_of(s)) EXPECT_EQ(end.who.rfind("sm[0] warp", 0), 0U) << end.who;
+}
+
+TEST(SmDeadlock, WarpsThatWaitForEachOtherAreACircle) {
+  SmBench bench({{barrier({3, 0, true})}, {load(0x1000, {1}), barrier({4, 0, true}), alu(1)}});
+  ASSERT_EQ(bench.run(), RunOutcome::deadlock);
+  EXPECT_EQ(to_text(circle_of(bench.engine.standstill())), "sm[0] warp 0 -> sm[0] warp 1 -> sm[0] warp 0");
 }
 
 }  // namespace

@@ -138,22 +138,36 @@ TEST(SharedMemory, LoadsStoresAndAtomicsAreThoseOfAnArray) {
 
 TEST(BarrierUnit, CompletesWhenAllThreadsOrThoseAskedForHaveArrived) {
   BarrierUnit unit;
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 32, 96));
-  EXPECT_FALSE(unit.arrive({5, 64, true}, 32, 96));
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 20, 96));
-  EXPECT_EQ(unit.describe(96),
-            "barrier 2: 52 of 96 threads have arrived, barrier 5: 32 of 64 threads have arrived");
-  EXPECT_TRUE(unit.arrive({5, 64, false}, 32, 96));
-  EXPECT_TRUE(unit.arrive({2, 0, true}, 44, 96));
-  EXPECT_EQ(unit.describe(96), "");
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 95, 96)) << "ready for its next use";
-  EXPECT_TRUE(unit.arrive({2, 0, true}, 1, 96));
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 32, 96));
+  EXPECT_FALSE(unit.arrive({5, 64, true}, 0, 32, 96));
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 20, 96));
+  EXPECT_EQ(unit.describe(2, 96), "barrier 2, which 44 of 96 threads have not reached");
+  EXPECT_EQ(unit.describe(5, 96), "barrier 5, which 32 of 64 threads have not reached");
+  EXPECT_TRUE(unit.arrive({5, 64, false}, 0, 32, 96));
+  EXPECT_TRUE(unit.arrive({2, 0, true}, 0, 44, 96));
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 95, 96)) << "ready for its next use";
+  EXPECT_TRUE(unit.arrive({2, 0, true}, 0, 1, 96));
+}
+
+TEST(BarrierUnit, KnowsWhichWarpsWaitAtWhichBarrier) {
+  BarrierUnit unit;
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 16, 96));
+  EXPECT_FALSE(unit.arrive({2, 0, true}, 63, 32, 96));
+  EXPECT_FALSE(unit.arrive({3, 0, true}, 0, 16, 96));
+  EXPECT_FALSE(unit.arrive({3, 0, false}, 1, 32, 96)) << "bar.arrive";
+  EXPECT_TRUE(unit.waits_at(2, 0));
+  EXPECT_TRUE(unit.waits_at(2, 63));
+  EXPECT_TRUE(unit.waits_at(3, 0));
+  EXPECT_FALSE(unit.waits_at(3, 1));
+  EXPECT_TRUE(unit.arrive({2, 0, true}, 1, 48, 96));
+  EXPECT_FALSE(unit.waits_at(2, 0));
+  EXPECT_TRUE(unit.waits_at(3, 0));
 }
 
 TEST(BarrierUnit, ExitsCompleteBarriersOfAllThreadsAndNoCountedOnes) {
   BarrierUnit unit;
-  EXPECT_FALSE(unit.arrive({0, 0, true}, 32, 96));
-  EXPECT_FALSE(unit.arrive({1, 64, true}, 32, 96));
+  EXPECT_FALSE(unit.arrive({0, 0, true}, 0, 32, 96));
+  EXPECT_FALSE(unit.arrive({1, 64, true}, 0, 32, 96));
   EXPECT_EQ(unit.exited(64), BarrierUnit::kBarriers);
   EXPECT_EQ(unit.exited(33), BarrierUnit::kBarriers);
   EXPECT_EQ(unit.exited(32), 0U);

@@ -1,0 +1,81 @@
+// A run that is paused shows what is in flight: at the cycle limit, and on a signal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "workspace.h"
+
+namespace warpline::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+unsigned lines_with(const std::string& text, const std::string& what) {
+  unsigned n = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) n += line.find(what) != std::string::npos;
+  return n;
+}
+
+TEST(PausedRun, AtTheCycleLimitEveryRequestIsListedOldestFirst) {
+  const Workspace w;
+  for (const char* transport : {"fast", "at"}) {
+    const Finished run = w.warpline({"run", in_source("sw/kernels/spmv.toml"), "--quiet", "--max-cycles",
+                                     "700", "--transport", transport, "--stats", "out.json"});
+    EXPECT_EQ(run.status, 3);
+    const json all = json::parse(read_file(w.path("out.json")));
+    const json& rows = all.at("in_flight");
+    ASSERT_GT(rows.size(), 20U) << transport;
+    EXPECT_THAT(run.err, AllOf(HasSubstr(std::to_string(rows.size()) + " requests in flight, oldest first"),
+                               HasSubstr("and " + std::to_string(rows.size() - 20) + " more")));
+    EXPECT_EQ(lines_with(run.err, " sector"), 20U);
+    std::uint64_t before = 0;
+    for (const json& row : rows) {
+      ASSERT_TRUE(row.at("made").is_number());
+      EXPECT_GE(row.at("made"), before);
+      before = row.at("made");
+      EXPECT_LE(before, 700U);
+      for (const char* key : {"request", "holder", "at", "waits_for"})
+        EXPECT_FALSE(row.at(key).get<std::string>().empty()) << key;
+    }
+    EXPECT_FALSE(all.at("waits").empty());
+    EXPECT_TRUE(all.at("circle").empty()) << "a busy machine is no deadlock";
+  }
+}
+
+TEST(PausedRun, LooselyTimedRequestsAreListedUntilTheyAreAnswered) {
+  const Workspace w;
+  const Finished run = w.warpline({"run", in_source("sw/kernels/spmv.toml"), "--quiet", "--max-cycles", "700",
+                                   "--transport", "lt", "--stats", "out.json"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_FALSE(json::parse(read_file(w.path("out.json"))).at("in_flight").empty());
+}
+
+TEST(PausedRun, AFinishedRunHasNothingInFlight) {
+  const Workspace w;
+  ASSERT_EQ(w.warpline({"run", in_source("sw/kernels/vecadd.toml"), "--quiet", "--stats", "out.json"}).status,
+            0);
+  const json all = json::parse(read_file(w.path("out.json")));
+  for (const char* key : {"in_flight", "waits", "circle"}) EXPECT_TRUE(all.at(key).empty()) << key;
+}
+
+TEST(PausedRun, SignalsShowWhatIsInFlightAndOneOfThemStops) {
+  const Workspace w;
+  w.write("spin.toml", "module = \"" + in_source("tests/integration/data/misbehave.ptx") +
+                           "\"\nkernel = \"spin\"\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\n");
+  const Finished run = w.signalled({"run", "spin.toml", "--quiet", "--stats", "out.json"}, {SIGUSR1, SIGINT},
+                                   "who waits for what");
+  EXPECT_EQ(run.status, 130);
+  EXPECT_EQ(lines_with(run.err, "in cycle"), 2U) << run.err;
+  EXPECT_EQ(lines_with(run.err, "sm[0] warp 0"), 2U) << "once for each signal\n" << run.err;
+  EXPECT_THAT(run.err, HasSubstr("interrupted"));
+  EXPECT_FALSE(json::parse(read_file(w.path("out.json"))).at("waits").empty());
+}
+
+}  // namespace
+}  // namespace warpline::test
