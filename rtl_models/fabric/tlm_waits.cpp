@@ -31,8 +31,9 @@ std::string PinTarget::other_side() const {
 
 void PinInitiator::in_flight(std::vector<InFlight>& rows) const {
   for (const auto& pass : passes_) {
-    // What the other end, if it is ours, has taken and not begun to answer is listed wherever that has it.
-    if (pass->request == nullptr || (pass->taken && !pass->answering)) continue;
+    // What lies in a port is listed there; what the other end, if it is ours, has taken and not begun to
+    // answer, wherever that has it.
+    if (pass->request == nullptr || pass->in_port || (pass->taken && !pass->answering)) continue;
     const std::string what = pass->answering               ? "its answer to have come over the wires"
                              : pass->arrived || pass->sent ? "the answer of " + other_side()
                                                            : "the wires to carry it";
