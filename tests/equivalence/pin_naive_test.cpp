@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../unit/fabric/pin_hardware.h"
+#include "../unit/fabric/pin_log.h"
 #include "differences.h"
 #include "mesh.h"
 #include "naive_mesh.h"
