@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 
-
 namespace warpline {
 
 void RequestExtension::assign(const RequestExtension& other) {
