@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "warpline/gpu/tlm_pin_wave.h"
+
 namespace warpline {
 namespace {
 
@@ -16,6 +18,12 @@ SystemCDriver::SystemCDriver(const ClockParameters& clocks, HopTransport transpo
       pins_(std::move(pins)) {
   module_.keep_exceptions();
   module_.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
+}
+
+SystemCDriver::~SystemCDriver() = default;
+
+void SystemCDriver::record_wires(const Selection& selection, Recorder& recorder) {
+  pin_wave_ = std::make_unique<PinWave>(module_, selection, recorder);
 }
 
 void SystemCDriver::connect(Netlist& netlist) {

@@ -6,9 +6,10 @@
 #include "warpline/fabric/tlm_engine.h"
 #include "warpline/gpu/gpu_module.h"
 #include "warpline/gpu/netlist_driver.h"
-#include "warpline/gpu/tlm_pin_wave.h"
 
 namespace warpline {
+
+class PinWave;
 
 /// Runs a GPU in SystemC. Elaboration comes once in a process, so every GPU is built before any runs.
 ///
@@ -21,6 +22,7 @@ class SystemCDriver final : public NetlistDriver {
   /// as pins instead.
   SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
                 std::uint64_t seed = 1, std::vector<std::string> pins = {});
+  ~SystemCDriver() override;
   [[nodiscard]] Engine& engine() override { return module_.engine(); }
   /// Puts modules of somebody else's in the place of all L2 slices. Pre: the GPU is not built yet.
   void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
@@ -33,9 +35,7 @@ class SystemCDriver final : public NetlistDriver {
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;
-  void record_wires(const Selection& selection, Recorder& recorder) override {
-    pin_wave_ = std::make_unique<PinWave>(module_, selection, recorder);
-  }
+  void record_wires(const Selection& selection, Recorder& recorder) override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] Standstill standstill() const override { return module_.standstill(); }
 

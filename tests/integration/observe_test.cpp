@@ -38,6 +38,20 @@ TEST(Observed, FilesAreTheSameOverSockets) {
   }
 }
 
+TEST(Observed, HopsOpenedAsPinsAddTheirWiresAndChangeNothing) {
+  const Workspace w;
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", kernel("vecadd"), "--quiet"});
+    return w.warpline(more).status;
+  };
+  ASSERT_EQ(run({"--wave", "w.vcd", "--timeline", "t.json"}), 0);
+  ASSERT_EQ(run({"--wave", "w_pins.vcd", "--timeline", "t_pins.json", "--pins", "*"}), 0);
+  EXPECT_TRUE(read_file(w.path("t.json")) == read_file(w.path("t_pins.json")));
+  const Vcd plain = parse_vcd(read_file(w.path("w.vcd"))), wires = parse_vcd(read_file(w.path("w_pins.vcd")));
+  EXPECT_GT(wires.signals.size(), plain.signals.size());
+  for (const auto& [path, signal] : plain.signals) EXPECT_EQ(wires.of(path).changes, signal.changes) << path;
+}
+
 TEST(Observed, StatisticsAreThoseOfARunThatNobodyWatches) {
   const Workspace w;
   const auto statistics = [&](std::vector<std::string> more) {

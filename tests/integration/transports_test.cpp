@@ -113,17 +113,6 @@ TEST(FastForward, MeasuresFromTheNamedKernelOnWithWarmCaches) {
   }
 }
 
-TEST(TransportsObserved, WavesAndTimelinesAreThoseOfTheOthersWhereHopsAreOpenedAsPins) {
-  const Workspace w;
-  const std::vector<std::string> input = {in_source("sw/kernels/vecadd.toml"), "--wave", "out.vcd",
-                                          "--timeline", "timeline.json"};
-  const json expected = statistics_of(w, input, "fast");
-  const std::string wave = read_file(w.path("out.vcd")), timeline = read_file(w.path("timeline.json"));
-  EXPECT_EQ(statistics_of(w, with_pins(input, {"*"}), "fast"), expected);
-  EXPECT_TRUE(read_file(w.path("out.vcd")) == wave);
-  EXPECT_TRUE(read_file(w.path("timeline.json")) == timeline);
-}
-
 TEST(TransportsOfBadRuns, EndAlike) {
   const Workspace w;
   const std::string input = in_source("sw/kernels/matmul.toml");
