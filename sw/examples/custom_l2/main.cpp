@@ -50,9 +50,10 @@ Outcome run(const std::string& launch_file, const warpline::GpuConfig& config,
   const warpline::RunEnd end = runner.run(table, launches);
   print(end.input_faults);
   for (const std::string& failure : end.failures) std::fprintf(stderr, "%s\n", failure.c_str());
-  const std::size_t shown = std::min<std::size_t>(end.waits.size(), 10);
+  const std::size_t shown = std::min<std::size_t>(end.standstill.waits.size(), 10);
   for (std::size_t i = 0; i < shown; ++i)
-    std::fprintf(stderr, "%s waits for %s\n", end.waits[i].who.c_str(), end.waits[i].what.c_str());
+    std::fprintf(stderr, "%s waits for %s\n", end.standstill.waits[i].who.c_str(),
+                 end.standstill.waits[i].what.c_str());
   const bool ended = end.outcome == warpline::RunOutcome::quiescent;
   const bool reconciled = ended && gpu.unreconciled().empty();
   if (!end.input_faults.empty()) return outcome;
