@@ -7,7 +7,7 @@
 #include "warpline/cache/read_only_cache_parameters.h"
 #include "warpline/crossbar/crossbar_parameters.h"
 #include "warpline/dram/dram_parameters.h"
-#include "warpline/fabric/channel.h"
+#include "warpline/fabric/channel_parameters.h"
 #include "warpline/l1_lg/l1_lg_parameters.h"
 #include "warpline/l2/l2_parameters.h"
 #include "warpline/pcie/pcie_parameters.h"

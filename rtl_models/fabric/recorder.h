@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/fabric/channel.h"
+#include "warpline/fabric/port.h"
 
 namespace warpline {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <systemc>
 
-#include "warpline/fabric/channel.h"
+#include "warpline/fabric/channel_parameters.h"
 #include "warpline/fabric/tlm_pin_clock.h"
 #include "warpline/fabric/tlm_pin_message.h"
 

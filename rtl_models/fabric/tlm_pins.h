@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/fabric/channel.h"
 #include "warpline/fabric/tlm_pin_driver.h"
 #include "warpline/fabric/tlm_pin_sampler.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "warpline/base/problem.h"
-#include "warpline/fabric/channel.h"
+#include "warpline/fabric/port.h"
 
 namespace warpline {
 

@@ -1,4 +1,8 @@
-#include "warpline/fabric/channel.h"
+#include "warpline/fabric/channel_parameters.h"
+
+#include <utility>
+
+#include "warpline/base/types.h"
 
 namespace warpline {
 
@@ -15,15 +19,6 @@ Problems HopParameters::problems(const std::string& path) const {
   Problems all = request.problems(path + ".request");
   for (Problem& p : response.problems(path + ".response")) all.push_back(std::move(p));
   return all;
-}
-
-PortBase::PortBase(Component& owner, std::string name)
-    : owner_(owner), name_(std::make_unique<const std::string>(std::move(name))) {
-  owner.engine().add(this);
-}
-
-QueuedMessage PortBase::queued(std::size_t /*i*/) const {
-  contract_violation(__FILE__, __LINE__, "channel() != nullptr", "only receiving ports hold messages");
 }
 
 }  // namespace warpline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "warpline/base/contract.h"
+#include "warpline/base/types.h"
+
+namespace warpline {
+
+/// Brings the two facts of a channel across a hop, begin forward and end backward, over sockets or
+/// pins. Ports that are connected to each other tell them by plain calls, and need none.
+template <class M>
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  /// A message of one or more beats starts in cycle t. Returns the cycle in which the channel can
+  /// take a next message if that is known already, else kNever; then end() follows.
+  virtual Cycle begin(Cycle t, const M& message) = 0;
+  /// Messages that have begun and that no receiving port counts yet.
+  [[nodiscard]] virtual std::size_t occupancy() const { return 0; }
+  /// Carries a loosely timed access: sent in cycle `at`, and on return answered in cycle `at`.
+  /// Only where the netlist's owner knows that this carrier can; pins cannot.
+  virtual void perform(const M& /*message*/, Cycle& /*at*/) {
+    WARPLINE_EXPECT(false, "a loosely timed access crosses hops that are direct or sockets");
+  }
+  /// Cycles that pass before what one side does can reach the other; see PortBase::lookahead.
+  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// See PortBase::other_side.
+  [[nodiscard]] virtual std::string other_side() const { return {}; }
+};
+
+/// Whoever put a carrier's messages into a receiving port, and waits to hear when it may put the next.
+class Upstream {
+ public:
+  virtual ~Upstream() = default;
+  /// The channel can take a next message from cycle c on.
+  virtual void end(Cycle c) = 0;
+  /// As Carrier::lookahead.
+  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// See PortBase::other_side.
+  [[nodiscard]] virtual std::string other_side() const { return {}; }
+};
+
+}  // namespace warpline
