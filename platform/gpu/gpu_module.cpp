@@ -1,20 +1,13 @@
 #include "warpline/gpu/gpu_module.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace warpline {
 namespace {
 
 std::string numbered(const char* name, unsigned i) {
   return std::string(name) + "_" + std::to_string(i);
-}
-
-/// "l2_0_from_crossbar" of "l2[0].from_crossbar": a name as SystemC wants it.
-std::string object_name(const std::string& path) {
-  std::string name;
-  for (const char c : path)
-    if (c != ']') name += c == '.' || c == '[' ? '_' : c;
-  return name;
 }
 
 }  // namespace
@@ -26,8 +19,10 @@ GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster
       constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data) {}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
-                     const SliceMaker& make_slice, const std::vector<std::string>& pins)
+                     const SliceMaker& make_slice, const std::vector<std::string>& pins,
+                     const Interposer& interpose)
     : sc_module(name),
+      engine_(engine),
       crossbar_("crossbar", engine, netlist.crossbar(), 3 * netlist.config().sms, netlist.config().l2.slices,
                 netlist.sysmem() != nullptr),
       pcie_("pcie", engine, netlist.link(), netlist.sysmem(), netlist.config().l2.slices) {
@@ -66,23 +61,35 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     for (unsigned k = 0; k < inputs; ++k) targets[&netlist.channel(i).from_l2(k)] = &m.from_l2[k];
   }
   netlist.for_each_hop([&](const Hop& h) {
-    InitiatorSocket& initiator = *initiators.at(&h.request_out);
-    TargetSocket& target = *targets.at(&h.request_in);
-    initiator.set_channel(h.parameters.response, h.response_out.owner().domain());
-    target.set_channel(h.parameters.request, h.request_out.owner().domain());
-    initiator.bind(target);
     const auto matched = [&h](const std::string& pattern) { return h.matches(pattern); };
-    if (std::none_of(pins.begin(), pins.end(), matched)) return;
-    const InitiatorSocket::Ports from = initiator.hand_over();
-    const TargetSocket::Ports to = target.hand_over();
-    pins_.push_back(std::make_unique<PinHop>(
-        object_name(h.name()).c_str(), engine, h.name(),
-        PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters},
-        from.with_data && to.with_data));
+    bind_hop(h, *initiators.at(&h.request_out), *targets.at(&h.request_in),
+             std::any_of(pins.begin(), pins.end(), matched), interpose);
   });
   if (!netlist.lacks_slices()) return;
   std::vector<unsigned> used(config.dram.channels, 0);
-  for (unsigned s = 0; s < config.l2.slices; ++s) bind_foreign_slice(s, netlist, make_slice, targets, used);
+  for (unsigned s = 0; s < config.l2.slices; ++s)
+    bind_foreign_slice(s, netlist, make_slice, interpose, targets, used);
+}
+
+void GpuModule::bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
+                         const Interposer& interpose) {
+  initiator.set_channel(h.parameters.response, h.response_out.owner().domain());
+  target.set_channel(h.parameters.request, h.request_out.owner().domain());
+  if (!bind_interposed(interpose, hop_site(h.name(), h.request_out.path()), initiator, target)) {
+    initiator.bind(target);
+    if (pins) open_as_pins(h, initiator, target);
+  } else if (pins) {
+    throw std::invalid_argument(h.name() + ": a hop is opened as pins or has a module put into it, not both");
+  }
+}
+
+void GpuModule::open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target) {
+  const InitiatorSocket::Ports from = initiator.hand_over();
+  const TargetSocket::Ports to = target.hand_over();
+  pins_.push_back(std::make_unique<PinHop>(
+      hop_site(h.name(), h.request_out.path()).module_name.c_str(), engine_, h.name(),
+      PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters},
+      from.with_data && to.with_data));
 }
 
 }  // namespace warpline

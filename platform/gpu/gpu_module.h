@@ -10,6 +10,7 @@
 #include "warpline/crossbar/crossbar_module.h"
 #include "warpline/dram/dram_module.h"
 #include "warpline/fabric/tlm_pins.h"
+#include "warpline/gpu/foreign_hop_module.h"
 #include "warpline/gpu/foreign_slice_module.h"
 #include "warpline/gpu/netlist.h"
 #include "warpline/l1_lg/l1_lg_module.h"
@@ -26,9 +27,11 @@ class GpuModule final : public sc_core::sc_module {
   /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Where it
   /// lacks slices, `make_slice` makes them; a SliceMaker whose sockets do not fit the site throws
   /// std::invalid_argument. Hops between blocks of ours that match one of the patterns `pins` are opened as
-  /// pins (see Hop::matches).
+  /// pins (see Hop::matches). `interpose` puts modules into hops, those at foreign slices too; one that is
+  /// opened as pins besides, or that is given one socket only, is std::invalid_argument.
   GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
-            const SliceMaker& make_slice = {}, const std::vector<std::string>& pins = {});
+            const SliceMaker& make_slice = {}, const std::vector<std::string>& pins = {},
+            const Interposer& interpose = {});
 
  private:
   struct Cluster {
@@ -39,12 +42,16 @@ class GpuModule final : public sc_core::sc_module {
     ConstantModule constant;
   };
   using Targets = std::unordered_map<const void*, TargetSocket*>;
+  void bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
+                const Interposer& interpose);
+  void open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target);
   /// Binds a slice of somebody else's to all around it. `used`: inputs taken of each DRAM channel.
-  void bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMaker& make_slice, const Targets& targets,
-                          std::vector<unsigned>& used);
+  void bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMaker& make_slice,
+                          const Interposer& interpose, const Targets& targets, std::vector<unsigned>& used);
   void bind_foreign(tlm::tlm_base_initiator_socket_b<kBusBits>* initiator, TargetSocket& target,
-                    const ChannelParameters& request);
+                    const HopSite& site, const ChannelParameters& request, const Interposer& interpose);
 
+  EngineModule& engine_;
   std::deque<Cluster> clusters_;
   CrossbarModule crossbar_;
   std::deque<L2SliceModule> slices_;

@@ -32,8 +32,8 @@ unsigned fastest(const ClockParameters& c) {
   return std::max({c.sm, c.l2, c.dram, c.link});
 }
 
-std::string indexed(const char* name, std::size_t i) {
-  return std::string(name) + "[" + std::to_string(i) + "]";
+std::string indexed(const std::string& name, std::size_t i) {
+  return name + "[" + std::to_string(i) + "]";
 }
 
 }  // namespace
@@ -43,10 +43,14 @@ struct MemorySubsystemModule::State {
   explicit State(const MemorySubsystemOptions& options);
   void make_caches(unsigned devices);
   void make_memory();
+  /// Joins the ends of a hop between these clocks; the paths are those of its ports.
+  void join(InitiatorSocket& from, TargetSocket& to, const HopParameters& hop, const ClockDomain& requester,
+            const ClockDomain& responder, const HopSite& site);
   Socket& face(std::deque<Socket>& sockets, const char* name, TargetSocket& inner);
   void visit(CounterVisitor& visitor);
 
   GpuConfig config;
+  Interposer interpose;
   MemoryImage vidmem, sysmem;
   EngineModule engine;
   CrossbarModule crossbar;
@@ -59,6 +63,7 @@ struct MemorySubsystemModule::State {
 
 MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
     : config(load(options)),
+      interpose(options.interpose),
       vidmem(config.vidmem_bytes),
       sysmem(config.sysmem_bytes),
       engine("engine", fastest(config.clocks)),
@@ -85,9 +90,8 @@ void MemorySubsystemModule::State::make_caches(unsigned devices) {
     L1LgModule& l1 =
         caches.emplace_back(socket_name("l1_lg", i).c_str(), engine, sm_clock, config.l1_lg, true);
     l1.from_sm.set_channel(config.hops.sm_l1_lg.request, sm_clock);
-    l1.to_crossbar.set_channel(config.hops.l1_lg_crossbar.response, l2_clock);
-    crossbar.from_client[i].set_channel(config.hops.l1_lg_crossbar.request, sm_clock);
-    l1.to_crossbar.bind(crossbar.from_client[i]);
+    join(l1.to_crossbar, crossbar.from_client[i], config.hops.l1_lg_crossbar, sm_clock, l2_clock,
+         hop_site(indexed("crossbar.from_client", i), indexed("l1_lg", i) + ".to_crossbar"));
     face(from_sm, "from_sm", l1.from_sm);
   }
   for (unsigned i = 0; i < devices; ++i) {
@@ -111,18 +115,25 @@ void MemorySubsystemModule::State::make_memory() {
     const std::vector<unsigned> uses = dram_channels_of(config, s);
     L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, config.l2,
                                                &vidmem, static_cast<unsigned>(uses.size()));
-    const auto join = [](InitiatorSocket& from, TargetSocket& to, const HopParameters& hop,
-                         const ClockDomain& requester, const ClockDomain& responder) {
-      from.set_channel(hop.response, responder);
-      to.set_channel(hop.request, requester);
-      from.bind(to);
-    };
-    join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock);
-    join(slice.to_pcie, pcie.from_l2[s], config.hops.l2_pcie, l2_clock, link_clock);
-    for (std::size_t k = 0; k < uses.size(); ++k)
-      join(slice.to_dram[k], channels[uses[k]].from_l2[used[uses[k]]++], config.hops.l2_dram, l2_clock,
-           dram_clock);
+    const std::string name = indexed("l2", s);
+    join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
+         hop_site(name + ".from_crossbar", indexed("crossbar.to_l2", s)));
+    join(slice.to_pcie, pcie.from_l2[s], config.hops.l2_pcie, l2_clock, link_clock,
+         hop_site(indexed("pcie.from_l2", s), name + ".to_pcie"));
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      const unsigned port = used[uses[k]]++;
+      join(slice.to_dram[k], channels[uses[k]].from_l2[port], config.hops.l2_dram, l2_clock, dram_clock,
+           hop_site(indexed(indexed("dram", uses[k]) + ".from_l2", port), indexed(name + ".to_dram", k)));
+    }
   }
+}
+
+void MemorySubsystemModule::State::join(InitiatorSocket& from, TargetSocket& to, const HopParameters& hop,
+                                        const ClockDomain& requester, const ClockDomain& responder,
+                                        const HopSite& site) {
+  from.set_channel(hop.response, responder);
+  to.set_channel(hop.request, requester);
+  if (!bind_interposed(interpose, site, from, to)) from.bind(to);
 }
 
 void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {

@@ -9,6 +9,8 @@
 #include <tlm>
 #include <vector>
 
+#include "warpline/gpu/foreign_hop_module.h"
+
 namespace warpline {
 
 /// What a memory subsystem is made of.
@@ -16,6 +18,9 @@ struct MemorySubsystemOptions {
   std::string gpu = "mini";           ///< a preset, or the path of a GPU file
   std::vector<std::string> settings;  ///< keys of it to change, as `--set` does: "l2.slices=2"
   unsigned devices = 0;               ///< sockets from_device: requesters that have no L1
+  /// Puts modules of one's own into hops within: L1 to crossbar ("crossbar.from_client[0]"), crossbar to L2
+  /// ("l2[0].from_crossbar"), L2 to DRAM ("dram[0].from_l2[0]") and to the link ("pcie.from_l2[0]").
+  Interposer interpose = {};
 };
 
 /// The memory subsystem of a GPU without its SMs, for a platform of anyone's: L1 caches, crossbar, L2 slices,
@@ -44,7 +49,8 @@ class MemorySubsystemModule final : public sc_core::sc_module {
   using Socket = tlm::tlm_target_socket<256>;
   static constexpr std::uint64_t kSystemMemory = std::uint64_t{2} << 60U;
 
-  /// Throws std::invalid_argument with every fault of `options`: an unknown preset or key, a broken rule.
+  /// Throws std::invalid_argument with every fault of `options`: an unknown preset or key, a broken rule;
+  /// a hop that is given one socket only.
   explicit MemorySubsystemModule(const sc_core::sc_module_name& name,
                                  const MemorySubsystemOptions& options = {});
   ~MemorySubsystemModule() override;

@@ -27,7 +27,7 @@ void SystemCDriver::record_wires(const Selection& selection, Recorder& recorder)
 }
 
 void SystemCDriver::connect(Netlist& netlist) {
-  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_, pins_);
+  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_, pins_, interpose_);
 }
 
 void SystemCDriver::went_idle(RunOutcome outcome) {

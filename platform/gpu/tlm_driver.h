@@ -27,6 +27,11 @@ class SystemCDriver final : public NetlistDriver {
   /// Puts modules of somebody else's in the place of all L2 slices. Pre: the GPU is not built yet.
   void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
   [[nodiscard]] bool brings_slices() const override { return make_slice_ != nullptr; }
+  /// Puts modules of somebody else's into hops: monitors, checkers, adapters. `interpose` is asked for every
+  /// hop of the GPU, by name; those that it leaves alone are bound to each other as ever, and stay direct.
+  /// The first run, or GpuPlatform::build(), throws std::invalid_argument where a hop is opened as pins
+  /// besides, or has one socket only. Pre: the GPU is not built yet.
+  void interpose(Interposer interpose) { interpose_ = std::move(interpose); }
   /// Whether every hop is direct. Pre: it has run.
   [[nodiscard]] bool is_direct() const { return !module_.keeps_step(); }
   /// The engine's module; its pins() are what a wave shows, once the hops are made.
@@ -45,6 +50,7 @@ class SystemCDriver final : public NetlistDriver {
   [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
   EngineModule module_;
   SliceMaker make_slice_;
+  Interposer interpose_;
   sc_core::sc_event idle_;
   bool thread_waits_ = false;
   bool ended_ = false;  ///< the engine has nothing left to do, or may do no more

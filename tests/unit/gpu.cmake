@@ -10,3 +10,5 @@ warpline_test(observe_test SOURCES gpu/observe_modes_test.cpp gpu/observe_wave_t
                                    ${PROJECT_SOURCE_DIR}/tests/support/vcd_reader.cpp ${PROJECT_SOURCE_DIR}/tests/support/timeline_reader.cpp
               DEPENDS warpline::gpu nlohmann_json::nlohmann_json)
 target_include_directories(observe_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+warpline_systemc_test(interpose_test SOURCES gpu/interpose_test.cpp fabric/foreign_modules.cpp
+                      DEPENDS warpline::gpu_module)
