@@ -88,9 +88,10 @@ class Bench {
  public:
   Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
         std::uint64_t seed = 1, Cycle limit = 50'000'000)
-      : driver_(std::make_shared<DirectDriver>(mode, seed)),
-        platform_(config, options(driver_, limit)),
-        module_(parsed(ptx)) {}
+      : Bench(config, ptx, std::make_shared<DirectDriver>(mode, seed), limit) {}
+  Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistDriver> driver,
+        Cycle limit = 50'000'000)
+      : driver_(std::move(driver)), platform_(config, options(driver_, limit)), module_(parsed(ptx)) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
@@ -149,7 +150,7 @@ class Bench {
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     return std::move(module.value());
   }
-  std::shared_ptr<DirectDriver> driver_;
+  std::shared_ptr<NetlistDriver> driver_;
   GpuPlatform platform_;
   std::unique_ptr<ptx::Module> module_;
 };

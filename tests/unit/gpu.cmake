@@ -1,8 +1,9 @@
 warpline_test(gpu_test SOURCES gpu/tick_modes_test.cpp gpu/chase_latency_test.cpp gpu/bandwidth_test.cpp
               gpu/random_shapes_test.cpp gpu/trace_modifiers_test.cpp
               DEPENDS warpline::gpu)
-warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/foreign_slice_test.cpp fabric/foreign_modules.cpp
-                      DEPENDS warpline::gpu_module)
+warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/foreign_slice_test.cpp gpu/checked_hops_test.cpp
+                                               fabric/foreign_modules.cpp
+                      DEPENDS warpline::gpu_module warpline_protocol_checker)
 warpline_systemc_test(memory_subsystem_test SOURCES gpu/memory_subsystem_test.cpp fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
 find_package(nlohmann_json REQUIRED)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../../support/checked_hops.h"
 #include "../fabric/foreign_modules.h"
 #include "harness.h"
 #include "warpline/gpu/tlm_driver.h"
@@ -35,9 +36,9 @@ GpuConfig config() {
   return preset("mini", {{"sms=2"}, {"l2.slices=3"}, {"dram.channels=5"}});
 }
 
-/// A driver whose slices are foreign memories that answer in this way.
-std::shared_ptr<SystemCDriver> with_slices(std::deque<ForeignTarget>& slices, Way way) {
-  auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+/// A driver whose slices are foreign memories that answer in this way, with checkers on all hops.
+std::shared_ptr<SystemCDriver> with_slices(std::deque<ForeignTarget>& slices, Way way, CheckedHops& hops) {
+  auto driver = checked_driver(config(), hops);
   driver->replace_slices([&slices, way](const SliceSite& site) {
     SliceSockets sockets;
     sockets.from_crossbar =
@@ -53,9 +54,13 @@ struct Clocked final : sc_core::sc_module {
   sc_core::sc_clock clock{"clock", 3, sc_core::SC_NS};
 };
 
-TEST(ForeignSlices, RunKernelsInWhateverWayTheyAnswer) {
+/// Every legal way to answer.
+class ForeignSlicesOf : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(ForeignSlicesOf, RunKernelsInWhateverWayTheyAnswer) {
   std::deque<ForeignTarget> slices;
-  GpuPlatform gpu(config(), options(with_slices(slices, Way::called)));
+  CheckedHops hops;
+  GpuPlatform gpu(config(), options(with_slices(slices, static_cast<Way>(GetParam()), hops)));
   gpu.map_everything();
   const auto kernel = make_generator(stream());
   const LaunchResult first = gpu.launch(*kernel);
@@ -67,22 +72,29 @@ TEST(ForeignSlices, RunKernelsInWhateverWayTheyAnswer) {
   const test::AllCounters counters(gpu);
   EXPECT_GT(counters.total("crossbar.read_sectors_requested"), 0U);
   EXPECT_EQ(counters.values().count("l2[0].sector_accesses"), 0U) << "ours are not there";
+  EXPECT_EQ(hops.hops(), 2U * 6 + 3U);
+  hops.expect_clean();
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, ForeignSlicesOf, ::testing::Range(0U, static_cast<unsigned>(Way::silent)));
 
 TEST(ForeignSlices, OneThatIsSilentIsADeadlockThatNamesItsSocket) {
   std::deque<ForeignTarget> slices;
-  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent)));
+  CheckedHops hops;
+  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent, hops)));
   gpu.map_everything();
   const auto kernel = make_generator(stream());
   const LaunchResult result = gpu.launch(*kernel);
   EXPECT_EQ(result.outcome, RunOutcome::deadlock);
   EXPECT_THAT(result.standstill.waits,
               ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
+  hops.expect_clean(false);
 }
 
 TEST(ForeignSlices, OneThatIsSilentWhileOthersGoOnIsFoundByTheCycleLimit) {
   std::deque<ForeignTarget> slices;
-  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent), 5000));
+  CheckedHops hops;
+  GpuPlatform gpu(config(), options(with_slices(slices, Way::silent, hops), 5000));
   const Clocked clocked("clocked");
   gpu.map_everything();
   const auto kernel = make_generator(stream());
@@ -91,6 +103,7 @@ TEST(ForeignSlices, OneThatIsSilentWhileOthersGoOnIsFoundByTheCycleLimit) {
   EXPECT_THAT(result.standstill.waits,
               ::testing::Contains(::testing::Field(&Wait::who, ::testing::HasSubstr("gpu.crossbar.to_l2_"))));
   EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(5001, sc_core::SC_NS));
+  hops.expect_clean(false);
 }
 
 TEST(ForeignSlices, WhoseSocketsDoNotFitAreRefused) {
@@ -149,7 +162,10 @@ struct Host final : sc_core::sc_module {
   sc_core::sc_time done;
 };
 
-TEST(GpuInSystemC, IsLaunchedByAThreadWhileOthersGoOn) {
+/// With hops that are direct, and with checkers on all of them.
+class GpuInSystemCOf : public ::testing::TestWithParam<bool> {};
+
+TEST_P(GpuInSystemCOf, IsLaunchedByAThreadWhileOthersGoOn) {
   GpuPlatform plain(config(), options(nullptr));
   plain.map_everything();
   std::vector<Cycle> cycles;
@@ -158,7 +174,9 @@ TEST(GpuInSystemC, IsLaunchedByAThreadWhileOthersGoOn) {
     cycles.push_back(plain.launch(*kernel).cycles);
   }
 
+  CheckedHops hops;
   const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
+  if (GetParam()) driver->interpose(hops.interposer());
   GpuPlatform gpu(config(), options(driver));
   gpu.map_everything();
   gpu.build();
@@ -174,7 +192,10 @@ TEST(GpuInSystemC, IsLaunchedByAThreadWhileOthersGoOn) {
   EXPECT_NEAR(host.done.to_seconds() * 1e9, static_cast<double>(300 + cycles[0] + cycles[1] + cycles[2]), 3);
   EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::sc_time(1, sc_core::SC_MS)) << "nobody else is stopped";
   EXPECT_EQ(test::AllCounters(plain).values(), test::AllCounters(gpu).values());
+  hops.expect_clean();
 }
+
+INSTANTIATE_TEST_SUITE_P(Checked, GpuInSystemCOf, ::testing::Bool());
 
 }  // namespace
 }  // namespace warpline::testing

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "warpline/config/loader.h"
 #include "warpline/gpu/gpu_platform.h"
@@ -47,11 +49,12 @@ inline GpuConfig preset(const std::string& name, const std::vector<Override>& ov
   return r.value();
 }
 
-/// A platform without data that runs generators.
+/// A platform without data that runs generators. `driver`: null for plain C++ in this tick mode.
 class GeneratorRun {
  public:
-  explicit GeneratorRun(const GpuConfig& config, TickMode mode = TickMode::lazy, std::uint64_t seed = 1)
-      : platform_(config, options(mode, seed)) {
+  explicit GeneratorRun(const GpuConfig& config, TickMode mode = TickMode::lazy, std::uint64_t seed = 1,
+                        std::shared_ptr<NetlistDriver> driver = nullptr)
+      : platform_(config, options(mode, seed, std::move(driver))) {
     platform_.map_everything();
   }
   LaunchResult launch(GeneratorParameters p, bool invalidate = true) {
@@ -62,8 +65,9 @@ class GeneratorRun {
   GpuPlatform& platform() { return platform_; }
 
  private:
-  static RunOptions options(TickMode mode, std::uint64_t seed) {
+  static RunOptions options(TickMode mode, std::uint64_t seed, std::shared_ptr<NetlistDriver> driver) {
     RunOptions o;
+    o.driver = std::move(driver);
     o.tags_only = true;
     o.tick_mode = mode;
     o.seed = seed;

@@ -1,6 +1,7 @@
 // A whole GPU in SystemC, its modules bound to each other: several launches, next to the same in plain C++.
 #include <gtest/gtest.h>
 
+#include "../../support/checked_hops.h"
 #include "harness.h"
 #include "warpline/gpu/tlm_driver.h"
 
@@ -46,6 +47,19 @@ TEST(GpuInSystemC, NegotiatesEveryHopAndRunsAsInPlainCpp) {
   EXPECT_EQ(plain.cycles, in_systemc.cycles);
   EXPECT_EQ(plain.counters, in_systemc.counters);
   EXPECT_TRUE(driver->is_direct());
+}
+
+TEST(GpuInSystemC, KeepsToTheBaseProtocolOnEveryHop) {
+  const GpuConfig config =
+      preset("v100", {{"sms=4"}, {"l2.slices=6"}, {"dram.channels=3"}, {"clocks.l2=1111"}});
+  testing::CheckedHops hops;
+  const auto driver = testing::checked_driver(config, hops);
+  const Outcome plain = play(config, nullptr), checked = play(config, driver);
+  EXPECT_EQ(plain.cycles, checked.cycles);
+  EXPECT_EQ(plain.counters, checked.counters);
+  EXPECT_EQ(hops.hops(), 4U * 6 + 6U * 3);
+  EXPECT_GT(hops.timed(), 1000U);
+  hops.expect_clean();
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+#include "random_run.h"
+
+namespace warpline::test {
+
+Outcome play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
+             std::shared_ptr<NetlistDriver> driver, Cycle pace, Timing timing) {
+  Bench bench(config, ptx, std::move(driver));
+  if (timing == Timing::loose) bench.platform().set_loose(true);
+  const unsigned owners = program.threads_in_all();
+  const std::size_t grids = program.grids.size();
+  std::vector<std::uint64_t> at;
+  for (unsigned a = 0; a < kGlobalAreas; ++a) {
+    std::vector<std::uint8_t> bytes(start.slices[a].size());
+    for (unsigned i = 0; i < bytes.size(); ++i)
+      bytes[place(static_cast<Area>(a), i / kSlice, i % kSlice, owners)] = start.slices[a][i];
+    at.push_back(bench.put(bytes, a < 2 ? Aperture::vidmem : Aperture::sysmem));
+  }
+  at.push_back(bench.put(start.counters[0]));
+  at.push_back(bench.put(start.counters[1], Aperture::sysmem));
+  at.push_back(bench.put(start.table));
+  at.push_back(bench.put(std::vector<std::uint64_t>(grids * owners * kRegisters)));
+  at.push_back(bench.put(std::vector<std::uint64_t>(grids * program.grids[0].ctas * kCounters)));
+  at.push_back(0);
+  const std::uint64_t constants = ConstantBanks::address(ConstantBanks::kModuleBank, 0);
+  bench.module().place("ctable", constants);
+  bench.platform().write_constant(constants, start.constants.data(), start.constants.size());
+
+  Outcome out;
+  if (pace != 0) bench.watch_in_flight(pace, out.complaints);
+  for (std::size_t g = 0; g < grids; ++g) {
+    const Grid& grid = program.grids[g];
+    if (timing == Timing::alternating) bench.platform().set_loose(g % 2 == 0);
+    const std::vector<std::uint8_t> blob(start.constants.begin(), start.constants.begin() + kSlice);
+    const LaunchResult r = bench.launch("g" + std::to_string(g), grid.ctas, grid.threads, at, true, blob);
+    out.cycles.push_back(r.cycles);
+    if (r.outcome != RunOutcome::quiescent) {
+      out.complaints.push_back("grid " + std::to_string(g) + " did not end");
+      for (const Wait& w : r.standstill.waits) out.complaints.push_back(w.who + " waits for " + w.what);
+      return out;
+    }
+    for (const std::string& s : bench.platform().unreconciled()) out.complaints.push_back(s);
+  }
+  for (const FaultRecord& f : bench.platform().faults()) out.complaints.push_back(f.kind + " at " + f.where);
+  for (unsigned a = 0; a < kGlobalAreas; ++a) {
+    const auto bytes = bench.get<std::uint8_t>(at[a], start.slices[a].size());
+    out.contents.slices[a].resize(bytes.size());
+    for (unsigned i = 0; i < bytes.size(); ++i)
+      out.contents.slices[a][i] = bytes[place(static_cast<Area>(a), i / kSlice, i % kSlice, owners)];
+  }
+  for (unsigned i = 0; i < 2; ++i) out.contents.counters[i] = bench.get<std::uint64_t>(at[4 + i], kCounters);
+  out.contents.registers = bench.get<std::uint64_t>(at[7], grids * owners * kRegisters);
+  out.contents.shared_counters = bench.get<std::uint64_t>(at[8], grids * program.grids[0].ctas * kCounters);
+  out.in_flight = bench.seen_in_flight;
+  Observation seen;
+  bench.platform().visit(seen);
+  out.counters = seen.values;
+  return out;
+}
+
+namespace {
+
+/// The first difference, or nothing.
+template <class T>
+std::string difference(const char* what, const std::vector<T>& got, const std::vector<T>& wanted) {
+  if (got.size() != wanted.size()) return std::string(what) + ": another size";
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (got[i] != wanted[i])
+      return std::string(what) + "[" + std::to_string(i) + "]: got " + std::to_string(got[i]) + ", wanted " +
+             std::to_string(wanted[i]);
+  return {};
+}
+
+}  // namespace
+
+std::string difference(const Contents& got, const Contents& wanted) {
+  std::string out = difference("registers", got.registers, wanted.registers);
+  const char* const names[] = {"vidmem_packed", "vidmem_woven", "sysmem_packed", "sysmem_woven"};
+  for (unsigned a = 0; a < kGlobalAreas; ++a)
+    if (out.empty()) out = difference(names[a], got.slices[a], wanted.slices[a]);
+  if (out.empty()) out = difference("vidmem counters", got.counters[0], wanted.counters[0]);
+  if (out.empty()) out = difference("sysmem counters", got.counters[1], wanted.counters[1]);
+  if (out.empty()) out = difference("shared counters", got.shared_counters, wanted.shared_counters);
+  return out;
+}
+
+}  // namespace warpline::test
