@@ -1,5 +1,5 @@
 // What SystemC and sockets cost: the same streams through a GPU in plain C++, in SystemC with every hop
-// negotiated to be direct, and with every hop over sockets.
+// negotiated to be direct, the same with a foreign monitor on one hop, and with every hop over sockets.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <string>
 
+#include "../support/monitor.h"
 #include "cpu_time.h"
 #include "stream_kernel.h"
 #include "warpline/config/loader.h"
@@ -21,15 +24,27 @@ int sc_main(int /*argc*/, char* /*argv*/[]) {
 namespace warpline::bench {
 namespace {
 
-enum class Way { plain, negotiated, sockets };
+enum class Way { plain, negotiated, monitored, sockets };
+
+/// The hop that is monitored.
+constexpr const char* kMonitored = "l2[0].from_crossbar";
 
 /// Requests per second of CPU time, best of five; in this process, as SystemC elaborates once.
 double measure(const GpuConfig& config, const Stream& stream, Way way) {
   RunOptions options;
   options.tags_only = true;
-  if (way != Way::plain)
-    options.driver = std::make_shared<SystemCDriver>(
+  std::optional<testing::Monitor> monitor;
+  if (way != Way::plain) {
+    const auto driver = std::make_shared<SystemCDriver>(
         config.clocks, way == Way::sockets ? HopTransport::socket : HopTransport::direct);
+    if (way == Way::monitored)
+      driver->interpose([&monitor](const HopSite& site) -> HopSockets {
+        if (site.name != kMonitored) return {};
+        monitor.emplace(site.module_name.c_str());
+        return {&monitor->from_initiator, &monitor->to_target};
+      });
+    options.driver = driver;
+  }
   GpuPlatform platform(config, options);
   platform.map_everything();
   StreamKernel kernel(stream);
@@ -62,15 +77,15 @@ double measure_apart(const GpuConfig& config, const Stream& stream, Way way) {
   return rate;
 }
 
-int run() {
+int run(const std::string& only) {
   const Result<GpuConfig> loaded = load_gpu("v100", {});
   if (!loaded.ok()) return 2;
   const GpuConfig& config = loaded.value();
   const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
   std::printf("Warp requests per second of CPU time, tags only, %u SMs: what SystemC and sockets cost\n\n",
               config.sms);
-  std::printf("%-8s %12s %22s %28s\n", "stream", "plain C++", "SystemC, direct (bar)",
-              "SystemC, sockets (bar)");
+  std::printf("%-8s %12s %22s %28s %28s\n", "stream", "plain C++", "SystemC, direct (bar)",
+              "one monitored, of direct", "SystemC, sockets (bar)");
   struct Case {
     const char* name;
     std::uint64_t bytes;
@@ -78,12 +93,15 @@ int run() {
   };
   for (const Case& c :
        {Case{"L1 hit", 16384, 0}, Case{"L2 hit", 4U << 20U, 0.6}, Case{"DRAM", 256U << 20U, 0.5}}) {
+    if (!only.empty() && only != c.name) continue;
     const Stream s{c.bytes / kLineBytes, warps, 1'000'000 / warps};
     const double plain = measure_apart(config, s, Way::plain);
     const double direct = measure_apart(config, s, Way::negotiated);
+    const double monitored = measure_apart(config, s, Way::monitored);
     const double sockets = measure_apart(config, s, Way::sockets);
-    std::printf("%-8s %10.2f M %10.2f M %4.0f%% (95%%) %10.2f M %4.0f%% (%.1f M)\n", c.name, 1e-6 * plain,
-                1e-6 * direct, 100 * direct / plain, 1e-6 * sockets, 100 * sockets / plain, c.bar);
+    std::printf("%-8s %10.2f M %10.2f M %4.0f%% (95%%) %16.2f M %4.0f%% (90%%) %10.2f M %4.0f%% (%.1f M)\n",
+                c.name, 1e-6 * plain, 1e-6 * direct, 100 * direct / plain, 1e-6 * monitored,
+                100 * monitored / direct, 1e-6 * sockets, 100 * sockets / plain, c.bar);
     std::fflush(stdout);
   }
   return 0;
@@ -92,10 +110,11 @@ int run() {
 }  // namespace
 }  // namespace warpline::bench
 
-int main() {
+/// transport_bench ["L1 hit" | "L2 hit" | DRAM]: all streams, or the one named.
+int main(int argc, char** argv) {
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   try {
-    return warpline::bench::run();
+    return warpline::bench::run(argc > 1 ? argv[1] : "");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "transport_bench: %s\n", e.what());
     return 1;
