@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/checked_binding.h"
 #include "naive_mesh.h"
 #include "socket_hops.h"
 #include "socket_probe.h"
@@ -33,8 +34,13 @@ class ProbedHops final : public HopMaker {
     h.probe = std::make_unique<SocketProbe>(sc_core::sc_gen_unique_name("probe"), engine_,
                                             SocketProbe::Channel{request.width, above, below},
                                             SocketProbe::Channel{response.width, below, above}, rule_);
-    h.initiator.bind(h.probe->from_initiator);
-    h.probe->to_target.bind(h.target);
+    if (rule_ == end_rules::faithful) {
+      bind_checked(h.initiator, h.probe->from_initiator);
+      bind_checked(h.probe->to_target, h.target);
+    } else {
+      h.initiator.bind(h.probe->from_initiator);
+      h.probe->to_target.bind(h.target);
+    }
   }
 
   /// A line for every message on every probed hop: as seen there, and as the naive model has it.

@@ -62,6 +62,10 @@ TEST(SocketStandstill, APausedSimulationListsWhatThePlainNetlistDoes) {
     }
   }
   EXPECT_GT(most, 20U);
+  for (const auto& variants : carried)
+    for (const auto& c : variants)
+      for (const auto& checker : c->hops.checkers())
+        for (const std::string& violation : checker->violations()) ADD_FAILURE() << violation;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ class PayloadSnapshot {
   void take(const tlm::tlm_generic_payload& payload);
   /// Remembers the data: of a read, when it has been answered.
   void take_data(const tlm::tlm_generic_payload& payload);
+  /// Remembers another address.
+  void take_address(const tlm::tlm_generic_payload& payload) { address_ = payload.get_address(); }
   /// Names what differs, separated by commas; empty where nothing does.
   [[nodiscard]] std::string difference(const tlm::tlm_generic_payload& payload, Depth depth) const;
 

@@ -23,7 +23,8 @@ namespace warpline::testing {
 /// - Response status: TLM_INCOMPLETE_RESPONSE at BEGIN_REQ, something else from the response on, and then
 ///   for good.
 /// - Payload: managed and referenced, with data pointer, lengths and streaming width; nothing in it changes
-///   (the data of a read: from BEGIN_RESP on), and it is not used again before its END_RESP has taken effect.
+///   (the data of a read: from BEGIN_RESP on; the address, above an interconnect: likewise), and it is not
+///   used again before its END_RESP has taken effect.
 ///
 /// Ignorable phases, DMI, debug and blocking calls pass unchecked. While a call passes, the checker
 /// holds a reference to the payload, so that it may be looked at afterwards.
@@ -51,6 +52,8 @@ class ProtocolChecker final : public sc_core::sc_module,
   [[nodiscard]] const std::vector<std::string>& violations() const { return rules_.violations(); }
   /// All violations, listed or not.
   [[nodiscard]] std::uint64_t violation_count() const { return rules_.violation_count(); }
+  /// Between it and the target is an interconnect that routes by address and may overwrite it.
+  void let_address_change() { rules_.let_address_change(); }
   /// The end of the run: transactions in flight become violations, oldest first.
   void finish() { rules_.finish(); }
 

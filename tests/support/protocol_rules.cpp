@@ -155,6 +155,7 @@ void ProtocolRules::check_time(const Event& e, Transaction& t) {
 }
 
 void ProtocolRules::check_unchanged(const Event& e, Transaction& t, Depth depth) {
+  if (address_may_change_ && t.progress.stage != Stage::response) t.snapshot.take_address(e.payload);
   const std::string changed = t.snapshot.difference(e.payload, depth);
   if (!changed.empty()) {
     report(e, "changed in flight: " + changed);

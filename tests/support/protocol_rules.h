@@ -42,6 +42,9 @@ class ProtocolRules {
   /// `name`: begins each sentence.
   explicit ProtocolRules(std::string name) : name_(std::move(name)) {}
 
+  /// An interconnect below may overwrite the address on the way to the target (clause 14.7): until the
+  /// response begins, that is no violation.
+  void let_address_change() { address_may_change_ = true; }
   /// A phase, by a call or returned with TLM_UPDATED.
   void sent(const Event& e, Way way, bool returned);
   /// TLM_ACCEPTED. `untouched`: phase and delay.
@@ -92,6 +95,7 @@ class ProtocolRules {
   void report(const std::string& sentence);
 
   std::string name_;
+  bool address_may_change_ = false;
   std::unordered_map<const Payload*, Transaction> transactions_;
   Channel request_{"request"}, response_{"response"};
   Counts counts_;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../../support/checked_binding.h"
 #include "../../support/mock_components.h"
-#include "../../support/protocol_checker.h"
 #include "foreign_bridge.h"
 #include "foreign_modules.h"
 #include "warpline/crossbar/crossbar_module.h"
@@ -26,14 +26,22 @@ std::string text(A... parts) {
 
 /// L2 with memory behind; an L1 and a crossbar above if wanted; a foreign initiator on top.
 struct FromForeign {
+  /// `within`: checkers between our blocks, too, which are direct otherwise.
   FromForeign(const std::string& name, std::vector<Access> accesses, const ForeignInitiator::Habits& habits,
-              bool l1, TickMode mode, ChannelParameters channel)
+              bool l1, TickMode mode, ChannelParameters channel, bool within = false)
       : engine(text(name, "_engine").c_str(), 987, HopTransport::direct, mode),
         initiator(text(name, "_initiator").c_str(), std::move(accesses), habits),
         checker(text(name, "_checker").c_str()),
         l2(text(name, "_l2").c_str(), engine, {}, L2Parameters{1, {16, 4}, 8}, &vidmem, 1),
         dram(text(name, "_dram").c_str(), engine, {}, {}, 1),
         pcie(text(name, "_pcie").c_str(), engine, {}, {}, &sysmem, 1) {
+    const auto join = [within](InitiatorSocket& from, TargetSocket& to) {
+      if (within) {
+        bind_checked(from, to);
+      } else {
+        from.bind(to);
+      }
+    };
     initiator.socket.bind(checker.from_initiator);
     if (l1) {
       l1_lg = std::make_unique<L1LgModule>(text(name, "_l1").c_str(), engine, ClockDomain{}, L1LgParameters{},
@@ -42,14 +50,14 @@ struct FromForeign {
                                                   CrossbarParameters{}, 1, 1, CrossbarWidths{}, true);
       l1_lg->from_sm.set_channel(channel, {});
       checker.to_target.bind(l1_lg->from_sm);
-      l1_lg->to_crossbar.bind(crossbar->from_client[0]);
-      crossbar->to_l2[0].bind(l2.from_crossbar);
+      join(l1_lg->to_crossbar, crossbar->from_client[0]);
+      join(crossbar->to_l2[0], l2.from_crossbar);
     } else {
       l2.from_crossbar.set_channel(channel, {});
       checker.to_target.bind(l2.from_crossbar);
     }
-    l2.to_dram[0].bind(dram.from_l2[0]);
-    l2.to_pcie.bind(pcie.from_l2[0]);
+    join(l2.to_dram[0], dram.from_l2[0]);
+    join(l2.to_pcie, pcie.from_l2[0]);
   }
   MemoryImage vidmem{kMemory}, sysmem{kMemory};
   EngineModule engine;
@@ -168,10 +176,10 @@ struct Bridged {
         l2(text(name, "_l2").c_str(), engine, {}, L2Parameters{1, {16, 4}, 8}, &vidmem, 1),
         dram(text(name, "_dram").c_str(), engine, {}, {}, 1),
         pcie(text(name, "_pcie").c_str(), engine, {}, {}, nullptr, 1) {
-    initiator.bind(bridge.from);
-    bridge.to.bind(l2.from_crossbar);
-    l2.to_dram[0].bind(dram.from_l2[0]);
-    l2.to_pcie.bind(pcie.from_l2[0]);
+    bind_checked(initiator, bridge.from);
+    bind_checked(bridge.to, l2.from_crossbar);
+    bind_checked(l2.to_dram[0], dram.from_l2[0]);
+    bind_checked(l2.to_pcie, pcie.from_l2[0]);
   }
   static std::vector<Item> items() {
     AtomicBlock add;

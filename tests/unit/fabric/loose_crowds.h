@@ -58,8 +58,8 @@ struct CacheOver {
         memory(text(name, "_memory").c_str(), habits),
         crowd(text(name, "_crowd").c_str(), std::move(askers)) {
     for (std::uint64_t a = 0; a < 0x4000; ++a) memory.bytes[a] = static_cast<std::uint8_t>(a / 16 + 1);
-    cache.to_crossbar.bind(memory.socket);
-    crowd.initiator->socket.bind(cache.from_sm);
+    bind_checked(cache.to_crossbar, memory.socket);
+    bind_checked(crowd.initiator->socket, cache.from_sm);
     engine.set_loose(true);
   }
   EngineModule engine;
@@ -83,9 +83,9 @@ struct SliceOver {
       pcie.bytes[kSysmem + a] = static_cast<std::uint8_t>(a / 16 + 1);
       *vidmem.at(a) = static_cast<std::uint8_t>(a / 16 + 1);
     }
-    l2.to_dram[0].bind(dram.socket);
-    l2.to_pcie.bind(pcie.socket);
-    crowd.initiator->socket.bind(l2.from_crossbar);
+    bind_checked(l2.to_dram[0], dram.socket);
+    bind_checked(l2.to_pcie, pcie.socket);
+    bind_checked(crowd.initiator->socket, l2.from_crossbar);
     engine.set_loose(true);
   }
   MemoryImage vidmem{kMemory};
@@ -103,8 +103,8 @@ struct CrossbarOver {
         l2(text(name, "_l2").c_str(), habits),
         crowd(text(name, "_crowd").c_str(), std::move(askers)) {
     for (std::uint64_t a = 0; a < 0x4000; ++a) l2.bytes[a] = static_cast<std::uint8_t>(a / 16 + 1);
-    crossbar.to_l2[0].bind(l2.socket);
-    crowd.initiator->socket.bind(crossbar.from_client[0]);
+    bind_checked(crossbar.to_l2[0], l2.socket);
+    bind_checked(crowd.initiator->socket, crossbar.from_client[0]);
     engine.set_loose(true);
   }
   EngineModule engine;
@@ -123,8 +123,12 @@ struct FromEngine {
         l1(name.c_str(), engine, ClockDomain{}, L1LgParameters{}, true),
         memory(text(name, "_memory").c_str(), habits) {
     for (std::uint64_t a = 0; a < 0x4000; ++a) memory.bytes[a] = static_cast<std::uint8_t>(a / 16 + 1);
-    ours.socket.bind(l1.from_sm);
-    l1.to_crossbar.bind(memory.socket);
+    if (transport == HopTransport::direct) {
+      ours.socket.bind(l1.from_sm);
+    } else {
+      bind_checked(ours.socket, l1.from_sm);
+    }
+    bind_checked(l1.to_crossbar, memory.socket);
   }
   void set_loose(bool loose) {
     if (hop == nullptr) hop = std::make_unique<LooseHop>(requester.out, requester.in);

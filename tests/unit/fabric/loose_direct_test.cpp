@@ -75,9 +75,9 @@ struct ForeignSlice {
   LooseInitiator other{"foreign_other", [](LooseInitiator&) {}};
   ForeignSlice() {
     l2.direct.resize(0x1000);
-    crossbar.to_l2[0].bind(l2.socket);
-    asks.socket.bind(crossbar.from_client[0]);
-    other.socket.bind(crossbar.from_client[1]);
+    bind_checked(crossbar.to_l2[0], l2.socket);
+    bind_checked(asks.socket, crossbar.from_client[0]);
+    bind_checked(other.socket, crossbar.from_client[1]);
     engine.set_loose(true);
   }
   void run(LooseInitiator& i) {
@@ -128,8 +128,8 @@ struct Blocked {
                         i.loose(a);
                       }};
   Blocked() {
-    crossbar.to_l2[0].bind(l2.socket);
-    asks.socket.bind(crossbar.from_client[0]);
+    bind_checked(crossbar.to_l2[0], l2.socket);
+    bind_checked(asks.socket, crossbar.from_client[0]);
     engine.set_loose(true);
     sc_core::sc_spawn([this] {
       wait(ns(50));

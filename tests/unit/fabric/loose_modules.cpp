@@ -29,6 +29,20 @@ struct Payload {
   RequestExtension extension;
 };
 
+/// One that lives until nobody refers to it any more, as nb_transport wants it.
+class ManagedPayload final : private tlm::tlm_mm_interface {
+ public:
+  ManagedPayload(Access& a, Request* model) : payload_(a, model) {
+    payload_.p.set_mm(this);
+    payload_.p.acquire();
+  }
+  tlm_generic_payload& operator*() { return payload_.p; }
+
+ private:
+  void free(tlm_generic_payload* /*payload*/) override { delete this; }
+  Payload payload_;
+};
+
 }  // namespace
 
 LooseInitiator::LooseInitiator(const sc_core::sc_module_name& name, Body body)
@@ -59,17 +73,18 @@ sc_core::sc_time LooseInitiator::loose(Access& a, Request* model) {
 }
 
 sc_core::sc_time LooseInitiator::timed(Access& a, Request* model) {
-  Payload payload(a, model);
+  tlm_generic_payload& payload = **new ManagedPayload(a, model);
   const sc_core::sc_time begun = sc_core::sc_time_stamp();
   sc_core::sc_time delay;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   a.answered = true;
-  if (socket->nb_transport_fw(payload.p, phase, delay) == tlm::TLM_COMPLETED) {
+  if (socket->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED) {
     response_ = sc_core::sc_time_stamp() + delay;
   } else {
     wait(answered_);
   }
-  a.status = payload.p.get_response_status();
+  a.status = payload.get_response_status();
+  payload.release();
   return response_ - begun;
 }
 

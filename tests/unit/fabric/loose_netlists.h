@@ -32,17 +32,25 @@ struct Subsystem final : private CounterVisitor {
         constant(text(name, "_constant").c_str(), engine, {}, {{4, 2}, 4}, b.with_data),
         crossbar(text(name, "_crossbar").c_str(), engine, {}, {}, 4, b.slices, {}, b.with_data),
         pcie(text(name, "_pcie").c_str(), engine, {}, {}, b.with_data ? &sysmem : nullptr, b.slices) {
-    l1.to_crossbar.bind(crossbar.from_client[0]);
-    texture.to_crossbar.bind(crossbar.from_client[1]);
-    constant.to_crossbar.bind(crossbar.from_client[2]);
+    // Hops that are to be direct must have nothing between.
+    const auto join = [&b](InitiatorSocket& from, TargetSocket& to) {
+      if (b.transport == HopTransport::direct) {
+        from.bind(to);
+      } else {
+        bind_checked(from, to);
+      }
+    };
+    join(l1.to_crossbar, crossbar.from_client[0]);
+    join(texture.to_crossbar, crossbar.from_client[1]);
+    join(constant.to_crossbar, crossbar.from_client[2]);
     for (unsigned i = 0; i < b.slices; ++i) {
       l2.emplace_back(text(name, "_l2_", std::to_string(i)).c_str(), engine, ClockDomain{},
                       L2Parameters{b.slices, {4, 4}, 2}, b.with_data ? &vidmem : nullptr, 1U);
       dram.emplace_back(text(name, "_dram_", std::to_string(i)).c_str(), engine, ClockDomain{},
                         DramParameters{}, 1U);
-      crossbar.to_l2[i].bind(l2.back().from_crossbar);
-      l2.back().to_dram[0].bind(dram.back().from_l2[0]);
-      l2.back().to_pcie.bind(pcie.from_l2[i]);
+      join(crossbar.to_l2[i], l2.back().from_crossbar);
+      join(l2.back().to_dram[0], dram.back().from_l2[0]);
+      join(l2.back().to_pcie, pcie.from_l2[i]);
     }
     if (b.loose) engine.set_loose(true);
   }
@@ -94,10 +102,10 @@ struct Driven {
         crossbar(text(name, "_at_crossbar").c_str(), or_nothing(std::move(at_crossbar))),
         texture(text(name, "_at_texture").c_str(), or_nothing(std::move(at_texture))),
         constant(text(name, "_at_constant").c_str(), or_nothing(std::move(at_constant))) {
-    l1.socket.bind(subsystem.l1.from_sm);
-    texture.socket.bind(subsystem.texture.from_sm);
-    constant.socket.bind(subsystem.constant.from_sm);
-    crossbar.socket.bind(subsystem.crossbar.from_client[3]);
+    bind_checked(l1.socket, subsystem.l1.from_sm);
+    bind_checked(texture.socket, subsystem.texture.from_sm);
+    bind_checked(constant.socket, subsystem.constant.from_sm);
+    bind_checked(crossbar.socket, subsystem.crossbar.from_client[3]);
   }
   static LooseInitiator::Body or_nothing(LooseInitiator::Body body) {
     return body ? std::move(body) : [](LooseInitiator&) {};

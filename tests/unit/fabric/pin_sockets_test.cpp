@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "../../support/checked_binding.h"
 #include "pin_hardware.h"
 #include "pin_senders.h"
 #include "warpline/dram/dram_module.h"
@@ -33,7 +34,7 @@ TEST(PinSockets, HardwareBeforeAndBehindABlock) {
   EngineModule engine("engine", 1000);
   L2SliceModule l2("l2", engine, {}, L2Parameters{1, {16, 4}, 8}, &vidmem, 1);
   DramModule dram("dram", engine, {}, {}, 1);
-  l2.to_dram[0].bind(dram.from_l2[0]);
+  bind_checked(l2.to_dram[0], dram.from_l2[0]);
   PinsOfTarget before("before", engine, l2.from_crossbar);
   PinsOfInitiator behind("behind", engine, l2.to_pcie);
   const RtlMaster master("master", before.wires(),

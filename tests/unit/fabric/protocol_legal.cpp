@@ -120,6 +120,14 @@ void payload_used_again(Bench& b) {
   b.respond(p, 0, completed());
 }
 
+void address_overwritten_by_an_interconnect(Bench& b) {
+  b.checker.let_address_change();
+  Payload& p = b.masked_write();
+  b.forward(p, BEGIN_REQ, 1, updated(END_REQ, 2, [](Payload& q) { q.set_address(0x1000); }));
+  b.respond(p, 3);
+  b.forward(p, END_RESP, 4);
+}
+
 void called_back_from_within_the_call(Bench& b) {
   Payload& first = b.read();
   b.forward(first, BEGIN_REQ, 0, accepted([&b](Payload& p) { b.backward(p, END_REQ); }));
@@ -217,6 +225,7 @@ std::vector<Scenario> legal_scenarios() {
           {"end_of_response_answered_with_completed", end_of_response_answered_with_completed, {}},
           {"pipeline_out_of_order", pipeline_out_of_order, {}},
           {"payload_used_again", payload_used_again, {}},
+          {"address_overwritten_by_an_interconnect", address_overwritten_by_an_interconnect, {}},
           {"called_back_from_within_the_call", called_back_from_within_the_call, {}},
           {"requests_from_within_responses", requests_from_within_responses, {}},
           {"payload_given_back_with_the_end", payload_given_back_with_the_end, {}},

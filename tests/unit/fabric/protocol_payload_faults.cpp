@@ -71,6 +71,16 @@ std::vector<Scenario> changes() {
                    b.forward(p, END_RESP);
                  },
                  {"END_RESP of transaction 1 (read 0x40) at 0 s: changed in flight: data"}});
+  all.push_back({"address_changed_once_the_response_has_begun",
+                 [](Bench& b) {
+                   b.checker.let_address_change();
+                   Payload& p = b.masked_write();
+                   b.forward(p, BEGIN_REQ, 1, accepted([](Payload& q) { q.set_address(0x88); }));
+                   b.respond(p, 1);
+                   p.set_address(0x90);
+                   b.forward(p, END_RESP, 1);
+                 },
+                 {"END_RESP of transaction 1 (write 0x88) at 1 ns: changed in flight: address"}});
   all.push_back(
       {"changed_by_the_initiator_that_completes",
        [](Bench& b) { b.respond(b.begin_read(), 0, completed(0, [](Payload& q) { q.set_address(0); })); },

@@ -38,7 +38,9 @@ struct Simulation {
       for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled})
         for (const ChannelParameters& c : {ChannelParameters{32, 1, 1, 1}, {32, 2, 4, 2}, {16, 1, 2, 50}}) {
           const ForeignInitiator::Habits habits{ns(n % 3 * 4), n % 2 == 0};
-          from.emplace_back(text("from", std::to_string(n++)), legal_accesses(), habits, l1, mode, c);
+          from.emplace_back(text("from", std::to_string(n)), legal_accesses(), habits, l1, mode, c,
+                            n / 2 % 2 == 0);
+          ++n;
         }
     std::vector<Access> refused;
     for (const Refused& r : refused_accesses()) refused.push_back(r.access);

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "../../support/checked_binding.h"
 #include "warpline/fabric/tlm_initiator.h"
 
 namespace warpline::testing {
@@ -55,7 +56,6 @@ class EndsAtTicks final : public sc_core::sc_module, private tlm::tlm_fw_transpo
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
     if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
-    p.set_response_status(tlm::TLM_OK_RESPONSE);
     waiting_.push_back(&p);
     answer_.notify(sc_core::sc_time(1, sc_core::SC_US));
     const sc_core::sc_time later(3, sc_core::SC_NS);
@@ -81,6 +81,7 @@ class EndsAtTicks final : public sc_core::sc_module, private tlm::tlm_fw_transpo
     for (;;) {
       wait(answer_);
       for (; !waiting_.empty(); waiting_.erase(waiting_.begin())) {
+        waiting_.front()->set_response_status(tlm::TLM_OK_RESPONSE);
         tlm::tlm_phase phase = tlm::BEGIN_RESP;
         sc_core::sc_time delay;
         static_cast<void>(socket->nb_transport_bw(*waiting_.front(), phase, delay));
@@ -105,7 +106,7 @@ struct Bench final : sc_core::sc_module {
         sender(engine.engine(), "sender", 5),
         socket("socket", engine, sender.out, sender.in),
         target("target", how) {
-    socket.bind(target.socket);
+    bind_checked(socket, target.socket);
   }
   EngineModule engine;
   Sender sender;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "../../support/protocol_checker.h"
+#include "../../support/checked_binding.h"
 #include "../fabric/foreign_modules.h"
 #include "warpline/gpu/memory_subsystem_module.h"
 
@@ -62,10 +62,19 @@ struct Board {
   std::deque<ProtocolChecker> checkers;
 };
 
-TEST(MemorySubsystem, GivesEveryoneTheBytesThatWereWritten) {
-  Board board(options({"sms=2", "l2.slices=3", "dram.channels=5", "clocks.dram=777", "l2.sets=2"}, 2),
-              {accesses(0, 200, 3), accesses(1 << 16, 200, 5), accesses(1 << 17, 200, 7),
-               accesses(kSysmem + (1 << 16), 100, 9)});
+/// With hops within that are direct, and with checkers on all of them.
+class MemorySubsystemOf : public ::testing::TestWithParam<bool> {};
+
+TEST_P(MemorySubsystemOf, GivesEveryoneTheBytesThatWereWritten) {
+  MemorySubsystemOptions o =
+      options({"sms=2", "l2.slices=3", "dram.channels=5", "clocks.dram=777", "l2.sets=2"}, 2);
+  if (GetParam())
+    o.interpose = [](const HopSite&) -> HopSockets {
+      ProtocolChecker& checker = lasting_checker();
+      return {&checker.from_initiator, &checker.to_target};
+    };
+  Board board(o, {accesses(0, 200, 3), accesses(1 << 16, 200, 5), accesses(1 << 17, 200, 7),
+                  accesses(kSysmem + (1 << 16), 100, 9)});
   EXPECT_TRUE(board.memory.idle());
   sc_core::sc_start();
   EXPECT_TRUE(board.memory.idle());
@@ -92,6 +101,8 @@ TEST(MemorySubsystem, GivesEveryoneTheBytesThatWereWritten) {
   board.memory.report(report);
   EXPECT_THAT(report.str(), ::testing::HasSubstr(std::to_string(counters.at("l2.sector_hits"))));
 }
+
+INSTANTIATE_TEST_SUITE_P(Checked, MemorySubsystemOf, ::testing::Bool());
 
 /// Does one access at a time, from outside the simulation.
 class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
@@ -152,8 +163,8 @@ class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
 TEST(MemorySubsystem, AnL1IsStaleUntilItIsInvalidated) {
   MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
   ByHand sm("sm"), device("device");
-  sm.socket.bind(memory.from_sm(0));
-  device.socket.bind(memory.from_device(0));
+  bind_checked(sm.socket, memory.from_sm(0));
+  bind_checked(device.socket, memory.from_device(0));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   device.access(tlm::TLM_WRITE_COMMAND, 256, 1);
   EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 1U);
@@ -170,8 +181,8 @@ TEST(MemorySubsystem, AnL1IsStaleUntilItIsInvalidated) {
 TEST(MemorySubsystem, IsBootedLooselyAndMeasuredTimed) {
   MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
   ByHand sm("sm"), device("device");
-  sm.socket.bind(memory.from_sm(0));
-  device.socket.bind(memory.from_device(0));
+  bind_checked(sm.socket, memory.from_sm(0));
+  bind_checked(device.socket, memory.from_device(0));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   tlm::tlm_dmi dmi;
   EXPECT_FALSE(device.ask(dmi, 0)) << "not while accesses are timed";

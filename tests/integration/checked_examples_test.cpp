@@ -1,0 +1,98 @@
+// The modules of the examples with a checker of the base protocol on every socket: what users copy from must
+// keep to it. One simulation per process.
+#include <gtest/gtest.h>
+
+#include "../../sw/examples/custom_l2/my_l2.h"
+#include "../../sw/examples/embed/bus.h"
+#include "../../sw/examples/embed/ram.h"
+#include "../../sw/examples/embed/software.h"
+#include "../../sw/examples/embed/traffic.h"
+#include "../support/checked_binding.h"
+#include "../support/checked_hops.h"
+#include "../support/kernel_run.h"
+#include "warpline/config/loader.h"
+#include "warpline/gpu/memory_subsystem_module.h"
+
+namespace warpline::testing {
+namespace {
+
+constexpr std::uint64_t kVideoMemory = 0x8000'0000;
+
+MemorySubsystemOptions checked_subsystem() {
+  MemorySubsystemOptions options{"mini", {"sms=1"}, 1};
+  options.interpose = [](const HopSite&) -> HopSockets {
+    ProtocolChecker& checker = lasting_checker();
+    return {&checker.from_initiator, &checker.to_target};
+  };
+  return options;
+}
+
+Traffic::Parameters region(std::uint64_t base, unsigned pieces, unsigned rounds) {
+  Traffic::Parameters p;
+  p.base = base;
+  p.pieces = pieces;
+  p.rounds = rounds;
+  return p;
+}
+
+TEST(CheckedExamples, TheBoardKeepsToTheBaseProtocol) {
+  MemorySubsystemModule gpu("gpu", checked_subsystem());
+  Bus bus("bus");
+  Ram ram("ram", 1U << 20U);
+  Software software("software", {512 * 1024, kVideoMemory + (2U << 20U), 64 * 1024});
+  Traffic network("network", region(0, 256, 1)), dma("dma", region(kVideoMemory, 1024, 1)),
+      shader("shader", region(1U << 20U, 256, 4));
+  bus.map(0, 1U << 20U);
+  bind_checked(bus.to_targets, ram.socket);
+  bus.map(kVideoMemory, gpu.video_memory_bytes());
+  bind_checked(bus.to_targets, gpu.from_device(0));
+  bind_checked(software.socket, bus.from_initiators).let_address_change();
+  bind_checked(network.socket, bus.from_initiators).let_address_change();
+  bind_checked(dma.socket, bus.from_initiators).let_address_change();
+  bind_checked(shader.socket, gpu.from_sm(0));
+  gpu.set_loose(true);
+  software.when_booted = [&] {
+    gpu.set_loose(false);
+    for (Traffic* t : {&network, &dma, &shader}) t->start();
+  };
+  sc_core::sc_start();
+  EXPECT_GT(software.calls, 0U);
+  EXPECT_EQ(software.wrong, 0U);
+  for (const Traffic* t : {&network, &dma, &shader}) {
+    EXPECT_TRUE(t->done()) << t->name();
+    EXPECT_EQ(t->wrong + t->refused, 0U) << t->name();
+  }
+  EXPECT_TRUE(gpu.idle());
+}
+
+class CheckedSlices : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CheckedSlices, OfOnesOwnKeepToTheBaseProtocol) {
+  const GpuConfig config = load_gpu("mini", {}).value();
+  std::vector<std::unique_ptr<MyL2>> slices;
+  CheckedHops hops;
+  const auto driver = checked_driver(config, hops);
+  driver->replace_slices([&slices](const SliceSite& site) {
+    MyL2::Parameters p;
+    p.slices = site.slices;
+    p.memory_channels = site.dram_channels;
+    p.memory = site.vidmem;
+    p.memory_bytes = site.vidmem_bytes;
+    MyL2& slice = *slices.emplace_back(std::make_unique<MyL2>(site.name.c_str(), p));
+    SliceSockets sockets;
+    sockets.from_crossbar = &slice.from_crossbar;
+    for (const auto& socket : slice.to_memory) sockets.to_dram.push_back(socket.get());
+    return sockets;
+  });
+  const KernelRun run = run_kernel(GetParam(), config, driver);
+  EXPECT_EQ(run.end.outcome, RunOutcome::quiescent);
+  EXPECT_GT(run.end.checks, 0U);
+  EXPECT_EQ(run.end.failed_checks, 0U);
+  EXPECT_GT(hops.timed(), 100U);
+  hops.expect_clean();
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CheckedSlices, ::testing::Values("vecadd", "histogram", "transpose"));
+
+}  // namespace
+}  // namespace warpline::testing
