@@ -193,7 +193,7 @@ void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
   const sc_core::sc_time begun = sc_core::sc_time_stamp() + delay;
   const Cycle from = engine_.cycle_of(begun);
   Cycle at = from;
-  perform(payload, at);
+  perform_payload(payload, at);
   // What a foreign model below has waited for is over, and no delay any more.
   const sc_core::sc_time end = begun + (engine_.tick_of(at) - engine_.tick_of(from));
   delay = std::max(end, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp();
@@ -202,7 +202,7 @@ void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
 }
 
 /// Has the payload's request performed, and answers it.
-void TargetSocket::perform(tlm::tlm_generic_payload& payload, Cycle& at) {
+void TargetSocket::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
   if (Request* own = own_request(payload); own != nullptr) {
     in_.perform({own}, at);
     answer(*own, payload);

@@ -80,7 +80,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
 
   // Without cycles.
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-  void perform(tlm::tlm_generic_payload& payload, Cycle& at);
+  void perform_payload(tlm::tlm_generic_payload& payload, Cycle& at);
   [[nodiscard]] bool would_grant(std::uint64_t address);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
