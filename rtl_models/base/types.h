@@ -21,7 +21,7 @@ struct Strong {
 
 /// A byte address as a program writes it (after the generic windows are resolved).
 using VirtualAddress = Strong<struct VirtualAddressTag>;
-/// A byte address on the buses: the aperture in bits 61:60, the offset into that memory below.
+/// A byte address on the buses: the aperture in bits 63:60, the offset into that memory below.
 using PhysicalAddress = Strong<struct PhysicalAddressTag>;
 
 /// A cycle of the fastest clock of a netlist, counted from its reset.
@@ -51,12 +51,12 @@ constexpr unsigned lane_count(LaneMask mask) {
   return (((mask + (mask >> 4U)) & 0x0F0F0F0FU) * 0x01010101U) >> 24U;
 }
 
-/// Which memory a physical address lies in.
+/// Which memory a physical address lies in. Other values name no memory: nothing answers there.
 enum class Aperture : std::uint8_t { vidmem = 0, peer = 1, sysmem = 2 };
 inline constexpr unsigned kApertureShift = 60;
 
 constexpr Aperture aperture_of(PhysicalAddress a) {
-  return static_cast<Aperture>((a.value >> kApertureShift) & 3U);
+  return static_cast<Aperture>(a.value >> kApertureShift);
 }
 /// The offset of `a` in its aperture's memory, in bytes.
 constexpr std::uint64_t offset_in_aperture(PhysicalAddress a) {

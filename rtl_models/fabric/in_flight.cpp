@@ -20,10 +20,13 @@ std::string counted(unsigned n, const char* what) {
 }
 
 std::string where(const Request& r) {
-  const char* const aperture = aperture_of(r.line) == Aperture::vidmem   ? "vidmem "
-                               : aperture_of(r.line) == Aperture::sysmem ? "sysmem "
-                                                                         : "peer ";
-  return aperture + hexadecimal(offset_in_aperture(r.line));
+  const std::string offset = hexadecimal(offset_in_aperture(r.line));
+  switch (aperture_of(r.line)) {
+    case Aperture::vidmem: return "vidmem " + offset;
+    case Aperture::sysmem: return "sysmem " + offset;
+    case Aperture::peer: return "peer " + offset;
+  }
+  return "unmapped " + hexadecimal(r.line.value);
 }
 
 std::string command(const Request& r) {

@@ -55,7 +55,14 @@ void L2Core::count_look_up(const Request& r, SectorMask hits) {
 }
 
 L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
-  return aperture_of(r.line) == Aperture::vidmem ? access_vidmem(r, sink) : access_sysmem(r, sink);
+  switch (aperture_of(r.line)) {
+    case Aperture::vidmem: return access_vidmem(r, sink);
+    case Aperture::sysmem: return access_sysmem(r, sink);
+    case Aperture::peer: break;
+  }
+  // No memory of ours: whoever is at the end of the link answers it, or refuses.
+  counters_.direct_sectors += sector_count(r.sectors);
+  return {L2Outcome::Kind::pass_on, 0, MissTable::kNone};
 }
 
 void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {

@@ -31,7 +31,7 @@ struct L2Counters {
     f("read_sectors", read_sectors, "sectors", "look-ups by reads");
     f("write_sectors", write_sectors, "sectors", "look-ups by writes");
     f("atomic_sectors", atomic_sectors, "sectors", "look-ups by atomics and reductions");
-    f("direct_sectors", direct_sectors, "sectors", "system-memory accesses passed on without a look-up");
+    f("direct_sectors", direct_sectors, "sectors", "accesses passed on to the link without a look-up");
     f("fetched_sectors", fetched_sectors, "sectors", "read from DRAM");
     f("prefetched_sectors", prefetched_sectors, "sectors", "of those, wanted by a prefetch size only");
     f("evictions", evictions, "lines", "replaced to make room");
@@ -56,7 +56,7 @@ struct L2Outcome {
   enum class Kind : std::uint8_t {
     done,     ///< answer it
     wait,     ///< it waits in a miss register
-    pass_on,  ///< send it on to system memory as it is; it is answered when it comes back
+    pass_on,  ///< send it on over the link as it is; it is answered when it comes back
     stall,    ///< no miss register is free; nothing happened
   };
   Kind kind = Kind::done;
@@ -85,6 +85,8 @@ class WriteBackSink {
 /// video memory live in the backing store, which only L2 reaches, so a video-memory access is
 /// performed when it is looked up, whether its sectors are here yet or not; the miss costs time.
 /// System-memory lines are copies, and accesses to one with a fetch under way wait for it in order (R7).
+/// All other addresses are passed on, and never cached. A write to a copy is answered when it is in the copy:
+/// that its address lies beyond the end of system memory shows at the link only, which counts it.
 class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice

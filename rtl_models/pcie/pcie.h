@@ -35,7 +35,7 @@ struct PcieCounters {
     f("cas_loops", cas_loops, "requests", "atomics done by compare-and-swap for want of an AtomicOp");
     f("cas_retries", cas_retries, "round trips", "of such loops, because a word had changed meanwhile");
     f("unsupported_atomics", unsupported_atomics, "requests", "atomics that are atomic among this GPU only");
-    f("address_errors", address_errors, "requests", "beyond the end of system memory");
+    f("address_errors", address_errors, "requests", "for no line of system memory");
   }
 };
 
@@ -56,7 +56,7 @@ struct PcieCounters {
 ///   round trip, performed when the read arrives, then a posted write.
 /// Further legs of a request go before new requests.
 ///
-/// A request beyond the end of system memory has no effect and is answered with address_error.
+/// A request for anything but system memory, or beyond its end, has no effect and is answered with address_error.
 /// Takes no maintenance: L2 drains itself.
 class PcieLink final : public Component, public LooseTarget {
  public:

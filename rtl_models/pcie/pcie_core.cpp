@@ -21,6 +21,7 @@ std::uint64_t apply_lane(std::uint8_t* bytes, const AtomicBlock& block, const La
 }  // namespace
 
 bool PcieCore::reaches(PhysicalAddress line) const {
+  if (aperture_of(line) != Aperture::sysmem) return false;
   if (sysmem_ == nullptr) return true;
   const std::uint64_t offset = offset_in_aperture(line);
   return offset < sysmem_->size() && sysmem_->size() - offset >= kLineBytes;

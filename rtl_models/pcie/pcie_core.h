@@ -45,7 +45,7 @@ class PcieCore {
   PcieCore(const PcieParameters& parameters, MemoryImage* sysmem)
       : parameters_(parameters), sysmem_(sysmem) {}
 
-  /// Whether the memory has this line.
+  /// Whether the line is one of system memory, and not beyond its end; tags only, it has none.
   [[nodiscard]] bool reaches(PhysicalAddress line) const;
   [[nodiscard]] PcieAtomicWay way_of(const AtomicBlock& atomics) const;
 

@@ -4,7 +4,7 @@ warpline_test(gpu_test SOURCES gpu/tick_modes_test.cpp gpu/chase_latency_test.cp
 warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/foreign_slice_test.cpp gpu/checked_hops_test.cpp
                                                fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
-warpline_systemc_test(memory_subsystem_test SOURCES gpu/memory_subsystem_test.cpp fabric/foreign_modules.cpp
+warpline_systemc_test(memory_subsystem_test SOURCES gpu/memory_subsystem_test.cpp gpu/address_map_test.cpp fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
 find_package(nlohmann_json REQUIRED)
 warpline_test(observe_test SOURCES gpu/observe_modes_test.cpp gpu/observe_wave_test.cpp gpu/observe_timeline_test.cpp

@@ -185,6 +185,24 @@ TEST(Pcie, BeyondTheMemoryIsAnError) {
   EXPECT_EQ(bench.link.counters().address_errors, 3U);
 }
 
+TEST(Pcie, WhatIsNoAddressOfSystemMemoryIsAnError) {
+  const PhysicalAddress in_video{0}, in_peer = physical(Aperture::peer, 0),
+                                     above{sys(0).value | std::uint64_t{1} << 63U};
+  for (const bool with_memory : {true, false}) {
+    PcieBench bench(
+        short_link(),
+        {{write_item(0, in_video, bytes(0, 4), 1), write_item(0, in_peer, bytes(0, 4), 1),
+          write_item(0, above, bytes(0, 4), 1), read_item(0, in_peer, 1), read_item(0, sys(0), 1)}},
+        with_memory);
+    ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
+    const auto& answers = bench.l2[0]->answers;
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(answers[i].status, Status::address_error) << i;
+    EXPECT_EQ(answers[4].status, Status::ok);
+    EXPECT_EQ(bench.value<std::uint32_t>(0), 0U);
+    EXPECT_EQ(bench.link.counters().address_errors, 4U);
+  }
+}
+
 TEST(Pcie, WithoutMemoryItKeepsTimeOnly) {
   for (const AtomicOperation o : {AtomicOperation::add, AtomicOperation::max}) {
     const std::vector<std::vector<Item>> items = {
