@@ -1,9 +1,9 @@
 #include "warpline/gpu/hop_names.h"
 
 #include <algorithm>
+#include <set>
 
 #include "warpline/config/document.h"
-#include "warpline/gpu/netlist.h"
 
 namespace warpline {
 namespace {
@@ -52,6 +52,30 @@ Diagnostics unmatched_hops(const std::string& option, const std::vector<std::str
     }
     faults.push_back(std::move(d));
   }
+  return faults;
+}
+
+Diagnostics unopenable_hops(const std::string& option, const std::vector<std::string>& patterns,
+                            Netlist& netlist) {
+  Diagnostics faults = unmatched_hops(option, patterns, netlist.config());
+  if (!netlist.lacks_slices()) return faults;
+  std::set<std::string> ours;
+  netlist.for_each_hop([&](const Hop& h) { ours.insert(h.name()); });
+  std::vector<bool> refused(patterns.size(), false);
+  Engine engine;
+  Netlist whole(netlist.config(), engine, nullptr, nullptr);
+  whole.for_each_hop([&](const Hop& h) {
+    if (ours.count(h.name()) != 0) return;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      if (refused[i] || !h.matches(patterns[i])) continue;
+      refused[i] = true;
+      Diagnostic d;
+      d.file = option;
+      d.message = "\"" + patterns[i] + "\" matches " + h.name() + ", where a slice is not ours";
+      d.hint = "only a hop between two blocks of ours can be opened as pins";
+      faults.push_back(std::move(d));
+    }
+  });
   return faults;
 }
 

@@ -5,6 +5,7 @@
 
 #include "warpline/base/problem.h"
 #include "warpline/config/gpu_config.h"
+#include "warpline/gpu/netlist.h"
 
 namespace warpline {
 
@@ -12,5 +13,10 @@ namespace warpline {
 /// the hops there are. `option`: who gave the patterns, for the message. Pre: config.problems() is empty.
 [[nodiscard]] Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
                                          const GpuConfig& config);
+
+/// Likewise, and a fault for each pattern that fits a hop of `netlist` at which not both ends are ours: only
+/// a hop between two blocks of ours can be opened as pins.
+[[nodiscard]] Diagnostics unopenable_hops(const std::string& option, const std::vector<std::string>& patterns,
+                                          Netlist& netlist);
 
 }  // namespace warpline

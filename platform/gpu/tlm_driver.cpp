@@ -1,7 +1,9 @@
 #include "warpline/gpu/tlm_driver.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "warpline/gpu/hop_names.h"
 #include "warpline/gpu/tlm_pin_wave.h"
 
 namespace warpline {
@@ -9,6 +11,14 @@ namespace {
 
 /// A launch from outside the simulation runs to its end, so nobody sees how far ahead of SystemC it is.
 constexpr Cycle kAhead = 1023;
+
+/// Throws std::invalid_argument where patterns cannot be followed.
+void require_openable(const std::vector<std::string>& pins, Netlist& netlist) {
+  if (pins.empty()) return;
+  std::string all;
+  for (const Diagnostic& d : unopenable_hops("pins", pins, netlist)) all += d.text();
+  if (!all.empty()) throw std::invalid_argument(all);
+}
 
 }  // namespace
 
@@ -27,6 +37,7 @@ void SystemCDriver::record_wires(const Selection& selection, Recorder& recorder)
 }
 
 void SystemCDriver::connect(Netlist& netlist) {
+  require_openable(pins_, netlist);
   gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_, pins_, interpose_);
 }
 

@@ -19,7 +19,8 @@ class PinWave;
 class SystemCDriver final : public NetlistDriver {
  public:
   /// `transport`: of hops both ends of which are ours; `pins`: patterns of the names of those that are opened
-  /// as pins instead.
+  /// as pins instead (see Hop::matches). A pattern that fits no hop, or one at which a slice is not ours, is
+  /// refused when the GPU is built: std::invalid_argument, with the names.
   SystemCDriver(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
                 std::uint64_t seed = 1, std::vector<std::string> pins = {});
   ~SystemCDriver() override;

@@ -132,6 +132,36 @@ TEST(ForeignSlices, WhoseSocketsDoNotFitAreRefused) {
             "l2_0: an L2 slice has no socket to_dram, or one for each of its 2 channels, not 1");
 }
 
+TEST(ForeignSlices, HaveHopsThatCannotBePins) {
+  std::deque<ForeignTarget> slices;
+  const auto message = [&](std::vector<std::string> pins) -> std::string {
+    const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct, TickMode::lazy,
+                                                        1, std::move(pins));
+    driver->replace_slices([&slices](const SliceSite& site) {
+      SliceSockets sockets;
+      sockets.from_crossbar =
+          &slices.emplace_back(site.name.c_str(), Way::called, sc_core::SC_ZERO_TIME).socket;
+      return sockets;
+    });
+    GpuPlatform gpu(config(), options(driver));
+    gpu.map_everything();
+    try {
+      gpu.build();
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return {};
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(message({"crossbar.to_l2[1]"}), HasSubstr("\"crossbar.to_l2[1]\" matches l2[1].from_crossbar"));
+  EXPECT_THAT(message({"pcie.from_l2[*]"}), HasSubstr("matches pcie.from_l2[0]"));
+  EXPECT_THAT(message({"dram[4].*"}), HasSubstr("matches dram[4].from_l2,"));
+  EXPECT_THAT(message({"crossbar.from_l2"}), HasSubstr("\"crossbar.from_l2\" matches no hop"));
+  EXPECT_EQ(slices.size(), 0U) << "nothing is made before";
+  EXPECT_EQ(message({"crossbar.from_client[0]"}), "");
+  EXPECT_EQ(slices.size(), 3U);
+}
+
 TEST(GpuInSystemC, TakesTheTimeOfWhoeverLivesBesideIt) {
   const auto driver = std::make_shared<SystemCDriver>(config().clocks, HopTransport::direct);
   GpuPlatform gpu(config(), options(driver));

@@ -120,7 +120,7 @@ TEST(Interpose, EveryHopIsOfferedOnceByNameAndPinsGoOnBesideIt) {
   const KernelRun plain = run_kernel("vecadd", config(), nullptr);
   std::multiset<std::string> names, senders;
   std::deque<Monitor> monitors;
-  const auto systemc = driver({"dram[0].from_l2[0]"});
+  const auto systemc = driver({"dram[0].from_l2"});
   const Interposer watches = watch("pcie.from_l2[2]", monitors);
   systemc->interpose([&](const HopSite& site) {
     names.insert(site.name);
