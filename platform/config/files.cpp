@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "warpline/config/output_file.h"
+
 namespace warpline {
 namespace {
 
@@ -15,17 +17,6 @@ Diagnostic whole_file(const std::string& path, std::string message) {
   d.file = path;
   d.message = std::move(message);
   return d;
-}
-
-/// Writes all of `bytes`, whatever the host takes at a time.
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace
@@ -58,20 +49,10 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most) {
 }
 
 std::string write_file_atomically(const std::string& path, std::string_view bytes) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return path + ": is a folder, not a file";
-  const std::string temporary = path + ".part-" + std::to_string(::getpid());
-  const auto failed = [&](const char* what) {
-    const std::string why = std::strerror(errno);
-    ::unlink(temporary.c_str());
-    return path + ": " + what + ": " + why;
-  };
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return failed("cannot be created");
-  const bool written = write_all(file, bytes);
-  if (::close(file) != 0 || !written) return failed("cannot be written");
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("cannot be replaced");
-  return {};
+  OutputFile file;
+  if (std::string failure = file.open(path); !failure.empty()) return failure;
+  file.write(bytes);
+  return file.close();
 }
 
 std::string resolve_beside(const std::string& file, const std::string& path) {

@@ -15,8 +15,8 @@ constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20U;
 /// (missing, a folder, no permission, too large).
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::uint64_t most = kMostTextBytes);
 
-/// Writes a file in one step: under another name beside it first, then renamed, so that nobody
-/// ever sees half of it. Returns why it failed, or an empty string.
+/// Writes a file in one step, so that nobody ever sees half of it; see OutputFile. Returns why it failed, or
+/// an empty string.
 [[nodiscard]] std::string write_file_atomically(const std::string& path, std::string_view bytes);
 
 /// `path` as seen from the folder of `file`; an absolute path is itself.

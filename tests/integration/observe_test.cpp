@@ -107,35 +107,68 @@ TEST(Observed, FilesAreCompleteHoweverTheRunEnds) {
   EXPECT_EQ(left, 0U);
 }
 
-TEST(Observed, AnInterruptedRunLeavesCompleteFiles) {
+/// A run without end in a process of its own, that writes a wave and a timeline.
+struct EndlessRun {
+  EndlessRun() {
+    const std::string launch =
+        w.write("endless.toml",
+                "generator = \"random\"\nfootprint = 1048576\naccesses = 1000000000\nseed = 1\n"
+                "grid = [64, 1, 1]\nblock = [128, 1, 1]\n");
+    child = fork();
+    if (child == 0) {
+      execl(WARPLINE_BINARY, "warpline", "run", launch.c_str(), "--quiet", "--wave", wave.c_str(),
+            "--timeline", timeline.c_str(), static_cast<char*>(nullptr));
+      _exit(127);
+    }
+  }
+  /// Whether a file that it has open in our folder, beside its input, has bytes on the disk.
+  [[nodiscard]] bool writes() const {
+    std::error_code gone;
+    const std::filesystem::directory_iterator files("/proc/" + std::to_string(child) + "/fd", gone);
+    return std::any_of(begin(files), end(files), [&](const auto& entry) {
+      const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+      return !gone && target.rfind(w.path(""), 0) == 0 && target.find(".toml") == std::string::npos &&
+             std::filesystem::file_size(entry.path(), gone) != 0 && !gone;
+    });
+  }
+  /// Waits until a part of the wave is on the disk: the run is well under way.
+  void get_under_way() const {
+    while (!writes()) {
+      ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it ended by itself";
+      usleep(1000);
+    }
+  }
+  /// The status with which it ends.
+  [[nodiscard]] int wait() const {
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return status;
+  }
   const Workspace w;
-  const std::string launch =
-      w.write("endless.toml",
-              "generator = \"random\"\nfootprint = 1048576\naccesses = 1000000000\nseed = 1\n"
-              "grid = [64, 1, 1]\nblock = [128, 1, 1]\n");
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
   const std::string wave = w.path("i.vcd"), timeline = w.path("i.json");
-  if (child == 0) {
-    execl(WARPLINE_BINARY, "warpline", "run", launch.c_str(), "--quiet", "--wave", wave.c_str(), "--timeline",
-          timeline.c_str(), static_cast<char*>(nullptr));
-    _exit(127);
+  pid_t child = -1;
+};
+
+TEST(Observed, AnInterruptedRunLeavesCompleteFiles) {
+  const EndlessRun run;
+  ASSERT_GT(run.child, 0);
+  ASSERT_NO_FATAL_FAILURE(run.get_under_way());
+  kill(run.child, SIGINT);
+  EXPECT_EQ(WEXITSTATUS(run.wait()), 130);
+  EXPECT_GT(parse_vcd(read_file(run.wave)).of("gpu.sm[0].warps").last(), 0U);
+  EXPECT_NO_THROW(parse_timeline(read_file(run.timeline)));
+}
+
+TEST(Observed, AKilledRunLeavesNothing) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const EndlessRun run;
+    ASSERT_GT(run.child, 0);
+    ASSERT_NO_FATAL_FAILURE(run.get_under_way());
+    kill(run.child, signal);
+    EXPECT_EQ(WTERMSIG(run.wait()), signal);
+    for (const auto& entry : std::filesystem::directory_iterator(run.w.path("")))
+      EXPECT_EQ(entry.path().filename(), "endless.toml");
   }
-  // The first part of the wave is on the disk: the run is well under way.
-  const std::string part = wave + ".part-" + std::to_string(child);
-  std::error_code missing;
-  for (;;) {
-    const auto size = std::filesystem::file_size(part, missing);
-    if (!missing && size != 0) break;
-    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it ended by itself";
-    usleep(1000);
-  }
-  kill(child, SIGINT);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_GT(parse_vcd(read_file(wave)).of("gpu.sm[0].warps").last(), 0U);
-  EXPECT_NO_THROW(parse_timeline(read_file(timeline)));
 }
 
 TEST(Observed, MistakesAreExplainedBeforeTheRun) {
