@@ -109,6 +109,20 @@ class SeededFaults : public ::testing::Test {
     }
     return found;
   }
+  static void expect_found_by_all_but_carriers(MeshParts& parts) {
+    const Found found = compare(parts);
+    EXPECT_GT(found.every_cycle, 0U);
+    EXPECT_GT(found.shuffled, 0U);
+    EXPECT_GT(found.naive, 0U);
+    EXPECT_EQ(found.carrier, 0U) << "carriers share it";
+  }
+  static void expect_found_by_all_but_tick_modes(EndRule rule) {
+    PlainParts parts;
+    const Found found = compare(parts, rule);
+    EXPECT_GT(found.carrier, 0U);
+    EXPECT_GT(found.naive, 0U);
+    EXPECT_EQ(found.every_cycle + found.shuffled, 0U) << "tick modes share it";
+  }
 };
 
 TEST_F(SeededFaults, WithoutAnyNothingIsFound) {
@@ -122,45 +136,25 @@ TEST_F(SeededFaults, WithoutAnyNothingIsFound) {
 
 TEST_F(SeededFaults, ATurnThatMovesPerTickIsFoundByTickModesAndTheNaiveModel) {
   PartsWithSwitch<TurnMovesPerTick> parts;
-  const Found found = compare(parts);
-  EXPECT_GT(found.every_cycle, 0U);
-  EXPECT_GT(found.shuffled, 0U);
-  EXPECT_GT(found.naive, 0U);
-  EXPECT_EQ(found.carrier, 0U) << "carriers share it";
+  expect_found_by_all_but_carriers(parts);
 }
 
 TEST_F(SeededFaults, ALoserThatIsNotWokenIsFoundByTickModesAndTheNaiveModel) {
   PartsWithSwitch<LoserNotWoken> parts;
-  const Found found = compare(parts);
-  EXPECT_GT(found.every_cycle, 0U);
-  EXPECT_GT(found.shuffled, 0U);
-  EXPECT_GT(found.naive, 0U);
-  EXPECT_EQ(found.carrier, 0U) << "carriers share it";
+  expect_found_by_all_but_carriers(parts);
 }
 
 TEST_F(SeededFaults, ARandomNumberDrawnPerTickIsFoundByTickModesAndTheNaiveModel) {
   PartsWithServer<RandomPerTick> parts;
-  const Found found = compare(parts);
-  EXPECT_GT(found.every_cycle, 0U);
-  EXPECT_GT(found.shuffled, 0U);
-  EXPECT_GT(found.naive, 0U);
-  EXPECT_EQ(found.carrier, 0U) << "carriers share it";
+  expect_found_by_all_but_carriers(parts);
 }
 
 TEST_F(SeededFaults, ACreditVisibleTooEarlyIsFoundByTheOtherCarrierAndTheNaiveModel) {
-  PlainParts parts;
-  const Found found = compare(parts, end_rules::credit_too_early);
-  EXPECT_GT(found.carrier, 0U);
-  EXPECT_GT(found.naive, 0U);
-  EXPECT_EQ(found.every_cycle + found.shuffled, 0U) << "tick modes share it";
+  expect_found_by_all_but_tick_modes(end_rules::credit_too_early);
 }
 
 TEST_F(SeededFaults, AnEndRoundedToAnEdgeIsFoundByTheOtherCarrierAndTheNaiveModel) {
-  PlainParts parts;
-  const Found found = compare(parts, end_rules::rounded_to_receivers_edge);
-  EXPECT_GT(found.carrier, 0U);
-  EXPECT_GT(found.naive, 0U);
-  EXPECT_EQ(found.every_cycle + found.shuffled, 0U) << "tick modes share it";
+  expect_found_by_all_but_tick_modes(end_rules::rounded_to_receivers_edge);
 }
 
 TEST_F(SeededFaults, AnEndRoundedToTheSendersEdgeIsFoundByTheNaiveModelAlone) {

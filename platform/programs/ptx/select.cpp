@@ -32,10 +32,14 @@ Handler by_size(DataType type, U16 two, U32 four, U64 eight) {
                               : static_cast<Handler>(two);
 }
 
-void decode_selp(Decoder& d) {
-  const DataType type = d.take_type();
+void need_selectable(Decoder& d, DataType type) {
   if (size_of(type) < 2 || size_of(type) > 8)
     d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
+}
+
+void decode_selp(Decoder& d) {
+  const DataType type = d.take_type();
+  need_selectable(d, type);
   d.need_operands(4);
   Op op;
   op.r[1] = d.source(1, type);
@@ -51,8 +55,7 @@ void decode_slct(Decoder& d) {
   const bool flush = d.take(".ftz");
   const DataType type = d.take_type();
   const DataType condition = d.take_type({DataType::s32, DataType::f32});
-  if (size_of(type) < 2 || size_of(type) > 8)
-    d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
+  need_selectable(d, type);
   d.need_operands(4);
   Op op;
   op.r[1] = d.source(1, type);

@@ -30,15 +30,7 @@ void ForeignInitiator::begin(sc_core::sc_time delay) {
   Access& a = accesses[next_++];
   tlm_generic_payload& p = payloads_.emplace_back(static_cast<tlm::tlm_mm_interface*>(this));
   p.acquire();
-  p.set_command(a.command);
-  p.set_address(a.address);
-  p.set_data_ptr(a.data.data());
-  p.set_data_length(static_cast<unsigned>(a.data.size()));
-  p.set_streaming_width(a.streaming < 0 ? p.get_data_length() : static_cast<unsigned>(a.streaming));
-  if (!a.enables.empty()) {
-    p.set_byte_enable_ptr(a.enables.data());
-    p.set_byte_enable_length(static_cast<unsigned>(a.enables.size()));
-  }
+  describe(p, a);
   requesting_ = &p;
   tlm_phase phase = tlm::BEGIN_REQ;
   const tlm_sync_enum status = socket->nb_transport_fw(p, phase, delay);

@@ -21,6 +21,19 @@ struct Access {
   bool answered = false;
 };
 
+/// Has `p` ask for `a`, in whose data the answer will be.
+inline void describe(tlm::tlm_generic_payload& p, Access& a) {
+  p.set_command(a.command);
+  p.set_address(a.address);
+  p.set_data_ptr(a.data.data());
+  p.set_data_length(static_cast<unsigned>(a.data.size()));
+  p.set_streaming_width(a.streaming < 0 ? p.get_data_length() : static_cast<unsigned>(a.streaming));
+  if (!a.enables.empty()) {
+    p.set_byte_enable_ptr(a.enables.data());
+    p.set_byte_enable_length(static_cast<unsigned>(a.enables.size()));
+  }
+}
+
 /// An initiator of the base protocol that knows nothing of our extension.
 class ForeignInitiator final : public sc_core::sc_module,
                                private tlm::tlm_bw_transport_if<>,

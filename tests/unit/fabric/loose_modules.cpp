@@ -9,15 +9,7 @@ namespace {
 /// A payload that asks for `a`.
 struct Payload {
   Payload(Access& a, Request* model) {
-    p.set_command(a.command);
-    p.set_address(a.address);
-    p.set_data_ptr(a.data.data());
-    p.set_data_length(static_cast<unsigned>(a.data.size()));
-    p.set_streaming_width(a.streaming < 0 ? p.get_data_length() : static_cast<unsigned>(a.streaming));
-    if (!a.enables.empty()) {
-      p.set_byte_enable_ptr(a.enables.data());
-      p.set_byte_enable_length(static_cast<unsigned>(a.enables.size()));
-    }
+    describe(p, a);
     if (model == nullptr) return;
     extension.request = model;
     p.set_extension(&extension);
