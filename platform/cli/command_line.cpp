@@ -7,6 +7,7 @@
 
 #include "warpline/cli/config_command.h"
 #include "warpline/cli/console.h"
+#include "warpline/cli/request_check.h"
 #include "warpline/cli/run_command.h"
 #include "warpline/config/document.h"
 #include "warpline/sm/kernel.h"
@@ -16,7 +17,6 @@ namespace {
 
 const std::vector<std::string> kCommands = {"run", "config"};
 const std::vector<std::string> kLaterCommands = {"check", "explain", "policy", "cctl", "litmus"};
-const std::vector<std::string> kTransports = {"fast", "lt", "at"};
 
 /// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
 /// for what it is and not as a misspelling.
@@ -37,13 +37,6 @@ const CLI::Validator kWholeNumber(
              (error == std::errc::result_out_of_range ? "\" is 2^64 or more" : "\" is no whole number");
     },
     "");
-
-/// A cycle number as written; nothing written leaves `cycle` as it is.
-bool read_cycle(const std::string& text, Cycle& cycle) {
-  if (text.empty()) return true;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycle);
-  return error == std::errc{} && stop == text.data() + text.size() && cycle != kNever;
-}
 
 class CommandLine {
  public:
@@ -157,65 +150,9 @@ class CommandLine {
         print_error(name + " is not built yet");
         return kBadInput;
       }
-    if (request_.transport == "lt" && !request_.pins.empty()) {
-      print_error("--pins opens hops of a timed run; --transport lt has no cycles that wires could show",
-                  "--transport fast or at");
-      return kBadInput;
-    }
-    if (!request_.fast_forward.empty() && !request_.pins.empty()) {
-      print_error("--fast-forward crosses hops by calls, which hops opened as pins do not take",
-                  "--pins without --fast-forward");
-      return kBadInput;
-    }
-    if (std::find(kTransports.begin(), kTransports.end(), request_.transport) == kTransports.end()) {
-      print_error("--transport: \"" + request_.transport + "\" is none of fast, lt, at",
-                  did_you_mean(request_.transport, kTransports));
-      return kBadInput;
-    }
-    if (request_.transport == "lt" && !request_.fast_forward.empty()) {
-      print_error("--fast-forward leads to timed grids; --transport lt has none", "--transport fast or at");
-      return kBadInput;
-    }
-    if (const int status = check_observation(); status != kDone) return status;
-    if (request_.max_cycles == 0) {
-      print_error("--max-cycles must be at least 1");
-      return kBadInput;
-    }
+    const std::string* const window = window_option_->count() != 0 ? &window_ : nullptr;
+    if (const int status = check_request(request_, window); status != kDone) return status;
     return run_kernels(request_, WARPLINE_VERSION);
-  }
-
-  /// Reads --window, and judges it with the options that it belongs to.
-  int check_observation() {
-    ObservationOptions& o = request_.observation;
-    const bool windowed = window_option_->count() != 0;
-    if (!o.wanted() && (windowed || !o.probes.empty())) {
-      print_error(std::string(windowed ? "--window" : "--probe") +
-                  " bounds --wave and --timeline, and neither is given");
-      return kBadInput;
-    }
-    if (o.wanted() && request_.transport == "lt") {
-      print_error("--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
-                  "--transport fast or at");
-      return kBadInput;
-    }
-    const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-    if (same(o.wave, o.timeline) || same(o.wave, request_.stats) || same(o.timeline, request_.stats)) {
-      print_error("--wave, --timeline and --stats need a file each");
-      return kBadInput;
-    }
-    if (!windowed) return kDone;
-    const std::size_t colon = window_.find(':');
-    if (colon == std::string::npos || !read_cycle(window_.substr(0, colon), o.window.first) ||
-        !read_cycle(window_.substr(colon + 1), o.window.last)) {
-      print_error("--window: \"" + window_ + "\" is not FIRST:LAST, two whole numbers of cycles",
-                  "--window 1000:2000; either may be left out");
-      return kBadInput;
-    }
-    if (o.window.first > o.window.last) {
-      print_error("--window: its last cycle lies before its first");
-      return kBadInput;
-    }
-    return kDone;
   }
 
   /// The library names what it could not place; we add what was probably meant.

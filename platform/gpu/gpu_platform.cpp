@@ -1,25 +1,13 @@
 #include "warpline/gpu/gpu_platform.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "warpline/base/contract.h"
+#include "warpline/gpu/device_memory.h"
 #include "warpline/gpu/netlist.h"
 #include "warpline/gpu/observe/observation.h"
 
 namespace warpline {
-namespace {
-
-constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
-constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
-constexpr std::uint64_t kBufferAlignment = 256;
-constexpr std::uint64_t kConstantBytes = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
-
-std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kBufferAlignment - 1) & ~(kBufferAlignment - 1);
-}
-
-}  // namespace
 
 struct GpuPlatform::State {
   State(const GpuConfig& c, const RunOptions& o)
@@ -30,14 +18,10 @@ struct GpuPlatform::State {
   GpuConfig config;
   RunOptions options;
   std::shared_ptr<NetlistDriver> driver;
-  AddressSpace space;
-  std::unique_ptr<MemoryImage> vidmem, sysmem;  ///< made when first needed; none in a tags-only run
-  std::unique_ptr<Netlist> netlist;             ///< made by the first launch
-  std::unique_ptr<Observation> observation;     ///< of the netlist; null: none
-  std::vector<std::string> regions;             ///< names of the declared buffers; region n is entry n-1
-  std::uint64_t vidmem_used = kConstantBytes;   ///< constant banks first
-  std::uint64_t sysmem_used = 0;
-  std::uint32_t local_bytes_laid_out = 0;  ///< per thread, of the last grid
+  DeviceMemory memory{config};
+  std::unique_ptr<Netlist> netlist;          ///< made by the first launch
+  std::unique_ptr<Observation> observation;  ///< of the netlist; null: none
+  std::uint32_t local_bytes_laid_out = 0;    ///< per thread, of the last grid
   Cycle progress_every = kNever;
   std::function<bool(double)> progress;
 
@@ -49,21 +33,6 @@ struct GpuPlatform::State {
     if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
     return n;
   }
-  MemoryImage& image(Aperture aperture) {
-    std::unique_ptr<MemoryImage>& m = aperture == Aperture::vidmem ? vidmem : sysmem;
-    if (m == nullptr)
-      m = std::make_unique<MemoryImage>(aperture == Aperture::vidmem ? config.vidmem_bytes
-                                                                     : config.sysmem_bytes);
-    return *m;
-  }
-  std::uint8_t* host(std::uint64_t address, std::size_t count) {
-    const Mapping* hint = nullptr;
-    const Mapping* m = space.find(address, 1, hint);
-    WARPLINE_EXPECT(m != nullptr && count <= m->bytes - (address - m->base),
-                    "the host touches mapped memory only");
-    const PhysicalAddress p{m->physical.value + (address - m->base)};
-    return image(aperture_of(p)).at(offset_in_aperture(p));
-  }
   [[nodiscard]] unsigned fastest_mhz() const {
     const ClockParameters& c = config.clocks;
     return std::max({c.sm, c.l2, c.dram, c.link});
@@ -74,8 +43,8 @@ struct GpuPlatform::State {
 
 void GpuPlatform::State::build() {
   if (netlist != nullptr) return;
-  MemoryImage* const vidmem_image = options.tags_only ? nullptr : &image(Aperture::vidmem);
-  MemoryImage* const sysmem_image = options.tags_only ? nullptr : &image(Aperture::sysmem);
+  MemoryImage* const vidmem_image = options.tags_only ? nullptr : &memory.image(Aperture::vidmem);
+  MemoryImage* const sysmem_image = options.tags_only ? nullptr : &memory.image(Aperture::sysmem);
   netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image,
                                       driver->brings_slices() ? Slices::foreign : Slices::ours);
   driver->connect(*netlist);
@@ -84,7 +53,7 @@ void GpuPlatform::State::build() {
 
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   build();
-  netlist->set_regions(regions.size());
+  netlist->set_regions(memory.buffers().size());
   // Written back later, the last grid's local lines would land in what is other memory by now.
   const bool lays_out = info.local_bytes != local_bytes_laid_out;
   local_bytes_laid_out = info.local_bytes;
@@ -97,10 +66,9 @@ void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
     // Every launch writes its parameters to bank 0, so constants are never left stale.
     c.constant->invalidate();
   }
-  if (!options.tags_only && !info.parameters.empty())
-    std::memcpy(
-        image(Aperture::vidmem)
-            .at(ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset)),
+  if (!options.tags_only)
+    memory.write_constant(
+        ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
         info.parameters.data(), info.parameters.size());
 }
 
@@ -110,21 +78,7 @@ GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)
 GpuPlatform::~GpuPlatform() = default;
 
 std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture) {
-  const bool vidmem = aperture == Aperture::vidmem;
-  std::uint64_t& used = vidmem ? state_->vidmem_used : state_->sysmem_used;
-  const std::uint64_t size = vidmem ? state_->config.vidmem_bytes : state_->config.sysmem_bytes;
-  if (bytes > size || aligned(std::max<std::uint64_t>(bytes, 1)) > size - used) return 0;
-  Mapping m;
-  m.base = (vidmem ? kVidmemBase : kSysmemBase) + used;
-  m.bytes = bytes;
-  m.physical = physical(aperture, used);
-  if (!name.empty()) {
-    state_->regions.push_back(name);
-    m.region = static_cast<std::uint16_t>(std::min<std::size_t>(state_->regions.size(), 0xFFFF));
-  }
-  used += aligned(std::max<std::uint64_t>(bytes, 1));
-  state_->space.map(m);
-  return m.base;
+  return state_->memory.allocate(name, bytes, aperture);
 }
 
 void GpuPlatform::build() {
@@ -135,21 +89,19 @@ void GpuPlatform::map_everything() {
   WARPLINE_EXPECT(state_->netlist == nullptr || state_->options.tags_only,
                   "data and no data do not mix in one run");
   state_->options.tags_only = true;
-  state_->space.map_everything();
+  state_->memory.map_everything();
 }
 
 void GpuPlatform::write(std::uint64_t address, const void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(state_->host(address, count), bytes, count);
+  state_->memory.write(address, bytes, count);
 }
 
 void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) const {
-  if (count != 0) std::memcpy(bytes, state_->host(address, count), count);
+  state_->memory.read(address, bytes, count);
 }
 
 void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::size_t count) {
-  WARPLINE_EXPECT(address <= kConstantBytes && count <= kConstantBytes - address,
-                  "constant addresses lie in the banks");
-  if (count != 0) std::memcpy(state_->image(Aperture::vidmem).at(address), bytes, count);
+  state_->memory.write_constant(address, bytes, count);
 }
 
 std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
@@ -167,7 +119,7 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
                   std::to_string(sm.shared_bytes));
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
-  if (info.carries_data && state_->local_bytes(info) > state_->config.vidmem_bytes - state_->vidmem_used)
+  if (info.carries_data && state_->local_bytes(info) > state_->memory.free_vidmem())
     out.push_back("local memory of " + std::to_string(info.local_bytes) +
                   " bytes per thread does not fit video memory");
   if (!info.carries_data && !state_->options.tags_only)
@@ -181,7 +133,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   State& s = *state_;
   s.prepare(info, invalidate_l1);
   MemoryMap map;
-  map.space = &s.space;
+  map.space = &s.memory.space();
   map.constant_base = physical(Aperture::vidmem, 0);
   map.local_bytes = info.local_bytes;
   map.with_data = !s.options.tags_only;
@@ -189,7 +141,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   // Without data local memory needs no place in the backing store, only addresses of its own.
   const std::uint64_t local_base =
       s.options.tags_only ? std::uint64_t{1} << 58U
-                          : (s.config.vidmem_bytes - per_sm * s.config.sms) & ~(kBufferAlignment - 1);
+                          : DeviceMemory::aligned_down(s.config.vidmem_bytes - per_sm * s.config.sms);
   const unsigned resident = s.resident(info);
   for (unsigned i = 0; i < s.config.sms; ++i) {
     map.local_base = physical(Aperture::vidmem, local_base + i * per_sm);
@@ -204,7 +156,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   distributor.start(info.grid, resident);
   LaunchResult result;
   result.outcome = s.driver->run_until(s.options.max_cycles);
-  if (result.outcome == RunOutcome::quiescent && s.sysmem_used != 0) {
+  if (result.outcome == RunOutcome::quiescent && s.memory.uses_sysmem()) {
     if (s.observation != nullptr) s.observation->settle();
     // The end of a grid is a release at system scope: the host sees what the grid wrote.
     s.netlist->clusters()[0].sm->maintain(maintenance::kDrain | maintenance::kWriteBackSysmem);
@@ -279,9 +231,10 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
 void GpuPlatform::visit(CounterVisitor& visitor) const {
   if (state_->netlist == nullptr) return;
   state_->netlist->visit(visitor);
-  for (std::size_t i = 0; i < state_->regions.size(); ++i) {
+  const std::vector<std::string>& buffers = state_->memory.buffers();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
     const RegionCounters c = state_->netlist->region(i + 1);
-    const std::string block = "buffer." + state_->regions[i] + ".l2";
+    const std::string block = "buffer." + buffers[i] + ".l2";
     visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors",
                     "look-ups of this buffer's lines in L2");
     visitor.counter(block, "sector_hits", c.sector_hits, "sectors", "of those, found valid");

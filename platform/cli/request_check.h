@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "warpline/cli/run_command.h"
+
+namespace warpline {
+
+/// Judges the options of `run` together: what each forbids the others. `window`: --window as written, which
+/// is read into the request; null where it is not given. Says what is wrong, and returns kBadInput; else
+/// kDone.
+[[nodiscard]] int check_request(RunRequest& request, const std::string* window);
+
+}  // namespace warpline

@@ -1,0 +1,160 @@
+// The part of the PCIe link that takes one transfer on its way: leg after leg, up and down.
+#include <algorithm>
+
+#include "warpline/pcie/pcie.h"
+
+namespace warpline {
+
+std::uint32_t PcieLink::take(Request* r, unsigned port) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(transfers_.size()));
+    transfers_.emplace_back();
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  Transfer& transfer = transfers_[index];
+  transfer.request = r;
+  transfer.port = port;
+  transfer.tags = tags_of(*r);
+  transfer.reaches = core_.reaches(r->line);
+  tags_ += transfer.tags;
+  ++counters_.requests;
+  if (!transfer.reaches) {
+    ++counters_.address_errors;
+    r->status = Status::address_error;
+  }
+  switch (r->command) {
+    case Command::read:
+      ++counters_.reads;
+      transfer.leg = Leg::read;
+      break;
+    case Command::write:
+      ++counters_.writes;
+      transfer.leg = Leg::write;
+      transfer.line = r->line;
+      transfer.bytes = r->bytes;
+      transfer.data = r->data;
+      break;
+    case Command::atomic:
+    case Command::reduce:
+      ++counters_.atomics;
+      switch (core_.way_of(*r->atomics)) {
+        case PcieAtomicWay::atomic_op: transfer.leg = Leg::atomic_op; break;
+        case PcieAtomicWay::compare_and_swap:
+          ++counters_.cas_loops;
+          looping_.push_back(r->line);
+          transfer.leg = Leg::word_reads;
+          transfer.swap = PcieCore::begin_swap(*r);
+          break;
+        case PcieAtomicWay::read_and_write:
+          ++counters_.unsupported_atomics;
+          transfer.leg = Leg::word_reads;
+          transfer.swap = PcieCore::begin_swap(*r);
+          break;
+      }
+      break;
+    case Command::maintain: WARPLINE_EXPECT(false, "a PCIe link takes no maintenance"); break;
+  }
+  return index;
+}
+
+void PcieLink::answer(Transfer& transfer) {
+  if (transfer.port != TargetPorts::kNone) ports_.answer(transfer.port, transfer.request);
+  transfer.request = nullptr;
+}
+
+void PcieLink::count(const PcieTrain& train, std::uint64_t& payload) {
+  payload += train.payload;
+  counters_.tlp_bytes += train.payload + std::uint64_t{train.packets} * core_.parameters().tlp_overhead;
+}
+
+void PcieLink::send_up(std::uint64_t t, std::uint32_t index) {
+  const Transfer& transfer = transfers_[index];
+  PcieTrain train;
+  switch (transfer.leg) {
+    case Leg::read: train = core_.read_request(); break;
+    case Leg::write: train = core_.write(transfer.bytes); break;
+    case Leg::atomic_op: train = core_.atomic_request(*transfer.request->atomics); break;
+    case Leg::word_reads: train = core_.word_reads(transfer.swap); break;
+    case Leg::word_swaps: train = core_.word_swaps(transfer.swap); break;
+    case Leg::word_writes: train = core_.word_values(transfer.swap); break;
+  }
+  count(train, counters_.bytes_up);
+  up_free_ = t + train.cycles;
+  up_.push_back({up_free_ + core_.parameters().latency, index});
+  if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) posted_.push_back({up_free_, index});
+}
+
+/// The effect at the far end. Returns the completion.
+PcieTrain PcieLink::perform(Transfer& transfer) {
+  if (!transfer.reaches) return core_.refusal();
+  Request& r = *transfer.request;
+  switch (transfer.leg) {
+    case Leg::read: core_.perform_read(r); return core_.read_completion(r.sectors);
+    case Leg::atomic_op: core_.perform_atomic(r); return core_.atomic_completion(*r.atomics);
+    case Leg::word_reads:
+      if (core_.parameters().atomic_ops) {
+        core_.see(r.line, transfer.swap);
+      } else {
+        core_.perform_atomic(r);
+      }
+      return core_.word_values(transfer.swap);
+    case Leg::word_swaps: {
+      const PcieTrain completion = core_.word_values(transfer.swap);
+      if (core_.try_swap(r.line, transfer.swap)) ++counters_.cas_retries;
+      return completion;
+    }
+    case Leg::write:
+    case Leg::word_writes: break;
+  }
+  WARPLINE_EXPECT(false, "posted packets have no completion");
+  return {};
+}
+
+void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
+  Transfer& transfer = transfers_[index];
+  if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) {
+    // An atomic without AtomicOps took effect when its read arrived; its write is traffic only.
+    if (transfer.leg == Leg::write && transfer.reaches)
+      core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
+    release(index);
+    return;
+  }
+  const PcieTrain completion = perform(transfer);
+  count(completion, counters_.bytes_down);
+  down_free_ = std::max(at, down_free_) + completion.cycles;
+  down_.push_back({down_free_ + core_.parameters().latency, index});
+}
+
+void PcieLink::arrive_down(std::uint32_t index) {
+  Transfer& transfer = transfers_[index];
+  const bool loops = transfer.leg == Leg::word_reads || transfer.leg == Leg::word_swaps;
+  if (!loops || !transfer.reaches || transfer.swap.words == 0) {
+    finish(index);
+    return;
+  }
+  if (core_.parameters().atomic_ops) {
+    PcieCore::want(*transfer.request, transfer.swap);
+    transfer.leg = Leg::word_swaps;
+  } else {
+    tags_ -= transfer.tags;
+    transfer.tags = 0;
+    transfer.leg = Leg::word_writes;
+  }
+  legs_.push_back(index);
+}
+
+void PcieLink::finish(std::uint32_t index) {
+  Transfer& transfer = transfers_[index];
+  if (transfer.leg == Leg::word_swaps || transfer.leg == Leg::word_reads)
+    looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
+  answer(transfer);
+  release(index);
+}
+
+void PcieLink::release(std::uint32_t index) {
+  tags_ -= transfers_[index].tags;
+  free_.push_back(index);
+}
+
+}  // namespace warpline
