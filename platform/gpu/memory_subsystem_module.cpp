@@ -186,7 +186,7 @@ void MemorySubsystemModule::set_loose(bool loose) {
 }
 
 bool MemorySubsystemModule::idle() const {
-  return state_->engine.engine().quiescent() && state_->engine.transactions().in_use() == 0;
+  return state_->engine.engine().quiescent() && state_->engine.transactions_in_use() == 0;
 }
 
 void MemorySubsystemModule::invalidate_l1() {

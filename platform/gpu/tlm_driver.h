@@ -34,7 +34,7 @@ class SystemCDriver final : public NetlistDriver {
   /// besides, or has one socket only. Pre: the GPU is not built yet.
   void interpose(Interposer interpose) { interpose_ = std::move(interpose); }
   /// Whether every hop is direct. Pre: it has run.
-  [[nodiscard]] bool is_direct() const { return !module_.keeps_step(); }
+  [[nodiscard]] bool is_direct() const { return module_.is_direct(); }
   /// The engine's module; its pins() are what a wave shows, once the hops are made.
   [[nodiscard]] EngineModule& module() { return module_; }
   void connect(Netlist& netlist) override;

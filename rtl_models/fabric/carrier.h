@@ -8,6 +8,8 @@
 
 namespace warpline {
 
+class Component;
+
 /// Brings the two facts of a channel across a hop, begin forward and end backward, over sockets or
 /// pins. Ports that are connected to each other tell them by plain calls, and need none.
 template <class M>
@@ -24,8 +26,8 @@ class Carrier {
   virtual void perform(const M& /*message*/, Cycle& /*at*/) {
     WARPLINE_EXPECT(false, "a loosely timed access crosses hops that are direct or sockets");
   }
-  /// Cycles that pass before what one side does can reach the other; see PortBase::lookahead.
-  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// The component that receives its messages, where nobody foreign is in between; else null.
+  [[nodiscard]] virtual const Component* receiver() const { return nullptr; }
   /// See PortBase::other_side.
   [[nodiscard]] virtual std::string other_side() const { return {}; }
 };
@@ -36,8 +38,8 @@ class Upstream {
   virtual ~Upstream() = default;
   /// The channel can take a next message from cycle c on.
   virtual void end(Cycle c) = 0;
-  /// As Carrier::lookahead.
-  [[nodiscard]] virtual Cycle lookahead() const { return 1; }
+  /// The component whose messages these are, where nobody foreign is in between; else null.
+  [[nodiscard]] virtual const Component* sender() const { return nullptr; }
   /// See PortBase::other_side.
   [[nodiscard]] virtual std::string other_side() const { return {}; }
 };

@@ -45,10 +45,9 @@ void Engine::tick_in_place(const Component& original, Component& stand_in) {
     if (&c.calendar == original.calendar_) c.members[original.member_] = &stand_in;
 }
 
-Cycle Engine::lookahead() const {
-  Cycle least = kLongestWindow;
-  for (const PortBase* p : ports_) least = std::min(least, p->lookahead());
-  return least;
+Cycle Engine::lookahead() {
+  find_windows();
+  return window_;
 }
 
 void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
@@ -113,18 +112,65 @@ void Engine::step_other_modes(Cycle scheduled) {
   tick_all();
 }
 
-RunOutcome Engine::run_until(Cycle limit) {
-  if (window_ == 0) window_ = lookahead();
+void Engine::find_windows() {
+  if (window_ != 0) return;
+  window_ = inner_window_ = kLongestWindow;
+  std::vector<bool> faces_outside(clusters_.size(), false);
+  for (const PortBase* p : ports_) {
+    window_ = std::min(window_, p->lookahead());
+    if (p->leads_outside()) {
+      faces_outside[p->owner().cluster_] = true;
+    } else {
+      inner_window_ = std::min(inner_window_, p->lookahead());
+    }
+  }
+  inner_.clear();
+  outer_.clear();
+  for (std::size_t i = 0; i < clusters_.size(); ++i)
+    (faces_outside[i] ? outer_ : inner_).push_back(&clusters_[i]);
+}
+
+/// Whether the progress callback wants no more.
+bool Engine::told_to_stop() {
+  if (now_ < progress_at_) return false;
+  progress_at_ = now_ + progress_every_;
+  return !progress_(now_);
+}
+
+/// Nobody is to be ticked any more.
+RunOutcome Engine::run_dry() {
+  if (!quiescent()) return RunOutcome::deadlock;
+  // The calendars are empty, so time may go back to where the last thing happened: which idle
+  // ticks came after it is no part of the result.
+  now_ = resting_ = std::max(last_move_, resting_);
+  inner_end_ = 0;
+  for (Cluster& c : clusters_) c.calendar.restart(now_);
+  return RunOutcome::quiescent;
+}
+
+RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
+  if (now == limit) return run_until(now);
+  WARPLINE_EXPECT(mode_ == TickMode::lazy, "only necessary ticks can be done ahead");
+  find_windows();
   for (;;) {
     const Cycle scheduled = next_tick();
-    if (scheduled == kNever) {
-      if (!quiescent()) return RunOutcome::deadlock;
-      // The calendars are empty, so time may go back to where the last thing happened: which idle
-      // ticks came after it is no part of the result.
-      now_ = resting_ = std::max(last_move_, resting_);
-      for (Cluster& c : clusters_) c.calendar.restart(now_);
-      return RunOutcome::quiescent;
+    if (scheduled == kNever) return run_dry();
+    if (scheduled > now) return RunOutcome::cycle_limit;
+    if (scheduled >= inner_end_) {
+      inner_end_ = std::min(scheduled + inner_window_, limit + 1);
+      for (Cluster* c : inner_) run_cluster(*c, inner_end_);
     }
+    for (Cluster* c : outer_) run_cluster(*c, scheduled + 1);
+    now_ = scheduled;
+    if (told_to_stop()) return RunOutcome::stopped;
+  }
+}
+
+RunOutcome Engine::run_until(Cycle limit) {
+  find_windows();
+  for (;;) {
+    const Cycle scheduled = next_tick();
+    if (scheduled == kNever) return run_dry();
     if (scheduled > limit) return RunOutcome::cycle_limit;
     if (mode_ == TickMode::lazy) {
       const Cycle last = std::min({scheduled + window_ - 1, limit, std::max(scheduled, progress_at_)});
@@ -132,10 +178,7 @@ RunOutcome Engine::run_until(Cycle limit) {
     } else {
       step_other_modes(scheduled);
     }
-    if (now_ >= progress_at_) {
-      progress_at_ = now_ + progress_every_;
-      if (!progress_(now_)) return RunOutcome::stopped;
-    }
+    if (told_to_stop()) return RunOutcome::stopped;
   }
 }
 

@@ -108,13 +108,18 @@ class Engine {
   /// still asked of `original`. Pre: not ticking.
   void tick_in_place(const Component& original, Component& stand_in);
 
+  [[nodiscard]] TickMode mode() const { return mode_; }
   /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
   RunOutcome run_until(Cycle limit);
+  /// The same up to cycle `now`; but clusters that nobody outside can reach within their lookahead may have
+  /// run up to cycle `limit` already. For those who feed messages in from outside as time passes. Pre:
+  /// TickMode::lazy, or now == limit.
+  RunOutcome run_in_step(Cycle now, Cycle limit);
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
   /// was taken off a channel, however many idle ticks followed.
   [[nodiscard]] Cycle now() const { return now_; }
   /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
-  [[nodiscard]] Cycle lookahead() const;
+  [[nodiscard]] Cycle lookahead();
   /// The first cycle in which somebody is to be ticked; kNever if nobody is.
   [[nodiscard]] Cycle next_tick() const;
   /// Every request in flight, where it is and what it waits for, and all other waits. Callable wherever the
@@ -139,7 +144,7 @@ class Engine {
   /// A message was taken off a channel in cycle `now`: called by ports.
   void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
   /// A channel was bound: called by ports.
-  void note_binding() { window_ = 0; }
+  void note_binding() { window_ = inner_window_ = 0; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
   /// A loosely timed access needs one that is blocked below in a foreign wait(): waits for `wake_waiters` to
   /// be called, and returns the cycle in which that was. Where nothing can block, nothing needs to wait.
@@ -178,6 +183,9 @@ class Engine {
   void tick(Component& component);
   void run_cluster(Cluster& cluster, Cycle end);
   void run_window(Cycle start, Cycle end);
+  void find_windows();
+  bool told_to_stop();
+  RunOutcome run_dry();
   void tick_all();
   void step_other_modes(Cycle scheduled);
 
@@ -187,8 +195,11 @@ class Engine {
   std::vector<Component*> ticked_;  ///< the same, or who stands in for them
   std::vector<PortBase*> ports_;
   std::deque<Cluster> clusters_;
-  std::deque<Cycle> next_;  ///< the first marked cycle of each cluster, side by side
-  Cycle window_ = 0;        ///< lookahead(), once it is known
+  std::deque<Cycle> next_;               ///< the first marked cycle of each cluster, side by side
+  Cycle window_ = 0;                     ///< lookahead(), once it is known
+  Cycle inner_window_ = 0;               ///< the same, of ports that lead to other components only
+  Cycle inner_end_ = 0;                  ///< until when `inner_` have run
+  std::vector<Cluster*> inner_, outer_;  ///< clusters none of whose ports leads outside, and the others
   Cycle now_ = 0;
   Cycle last_move_ = 0;
   Cycle resting_ = 0;  ///< now() when it was quiescent last

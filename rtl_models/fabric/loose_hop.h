@@ -37,7 +37,8 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
   Cycle begin(Cycle t, const RequestMessage& message) override;
   void end(Cycle c) override;
   [[nodiscard]] std::string other_side() const override { return name(); }
-  [[nodiscard]] Cycle lookahead() const override { return kNever; }  // of both: all in one cluster
+  [[nodiscard]] const Component* receiver() const override { return this; }
+  [[nodiscard]] const Component* sender() const override { return this; }
 
   Out<RequestMessage>& out_;
   In<ResponseMessage>& in_;

@@ -32,6 +32,9 @@ class PortBase {
   /// Cycles that pass before what one of the port's two components does can reach the other through
   /// this channel; kNever if both are of one cluster or another port answers for the channel.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
+  /// Whether the other end is none of the engine's components: it may act in any cycle, and knows the time
+  /// only as whoever runs the engine lets it pass.
+  [[nodiscard]] virtual bool leads_outside() const = 0;
   /// Whether messages lie in it until the owner takes them.
   [[nodiscard]] virtual bool receives() const = 0;
   /// Lists the requests that lie in the port.

@@ -146,10 +146,12 @@ class alignas(64) In final : public PortBase {
     return sender_ != nullptr ? sender_->owner().name() : std::string{};
   }
   [[nodiscard]] Cycle lookahead() const override {
-    if (upstream_ != nullptr) return upstream_->lookahead();
-    if (sender_ == nullptr || &sender_->owner().cluster() == &owner_.cluster()) return kNever;
+    if (leads_outside()) return 1;
+    const Component* from = sender();
+    if (from == nullptr || &from->cluster() == &owner_.cluster()) return kNever;
     return std::min<Cycle>(sender_domain_.cycles_in(parameters_.latency), parameters_.credit_latency);
   }
+  [[nodiscard]] bool leads_outside() const override { return upstream_ != nullptr && sender() == nullptr; }
   /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
   [[nodiscard]] std::string problem() const override {
     if (!bound()) return path() + ": not bound";
@@ -174,6 +176,10 @@ class alignas(64) In final : public PortBase {
     sender_domain_ = sender;
     slots_ = std::make_unique<Slot[]>(parameters.depth);
     owner_.engine().note_binding();
+  }
+  [[nodiscard]] const Component* sender() const {
+    if (upstream_ != nullptr) return upstream_->sender();
+    return sender_ != nullptr ? &sender_->owner() : nullptr;
   }
   void tell_end(Cycle c) {
     if (sender_ != nullptr) {

@@ -74,8 +74,9 @@ class alignas(64) Out final : public PortBase {
   [[nodiscard]] std::size_t occupancy() const override {
     return binding_.carrier != nullptr ? binding_.carrier->occupancy() : 0;
   }
-  [[nodiscard]] Cycle lookahead() const override {
-    return binding_.carrier != nullptr ? binding_.carrier->lookahead() : kNever;
+  [[nodiscard]] Cycle lookahead() const override { return leads_outside() ? 1 : kNever; }
+  [[nodiscard]] bool leads_outside() const override {
+    return binding_.carrier != nullptr && binding_.carrier->receiver() == nullptr;
   }
   [[nodiscard]] bool receives() const override { return false; }
   void in_flight(std::vector<InFlight>& /*rows*/) const override {}  // a carrier lists what it has

@@ -72,20 +72,20 @@ void EngineModule::wake() {
   tick_.notify(tick_of(next) - now);
 }
 
-/// The last cycle that may be ticked now.
+/// The last cycle that anybody may be ticked in now.
 Cycle EngineModule::limit(Cycle now) const {
-  if (in_step_ || ahead_ == 0) return now;
+  if (in_step_ || ahead_ == 0) return engine_.mode() == TickMode::lazy ? now + ahead_ : now;
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
   const sc_core::sc_time& stamp = sc_core::sc_time_stamp();
   if (pending >= start_of(now + ahead_ + 1) - stamp) return now + ahead_;
   return std::max(now + 1, cycle_of(stamp + pending)) - 1;
 }
 
-RunOutcome EngineModule::run_engine(Cycle limit) {
+RunOutcome EngineModule::run_engine(Cycle step, Cycle limit) {
   RunOutcome outcome = RunOutcome::stopped;
   running_ = true;
   try {
-    outcome = engine_.run_until(limit);
+    outcome = engine_.run_in_step(step, limit);
   } catch (...) {
     running_ = false;
     if (!keeps_exceptions_) throw;
@@ -99,7 +99,9 @@ void EngineModule::run() {
   if (loose_) {
     go_.notify();  // the thread waits for it, or is blocked below and will find what there is to do
   } else {
-    run_up_to(limit(cycle_of(sc_core::sc_time_stamp())));
+    const Cycle now = cycle_of(sc_core::sc_time_stamp());
+    const Cycle last = limit(now);
+    run_up_to(in_step_ ? now : last, last);
   }
 }
 
@@ -108,13 +110,15 @@ void EngineModule::run_loosely() {
     wait(go_);
     const sc_core::sc_time end =
         sc_core::sc_time_stamp() + tlm::tlm_global_quantum::instance().compute_local_quantum();
-    run_up_to(std::max(cycle_of(end), cycle_of(sc_core::sc_time_stamp()) + 1) - 1);
+    const Cycle last = std::max(cycle_of(end), cycle_of(sc_core::sc_time_stamp()) + 1) - 1;
+    run_up_to(last, last);
   }
 }
 
-void EngineModule::run_up_to(Cycle limit) {
+/// Ticks everybody up to cycle `step`, and whom it may up to `limit`.
+void EngineModule::run_up_to(Cycle step, Cycle limit) {
   under_way_ = true;
-  const RunOutcome outcome = run_engine(std::min(limit, last_));
+  const RunOutcome outcome = run_engine(std::min(step, last_), std::min(limit, last_));
   under_way_ = outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_;
   if (under_way_) {
     wake();

@@ -51,13 +51,18 @@ class EngineModule : public sc_core::sc_module {
   [[nodiscard]] Cycle freed_by_end_at(const sc_core::sc_time& t) const {
     return time_.first_tick_after(t) - lead_;
   }
-  /// Lets it tick up to `cycles` cycles ahead of SystemC time where nobody in the simulation has anything
-  /// pending before then: fewer processes to run, for those who never pause a simulation to look at it. The
-  /// default is 0: after sc_start(duration), exactly the ticks before the time reached are done. (What is due
-  /// at that very time SystemC leaves to the next sc_start.)
+  /// Lets it tick up to `cycles` cycles ahead of SystemC time, for those who never pause a simulation to look
+  /// at it: fewer processes to run. Where all sockets are bound to ours, everything ticks ahead as far as
+  /// nobody in the simulation has anything pending; else all clusters (Engine::begin_cluster) that no foreign
+  /// module or pin leads to, as far as they cannot feel them. The default is 0: after sc_start(duration),
+  /// exactly the ticks before the time reached are done. (What is due at that very time SystemC leaves to the
+  /// next sc_start.)
   void run_ahead(Cycle cycles) { ahead_ = cycles; }
   [[nodiscard]] HopTransport transport() const { return transport_; }
-  [[nodiscard]] TransactionPool& transactions() { return transactions_; }
+  /// Payloads that foreign modules may see, or those that only sockets of this engine do.
+  [[nodiscard]] TransactionPool& transactions(bool shown) { return shown ? shown_ : hidden_; }
+  /// Payloads that are under way.
+  [[nodiscard]] std::size_t transactions_in_use() const { return shown_.in_use() + hidden_.in_use(); }
   /// The hops that are opened as pins, and their clocks.
   [[nodiscard]] Pins& pins() { return pins_; }
   /// Whether it has work within the limit: ticks, or messages on the wires between two ends of ours.
@@ -106,12 +111,15 @@ class EngineModule : public sc_core::sc_module {
   [[nodiscard]] bool at_rest() const { return accesses_ == 0 && engine_.quiescent(); }
   /// Whether requests may be timed now.
   [[nodiscard]] bool takes_timed() const { return !loose_ && accesses_ == 0; }
-  /// A hop is not direct: from now on no cycle is ticked before its time.
-  void keep_step(const SocketEnd& end) {
-    in_step_ = true;
+  /// A hop is not direct, and this is an end of it. `outside`: what it leads to is not a socket of this
+  /// engine, so that from now on what lies at that end is not ticked before its time.
+  void add_end(const SocketEnd& end, bool outside) {
+    if (outside) in_step_ = true;
     sockets_.push_back(&end);
   }
-  /// Whether some hop is not direct. Pre: elaboration has ended.
+  /// Whether every hop is direct. Pre: elaboration has ended.
+  [[nodiscard]] bool is_direct() const { return sockets_.empty(); }
+  /// Whether some hop leads to foreign modules or pins. Pre: elaboration has ended.
   [[nodiscard]] bool keeps_step() const { return in_step_; }
   /// Every request in flight, where it is and what it waits for, and all other waits; as Engine::standstill,
   /// sockets and foreign modules included. Callable whenever a simulation is paused.
@@ -134,8 +142,8 @@ class EngineModule : public sc_core::sc_module {
   void run();
   void come_to_rest(RunOutcome outcome);
   void run_loosely();
-  void run_up_to(Cycle limit);
-  RunOutcome run_engine(Cycle limit);
+  void run_up_to(Cycle step, Cycle limit);
+  RunOutcome run_engine(Cycle step, Cycle limit);
   void make_calls();
   [[nodiscard]] Cycle limit(Cycle now) const;
 
@@ -144,7 +152,7 @@ class EngineModule : public sc_core::sc_module {
   Cycle last_ = kNever;
   HopTransport transport_;
   Engine engine_;
-  TransactionPool transactions_;
+  TransactionPool shown_, hidden_;
   Cycle ahead_ = 0;
   Pins pins_{*this};
   bool waits_for_pins_ = false;

@@ -112,19 +112,17 @@ Request* ForeignPayloads::adopt(tlm::tlm_generic_payload& payload, const TakenCo
   ForeignPayload foreign(payload);
   if (foreign.settle(taken)) return nullptr;
   Request* r = make_request(foreign, with_data);
-  Foreign& f = foreign_.emplace_back(Foreign{{}, foreign});
-  f.hop.payload = &payload;
-  f.hop.enter(*r);
+  foreign_.emplace_back(foreign).enter(*r);
   if (payload.has_mm()) payload.acquire();
   return r;
 }
 
-void ForeignPayloads::answer(SocketHop& hop, bool with_data) {
-  const auto f =
-      std::find_if(foreign_.begin(), foreign_.end(), [&hop](const Foreign& x) { return &x.hop == &hop; });
-  Request& r = *hop.request;
+void ForeignPayloads::answer(Request& r, bool with_data) {
+  const auto f = std::find_if(foreign_.begin(), foreign_.end(), [&r](const Foreign& x) {
+    return static_cast<const SocketHop*>(&x) == r.carried;
+  });
   f->payload.answer(r, with_data);
-  hop.leave();
+  f->leave();
   pool_.release(&r);
   foreign_.erase(f);
 }

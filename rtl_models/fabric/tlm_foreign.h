@@ -48,13 +48,17 @@ class ForeignPayloads {
   [[nodiscard]] Request* adopt(tlm::tlm_generic_payload& payload, const TakenCommands& taken, bool with_data);
   /// Whether `r` stands for a foreign payload.
   [[nodiscard]] bool made(const Request& r) const { return r.maker == this; }
-  /// Moves the answer of `hop.request` into its payload, and ends the request. Pre: it was adopted.
-  void answer(SocketHop& hop, bool with_data);
+  /// The payload that `r` stands for. Pre: made(r), and it is not answered.
+  [[nodiscard]] static tlm::tlm_generic_payload& payload_of(const Request& r) {
+    return static_cast<Foreign*>(static_cast<SocketHop*>(r.carried))->payload.payload();
+  }
+  /// Moves the answer of `r` into its payload, and ends the request. Pre: it was adopted.
+  void answer(Request& r, bool with_data);
 
  private:
   static constexpr std::uint64_t kForeignIds = std::uint64_t{1} << 63U;
-  struct Foreign {
-    SocketHop hop;
+  struct Foreign : SocketHop {
+    explicit Foreign(const ForeignPayload& asks) : payload(asks) {}
     ForeignPayload payload;
   };
   RequestPool& pool_;

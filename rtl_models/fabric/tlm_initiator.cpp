@@ -19,36 +19,50 @@ void InitiatorSocket::bind(base_target_socket_type& target) {
   tlm_initiator_socket::bind(target);
 }
 
-/// The other end, if the hop is to be direct: ours, of the same engine, and bound to nobody else. Else null.
-TargetSocket* InitiatorSocket::direct_target() {
+/// The other end, if it is ours, of the same engine, and bound to nobody else. Else null.
+TargetSocket* InitiatorSocket::peer() {
   auto* target = dynamic_cast<TargetSocket*>(get_base_port()[0]);
-  const bool direct = target != nullptr && &target->engine_ == &engine_ &&
-                      engine_.transport() == HopTransport::direct &&
-                      dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
-  return direct ? target : nullptr;
+  const bool ours = target != nullptr && &target->engine_ == &engine_ &&
+                    dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
+  return ours ? target : nullptr;
 }
 
 void InitiatorSocket::end_of_elaboration() {
   if (handed_over_) return;
-  TargetSocket* target = direct_target();
-  direct_ = target != nullptr;
+  TargetSocket* target = peer();
+  direct_ = target != nullptr && engine_.transport() == HopTransport::direct;
   if (direct_) {
     connect(out_, target->in_, target->request_);
     connect(target->out_, in_, response_);
     return;
   }
+  peer_ = target;
+  transactions_ = &engine_.transactions(target == nullptr);
+  number_ = transactions_->add_owner();
   out_.bind(static_cast<Carrier<RequestMessage>&>(*this));
   in_.bind(static_cast<Upstream&>(*this), response_, responder_);
-  engine_.keep_step(*this);
+  engine_.add_end(*this, target == nullptr);
+}
+
+/// A payload for `r`, which leaves in cycle `t`.
+Transaction& InitiatorSocket::take(Cycle t, Request& r) {
+  Transaction& x = transactions_->take(t);
+  x.owner = number_;
+  x.shown = peer_ == nullptr;
+  x.state = Transaction::State::asked;
+  x.at = t;
+  x.describe(r, with_data_);
+  x.enter(r);
+  return x;
+}
+
+/// Where nobody else knows a payload, it can be used again at once: the host's caches hold it.
+void InitiatorSocket::give_back(Transaction& x, Cycle from) {
+  transactions_->give_back(x, peer_ != nullptr ? 0 : from);
 }
 
 Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
-  Transaction& x = engine_.transactions().take(t);
-  x.owner = this;
-  x.begun = t;
-  x.answered = false;
-  x.describe(*message.request, with_data_);
-  x.hop.enter(*message.request);
+  Transaction& x = take(t, *message.request);
   ++in_flight_;
   calling_ = unended_ = &x;
   free_after_call_ = kNever;
@@ -77,23 +91,20 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
 }
 
 void InitiatorSocket::perform(const RequestMessage& message, Cycle& at) {
-  Transaction& x = engine_.transactions().take(at);
-  x.owner = this;
-  x.describe(*message.request, with_data_);
-  x.hop.enter(*message.request);
+  Transaction& x = take(at, *message.request);
   // Local time runs ahead of SystemC's, or behind it after a wait() of somebody else's.
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
   sc_core::sc_time delay = std::max(engine_.tick_of(at), now) - now;
   (*this)->b_transport(x.payload, delay);
   at = std::max(at, engine_.cycle_of(sc_core::sc_time_stamp() + delay));
   take_answer(x);
-  x.hop.leave();
-  engine_.transactions().give_back(x, 0);
+  x.leave();
+  give_back(x, 0);
 }
 
 /// The request channel is free from cycle c on, but not in the cycle of the request itself.
 void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
-  const Cycle free = std::max(c, x.begun + 1);
+  const Cycle free = std::max(c, x.at + 1);
   unended_ = nullptr;
   if (calling_ == &x) {
     free_after_call_ = free;
@@ -105,8 +116,8 @@ void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
 
 tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                     sc_core::sc_time& delay) {
-  Transaction* x = engine_.transactions().find(payload);
-  if (x == nullptr || x->owner != this) {
+  Transaction* x = transactions_->find(payload);
+  if (x == nullptr || x->owner != number_) {
     protest(*this, "nb_transport_bw was called with a payload that is not in flight here");
     return tlm::TLM_COMPLETED;
   }
@@ -142,14 +153,18 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
   }
   phase = tlm::END_RESP;
   delay = engine_.start_of(in_free_) - sc_core::sc_time_stamp();
-  engine_.transactions().give_back(*x, in_free_);
+  give_back(*x, in_free_);
   return tlm::TLM_UPDATED;
 }
 
 /// Whether the answer to `x` is the first.
 bool InitiatorSocket::begin_answer(Transaction& x) {
-  if (x.answered) protest(*this, "a second response to one request");
-  return !std::exchange(x.answered, true);
+  if (x.state == Transaction::State::asked) {
+    x.state = Transaction::State::answered;
+    return true;
+  }
+  protest(*this, "a second response to one request");
+  return false;
 }
 
 /// Puts what waits into the response channel, as far as it is known when that is free.
@@ -160,7 +175,7 @@ void InitiatorSocket::begin_waiting() {
     const Cycle t = std::max(w.at, in_free_);
     enter(*w.transaction, t);
     if (w.completed) {
-      engine_.transactions().give_back(*w.transaction, t + 1);
+      give_back(*w.transaction, t + 1);
     } else if (in_free_ == kNever) {
       begun_ = w.transaction;
     } else {
@@ -171,16 +186,18 @@ void InitiatorSocket::begin_waiting() {
 
 void InitiatorSocket::enter(Transaction& x, Cycle t) {
   take_answer(x);
-  Request* r = x.hop.request;
-  x.hop.leave();
-  x.extension.request = nullptr;
+  Request* r = x.request;
+  x.leave();
+  x.state = Transaction::State::entered;
+  if (x.shown) x.extension.request = nullptr;
   --in_flight_;
   in_free_ = in_.begin(t, {r});
   engine_.wake();
 }
 
 void InitiatorSocket::take_answer(Transaction& x) {
-  Request& r = *x.hop.request;
+  if (x.taken) return;
+  Request& r = *x.request;
   if (x.extension.accepted) {
     const Request* answered = x.extension.request;
     if (answered == nullptr || answered == &r) return;
@@ -197,7 +214,7 @@ void InitiatorSocket::take_answer(Transaction& x) {
             "the target does not take atomics and cache maintenance: it must act on the payload's extension "
             "and set `accepted` there");
   }
-  if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.data.data(), r.sectors);
+  if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.bytes.data.data(), r.sectors);
 }
 
 void InitiatorSocket::note_refusal(const Transaction& x) {
@@ -235,7 +252,7 @@ void InitiatorSocket::call_end_response(Transaction& x, Cycle c) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = engine_.start_of(c) - sc_core::sc_time_stamp();
   static_cast<void>((*this)->nb_transport_fw(x.payload, phase, delay));
-  engine_.transactions().give_back(x, c);
+  give_back(x, c);
 }
 
 }  // namespace warpline

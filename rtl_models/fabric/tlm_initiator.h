@@ -70,10 +70,12 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
 
  private:
   friend class TargetSocket;
-  [[nodiscard]] TargetSocket* direct_target();
+  [[nodiscard]] TargetSocket* peer();
   void end_of_elaboration() override;
 
   // Requests leave.
+  [[nodiscard]] Transaction& take(Cycle t, Request& r);
+  void give_back(Transaction& x, Cycle from);
   Cycle begin(Cycle t, const RequestMessage& message) override;
   void perform(const RequestMessage& message, Cycle& at) override;
   void request_ended(const Transaction& x, Cycle c);
@@ -95,6 +97,8 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override;
+  [[nodiscard]] const Component* receiver() const override;
+  [[nodiscard]] const Component* sender() const override { return receiver(); }
 
   /// A response that waits for a credit.
   struct Waiting {
@@ -109,6 +113,9 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
   ClockDomain responder_;
   bool with_data_ = true;
   bool direct_ = false;
+  const TargetSocket* peer_ = nullptr;       ///< the other end, where it is ours and the hop is not direct
+  TransactionPool* transactions_ = nullptr;  ///< where payloads come from
+  std::uint32_t number_ = 0;                 ///< as their owner
   bool handed_over_ = false;
   std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;
   std::string bound_to_;  ///< name of the target socket; empty where it is bound otherwise

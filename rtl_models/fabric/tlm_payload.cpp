@@ -38,32 +38,37 @@ void Transaction::describe(const Request& r, bool with_data) {
   address = r.line.value + first;
   command = payload.get_command();
   payload.set_address(address);
-  payload.set_data_ptr(&data[first]);
+  payload.set_data_ptr(&bytes.data[first]);
   payload.set_data_length(end - first);
   payload.set_streaming_width(end - first);
   if (!moves_bytes) return;
-  const ByteMask bytes = r.command == Command::write ? r.bytes : ByteMask::of_sectors(r.sectors);
-  if (with_data && r.command == Command::write) copy_masked(data.data(), r.data.data(), bytes);
+  const ByteMask moved = r.command == Command::write ? r.bytes : ByteMask::of_sectors(r.sectors);
+  if (with_data && r.command == Command::write) copy_masked(bytes.data.data(), r.data.data(), moved);
   ByteMask span;
   span.set(first, end - first);
-  if ((bytes & span) == span) return;
-  for (unsigned i = first; i < end; ++i) enables[i] = bytes.test(i) ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
-  payload.set_byte_enable_ptr(&enables[first]);
+  if ((moved & span) == span) return;
+  for (unsigned i = first; i < end; ++i)
+    bytes.enables[i] = moved.test(i) ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+  payload.set_byte_enable_ptr(&bytes.enables[first]);
   payload.set_byte_enable_length(end - first);
 }
 
 TransactionPool::~TransactionPool() {
-  const std::size_t side_by_side = std::min(made_, kSideBySide);
-  for (std::size_t i = 0; i < side_by_side; ++i)
-    reinterpret_cast<Transaction*>(arena_->at(i * sizeof(Transaction)))->~Transaction();
+  for (std::size_t i = 0; i < std::min(made_, kSideBySide); ++i) side_by_side(i)->~Transaction();
 }
 
 Transaction& TransactionPool::make() {
   auto& memory = static_cast<tlm::tlm_mm_interface&>(*this);
   const std::size_t i = made_++;
-  if (i >= kSideBySide) return others_.emplace_back(memory);
-  if (arena_ == nullptr) arena_ = std::make_unique<MemoryImage>(kSideBySide * sizeof(Transaction));
-  return *new (arena_->at(i * sizeof(Transaction))) Transaction(memory);
+  if (i >= kSideBySide) return others_.emplace_back(memory).transaction;
+  if (arena_ == nullptr) {
+    arena_ = std::make_unique<MemoryImage>(kSideBySide * sizeof(Transaction));
+    bytes_ = std::make_unique<MemoryImage>(kSideBySide * sizeof(PayloadBytes));
+  }
+  auto* bytes = new (bytes_->at(i * sizeof(PayloadBytes))) PayloadBytes;
+  auto* t = new (side_by_side(i)) Transaction(memory, *bytes);
+  payload_offset_ = reinterpret_cast<const char*>(&t->payload) - reinterpret_cast<const char*>(t);
+  return *t;
 }
 
 Transaction* TransactionPool::find(tlm::tlm_generic_payload& payload) const {
@@ -71,16 +76,16 @@ Transaction* TransactionPool::find(tlm::tlm_generic_payload& payload) const {
   const auto at = reinterpret_cast<std::uintptr_t>(&payload);
   const auto arena = arena_ == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(arena_->at(0));
   if (at - arena < std::min(made_, kSideBySide) * sizeof(Transaction)) {
-    t = reinterpret_cast<Transaction*>(arena + (at - arena) / sizeof(Transaction) * sizeof(Transaction));
+    t = side_by_side((at - arena) / sizeof(Transaction));
   } else if (const auto* extension = payload.get_extension<RequestExtension>(); extension != nullptr) {
     t = extension->transaction;
   }
-  return t != nullptr && &t->payload == &payload && t->hop.request != nullptr ? t : nullptr;
+  return t != nullptr && &t->payload == &payload && t->request != nullptr ? t : nullptr;
 }
 
 Transaction& TransactionPool::take(Cycle now) {
-  for (; !ripening_.empty() && ripening_.front()->free_from <= now; ripening_.pop_front())
-    free_.push_back(ripening_.front());
+  for (; !ripening_.empty() && ripening_.front().from <= now; ripening_.pop_front())
+    free_.push_back(ripening_.front().transaction);
   Transaction* t = nullptr;
   if (free_.empty()) {
     t = &make();
@@ -93,16 +98,21 @@ Transaction& TransactionPool::take(Cycle now) {
 }
 
 void TransactionPool::give_back(Transaction& transaction, Cycle from) {
-  transaction.free_from = from;
-  transaction.owner = nullptr;
-  transaction.hop.request = nullptr;
-  transaction.extension.request = nullptr;
+  transaction.at = from;
+  transaction.owner = 0;
+  transaction.request = nullptr;
+  if (transaction.shown) transaction.extension.request = nullptr;
   transaction.payload.release();
 }
 
 void TransactionPool::free(tlm::tlm_generic_payload* payload) {
-  payload->reset();  // extensions that others have added go
-  ripening_.push_back(payload->get_extension<RequestExtension>()->transaction);
+  auto* t = reinterpret_cast<Transaction*>(reinterpret_cast<char*>(payload) - payload_offset_);
+  if (t->shown) payload->reset();  // extensions that others have added go
+  if (t->at == 0) {
+    free_.push_back(t);
+  } else {
+    ripening_.push_back({t->at, t});
+  }
 }
 
 }  // namespace warpline

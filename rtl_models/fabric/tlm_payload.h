@@ -49,13 +49,13 @@ class RequestExtension final : public tlm::tlm_extension<RequestExtension> {
 /// A request on a socket: what its `carried` points to while it is between the two ends of a hop.
 /// Requests pass several hops at once, so each remembers the one before.
 struct SocketHop {
-  tlm::tlm_generic_payload* payload = nullptr;
   Request* request = nullptr;
   void* outer = nullptr;  ///< `carried` of the hop the request came by
   bool returned = false;  ///< the target's end, if it is ours, has sent the response
+  bool taken = false;     ///< the target's end is ours, and works on `request` itself
 
   void enter(Request& r) {
-    returned = false;
+    returned = taken = false;
     request = &r;
     outer = r.carried;
     r.carried = this;
@@ -63,24 +63,36 @@ struct SocketHop {
   void leave() { request->carried = outer; }
 };
 
-/// A payload of ours, with all it points to. It belongs to the initiator's end of one hop from
-/// BEGIN_REQ until its END_RESP takes effect.
-struct alignas(64) Transaction {
-  // What every phase reads comes first; bytes and enables are touched where they are carried.
-  SocketHop hop;
-  const void* owner = nullptr;  ///< the initiator's end
-  std::uint64_t address = 0;
-  Cycle begun = 0;
-  Cycle free_from = 0;  ///< when it may be used again
-  tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
-  bool answered = false;  ///< its response has begun
-  tlm::tlm_generic_payload payload;
-  RequestExtension extension;
+/// What the pointers of a payload of ours point to; written only where bytes are carried.
+struct PayloadBytes {
   std::array<std::uint8_t, kLineBytes> data{};
   std::array<std::uint8_t, kLineBytes> enables{};
+};
 
-  explicit Transaction(tlm::tlm_mm_interface& memory) : payload(&memory) {
-    hop.payload = &payload;
+/// A payload of ours, with all it points to. It belongs to the initiator's end of one hop from
+/// BEGIN_REQ until its END_RESP takes effect.
+///
+/// A request may be under way for long, and by the time of its response the host's caches have lost it. So
+/// what a response needs lies side by side: the hop with the front of the payload, where the response status
+/// is, and the payload's count of references with what follows it.
+struct alignas(64) Transaction : SocketHop {
+  enum class State : std::uint8_t {
+    asked,
+    answered,  ///< its response has begun
+    entered,   ///< that is in the initiator's port: the payload stands for nothing any more
+  };
+  State state = State::asked;
+  bool shown = true;        ///< modules of other people's may know the payload
+  std::uint32_t owner = 0;  ///< the initiator's end, by its number; 0: nobody
+  tlm::tlm_generic_payload payload;
+  /// When the request began; of one that was given back, when it may be used again.
+  Cycle at = 0;
+  std::uint64_t address = 0;
+  PayloadBytes& bytes;
+  tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+  RequestExtension extension;
+
+  Transaction(tlm::tlm_mm_interface& memory, PayloadBytes& holds) : payload(&memory), bytes(holds) {
     extension.transaction = this;
     payload.set_extension(&extension);
   }
@@ -99,9 +111,11 @@ struct alignas(64) Transaction {
 /// Recycles transactions, none before its time.
 class TransactionPool final : private tlm::tlm_mm_interface {
  public:
+  /// A number for one more initiator's end.
+  [[nodiscard]] std::uint32_t add_owner() { return ++owners_; }
   /// One that is free in cycle `now`.
   [[nodiscard]] Transaction& take(Cycle now);
-  /// Hands one back for use from cycle `from` on. Whoever else holds a reference keeps it longer.
+  /// Hands one back for use from cycle `from` on; 0: at once. Whoever else holds a reference keeps it longer.
   void give_back(Transaction& transaction, Cycle from);
   /// The transaction in flight that a payload belongs to, of whatever pool; null if it is none of ours.
   [[nodiscard]] Transaction* find(tlm::tlm_generic_payload& payload) const;
@@ -112,25 +126,39 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   ~TransactionPool() override;
   /// Calls visit(const Transaction&) for each of `owner`.
   template <class F>
-  void for_each_of(const void* owner, F&& visit) const {
+  void for_each_of(std::uint32_t owner, F&& visit) const {
     const auto one = [&](const Transaction& t) {
       if (t.owner == owner) visit(t);
     };
-    for (std::size_t i = 0; i < std::min(made_, kSideBySide); ++i)
-      one(*reinterpret_cast<const Transaction*>(arena_->at(i * sizeof(Transaction))));
-    for (const Transaction& t : others_) one(t);
+    for (std::size_t i = 0; i < std::min(made_, kSideBySide); ++i) one(*side_by_side(i));
+    for (const Other& o : others_) one(o.transaction);
   }
 
  private:
   /// Transactions side by side, so that an address tells that a payload is one: a look at its
   /// extensions would cost a miss in the host's caches. More than these live anywhere.
   static constexpr std::size_t kSideBySide = std::size_t{1} << 17U;
+  struct Other {
+    explicit Other(tlm::tlm_mm_interface& memory) : transaction(memory, bytes) {}
+    PayloadBytes bytes;
+    Transaction transaction;
+  };
+  struct Ripening {
+    Cycle from;
+    Transaction* transaction;
+  };
   void free(tlm::tlm_generic_payload* payload) override;
   [[nodiscard]] Transaction& make();
+  [[nodiscard]] Transaction* side_by_side(std::size_t i) const {
+    return reinterpret_cast<Transaction*>(arena_->at(i * sizeof(Transaction)));
+  }
+  std::uint32_t owners_ = 0;
   std::unique_ptr<MemoryImage> arena_;  ///< of kSideBySide transactions, reserved when first needed
-  std::deque<Transaction> others_;
+  std::unique_ptr<MemoryImage> bytes_;  ///< theirs
+  std::deque<Other> others_;
   std::size_t made_ = 0;
-  std::deque<Transaction*> ripening_;  ///< given back, in the order in which they were
+  std::ptrdiff_t payload_offset_ = 0;  ///< in a transaction
+  std::deque<Ripening> ripening_;      ///< given back, in the order in which they were
   std::vector<Transaction*> free_;     ///< of those, whose time has come: the last one is used first
 };
 

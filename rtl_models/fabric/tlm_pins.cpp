@@ -10,7 +10,7 @@ PinEnd::PinEnd(const sc_core::sc_module_name& name, EngineModule& engine, PinWir
       driver_("driver", engine, sending, *this),
       sampler_("sampler", engine, receiving, *this),
       with_data_(with_data) {
-  engine.keep_step(*this);
+  engine.add_end(*this, true);
 }
 
 void PinEnd::start_of_simulation() {

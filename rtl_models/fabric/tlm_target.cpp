@@ -23,10 +23,13 @@ TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMes
 void TargetSocket::end_of_elaboration() {
   if (handed_over_) return;
   auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
-  if (initiator != nullptr && initiator->direct_target() == this) return;  // that end connects the ports
+  if (initiator != nullptr && initiator->peer() == this) {
+    if (engine_.transport() == HopTransport::direct) return;  // that end connects the ports
+    peer_ = initiator;
+  }
   in_.bind(static_cast<Upstream&>(*this), request_, requester_);
   out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
-  engine_.keep_step(*this);
+  engine_.add_end(*this, peer_ == nullptr);
 }
 
 tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -66,8 +69,8 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
   enter();
   if (unended_.end == kNever) return tlm::TLM_ACCEPTED;
   // Announced at once, unless the request's own response might come first: a block may answer in the tick in
-  // which it pops.
-  if (unended_.end > in_.newest_arrival()) {
+  // which it pops. Where the other end is ours, that is told by both what matters, in whatever order.
+  if (peer_ == nullptr && unended_.end > in_.newest_arrival()) {
     announce_at_end();
     return tlm::TLM_ACCEPTED;
   }
@@ -84,7 +87,13 @@ void TargetSocket::enter() {
   engine_.wake();
 }
 
+/// Has the END_REQ of the unended request sent when it takes effect. Not before, as its response may begin in
+/// this very tick; but our own initiators are told at once, as they may be ticked ahead of time.
 void TargetSocket::announce_at_end() {
+  if (peer_ != nullptr) {
+    announce_end();
+    return;
+  }
   engine_.at_start_of(unended_.end, [this, p = unended_.payload, c = unended_.end] {
     if (unended_.payload == p && unended_.end == c) announce_end();
   });
@@ -99,7 +108,7 @@ void TargetSocket::end(Cycle c) {
     return;
   }
   unended_.end = c;
-  announce_at_end();  // not at once: its response may begin in this very tick
+  announce_at_end();
 }
 
 /// Sends the END_REQ of the unended request. Pre: its end is known.
@@ -114,10 +123,10 @@ void TargetSocket::announce_end() {
 
 /// The request of ours that a payload is, or null: it is to be read as somebody else's.
 Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
-  Transaction* x = engine_.transactions().find(payload);
-  if (x == nullptr || !x->is_as_described() || !taken_.take(x->hop.request->command)) return nullptr;
-  x->extension.accepted = true;
-  return x->hop.request;
+  Transaction* x = engine_.transactions(peer_ == nullptr).find(payload);
+  if (x == nullptr || !x->is_as_described() || !taken_.take(x->request->command)) return nullptr;
+  x->taken = x->extension.accepted = true;
+  return x->request;
 }
 
 /// The request a payload stands for; null if it is answered already: the payload says how.
@@ -128,19 +137,20 @@ Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
 
 Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   Request& r = *message.request;
-  auto& hop = *static_cast<SocketHop*>(r.carried);
-  tlm::tlm_generic_payload& payload = *hop.payload;
+  const bool foreign = foreign_.made(r);
+  auto* own = foreign ? nullptr : static_cast<Transaction*>(static_cast<SocketHop*>(r.carried));
+  tlm::tlm_generic_payload& payload = foreign ? ForeignPayloads::payload_of(r) : own->payload;
   if (unended_.payload == &payload) {
     // BEGIN_RESP says END_REQ too; one of ours hears when the channel is really free.
-    if (Transaction* x = engine_.transactions().find(payload); x != nullptr)
+    if (Transaction* x = foreign ? engine_.transactions(peer_ == nullptr).find(payload) : own; x != nullptr)
       x->extension.request_end = unended_.end;
     unended_ = {};
   }
-  if (foreign_.made(r)) {
+  if (foreign) {
     unended_response_foreign_ = payload.has_mm();
-    foreign_.answer(hop, with_data_);
+    foreign_.answer(r, with_data_);
   } else {
-    hop.returned = true;
+    own->returned = true;
     answer(r, payload);
   }
   calling_ = true;

@@ -8,6 +8,8 @@
 
 namespace warpline {
 
+class InitiatorSocket;
+
 /// The part of a module that knows no time: debug access and direct memory access.
 class UntimedAccess {
  public:
@@ -89,6 +91,8 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override;
+  [[nodiscard]] const Component* receiver() const override;
+  [[nodiscard]] const Component* sender() const override { return receiver(); }
 
   EngineModule& engine_;
   In<RequestMessage>& in_;
@@ -97,6 +101,7 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   UntimedAccess& untimed_;
   ClockDomain requester_;
   bool with_data_ = true;
+  const InitiatorSocket* peer_ = nullptr;  ///< the other end, where it is ours and the hop is not direct
   bool handed_over_ = false;
   bool hints_ = false;
   bool granted_ = false;  ///< direct memory access, since it was taken back last

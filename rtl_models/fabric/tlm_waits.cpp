@@ -15,6 +15,14 @@ std::string InitiatorSocket::other_side() const {
   return bound_to_.empty() ? name_of_bound(bound, *this) : bound_to_;
 }
 
+const Component* InitiatorSocket::receiver() const {
+  return peer_ != nullptr ? &peer_->in_.owner() : nullptr;
+}
+
+const Component* TargetSocket::receiver() const {
+  return peer_ != nullptr ? &peer_->out_.owner() : nullptr;
+}
+
 std::string TargetSocket::other_side() const {
   const tlm::tlm_bw_transport_if<>* bound = get_base_port()[0];
   const auto* initiator = dynamic_cast<const InitiatorSocket*>(bound);
@@ -43,18 +51,18 @@ void PinInitiator::in_flight(std::vector<InFlight>& rows) const {
 }
 
 void InitiatorSocket::in_flight(std::vector<InFlight>& rows) const {
+  if (transactions_ == nullptr) return;
   const std::string other = other_side();
   for (const Waiting& w : waiting_)
-    rows.emplace_back(*w.transaction->hop.request, name(), name(),
-                      "room at " + in_.path() + " for the answer",
+    rows.emplace_back(*w.transaction->request, name(), name(), "room at " + in_.path() + " for the answer",
                       std::vector<std::string>{in_.owner().name()});
-  engine_.transactions().for_each_of(this, [&](const Transaction& x) {
+  transactions_->for_each_of(number_, [&](const Transaction& x) {
     // Once the answer has entered, the payload stands for nothing. Until then a request that the target has
     // taken itself is listed wherever that has it, unless it is on its way back through foreign modules.
-    if (x.extension.request == nullptr || (x.extension.accepted && !x.hop.returned)) return;
+    if (x.state == Transaction::State::entered || (x.extension.accepted && !x.returned)) return;
     const auto waits = [&x](const Waiting& w) { return w.transaction == &x; };
     if (std::any_of(waiting_.begin(), waiting_.end(), waits)) return;
-    rows.emplace_back(*x.hop.request, name(), std::string(name()) + " to " + other, "the answer of " + other,
+    rows.emplace_back(*x.request, name(), std::string(name()) + " to " + other, "the answer of " + other,
                       std::vector<std::string>{other});
   });
 }

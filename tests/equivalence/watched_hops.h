@@ -55,14 +55,14 @@ class WatchedHops final : public HopMaker {
     Probe(Out<M>& out, In<M>& in, const ChannelParameters& parameters, EndRule rule)
         : out_(out), in_(in), width_(parameters.width), rule_(rule) {
       out.bind(static_cast<Carrier<M>&>(*this));
-      in.bind(static_cast<Upstream&>(*this), parameters, sender());
+      in.bind(static_cast<Upstream&>(*this), parameters, sender_clock());
     }
     Cycle begin(Cycle t, const M& message) override {
       Passage& p = log_.emplace_back();
       p.id = message.request->id;
       const unsigned n = message.beats(width_);
-      for (unsigned i = 0; i < n; ++i) p.beats.push_back(sender().after(t, i));
-      wire_free_ = sender().after(t, n);
+      for (unsigned i = 0; i < n; ++i) p.beats.push_back(sender_clock().after(t, i));
+      wire_free_ = sender_clock().after(t, n);
       const Cycle free = in_.begin(t, message);
       p.arrived = in_.newest_arrival();
       return free == kNever ? kNever : heard(t, free);
@@ -74,9 +74,9 @@ class WatchedHops final : public HopMaker {
     [[nodiscard]] const ChannelLog& log() const { return log_; }
 
    private:
-    [[nodiscard]] const ClockDomain& sender() const { return out_.owner().domain(); }
+    [[nodiscard]] const ClockDomain& sender_clock() const { return out_.owner().domain(); }
     Cycle heard(Cycle now, Cycle free) {
-      return log_.back().end = rule_({now, wire_free_, free, sender(), in_.owner().domain()});
+      return log_.back().end = rule_({now, wire_free_, free, sender_clock(), in_.owner().domain()});
     }
     Out<M>& out_;
     In<M>& in_;

@@ -182,7 +182,7 @@ TEST(LooseAccess, RandomTrafficReadsWhatItWrote) {
     EXPECT_GT(counters["l1.writebacks"], 100U);
     EXPECT_GT(counters["l20.sysmem_writebacks"], 10U);
     EXPECT_EQ(r.netlist.subsystem.engine.engine().pool().in_use(), 0U);
-    EXPECT_EQ(r.netlist.subsystem.engine.transactions().in_use(), 0U);
+    EXPECT_EQ(r.netlist.subsystem.engine.transactions_in_use(), 0U);
     EXPECT_TRUE(r.netlist.subsystem.engine.engine().quiescent());
   }
 }

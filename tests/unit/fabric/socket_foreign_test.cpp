@@ -115,7 +115,7 @@ TEST(SocketForeign, TargetsMayAnswerInEveryLegalWay) {
         ASSERT_EQ(a.data[b], b >= i / 2 && b < i / 2 + 40 ? i / 2 + 1 : 0) << "item " << i << " byte " << b;
       }
     }
-    EXPECT_EQ(t.engine.transactions().in_use(), 0U);
+    EXPECT_EQ(t.engine.transactions_in_use(), 0U);
     EXPECT_EQ(t.engine.engine().pool().in_use(), 0U);
   }
 }
