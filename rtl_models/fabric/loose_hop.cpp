@@ -23,7 +23,9 @@ void LooseHop::set_loose(bool loose) {
 
 Cycle LooseHop::begin(Cycle t, const RequestMessage& message) {
   Cycle at = t;
-  const unsigned beats = message.beats(in_.parameters().width);
+  // What lies behind a carrier does not say how wide its wires are: as wide as the way back.
+  const In<RequestMessage>* direct = binding_.direct;
+  const unsigned beats = message.beats((direct != nullptr ? direct->parameters() : in_.parameters()).width);
   binding_.perform(message, at);
   due_.push({at, order_++, message.request});
   wake(std::max(at, t + 1));
