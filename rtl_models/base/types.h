@@ -42,6 +42,11 @@ inline constexpr SectorMask kAllSectors = 0xF;
 constexpr unsigned sector_count(SectorMask mask) {
   return static_cast<unsigned>(0x4332322132212110ULL >> ((mask & kAllSectors) * 4U)) & 0xFU;
 }
+/// The sectors that `bytes` bytes from `offset` of a line touch. Pre: bytes > 0, offset + bytes <= 128.
+constexpr SectorMask sectors_of(unsigned offset, unsigned bytes) {
+  return static_cast<SectorMask>((2U << ((offset + bytes - 1) / kSectorBytes)) -
+                                 (1U << (offset / kSectorBytes)));
+}
 /// Bit n stands for lane n of a warp.
 using LaneMask = std::uint32_t;
 /// The number of lanes in `mask`.

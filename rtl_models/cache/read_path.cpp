@@ -10,41 +10,35 @@ ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool 
       misses_(miss_registers),
       homes_(with_data ? tags_.lines() : 0) {}
 
-ReadOutcome ReadPath::read(Request& r) {
-  ReadOutcome out;
+void ReadPath::miss(Request& r, std::uint32_t index, ReadOutcome& out) {
   const std::uint64_t number = line_number(r.virtual_line);
-  const std::uint32_t index = tags_.find(number, number);
-  const bool present = index != TagArray::kAbsent;
-  if (present) out.hits = tags_.state(index).valid_sectors() & r.sectors;
   const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
-  if (missing != 0) {
-    out.kind = ReadOutcome::Kind::wait;
-    out.entry = misses_.find(number);
-    if (out.entry == MissTable::kNone) {
-      if (misses_.full()) return {ReadOutcome::Kind::stall, 0, 0, MissTable::kNone};
-      out.entry = misses_.allocate(number);
-      misses_[out.entry].local = r.local;
+  out.entry = misses_.find(number);
+  if (out.entry == MissTable::kNone) {
+    if (misses_.full()) {
+      out.kind = ReadOutcome::Kind::stall;
+      return;
     }
-    MissTable::Entry& entry = misses_[out.entry];
-    out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
-    entry.pending |= missing;
-    entry.priority = joined(entry.priority, r.l1_priority);
-    r.missing = missing;
-    r.captured = false;
-    entry.waiters.push(&r);
+    out.entry = misses_.allocate(number);
+    misses_[out.entry].local = r.local;
   }
-  if (present) {
-    tags_.use(index, r.l1_priority);
-    if (const std::uint8_t* line = lines_.at(index); line != nullptr) {
-      copy_sectors(r.data.data(), line, out.hits);
-      if (missing != 0 && tags_.state(index).has_dirty) {
-        r.captured = true;
-        r.bytes = tags_.dirty(index) & ByteMask::of_sectors(missing);
-        copy_masked(r.data.data(), line, r.bytes);
-      }
-    }
-  }
-  return out;
+  MissTable::Entry& entry = misses_[out.entry];
+  out.kind = ReadOutcome::Kind::wait;
+  out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
+  entry.pending |= missing;
+  entry.priority = joined(entry.priority, r.l1_priority);
+  r.missing = missing;
+  r.captured = false;
+  entry.waiters.push(&r);
+  if (index == TagArray::kAbsent) return;
+  tags_.use(index, r.l1_priority);
+  const std::uint8_t* line = lines_.at(index);
+  if (line == nullptr) return;
+  copy_sectors(r.data.data(), line, out.hits);
+  if (!tags_.state(index).has_dirty) return;
+  r.captured = true;
+  r.bytes = tags_.dirty(index) & ByteMask::of_sectors(missing);
+  copy_masked(r.data.data(), line, r.bytes);
 }
 
 void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served) {

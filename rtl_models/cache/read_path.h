@@ -43,7 +43,22 @@ class ReadPath {
 
   /// Looks up `r.sectors` of `r.virtual_line`. On a hit the data is copied. Bytes that are dirty in
   /// a sector that misses are copied too and kept from the fill: they are newer than it.
-  ReadOutcome read(Request& r);
+  ReadOutcome read(Request& r) {
+    ReadOutcome out;
+    const std::uint64_t number = line_number(r.virtual_line);
+    const std::uint32_t index = tags_.find(number, number);
+    const bool present = index != TagArray::kAbsent;
+    if (present) out.hits = tags_.state(index).valid_sectors() & r.sectors;
+    if (out.hits != r.sectors) {
+      miss(r, index, out);
+      return out;
+    }
+    if (!present) return out;
+    tags_.use(index, r.l1_priority);
+    if (const std::uint8_t* line = lines_.at(index); line != nullptr)
+      copy_sectors(r.data.data(), line, r.sectors);
+    return out;
+  }
   /// The fetch with `fetched.token` has come back. Requests that need nothing more go to `served`,
   /// in arrival order. Returns the line that was replaced, if any.
   Evicted fill(const Request& fetched, RequestList& served);
@@ -74,6 +89,9 @@ class ReadPath {
   [[nodiscard]] std::uint64_t dead_fills() const { return dead_fills_; }
 
  private:
+  /// The rest of read(): `r` finds `out.hits` of its sectors, and not all, in its line at `index`, if that is
+  /// not kAbsent.
+  void miss(Request& r, std::uint32_t index, ReadOutcome& out);
   void serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served);
   void install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted);
 

@@ -66,17 +66,20 @@ void ForeignPayload::describe(Request& r, RequestPool& pool, bool with_data) {
     return;
   }
   r.command = p.is_read() ? Command::read : Command::write;
-  r.bytes = {};
   const bool moves = with_data && r.command == Command::write;
   if (p.get_byte_enable_ptr() == nullptr) {
+    r.sectors = sectors_of(offset_, p.get_data_length());
+    if (r.command == Command::read) return;
+    r.bytes = {};
     r.bytes.set(offset_, p.get_data_length());
     if (moves) std::memcpy(&r.data[offset_], p.get_data_ptr(), p.get_data_length());
-  } else {
-    for (unsigned i = 0; i < p.get_data_length(); ++i) {
-      if (!enabled(p, i)) continue;
-      r.bytes.set(offset_ + i, 1);
-      if (moves) r.data[offset_ + i] = p.get_data_ptr()[i];
-    }
+    return;
+  }
+  r.bytes = {};
+  for (unsigned i = 0; i < p.get_data_length(); ++i) {
+    if (!enabled(p, i)) continue;
+    r.bytes.set(offset_ + i, 1);
+    if (moves) r.data[offset_ + i] = p.get_data_ptr()[i];
   }
   r.sectors = r.bytes.sectors();
 }

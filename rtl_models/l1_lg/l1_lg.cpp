@@ -63,33 +63,28 @@ void L1Lg::prefetch_other_line(Request& r) {
   r.prefetch = r.prefetch & kAllSectors;
 }
 
-bool L1Lg::accept_read(Request& r) {
-  if (r.prefetch != 0 && !has_room_to_prefetch(r)) return false;
+L1Lg::Accepted L1Lg::accept_read(Request& r) {
+  if (r.prefetch != 0 && !has_room_to_prefetch(r)) return Accepted::no;
   if (!core_.serves(r)) {
     queue_out(&r);
     if (r.prefetch != 0) prefetch_other_line(r);
-    return true;
+    return Accepted::yes;
   }
   const ReadOutcome out = core_.read(r);
   switch (out.kind) {
-    case ReadOutcome::Kind::stall: return false;
-    case ReadOutcome::Kind::hit:
-      served_.push(&r);
-      ++served_count_;
-      return true;
-    case ReadOutcome::Kind::wait:
-      if (out.fetch != 0) {
-        Request* f = child_of(r, Command::read);
-        f->sectors = out.fetch;
-        f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
-        f->token = out.entry;
-        queue_out(f);
-        ++fetches_;
-        if (r.prefetch != 0) prefetch_other_line(r);
-      }
-      return true;
+    case ReadOutcome::Kind::stall: return Accepted::no;
+    case ReadOutcome::Kind::hit: return Accepted::answer;
+    case ReadOutcome::Kind::wait: break;
   }
-  return true;
+  if (out.fetch == 0) return Accepted::yes;
+  Request* f = child_of(r, Command::read);
+  f->sectors = out.fetch;
+  f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
+  f->token = out.entry;
+  queue_out(f);
+  ++fetches_;
+  if (r.prefetch != 0) prefetch_other_line(r);
+  return Accepted::yes;
 }
 
 void L1Lg::accept_write(Request& r) {
@@ -112,20 +107,18 @@ void L1Lg::accept_write(Request& r) {
     w->token = writes_.sent();
     queue_out(w);
   }
-  served_.push(&r);
-  ++served_count_;
 }
 
-bool L1Lg::accept(Request& r) {
+L1Lg::Accepted L1Lg::accept(Request& r) {
   switch (r.command) {
     case Command::read: return accept_read(r);
     case Command::write:
-    case Command::reduce: accept_write(r); return true;
+    case Command::reduce: accept_write(r); return Accepted::answer;
     case Command::atomic:
       core_.pass_atomic(r);
       r.epoch = writes_.sent();
       queue_out(&r);
-      return true;
+      return Accepted::yes;
     case Command::maintain:
       if ((r.maintenance & maintenance::kDrain) != 0) {
         writes_.drain(&r, drained_);
@@ -133,15 +126,14 @@ bool L1Lg::accept(Request& r) {
         drained_.push(&r);
       }
       advance_drained();
-      return true;
+      return Accepted::yes;
   }
-  return true;
+  return Accepted::yes;
 }
 
 void L1Lg::finish_maintenance(Request& r) {
   if ((r.maintenance & maintenance::kInvalidate) != 0) core_.invalidate_global();
-  served_.push(&r);
-  ++served_count_;
+  serve(&r);
 }
 
 void L1Lg::advance_drained() {
@@ -162,18 +154,14 @@ void L1Lg::handle_response(Request& r) {
       return;
     }
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, drained_);
-    served_.push(&r);
-    ++served_count_;
+    serve(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
     engine().pool().release(&r);  // a prefetch: nothing comes of it here
   } else if (r.command == Command::read) {
     --fetches_;
     RequestList now_served;
     write_back(core_.fill(r, now_served), r);
-    while (!now_served.empty()) {
-      served_.push(now_served.pop());
-      ++served_count_;
-    }
+    while (!now_served.empty()) serve(now_served.pop());
     engine().pool().release(&r);
   } else {
     writes_.acknowledged(r.token, drained_);
@@ -189,10 +177,13 @@ Cycle L1Lg::tick(Cycle now) {
     moved = true;
   }
   // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
-  if (served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now) &&
-      accept(*from_sm.front().request)) {
-    from_sm.pop(now);
-    moved = true;
+  if (served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now)) {
+    Request* r = from_sm.front().request;
+    if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
+      if (accepted == Accepted::answer) serve(r);
+      from_sm.pop(now);
+      moved = true;
+    }
   }
   if (served_count_ != 0 && to_sm.ready(now)) {
     to_sm.send(now, {served_.pop()});
@@ -210,9 +201,17 @@ Cycle L1Lg::tick(Cycle now) {
 }
 
 void L1Lg::perform(Request& r, Cycle& at) {
+  Accepted accepted = accept(r);
+  for (; accepted == Accepted::no; accepted = accept(r)) at = std::max(at, engine().wait_below());
+  if (accepted == Accepted::answer && outgoing_.empty()) return;  // answered at once: the usual case, a hit
   r.settled = false;
-  while (!accept(r)) at = std::max(at, engine().wait_below());
-  const Cycle sent = at;
+  if (accepted == Accepted::answer) serve(&r);
+  perform_outgoing(at);
+  at = wait_until_settled(r, at, engine());
+}
+
+/// Loosely timed: performs what is queued for the crossbar, sent in cycle `sent`, until nothing is.
+void L1Lg::perform_outgoing(Cycle sent) {
   settle(served_, served_count_, sent);
   while (!outgoing_.empty()) {
     Request* out = outgoing_.pop();
@@ -222,7 +221,6 @@ void L1Lg::perform(Request& r, Cycle& at) {
     settle(served_, served_count_, back);
     engine().wake_waiters();
   }
-  at = wait_until_settled(r, at, engine());
 }
 
 bool L1Lg::busy() const {

@@ -44,14 +44,24 @@ class L1Lg final : public Component, public LooseTarget {
   [[nodiscard]] const L1LgCounters& counters() const { return core_.counters(); }
 
  private:
+  enum class Accepted : std::uint8_t {
+    no,      ///< nothing happened: ask again
+    yes,     ///< its answer is among those served, or will be
+    answer,  ///< it can be answered, and it is for the caller to serve it
+  };
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
   /// SM's that only passes through keeps the SM's token and is told by its maker.
-  [[nodiscard]] bool accept(Request& r);
-  bool accept_read(Request& r);
+  [[nodiscard]] Accepted accept(Request& r);
+  [[nodiscard]] Accepted accept_read(Request& r);
+  void serve(Request* r) {
+    served_.push(r);
+    ++served_count_;
+  }
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
   void prefetch_other_line(Request& r);
   void accept_write(Request& r);
   void handle_response(Request& r);
+  void perform_outgoing(Cycle sent);
   void advance_drained();
   void finish_maintenance(Request& r);
   void write_back(const Evicted& evicted, const Request& cause);

@@ -26,33 +26,19 @@ void L1LgCore::settle_eviction(Evicted& evicted) {
   counters_.writeback_sectors += sector_count(evicted.dirty.sectors());
 }
 
-bool L1LgCore::serves(Request& r) {
-  if (r.local) return true;
-  const bool reread = r.cache_operator == CacheOperator::cv;
-  if (!r.no_l1 && !r.beyond_cta() && !reread) return true;
-  if (r.beyond_cta() || reread) path_.drop_line(line_number(r.virtual_line));
+void L1LgCore::forward(const Request& r) {
+  if (r.beyond_cta() || rereads(r)) path_.drop_line(line_number(r.virtual_line));
   counters_.forwarded_sectors += sector_count(r.sectors);
-  return false;
 }
 
-ReadOutcome L1LgCore::read(Request& r) {
-  const ReadOutcome out = path_.read(r);
-  if (out.kind == ReadOutcome::Kind::stall) return out;
+void L1LgCore::finish_read(Request& r, const ReadOutcome& out) {
   const unsigned sectors = sector_count(r.sectors);
-  if (out.kind == ReadOutcome::Kind::hit && !r.local) {
-    counters_.sector_accesses += sectors;
-    counters_.sector_hits += sectors;
-    counters_.load_sectors += sectors;
-    counters_.load_sector_hits += sectors;
-    return out;
-  }
   count_look_up(r, out.hits);
   counters_.load_sectors += sectors;
   counters_.load_sector_hits += sector_count(out.hits);
   counters_.fetched_sectors += sector_count(out.fetch);
   counters_.merged_sectors += sectors - sector_count(out.hits) - sector_count(out.fetch);
   if (r.local) finish_local_read(r, out);
-  return out;
 }
 
 void L1LgCore::finish_local_read(Request& r, const ReadOutcome& out) {

@@ -49,9 +49,25 @@ class L1LgCore {
 
   /// Whether a read is looked up here at all; if not it goes to L2 as it is, and has dropped the
   /// line on its way if it is strong beyond the CTA (R1) or `.cv`.
-  [[nodiscard]] bool serves(Request& r);
+  [[nodiscard]] bool serves(const Request& r) {
+    if (r.local || (!r.no_l1 && !r.beyond_cta() && !rereads(r))) return true;
+    forward(r);
+    return false;
+  }
   /// Pre: serves(r).
-  ReadOutcome read(Request& r);
+  ReadOutcome read(Request& r) {
+    const ReadOutcome out = path_.read(r);
+    if (out.kind == ReadOutcome::Kind::hit && !r.local) {
+      const unsigned sectors = sector_count(r.sectors);
+      counters_.sector_accesses += sectors;
+      counters_.sector_hits += sectors;
+      counters_.load_sectors += sectors;
+      counters_.load_sector_hits += sectors;
+    } else if (out.kind != ReadOutcome::Kind::stall) {
+      finish_read(r, out);
+    }
+    return out;
+  }
   /// A fetch came back; see ReadPath::fill.
   Evicted fill(const Request& fetched, RequestList& served);
   /// A prefetch for L2 has been sent.
@@ -81,6 +97,10 @@ class L1LgCore {
   [[nodiscard]] const MissTable& misses() const { return path_.misses(); }
 
  private:
+  [[nodiscard]] static bool rereads(const Request& r) { return r.cache_operator == CacheOperator::cv; }
+  void forward(const Request& r);
+  /// Counts a read that is local or a miss, and does what a local one asks for besides.
+  void finish_read(Request& r, const ReadOutcome& out);
   void count_look_up(const Request& r, SectorMask hits);
   void settle_eviction(Evicted& evicted);
   void finish_local_read(Request& r, const ReadOutcome& out);

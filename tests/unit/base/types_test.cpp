@@ -41,6 +41,16 @@ TEST(Types, SectorCount) {
   }
 }
 
+TEST(Types, SectorsOfAnExtent) {
+  for (unsigned offset = 0; offset < kLineBytes; ++offset) {
+    for (unsigned bytes = 1; offset + bytes <= kLineBytes; ++bytes) {
+      unsigned touched = 0;
+      for (unsigned i = offset; i < offset + bytes; ++i) touched |= 1U << (i / kSectorBytes);
+      ASSERT_EQ(sectors_of(offset, bytes), touched) << bytes << " bytes from " << offset;
+    }
+  }
+}
+
 TEST(Types, ExtentsCount) {
   EXPECT_EQ((Dim3{65535, 65535, 65535}.count()), 65535ULL * 65535 * 65535);
 }
