@@ -64,6 +64,12 @@ class TagArray {
       if (tags[w] == number) return base + w;
     return kAbsent;
   }
+  /// Has the host fetch what it will read beside the tags of a set, where the set is not in its caches.
+  void prefetch_states(std::uint64_t set_key) const {
+    constexpr std::uint32_t kStatesPerHostLine = 64 / sizeof(LineState);
+    const LineState* states = &states_[set_of(set_key) * ways_];
+    for (std::uint32_t w = 0; w < ways_; w += kStatesPerHostLine) __builtin_prefetch(states + w);
+  }
   /// Makes a present line the most recently used of its class.
   void touch(std::uint32_t index) { states_[index].used = ++clock_ & kClockMask; }
   /// A present line is accessed with this priority: it takes the class that the priority names, if any, and

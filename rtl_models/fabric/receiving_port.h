@@ -190,17 +190,17 @@ class alignas(64) In final : public PortBase {
   }
   [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
 
-  // What ready(), front() and pop() read comes first, in the first cache line.
+  // What ready(), front() and pop() read comes first, in the first cache line; the rest is in a second.
   std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
   unsigned head_ = 0, tail_ = 0, count_ = 0;
   ChannelParameters parameters_;
-  Arrivals* arrivals_ = nullptr;
   unsigned arrivals_port_ = 0;
+  Arrivals* arrivals_ = nullptr;
+  LooseTarget* loose_ = nullptr;
+  ClockDomain sender_domain_;
   Cycle wire_free_ = 0;
   Out<M>* sender_ = nullptr;
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
-  ClockDomain sender_domain_;
-  LooseTarget* loose_ = nullptr;
 };
 
 template <class M>

@@ -92,8 +92,14 @@ std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, Evict
     tags_.use(present, priority);
     return present;
   }
-  const EvictionClass eviction = tags_.admit(key(number), priority);
-  const std::uint32_t index = tags_.victim(key(number));
+  return new_line(number, line, priority, sink);
+}
+
+std::uint32_t L2Core::new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
+                               WriteBackSink& sink) {
+  const std::uint64_t set_key = key(number);
+  const EvictionClass eviction = tags_.admit(set_key, priority);
+  const std::uint32_t index = tags_.victim(set_key);
   if (tags_.present(index)) {
     ++counters_.evictions;
     clean(index, sink);
@@ -117,16 +123,14 @@ void L2Core::perform_in_vidmem(Request& r) {
   }
 }
 
-L2Outcome L2Core::miss(Request& r, SectorMask missing) {
+void L2Core::miss(Request& r, SectorMask missing, L2Outcome& out) {
   const std::uint64_t number = line_number(r.line);
-  L2Outcome out;
   out.entry = misses_.find(number);
   if (out.entry == MissTable::kNone) out.entry = misses_.allocate(number);
   MissTable::Entry& entry = misses_[out.entry];
   entry.priority = joined(entry.priority, r.l2_priority);
   out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
   entry.pending |= missing;
-  return out;
 }
 
 /// A read finds its line.
@@ -144,11 +148,13 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
     r.status = Status::address_error;
     return {};
   }
-  // The host fetches the bytes while the tags are looked up.
+  // The host fetches the bytes, and what a miss reads of the set, while the tags are looked up.
   const unsigned first = r.sectors == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(r.sectors));
   if (vidmem_ != nullptr) __builtin_prefetch(vidmem_->at(offset_in_aperture(r.line)) + kSectorBytes * first);
   const std::uint64_t number = line_number(r.line);
-  const std::uint32_t found = tags_.find(number, key(number));
+  const std::uint64_t set_key = key(number);
+  tags_.prefetch_states(set_key);
+  const std::uint32_t found = tags_.find(number, set_key);
   const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();
   const auto hits = static_cast<SectorMask>(valid & r.sectors);
   const auto missing = static_cast<SectorMask>(r.command == Command::write ? 0 : r.sectors & ~hits);
@@ -166,7 +172,7 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   }
   L2Outcome out;
   if (wanted != 0) {
-    out = miss(r, wanted);
+    miss(r, wanted, out);
     counters_.fetched_sectors += sector_count(out.fetch);
     counters_.prefetched_sectors += sector_count(static_cast<SectorMask>(out.fetch & ~missing));
     counters_.merged_sectors +=
@@ -194,7 +200,7 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
     } else {
       // A line that is there has its class and age from those who used it; a prefetch gives it none.
       std::uint32_t index = tags_.find(entry.number, key(entry.number));
-      if (index == TagArray::kAbsent) index = line_for(entry.number, fetched.line, entry.priority, sink);
+      if (index == TagArray::kAbsent) index = new_line(entry.number, fetched.line, entry.priority, sink);
       tags_.state(index).add_valid(fetched.sectors);
     }
     RequestList still;

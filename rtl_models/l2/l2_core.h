@@ -62,6 +62,10 @@ struct L2Outcome {
   Kind kind = Kind::done;
   SectorMask fetch = 0;                    ///< to be fetched from the line's memory
   std::uint16_t entry = MissTable::kNone;  ///< to be the fetch's token
+
+  /// Not trivial, so that it is returned in memory: for a register, compilers assemble it from bytes just
+  /// stored, which stalls the host longer than a look-up takes.
+  ~L2Outcome() {}  // NOLINT(modernize-use-equals-default): that would be trivial
 };
 
 /// A line to be written back.
@@ -125,8 +129,13 @@ class L2Core {
   void use(std::uint32_t index, const Request& r);
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
-  L2Outcome miss(Request& r, SectorMask missing);
+  /// Notes that `missing` is awaited: says in `out` what of it is to be fetched, for which entry.
+  void miss(Request& r, SectorMask missing, L2Outcome& out);
+  /// The index of the line, which is used, or else installed.
   std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
+                         WriteBackSink& sink);
+  /// Installs a line that is absent, and returns its index.
+  std::uint32_t new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                          WriteBackSink& sink);
   void clean(std::uint32_t index, WriteBackSink& sink);
   void drop_sysmem(std::uint32_t index);

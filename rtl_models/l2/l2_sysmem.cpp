@@ -75,7 +75,8 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
     }
   }
   if (missing == 0) return {};
-  L2Outcome out = miss(r, missing);
+  L2Outcome out;
+  miss(r, missing, out);
   out.kind = L2Outcome::Kind::wait;
   counters_.sysmem_fetched_sectors += sector_count(out.fetch);
   r.missing = missing;
