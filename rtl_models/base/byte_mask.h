@@ -47,10 +47,10 @@ struct ByteMask {
   }
   /// All bytes of the sectors in `mask`.
   static constexpr ByteMask of_sectors(SectorMask mask) {
-    ByteMask b;
-    for (unsigned s = 0; s < kSectorsPerLine; ++s)
-      if ((mask >> s) & 1U) b.set(s * kSectorBytes, kSectorBytes);
-    return b;
+    const auto pair = [](unsigned m) {
+      return (m & 1U) * std::uint64_t{0xFFFFFFFF} | (m >> 1U & 1U) * std::uint64_t{0xFFFFFFFF00000000};
+    };
+    return {pair(mask), pair(mask >> 2U)};
   }
   friend constexpr ByteMask operator|(ByteMask a, ByteMask b) { return {a.low | b.low, a.high | b.high}; }
   friend constexpr ByteMask operator&(ByteMask a, ByteMask b) { return {a.low & b.low, a.high & b.high}; }

@@ -34,7 +34,7 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
   engine_.on_wait_below(
       [this] {
         wait(settled_);
-        return cycle_of(sc_core::sc_time_stamp());
+        return cycle_of(stamp_);
       },
       [this] { settled_.notify(); });
 }
@@ -57,7 +57,7 @@ void EngineModule::wake() {
   if (running_) return;  // run() looks for more work before it ends
   const Cycle next = engine_.next_tick();
   if (next == kNever || next > last_) return;
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = stamp_;
   const bool resting = !under_way_ && accesses_ == 0 && outcome_ == RunOutcome::quiescent;
   if (tick_of(next) < now && loose_ && !resting) {
     tick_.notify(sc_core::SC_ZERO_TIME);  // a foreign model has waited; what is due is late
@@ -76,7 +76,7 @@ void EngineModule::wake() {
 Cycle EngineModule::limit(Cycle now) const {
   if (in_step_ || ahead_ == 0) return engine_.mode() == TickMode::lazy ? now + ahead_ : now;
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
-  const sc_core::sc_time& stamp = sc_core::sc_time_stamp();
+  const sc_core::sc_time& stamp = stamp_;
   if (pending >= start_of(now + ahead_ + 1) - stamp) return now + ahead_;
   return std::max(now + 1, cycle_of(stamp + pending)) - 1;
 }
@@ -99,7 +99,7 @@ void EngineModule::run() {
   if (loose_) {
     go_.notify();  // the thread waits for it, or is blocked below and will find what there is to do
   } else {
-    const Cycle now = cycle_of(sc_core::sc_time_stamp());
+    const Cycle now = cycle_of(stamp_);
     const Cycle last = limit(now);
     run_up_to(in_step_ ? now : last, last);
   }
@@ -108,9 +108,8 @@ void EngineModule::run() {
 void EngineModule::run_loosely() {
   for (;;) {
     wait(go_);
-    const sc_core::sc_time end =
-        sc_core::sc_time_stamp() + tlm::tlm_global_quantum::instance().compute_local_quantum();
-    const Cycle last = std::max(cycle_of(end), cycle_of(sc_core::sc_time_stamp()) + 1) - 1;
+    const sc_core::sc_time end = stamp_ + tlm::tlm_global_quantum::instance().compute_local_quantum();
+    const Cycle last = std::max(cycle_of(end), cycle_of(stamp_) + 1) - 1;
     run_up_to(last, last);
   }
 }
@@ -135,12 +134,12 @@ void EngineModule::come_to_rest(RunOutcome outcome) {
 
 bool EngineModule::active() const {
   if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
-  return (waits_for_pins_ || pins_.in_flight()) && cycle_of(sc_core::sc_time_stamp()) <= last_;
+  return (waits_for_pins_ || pins_.in_flight()) && cycle_of(stamp_) <= last_;
 }
 
 void EngineModule::note_clock() {
   if (!waits_for_pins_ || engine_.next_tick() != kNever) return;
-  const bool beyond = cycle_of(sc_core::sc_time_stamp()) > last_;
+  const bool beyond = cycle_of(stamp_) > last_;
   if (pins_.in_flight() && !beyond) return;
   waits_for_pins_ = false;
   come_to_rest(beyond ? RunOutcome::cycle_limit : RunOutcome::deadlock);
@@ -158,12 +157,12 @@ Standstill EngineModule::standstill() const {
 
 void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {
   calls_.push({c, call_order_++, std::move(callback)});
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = stamp_;
   call_.notify(std::max(start_of(calls_.top().cycle), now) - now);
 }
 
 void EngineModule::make_calls() {
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = stamp_;
   while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
     const std::function<void()> callback = calls_.top().callback;
     calls_.pop();

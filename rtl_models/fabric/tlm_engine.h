@@ -41,6 +41,8 @@ class EngineModule : public sc_core::sc_module {
                std::uint64_t seed = 1);
 
   [[nodiscard]] Engine& engine() { return engine_; }
+  /// SystemC time, as sc_time_stamp() has it.
+  [[nodiscard]] const sc_core::sc_time& time() const { return stamp_; }
   /// SystemC time of the start and of the tick of cycle `c`, and back (see CycleTime). Between two runs the
   /// engine's time may go back over idle ticks; SystemC's does not, and so comes to lead by whole cycles.
   [[nodiscard]] sc_core::sc_time start_of(Cycle c) const { return time_.start_of(c + lead_); }
@@ -147,6 +149,7 @@ class EngineModule : public sc_core::sc_module {
   void make_calls();
   [[nodiscard]] Cycle limit(Cycle now) const;
 
+  const sc_core::sc_time& stamp_ = sc_core::sc_time_stamp();
   CycleTime time_;
   Cycle lead_ = 0;
   Cycle last_ = kNever;

@@ -37,6 +37,7 @@ void InitiatorSocket::end_of_elaboration() {
     return;
   }
   peer_ = target;
+  target_ = get_base_port()[0];
   transactions_ = &engine_.transactions(target == nullptr);
   number_ = transactions_->add_owner();
   out_.bind(static_cast<Carrier<RequestMessage>&>(*this));
@@ -67,9 +68,9 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
   calling_ = unended_ = &x;
   free_after_call_ = kNever;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = engine_.tick_of(t) - sc_core::sc_time_stamp();
-  const tlm::tlm_sync_enum status = (*this)->nb_transport_fw(x.payload, phase, delay);
-  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  sc_core::sc_time delay = engine_.tick_of(t) - engine_.time();
+  const tlm::tlm_sync_enum status = target_->nb_transport_fw(x.payload, phase, delay);
+  const sc_core::sc_time at = engine_.time() + delay;
   const bool completed = status == tlm::TLM_COMPLETED;
   if (completed || (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
     if (begin_answer(x)) {
@@ -93,10 +94,10 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
 void InitiatorSocket::perform(const RequestMessage& message, Cycle& at) {
   Transaction& x = take(at, *message.request);
   // Local time runs ahead of SystemC's, or behind it after a wait() of somebody else's.
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = engine_.time();
   sc_core::sc_time delay = std::max(engine_.tick_of(at), now) - now;
   (*this)->b_transport(x.payload, delay);
-  at = std::max(at, engine_.cycle_of(sc_core::sc_time_stamp() + delay));
+  at = std::max(at, engine_.cycle_of(engine_.time() + delay));
   take_answer(x);
   x.leave();
   give_back(x, 0);
@@ -121,7 +122,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
     protest(*this, "nb_transport_bw was called with a payload that is not in flight here");
     return tlm::TLM_COMPLETED;
   }
-  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  const sc_core::sc_time at = engine_.time() + delay;
   if (phase == tlm::END_REQ) {
     if (unended_ == x) {
       request_ended(*x, engine_.freed_by_end_at(at));
@@ -152,7 +153,7 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
     return tlm::TLM_ACCEPTED;
   }
   phase = tlm::END_RESP;
-  delay = engine_.start_of(in_free_) - sc_core::sc_time_stamp();
+  delay = engine_.start_of(in_free_) - engine_.time();
   give_back(*x, in_free_);
   return tlm::TLM_UPDATED;
 }
@@ -250,8 +251,8 @@ void InitiatorSocket::end(Cycle c) {
 
 void InitiatorSocket::call_end_response(Transaction& x, Cycle c) {
   tlm::tlm_phase phase = tlm::END_RESP;
-  sc_core::sc_time delay = engine_.start_of(c) - sc_core::sc_time_stamp();
-  static_cast<void>((*this)->nb_transport_fw(x.payload, phase, delay));
+  sc_core::sc_time delay = engine_.start_of(c) - engine_.time();
+  static_cast<void>(target_->nb_transport_fw(x.payload, phase, delay));
   give_back(x, c);
 }
 

@@ -106,28 +106,30 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits>,
     Cycle at = 0;            ///< when it began
     bool completed = false;  ///< by TLM_COMPLETED: there is no END_RESP to announce
   };
+  // What every message needs comes first, side by side for the host's caches.
   EngineModule& engine_;
   Out<RequestMessage>& out_;
   In<ResponseMessage>& in_;
-  ChannelParameters response_;
-  ClockDomain responder_;
-  bool with_data_ = true;
-  bool direct_ = false;
-  const TargetSocket* peer_ = nullptr;       ///< the other end, where it is ours and the hop is not direct
-  TransactionPool* transactions_ = nullptr;  ///< where payloads come from
-  std::uint32_t number_ = 0;                 ///< as their owner
-  bool handed_over_ = false;
-  std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;
-  std::string bound_to_;  ///< name of the target socket; empty where it is bound otherwise
-  unsigned in_flight_ = 0;
-  std::uint64_t refused_writes_ = 0;
-  bool misfit_told_ = false;
+  tlm::tlm_fw_transport_if<>* target_ = nullptr;  ///< whom requests are sent to, where the hop is not direct
+  TransactionPool* transactions_ = nullptr;       ///< where payloads come from
+  const TargetSocket* peer_ = nullptr;    ///< the other end, where it is ours and the hop is not direct
   const Transaction* calling_ = nullptr;  ///< its BEGIN_REQ is being delivered
   Cycle free_after_call_ = kNever;        ///< what was heard of its end meanwhile
   const Transaction* unended_ = nullptr;  ///< its END_REQ is awaited
   Cycle in_free_ = 0;                     ///< when in_ can take a response; kNever: end() will tell
   Transaction* begun_ = nullptr;          ///< in in_, END_RESP to be announced
-  std::deque<Waiting> waiting_;           ///< for in_ to be free
+  std::uint32_t number_ = 0;              ///< as an owner of payloads
+  unsigned in_flight_ = 0;
+  bool with_data_ = true;
+  bool direct_ = false;
+  bool handed_over_ = false;
+  bool misfit_told_ = false;
+  std::deque<Waiting> waiting_;  ///< for in_ to be free
+  ChannelParameters response_;
+  ClockDomain responder_;
+  std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;
+  std::string bound_to_;  ///< name of the target socket; empty where it is bound otherwise
+  std::uint64_t refused_writes_ = 0;
 };
 
 }  // namespace warpline

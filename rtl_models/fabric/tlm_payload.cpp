@@ -24,9 +24,11 @@ void Transaction::describe(const Request& r, bool with_data) {
   payload.set_dmi_allowed(false);
   payload.set_byte_enable_ptr(nullptr);
   payload.set_byte_enable_length(0);
-  extension.request = const_cast<Request*>(&r);
-  extension.accepted = false;
-  extension.request_end = kNever;
+  if (shown) {
+    extension.request = const_cast<Request*>(&r);
+    extension.accepted = false;
+    extension.request_end = kNever;
+  }
   const bool moves_bytes = r.command == Command::read || r.command == Command::write;
   payload.set_command(r.command == Command::read    ? tlm::TLM_READ_COMMAND
                       : r.command == Command::write ? tlm::TLM_WRITE_COMMAND
@@ -44,8 +46,8 @@ void Transaction::describe(const Request& r, bool with_data) {
   if (!moves_bytes) return;
   const ByteMask moved = r.command == Command::write ? r.bytes : ByteMask::of_sectors(r.sectors);
   if (with_data && r.command == Command::write) copy_masked(bytes.data.data(), r.data.data(), moved);
-  ByteMask span;
-  span.set(first, end - first);
+  const ByteMask span =
+      ByteMask::of_sectors(static_cast<SectorMask>((1U << end / kSectorBytes) - (touched & -touched)));
   if ((moved & span) == span) return;
   for (unsigned i = first; i < end; ++i)
     bytes.enables[i] = moved.test(i) ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;

@@ -82,7 +82,9 @@ struct alignas(64) Transaction : SocketHop {
     entered,   ///< that is in the initiator's port: the payload stands for nothing any more
   };
   State state = State::asked;
-  bool shown = true;        ///< modules of other people's may know the payload
+  /// Modules of other people's may know the payload. One that only sockets of one engine do has no need to
+  /// carry its request in the extension, too.
+  bool shown = true;
   std::uint32_t owner = 0;  ///< the initiator's end, by its number; 0: nobody
   tlm::tlm_generic_payload payload;
   /// When the request began; of one that was given back, when it may be used again.

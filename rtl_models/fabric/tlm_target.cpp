@@ -14,9 +14,9 @@ TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMes
       engine_(engine),
       in_(in),
       out_(out),
-      untimed_(untimed),
+      foreign_(engine.engine().pool()),
       requester_(in.owner().domain()),
-      foreign_(engine.engine().pool()) {
+      untimed_(untimed) {
   bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
 }
 
@@ -27,6 +27,8 @@ void TargetSocket::end_of_elaboration() {
     if (engine_.transport() == HopTransport::direct) return;  // that end connects the ports
     peer_ = initiator;
   }
+  initiator_ = get_base_port()[0];
+  transactions_ = &engine_.transactions(peer_ == nullptr);
   in_.bind(static_cast<Upstream&>(*this), request_, requester_);
   out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
   engine_.add_end(*this, peer_ == nullptr);
@@ -44,7 +46,7 @@ tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& paylo
     protest(*this, "END_RESP for a payload whose response is not on the channel");
     return tlm::TLM_COMPLETED;
   }
-  response_ended(engine_.freed_by_end_at(sc_core::sc_time_stamp() + delay));
+  response_ended(engine_.freed_by_end_at(engine_.time() + delay));
   return tlm::TLM_COMPLETED;
 }
 
@@ -62,7 +64,7 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
   }
   Request* r = request_of(payload);
   if (r == nullptr) return tlm::TLM_COMPLETED;
-  const Cycle t = engine_.cycle_of(sc_core::sc_time_stamp() + delay);
+  const Cycle t = engine_.cycle_of(engine_.time() + delay);
   unended_ = {&payload, r, t, kNever, false};
   // The initiator may have taken an early response for leave to go on: the request waits for its credit.
   if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
@@ -75,7 +77,7 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
     return tlm::TLM_ACCEPTED;
   }
   phase = tlm::END_REQ;
-  delay = engine_.start_of(unended_.end) - sc_core::sc_time_stamp();
+  delay = engine_.start_of(unended_.end) - engine_.time();
   unended_ = {};
   return tlm::TLM_UPDATED;
 }
@@ -114,18 +116,19 @@ void TargetSocket::end(Cycle c) {
 /// Sends the END_REQ of the unended request. Pre: its end is known.
 void TargetSocket::announce_end() {
   tlm::tlm_generic_payload* payload = unended_.payload;
-  const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), sc_core::sc_time_stamp());
+  const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), engine_.time());
   unended_ = {};
   tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay = at - sc_core::sc_time_stamp();
-  static_cast<void>((*this)->nb_transport_bw(*payload, phase, delay));
+  sc_core::sc_time delay = at - engine_.time();
+  static_cast<void>(initiator_->nb_transport_bw(*payload, phase, delay));
 }
 
 /// The request of ours that a payload is, or null: it is to be read as somebody else's.
 Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
-  Transaction* x = engine_.transactions(peer_ == nullptr).find(payload);
+  Transaction* x = transactions_->find(payload);
   if (x == nullptr || !x->is_as_described() || !taken_.take(x->request->command)) return nullptr;
-  x->taken = x->extension.accepted = true;
+  x->taken = true;
+  if (x->shown) x->extension.accepted = true;
   return x->request;
 }
 
@@ -142,7 +145,7 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   tlm::tlm_generic_payload& payload = foreign ? ForeignPayloads::payload_of(r) : own->payload;
   if (unended_.payload == &payload) {
     // BEGIN_RESP says END_REQ too; one of ours hears when the channel is really free.
-    if (Transaction* x = foreign ? engine_.transactions(peer_ == nullptr).find(payload) : own; x != nullptr)
+    if (Transaction* x = foreign ? transactions_->find(payload) : own; x != nullptr)
       x->extension.request_end = unended_.end;
     unended_ = {};
   }
@@ -158,13 +161,12 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   free_after_call_ = kNever;
   unended_response_ = &payload;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = engine_.tick_of(t) - sc_core::sc_time_stamp();
-  const tlm::tlm_sync_enum status = (*this)->nb_transport_bw(payload, phase, delay);
+  sc_core::sc_time delay = engine_.tick_of(t) - engine_.time();
+  const tlm::tlm_sync_enum status = initiator_->nb_transport_bw(payload, phase, delay);
   const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
   if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
     protest(*this, "the initiator returned a phase that does not follow BEGIN_RESP");
-  if (ended && unended_response_ == &payload)
-    response_ended(engine_.freed_by_end_at(sc_core::sc_time_stamp() + delay));
+  if (ended && unended_response_ == &payload) response_ended(engine_.freed_by_end_at(engine_.time() + delay));
   calling_ = false;
   return free_after_call_;
 }
@@ -200,13 +202,13 @@ void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
     return;
   }
   const EngineModule::Access access(engine_);
-  const sc_core::sc_time begun = sc_core::sc_time_stamp() + delay;
+  const sc_core::sc_time begun = engine_.time() + delay;
   const Cycle from = engine_.cycle_of(begun);
   Cycle at = from;
   perform_payload(payload, at);
   // What a foreign model below has waited for is over, and no delay any more.
   const sc_core::sc_time end = begun + (engine_.tick_of(at) - engine_.tick_of(from));
-  delay = std::max(end, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp();
+  delay = std::max(end, engine_.time()) - engine_.time();
   if (hints_ && engine_.is_loose() && payload.is_response_ok() && would_grant(payload.get_address()))
     payload.set_dmi_allowed(true);
 }

@@ -94,25 +94,12 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
   [[nodiscard]] const Component* receiver() const override;
   [[nodiscard]] const Component* sender() const override { return receiver(); }
 
-  EngineModule& engine_;
-  In<RequestMessage>& in_;
-  Out<ResponseMessage>& out_;
-  ChannelParameters request_;
-  UntimedAccess& untimed_;
-  ClockDomain requester_;
-  bool with_data_ = true;
-  const InitiatorSocket* peer_ = nullptr;  ///< the other end, where it is ours and the hop is not direct
-  bool handed_over_ = false;
-  bool hints_ = false;
-  bool granted_ = false;  ///< direct memory access, since it was taken back last
   /// What was found about direct memory access last: whether addresses first to last are granted.
   struct Found {
     sc_dt::uint64 first = 1;
     sc_dt::uint64 last = 0;
     bool granted = false;
   };
-  Found found_;
-  TakenCommands taken_;
   /// The request whose END_REQ is not announced, and where known the cycle it takes effect.
   struct Unended {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -121,14 +108,31 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     Cycle end = kNever;
     bool entered = false;  ///< in in_; otherwise it came before a credit and waits for one
   };
+  // What every message needs comes first, side by side for the host's caches.
+  EngineModule& engine_;
+  In<RequestMessage>& in_;
+  Out<ResponseMessage>& out_;
+  tlm::tlm_bw_transport_if<>* initiator_ =
+      nullptr;                               ///< whom responses are sent to, where the hop is not direct
+  TransactionPool* transactions_ = nullptr;  ///< where the payloads of our own initiators come from
+  const InitiatorSocket* peer_ = nullptr;    ///< the other end, where it is ours and the hop is not direct
   Unended unended_;
   Cycle in_free_ = 0;  ///< when in_ can take a request; kNever: end() will tell
   tlm::tlm_generic_payload* unended_response_ = nullptr;  ///< its END_RESP is awaited
-  bool unended_response_foreign_ = false;                 ///< a reference to it is held
   Cycle response_begun_ = 0;
-  bool calling_ = false;            ///< a BEGIN_RESP is being delivered
-  Cycle free_after_call_ = kNever;  ///< what was heard of its end meanwhile
+  Cycle free_after_call_ = kNever;         ///< what was heard of its end during a call
+  bool unended_response_foreign_ = false;  ///< a reference to it is held
+  bool calling_ = false;                   ///< a BEGIN_RESP is being delivered
+  bool with_data_ = true;
+  bool handed_over_ = false;
+  bool hints_ = false;
+  bool granted_ = false;  ///< direct memory access, since it was taken back last
+  TakenCommands taken_;
   ForeignPayloads foreign_;
+  ChannelParameters request_;
+  ClockDomain requester_;
+  UntimedAccess& untimed_;
+  Found found_;
 };
 
 }  // namespace warpline

@@ -23,10 +23,7 @@ class CycleTime {
     if (c <= near_) return from(by_denominator_.quotient(c * numerator_ + denominator_ - 1));
     return from(divide_up(Wide{c} * numerator_, denominator_));
   }
-  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const {
-    if (c <= near_) return from(by_two_denominators_.quotient((2 * c + 1) * numerator_));
-    return from((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
-  }
+  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return from(tick_units(c)); }
   /// The cycle in which `t` lies: the inverse of start_of and of tick_of.
   [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const {
     if (t.value() <= near_units_) return by_numerator_.quotient(t.value() * denominator_);
@@ -35,13 +32,13 @@ class CycleTime {
   /// The first cycle whose tick is not before `t`.
   [[nodiscard]] Cycle first_tick_from(const sc_core::sc_time& t) const {
     const Cycle c = cycle_of(t);
-    return tick_of(c) >= t ? c : c + 1;
+    return tick_units(c) >= t.value() ? c : c + 1;
   }
   /// The first cycle whose tick is after `t`: the first in which all components feel what happens then, in
   /// whatever order the processes of that time run.
   [[nodiscard]] Cycle first_tick_after(const sc_core::sc_time& t) const {
     const Cycle c = cycle_of(t);
-    return tick_of(c) > t ? c : c + 1;
+    return tick_units(c) > t.value() ? c : c + 1;
   }
 
  private:
@@ -49,6 +46,11 @@ class CycleTime {
   [[nodiscard]] static Wide divide_up(Wide a, Wide b) { return (a + b - 1) / b; }
   [[nodiscard]] static sc_core::sc_time from(Wide units) {
     return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(units));
+  }
+  /// tick_of(c) in units of the time resolution.
+  [[nodiscard]] std::uint64_t tick_units(Cycle c) const {
+    if (c <= near_) return by_two_denominators_.quotient((2 * c + 1) * numerator_);
+    return static_cast<std::uint64_t>((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
   }
   /// Units of time resolution per cycle, as a reduced fraction.
   struct Fraction {

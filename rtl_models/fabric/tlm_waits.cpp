@@ -59,7 +59,7 @@ void InitiatorSocket::in_flight(std::vector<InFlight>& rows) const {
   transactions_->for_each_of(number_, [&](const Transaction& x) {
     // Once the answer has entered, the payload stands for nothing. Until then a request that the target has
     // taken itself is listed wherever that has it, unless it is on its way back through foreign modules.
-    if (x.state == Transaction::State::entered || (x.extension.accepted && !x.returned)) return;
+    if (x.state == Transaction::State::entered || ((x.taken || x.extension.accepted) && !x.returned)) return;
     const auto waits = [&x](const Waiting& w) { return w.transaction == &x; };
     if (std::any_of(waiting_.begin(), waiting_.end(), waits)) return;
     rows.emplace_back(*x.request, name(), std::string(name()) + " to " + other, "the answer of " + other,
