@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -25,11 +27,17 @@ namespace warpline::bench {
 namespace {
 
 enum class Way { plain, negotiated, monitored, sockets };
+constexpr Way kWays[] = {Way::plain, Way::negotiated, Way::monitored, Way::sockets};
+
+/// A machine that others use, too, is slow for seconds at a time: every way has its turn in every round, and
+/// the best round counts.
+constexpr unsigned kRounds = 4;
+constexpr unsigned kLaunches = 3;
 
 /// The hop that is monitored.
 constexpr const char* kMonitored = "l2[0].from_crossbar";
 
-/// Requests per second of CPU time, best of five; in this process, as SystemC elaborates once.
+/// Requests per second of CPU time, best of all launches; in this process, as SystemC elaborates once.
 double measure(const GpuConfig& config, const Stream& stream, Way way) {
   RunOptions options;
   options.tags_only = true;
@@ -50,7 +58,7 @@ double measure(const GpuConfig& config, const Stream& stream, Way way) {
   StreamKernel kernel(stream);
   platform.launch(kernel, false);
   double best = 0;
-  for (unsigned i = 0; i < 5; ++i) {
+  for (unsigned i = 0; i < kLaunches; ++i) {
     const double start = cpu_seconds();
     platform.launch(kernel, false);
     best =
@@ -95,10 +103,11 @@ int run(const std::string& only) {
        {Case{"L1 hit", 16384, 0}, Case{"L2 hit", 4U << 20U, 0.6}, Case{"DRAM", 256U << 20U, 0.5}}) {
     if (!only.empty() && only != c.name) continue;
     const Stream s{c.bytes / kLineBytes, warps, 1'000'000 / warps};
-    const double plain = measure_apart(config, s, Way::plain);
-    const double direct = measure_apart(config, s, Way::negotiated);
-    const double monitored = measure_apart(config, s, Way::monitored);
-    const double sockets = measure_apart(config, s, Way::sockets);
+    std::array<double, std::size(kWays)> best{};
+    for (unsigned round = 0; round < kRounds; ++round)
+      for (std::size_t w = 0; w < best.size(); ++w)
+        best[w] = std::max(best[w], measure_apart(config, s, kWays[w]));
+    const auto [plain, direct, monitored, sockets] = best;
     std::printf("%-8s %10.2f M %10.2f M %4.0f%% (95%%) %16.2f M %4.0f%% (90%%) %10.2f M %4.0f%% (%.1f M)\n",
                 c.name, 1e-6 * plain, 1e-6 * direct, 100 * direct / plain, 1e-6 * monitored,
                 100 * monitored / direct, 1e-6 * sockets, 100 * sockets / plain, c.bar);
