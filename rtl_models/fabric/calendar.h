@@ -67,8 +67,8 @@ class Calendar {
     next_ = first_marked();
   }
 
-  /// Time goes back, or forward over nothing, to `cycle`. Pre: no cycle is marked.
-  void restart(Cycle cycle) { base_ = cycle; }
+  /// Time may go back: any cycle may be marked first. Pre: no cycle is marked.
+  void restart() { base_ = 0; }
 
  private:
   static constexpr std::size_t kWheel = 128;

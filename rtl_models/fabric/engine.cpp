@@ -25,6 +25,7 @@ Engine::Engine(TickMode mode, std::uint64_t seed) : mode_(mode), random_(seed) {
 
 void Engine::begin_cluster() {
   clusters_.emplace_back(next_.emplace_back(kNever));
+  note_binding();
 }
 
 void Engine::add(Component* component, std::size_t number) {
@@ -58,6 +59,10 @@ void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
 
 Cycle Engine::next_tick() const {
   return *std::min_element(next_.begin(), next_.end());
+}
+
+Cycle Engine::settled() const {
+  return std::min({next_tick(), now_, outside_from_});
 }
 
 void Engine::tick(Component& component) {
@@ -144,7 +149,7 @@ RunOutcome Engine::run_dry() {
   // ticks came after it is no part of the result.
   now_ = resting_ = std::max(last_move_, resting_);
   inner_end_ = 0;
-  for (Cluster& c : clusters_) c.calendar.restart(now_);
+  for (Cluster& c : clusters_) c.calendar.restart();
   return RunOutcome::quiescent;
 }
 
@@ -152,14 +157,18 @@ RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
   if (now == limit) return run_until(now);
   WARPLINE_EXPECT(mode_ == TickMode::lazy, "only necessary ticks can be done ahead");
   find_windows();
-  for (;;) {
+  outside_from_ = now;
+  for (Cycle outer_end = 0;; outer_end = now_ + 1) {
     const Cycle scheduled = next_tick();
     if (scheduled == kNever) return run_dry();
     if (scheduled > now) return RunOutcome::cycle_limit;
-    if (scheduled >= inner_end_) {
-      inner_end_ = std::min(scheduled + inner_window_, limit + 1);
-      for (Cluster* c : inner_) run_cluster(*c, inner_end_);
-    }
+    const bool all_due = scheduled >= inner_end_;
+    // Whoever is told of the progress finds all in one cycle.
+    if (all_due)
+      inner_end_ = std::min({scheduled + inner_window_, limit + 1, std::max(scheduled + 1, progress_at_)});
+    // What outer clusters have passed is due in an inner one that was woken from outside.
+    if (all_due || scheduled < outer_end)
+      for (Cluster* c : inner_) run_cluster(*c, std::min(inner_end_, limit + 1));
     for (Cluster* c : outer_) run_cluster(*c, scheduled + 1);
     now_ = scheduled;
     if (told_to_stop()) return RunOutcome::stopped;
@@ -168,6 +177,7 @@ RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
 
 RunOutcome Engine::run_until(Cycle limit) {
   find_windows();
+  outside_from_ = kNever;
   for (;;) {
     const Cycle scheduled = next_tick();
     if (scheduled == kNever) return run_dry();

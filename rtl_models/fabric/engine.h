@@ -122,6 +122,8 @@ class Engine {
   [[nodiscard]] Cycle lookahead();
   /// The first cycle in which somebody is to be ticked; kNever if nobody is.
   [[nodiscard]] Cycle next_tick() const;
+  /// Nobody will be ticked any more in a cycle before this one, whatever comes from outside meanwhile.
+  [[nodiscard]] Cycle settled() const;
   /// Every request in flight, where it is and what it waits for, and all other waits. Callable wherever the
   /// engine stands: after run_until(), and in the progress callback.
   [[nodiscard]] Standstill standstill() const;
@@ -199,6 +201,7 @@ class Engine {
   Cycle window_ = 0;                     ///< lookahead(), once it is known
   Cycle inner_window_ = 0;               ///< the same, of ports that lead to other components only
   Cycle inner_end_ = 0;                  ///< until when `inner_` have run
+  Cycle outside_from_ = kNever;          ///< in run_in_step: from when on something may come from outside
   std::vector<Cluster*> inner_, outer_;  ///< clusters none of whose ports leads outside, and the others
   Cycle now_ = 0;
   Cycle last_move_ = 0;

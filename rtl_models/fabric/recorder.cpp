@@ -30,7 +30,7 @@ void Recorder::set_initial(std::uint32_t signal, std::uint64_t value) {
 
 /// No event is yet to come that lies before this cycle.
 Cycle Recorder::settled() const {
-  return std::min({engine_.next_tick(), engine_.now(), engine_.last_move() + 1});
+  return std::min(engine_.settled(), engine_.last_move() + 1);
 }
 
 void Recorder::hand_on_batch() {

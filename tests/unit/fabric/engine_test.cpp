@@ -194,67 +194,6 @@ TEST(Engine, AClusterRunsAheadAndNoMessageMovesInAnotherCycle) {
   EXPECT_EQ(answered[0], answered[1]);
 }
 
-/// Answers requests after three cycles, in a time of its own.
-class World final : public Carrier<RequestMessage>, public Upstream {
- public:
-  explicit World(testing::Requester& r) : r_(r) {
-    r.out.bind(static_cast<Carrier<RequestMessage>&>(*this));
-    r.in.bind(static_cast<Upstream&>(*this), {32, 1, 200, 1}, ClockDomain{});
-  }
-  Cycle begin(Cycle t, const RequestMessage& message) override {
-    due_.emplace_back(t + 3, message.request);
-    return t + 1;
-  }
-  void end(Cycle) override { ADD_FAILURE() << "there is always room"; }
-  void pass(Cycle now) {
-    for (; !due_.empty() && due_.front().first == now; due_.pop_front())
-      static_cast<void>(r_.in.begin(now, {due_.front().second}));
-  }
-
- private:
-  testing::Requester& r_;
-  std::deque<std::pair<Cycle, Request*>> due_;
-};
-
-TEST(Engine, OnlyWhoCannotFeelTheWorldOutsideRunsAheadOfIt) {
-  std::vector<testing::Item> items;
-  for (Cycle at = 0; at < 200; at += 2) items.push_back(testing::read_item(at, PhysicalAddress{}, 0xF));
-  std::vector<std::vector<Cycle>> answered;
-  for (const Cycle ahead : {0, 5, 100}) {
-    Engine engine;
-    testing::Requester faces(engine, "faces", {}, items);
-    World world(faces);
-    engine.begin_cluster();
-    testing::Requester inner(engine, "inner", {}, items);
-    engine.begin_cluster();
-    testing::Target target(engine, "target", {}, 4, 3);
-    connect(inner.out, target.in, {32, 12, 5, 10});
-    connect(target.out, inner.in, {32, 10, 7, 12});
-    Cycle farthest = 0;
-    RunOutcome outcome = RunOutcome::cycle_limit;
-    for (Cycle now = 0; now < 2000; ++now) {
-      world.pass(now);
-      outcome = engine.run_in_step(now, now + ahead);
-      const auto sent = [](const testing::Requester& r) {
-        return std::count_if(r.answers.begin(), r.answers.end(),
-                             [](const auto& a) { return a.sent != kNever; });
-      };
-      EXPECT_LE(sent(faces), static_cast<long>(now / 2 + 1));
-      for (const auto& a : inner.answers)
-        if (a.sent != kNever && a.sent > now) farthest = std::max(farthest, a.sent - now);
-    }
-    EXPECT_EQ(outcome, RunOutcome::quiescent);
-    // The window of the inner clusters is what the shorter of their channels allows.
-    EXPECT_EQ(farthest, std::min(ahead, Cycle{9}));
-    answered.emplace_back();
-    for (const testing::Requester* r : {&faces, &inner})
-      for (const auto& a : r->answers) answered.back().push_back(a.answered);
-    answered.back().push_back(engine.now());
-  }
-  EXPECT_EQ(answered[0], answered[1]);
-  EXPECT_EQ(answered[0], answered[2]);
-}
-
 TEST(Engine, TimeGoesOnAfterQuiescence) {
   Engine engine;
   testing::Requester requester(engine, "requester", {}, {testing::read_item(5, PhysicalAddress{}, 1)});
