@@ -83,7 +83,7 @@ struct alignas(64) Transaction : SocketHop {
   };
   State state = State::asked;
   /// Modules of other people's may know the payload. One that only sockets of one engine do has no need to
-  /// carry its request in the extension, too.
+  /// carry its request in the extension, too; nor `request_end`: its END_REQ never comes after its response.
   bool shown = true;
   std::uint32_t owner = 0;  ///< the initiator's end, by its number; 0: nobody
   tlm::tlm_generic_payload payload;

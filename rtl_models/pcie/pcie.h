@@ -56,8 +56,8 @@ struct PcieCounters {
 ///   round trip, performed when the read arrives, then a posted write.
 /// Further legs of a request go before new requests.
 ///
-/// A request for anything but system memory, or beyond its end, has no effect and is answered with address_error.
-/// Takes no maintenance: L2 drains itself.
+/// A request for anything but system memory, or beyond its end, has no effect and is answered with
+/// address_error. Takes no maintenance: L2 drains itself.
 class PcieLink final : public Component, public LooseTarget {
  public:
   /// `sysmem` outlives the link; null: tags only.
