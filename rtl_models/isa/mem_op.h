@@ -90,18 +90,18 @@ struct MemOp {
   CacheOperator cache_operator = CacheOperator::none;
   L1Eviction l1_eviction = L1Eviction::none;
   L2Eviction l2_eviction = L2Eviction::none;
-  bool cache_hint = false;           ///< `.L2::cache_hint`; the policy is `policy` or in a register
+  bool cache_hint = false;           ///< `.L2::cache_hint`; the descriptor is MemoryAccess::policy
   bool is_volatile = false;          ///< `.volatile`: relaxed.sys, instruction count preserved
   bool is_mmio = false;              ///< `.mmio`: one bus transaction per lane
   bool is_noncoherent = false;       ///< `ld.global.nc`
   bool bypass_l1 = false;            ///< SASS `.BYPASS`, `cp.async.cg`: not looked up, not allocated in L1
   std::uint16_t prefetch_bytes = 0;  ///< `.L2::64B/128B/256B`; 0 without
   std::uint8_t vector = 1;           ///< elements per lane: 1, 2, 4 or 8
+  std::uint8_t level = 0;            ///< prefetch and cache control: 1 or 2, the cache that it names
   std::uint8_t sink_lanes = 0;       ///< bit e: vector element e is the sink `_` and is not accessed
   DataType type = DataType::none;
   AtomicOperation atomic = AtomicOperation::none;
   Proxy proxy = Proxy::generic;
-  std::uint64_t policy = 0;  ///< the 64-bit descriptor where it is a literal
 
   /// Bytes that one lane accesses: 1 to 32.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }

@@ -39,11 +39,12 @@ enum class AddressForm : std::uint8_t {
   strided,   ///< lane n accesses base + n * stride (all lanes up to 31, active or not)
 };
 
-/// What a memory access has for each lane; 1.5 KB.
+/// What a memory access has for each lane; 1.75 KB.
 struct LaneBuffers {
   static constexpr unsigned kMaxLaneBytes = 32;
   std::array<std::uint64_t, kWarpLanes> address;
   std::array<std::uint64_t, kWarpLanes> second;
+  std::array<std::uint64_t, kWarpLanes> policy;
   std::array<std::uint8_t, kWarpLanes * kMaxLaneBytes> data;
 };
 
@@ -61,10 +62,10 @@ struct MemoryAccess {
   AddressForm form = AddressForm::per_lane;
   std::uint64_t base = 0;
   std::int64_t stride = 0;
-  std::uint64_t policy = 0;  ///< of `.L2::cache_hint`, in a register
   std::uint64_t* address =
       nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
   std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap
+  std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
   std::uint8_t* data = nullptr;
@@ -83,6 +84,7 @@ struct MemoryAccess {
   void use(LaneBuffers& b) {
     address = b.address.data();
     second = b.second.data();
+    policy = b.policy.data();
     data = b.data.data();
   }
   std::unique_ptr<LaneBuffers> owned_;
