@@ -1,0 +1,145 @@
+#include "warpline/explain/caches.h"
+
+#include <fmt/format.h>
+
+namespace warpline {
+namespace {
+
+bool streams(const MemOp& op) {
+  return op.cache_operator == CacheOperator::cs || op.cache_operator == CacheOperator::lu;
+}
+
+std::string last_text(const CacheGeometry& g) {
+  const unsigned lines = g.ways * g.evict_last_percent / 100;
+  if (lines == 0) return "evict_last, for which this GPU sets nothing aside: as evict_normal";
+  return fmt::format("evict_last: replaced when no other is left; at most {} of the {} lines of a set", lines,
+                     g.ways);
+}
+
+const char* const kFirst = "evict_first: the next one to go";
+const char* const kNormal = "evict_normal: the least recently used goes";
+
+}  // namespace
+
+std::string size_of_cache(const CacheGeometry& g, unsigned caches) {
+  return fmt::format("{} KiB, {}{} sets of {} lines",
+                     std::uint64_t{caches} * g.sets * g.ways * kLineBytes / 1024,
+                     caches == 1 ? "" : fmt::format("{} slices of ", caches), g.sets, g.ways);
+}
+
+std::string class_text(L1Eviction eviction, const CacheGeometry& geometry) {
+  switch (eviction) {
+    case L1Eviction::first: return kFirst;
+    case L1Eviction::last: return last_text(geometry);
+    case L1Eviction::unchanged: return "as it was; where it is new, evict_normal";
+    case L1Eviction::no_allocate: return "not installed";
+    case L1Eviction::none:
+    case L1Eviction::normal: break;
+  }
+  return kNormal;
+}
+
+std::string class_text(L2Eviction eviction, const CacheGeometry& geometry) {
+  switch (eviction) {
+    case L2Eviction::first: return kFirst;
+    case L2Eviction::last: return last_text(geometry);
+    case L2Eviction::unchanged: return "as it was; where it is new, evict_normal";
+    case L2Eviction::none:
+    case L2Eviction::normal: break;
+  }
+  return kNormal;
+}
+
+L1Eviction l1_wish(const MemOp& op) {
+  return op.l1_eviction != L1Eviction::none || !streams(op) ? op.l1_eviction : L1Eviction::first;
+}
+
+L2Eviction l2_wish(const MemOp& op) {
+  return op.l2_eviction != L2Eviction::none || !streams(op) ? op.l2_eviction : L2Eviction::first;
+}
+
+std::string l1_load(const MemOp& op, const L1LgParameters& l1) {
+  if (op.is_mmio) return "passed by";
+  if (op.beyond_cta())
+    return "not looked up: the scope reaches beyond this SM. A present line is dropped, and what is being "
+           "fetched "
+           "of it is not installed";
+  if (op.cache_operator == CacheOperator::cg) return "passed by: neither looked up nor allocated";
+  if (op.cache_operator == CacheOperator::cv)
+    return "never hit: a present line is dropped and nothing is allocated";
+  std::string text = "looked up; a hit is served, even if another SM has stored since";
+  if (l1_wish(op) == L1Eviction::no_allocate)
+    return text + "; a miss fetches its sectors and installs nothing";
+  return text + "; a miss fetches the missing 32 B sectors. The line becomes " +
+         class_text(l1_wish(op), l1.geometry);
+}
+
+std::string l1_local_load(const MemOp& op, const L1LgParameters& l1) {
+  std::string text = "looked up; a miss fetches the missing sectors";
+  if (streams(op))
+    text +=
+        fmt::format("; last use: the line's write-back is owed no longer, and bytes that were only here {}",
+                    l1.poison_last_use ? "read as a pattern from then on" : "stay readable");
+  return text + ". The line becomes " + class_text(l1_wish(op), l1.geometry);
+}
+
+std::string l1_store(const MemOp& op, const L1LgParameters& l1) {
+  if (op.is_mmio) return "passed by";
+  if (op.space == Space::local)
+    return "written here, to go to L2 when the line is replaced; the line becomes " +
+           class_text(l1_wish(op), l1.geometry);
+  std::string text = l1.update_on_store ? "written through: a present line is updated"
+                                        : "written through: a present line is dropped";
+  text += ", a miss allocates nothing; what is being fetched of the line is not installed";
+  if (l1.update_on_store && l1_wish(op) != L1Eviction::none && l1_wish(op) != L1Eviction::no_allocate)
+    text += ". A present line becomes " + class_text(l1_wish(op), l1.geometry);
+  return text;
+}
+
+std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture) {
+  std::string text =
+      "looked up; no store, acquire or ordinary fence ever invalidates it: a line may be stale until "
+      "the grid ends";
+  if (l1_wish(op) == L1Eviction::no_allocate) return text + "; a miss installs nothing";
+  return text + ". The line becomes " + class_text(l1_wish(op), texture.geometry);
+}
+
+std::string l2_load(const MemOp& op, const L2Parameters& l2) {
+  if (op.is_mmio) return "one access for each lane, of exactly its size; never split, combined or kept";
+  std::string text = "looked up; a miss fetches the missing sectors from DRAM. The line becomes ";
+  text += op.cache_hint ? std::string("what the policy says of its address")
+                        : class_text(l2_wish(op), l2.geometry);
+  if (op.prefetch_bytes != 0)
+    text += fmt::format(". The rest of the aligned {} B block is fetched, too, as far as it is mapped",
+                        op.prefetch_bytes);
+  return text;
+}
+
+std::string l2_store(const MemOp& op, const L2Parameters& l2) {
+  if (op.is_mmio) return l2_load(op, l2);
+  std::string text =
+      "performed here, byte by byte; DRAM gets it when the line is replaced. The line becomes ";
+  return text + (op.cache_hint ? std::string("what the policy says of its address")
+                               : class_text(l2_wish(op), l2.geometry));
+}
+
+std::string system_memory(const MemOp& op) {
+  const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
+  if (op.is_mmio)
+    return "one bus transaction for each lane, in lane order; the next waits for a read's answer";
+  if (atomic)
+    return "L2 writes back and drops its copy; performed over the link: fetch-add, exchange and "
+           "compare-and-swap as "
+           "PCIe atomics, others as a loop of compare-and-swap";
+  const bool at_memory = op.is_strong() && op.scope == Scope::sys;
+  if (at_memory) return "L2 writes back and drops its copy; performed at the memory itself";
+  if (op.cache_operator == CacheOperator::cv)
+    return "L2 writes back and drops its copy, and reads the memory each time";
+  if (op.cache_operator == CacheOperator::wt)
+    return "written through L2 to the memory before the store is done";
+  return op.writes()
+             ? "L2 keeps the bytes in its copy until it is replaced, or a release at .sys writes it back"
+             : "L2 keeps a copy, which other agents' stores do not change";
+}
+
+}  // namespace warpline
