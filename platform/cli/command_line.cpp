@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <new>
+#include <optional>
 
 #include "warpline/cli/config_command.h"
 #include "warpline/cli/console.h"
+#include "warpline/cli/policy_command.h"
 #include "warpline/cli/request_check.h"
 #include "warpline/cli/run_command.h"
 #include "warpline/config/document.h"
@@ -15,8 +17,8 @@
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "config"};
-const std::vector<std::string> kLaterCommands = {"check", "explain", "policy", "cctl", "litmus"};
+const std::vector<std::string> kCommands = {"run", "config", "policy"};
+const std::vector<std::string> kLaterCommands = {"check", "explain", "cctl", "litmus"};
 
 /// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
 /// for what it is and not as a misspelling.
@@ -46,9 +48,10 @@ class CommandLine {
     app_.footer(
         "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
         "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
-        "Not built yet: check, explain, policy, cctl, litmus.");
+        "Not built yet: check, explain, cctl, litmus.");
     add_run();
     add_config();
+    policy_.emplace(app_);
   }
 
   int parse(int argc, const char* const* argv) {
@@ -145,6 +148,7 @@ class CommandLine {
     if (list_->parsed()) return list_presets();
     if (show_->parsed()) return show_gpu(gpu_, sets_);
     if (check_->parsed()) return check_gpu(gpu_, sets_);
+    if (policy_->parsed()) return policy_->run();
     for (const auto& [name, option] : later_)
       if (option->count() != 0) {
         print_error(name + " is not built yet");
@@ -158,7 +162,9 @@ class CommandLine {
   /// The library names what it could not place; we add what was probably meant.
   int unknown_option(int argc, const char* const* argv, const std::string& otherwise) {
     std::vector<std::string> known = {"--help", "--version"};
-    for (const CLI::App* app : {run_, show_, check_})
+    std::vector<const CLI::App*> apps = policy_->apps();
+    apps.insert(apps.end(), {run_, show_, check_});
+    for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
     for (const LaterOption& o : kLaterOptions) known.emplace_back(o.name);
@@ -178,6 +184,7 @@ class CommandLine {
   CLI::App* list_ = nullptr;
   CLI::App* show_ = nullptr;
   CLI::App* check_ = nullptr;
+  std::optional<PolicyCommand> policy_;
   RunRequest request_;
   std::string gpu_;
   std::vector<std::string> sets_;
@@ -204,13 +211,16 @@ int check_word(const char* what, const std::string& word, const std::vector<std:
 
 int check_commands(int argc, const char* const* argv) {
   if (argc < 2) {
-    print_error("a command is missing", "warpline run, warpline config; see warpline --help");
+    print_error("a command is missing",
+                "warpline run, warpline config, warpline policy; see warpline --help");
     return kBadInput;
   }
   if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone)
     return status;
   if (std::string(argv[1]) == "config" && argc > 2)
     return check_word("config command", argv[2], {"list", "show", "check"}, {});
+  if (std::string(argv[1]) == "policy" && argc > 2)
+    return check_word("policy command", argv[2], PolicyCommand::names(), {});
   return kDone;
 }
 

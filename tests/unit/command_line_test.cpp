@@ -142,7 +142,7 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", "none.toml"}, "none.toml: error: cannot be opened"},
       {{"check", "a.ptx"}, "\"check\" is not built yet"},
       {{"explain", "ld"}, "\"explain\" is not built yet"},
-      {{"policy"}, "\"policy\" is not built yet"},
+      {{"policy"}, "A subcommand is required"},
       {{"cctl", "x"}, "\"cctl\" is not built yet"},
       {{"litmus", "x"}, "\"litmus\" is not built yet"},
       {{"config", "shwo"}, "did you mean \"show\"?"},
