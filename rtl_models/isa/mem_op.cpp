@@ -49,13 +49,6 @@ std::optional<std::string> refusal(const MemOp& op) {
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
   if (op.is_mmio) return ".mmio";
-  if (op.l1_eviction != L1Eviction::none && op.l1_eviction != L1Eviction::normal &&
-      op.l1_eviction != L1Eviction::first)
-    return at(kL1, op.l1_eviction);
-  if (op.l2_eviction != L2Eviction::none) return at(kL2, op.l2_eviction);
-  if (op.cache_hint) return ".L2::cache_hint";
-  if (op.prefetch_bytes != 0 && op.prefetch_bytes != 128)
-    return ".L2::" + std::to_string(op.prefetch_bytes) + "B";
   if (op.vector == 8) return ".v8";
   if (op.sink_lanes != 0) return "_";
   if (op.type == DataType::b128 && (op.kind == MemKind::atomic || op.kind == MemKind::reduction))

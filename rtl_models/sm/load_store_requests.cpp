@@ -26,13 +26,7 @@ EvictionPriority l1_priority_of(const MemOp& op) {
 }
 
 EvictionPriority l2_priority_of(const MemOp& op) {
-  switch (op.l2_eviction) {
-    case L2Eviction::none: break;
-    case L2Eviction::normal: return EvictionPriority::normal;
-    case L2Eviction::first: return EvictionPriority::first;
-    case L2Eviction::last: return EvictionPriority::last;
-    case L2Eviction::unchanged: return EvictionPriority::unchanged;
-  }
+  if (op.l2_eviction != L2Eviction::none) return priority_of(op.l2_eviction);
   return streams(op) ? EvictionPriority::first : EvictionPriority::none;
 }
 
@@ -98,9 +92,11 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       r.region = m->region;
       r.scope = strong_scope(op);
       r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1;
+      unsigned block = op.prefetch_bytes;
+      if (op.cache_hint) block = std::max(block, apply_policy(r, e, line));
       // Only of video memory: what lies beyond a bus is not read for a hint.
-      if (op.prefetch_bytes != 0 && r.command == Command::read && aperture_of(r.line) == Aperture::vidmem)
-        r.prefetch = prefetch_sectors(op.prefetch_bytes, line.sectors, *m, line.line);
+      if (block != 0 && r.command == Command::read && aperture_of(r.line) == Aperture::vidmem)
+        r.prefetch = prefetch_sectors(block, line.sectors, *m, line.line);
       break;
     }
     case Space::local:

@@ -24,7 +24,7 @@ struct LsuCounters {
                 local_sectors = 0;
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
-  std::uint64_t fences = 0, faults = 0;
+  std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -43,6 +43,8 @@ struct LsuCounters {
     f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
     f("fences", fences, "requests", "drains and invalidations sent to L1");
     f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
+    f("malformed_policies", malformed_policies, "lines",
+      "accessed with a cache policy that no instruction makes: treated as evict_normal");
   }
 };
 
@@ -54,6 +56,9 @@ struct MemoryMap {
   std::uint32_t local_bytes = 0;  ///< per thread
   bool with_data = true;          ///< bounds of shared and local memory are checked, data moves
 };
+
+/// The wish of an access of this priority at L2.
+[[nodiscard]] EvictionPriority priority_of(L2Eviction eviction);
 
 /// The ports of the load/store unit.
 struct LsuPorts {
@@ -187,6 +192,11 @@ class LoadStoreUnit {
   bool send_line(Cycle now, Entry& e, unsigned index);
   void fill_request(Request& r, const Entry& e, const LineAccess& line);
   void fill_atomics(Request& r, const Entry& e, const LineAccess& line);
+  /// Gives a request on global memory what the policy of the line's lowest lane asks for, at the line's
+  /// virtual address. What the policy names goes before the instruction's own qualifiers, which are known
+  /// when it is compiled: a policy is made at run time, and per address. Returns the bytes that it wants in
+  /// L2, or 0.
+  unsigned apply_policy(Request& r, const Entry& e, const LineAccess& line);
   void send_maintenance(Cycle now, Entry& e, unsigned index);
   /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
   [[nodiscard]] std::uint64_t next_id(Cycle now) {

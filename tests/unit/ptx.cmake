@@ -8,3 +8,4 @@ warpline_test(ptx_integer_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/o
 warpline_test(ptx_float_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/opcode_harness.cpp ${ptx_folder}/float_opcode_test.cpp
               DEPENDS warpline::programs)
 warpline_test(ptx_diagnostics_test SOURCES ${ptx_folder}/diagnostics_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_policies_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/policies_test.cpp DEPENDS warpline::programs)

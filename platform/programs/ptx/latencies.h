@@ -17,6 +17,8 @@ inline constexpr unsigned kShuffle = 23;    ///< shfl
 inline constexpr unsigned kVote = 8;        ///< vote, activemask
 inline constexpr unsigned kReduce = 20;     ///< redux, match
 inline constexpr unsigned kClock = 14;      ///< reading a clock
+inline constexpr unsigned kFraction = 26;   ///< createpolicy.fractional of a register: five in a row
+inline constexpr unsigned kRange = 90;      ///< createpolicy.range: some 20 in a row, one of them a logarithm
 inline constexpr unsigned kControl = 4;     ///< branches
 
 }  // namespace warpline::ptx::latency

@@ -3,13 +3,11 @@
 #include "warpline/isa/atomic.h"
 #include "warpline/programs/ptx/families.h"
 #include "warpline/programs/ptx/memory_handlers.h"
+#include "warpline/programs/ptx/memory_operands.h"
 #include "warpline/programs/ptx/memory_qualifiers.h"
 #include "warpline/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
-namespace {
-
-/// Sets base register, width and offset; resolves generic accesses to symbols.
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");
   op.immediate = o.offset;
@@ -56,6 +54,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   }
   op.r[Op::kAddress] = d.symbol_address(*symbol, 0, 8, m.space == Space::generic && space != Space::global);
 }
+
+namespace {
 
 /// The data operand, a register or a vector of them.
 void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) {
@@ -124,7 +124,7 @@ void decode_access(Decoder& d, MemKind kind, bool uniform) {
   m.type = take_memory_type(d);
   d.take(".unified");
   check_legality(d, m);
-  d.need_operands(2, m.cache_hint ? 3 : 2);
+  d.need_operands(m.cache_hint ? 3 : 2);
   if (uniform && m.space != Space::generic && m.space != Space::global) d.fail("'ldu' reads global memory");
   refuse_unmodelled(d, m);
   if (decode_parameter(d, m)) return;
@@ -132,6 +132,7 @@ void decode_access(Decoder& d, MemKind kind, bool uniform) {
   Op op;
   take_elements(d, d.operand(load ? 0 : 1), op, m, load);
   take_address(d, d.operand(load ? 1 : 0), op, m);
+  take_policy(d, 2, op, m);
   refuse_unmodelled(d, m);
   op.run = load ? &issue_load : store_handler(op.data_bytes, op.register_bytes);
   op.finish = load ? load_handler(m.type, op.register_bytes) : nullptr;
@@ -170,10 +171,12 @@ void decode_atomic(Decoder& d) {
   if (m.space != Space::generic && m.space != Space::global && m.space != Space::shared)
     d.fail("an atomic acts on global or shared memory");
   const std::size_t first = kReturns ? 1 : 0;
-  d.need_operands(first + (swaps ? 3 : 2));
+  const std::size_t policy = first + (swaps ? 3 : 2);
+  d.need_operands(policy + (m.cache_hint ? 1 : 0));
   Op op;
   op.data_bytes = op.register_bytes = static_cast<std::uint8_t>(size_of(m.type));
   take_address(d, d.operand(first), op, m);
+  take_policy(d, policy, op, m);
   op.r[1] = d.source(first + 1, m.type);
   op.r[Op::kSecond] = swaps ? d.source(first + 2, m.type) : kNoRef;
   const bool result = kReturns && d.operand(0).kind != Operand::Kind::sink;

@@ -14,6 +14,8 @@ void fill_addresses(const Op& op, Frame& f) {
   MemoryAccess& access = *f.issue->access;
   access.active = f.active;
   access.form = AddressForm::per_lane;
+  if (op.has_policy)
+    std::memcpy(access.policy, f.in<std::uint64_t>(op.r[Op::kPolicy]), sizeof(std::uint64_t) * kWarpLanes);
   const auto offset = static_cast<std::uint64_t>(op.immediate);
   if (op.wide_address) {
     const auto* base = f.in<std::uint64_t>(op.r[Op::kAddress]);

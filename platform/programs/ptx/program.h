@@ -35,6 +35,7 @@ enum class Flow : std::uint8_t {
   back,          ///< return: to the caller, or exit at the outermost level
   exit,
   trap,
+  may_trap,  ///< to the next, unless the handler says in Issue::fault why the warp ends
   barrier,   ///< `bar.*`
   converge,  ///< waits for the lanes that the mask r[kMaskOperand] names
 };
@@ -44,10 +45,11 @@ enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
 /// One decoded operation. The meaning of `r`, `mode` and `immediate` is the handler's.
 struct Op {
-  static constexpr unsigned kOperands = 10;
+  static constexpr unsigned kOperands = 11;
   static constexpr unsigned kAddress = 8;  ///< operand of a memory operation that holds the address
   static constexpr unsigned kSecond = 9;   ///< operand that holds `c` of a compare-and-swap
   static constexpr unsigned kMask = 9;     ///< operand that holds the member mask of a warp operation
+  static constexpr unsigned kPolicy = 10;  ///< operand that holds the cache policy
   Handler run = nullptr;                   ///< null: no data effect
   Handler finish = nullptr;                ///< of a memory operation: writes what was loaded
   Comparison compare = nullptr;
@@ -58,6 +60,7 @@ struct Op {
   bool guarded = false;
   bool guard_negated = false;
   bool wide_address = true;  ///< of a memory operation: a 64-bit address register
+  bool has_policy = false;   ///< of a memory operation: `.L2::cache_hint`
   bool spins = false;        ///< such as loops that wait for another thread contain
   std::uint8_t count = 1;    ///< vector elements
   std::uint8_t mode = 0;

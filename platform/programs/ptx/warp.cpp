@@ -172,6 +172,11 @@ void Warp::execute(Issue& issue, const std::byte* pool) {
       if (lanes != 0) return trap(issue, "trap");
       ++g.pc;
       break;
+    case Flow::may_trap:
+      if (lanes != 0) op.run(op, f);
+      if (issue.fault != nullptr) return leave(alive_);
+      ++g.pc;
+      break;
     case Flow::barrier: barrier(lanes, op, f, issue); break;
     case Flow::converge: converge(lanes, op, f, issue); break;
   }

@@ -117,13 +117,6 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
       {"sust", [](MemOp& op) { op.kind = MemKind::surface_store; }},
       {".shared::cluster", [](MemOp& op) { op.space = Space::shared_cluster; }},
       {".mmio", [](MemOp& op) { op.is_mmio = true; }},
-      {".L1::evict_unchanged", [](MemOp& op) { op.l1_eviction = L1Eviction::unchanged; }},
-      {".L1::evict_last", [](MemOp& op) { op.l1_eviction = L1Eviction::last; }},
-      {".L1::no_allocate", [](MemOp& op) { op.l1_eviction = L1Eviction::no_allocate; }},
-      {".L2::evict_first", [](MemOp& op) { op.l2_eviction = L2Eviction::first; }},
-      {".L2::cache_hint", [](MemOp& op) { op.cache_hint = true; }},
-      {".L2::64B", [](MemOp& op) { op.prefetch_bytes = 64; }},
-      {".L2::256B", [](MemOp& op) { op.prefetch_bytes = 256; }},
       {".v8", [](MemOp& op) { op.vector = 8; }},
       {"_", [](MemOp& op) { op.sink_lanes = 1; }},
       {".b128",
@@ -170,8 +163,11 @@ TEST(MemOp, TakesWhatIsModelled) {
          op.semantics = Semantics::relaxed;
          op.scope = Scope::sys;
        }},
-      {"128B", [](MemOp& op) { op.prefetch_bytes = 128; }},
-      {"evict first", [](MemOp& op) { op.l1_eviction = L1Eviction::first; }},
+      {"256B", [](MemOp& op) { op.prefetch_bytes = 256; }},
+      {"L1 unchanged", [](MemOp& op) { op.l1_eviction = L1Eviction::unchanged; }},
+      {"no allocate", [](MemOp& op) { op.l1_eviction = L1Eviction::no_allocate; }},
+      {"L2 last", [](MemOp& op) { op.l2_eviction = L2Eviction::last; }},
+      {"policy", [](MemOp& op) { op.cache_hint = true; }},
       {"b128 load", [](MemOp& op) { op.type = DataType::b128; }},
   };
   for (const Case& c : cases) {

@@ -1,0 +1,150 @@
+// Cache policies: the instructions that make them, and the operand that takes them.
+#include <array>
+
+#include "warpline/isa/cache_policy.h"
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/memory_operands.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/sm/address_windows.h"
+
+namespace warpline::ptx {
+namespace {
+
+/// Op::mode of the makers: the primary priority in the low four bits, the secondary above.
+L2Eviction primary_of(const Op& op) {
+  return static_cast<L2Eviction>(op.mode & 15U);
+}
+L2Eviction secondary_of(const Op& op) {
+  return static_cast<L2Eviction>(op.mode >> 4U);
+}
+
+void run_fractional(const Op& op, Frame& f) {
+  const auto* fraction = f.in<float>(op.r[1]);
+  std::uint64_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    t[i] = fractional_policy(primary_of(op), secondary_of(op), bits_to<float>(fraction[i]));
+  f.write(op.r[0], t);
+}
+
+void run_range(const Op& op, Frame& f) {
+  const auto* base = f.in<std::uint64_t>(op.r[Op::kAddress]);
+  const auto* primary_bytes = f.in<std::uint32_t>(op.r[1]);
+  const auto* total_bytes = f.in<std::uint32_t>(op.r[2]);
+  std::uint64_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const std::uint64_t address = base[i] + static_cast<std::uint64_t>(op.immediate);
+    if (op.flow == Flow::may_trap && (f.active & kLaneBit[i]) != 0 &&
+        AddressWindows::space_of(address) != Space::global) {
+      f.issue->fault = "createpolicy.range: a generic address outside global memory";
+      return;
+    }
+    t[i] = range_policy(primary_of(op), secondary_of(op), address, primary_bytes[i], total_bytes[i]);
+  }
+  f.write(op.r[0], t);
+}
+
+void run_copy(const Op& op, Frame& f) {
+  f.write(op.r[0], f.in<std::uint64_t>(op.r[1]));
+}
+
+void take_priorities(Decoder& d, Op& op) {
+  constexpr std::array<L2Eviction, 4> kPrimaries = {L2Eviction::last, L2Eviction::normal, L2Eviction::first,
+                                                    L2Eviction::unchanged};
+  const auto primary =
+      d.take_one_of({".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged"});
+  if (!primary) d.fail("'createpolicy' needs a primary priority such as '.L2::evict_last'");
+  const auto secondary = d.take_one_of({".L2::evict_first", ".L2::evict_unchanged"});
+  const L2Eviction second = secondary == std::size_t{0} ? L2Eviction::first : L2Eviction::unchanged;
+  op.mode = static_cast<std::uint8_t>(static_cast<unsigned>(kPrimaries.at(*primary)) |
+                                      static_cast<unsigned>(second) << 4U);
+}
+
+void decode_fractional(Decoder& d) {
+  Op op;
+  take_priorities(d, op);
+  d.take_type({DataType::b64});
+  d.need_operands(1, 2);
+  bool known = true;
+  if (d.operand_count() == 1) {
+    op.r[1] = d.constant(bits_to<std::uint32_t>(1.0F), 4);
+  } else if (const Operand& o = d.operand(1); o.kind == Operand::Kind::real) {
+    const float fraction = o.single ? bits_to<float>(static_cast<std::uint32_t>(o.bits))
+                                    : static_cast<float>(bits_to<double>(o.bits));
+    if (!(fraction > 0 && fraction <= 1))
+      d.fail(o.token.place(), "a fraction is above 0 and at most 1, in single precision");
+    op.r[1] = d.constant(bits_to<std::uint32_t>(fraction), 4);
+  } else {
+    if (o.kind == Operand::Kind::integer)
+      d.fail(o.token.place(), "a fraction is a floating-point number", "write it with a point, such as 1.0");
+    op.r[1] = d.source(o, DataType::b32);
+    known = false;
+  }
+  op.r[0] = d.destination(std::size_t{0}, DataType::b64);
+  op.run = &run_fractional;
+  d.emit(op, known ? latency::kWide : latency::kFraction);
+}
+
+/// A size of a range, a register or a literal; the literal's value.
+std::optional<std::uint32_t> take_size(Decoder& d, std::size_t index, Ref& ref) {
+  const Operand& o = d.operand(index);
+  ref = d.source(o, DataType::b32);
+  if (o.kind == Operand::Kind::real) d.fail(o.token.place(), "a size is a number of bytes");
+  if (o.kind != Operand::Kind::integer) return std::nullopt;
+  const auto value = static_cast<std::uint32_t>(o.bits);
+  if (o.bits != value && o.bits != static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(value)}))
+    d.fail(o.token.place(), "a size has 32 bits");
+  return value;
+}
+
+void decode_range(Decoder& d) {
+  Op op;
+  MemOp m;
+  if (d.take(".global")) m.space = Space::global;
+  take_priorities(d, op);
+  d.take_type({DataType::b64});
+  d.need_operands(4);
+  take_address(d, d.operand(1), op, m);
+  if (m.space != Space::generic && m.space != Space::global)
+    d.fail(d.operand(1).token.place(), "a range lies in global memory");
+  const auto primary = take_size(d, 2, op.r[1]);
+  const auto total = take_size(d, 3, op.r[2]);
+  if (primary && total && *primary > *total)
+    d.fail(d.operand(2).token.place(), "the primary size is above the total size, which counts it too");
+  op.r[0] = d.destination(std::size_t{0}, DataType::b64);
+  op.run = &run_range;
+  op.flow = m.space == Space::generic ? Flow::may_trap : Flow::next;
+  d.emit(op, latency::kRange);
+}
+
+void decode_createpolicy(Decoder& d) {
+  const auto form = d.take_one_of({".fractional", ".range", ".cvt"});
+  if (!form) d.fail("'createpolicy' needs '.fractional', '.range' or '.cvt'");
+  if (*form == 0) return decode_fractional(d);
+  if (*form == 1) return decode_range(d);
+  if (!d.take(".L2")) d.fail("'createpolicy.cvt' needs '.L2'");
+  d.take_type({DataType::b64});
+  Op op = plain_operands(d, DataType::b64, 1);
+  op.run = &run_copy;
+  d.emit(op, latency::kWide);
+}
+
+}  // namespace
+
+void take_policy(Decoder& d, std::size_t index, Op& op, const MemOp& m) {
+  if (!m.cache_hint) return;
+  if (m.space != Space::generic && m.space != Space::global)
+    d.fail("a cache hint goes with global memory only");
+  if (m.is_volatile || m.is_mmio || m.atomic == AtomicOperation::compare_and_swap)
+    d.fail("this access takes no cache hint");
+  const Operand& o = d.operand(index);
+  if (o.kind == Operand::Kind::real) d.fail(o.token.place(), "a cache policy is a register or an integer");
+  op.r[Op::kPolicy] = d.source(o, DataType::b64);
+  op.has_policy = true;
+}
+
+const std::vector<Opcode>& policy_opcodes() {
+  static const std::vector<Opcode> kOpcodes = {{"createpolicy", &decode_createpolicy}};
+  return kOpcodes;
+}
+
+}  // namespace warpline::ptx
