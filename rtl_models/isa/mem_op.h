@@ -95,6 +95,7 @@ struct MemOp {
   bool is_mmio = false;              ///< `.mmio`: one bus transaction per lane
   bool is_noncoherent = false;       ///< `ld.global.nc`
   bool bypass_l1 = false;            ///< SASS `.BYPASS`, `cp.async.cg`: not looked up, not allocated in L1
+  bool fills = false;                ///< `cp.async` with a source size: CopyTarget::bytes counts
   std::uint16_t prefetch_bytes = 0;  ///< `.L2::64B/128B/256B`; 0 without
   std::uint8_t vector = 1;           ///< elements per lane: 1, 2, 4 or 8
   std::uint8_t level = 0;            ///< prefetch and cache control: 1 or 2, the cache that it names

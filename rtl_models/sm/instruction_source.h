@@ -12,11 +12,13 @@ namespace warpline {
 
 /// How the SM treats an instruction.
 enum class InstructionKind : std::uint8_t {
-  alu,      ///< results after `latency` SM cycles
-  memory,   ///< `mem` says what; goes to the load/store unit
-  barrier,  ///< bar.sync, bar.arrive
-  fence,    ///< `mem` says which
-  sleep,    ///< the warp issues nothing more for the cycles that execute() answers
+  alu,            ///< results after `latency` SM cycles
+  memory,         ///< `mem` says what; goes to the load/store unit
+  barrier,        ///< bar.sync, bar.arrive
+  fence,          ///< `mem` says which
+  sleep,          ///< the warp issues nothing more for the cycles that execute() answers
+  commit_copies,  ///< the asynchronous copies issued since the last commit become a group
+  wait_copies,    ///< issues when at most `groups_left` groups of copies are unfinished
 };
 
 /// What the SM needs to know of a static instruction before it issues it. Registers are small
@@ -29,14 +31,25 @@ struct Instruction {
   std::uint8_t source_count = 0;       ///< the first registers of `registers`
   std::uint8_t destination_count = 0;  ///< those that follow them
   std::array<std::uint16_t, kMaxRegisters> registers{};
-  MemOp mem;             ///< of `memory` and `fence`
-  std::uint32_t pc = 0;  ///< for fault records and explanations
+  MemOp mem;                      ///< of `memory` and `fence`
+  std::uint32_t pc = 0;           ///< for fault records and explanations
+  std::uint32_t groups_left = 0;  ///< of `wait_copies`; CopyGroups::kWaitForAll: none, committed or not
 };
 
 /// Where the lanes of a memory instruction find their addresses.
 enum class AddressForm : std::uint8_t {
   per_lane,  ///< in MemoryAccess::address
   strided,   ///< lane n accesses base + n * stride (all lanes up to 31, active or not)
+};
+
+/// Where an asynchronous copy goes, as MemoryAccess::second holds it for each lane.
+struct CopyTarget {
+  std::uint32_t offset = 0;  ///< in shared memory
+  std::uint32_t bytes = 0;   ///< read of the source, at most the size of the copy; zeros fill the rest
+  [[nodiscard]] constexpr std::uint64_t packed() const { return std::uint64_t{bytes} << 32U | offset; }
+  [[nodiscard]] static constexpr CopyTarget of(std::uint64_t packed) {
+    return {static_cast<std::uint32_t>(packed), static_cast<std::uint32_t>(packed >> 32U)};
+  }
 };
 
 /// What a memory access has for each lane; 1.75 KB.
@@ -64,7 +77,7 @@ struct MemoryAccess {
   std::int64_t stride = 0;
   std::uint64_t* address =
       nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
-  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap
+  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap, the CopyTarget of a copy
   std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.

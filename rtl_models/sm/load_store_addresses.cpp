@@ -26,7 +26,10 @@ void LoadStoreUnit::classify(Entry& e) {
     a.form = AddressForm::per_lane;
   };
   switch (e.instruction->mem.space) {
-    case Space::global: head_.global = lanes; return;
+    case Space::global:
+      head_.global = lanes;
+      if (e.instruction->mem.fills) leave_out_unread(e);
+      return;
     case Space::shared: head_.shared = lanes; return;
     case Space::local: head_.local = lanes; return;
     case Space::constant:
@@ -95,7 +98,7 @@ std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
   for (LaneMask m = head_.global; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t x = a.address_of(lane);
-    if (map_.space->find(x, bytes, mapping_hint_) == nullptr)
+    if (map_.space->find(x, source_bytes(e, lane), mapping_hint_) == nullptr)
       return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
   }
   return std::nullopt;

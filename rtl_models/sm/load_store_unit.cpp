@@ -66,7 +66,10 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     return;
   }
   classify(e);
-  if (std::optional<Fault> fault = check(e); fault) {
+  const MemKind kind = e.instruction->mem.kind;
+  std::optional<Fault> fault = check(e);
+  if (!fault && kind == MemKind::async_copy && map_.with_data) fault = check_copy(e);
+  if (fault) {
     ++counters_.faults;
     fault->address = address_as_written(e, *fault);
     fault->cycle = now;
@@ -79,8 +82,8 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     return;
   }
   ++counters_.instructions;
-  const MemKind kind = e.instruction->mem.kind;
   if (kind == MemKind::atomic || kind == MemKind::reduction) ++counters_.atomics;
+  if (e.instruction->mem.fills) begin_copy(e);
 }
 
 /// Starts the coalescer on the next space that has lanes left. False: none.
@@ -192,8 +195,12 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
           FaultKind::bus_error, now,          e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
           r.virtual_line.value, e.instruction};
       events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
-    } else if (map_.with_data && !e.killed && e.instruction->mem.reads()) {
-      scatter(e, r);
+    } else if (map_.with_data && !e.killed) {
+      if (e.instruction->mem.reads()) {
+        scatter(e, r);
+      } else if (e.instruction->mem.kind == MemKind::async_copy) {
+        land_copy(e, r);
+      }
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
     if (--e.lines_pending == 0 && e.sent)

@@ -95,6 +95,7 @@ class LoadStoreUnit {
     bool killed = false;         ///< its warp has faulted: results go nowhere
     std::uint8_t maintenance = 0;
     Scope scope = Scope::none;
+    std::uint32_t copy_group = 0;   ///< of an asynchronous copy, in its warp's CopyGroups
     std::uint64_t shared_base = 0;  ///< of the CTA in shared memory
     std::uint32_t shared_bytes = 0;
     Cycle at = 0;     ///< when it reaches the unit
@@ -187,6 +188,11 @@ class LoadStoreUnit {
   void classify(Entry& e);
   [[nodiscard]] std::optional<Fault> check(const Entry& e);
   [[nodiscard]] std::optional<Fault> check_global(const Entry& e);
+  [[nodiscard]] static unsigned source_bytes(const Entry& e, unsigned lane);
+  void leave_out_unread(const Entry& e);
+  [[nodiscard]] static std::optional<Fault> check_copy(const Entry& e);
+  void begin_copy(const Entry& e);
+  void land_copy(const Entry& e, const Request& r);
   [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;
   [[nodiscard]] bool next_space(Entry& e);
   bool send_line(Cycle now, Entry& e, unsigned index);

@@ -83,6 +83,13 @@ void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes
   }
 }
 
+void SharedMemory::fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes) {
+  if (bytes_.empty()) return;
+  const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(to);
+  std::copy_n(from, count, at);
+  std::fill_n(at + count, bytes - count, std::uint8_t{0});
+}
+
 void SharedMemory::clear(std::uint64_t base, std::uint64_t bytes) {
   if (!bytes_.empty())
     std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(base), bytes, std::uint8_t{0});

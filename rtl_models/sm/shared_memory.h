@@ -23,6 +23,9 @@ class SharedMemory {
   /// `window`: what the addresses count from. Pre: all in range.
   void perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base,
                std::uint64_t window);
+  /// Writes `count` bytes of an asynchronous copy and zeros up to `bytes`, at `to` of all shared memory. Pre:
+  /// in range; count <= bytes.
+  void fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes);
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 

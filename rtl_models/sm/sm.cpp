@@ -11,6 +11,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       parameters_(parameters),
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, index),
       warps_(parameters.warp_slots),
+      copies_(parameters.warp_slots),
       partition_(parameters.partitions, 0),
       turn_(parameters.partitions, 0) {
   for (unsigned s = 0; s < parameters.warp_slots; ++s)
@@ -69,6 +70,16 @@ void Sm::start_cta(const CtaLaunch& launch) {
   for (const unsigned s : std::vector<unsigned>(cta.slots)) evaluate(s);
 }
 
+/// The count of the warp's instructions in flight that one of this kind belongs to.
+unsigned& Sm::in_flight(Warp& w, MemKind kind) {
+  switch (kind) {
+    case MemKind::store:
+    case MemKind::reduction: return w.stores;
+    case MemKind::async_copy: return w.copies;
+    default: return w.loads;
+  }
+}
+
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
 std::uint64_t Sm::earliest_issue(unsigned slot) {
@@ -78,7 +89,9 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   w.next = &i;
   const std::uint64_t bit = std::uint64_t{1} << slot;
   memory_next_ &= ~bit;
-  if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
+  if (i.kind >= InstructionKind::commit_copies) {
+    if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
+  } else if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
     const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
     if (orders && (w.loads != 0 || w.stores != 0)) return kNever;
     if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
@@ -97,7 +110,7 @@ void Sm::evaluate(unsigned slot) {
     w.scheduled = edge;
     if (edge != kNever) ready_.at(slot, edge);
   }
-  if (edge == kNever && w.hold == Hold::none && w.loads == 0 && w.stores == 0 &&
+  if (edge == kNever && w.hold == Hold::none && w.loads == 0 && w.stores == 0 && w.copies == 0 &&
       source_->state(slot) == WarpState::exited)
     retire(slot);
 }
@@ -145,6 +158,10 @@ void Sm::issue(Cycle now, unsigned slot) {
         issue_maintenance(now, slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
       }
       break;
+    case InstructionKind::commit_copies:
+      if (issue.active != 0) copies_[slot].commit();
+      break;
+    case InstructionKind::wait_copies:
     case InstructionKind::memory: break;
   }
 }
@@ -191,7 +208,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
   e.shared_bytes = info_.shared_bytes;
   lsu_.queue(index);
-  ++(i.mem.kind == MemKind::store || i.mem.kind == MemKind::reduction ? w.stores : w.loads);
+  ++in_flight(w, i.mem.kind);
+  if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();
   scoreboard_.set(slot, i, kNever);
   if (i.mem.acquires()) w.hold = Hold::acquire;
 }

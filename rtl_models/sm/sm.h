@@ -6,6 +6,7 @@
 
 #include "warpline/fabric/channel.h"
 #include "warpline/sm/barrier_unit.h"
+#include "warpline/sm/copy_groups.h"
 #include "warpline/sm/cta_message.h"
 #include "warpline/sm/kernel.h"
 #include "warpline/sm/load_store_unit.h"
@@ -44,6 +45,7 @@ struct FaultReport {
 /// Ordering (semantics, section 9): a release or fence issues when the warp's loads have returned
 /// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
 /// (R3); after an acquire the warp stands still until the value is back and L1 is invalidated (R6).
+/// Asynchronous copies are ordered by their own waits alone; a warp ends when its copies have.
 class Sm final : public Component {
  public:
   Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, unsigned index);
@@ -82,6 +84,7 @@ class Sm final : public Component {
     LaneMask live = 0;                 ///< lanes that had not exited when barriers last looked
     unsigned loads = 0;                ///< loads and atomics in flight
     unsigned stores = 0;               ///< stores and reductions that have not passed L1
+    unsigned copies = 0;               ///< asynchronous copies that have not written shared memory
     std::uint64_t issue_edge = 0;      ///< earliest edge of its next issue
     std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
     const Instruction* next = nullptr;
@@ -97,6 +100,7 @@ class Sm final : public Component {
   static constexpr std::size_t kFaultsKept = 1000;
 
   void start_cta(const CtaLaunch& launch);
+  [[nodiscard]] static unsigned& in_flight(Warp& w, MemKind kind);
   [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
   void evaluate(unsigned slot);
   void issue_all(Cycle now);
@@ -127,6 +131,7 @@ class Sm final : public Component {
   Scoreboard scoreboard_;
   ReadyWarps ready_;
   std::vector<Warp> warps_;
+  std::vector<CopyGroups> copies_;  ///< of each warp slot
   std::vector<Cta> ctas_;
   std::uint64_t memory_next_ = 0;         ///< warps whose next instruction needs the load/store unit
   std::vector<std::uint64_t> partition_;  ///< slots of each issue partition

@@ -45,11 +45,16 @@ Wait Sm::explain_warp(unsigned slot) const {
   if (w.hold == Hold::drain) return wait("the drain of its writes");
   if (w.hold == Hold::maintenance) return wait("the drain or invalidation of its fence");
   if (w.hold == Hold::acquire) return wait("the value of its acquire");
+  const std::string copies =
+      w.copies == 0 ? std::string{} : ", and " + std::to_string(w.copies) + " asynchronous copies";
   const std::string flying =
-      std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight";
+      std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight" + copies;
   if (source_->state(slot) == WarpState::exited) return wait(flying + ", to end");
   const std::string next = w.next == nullptr ? "its first instruction" : source_->where(*w.next);
-  if (w.loads == 0 && w.stores == 0) return wait("nothing but its turn to issue " + next);
+  if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
+      !copies_[slot].may_pass(w.next->groups_left))
+    return wait(std::to_string(w.copies) + " asynchronous copies under way, before " + next);
+  if (w.loads == 0 && w.stores == 0 && w.copies == 0) return wait("nothing but its turn to issue " + next);
   return wait(flying + ", before " + next);
 }
 

@@ -55,7 +55,13 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   const Instruction& i = *e.instruction;
   Warp& w = warps_[event.slot];
   const bool killed = e.killed;
-  --(i.mem.kind == MemKind::store || i.mem.kind == MemKind::reduction ? w.stores : w.loads);
+  --in_flight(w, i.mem.kind);
+  if (i.mem.kind == MemKind::async_copy) {
+    copies_[event.slot].finish(e.copy_group);
+    // What the copy wrote can be read then.
+    if (w.scheduled == kNever && w.next->kind == InstructionKind::wait_copies)
+      w.issue_edge = std::max(w.issue_edge, domain().edge_at_or_after(event.ready));
+  }
   if (!killed && source_->state(event.slot) != WarpState::exited) {
     source_->complete(event.slot, i, e.access, with_data_);
     scoreboard_.set(event.slot, i, event.ready);
@@ -135,11 +141,12 @@ void Sm::retire(unsigned slot) {
 
 void Sm::visit_gauges(GaugeVisitor& visitor) const {
   const auto slots = warps_.size();
-  unsigned loads = 0, stores = 0, held = 0;
+  unsigned loads = 0, stores = 0, copies = 0, held = 0;
   for (const Warp& w : warps_) {
     if (!w.active) continue;
     loads += w.loads;
     stores += w.stores;
+    copies += w.copies;
     held += w.hold != Hold::none;
   }
   const auto ctas = std::count_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return c.active; });
@@ -148,6 +155,8 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("warps_held", held, slots, "of them, standing still for a fence or an acquire");
   visitor.gauge("loads", loads, lsu_.capacity(), "loads and atomics issued whose values are not back");
   visitor.gauge("stores", stores, lsu_.capacity(), "stores and reductions issued that have not passed L1");
+  visitor.gauge("copies", copies, lsu_.capacity(),
+                "asynchronous copies issued that have not written shared memory");
   visitor.gauge("memory_instructions", lsu_.in_flight(), lsu_.capacity(),
                 "entries of the load/store unit in use");
   visitor.gauge("memory_queue", lsu_.queued(), parameters_.lsu_queue, "of them, lines not yet all sent");

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase", "histogram", "matmul",    "reduce",
+const char* const kKernels[] = {"chase", "histogram", "matmul",    "reduce", "pipeline",
                                 "spmv",  "stencil",   "transpose", "vecadd"};
 
 /// The launch file of a kernel, its module compiled for `target`, to stand in another folder.

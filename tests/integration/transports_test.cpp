@@ -41,8 +41,8 @@ TEST_P(Transports, LooselyTimedLeavesTheSameResults) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Transports,
-                         testing::Values("chase", "histogram", "matmul", "reduce", "spmv", "stencil",
-                                         "transpose", "vecadd"));
+                         testing::Values("chase", "histogram", "matmul", "pipeline", "reduce", "spmv",
+                                         "stencil", "transpose", "vecadd"));
 
 TEST(TransportsOfOddMachines, ClockRatiosAndDependentLaunchesAgree) {
   const Workspace w;

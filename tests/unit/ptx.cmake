@@ -9,3 +9,4 @@ warpline_test(ptx_float_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/opc
               DEPENDS warpline::programs)
 warpline_test(ptx_diagnostics_test SOURCES ${ptx_folder}/diagnostics_test.cpp DEPENDS warpline::programs)
 warpline_test(ptx_policies_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/policies_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_async_copy_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/async_copy_test.cpp DEPENDS warpline::programs)

@@ -110,6 +110,8 @@ class Decoder {
   /// Appends an operation of the statement, with its guard and the registers named since the last.
   Op& emit(Op op, InstructionKind kind, unsigned latency, const MemOp* mem = nullptr);
   Op& emit(Op op, unsigned latency) { return emit(op, InstructionKind::alu, latency); }
+  /// What the SM sees of the operation appended last. Pre: there is one.
+  [[nodiscard]] Instruction& emitted() { return program_.instructions.back(); }
 
   [[nodiscard]] std::vector<std::string> label_names() const;
 

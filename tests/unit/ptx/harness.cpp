@@ -10,6 +10,7 @@
 #include "warpline/base/random.h"
 #include "warpline/isa/atomic.h"
 #include "warpline/sm/address_windows.h"
+#include "warpline/sm/copy_groups.h"
 
 namespace warpline::ptx::testing {
 namespace {
@@ -23,7 +24,16 @@ struct Machine::WarpSlot {
     const Instruction* instruction;
     std::unique_ptr<MemoryAccess> access;
   };
+  /// An asynchronous copy that some lanes have not been seen to wait for.
+  struct Copy {
+    const Instruction* instruction;
+    std::unique_ptr<MemoryAccess> access;
+    LaneMask lanes;
+    std::array<std::uint32_t, kWarpLanes> group;
+  };
   std::vector<Pending> pending;
+  std::vector<Copy> copies;
+  std::array<std::uint32_t, kWarpLanes> groups{};  ///< that each lane has committed
   std::vector<std::uint8_t> local;
 };
 
@@ -137,6 +147,33 @@ void Machine::access(const Instruction& i, MemoryAccess& a, Cta& cta, WarpSlot& 
   }
 }
 
+void Machine::copy(const Instruction& i, const MemoryAccess& a, LaneMask lanes, Cta& cta, WarpSlot& warp) {
+  const unsigned size = i.mem.bytes_per_lane();
+  MemOp target = i.mem;
+  target.space = Space::shared;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((lanes >> lane & 1U) == 0) continue;
+    const CopyTarget to = CopyTarget::of(a.second[lane]);
+    std::uint8_t* at = bytes_at(target, to.offset, lane, cta, warp);
+    std::memset(at, 0, size);
+    if (to.bytes != 0) std::memcpy(at, global_bytes(a.address[lane], to.bytes), to.bytes);
+  }
+}
+
+/// The copies that a wait of `lanes` asks for are made, each thread's by its own count.
+void Machine::finish_copies(Cta& cta, WarpSlot& warp, const Instruction& wait, LaneMask lanes) {
+  for (WarpSlot::Copy& c : warp.copies) {
+    LaneMask due = 0;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      if (wait.groups_left == CopyGroups::kWaitForAll ||
+          std::uint64_t{c.group.at(lane)} + wait.groups_left < warp.groups.at(lane))
+        due |= LaneMask{1} << lane;
+    due &= lanes & c.lanes;
+    copy(*c.instruction, *c.access, due, cta, warp);
+    c.lanes &= ~due;
+  }
+}
+
 void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
   WarpSlot& warp = cta.warps[slot];
   const Instruction& i = source.next(slot);
@@ -168,7 +205,18 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
   if (issue.fault != nullptr) faults.emplace_back(issue.fault);
   ++instructions;
   thread_instructions += static_cast<unsigned>(__builtin_popcount(issue.active));
-  if (i.kind == InstructionKind::memory) {
+  if (i.kind == InstructionKind::wait_copies) finish_copies(cta, warp, i, issue.active);
+  if (i.kind == InstructionKind::commit_copies)
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) warp.groups.at(lane) += issue.active >> lane & 1U;
+  if (i.kind == InstructionKind::memory && i.mem.kind == MemKind::async_copy) {
+    const LaneMask lanes = access_state->active;
+    warp.copies.push_back({&i, std::move(access_state), lanes, warp.groups});
+    // Some land long before anybody waits for them.
+    if (cta.random.below(4) == 0) {
+      copy(i, *warp.copies.back().access, lanes, cta, warp);
+      warp.copies.pop_back();
+    }
+  } else if (i.kind == InstructionKind::memory) {
     access(i, *access_state, cta, warp);
     warp.pending.push_back({&i, std::move(access_state)});
   }

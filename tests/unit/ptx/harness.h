@@ -70,6 +70,8 @@ class Machine {
   std::uint8_t* global_bytes(std::uint64_t address, std::size_t bytes);
   std::uint8_t* bytes_at(const MemOp& op, std::uint64_t address, unsigned lane, Cta& cta, WarpSlot& warp);
   void access(const Instruction& i, MemoryAccess& a, Cta& cta, WarpSlot& warp);
+  void copy(const Instruction& i, const MemoryAccess& a, LaneMask lanes, Cta& cta, WarpSlot& warp);
+  void finish_copies(Cta& cta, WarpSlot& warp, const Instruction& wait, LaneMask lanes);
   void run_cta(Kernel& kernel, InstructionSource& source, Dim3 where);
   void step(InstructionSource& source, Cta& cta, unsigned slot);
   void check_barriers(InstructionSource& source, Cta& cta);

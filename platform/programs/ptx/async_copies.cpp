@@ -1,0 +1,144 @@
+// cp.async and the waits for it (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
+#include <algorithm>
+
+#include "warpline/programs/ptx/latencies.h"
+#include "warpline/programs/ptx/memory_handlers.h"
+#include "warpline/programs/ptx/memory_operands.h"
+#include "warpline/programs/ptx/memory_qualifiers.h"
+#include "warpline/programs/ptx/opcodes.h"
+#include "warpline/sm/copy_groups.h"
+
+namespace warpline::ptx {
+namespace {
+
+/// What Op::mode of a copy says of the bytes it reads.
+enum class Source : std::uint8_t {
+  whole,
+  sized,                    ///< as many as operand kAmount says
+  ignored_where_true,       ///< none in the lanes that the predicate kAmount names
+  ignored_where_not_false,  ///< none in the others
+};
+
+constexpr unsigned kTarget = 0;        ///< operand: address in shared memory
+constexpr unsigned kAmount = 1;        ///< operand: size of the source, or the predicate
+constexpr unsigned kNarrowTarget = 0;  ///< Op::register_bytes of a 32-bit target register
+constexpr unsigned kWideTarget = 1;
+
+void issue_copy(const Op& op, Frame& f) {
+  issue_load(op, f);
+  MemoryAccess& access = *f.issue->access;
+  const std::uint32_t size = op.data_bytes;
+  const auto source = static_cast<Source>(op.mode);
+  const std::uint32_t* sizes = source == Source::sized ? f.in<std::uint32_t>(op.r[kAmount]) : nullptr;
+  LaneMask ignored = 0;
+  if (source == Source::ignored_where_true) ignored = f.predicate(op.r[kAmount]);
+  if (source == Source::ignored_where_not_false) ignored = ~f.predicate(op.r[kAmount]);
+  const std::byte* base = f.at(op.r[kTarget]);
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    CopyTarget to;
+    if (op.register_bytes == kWideTarget) {
+      std::uint64_t address = 0;
+      std::memcpy(&address, base + std::size_t{i} * sizeof address, sizeof address);
+      to.offset = static_cast<std::uint32_t>(address) + op.target;
+    } else {
+      std::memcpy(&to.offset, base + std::size_t{i} * sizeof to.offset, sizeof to.offset);
+      to.offset += op.target;
+    }
+    to.bytes = sizes != nullptr ? std::min(sizes[i], size) : (ignored & kLaneBit[i]) != 0 ? 0 : size;
+    access.second[i] = to.packed();
+  }
+}
+
+/// The immediate size of the copy: 4, 8 or 16 bytes, and 16 where it passes L1 by.
+void take_size(Decoder& d, Op& op, MemOp& m) {
+  const Operand& size = d.operand(2);
+  const bool known = size.kind == Operand::Kind::integer;
+  const bool small = known && (size.bits == 4 || size.bits == 8) && !m.bypass_l1;
+  if (!small && !(known && size.bits == 16))
+    d.fail(size.token.place(), m.bypass_l1 ? "'cp.async.cg' copies 16 bytes"
+                                           : "'cp.async.ca' copies 4, 8 or 16 bytes, given as a number");
+  op.data_bytes = static_cast<std::uint8_t>(size.bits);
+  m.type = DataType::b32;
+  m.vector = static_cast<std::uint8_t>(size.bits / 4);
+}
+
+/// The operand that says how much of the source is read.
+void take_amount(Decoder& d, Op& op, MemOp& m) {
+  const Operand& o = d.operand(3);
+  m.fills = true;
+  const Register* r = d.find_register(o);
+  if (r == nullptr || r->type != DataType::pred) {
+    op.mode = static_cast<std::uint8_t>(Source::sized);
+    op.r[kAmount] = d.source(o, DataType::u32);
+    return;
+  }
+  op.mode =
+      static_cast<std::uint8_t>(o.negated ? Source::ignored_where_not_false : Source::ignored_where_true);
+  op.r[kAmount] = d.predicate_source(o);
+}
+
+void decode_copy(Decoder& d) {
+  MemOp m;
+  m.kind = MemKind::async_copy;
+  m.space = Space::global;
+  const auto where = d.take_one_of({".ca", ".cg"});
+  if (!where) d.fail("'cp.async' needs '.ca' or '.cg'");
+  m.cache_operator = *where == 0 ? CacheOperator::ca : CacheOperator::cg;
+  m.bypass_l1 = *where == 1;
+  if (!d.take_one_of({".shared", ".shared::cta"}) || !d.take(".global"))
+    d.fail("'cp.async' copies from '.global' to '.shared'");
+  m.cache_hint = d.take(".L2::cache_hint");
+  if (const auto p = d.take_one_of({".L2::64B", ".L2::128B", ".L2::256B"}))
+    m.prefetch_bytes = static_cast<std::uint16_t>(64U << *p);
+  refuse_unmodelled(d, m);
+  d.need_operands(m.cache_hint ? 4 : 3, m.cache_hint ? 5 : 4);
+  const std::size_t policy = d.operand_count() - 1;
+  Op op;
+  take_size(d, op, m);
+  MemOp target = m;
+  target.space = Space::shared;
+  take_address(d, d.operand(0), op, target);
+  op.r[kTarget] = op.r[Op::kAddress];
+  op.target = static_cast<std::uint32_t>(op.immediate);
+  op.register_bytes = op.wide_address ? kWideTarget : kNarrowTarget;
+  take_address(d, d.operand(1), op, m);
+  take_policy(d, policy, op, m);
+  if (d.operand_count() == (m.cache_hint ? 5 : 4)) take_amount(d, op, m);
+  op.run = &issue_copy;
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
+void decode_cp(Decoder& d) {
+  const auto& qualifiers = d.statement().qualifiers;
+  for (const Token& q : qualifiers)
+    if (q.text == ".bulk" || q.text == ".reduce" || q.text.substr(0, 9) == ".mbarrier")
+      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version",
+             "'cp.async' with '.commit_group', '.wait_group' and '.wait_all' is");
+  if (!d.take(".async")) d.fail("'cp' needs '.async'");
+  if (d.take(".commit_group")) {
+    d.need_operands(0);
+    d.emit(Op{}, InstructionKind::commit_copies, latency::kControl);
+    return;
+  }
+  const bool all = d.take(".wait_all");
+  if (!all && !d.take(".wait_group")) return decode_copy(d);
+  std::uint64_t groups = CopyGroups::kWaitForAll;
+  d.need_operands(all ? 0 : 1);
+  if (!all) {
+    const Operand& n = d.operand(0);
+    if (n.kind != Operand::Kind::integer)
+      d.fail(n.token.place(), "expected the number of groups as a number");
+    groups = std::min<std::uint64_t>(n.bits, CopyGroups::kWaitForAll - 1);
+  }
+  d.emit(Op{}, InstructionKind::wait_copies, latency::kControl);
+  d.emitted().groups_left = static_cast<std::uint32_t>(groups);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& async_copy_opcodes() {
+  static const std::vector<Opcode> kOpcodes = {{"cp", &decode_cp}};
+  return kOpcodes;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace warpline {
+
+/// The asynchronous copies of one warp in their groups (PTX ISA, "cp.async.commit_group"). Threads have
+/// groups of their own; a warp's are counted together, whichever of its lanes commit. A lane then waits for
+/// no less than it asks for: its copies lie in no later group than its own count says, and its last N groups
+/// are among as many or more of the warp's. Warps that follow each other in a slot may share one: none ends
+/// with copies under way.
+class CopyGroups {
+ public:
+  /// What Instruction::groups_left says of a wait for all copies, committed or not.
+  static constexpr std::uint32_t kWaitForAll = ~std::uint32_t{0};
+
+  /// A copy is issued. Returns its group, which is still open.
+  std::uint32_t start() {
+    if (pending_.empty()) {
+      first_ = open_;
+      pending_.push_back(0);
+    }
+    while (open_ - first_ >= pending_.size()) pending_.push_back(0);
+    ++pending_.back();
+    ++under_way_;
+    return open_;
+  }
+  /// A copy of `group` has written shared memory, or never will.
+  void finish(std::uint32_t group) {
+    --pending_[group - first_];
+    --under_way_;
+    while (!pending_.empty() && pending_.front() == 0) {
+      pending_.erase(pending_.begin());
+      ++first_;
+    }
+  }
+  /// The copies issued since the last commit are a group; where there are none it is empty, and complete.
+  void commit() { ++open_; }
+  /// Copies that have not finished.
+  [[nodiscard]] unsigned under_way() const { return under_way_; }
+  /// Whether at most the `groups_left` groups committed last have unfinished copies.
+  [[nodiscard]] bool may_pass(std::uint32_t groups_left) const {
+    if (under_way_ == 0) return true;
+    if (groups_left == kWaitForAll) return false;
+    return std::uint64_t{open_ - first_} <= groups_left;
+  }
+
+ private:
+  std::uint32_t open_ = 0;         ///< number of the group that copies join
+  std::uint32_t first_ = 0;        ///< of the oldest group with unfinished copies
+  std::vector<unsigned> pending_;  ///< unfinished copies of `first_` and the groups after it
+  unsigned under_way_ = 0;
+};
+
+}  // namespace warpline
