@@ -52,22 +52,20 @@ void ArgumentReader::read_one(const Value& table, Launch& launch) {
   const Member* buffer = reader.find("buffer");
   const Member* scalar = reader.find("scalar");
   const Member* bytes = reader.find("bytes");
-  bool refused = false;
-  for (const char* key : {"texture", "surface"})
-    if (const Member* m = reader.find(key)) {
-      reader.fault(m->place, m->key + ": " + m->key + " arguments are not built yet");
-      refused = true;
-    }
-  const int kinds = (buffer != nullptr ? 1 : 0) + (scalar != nullptr ? 1 : 0) + (bytes != nullptr ? 1 : 0);
-  if (refused) return;
+  const Member* texture = reader.find("texture");
+  const Member* surface = reader.find("surface");
+  int kinds = 0;
+  for (const Member* kind : {buffer, scalar, bytes, texture, surface}) kinds += kind != nullptr ? 1 : 0;
   if (kinds != 1) {
-    reader.fault(table.place, "[[argument]] must say exactly one of buffer, scalar, bytes");
+    reader.fault(table.place, "[[argument]] must say exactly one of buffer, scalar, bytes, texture, surface");
     for (const char* key : {"type", "count", "init", "expect", "dump", "aperture"}) reader.find(key);
     return reader.finish();
   }
   if (buffer != nullptr) read_buffer(reader, *buffer, argument);
   if (scalar != nullptr) read_scalar(reader, argument);
   if (bytes != nullptr) read_bytes(reader, argument);
+  if (texture != nullptr) read_image(reader, *texture, argument);
+  if (surface != nullptr) read_image(reader, *surface, argument);
   reader.finish();
   launch.arguments.push_back(std::move(argument));
 }
@@ -80,18 +78,9 @@ void ArgumentReader::read_buffer(TableReader& reader, const Member& name_member,
     return;
   }
   std::vector<std::string> names;
-  for (std::size_t b = 0; b < out_.buffers.size(); ++b) {
-    names.push_back(out_.buffers[b].name);
-    if (out_.buffers[b].name != *name) continue;
-    argument.buffer = b;
-    for (const char* key : {"type", "count", "init", "expect", "dump", "aperture"})
-      if (const Member* m = reader.find(key))
-        reader.fault(m->place, "buffer \"" + *name + "\" was declared on line " +
-                                   std::to_string(out_.buffers[b].place.line) +
-                                   "; later arguments only name it");
-    return;
-  }
-  argument.buffer = out_.buffers.size();
+  for (const Buffer& b : out_.buffers) names.push_back(b.name);
+  argument.buffer = static_cast<std::size_t>(std::find(names.begin(), names.end(), *name) - names.begin());
+  if (is_declared_again(reader, *name)) return;
   if (reader.table().members.size() == 1) {
     reader.fault(name_member.value.place,
                  "buffer \"" + *name + "\" is not declared: its first argument says type and count",
@@ -106,15 +95,30 @@ void ArgumentReader::read_buffer(TableReader& reader, const Member& name_member,
   declare(reader, *name, name_member.value.place);
 }
 
-void ArgumentReader::declare(TableReader& reader, const std::string& name, Place place) {
+/// Whether buffer `name` is known. What an argument says of it once more is a fault.
+bool ArgumentReader::is_declared_again(TableReader& reader, const std::string& name) {
+  const auto known =
+      std::find_if(out_.buffers.begin(), out_.buffers.end(), [&](const Buffer& b) { return b.name == name; });
+  if (known == out_.buffers.end()) return false;
+  for (const char* key : {"type", "count", "init", "expect", "dump", "aperture"})
+    if (const Member* m = reader.find(key))
+      reader.fault(m->place, "buffer \"" + name + "\" was declared on line " +
+                                 std::to_string(known->place.line) + "; later arguments only name it");
+  return true;
+}
+
+void ArgumentReader::declare(TableReader& reader, const std::string& name, Place place,
+                             const Implied* implied) {
   if (!is_name(name))
     reader.fault(place, "buffer: a name has letters, digits, _ $ and -, and starts with no digit or -");
   Buffer buffer;
   buffer.name = name;
   buffer.place = place;
-  buffer.type = type_of(reader, TableReader::required);
-  buffer.count =
-      reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), TableReader::required).value_or(1);
+  const auto need = implied == nullptr ? TableReader::required : TableReader::optional;
+  buffer.type = type_of(reader, need);
+  if (buffer.type == DataType::none) buffer.type = implied->type;
+  buffer.count = reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), need)
+                     .value_or(implied == nullptr ? 1 : implied->count);
   aperture_of(reader, buffer);
   if (const auto dump = reader.text("dump")) {
     buffer.dump = dump->empty() ? std::string{} : resolve_beside(path_, *dump);
@@ -203,6 +207,7 @@ void ArgumentReader::read_symbol(const Value& table) {
 }
 
 void ArgumentReader::read_contents() {
+  resolve_images();
   for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
   for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
     const Symbol& symbol = out_.symbols[s];

@@ -26,11 +26,24 @@ class ArgumentReader {
     const Member* initial;
     const Member* expect;
   };
+  /// What the declaration of a buffer need not say.
+  struct Implied {
+    DataType type;
+    std::uint64_t count;
+  };
+  /// The buffer of an image that has been read, by name.
+  struct PendingImage {
+    std::string name;
+    Place place;
+  };
   void read_one(const Value& table, Launch& launch);
   void read_buffer(TableReader& reader, const Member& name, Argument& argument);
   void read_scalar(TableReader& reader, Argument& argument);
   void read_bytes(TableReader& reader, Argument& argument);
-  void declare(TableReader& reader, const std::string& name, Place place);
+  void read_image(TableReader& outer, const Member& member, Argument& argument);
+  void resolve_images();
+  [[nodiscard]] bool is_declared_again(TableReader& reader, const std::string& name);
+  void declare(TableReader& reader, const std::string& name, Place place, const Implied* implied = nullptr);
   void aperture_of(TableReader& reader, Buffer& buffer);
   [[nodiscard]] DataType type_of(TableReader& reader, TableReader::Need need);
 
@@ -38,7 +51,8 @@ class ArgumentReader {
   const std::string& path_;
   LaunchFile& out_;
   Diagnostics& faults_;
-  std::vector<Contents> contents_;  ///< of each buffer
+  std::vector<Contents> contents_;            ///< of each buffer
+  std::vector<PendingImage> pending_images_;  ///< of each image
 };
 
 }  // namespace warpline

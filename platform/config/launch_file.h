@@ -11,6 +11,7 @@
 #include "warpline/config/document.h"
 #include "warpline/config/expression.h"
 #include "warpline/isa/data_type.h"
+#include "warpline/isa/texel.h"
 
 namespace warpline {
 
@@ -61,12 +62,22 @@ struct Symbol {
   Place place;
 };
 
+/// A texture or surface: elements of a buffer from its start, row after row without gaps.
+struct LaunchImage {
+  bool is_surface = false;
+  std::size_t buffer = 0;  ///< its number in LaunchFile::buffers
+  std::uint32_t width = 1, height = 1;
+  TexelFormat format;
+  Place place;
+};
+
 /// One kernel argument, positional.
 struct Argument {
-  enum class Kind : std::uint8_t { buffer, scalar, bytes };
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image };
   Kind kind = Kind::scalar;
   std::size_t buffer = 0;           ///< its number in LaunchFile::buffers
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
+  std::size_t image = 0;            ///< its number in LaunchFile::images
   Place place;
 };
 
@@ -103,6 +114,7 @@ struct LaunchFile {
   std::shared_ptr<const Document> document;  ///< points into the text
   std::vector<ModuleText> modules;
   std::vector<Buffer> buffers;  ///< in the order of their first mention
+  std::vector<LaunchImage> images;
   std::vector<Symbol> symbols;
   std::vector<NamedArray> arrays;  ///< what expressions may name: buffers, then symbols that state a type
   std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`

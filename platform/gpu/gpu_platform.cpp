@@ -19,6 +19,7 @@ struct GpuPlatform::State {
   RunOptions options;
   std::shared_ptr<NetlistDriver> driver;
   DeviceMemory memory{config};
+  ImageTable images;
   std::unique_ptr<Netlist> netlist;          ///< made by the first launch
   std::unique_ptr<Observation> observation;  ///< of the netlist; null: none
   std::uint32_t local_bytes_laid_out = 0;    ///< per thread, of the last grid
@@ -81,6 +82,10 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
   return state_->memory.allocate(name, bytes, aperture);
 }
 
+std::uint64_t GpuPlatform::add_image(const Image& image) {
+  return state_->images.add(image);
+}
+
 void GpuPlatform::build() {
   state_->build();
 }
@@ -134,6 +139,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   s.prepare(info, invalidate_l1);
   MemoryMap map;
   map.space = &s.memory.space();
+  map.images = &s.images;
   map.constant_base = physical(Aperture::vidmem, 0);
   map.local_bytes = info.local_bytes;
   map.with_data = !s.options.tags_only;

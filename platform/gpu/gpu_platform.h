@@ -13,6 +13,7 @@
 #include "warpline/fabric/memory_image.h"
 #include "warpline/gpu/netlist_driver.h"
 #include "warpline/sm/address_space.h"
+#include "warpline/sm/image_table.h"
 #include "warpline/sm/kernel.h"
 
 namespace warpline {
@@ -64,6 +65,8 @@ class GpuPlatform {
   /// Reserves `bytes` in an aperture (vidmem or sysmem), 256-byte aligned, mapped exactly, and counted under
   /// `buffer.NAME` if `name` is not empty. Returns its virtual address, or 0 if the memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem);
+  /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
+  std::uint64_t add_image(const Image& image);
   /// Maps every address, for traces and generators. Makes the platform tags-only.
   void map_everything();
   /// Host access to global memory by virtual address, without side effect on caches or counters.

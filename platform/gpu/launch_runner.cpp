@@ -29,6 +29,7 @@ const char* outcome_text(RunOutcome outcome) {
 /// Where a launch file's data lies, and its kernels.
 struct LaunchRunner::FileState {
   std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
+  std::vector<std::uint64_t> images;   ///< handles, as LaunchFile::images
   VariableAddresses variables;
   std::uint64_t footprint = 0;                   ///< address of what generators access
   std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
@@ -67,6 +68,9 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
     const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
     platform_.write(state.buffers.back(), bytes.data(), bytes.size());
   }
+  for (const LaunchImage& i : file.images)
+    state.images.push_back(
+        platform_.add_image({i.is_surface, state.buffers[i.buffer], i.width, i.height, i.format}));
   std::uint64_t footprint = 0;
   for (const Launch& l : file.launches)
     if (l.generator) footprint = std::max(footprint, l.generator->footprint);
@@ -102,7 +106,7 @@ void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
       const auto entry = std::find_if(entries.begin(), entries.end(),
                                       [&](const ptx::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
-      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers);
+      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images);
       WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
       state.kernels.push_back(
           module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));

@@ -140,7 +140,8 @@ class Planner {
       names.push_back(e.name);
       if (e.name != launch.kernel) continue;
       const std::vector<std::uint64_t> no_addresses(l.file.buffers.size());
-      const auto packed = pack_parameters(l.file, launch, e, no_addresses);
+      const std::vector<std::uint64_t> no_handles(l.file.images.size());
+      const auto packed = pack_parameters(l.file, launch, e, no_addresses, no_handles);
       if (!packed.ok()) add(packed.faults());
       return;
     }

@@ -52,10 +52,11 @@ struct RunPlan {
 [[nodiscard]] Result<RunPlan> plan_run(const std::vector<std::string>& inputs, bool tags_only);
 
 /// The parameter block of a launch, laid out as the entry's signature says (PTX ISA, ".param state space":
-/// each parameter at a multiple of its alignment). `addresses` are those of the file's buffers.
+/// each parameter at a multiple of its alignment). `addresses` are those of the file's buffers,
+/// `handles` those of its images.
 /// Arguments that do not fit the signature, in number or size, are faults that name both.
-[[nodiscard]] Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch,
-                                                                const ptx::Entry& entry,
-                                                                const std::vector<std::uint64_t>& addresses);
+[[nodiscard]] Result<std::vector<std::uint8_t>> pack_parameters(
+    const LaunchFile& file, const Launch& launch, const ptx::Entry& entry,
+    const std::vector<std::uint64_t>& addresses, const std::vector<std::uint64_t>& handles = {});
 
 }  // namespace warpline

@@ -41,6 +41,9 @@ std::optional<std::string> refusal(const MemOp& op) {
     case MemKind::store:
     case MemKind::atomic:
     case MemKind::reduction:
+    case MemKind::texture_load:
+    case MemKind::surface_load:
+    case MemKind::surface_store:
     case MemKind::fence: break;
     case MemKind::async_copy:
       // Traces carry asynchronous copies with their global address; programs do not run them yet.

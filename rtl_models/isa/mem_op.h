@@ -79,6 +79,10 @@ enum class AtomicOperation : std::uint8_t {
   decrement,
 };
 
+/// What a surface access does beyond the edge (PTX ISA, "suld", `.clampm`): end the warp, access the nearest
+/// element, or read zeros and write nothing.
+enum class BeyondEdge : std::uint8_t { trap, clamp, zero };
+
 /// Everything a memory instruction may say, whether or not the model acts on it yet
 /// (`refusal` tells). One value per static instruction; addresses, data and policy values that
 /// sit in registers belong to its executions.
@@ -103,6 +107,7 @@ struct MemOp {
   DataType type = DataType::none;
   AtomicOperation atomic = AtomicOperation::none;
   Proxy proxy = Proxy::generic;
+  BeyondEdge beyond_edge = BeyondEdge::trap;  ///< of surface loads and stores
 
   /// Bytes that one lane accesses: 1 to 32.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }

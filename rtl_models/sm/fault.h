@@ -16,6 +16,10 @@ enum class FaultKind : std::uint8_t {
   local_range,     ///< beyond the thread's local memory
   constant_range,  ///< beyond the constant banks
   atomic_local,    ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
+  no_texture,      ///< a texture load whose handle names no texture
+  no_surface,      ///< a surface access whose handle names no surface
+  texel_type,      ///< a texture load of floating-point values from integers, or the other way round
+  surface_range,   ///< beyond the edge of a surface, with `.trap`
   bus_error,       ///< the memory system answered with an error
 };
 
@@ -27,6 +31,10 @@ enum class FaultKind : std::uint8_t {
     case FaultKind::local_range: return "address beyond local memory";
     case FaultKind::constant_range: return "address beyond the constant banks";
     case FaultKind::atomic_local: return "atomic operation on local memory";
+    case FaultKind::no_texture: return "handle of no texture";
+    case FaultKind::no_surface: return "handle of no surface";
+    case FaultKind::texel_type: return "texture of another type";
+    case FaultKind::surface_range: return "coordinates beyond the surface";
     case FaultKind::bus_error: return "bus error";
   }
   return "";

@@ -52,6 +52,19 @@ struct CopyTarget {
   }
 };
 
+/// Which element of a texture or surface a lane wants, as MemoryAccess::second holds it; the address is the
+/// image's handle.
+struct ImageCoordinates {
+  std::int32_t x = 0;  ///< of a surface: bytes
+  std::int32_t y = 0;
+  [[nodiscard]] constexpr std::uint64_t packed() const {
+    return std::uint64_t{static_cast<std::uint32_t>(y)} << 32U | static_cast<std::uint32_t>(x);
+  }
+  [[nodiscard]] static constexpr ImageCoordinates of(std::uint64_t packed) {
+    return {static_cast<std::int32_t>(packed), static_cast<std::int32_t>(packed >> 32U)};
+  }
+};
+
 /// What a memory access has for each lane; 1.75 KB.
 struct LaneBuffers {
   static constexpr unsigned kMaxLaneBytes = 32;
@@ -77,7 +90,7 @@ struct MemoryAccess {
   std::int64_t stride = 0;
   std::uint64_t* address =
       nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
-  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap, the CopyTarget of a copy
+  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap, a CopyTarget, ImageCoordinates
   std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.

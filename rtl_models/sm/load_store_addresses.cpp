@@ -31,6 +31,8 @@ void LoadStoreUnit::classify(Entry& e) {
       if (e.instruction->mem.fills) leave_out_unread(e);
       return;
     case Space::shared: head_.shared = lanes; return;
+    case Space::texture:
+    case Space::surface: head_.image = lanes; return;
     case Space::local: head_.local = lanes; return;
     case Space::constant:
     case Space::param:

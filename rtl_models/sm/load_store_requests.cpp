@@ -39,7 +39,8 @@ Scope strong_scope(const MemOp& op) {
 
 Command command_of(const MemOp& op) {
   switch (op.kind) {
-    case MemKind::store: return Command::write;
+    case MemKind::store:
+    case MemKind::surface_store: return Command::write;
     case MemKind::atomic: return Command::atomic;
     case MemKind::reduction: return Command::reduce;
     default: return Command::read;
@@ -80,7 +81,8 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   r.l1_priority = l1_priority_of(op);
   r.l2_priority = l2_priority_of(op);
   switch (head_.space) {
-    case Space::global: {
+    case Space::global:
+    case Space::texture: {
       const Mapping* m = head_.mapping;
       if (m == nullptr) {
         // The lanes' addresses are mapped, so the line's first touched byte is.
@@ -166,6 +168,7 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
     }
     return;
   }
+  if (e.instruction->mem.kind == MemKind::texture_load) return scatter_texels(e, r);
   for (LaneMask m = e.access.active; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t offset = e.access.address_of(lane) - r.virtual_line.value;

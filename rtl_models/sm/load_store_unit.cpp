@@ -67,7 +67,7 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
   }
   classify(e);
   const MemKind kind = e.instruction->mem.kind;
-  std::optional<Fault> fault = check(e);
+  std::optional<Fault> fault = head_.image != 0 ? locate_texels(e) : check(e);
   if (!fault && kind == MemKind::async_copy && map_.with_data) fault = check_copy(e);
   if (fault) {
     ++counters_.faults;
@@ -102,6 +102,8 @@ bool LoadStoreUnit::next_space(Entry& e) {
     head_.space = Space::local;
     head_.coalescer.start_local(e.access, head_.local, bytes, local_warp_base(e.slot));
     head_.local = 0;
+  } else if (head_.image != 0) {
+    start_image(e);
   } else {
     return false;
   }
@@ -110,7 +112,8 @@ bool LoadStoreUnit::next_space(Entry& e) {
 
 Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
   if (head_.space == Space::constant) return ports_.to_constant;
-  return e.instruction->mem.is_noncoherent ? ports_.to_texture : ports_.to_l1_lg;
+  const MemOp& op = e.instruction->mem;
+  return op.is_noncoherent || op.kind == MemKind::texture_load ? ports_.to_texture : ports_.to_l1_lg;
 }
 
 bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
@@ -131,6 +134,9 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   } else if (head_.space == Space::local) {
     ++counters_.local_requests;
     counters_.local_sectors += sectors;
+  } else if (head_.space == Space::texture) {
+    ++counters_.image_requests;
+    counters_.image_sectors += sectors;
   } else {
     ++counters_.constant_requests;
   }

@@ -12,6 +12,7 @@
 #include "warpline/sm/address_windows.h"
 #include "warpline/sm/coalescer.h"
 #include "warpline/sm/fault.h"
+#include "warpline/sm/image_table.h"
 #include "warpline/sm/kernel.h"
 #include "warpline/sm/shared_memory.h"
 #include "warpline/sm/sm_parameters.h"
@@ -22,6 +23,7 @@ namespace warpline {
 struct LsuCounters {
   std::uint64_t instructions = 0, global_requests = 0, global_sectors = 0, local_requests = 0,
                 local_sectors = 0;
+  std::uint64_t image_requests = 0, image_sectors = 0;
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
@@ -34,6 +36,8 @@ struct LsuCounters {
     f("global_sectors", global_sectors, "sectors", "32-byte sectors, likewise");
     f("local_requests", local_requests, "lines", "128-byte lines of local memory");
     f("local_sectors", local_sectors, "sectors", "32-byte sectors of local memory");
+    f("image_requests", image_requests, "lines", "128-byte lines of textures and surfaces");
+    f("image_sectors", image_sectors, "sectors", "32-byte sectors of textures and surfaces");
     f("constant_requests", constant_requests, "lines", "lines of constant memory and parameters");
     f("shared_accesses", shared_accesses, "instructions", "shared-memory instructions");
     f("shared_passes", shared_passes, "cycles", "bank cycles they took; more than accesses: conflicts");
@@ -51,10 +55,11 @@ struct LsuCounters {
 /// Where the memory of a running kernel lies.
 struct MemoryMap {
   const AddressSpace* space = nullptr;
-  PhysicalAddress constant_base;  ///< of constant address 0
-  PhysicalAddress local_base;     ///< of the SM's local memory
-  std::uint32_t local_bytes = 0;  ///< per thread
-  bool with_data = true;          ///< bounds of shared and local memory are checked, data moves
+  const ImageTable* images = nullptr;  ///< null: there are none
+  PhysicalAddress constant_base;       ///< of constant address 0
+  PhysicalAddress local_base;          ///< of the SM's local memory
+  std::uint32_t local_bytes = 0;       ///< per thread
+  bool with_data = true;               ///< bounds of shared and local memory are checked, data moves
 };
 
 /// The wish of an access of this priority at L2.
@@ -167,7 +172,7 @@ class LoadStoreUnit {
   /// The head entry as far as it has been worked off.
   struct Head {
     bool started = false;
-    LaneMask global = 0, shared = 0, local = 0, constant = 0;
+    LaneMask global = 0, shared = 0, local = 0, constant = 0, image = 0;
     Space space = Space::generic;  ///< of the lines being sent; generic: none yet
     bool line_held = false;        ///< `line` waits for its port
     LineAccess line;
@@ -177,7 +182,7 @@ class LoadStoreUnit {
     /// Nothing is begun. The banks stay busy.
     void clear() {
       started = line_held = false;
-      global = shared = local = constant = 0;
+      global = shared = local = constant = image = 0;
       space = Space::generic;
       mapping = nullptr;
       coalescer.clear();
@@ -191,6 +196,13 @@ class LoadStoreUnit {
   [[nodiscard]] static unsigned source_bytes(const Entry& e, unsigned lane);
   void leave_out_unread(const Entry& e);
   [[nodiscard]] static std::optional<Fault> check_copy(const Entry& e);
+  [[nodiscard]] std::optional<Fault> locate_texels(Entry& e);
+  [[nodiscard]] static std::optional<FaultKind> locate_texel(Entry& e, unsigned lane, const Image& image,
+                                                             ImageCoordinates place);
+  [[nodiscard]] std::optional<FaultKind> locate_element(Entry& e, unsigned lane, const Image& image,
+                                                        ImageCoordinates place);
+  void start_image(const Entry& e);
+  void scatter_texels(Entry& e, const Request& r);
   void begin_copy(const Entry& e);
   void land_copy(const Entry& e, const Request& r);
   [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;

@@ -74,6 +74,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
 unsigned& Sm::in_flight(Warp& w, MemKind kind) {
   switch (kind) {
     case MemKind::store:
+    case MemKind::surface_store:
     case MemKind::reduction: return w.stores;
     case MemKind::async_copy: return w.copies;
     default: return w.loads;

@@ -97,8 +97,8 @@ TEST_P(Shapes, GiveTheExpectedResult) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Shapes,
-                         testing::Values("histogram", "pipeline", "reduce", "spmv", "stencil", "transpose",
-                                         "vecadd"),
+                         testing::Values("hints", "histogram", "pipeline", "reduce", "spmv", "stencil",
+                                         "texture", "transpose", "vecadd"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace

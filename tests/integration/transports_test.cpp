@@ -41,8 +41,8 @@ TEST_P(Transports, LooselyTimedLeavesTheSameResults) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Transports,
-                         testing::Values("chase", "histogram", "matmul", "pipeline", "reduce", "spmv",
-                                         "stencil", "transpose", "vecadd"));
+                         testing::Values("chase", "hints", "histogram", "matmul", "pipeline", "reduce",
+                                         "spmv", "stencil", "texture", "transpose", "vecadd"));
 
 TEST(TransportsOfOddMachines, ClockRatiosAndDependentLaunchesAgree) {
   const Workspace w;

@@ -138,13 +138,61 @@ TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {
 
 TEST_F(LaunchFiles, WhatIsNotBuiltIsRefusedByName) {
   const std::string all =
-      bad(kHead +
-          "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\naperture = \"peer\"\n"
-          "[[argument]]\ntexture = { buffer = \"a\", width = 1, height = 1, format = \"r32f\" }\n"
-          "[[argument]]\nsurface = { buffer = \"a\" }\n");
+      bad(kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\naperture = \"peer\"\n");
   EXPECT_THAT(all, HasSubstr("peer memory is not built yet"));
-  EXPECT_THAT(all, HasSubstr("texture arguments are not built yet"));
-  EXPECT_THAT(all, HasSubstr("surface arguments are not built yet"));
+}
+
+TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {
+  const auto parsed = parse_launch_file(
+      "p.toml",
+      "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"
+      "[[argument]]\nsurface = { buffer = \"later\", width = 8, height = 2, format = \"u8x4\" }\n"
+      "[[argument]]\ntexture = { buffer = \"own\", width = 3, format = \"f16x2\" }\ninit = { value = 7 }\n"
+      "[[argument]]\nbuffer = \"later\"\ntype = \"u32\"\ncount = 17\n"
+      "[[argument]]\ntexture = { buffer = \"own\", width = 1, height = 3, format = \"s32\" }\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.faults()[0].text();
+  const LaunchFile& file = parsed.value();
+  ASSERT_EQ(file.buffers.size(), 2U);
+  EXPECT_EQ(file.buffers[0].name, "own");
+  EXPECT_EQ(file.buffers[0].type, DataType::u16);
+  EXPECT_EQ(file.buffers[0].count, 6U);
+  EXPECT_EQ(file.buffers[0].initial.value, 7U);
+  ASSERT_EQ(file.images.size(), 3U);
+  EXPECT_TRUE(file.images[0].is_surface);
+  EXPECT_EQ(file.images[0].buffer, 1U);
+  EXPECT_EQ(file.images[0].width, 8U);
+  EXPECT_EQ(file.images[0].height, 2U);
+  EXPECT_EQ(file.images[0].format.bytes(), 4U);
+  EXPECT_FALSE(file.images[1].is_surface);
+  EXPECT_EQ(file.images[1].height, 1U);
+  EXPECT_EQ(file.images[2].buffer, 0U);
+  ASSERT_EQ(file.launches[0].arguments.size(), 4U);
+  EXPECT_EQ(file.launches[0].arguments[3].kind, Argument::Kind::image);
+  EXPECT_EQ(file.launches[0].arguments[3].image, 2U);
+}
+
+TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
+  const std::string all =
+      bad(kHead +
+          "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 100\n"
+          "[[argument]]\ntexture = { buffer = \"a\", width = 13, height = 2, format = \"u8x4\" }\n"
+          "[[argument]]\ntexture = { buffer = \"aa\", width = 1, format = \"u8\" }\n"
+          "[[argument]]\nsurface = { buffer = \"a\", width = 0, height = 1, format = \"f31\", pitch = 4 }\n"
+          "[[argument]]\nsurface = { buffer = \"a\", width = 1, format = \"u8\" }\ntype = \"u8\"\n"
+          "[[argument]]\nsurface = 3\n"
+          "[[argument]]\nsurface = { }\n"
+          "[[argument]]\nbuffer = \"a\"\ntexture = { buffer = \"a\", width = 1, format = \"u8\" }\n");
+  EXPECT_THAT(all, HasSubstr("13 x 2 elements take 104 bytes; buffer \"a\" has 100"));
+  EXPECT_THAT(all, HasSubstr("buffer \"aa\" is not declared: say type, count or init here"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"a\"?"));
+  EXPECT_THAT(all, HasSubstr("width: must be 1 to 268435456, not 0"));
+  EXPECT_THAT(all, HasSubstr("format: \"f31\" is no type of u8, s8"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"f32\"?"));
+  EXPECT_THAT(all, HasSubstr("unknown key \"pitch\" in surface"));
+  EXPECT_THAT(all, HasSubstr("buffer \"a\" was declared on line 6; later arguments only name it"));
+  EXPECT_THAT(all, HasSubstr("surface: must be { buffer, width, height, format }"));
+  EXPECT_THAT(all, HasSubstr("surface lacks \"buffer\""));
+  EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes, texture, surface"));
 }
 
 TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {

@@ -10,3 +10,5 @@ warpline_test(ptx_float_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/opc
 warpline_test(ptx_diagnostics_test SOURCES ${ptx_folder}/diagnostics_test.cpp DEPENDS warpline::programs)
 warpline_test(ptx_policies_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/policies_test.cpp DEPENDS warpline::programs)
 warpline_test(ptx_async_copy_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/async_copy_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_texture_test SOURCES ${ptx_folder}/harness.cpp ${ptx_folder}/texture_test.cpp DEPENDS warpline::programs)
+warpline_test(ptx_compiled_forms_test SOURCES ${ptx_folder}/compiled_forms_test.cpp DEPENDS warpline::programs)

@@ -1,1 +1,1 @@
-warpline_test(sm_test SOURCES sm/coalescer_test.cpp sm/sm_copies_test.cpp sm/sm_fault_test.cpp sm/sm_hints_test.cpp sm/sm_issue_test.cpp sm/sm_memory_test.cpp sm/sm_ordering_test.cpp sm/sm_parts_test.cpp sm/sm_policies_test.cpp DEPENDS warpline::sm)
+warpline_test(sm_test SOURCES sm/coalescer_test.cpp sm/sm_copies_test.cpp sm/sm_fault_test.cpp sm/sm_hints_test.cpp sm/sm_images_test.cpp sm/sm_issue_test.cpp sm/sm_memory_test.cpp sm/sm_ordering_test.cpp sm/sm_parts_test.cpp sm/sm_policies_test.cpp DEPENDS warpline::sm)

@@ -10,6 +10,7 @@
 namespace warpline::ptx {
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");
+  if (!o.elements.empty()) d.fail(o.elements[0].token.place(), "this instruction takes no coordinates");
   op.immediate = o.offset;
   op.wide_address = true;
   if (o.name.empty()) {
@@ -55,9 +56,6 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   op.r[Op::kAddress] = d.symbol_address(*symbol, 0, 8, m.space == Space::generic && space != Space::global);
 }
 
-namespace {
-
-/// The data operand, a register or a vector of them.
 void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) {
   const bool vector = o.kind == Operand::Kind::vector;
   const std::size_t n = vector ? o.elements.size() : 1;
@@ -87,6 +85,8 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
   }
   op.register_bytes = first_bytes == 0 ? op.data_bytes : first_bytes;
 }
+
+namespace {
 
 DataType take_memory_type(Decoder& d) {
   const DataType type = d.take_type();

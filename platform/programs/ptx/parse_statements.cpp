@@ -167,7 +167,7 @@ Operand Parser::operand(unsigned depth) {
   if (depth > 4) fail(t, "these operands are nested too deeply");
   Operand o;
   o.token = t;
-  if (t.is('[')) return address();
+  if (t.is('[')) return address(depth);
   if (accept('{')) {
     o.kind = Operand::Kind::vector;
     o.elements = operand_list('}', depth);
@@ -227,7 +227,7 @@ Operand Parser::simple_operand() {
   return o;
 }
 
-Operand Parser::address() {
+Operand Parser::address(unsigned depth) {
   Operand o;
   o.kind = Operand::Kind::address;
   o.token = take();
@@ -240,6 +240,7 @@ Operand Parser::address() {
     o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) +
                                          static_cast<std::uint64_t>(offset()));
   }
+  while (accept(',')) o.elements.push_back(operand(depth + 1));
   expect(']', "after the address");
   return o;
 }

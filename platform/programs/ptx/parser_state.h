@@ -68,7 +68,7 @@ class Parser {
   std::vector<std::uint64_t> prototype_list();
   Operand operand(unsigned depth = 0);
   Operand simple_operand();
-  Operand address();
+  Operand address(unsigned depth);
   std::vector<Operand> operand_list(char close, unsigned depth);
   bool debug_directive();
 

@@ -65,7 +65,7 @@ struct Operand {
   bool single = false;
   bool negated = false;           ///< `!p`
   std::int64_t offset = 0;        ///< of an `address`, and of `name + constant`
-  std::vector<Operand> elements;  ///< `vector`, `list`, `pair`
+  std::vector<Operand> elements;  ///< `vector`, `list`, `pair`; what follows the first comma in an `address`
 };
 
 struct Statement {

@@ -46,8 +46,8 @@ TEST_P(CheckedKernels, LooselyTimedMakeNothingButCalls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CheckedKernels,
-                         ::testing::Values("chase", "histogram", "matmul", "pipeline", "reduce", "spmv",
-                                           "stencil", "transpose", "vecadd"));
+                         ::testing::Values("chase", "hints", "histogram", "matmul", "pipeline", "reduce",
+                                           "spmv", "stencil", "texture", "transpose", "vecadd"));
 
 TEST(CheckedFastForward, GoesOverFromCallsToTimedRequests) {
   const GpuConfig config = preset("mini");

@@ -113,8 +113,6 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
       {"fence.proxy", [](MemOp& op) { op.kind = MemKind::proxy_fence; }},
       {"applypriority", [](MemOp& op) { op.kind = MemKind::apply_priority; }},
       {"discard", [](MemOp& op) { op.kind = MemKind::discard; }},
-      {"tex", [](MemOp& op) { op.kind = MemKind::texture_load; }},
-      {"sust", [](MemOp& op) { op.kind = MemKind::surface_store; }},
       {".shared::cluster", [](MemOp& op) { op.space = Space::shared_cluster; }},
       {".mmio", [](MemOp& op) { op.is_mmio = true; }},
       {".v8", [](MemOp& op) { op.vector = 8; }},
@@ -136,6 +134,9 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
 TEST(MemOp, TakesWhatIsModelled) {
   const std::vector<Case> cases = {
       {"plain", [](MemOp&) {}},
+      {"tex", [](MemOp& op) { op.kind = MemKind::texture_load; }},
+      {"suld", [](MemOp& op) { op.kind = MemKind::surface_load; }},
+      {"sust", [](MemOp& op) { op.kind = MemKind::surface_store; }},
       {"store",
        [](MemOp& op) {
          op.kind = MemKind::store;

@@ -45,7 +45,6 @@ INSTANTIATE_TEST_SUITE_P(
     Ptx, OneFault,
     ::testing::Values(
         Case{"ad.s32 %r1, %r2, %r3;", "unknown opcode 'ad'", 1, "did you mean 'add'"},
-        Case{"tex.2d.v4.f32.f32 {%f1}, [x, {%f1}];", "opcode 'tex.2d.v4.f32.f32' is not supported", 1, ""},
         Case{"prefetch.global.L2 [%rd1];", "opcode 'prefetch.global.L2' is not supported", 1, ""},
         Case{"add.s33 %r1, %r2, %r3;", "'.s33' is not a type that 'add' takes", 4, "did you mean '.s"},
         Case{"add.fast.s32 %r1, %r2, %r3;", "qualifier '.fast' is not supported on 'add'", 4, ""},

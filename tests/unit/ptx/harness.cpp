@@ -126,9 +126,32 @@ std::uint8_t* Machine::bytes_at(const MemOp& op, std::uint64_t address, unsigned
   }
 }
 
+/// Elements within their image; of textures, 32-bit components alone.
+void Machine::image_access(const Instruction& i, MemoryAccess& a, unsigned lane) {
+  const Image* image = images.find(a.address[lane]);
+  if (image == nullptr) throw std::runtime_error("no image in " + to_ptx(i.mem));
+  const auto at = ImageCoordinates::of(a.second[lane]);
+  const bool texture = i.mem.kind == MemKind::texture_load;
+  const unsigned bytes = texture ? image->format.bytes() : i.mem.bytes_per_lane();
+  const std::uint64_t x = static_cast<std::uint64_t>(at.x) * (texture ? bytes : 1);
+  if (x + bytes > image->row_bytes() || static_cast<std::uint32_t>(at.y) >= image->height)
+    throw std::runtime_error("beyond the edge in " + to_ptx(i.mem));
+  std::uint8_t* p =
+      global_bytes(image->address + static_cast<std::uint64_t>(at.y) * image->row_bytes() + x, bytes);
+  if (i.mem.kind == MemKind::surface_store) {
+    std::memcpy(p, a.lane_data(lane), bytes);
+  } else {
+    std::memcpy(a.lane_data(lane), p, bytes);
+  }
+}
+
 void Machine::access(const Instruction& i, MemoryAccess& a, Cta& cta, WarpSlot& warp) {
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((a.active >> lane & 1U) == 0) continue;
+    if (i.mem.space == Space::texture || i.mem.space == Space::surface) {
+      image_access(i, a, lane);
+      continue;
+    }
     std::uint8_t* at = bytes_at(i.mem, a.address_of(lane), lane, cta, warp);
     const unsigned bytes = i.mem.bytes_per_lane();
     if (i.mem.kind == MemKind::load) {

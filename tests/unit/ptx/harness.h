@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "warpline/programs/ptx/module.h"
+#include "warpline/sm/image_table.h"
 
 namespace warpline::ptx::testing {
 
@@ -56,6 +57,7 @@ class Machine {
   std::uint64_t thread_instructions = 0;
   std::vector<std::string> faults;  ///< why warps ended themselves
   std::uint64_t most_instructions = 20'000'000;
+  ImageTable images;  ///< textures and surfaces, in buffers
 
  private:
   struct WarpSlot;
@@ -70,6 +72,7 @@ class Machine {
   std::uint8_t* global_bytes(std::uint64_t address, std::size_t bytes);
   std::uint8_t* bytes_at(const MemOp& op, std::uint64_t address, unsigned lane, Cta& cta, WarpSlot& warp);
   void access(const Instruction& i, MemoryAccess& a, Cta& cta, WarpSlot& warp);
+  void image_access(const Instruction& i, MemoryAccess& a, unsigned lane);
   void copy(const Instruction& i, const MemoryAccess& a, LaneMask lanes, Cta& cta, WarpSlot& warp);
   void finish_copies(Cta& cta, WarpSlot& warp, const Instruction& wait, LaneMask lanes);
   void run_cta(Kernel& kernel, InstructionSource& source, Dim3 where);

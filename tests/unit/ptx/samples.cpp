@@ -17,7 +17,8 @@ std::string sample(const std::string& name) {
 
 std::vector<std::string> sample_modules() {
   std::vector<std::string> texts;
-  for (const char* name : {"language.sm_80.ptx", "language.sm_120.ptx"}) texts.push_back(sample(name));
+  for (const char* name : {"language.sm_80.ptx", "language.sm_120.ptx", "memory_forms.ptx"})
+    texts.push_back(sample(name));
   return texts;
 }
 

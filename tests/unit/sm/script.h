@@ -203,6 +203,7 @@ struct SmBench {
     info.local_bytes = 64;
     MemoryMap map;
     map.space = &space;
+    map.images = &images;
     map.constant_base = physical(Aperture::vidmem, 0x100000);
     map.local_base = physical(Aperture::vidmem, 0x200000);
     map.local_bytes = 64;
@@ -216,6 +217,7 @@ struct SmBench {
   SmParameters parameters;
   Log log;
   AddressSpace space;
+  ImageTable images;
   Engine engine;
   Sm sm;
   WorkDistributor distributor;
