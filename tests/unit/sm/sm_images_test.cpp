@@ -213,8 +213,8 @@ TEST(SmImages, FaultsNameTheHandle) {
   EXPECT_EQ(fault_of([&](H t, H) { return one_lane(kLoad, kB32, 1, kTrap, t, 0, 0); }),
             "handle of no surface");
   EXPECT_EQ(fault_of([&](H, H s) { return one_lane(kStore, kB32, 1, kTrap, s, 28, 3); }), "none");
-  for (const auto& [x, y] : {std::pair{32, 0}, {-4, 0}, {0, 4}, {0, -1}})
-    EXPECT_EQ(fault_of([&](H, H s) { return one_lane(kStore, kB32, 1, kTrap, s, x, y); }),
+  for (const auto& at : {ImageCoordinates{32, 0}, {-4, 0}, {0, 4}, {0, -1}})
+    EXPECT_EQ(fault_of([&](H, H s) { return one_lane(kStore, kB32, 1, kTrap, s, at.x, at.y); }),
               "coordinates beyond the surface");
   EXPECT_EQ(fault_of([&](H, H s) { return one_lane(kLoad, kB32, 4, kTrap, s, 20, 0); }),
             "coordinates beyond the surface");
