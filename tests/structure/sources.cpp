@@ -17,7 +17,7 @@ const std::vector<std::vector<std::string>> kLevels = {
     {"cache"},
     {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},
     {"config"},
-    {"programs"},
+    {"programs", "explain"},
     {"gpu"},
     {"cli"}};
 
