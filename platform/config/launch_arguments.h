@@ -41,6 +41,7 @@ class ArgumentReader {
   void read_scalar(TableReader& reader, Argument& argument);
   void read_bytes(TableReader& reader, Argument& argument);
   void read_image(TableReader& outer, const Member& member, Argument& argument);
+  void read_elements(TableReader& outer, const Member& member, PendingImage& pending, LaunchImage& image);
   void resolve_images();
   [[nodiscard]] bool is_declared_again(TableReader& reader, const std::string& name);
   void declare(TableReader& reader, const std::string& name, Place place, const Implied* implied = nullptr);

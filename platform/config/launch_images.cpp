@@ -39,27 +39,39 @@ void ArgumentReader::read_image(TableReader& outer, const Member& member, Argume
   LaunchImage image;
   image.is_surface = member.key == "surface";
   image.place = member.place;
-  if (member.value.kind != Value::Kind::table) {
+  if (member.value.kind != Value::Kind::table)
     outer.fault(member.value.place, member.key + ": must be { buffer, width, height, format }");
-  } else {
-    TableReader reader(document_, member.value, member.place, member.key, faults_);
-    pending.name = reader.text("buffer", TableReader::required).value_or("");
-    if (const Member* name = reader.find("buffer")) pending.place = name->value.place;
-    image.width =
-        static_cast<std::uint32_t>(reader.number("width", 1, kMaxWidth, TableReader::required).value_or(1));
-    image.height = static_cast<std::uint32_t>(reader.number("height", 1, kMaxHeight).value_or(1));
-    image.format = format_of(reader);
-    reader.finish();
-  }
-  const bool declares = std::any_of(kContentKeys.begin(), kContentKeys.end(),
-                                    [&](const char* key) { return outer.find(key) != nullptr; });
-  if (declares && !pending.name.empty()) {
-    const std::uint64_t elements = std::uint64_t{image.width} * image.height * image.format.components;
-    const Implied implied{element_of(image.format), elements};
-    if (!is_declared_again(outer, pending.name)) declare(outer, pending.name, pending.place, &implied);
-  }
+  else
+    read_elements(outer, member, pending, image);
   out_.images.push_back(image);
   pending_images_.push_back(std::move(pending));
+}
+
+/// What stands in the braces. The buffer may be declared there or beside them.
+void ArgumentReader::read_elements(TableReader& outer, const Member& member, PendingImage& pending,
+                                   LaunchImage& image) {
+  TableReader reader(document_, member.value, member.place, member.key, faults_);
+  pending.name = reader.text("buffer", TableReader::required).value_or("");
+  if (const Member* name = reader.find("buffer")) pending.place = name->value.place;
+  image.width =
+      static_cast<std::uint32_t>(reader.number("width", 1, kMaxWidth, TableReader::required).value_or(1));
+  image.height = static_cast<std::uint32_t>(reader.number("height", 1, kMaxHeight).value_or(1));
+  image.format = format_of(reader);
+  const auto declares = [](TableReader& table) {
+    unsigned n = 0;
+    for (const char* key : kContentKeys) n += table.find(key) != nullptr ? 1 : 0;
+    return n != 0;
+  };
+  const bool inside = declares(reader), beside = declares(outer);
+  if (inside && beside)
+    outer.fault(member.place, member.key + ": declare the buffer inside the braces or beside them");
+  TableReader& declaration = inside ? reader : outer;
+  if ((inside || beside) && !pending.name.empty() && !is_declared_again(declaration, pending.name)) {
+    const Implied implied{element_of(image.format),
+                          std::uint64_t{image.width} * image.height * image.format.components};
+    declare(declaration, pending.name, pending.place, &implied);
+  }
+  reader.finish();
 }
 
 /// Comes when all buffers are known: an image may stand before the argument that declares its buffer.

@@ -90,12 +90,14 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   w.next = &i;
   const std::uint64_t bit = std::uint64_t{1} << slot;
   memory_next_ &= ~bit;
-  if (i.kind >= InstructionKind::commit_copies) {
-    if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
-  } else if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
-    const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
-    if (orders && (w.loads != 0 || w.stores != 0)) return kNever;
-    if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
+  if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
+    if (i.kind >= InstructionKind::commit_copies) {
+      if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
+    } else {
+      const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
+      if (orders && (w.loads != 0 || w.stores != 0)) return kNever;
+      if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
+    }
   }
   const Cycle at = scoreboard_.ready(slot, i);
   return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));

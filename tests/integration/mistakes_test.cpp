@@ -84,6 +84,24 @@ TEST_F(Mistakes, TheCycleLimitEndsARunThatWouldNot) {
   EXPECT_THAT(run.out + run.err, HasSubstr("5000"));
 }
 
+TEST_F(Mistakes, AHandleOfNoTextureIsAFaultRecord) {
+  const std::string sizes =
+      "[[argument]]\nscalar = 8\ntype = \"s32\"\n[[argument]]\nscalar = 8\ntype = \"s32\"\n";
+  const std::string head = "module = \"" + in_source("sw/kernels/texture.sm_80.ptx") +
+                           "\"\nkernel = \"box\"\ngrid = [1]\nblock = [8, 8]\n";
+  const std::string out = "[[argument]]\nbuffer = \"out\"\ntype = \"f32\"\ncount = 64\n" + sizes;
+  const std::string image = " = { buffer = \"out\", width = 8, height = 8, format = \"";
+  const auto faults_of = [&](const std::string& argument) {
+    const Finished run = this->run(head + "[[argument]]\n" + argument + out);
+    EXPECT_EQ(run.status, 1) << argument;
+    EXPECT_THAT(run.out + run.err, HasSubstr("texture.sm_80.ptx:")) << "the line of the access";
+    return run.out + run.err;
+  };
+  EXPECT_THAT(faults_of("scalar = 5\ntype = \"u64\"\n"), HasSubstr("handle of no texture"));
+  EXPECT_THAT(faults_of("surface" + image + "f32\" }\n"), HasSubstr("handle of no texture"));
+  EXPECT_THAT(faults_of("texture" + image + "u32\" }\n"), HasSubstr("texture of another type"));
+}
+
 TEST_F(Mistakes, LaunchFileFaultsAreAllReportedWithTheirPlaces) {
   const Finished run = this->run("module = \"" + in_source("tests/integration/data/misbehave.ptx") +
                                  "\"\nkernel = \"stuk\"\ngrid = [1, 1, 1]\nblok = [64, 1, 1]\n"

@@ -148,27 +148,31 @@ TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {
       "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"
       "[[argument]]\nsurface = { buffer = \"later\", width = 8, height = 2, format = \"u8x4\" }\n"
       "[[argument]]\ntexture = { buffer = \"own\", width = 3, format = \"f16x2\" }\ninit = { value = 7 }\n"
+      "[[argument]]\nsurface = { buffer = \"inside\", width = 2, format = \"s16\", type = \"u8\", count = 9 "
+      "}\n"
       "[[argument]]\nbuffer = \"later\"\ntype = \"u32\"\ncount = 17\n"
       "[[argument]]\ntexture = { buffer = \"own\", width = 1, height = 3, format = \"s32\" }\n");
   ASSERT_TRUE(parsed.ok()) << parsed.faults()[0].text();
   const LaunchFile& file = parsed.value();
-  ASSERT_EQ(file.buffers.size(), 2U);
+  ASSERT_EQ(file.buffers.size(), 3U);
   EXPECT_EQ(file.buffers[0].name, "own");
   EXPECT_EQ(file.buffers[0].type, DataType::u16);
   EXPECT_EQ(file.buffers[0].count, 6U);
   EXPECT_EQ(file.buffers[0].initial.value, 7U);
-  ASSERT_EQ(file.images.size(), 3U);
+  EXPECT_EQ(file.buffers[1].type, DataType::u8);
+  EXPECT_EQ(file.buffers[1].count, 9U);
+  ASSERT_EQ(file.images.size(), 4U);
   EXPECT_TRUE(file.images[0].is_surface);
-  EXPECT_EQ(file.images[0].buffer, 1U);
+  EXPECT_EQ(file.images[0].buffer, 2U);
   EXPECT_EQ(file.images[0].width, 8U);
   EXPECT_EQ(file.images[0].height, 2U);
   EXPECT_EQ(file.images[0].format.bytes(), 4U);
   EXPECT_FALSE(file.images[1].is_surface);
   EXPECT_EQ(file.images[1].height, 1U);
-  EXPECT_EQ(file.images[2].buffer, 0U);
-  ASSERT_EQ(file.launches[0].arguments.size(), 4U);
-  EXPECT_EQ(file.launches[0].arguments[3].kind, Argument::Kind::image);
-  EXPECT_EQ(file.launches[0].arguments[3].image, 2U);
+  EXPECT_EQ(file.images[3].buffer, 0U);
+  ASSERT_EQ(file.launches[0].arguments.size(), 5U);
+  EXPECT_EQ(file.launches[0].arguments[4].kind, Argument::Kind::image);
+  EXPECT_EQ(file.launches[0].arguments[4].image, 3U);
 }
 
 TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
@@ -180,6 +184,7 @@ TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
           "[[argument]]\nsurface = { buffer = \"a\", width = 0, height = 1, format = \"f31\", pitch = 4 }\n"
           "[[argument]]\nsurface = { buffer = \"a\", width = 1, format = \"u8\" }\ntype = \"u8\"\n"
           "[[argument]]\nsurface = 3\n"
+          "[[argument]]\nsurface = { buffer = \"b\", width = 1, format = \"u8\", count = 1 }\ntype = \"u8\"\n"
           "[[argument]]\nsurface = { }\n"
           "[[argument]]\nbuffer = \"a\"\ntexture = { buffer = \"a\", width = 1, format = \"u8\" }\n");
   EXPECT_THAT(all, HasSubstr("13 x 2 elements take 104 bytes; buffer \"a\" has 100"));
@@ -191,6 +196,7 @@ TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
   EXPECT_THAT(all, HasSubstr("unknown key \"pitch\" in surface"));
   EXPECT_THAT(all, HasSubstr("buffer \"a\" was declared on line 6; later arguments only name it"));
   EXPECT_THAT(all, HasSubstr("surface: must be { buffer, width, height, format }"));
+  EXPECT_THAT(all, HasSubstr("declare the buffer inside the braces or beside them"));
   EXPECT_THAT(all, HasSubstr("surface lacks \"buffer\""));
   EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes, texture, surface"));
 }
