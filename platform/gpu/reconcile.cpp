@@ -41,7 +41,8 @@ std::vector<std::string> Netlist::unreconciled() const {
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
     ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
-                "fetched + merged sectors", l1.fetched_sectors + l1.merged_sectors);
+                "fetched and not prefetched + merged sectors",
+                l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
     reads_out += l1.fetched_sectors + l1.forwarded_sectors + c.texture->counters().fetched_sectors +
                  c.constant->counters().fetched_sectors;
     writes_out += l1.stored_sectors + l1.writeback_sectors;

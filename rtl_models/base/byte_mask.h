@@ -32,6 +32,14 @@ struct ByteMask {
   [[nodiscard]] unsigned count() const {
     return static_cast<unsigned>(__builtin_popcountll(low) + __builtin_popcountll(high));
   }
+  /// The first marked byte. Pre: any().
+  [[nodiscard]] unsigned first() const {
+    return static_cast<unsigned>(low != 0 ? __builtin_ctzll(low) : 64 + __builtin_ctzll(high));
+  }
+  /// One past the last marked byte. Pre: any().
+  [[nodiscard]] unsigned end() const {
+    return static_cast<unsigned>(high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(low));
+  }
   /// Sectors with at least one marked byte.
   [[nodiscard]] constexpr SectorMask sectors() const {
     const auto bit = [](bool any, unsigned s) { return static_cast<unsigned>(any) << s; };

@@ -34,7 +34,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
   ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                 const ReadOnlyCacheParameters& parameters, bool with_data);
 
-  static constexpr TakenCommands kTaken{false, false, false};
+  static constexpr TakenCommands kTaken{false, false, false, false};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
   Out<RequestMessage> to_crossbar{*this, "to_crossbar"};

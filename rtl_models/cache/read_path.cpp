@@ -10,26 +10,44 @@ ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool 
       misses_(miss_registers),
       homes_(with_data ? tags_.lines() : 0) {}
 
-void ReadPath::miss(Request& r, std::uint32_t index, ReadOutcome& out) {
+bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
   const std::uint64_t number = line_number(r.virtual_line);
-  const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
   out.entry = misses_.find(number);
   if (out.entry == MissTable::kNone) {
     if (misses_.full()) {
       out.kind = ReadOutcome::Kind::stall;
-      return;
+      return false;
     }
     out.entry = misses_.allocate(number);
     misses_[out.entry].local = r.local;
   }
   MissTable::Entry& entry = misses_[out.entry];
-  out.kind = ReadOutcome::Kind::wait;
   out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
   entry.pending |= missing;
   entry.priority = joined(entry.priority, r.l1_priority);
+  return true;
+}
+
+ReadOutcome ReadPath::prefetch(const Request& r) {
+  ReadOutcome out;
+  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint32_t index = tags_.find(number, number);
+  if (index != TagArray::kAbsent) {
+    out.hits = tags_.state(index).valid_sectors() & r.sectors;
+    tags_.use(index, r.l1_priority);
+  }
+  if (const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits); missing != 0)
+    static_cast<void>(want(r, missing, out));
+  return out;
+}
+
+void ReadPath::miss(Request& r, std::uint32_t index, ReadOutcome& out) {
+  const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
+  if (!want(r, missing, out)) return;
+  out.kind = ReadOutcome::Kind::wait;
   r.missing = missing;
   r.captured = false;
-  entry.waiters.push(&r);
+  misses_[out.entry].waiters.push(&r);
   if (index == TagArray::kAbsent) return;
   tags_.use(index, r.l1_priority);
   const std::uint8_t* line = lines_.at(index);

@@ -59,6 +59,9 @@ class ReadPath {
       copy_sectors(r.data.data(), line, r.sectors);
     return out;
   }
+  /// Looks up the same sectors to have what is missing fetched, which nobody waits for: `r` is answered, and
+  /// a stall means only that nothing is to be fetched for it.
+  ReadOutcome prefetch(const Request& r);
   /// The fetch with `fetched.token` has come back. Requests that need nothing more go to `served`,
   /// in arrival order. Returns the line that was replaced, if any.
   Evicted fill(const Request& fetched, RequestList& served);
@@ -92,6 +95,9 @@ class ReadPath {
   /// The rest of read(): `r` finds `out.hits` of its sectors, and not all, in its line at `index`, if that is
   /// not kAbsent.
   void miss(Request& r, std::uint32_t index, ReadOutcome& out);
+  /// Has `missing` sectors of the line of `r` fetched, but for those that are on their way. False: no miss
+  /// register is free.
+  bool want(const Request& r, SectorMask missing, ReadOutcome& out);
   void serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served);
   void install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted);
 

@@ -49,14 +49,17 @@ LineState& TagArray::install(std::uint32_t index, std::uint64_t number, Eviction
   return state;
 }
 
-void TagArray::use_as(std::uint32_t index, EvictionPriority priority) {
-  if (priority == EvictionPriority::unchanged) return;
+void TagArray::give_class(std::uint32_t index, EvictionPriority priority) {
   LineState& state = states_[index];
   EvictionClass wanted = class_of(priority);
-  if (names_class(priority) && state.eviction != static_cast<std::uint64_t>(wanted)) {
-    if (wanted == EvictionClass::last) wanted = admit_last(index / ways_ * ways_);
-    state.eviction = static_cast<std::uint64_t>(wanted) & 3U;
-  }
+  if (!names_class(priority) || state.eviction == static_cast<std::uint64_t>(wanted)) return;
+  if (wanted == EvictionClass::last) wanted = admit_last(index / ways_ * ways_);
+  state.eviction = static_cast<std::uint64_t>(wanted) & 3U;
+}
+
+void TagArray::use_as(std::uint32_t index, EvictionPriority priority) {
+  if (priority == EvictionPriority::unchanged) return;
+  give_class(index, priority);
   touch(index);
 }
 

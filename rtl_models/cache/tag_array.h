@@ -81,6 +81,8 @@ class TagArray {
       use_as(index, priority);
     }
   }
+  /// A present line takes the class that the priority names, if any; its age stays.
+  void give_class(std::uint32_t index, EvictionPriority priority);
   /// The class of a line that is to be installed with this priority. For evict_last, makes room among
   /// the set's lines of that class: to be called before victim().
   EvictionClass admit(std::uint64_t set_key, EvictionPriority priority) {

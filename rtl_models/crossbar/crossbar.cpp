@@ -89,7 +89,8 @@ void Crossbar::count_request(const Request& r) {
     case Command::read: counters_.read_sectors_requested += sector_count(r.sectors); break;
     case Command::maintain: ++counters_.maintenance_copies; return;
     case Command::atomic:
-    case Command::reduce: break;
+    case Command::reduce:
+    case Command::control: break;
   }
   ++counters_.request_messages;
 }

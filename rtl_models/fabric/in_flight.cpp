@@ -29,6 +29,17 @@ std::string where(const Request& r) {
   return "unmapped " + hexadecimal(r.line.value);
 }
 
+const char* name_of(LineControl control) {
+  switch (control) {
+    case LineControl::none: break;
+    case LineControl::prefetch_l1: return "prefetch into L1";
+    case LineControl::prefetch_l2: return "prefetch into L2";
+    case LineControl::apply_priority: return "change of priority";
+    case LineControl::discard: return "discard";
+  }
+  return "control";
+}
+
 std::string command(const Request& r) {
   switch (r.command) {
     case Command::read:
@@ -41,6 +52,7 @@ std::string command(const Request& r) {
       return name + (r.atomics != nullptr ? " of " + counted(r.atomics->count, "lane") : "") + " at " +
              where(r);
     }
+    case Command::control: return std::string(name_of(r.control)) + " of " + where(r);
     case Command::maintain: break;
   }
   std::string parts;

@@ -15,11 +15,12 @@ struct Awaited {
   const void* maker = nullptr;  ///< null: none
   unsigned token = kAny;        ///< only those with this token
   unsigned warp = kAny;         ///< only those of this warp slot
-  bool writes = false;          ///< only writes and reductions
+  bool writes = false;          ///< only writes, reductions and discards
 
   [[nodiscard]] bool covers(const Request& r) const {
     return maker == r.maker && (token == kAny || token == r.token) && (warp == kAny || warp == r.warp) &&
-           (!writes || r.command == Command::write || r.command == Command::reduce);
+           (!writes || r.command == Command::write || r.command == Command::reduce ||
+            (r.command == Command::control && r.control == LineControl::discard));
   }
 };
 

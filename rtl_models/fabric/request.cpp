@@ -9,6 +9,7 @@ bool TakenCommands::take(Command command) const {
     case Command::atomic:
     case Command::reduce: return atomics;
     case Command::maintain: return maintenance;
+    case Command::control: return control;
   }
   return false;
 }
@@ -37,6 +38,7 @@ Request* RequestPool::allocate() {
   r->local = false;
   r->no_l1 = false;
   r->last_use = false;
+  r->exact = false;
   r->captured = false;
   r->maintenance = 0;
   r->status = Status::ok;

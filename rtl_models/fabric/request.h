@@ -13,13 +13,27 @@
 
 namespace warpline {
 
-/// What a request asks of the block that receives it.
+/// What a request asks of the block that receives it. Those that access no bytes come last.
 enum class Command : std::uint8_t {
   read,      ///< sectors `sectors` of `line`
   write,     ///< bytes `bytes` of `line`; posted
   atomic,    ///< the lane operations in `atomics`, old values returned
   reduce,    ///< the same, nothing returned, acknowledged
   maintain,  ///< the ordering and cache maintenance in `maintenance`; carries no address
+  control,   ///< `control` of `line`; carries no data
+};
+
+/// What a control request does with one line (PTX ISA, "prefetch", "applypriority", "discard"). Cached copies
+/// in caches that the operation does not name stay as they are, but for a discard, which is a weak write. The
+/// others are hints: a cache that has no room for one drops it, and one that concerns no memory of ours is
+/// answered as done. L1 answers all of them at once; a discard it counts among the SM's writes until L2 has
+/// performed it.
+enum class LineControl : std::uint8_t {
+  none,
+  prefetch_l1,     ///< fetch those of `sectors` that are missing into L1 and L2
+  prefetch_l2,     ///< fetch them into L2, where the line takes `l2_priority`
+  apply_priority,  ///< the line, if L2 has it, takes the class of `l2_priority`, and is no younger for it
+  discard,         ///< the line's bytes become undefined: what is dirty is written back by nobody
 };
 
 /// Parts of a maintenance request; several may be set, and take effect in this order.
@@ -47,6 +61,7 @@ struct TakenCommands {
   bool writes = true;
   bool atomics = true;      ///< and reductions
   bool maintenance = true;  ///< ordering and cache maintenance
+  bool control = true;      ///< control of lines
 
   [[nodiscard]] bool take(Command command) const;
 };
@@ -109,10 +124,12 @@ struct alignas(64) Request {
   bool local : 1;             ///< a line of local memory: write-back at L1
   bool no_l1 : 1;             ///< neither looked up nor allocated at L1
   bool last_use : 1;          ///< a read of a local line whose write-back is owed no longer (`ld.lu`)
+  bool exact : 1;             ///< one transaction of `bytes` and no more, of a read too (`.mmio`)
   bool settled : 1;           ///< loosely timed: answered by the block that performs it
   bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
+  Status status : 1;
   std::uint8_t maintenance = 0;
-  Status status = Status::ok;
+  LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
   std::uint8_t gpu = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
@@ -120,13 +137,20 @@ struct alignas(64) Request {
   std::uint16_t route = 0;         ///< the crossbar's own: the port to answer to
   std::uint16_t epoch = 0;         ///< the L1's own: write epoch of an atomic that passes through
   std::uint16_t region = 0;        ///< the declared buffer it falls in; 0: none
-  ByteMask bytes;                  ///< of a write; meaningless otherwise
+  ByteMask bytes;                  ///< of a write or an exact read; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
   Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it
   alignas(64) std::array<std::uint8_t, kLineBytes> data;
 
-  Request() : local(false), no_l1(false), last_use(false), settled(false), captured(false) {}
+  Request()
+      : local(false),
+        no_l1(false),
+        last_use(false),
+        exact(false),
+        settled(false),
+        captured(false),
+        status(Status::ok) {}
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };
@@ -157,6 +181,7 @@ inline unsigned RequestMessage::beats(unsigned width) const {
     case Command::atomic:
     case Command::reduce: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
     case Command::read:
+    case Command::control:
     case Command::maintain: return 1;
   }
   return 1;
@@ -167,6 +192,7 @@ inline unsigned ResponseMessage::beats(unsigned width) const {
     case Command::atomic: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
     case Command::write:
     case Command::reduce:
+    case Command::control:
     case Command::maintain: return 1;
   }
   return 1;
@@ -183,7 +209,7 @@ class RequestPool {
   /// block; null if that is nothing. Its answer carries no data.
   [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
   /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
-  /// hints; command, token and what belongs to them are the caller's.
+  /// hints; command, token and what belongs to them are the caller's, and whether it is exact.
   [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
   void release(Request* request) {
     WARPLINE_EXPECT(in_use_ > 0, "every request is released once");

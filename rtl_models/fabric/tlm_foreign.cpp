@@ -58,7 +58,8 @@ void ForeignPayload::describe(Request& r, RequestPool& pool, bool with_data) {
   if (by_extension_) {
     r.command = model_->command;
     r.maintenance = model_->maintenance;
-    if (r.command != Command::maintain) {
+    r.control = model_->control;
+    if (r.command == Command::atomic || r.command == Command::reduce) {
       r.atomics = pool.allocate_atomics();
       *r.atomics = *model_->atomics;
     }
@@ -69,7 +70,7 @@ void ForeignPayload::describe(Request& r, RequestPool& pool, bool with_data) {
   const bool moves = with_data && r.command == Command::write;
   if (p.get_byte_enable_ptr() == nullptr) {
     r.sectors = sectors_of(offset_, p.get_data_length());
-    if (r.command == Command::read) return;
+    if (r.command == Command::read && !r.exact) return;
     r.bytes = {};
     r.bytes.set(offset_, p.get_data_length());
     if (moves) std::memcpy(&r.data[offset_], p.get_data_ptr(), p.get_data_length());
@@ -104,7 +105,10 @@ Request* ForeignPayloads::make_request(ForeignPayload& payload, bool with_data) 
   const Request* model = payload.model();
   Request* r = model != nullptr ? pool_.allocate_child(*model, this) : pool_.allocate();
   r->maker = this;
-  if (model != nullptr) r->no_l1 = model->no_l1;
+  if (model != nullptr) {
+    r->no_l1 = model->no_l1;
+    r->exact = model->exact;
+  }
   if (model == nullptr) r->id = kForeignIds | ++made_;
   payload.describe(*r, pool_, with_data);
   return r;

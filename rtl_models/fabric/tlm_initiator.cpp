@@ -207,6 +207,11 @@ void InitiatorSocket::take_answer(Transaction& x) {
     if (r.command == Command::atomic) *r.atomics = *answered->atomics;
     return;
   }
+  if (r.command == Command::control) {
+    // A hint, or leave to lose bytes: whoever does nothing about it has done it.
+    r.status = Status::ok;
+    return;
+  }
   r.status = x.payload.is_response_ok() ? Status::ok : Status::address_error;
   if (!x.payload.is_response_ok()) note_refusal(x);
   if (x.command == tlm::TLM_IGNORE_COMMAND) {
@@ -215,7 +220,12 @@ void InitiatorSocket::take_answer(Transaction& x) {
             "the target does not take atomics and cache maintenance: it must act on the payload's extension "
             "and set `accepted` there");
   }
-  if (with_data_ && r.command == Command::read) copy_sectors(r.data.data(), x.bytes.data.data(), r.sectors);
+  if (!with_data_ || r.command != Command::read) return;
+  if (r.exact) {
+    copy_masked(r.data.data(), x.bytes.data.data(), r.bytes);
+  } else {
+    copy_sectors(r.data.data(), x.bytes.data.data(), r.sectors);
+  }
 }
 
 void InitiatorSocket::note_refusal(const Transaction& x) {

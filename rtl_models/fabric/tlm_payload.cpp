@@ -33,10 +33,14 @@ void Transaction::describe(const Request& r, bool with_data) {
   payload.set_command(r.command == Command::read    ? tlm::TLM_READ_COMMAND
                       : r.command == Command::write ? tlm::TLM_WRITE_COMMAND
                                                     : tlm::TLM_IGNORE_COMMAND);
-  // From the first to the last sector touched; byte enables where not all in between are.
+  // From the first to the last sector touched, or byte where only these may be; byte enables where not all
+  // in between are.
   const unsigned touched = moves_bytes && r.sectors != 0 ? r.sectors : 1U;
-  const auto first = static_cast<unsigned>(__builtin_ctz(touched)) * kSectorBytes;
-  const auto end = (32U - static_cast<unsigned>(__builtin_clz(touched))) * kSectorBytes;
+  const bool exact = moves_bytes && r.exact;
+  const unsigned first =
+      exact ? r.bytes.first() : static_cast<unsigned>(__builtin_ctz(touched)) * kSectorBytes;
+  const unsigned end =
+      exact ? r.bytes.end() : (32U - static_cast<unsigned>(__builtin_clz(touched))) * kSectorBytes;
   address = r.line.value + first;
   command = payload.get_command();
   payload.set_address(address);
@@ -44,10 +48,11 @@ void Transaction::describe(const Request& r, bool with_data) {
   payload.set_data_length(end - first);
   payload.set_streaming_width(end - first);
   if (!moves_bytes) return;
-  const ByteMask moved = r.command == Command::write ? r.bytes : ByteMask::of_sectors(r.sectors);
+  const bool by_byte = exact || r.command == Command::write;
+  const ByteMask moved = by_byte ? r.bytes : ByteMask::of_sectors(r.sectors);
   if (with_data && r.command == Command::write) copy_masked(bytes.data.data(), r.data.data(), moved);
-  const ByteMask span =
-      ByteMask::of_sectors(static_cast<SectorMask>((1U << end / kSectorBytes) - (touched & -touched)));
+  ByteMask span;
+  span.set(first, end - first);
   if ((moved & span) == span) return;
   for (unsigned i = first; i < end; ++i)
     bytes.enables[i] = moved.test(i) ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;

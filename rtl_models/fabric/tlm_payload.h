@@ -19,8 +19,9 @@ struct Transaction;
 
 /// What a payload says beyond TLM's own attributes: an ignorable extension. A target of ours works
 /// on the request itself; for everybody else the payload's address, command, data and byte enables
-/// say the same. Commands that TLM lacks (atomics, maintenance) travel as TLM_IGNORE_COMMAND and
-/// need a target that sets `accepted`.
+/// say the same. Commands that TLM lacks (atomics, maintenance, control of lines) travel as
+/// TLM_IGNORE_COMMAND; atomics and maintenance need a target that sets `accepted`, control is done where a
+/// target ignores it.
 class RequestExtension final : public tlm::tlm_extension<RequestExtension> {
  public:
   Request* request = nullptr;

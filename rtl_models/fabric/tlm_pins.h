@@ -72,7 +72,8 @@ class PinEnd : public sc_core::sc_module,
 ///
 /// The wires lack what an atomic, a reduction (commands 2 and 3) and cache maintenance (4) consist of, and
 /// the scope and hints of an access. Between two ends of ours these travel in the request itself, which the
-/// identifier names; a foreign receiver of such a command must answer with `error`.
+/// identifier names; a foreign receiver of such a command must answer with `error`. So it is with control of
+/// lines (5), but there a foreign receiver need do nothing, and may answer either way.
 class PinInitiator final : public PinEnd, private Carrier<RequestMessage> {
  public:
   PinInitiator(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,

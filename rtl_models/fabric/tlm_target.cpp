@@ -188,8 +188,13 @@ void TargetSocket::response_ended(Cycle c) {
 /// Says in TLM's terms, for whoever looks on, what the request says already.
 void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
   payload.set_response_status(response_status(r));
-  if (with_data_ && r.command == Command::read && r.status == Status::ok)
-    copy_sectors(payload.get_data_ptr() - payload.get_address() % kLineBytes, r.data.data(), r.sectors);
+  if (!with_data_ || r.command != Command::read || r.status != Status::ok) return;
+  unsigned char* line = payload.get_data_ptr() - payload.get_address() % kLineBytes;
+  if (r.exact) {
+    copy_masked(line, r.data.data(), r.bytes);
+  } else {
+    copy_sectors(line, r.data.data(), r.sectors);
+  }
 }
 
 void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

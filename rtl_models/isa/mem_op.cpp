@@ -35,6 +35,15 @@ std::string at(const Table& table, E value) {
 
 }  // namespace
 
+unsigned MemOp::accessed_words() const {
+  if (sink_lanes == 0) return 0xFF;
+  unsigned words = 0;
+  const unsigned size = size_of(type);
+  for (unsigned byte = 0; byte < bytes_per_lane(); ++byte)
+    if (has_element(byte / size)) words |= 1U << byte / 4;
+  return words;
+}
+
 std::optional<std::string> refusal(const MemOp& op) {
   switch (op.kind) {
     case MemKind::load:
@@ -45,15 +54,19 @@ std::optional<std::string> refusal(const MemOp& op) {
     case MemKind::surface_load:
     case MemKind::surface_store:
     case MemKind::fence: break;
+    case MemKind::prefetch:
+    case MemKind::prefetch_uniform:
+    case MemKind::apply_priority:
+    case MemKind::discard: return std::nullopt;
+    case MemKind::proxy_fence:
+      if (op.proxy == Proxy::alias || op.proxy == Proxy::async) return std::nullopt;
+      return ".proxy" + at(kProxies, op.proxy);
     case MemKind::async_copy:
       // Traces carry asynchronous copies with their global address; programs do not run them yet.
       break;
     default: return at(kKinds, op.kind);
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
-  if (op.is_mmio) return ".mmio";
-  if (op.vector == 8) return ".v8";
-  if (op.sink_lanes != 0) return "_";
   if (op.type == DataType::b128 && (op.kind == MemKind::atomic || op.kind == MemKind::reduction))
     return ".b128";
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
@@ -66,6 +79,11 @@ std::string to_ptx(const MemOp& op) {
   std::string s = at(kKinds, op.kind);
   if (op.kind == MemKind::proxy_fence) return s + at(kProxies, op.proxy);
   if (op.kind == MemKind::fence) return s + at(kSemantics, op.semantics) + at(kScopes, op.scope);
+  if (op.controls_lines()) {
+    s += at(kSpaces, op.space);
+    if (op.kind == MemKind::discard) return s + ".L2";
+    return s + (op.l2_eviction != L2Eviction::none ? at(kL2, op.l2_eviction) : op.level == 2 ? ".L2" : ".L1");
+  }
   if (op.is_mmio) s += ".mmio";
   s += op.is_volatile ? ".volatile" : at(kSemantics, op.semantics) + at(kScopes, op.scope);
   s += at(kSpaces, op.space);

@@ -109,8 +109,26 @@ struct MemOp {
   Proxy proxy = Proxy::generic;
   BeyondEdge beyond_edge = BeyondEdge::trap;  ///< of surface loads and stores
 
-  /// Bytes that one lane accesses: 1 to 32.
+  /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }
+  /// Whether vector element `e` is accessed.
+  [[nodiscard]] bool has_element(unsigned e) const { return (sink_lanes >> e & 1U) == 0; }
+  /// Bytes of a lane's access up to the last that is no sink's.
+  [[nodiscard]] unsigned end_of_access() const {
+    unsigned elements = vector;
+    while (elements > 1 && !has_element(elements - 1)) --elements;
+    return size_of(type) * elements;
+  }
+  /// Bit w: the 4-byte word w of a lane's access is not all sinks.
+  [[nodiscard]] unsigned accessed_words() const;
+  /// Whether it acts on whole lines and moves no data: `prefetch`, `prefetchu`, `applypriority`, `discard`.
+  [[nodiscard]] bool controls_lines() const {
+    return kind == MemKind::prefetch || kind == MemKind::prefetch_uniform ||
+           kind == MemKind::apply_priority || kind == MemKind::discard;
+  }
+  /// Whether a qualifier of it means nothing outside global memory (PTX ISA: a generic address there is
+  /// undefined behaviour).
+  [[nodiscard]] bool wants_global() const { return cache_hint || prefetch_bytes != 0 || is_mmio; }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }
   /// A strong access whose scope reaches beyond the SM, so that L1 must not serve it.
   [[nodiscard]] bool beyond_cta() const { return is_strong() && scope > Scope::cta; }

@@ -99,6 +99,7 @@ void L1Lg::accept_write(Request& r) {
     Request* w = child_of(r, r.command);
     if (r.command == Command::write) {
       w->bytes = r.bytes;
+      w->exact = r.exact;
     } else {
       w->atomics = r.atomics;
       r.atomics = nullptr;
@@ -107,6 +108,24 @@ void L1Lg::accept_write(Request& r) {
     w->token = writes_.sent();
     queue_out(w);
   }
+}
+
+void L1Lg::accept_control(const Request& r) {
+  if (r.control != LineControl::prefetch_l1) {
+    core_.pass_control(r);
+    Request* c = child_of(r, Command::control);
+    c->control = r.control;
+    if (r.control == LineControl::discard) c->token = writes_.sent();
+    queue_out(c);
+    return;
+  }
+  const ReadOutcome out = core_.prefetch(r);
+  if (out.fetch == 0) return;
+  Request* f = child_of(r, Command::read);
+  f->sectors = out.fetch;
+  f->token = out.entry;
+  queue_out(f);
+  ++fetches_;
 }
 
 L1Lg::Accepted L1Lg::accept(Request& r) {
@@ -119,6 +138,7 @@ L1Lg::Accepted L1Lg::accept(Request& r) {
       r.epoch = writes_.sent();
       queue_out(&r);
       return Accepted::yes;
+    case Command::control: accept_control(r); return Accepted::answer;
     case Command::maintain:
       if ((r.maintenance & maintenance::kDrain) != 0) {
         writes_.drain(&r, drained_);
@@ -164,7 +184,9 @@ void L1Lg::handle_response(Request& r) {
     while (!now_served.empty()) serve(now_served.pop());
     engine().pool().release(&r);
   } else {
-    writes_.acknowledged(r.token, drained_);
+    // Of control requests a discard only is a write.
+    if (r.command != Command::control || r.control == LineControl::discard)
+      writes_.acknowledged(r.token, drained_);
     engine().pool().release(&r);
   }
   advance_drained();

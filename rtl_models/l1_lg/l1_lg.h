@@ -10,9 +10,9 @@ namespace warpline {
 ///
 /// Contract: one request from the SM and one response to it per cycle; hits go past misses that
 /// wait (hit under miss); requests leave for L2 in the order of the SM's requests (R5). A write or
-/// reduction is answered when it has passed L1 (R4), a `maintain` request when what it asks for
-/// has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done (R7),
-/// global lines invalidated (R6).
+/// reduction is answered when it has passed L1 (R4), control of a line at once, a `maintain` request when
+/// what it asks for has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done
+/// (R7), global lines invalidated (R6).
 class L1Lg final : public Component, public LooseTarget {
  public:
   L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -60,6 +60,7 @@ class L1Lg final : public Component, public LooseTarget {
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
   void prefetch_other_line(Request& r);
   void accept_write(Request& r);
+  void accept_control(const Request& r);
   void handle_response(Request& r);
   void perform_outgoing(Cycle sent);
   void advance_drained();

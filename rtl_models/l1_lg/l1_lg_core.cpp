@@ -74,7 +74,7 @@ void L1LgCore::store_global(const Request& r) {
   if (index != TagArray::kAbsent) {
     hits = path_.tags().state(index).valid_sectors() & r.sectors;
     if (names_class(r.l1_priority)) path_.tags().use(index, r.l1_priority);
-    if (!update_on_store_) {
+    if (!update_on_store_ || r.exact) {
       path_.drop_line(number);
     } else if (std::uint8_t* line = path_.lines().at(index); line != nullptr) {
       copy_masked(line, r.data.data(), r.bytes & ByteMask::of_sectors(hits));
@@ -112,6 +112,25 @@ void L1LgCore::pass_atomic(const Request& r) {
   path_.drop_line(line_number(r.virtual_line));
   ++counters_.atomics;
   counters_.atomic_sectors += sector_count(r.sectors);
+}
+
+ReadOutcome L1LgCore::prefetch(const Request& r) {
+  ReadOutcome out;
+  // What lies behind a peer's BAR may be registers: it is not read unasked.
+  if (aperture_of(r.line) == Aperture::peer) {
+    out.kind = ReadOutcome::Kind::stall;
+  } else {
+    out = path_.prefetch(r);
+  }
+  counters_.fetched_sectors += sector_count(out.fetch);
+  counters_.prefetched_sectors += sector_count(out.fetch);
+  counters_.dropped_prefetches += out.kind == ReadOutcome::Kind::stall;
+  return out;
+}
+
+void L1LgCore::pass_control(const Request& r) {
+  ++counters_.controls;
+  if (r.control == LineControl::discard) path_.drop_line(line_number(r.virtual_line));
 }
 
 void L1LgCore::invalidate_global() {

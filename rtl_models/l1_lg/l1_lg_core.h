@@ -16,6 +16,7 @@ struct L1LgCounters {
   std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0;
   std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
   std::uint64_t saved_writebacks = 0, prefetch_requests = 0;
+  std::uint64_t prefetched_sectors = 0, dropped_prefetches = 0, controls = 0;
   std::uint64_t invalidations = 0, dead_fills = 0;
 
   template <class F>
@@ -27,6 +28,9 @@ struct L1LgCounters {
     f("load_sectors", load_sectors, "sectors", "look-ups by loads");
     f("load_sector_hits", load_sector_hits, "sectors", "look-ups by loads that hit");
     f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
+    f("prefetched_sectors", prefetched_sectors, "sectors", "of those, by prefetch instructions");
+    f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
+    f("controls", controls, "requests", "prefetches for L2, priorities and discards passed to L2");
     f("forwarded_sectors", forwarded_sectors, "sectors", "read at L2 without a look-up");
     f("stored_sectors", stored_sectors, "sectors", "written through to L2");
     f("atomics", atomics, "requests", "atomics and reductions passed to L2");
@@ -79,6 +83,10 @@ class L1LgCore {
   Evicted store_local(const Request& r);
   /// An atomic or reduction on its way to L2 (R1).
   void pass_atomic(const Request& r);
+  /// A prefetch into this cache; see ReadPath::prefetch.
+  ReadOutcome prefetch(const Request& r);
+  /// Another control request on its way to L2: a discard drops the line here, as a store might (R1).
+  void pass_control(const Request& r);
   /// Drops all global lines and kills their fills (R1, R6).
   void invalidate_global();
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.

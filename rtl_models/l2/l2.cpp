@@ -56,15 +56,22 @@ void L2Slice::fetch(const Request& r, const L2Outcome& out) {
   queue(towards(r.line), f);
 }
 
+void L2Slice::maintain(Request& r) {
+  if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
+    core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
+  sysmem_writes_.drain(&r, maintained_);
+  while (!maintained_.empty()) serve(maintained_.pop());
+}
+
 bool L2Slice::accept(Request& r) {
-  if (r.command == Command::maintain) {
-    if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
-      core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
-    sysmem_writes_.drain(&r, maintained_);
-    while (!maintained_.empty()) serve(maintained_.pop());
-    return true;
-  }
-  const L2Outcome out = core_.access(r, *this);
+  if (r.command < Command::maintain) return follow(r, core_.access(r, *this));
+  if (r.command == Command::control) return follow(r, core_.control(r));
+  maintain(r);
+  return true;
+}
+
+/// Does what the core's outcome asks for. Returns whether the request is taken.
+bool L2Slice::follow(Request& r, const L2Outcome& out) {
   if (out.fetch != 0) fetch(r, out);
   switch (out.kind) {
     case L2Outcome::Kind::done: serve(&r); return true;

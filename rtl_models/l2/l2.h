@@ -12,7 +12,8 @@ namespace warpline {
 /// One L2 slice, in time.
 ///
 /// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
-/// misses; one response per cycle. A write is answered when it is performed. `maintain` is answered when the
+/// misses; one response per cycle. A write is answered when it is performed; so is control of a line, a
+/// prefetch of video memory at once and one of system memory when it is here. `maintain` is answered when the
 /// system-memory bytes that were dirty when it arrived are on the link (R7).
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
@@ -53,6 +54,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   };
   void write_back(const WriteBack& w) override;
   [[nodiscard]] bool accept(Request& r);
+  [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
+  void maintain(Request& r);
   void handle_response(Request& r);
   void fetch(const Request& r, const L2Outcome& out);
   void queue(Outgoing& out, Request* r);

@@ -34,6 +34,7 @@ L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage
     : tags_(parameters.geometry),
       misses_(parameters.miss_registers),
       vidmem_(vidmem),
+      poison_discarded_(parameters.poison_discarded),
       key_divisor_(key_divisor) {}
 
 void L2Core::count_look_up(const Request& r, SectorMask hits) {

@@ -21,6 +21,7 @@ struct L2Counters {
   std::uint64_t evictions = 0, writebacks = 0, writeback_sectors = 0, saved_writebacks = 0;
   std::uint64_t sysmem_fetched_sectors = 0, sysmem_writebacks = 0, sysmem_discards = 0, dead_fills = 0;
   std::uint64_t atomic_operations = 0;
+  std::uint64_t dropped_prefetches = 0, discarded_lines = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -33,11 +34,13 @@ struct L2Counters {
     f("atomic_sectors", atomic_sectors, "sectors", "look-ups by atomics and reductions");
     f("direct_sectors", direct_sectors, "sectors", "accesses passed on to the link without a look-up");
     f("fetched_sectors", fetched_sectors, "sectors", "read from DRAM");
-    f("prefetched_sectors", prefetched_sectors, "sectors", "of those, wanted by a prefetch size only");
+    f("prefetched_sectors", prefetched_sectors, "sectors", "of those, that nobody waits for: prefetches");
+    f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
     f("evictions", evictions, "lines", "replaced to make room");
     f("writebacks", writebacks, "lines", "dirty lines written back to DRAM");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
     f("saved_writebacks", saved_writebacks, "lines", "dirty local lines that a last use made clean");
+    f("discarded_lines", discarded_lines, "lines", "dirty lines that a discard made clean");
     f("sysmem_fetched_sectors", sysmem_fetched_sectors, "sectors", "read from system memory");
     f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
@@ -99,6 +102,10 @@ class L2Core {
 
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);
+  /// Performs a control request, in order with the accesses to its line. Never stalls, passes nothing on.
+  L2Outcome control(Request& r);
+  /// What a poisoned discard leaves in every byte of the line.
+  static constexpr std::uint8_t kDiscarded = 0xDC;
   /// A fetch came back; if with an error, it installs nothing and those who waited for it get its status (an
   /// atomic has been performed all the same). Served requests go to `served`; those that must be looked at
   /// again to `again`, in order, and before any that earlier calls left there.
@@ -127,6 +134,13 @@ class L2Core {
   void perform_in_vidmem(Request& r);
   void perform_in_copy(Request& r, std::uint32_t index);
   void use(std::uint32_t index, const Request& r);
+  L2Outcome prefetch(Request& r);
+  void apply_priority(const Request& r);
+  void discard(const Request& r);
+  /// Whether there are bytes of video memory at the line, as far as this is known here.
+  [[nodiscard]] bool lies_in_vidmem(PhysicalAddress line) const {
+    return vidmem_ == nullptr || offset_in_aperture(line) + kLineBytes <= vidmem_->size();
+  }
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
   /// Notes that `missing` is awaited: says in `out` what of it is to be fetched, for which entry.
@@ -147,6 +161,7 @@ class L2Core {
   TagArray tags_;
   MissTable misses_;
   MemoryImage* vidmem_;
+  bool poison_discarded_;
   Divider key_divisor_;
   std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index
   std::uint64_t sysmem_lines_ = 0;

@@ -13,6 +13,8 @@ struct L2Parameters {
   CacheGeometry geometry{256, 16};
   unsigned miss_registers = 64;
 
+  bool poison_discarded = false;  ///< bytes that were discarded read as a pattern; false: as they were
+
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
@@ -21,6 +23,7 @@ struct L2Parameters {
     f("ways", geometry.ways, "lines per set");
     f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
     f("miss_registers", miss_registers, "lines of one slice with fetches under way");
+    f("poison_discarded", poison_discarded, "bytes of discarded lines read as a pattern");
   }
 };
 

@@ -86,14 +86,14 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
 
 void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served,
                          RequestList& again, WriteBackSink& sink) {
-  // The first waiter is the read that asked; the others came later and are looked at again.
+  // The first waiter is the read or prefetch that asked; the others came later and are looked at again.
   Request* first = entry.waiters.pop();
   WARPLINE_EXPECT(first->missing == fetched.sectors, "one fetch per system-memory line");
   if (vidmem_ != nullptr)
     copy_masked(first->data.data(), fetched.data.data(),
                 ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
   first->missing = 0;
-  first->status = fetched.status;
+  if (first->command == Command::read) first->status = fetched.status;  // a prefetch never fails
   served.push(first);
   while (!entry.waiters.empty()) again.push(entry.waiters.pop());
   if (entry.stale || fetched.status != Status::ok) {

@@ -96,7 +96,12 @@ PcieTrain PcieCore::atomic_completion(const AtomicBlock& atomics) const {
 
 void PcieCore::perform_read(Request& request) const {
   if (sysmem_ == nullptr) return;
-  copy_sectors(request.data.data(), sysmem_->at(offset_in_aperture(request.line)), request.sectors);
+  const std::uint8_t* line = sysmem_->at(offset_in_aperture(request.line));
+  if (request.exact) {
+    copy_masked(request.data.data(), line, request.bytes);
+  } else {
+    copy_sectors(request.data.data(), line, request.sectors);
+  }
 }
 
 void PcieCore::perform_write(PhysicalAddress line, const std::uint8_t* data, const ByteMask& bytes) {

@@ -3,7 +3,7 @@
 namespace warpline {
 namespace {
 
-constexpr TakenCommands kTaken{true, true, false};
+constexpr TakenCommands kTaken{true, true, false, false};
 
 }  // namespace
 

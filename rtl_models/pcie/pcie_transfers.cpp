@@ -53,7 +53,8 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
           break;
       }
       break;
-    case Command::maintain: WARPLINE_EXPECT(false, "a PCIe link takes no maintenance"); break;
+    case Command::maintain:
+    case Command::control: WARPLINE_EXPECT(false, "a PCIe link has no caches to maintain"); break;
   }
   return index;
 }
@@ -90,7 +91,10 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
   if (!transfer.reaches) return core_.refusal();
   Request& r = *transfer.request;
   switch (transfer.leg) {
-    case Leg::read: core_.perform_read(r); return core_.read_completion(r.sectors);
+    case Leg::read:
+      core_.perform_read(r);
+      // A completion of some bytes is as long as the write that carries them.
+      return r.exact ? core_.write(r.bytes) : core_.read_completion(r.sectors);
     case Leg::atomic_op: core_.perform_atomic(r); return core_.atomic_completion(*r.atomics);
     case Leg::word_reads:
       if (core_.parameters().atomic_ops) {

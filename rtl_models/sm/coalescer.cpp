@@ -19,19 +19,27 @@ void Coalescer::start(const MemoryAccess& access, LaneMask lanes, unsigned bytes
   bytes_ = piece_ = bytes;
   word_ = 0;
   words_ = 1;
+  each_ = false;
   local_ = false;
   contiguous_ = access.form == AddressForm::strided && lanes == ~LaneMask{0} &&
                 access.stride == static_cast<std::int64_t>(bytes);
 }
 
-void Coalescer::start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes,
+void Coalescer::start_each(const MemoryAccess& access, LaneMask lanes, unsigned bytes) {
+  start(access, lanes, bytes);
+  each_ = true;
+  contiguous_ = false;
+}
+
+void Coalescer::start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes, unsigned words,
                             std::uint64_t warp_base) {
   access_ = &access;
   lanes_ = remaining_ = lanes;
   bytes_ = bytes;
   piece_ = std::min(bytes, 4U);
-  word_ = 0;
-  words_ = bytes / piece_;
+  words_ = words & ((1U << bytes / piece_) - 1);
+  word_ = static_cast<unsigned>(__builtin_ctz(words_));
+  each_ = false;
   local_ = true;
   contiguous_ = false;
   warp_base_ = warp_base;
@@ -54,7 +62,8 @@ LineAccess Coalescer::next() {
     out.lanes = (n == kWarpLanes ? ~LaneMask{0} : ((LaneMask{1} << n) - 1)) << first;
     out.sectors = sectors_between(at, at + std::uint64_t{n} * bytes_ - 1);
   } else {
-    for (LaneMask m = remaining_; m != 0; m &= m - 1) {
+    const LaneMask candidates = each_ ? remaining_ & -remaining_ : remaining_;
+    for (LaneMask m = candidates; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
       const std::uint64_t a = address(lane, word_);
       if ((a & ~std::uint64_t{kLineBytes - 1}) != out.line) continue;
@@ -63,7 +72,11 @@ LineAccess Coalescer::next() {
     }
   }
   remaining_ &= ~out.lanes;
-  if (remaining_ == 0 && ++word_ < words_) remaining_ = lanes_;
+  if (remaining_ == 0 && words_ >> word_ > 1) {
+    do ++word_;
+    while ((words_ >> word_ & 1U) == 0);
+    remaining_ = lanes_;
+  }
   return out;
 }
 

@@ -22,9 +22,12 @@ class Coalescer {
  public:
   /// Starts on lanes `lanes` of `access`, each `bytes` wide at its address.
   void start(const MemoryAccess& access, LaneMask lanes, unsigned bytes);
+  /// Likewise, and combines nothing: every lane is a LineAccess of its own, in lane order.
+  void start_each(const MemoryAccess& access, LaneMask lanes, unsigned bytes);
   /// Starts on addresses of local memory: word w of each lane's access is an access of its own, at
-  /// `local_line_address` of its offset.
-  void start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes, std::uint64_t warp_base);
+  /// `local_address` of its offset. Bit w of `words`: word w is accessed.
+  void start_local(const MemoryAccess& access, LaneMask lanes, unsigned bytes, unsigned words,
+                   std::uint64_t warp_base);
   /// The next line. Pre: not done().
   LineAccess next();
   [[nodiscard]] bool done() const { return remaining_ == 0; }
@@ -38,7 +41,9 @@ class Coalescer {
  private:
   const MemoryAccess* access_ = nullptr;
   LaneMask lanes_ = 0, remaining_ = 0;
-  unsigned bytes_ = 0, piece_ = 0, word_ = 0, words_ = 1;
+  unsigned bytes_ = 0, piece_ = 0, word_ = 0;
+  unsigned words_ = 1;  ///< bit w: word w is accessed
+  bool each_ = false;
   bool local_ = false;
   bool contiguous_ = false;  ///< every lane active, each right after the one before
   std::uint64_t warp_base_ = 0;

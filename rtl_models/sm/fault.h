@@ -20,6 +20,7 @@ enum class FaultKind : std::uint8_t {
   no_surface,      ///< a surface access whose handle names no surface
   texel_type,      ///< a texture load of floating-point values from integers, or the other way round
   surface_range,   ///< beyond the edge of a surface, with `.trap`
+  not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
   bus_error,       ///< the memory system answered with an error
 };
 
@@ -35,6 +36,7 @@ enum class FaultKind : std::uint8_t {
     case FaultKind::no_surface: return "handle of no surface";
     case FaultKind::texel_type: return "texture of another type";
     case FaultKind::surface_range: return "coordinates beyond the surface";
+    case FaultKind::not_global: return "address outside global memory";
     case FaultKind::bus_error: return "bus error";
   }
   return "";

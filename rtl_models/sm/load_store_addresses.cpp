@@ -67,7 +67,7 @@ bool LoadStoreUnit::take_whole_line(const Entry& e) {
   const MemOp& op = e.instruction->mem;
   if (a.form != AddressForm::strided || a.stride != 4 || a.active != ~LaneMask{0} ||
       a.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
-      op.bytes_per_lane() != 4)
+      op.bytes_per_lane() != 4 || op.is_mmio)
     return false;
   head_.mapping = map_.space->find(a.base, kLineBytes, mapping_hint_);
   if (head_.mapping == nullptr) return false;
@@ -78,7 +78,7 @@ bool LoadStoreUnit::take_whole_line(const Entry& e) {
 }
 
 std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
-  const unsigned bytes = e.instruction->mem.bytes_per_lane();
+  const unsigned bytes = e.instruction->mem.end_of_access();
   const MemoryAccess& a = e.access;
   const auto first = static_cast<unsigned>(__builtin_ctz(head_.global));
   const auto last = kWarpLanes - 1 - static_cast<unsigned>(__builtin_clz(head_.global));
@@ -113,6 +113,10 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
   const std::uint64_t shared_window =
       e.instruction->mem.space == Space::generic ? AddressWindows::kSharedBase : std::uint64_t{0};
   const bool bounded = map_.with_data;
+  // Traces, which carry no data, name prefetch sizes that no programmer has asked for.
+  const MemOp& op = e.instruction->mem;
+  const bool wants_global = op.space == Space::generic && op.wants_global() && (bounded || op.is_mmio);
+  const unsigned accessed = e.instruction->mem.end_of_access();
   const MemKind kind = e.instruction->mem.kind;
   const bool atomic = kind == MemKind::atomic || kind == MemKind::reduction;
   if (a.form == AddressForm::per_lane && head_.global == a.active) {
@@ -126,9 +130,11 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const LaneMask bit = m & -m;
     const std::uint64_t x = a.address_of(lane);
-    const auto beyond = [bytes](std::uint64_t offset, std::uint64_t size) {
-      return offset > size || size - offset < bytes;
+    const auto beyond = [accessed](std::uint64_t offset, std::uint64_t size) {
+      return offset > size || size - offset < accessed;
     };
+    if ((head_.global & bit) == 0 && wants_global)
+      return Fault{FaultKind::not_global, 0, 0, lane, x, nullptr};
     if (x % bytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
     if ((head_.shared & bit) != 0 && bounded && beyond(x - shared_window, e.shared_bytes))
       return Fault{FaultKind::shared_range, 0, 0, lane, x, nullptr};

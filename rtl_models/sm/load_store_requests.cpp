@@ -43,6 +43,10 @@ Command command_of(const MemOp& op) {
     case MemKind::surface_store: return Command::write;
     case MemKind::atomic: return Command::atomic;
     case MemKind::reduction: return Command::reduce;
+    case MemKind::prefetch:
+    case MemKind::prefetch_uniform:
+    case MemKind::apply_priority:
+    case MemKind::discard: return Command::control;
     default: return Command::read;
   }
 }
@@ -112,18 +116,41 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       r.line = PhysicalAddress{map_.constant_base.value + line.line};
       break;
   }
-  if (r.command == Command::atomic || r.command == Command::reduce) {
-    fill_atomics(r, e, line);
-  } else if (r.command == Command::write) {
-    const unsigned piece = head_.coalescer.piece();
-    r.bytes = {};  // the pool hands out the last user's
-    for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-      const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
+  if (head_.exact) {
+    r.exact = r.no_l1 = true;
+    ++counters_.mmio_transactions;
+  }
+  switch (r.command) {
+    case Command::read:
+      if (!r.exact) break;
+      mmio_reads_ = 1;
+      mmio_lane_ = static_cast<unsigned>(__builtin_ctz(line.lanes));
+      r.bytes = {};
+      r.bytes.set(offset_in_line(PhysicalAddress{e.access.address_of(mmio_lane_)}), op.bytes_per_lane());
+      break;
+    case Command::write: fill_write(r, e, line); break;
+    case Command::atomic:
+    case Command::reduce: fill_atomics(r, e, line); break;
+    case Command::control: fill_control(r, e, line); break;
+    case Command::maintain: break;
+  }
+}
+
+void LoadStoreUnit::fill_write(Request& r, const Entry& e, const LineAccess& line) const {
+  const MemOp& op = e.instruction->mem;
+  const unsigned piece = head_.coalescer.piece();
+  r.bytes = {};  // the pool hands out the last user's
+  for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
+    if (op.sink_lanes == 0 || r.local) {  // of local memory, words that are sinks have no line
       r.bytes.set(offset, piece);
-      if (map_.with_data)
-        __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + std::size_t{line.word} * 4, piece);
+    } else {
+      for (unsigned n = 0; n < op.vector; ++n)
+        if (op.has_element(n)) r.bytes.set(offset + n * size_of(op.type), size_of(op.type));
     }
+    if (map_.with_data)
+      __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + std::size_t{line.word} * 4, piece);
   }
 }
 
@@ -152,6 +179,11 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
       const LaneAtomic& part = r.atomics->lanes[i];
       __builtin_memcpy(e.access.lane_data(part.lane), &part.old_value, bytes);
     }
+    return;
+  }
+  if (r.exact) {
+    const std::uint64_t offset = e.access.address_of(mmio_lane_) - r.virtual_line.value;
+    __builtin_memcpy(e.access.lane_data(mmio_lane_), &r.data[offset], bytes);
     return;
   }
   if (r.local) {

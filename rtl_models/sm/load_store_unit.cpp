@@ -66,9 +66,11 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     return;
   }
   classify(e);
-  const MemKind kind = e.instruction->mem.kind;
-  std::optional<Fault> fault = head_.image != 0 ? locate_texels(e) : check(e);
-  if (!fault && kind == MemKind::async_copy && map_.with_data) fault = check_copy(e);
+  const MemOp& op = e.instruction->mem;
+  std::optional<Fault> fault = head_.image != 0      ? locate_texels(e)
+                               : op.controls_lines() ? check_control(e)
+                                                     : check(e);
+  if (!fault && op.kind == MemKind::async_copy && map_.with_data) fault = check_copy(e);
   if (fault) {
     ++counters_.faults;
     fault->address = address_as_written(e, *fault);
@@ -82,17 +84,23 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     return;
   }
   ++counters_.instructions;
-  if (kind == MemKind::atomic || kind == MemKind::reduction) ++counters_.atomics;
-  if (e.instruction->mem.fills) begin_copy(e);
+  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) ++counters_.atomics;
+  head_.exact = op.is_mmio;
+  if (op.fills) begin_copy(e);
 }
 
 /// Starts the coalescer on the next space that has lanes left. False: none.
 bool LoadStoreUnit::next_space(Entry& e) {
   if (head_.space != Space::generic && !head_.coalescer.done()) return true;
-  const unsigned bytes = e.instruction->mem.bytes_per_lane();
+  const MemOp& op = e.instruction->mem;
+  const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
   if (head_.global != 0) {
     head_.space = Space::global;
-    head_.coalescer.start(e.access, head_.global, bytes);
+    if (head_.exact) {
+      head_.coalescer.start_each(e.access, head_.global, bytes);
+    } else {
+      head_.coalescer.start(e.access, head_.global, bytes);
+    }
     head_.global = 0;
   } else if (head_.constant != 0) {
     head_.space = Space::constant;
@@ -100,7 +108,7 @@ bool LoadStoreUnit::next_space(Entry& e) {
     head_.constant = 0;
   } else if (head_.local != 0) {
     head_.space = Space::local;
-    head_.coalescer.start_local(e.access, head_.local, bytes, local_warp_base(e.slot));
+    head_.coalescer.start_local(e.access, head_.local, bytes, op.accessed_words(), local_warp_base(e.slot));
     head_.local = 0;
   } else if (head_.image != 0) {
     start_image(e);
@@ -118,7 +126,7 @@ Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
 
 bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   Out<RequestMessage>& port = port_for(e);
-  if (!port.ready(now)) return false;
+  if (!port.ready(now) || (head_.exact && mmio_reads_ != 0)) return false;
   const LineAccess& line = head_.line;
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
@@ -127,6 +135,12 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   r->warp = static_cast<std::uint16_t>(e.slot);
   r->token = static_cast<std::uint16_t>(index);
   fill_request(*r, e, line);
+  ++e.lines_pending;
+  if (r->command == Command::control) {
+    ++counters_.controls;
+    port.send(now, {r});
+    return true;
+  }
   const auto sectors = sector_count(line.sectors);
   if (head_.space == Space::global) {
     ++counters_.global_requests;
@@ -143,7 +157,6 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   (&port == &ports_.to_l1_lg     ? counters_.l1_lg_sectors
    : &port == &ports_.to_texture ? counters_.texture_sectors
                                  : counters_.constant_sectors) += sectors;
-  ++e.lines_pending;
   port.send(now, {r});
   return true;
 }
@@ -195,6 +208,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   if (r.command == Command::maintain) {
     events.push_back({LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
+    mmio_reads_ -= r.exact && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
       last_fault_ = {

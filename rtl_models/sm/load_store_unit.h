@@ -27,6 +27,7 @@ struct LsuCounters {
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
+  std::uint64_t controls = 0, dropped_controls = 0, mmio_transactions = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -45,6 +46,9 @@ struct LsuCounters {
     f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
     f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
     f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
+    f("controls", controls, "lines", "prefetches, priorities and discards of lines sent to L1");
+    f("dropped_controls", dropped_controls, "lanes", "prefetches and priorities of addresses not mapped");
+    f("mmio_transactions", mmio_transactions, "requests", "of .mmio accesses: one a lane");
     f("fences", fences, "requests", "drains and invalidations sent to L1");
     f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
     f("malformed_policies", malformed_policies, "lines",
@@ -174,14 +178,15 @@ class LoadStoreUnit {
     bool started = false;
     LaneMask global = 0, shared = 0, local = 0, constant = 0, image = 0;
     Space space = Space::generic;  ///< of the lines being sent; generic: none yet
-    bool line_held = false;        ///< `line` waits for its port
+    bool line_held = false;        ///< `line` waits for its port, or for the answer to an earlier one
+    bool exact = false;            ///< one transaction a lane (`.mmio`)
     LineAccess line;
     const Mapping* mapping = nullptr;  ///< of a whole line, found already
     Coalescer coalescer;
     Cycle busy_until = 0;  ///< shared-memory banks
     /// Nothing is begun. The banks stay busy.
     void clear() {
-      started = line_held = false;
+      started = line_held = exact = false;
       global = shared = local = constant = image = 0;
       space = Space::generic;
       mapping = nullptr;
@@ -205,6 +210,9 @@ class LoadStoreUnit {
   void scatter_texels(Entry& e, const Request& r);
   void begin_copy(const Entry& e);
   void land_copy(const Entry& e, const Request& r);
+  [[nodiscard]] std::optional<Fault> check_control(const Entry& e);
+  void fill_control(Request& r, const Entry& e, const LineAccess& line);
+  void fill_write(Request& r, const Entry& e, const LineAccess& line) const;
   [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;
   [[nodiscard]] bool next_space(Entry& e);
   bool send_line(Cycle now, Entry& e, unsigned index);
@@ -246,6 +254,8 @@ class LoadStoreUnit {
   Head head_;
   SharedMemory shared_;
   const Mapping* mapping_hint_ = nullptr;
+  unsigned mmio_reads_ = 0;  ///< not yet answered: 0 or 1
+  unsigned mmio_lane_ = 0;   ///< of that
   std::uint64_t last_number_ = 0;
   Fault last_fault_;
   LsuCounters counters_;

@@ -45,6 +45,7 @@ unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneM
   const unsigned bytes = op.bytes_per_lane();
   const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
   const unsigned words_per_lane = std::max(1U, bytes / 4);
+  const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);
   unsigned total = 0;
   for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
@@ -52,7 +53,8 @@ unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneM
     for (unsigned lane = first; lane < first + lanes_per_part; ++lane) {
       if (((lanes >> lane) & 1U) == 0) continue;
       const std::uint64_t word = (access.address_of(lane) - window) / 4;
-      for (unsigned w = 0; w < words_per_lane; ++w) words_.push_back(word + w);
+      for (unsigned w = 0; w < words_per_lane; ++w)
+        if ((accessed >> w & 1U) != 0) words_.push_back(word + w);
     }
     if (!words_.empty()) total += conflict_degree(words_, banks_, atomic);
   }
@@ -63,12 +65,17 @@ void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes
                            std::uint64_t window) {
   if (bytes_.empty()) return;
   const unsigned bytes = op.bytes_per_lane();
+  const unsigned accessed = op.end_of_access();
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     std::uint8_t* at = &bytes_[base + access.address_of(lane) - window];
     std::uint8_t* data = access.lane_data(lane);
     if (op.kind == MemKind::load) {
-      __builtin_memcpy(data, at, bytes);
+      __builtin_memcpy(data, at, accessed);
+    } else if (op.kind == MemKind::store && op.sink_lanes != 0) {
+      const unsigned size = size_of(op.type);
+      for (unsigned n = 0; n < op.vector; ++n)
+        if (op.has_element(n)) __builtin_memcpy(at + n * size, data + n * size, size);
     } else if (op.kind == MemKind::store) {
       __builtin_memcpy(at, data, bytes);
     } else {

@@ -75,7 +75,11 @@ unsigned& Sm::in_flight(Warp& w, MemKind kind) {
   switch (kind) {
     case MemKind::store:
     case MemKind::surface_store:
-    case MemKind::reduction: return w.stores;
+    case MemKind::reduction:
+    case MemKind::prefetch:
+    case MemKind::prefetch_uniform:
+    case MemKind::apply_priority:
+    case MemKind::discard: return w.stores;
     case MemKind::async_copy: return w.copies;
     default: return w.loads;
   }

@@ -58,6 +58,7 @@ Shape random_shape(Random& random) {
   s.l2.slices = pick({1, 2, 3});
   s.l2.geometry = {pick({1, 2, 7}), pick({1, 2, 4})};
   s.l2.miss_registers = pick({1, 4});
+  s.l2.poison_discarded = random.below(2) == 0;
   s.dram.channels = s.l2.slices;
   s.dram.banks = pick({1, 3, 16});
   s.pcie.tags = pick({1, 3, 256});
@@ -143,7 +144,7 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
       physical(sysmem ? Aperture::sysmem : Aperture::vidmem, random.below(lines) * kLineBytes);
   const auto sectors = static_cast<SectorMask>(1 + random.below(15));
   Item item;
-  const std::uint64_t kind = texture || traffic == Traffic::reads ? 0 : random.below(12);
+  const std::uint64_t kind = texture || traffic == Traffic::reads ? 0 : random.below(14);
   if (kind < 5) {
     item = read_item(at, line, sectors);
     item.request.last_use = random.below(8) == 0;
@@ -168,13 +169,17 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
     item = atomic_item(at, line, block);
     item.request.sectors = 1;
     if (random.below(2) == 0) item.request.command = Command::reduce;
+  } else if (kind < 13) {
+    item = control_item(at, line, static_cast<LineControl>(1 + random.below(4)));
+    item.request.sectors = sectors;
   } else {
     item = maintain_item(at, static_cast<std::uint8_t>(1 + random.below(15)));
   }
   Request& r = item.request;
   r.virtual_line = VirtualAddress{r.line.value};
   const bool data = r.command == Command::read || r.command == Command::write;
-  r.local = data && !texture && !sysmem && line.value % 1024 < 512;
+  const bool prefetch = r.command == Command::control && r.control <= LineControl::prefetch_l2;
+  r.local = (data || prefetch) && !texture && !sysmem && line.value % 1024 < 512;
   if (!r.local) r.last_use = false;
   r.no_l1 = data && !r.local && random.below(8) == 0;
   r.cache_operator = r.local || random.below(6) != 0 ? CacheOperator::none : CacheOperator::cv;

@@ -38,7 +38,7 @@ AtomicBlock random_atomic(Picker& pick) {
 Item random_item(Picker& pick, Cycle at, bool maintenance) {
   const PhysicalAddress line = physical(Aperture::vidmem, pick(0, 4000) * std::uint64_t{kLineBytes});
   const auto sectors = static_cast<SectorMask>(pick(1, kAllSectors));
-  switch (pick(maintenance ? 0 : 1, 9)) {
+  switch (pick(maintenance ? 0 : 1, 10)) {
     case 0: return maintain_item(at, maintenance::kDrain);
     case 1: return atomic_item(at, line, random_atomic(pick));
     case 2: {
@@ -46,6 +46,7 @@ Item random_item(Picker& pick, Cycle at, bool maintenance) {
       item.request.command = Command::reduce;
       return item;
     }
+    case 10: return control_item(at, line, static_cast<LineControl>(pick(1, 4)));
     case 3:
     case 4:
     case 5: return write_item(at, line, ByteMask::of_sectors(sectors), 1);

@@ -65,6 +65,7 @@ NaiveMessage NaiveMesh::message_of(const Item& item, unsigned client, std::uint6
     case Command::atomic: m.request_bytes = m.response_bytes = operands; break;
     case Command::reduce: m.request_bytes = operands; break;
     case Command::maintain: m.everywhere = true; break;
+    case Command::control: break;
   }
   return m;
 }

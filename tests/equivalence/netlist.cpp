@@ -59,7 +59,8 @@ Item random_item(Picker& pick, Cycle at) {
   const PhysicalAddress line =
       physical(sysmem ? Aperture::sysmem : Aperture::vidmem,
                pick(0, sysmem ? kMemory / kLineBytes : 4000) * std::uint64_t{kLineBytes});
-  switch (pick(0, 11)) {
+  switch (pick(0, 12)) {
+    case 12: return control_item(at, line, static_cast<LineControl>(pick(1, 4)));
     case 0: return maintain_item(at, maintenance::kDrain);
     case 1:
     case 2: {
@@ -117,7 +118,7 @@ Cycle Bridge::tick(Cycle now) {
 bool Bridge::forward(Cycle now) {
   Request* r = from_crossbar.front().request;
   const bool sysmem = aperture_of(r->line) == Aperture::sysmem;
-  if (r->command == Command::maintain ||
+  if (r->command == Command::maintain || r->command == Command::control ||
       (!sysmem && r->command != Command::read && r->command != Command::write)) {
     own_.emplace_back(now + delay_, r);
     return true;

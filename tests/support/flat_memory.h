@@ -31,6 +31,9 @@ class FlatMemory final : public Component {
     SectorMask prefetch = 0;
     EvictionPriority l1_priority = EvictionPriority::none, l2_priority = EvictionPriority::none;
     bool last_use = false;
+    LineControl control = LineControl::none;
+    bool exact = false;
+    ByteMask bytes;  ///< of an exact access
     Cycle answered = kNever;
     friend bool operator==(const Seen& a, const Seen& b) {
       return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors &&
@@ -51,7 +54,8 @@ class FlatMemory final : public Component {
     switch (r.command) {
       case Command::read: copy_sectors(r.data.data(), line.data(), r.sectors); return;
       case Command::write: copy_masked(line.data(), r.data.data(), r.bytes); return;
-      case Command::maintain: return;
+      case Command::maintain:
+      case Command::control: return;
       case Command::atomic:
       case Command::reduce: break;
     }
@@ -96,8 +100,9 @@ class FlatMemory final : public Component {
  private:
   void take(Cycle now, Request* r) {
     seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp, r->id,
-                    r->prefetch, r->l1_priority, r->l2_priority, r->last_use});
-    if (r->command != Command::maintain) perform(*r, lines[r->line.value]);
+                    r->prefetch, r->l1_priority, r->l2_priority, r->last_use, r->control, r->exact,
+                    r->exact ? r->bytes : ByteMask{}});
+    if (r->command < Command::maintain) perform(*r, lines[r->line.value]);
     due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;
   }
   Delay delay_;

@@ -57,6 +57,13 @@ inline Item maintain_item(Cycle at, std::uint8_t what) {
   return item;
 }
 
+inline Item control_item(Cycle at, PhysicalAddress line, LineControl control) {
+  Item item = read_item(at, line, kAllSectors);
+  item.request.command = Command::control;
+  item.request.control = control;
+  return item;
+}
+
 /// Sends its items in order, each as early as it may, and takes answers at most every `gap` cycles.
 /// Requests carry `id` base + index.
 class Requester final : public Component {

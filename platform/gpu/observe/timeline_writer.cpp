@@ -14,6 +14,7 @@ std::string_view name_of(Command c) {
     case Command::atomic: return "atomic";
     case Command::reduce: return "reduce";
     case Command::maintain: return "maintain";
+    case Command::control: return "control";
   }
   return "";
 }

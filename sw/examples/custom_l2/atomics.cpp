@@ -16,6 +16,10 @@ warpline::RequestExtension* extension_of(const tlm::tlm_generic_payload& payload
   return ours ? extension : nullptr;
 }
 
+bool asks_for_nothing(const warpline::Request& request) {
+  return request.command == Command::maintain || request.command == Command::control;
+}
+
 /// One read-modify-write for each lane, in the order of the lanes.
 void perform_atomic(warpline::Request& request, std::uint8_t* memory) {
   warpline::AtomicBlock& block = *request.atomics;
@@ -40,7 +44,7 @@ bool enabled(const tlm::tlm_generic_payload& payload, unsigned i) {
 
 bool is_maintenance(const tlm::tlm_generic_payload& payload) {
   const warpline::RequestExtension* extension = extension_of(payload);
-  return extension != nullptr && extension->request->command == Command::maintain;
+  return extension != nullptr && asks_for_nothing(*extension->request);
 }
 
 bool perform(tlm::tlm_generic_payload& payload, std::uint8_t* memory, std::uint64_t bytes) {
@@ -51,10 +55,10 @@ bool perform(tlm::tlm_generic_payload& payload, std::uint8_t* memory, std::uint6
   if (extension != nullptr) {
     warpline::Request& request = *extension->request;
     extension->accepted = true;
-    const bool changes = request.command != Command::maintain && inside;
+    const bool nothing = asks_for_nothing(request);
+    const bool changes = !nothing && inside;
     if (changes) perform_atomic(request, memory);
-    request.status = changes || request.command == Command::maintain ? warpline::Status::ok
-                                                                     : warpline::Status::address_error;
+    request.status = changes || nothing ? warpline::Status::ok : warpline::Status::address_error;
     payload.set_response_status(request.status == warpline::Status::ok ? tlm::TLM_OK_RESPONSE
                                                                        : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return changes;

@@ -97,7 +97,7 @@ TEST(Messages, Beats) {
   for (const Row& row : {Row{Command::read, 0xF, 1, 4, 1, 1}, Row{Command::read, 0x9, 1, 2, 1, 1},
                          Row{Command::write, 0xF, 4, 1, 1, 1}, Row{Command::write, 0x1, 1, 1, 1, 1},
                          Row{Command::atomic, 0, 2, 2, 1, 1}, Row{Command::reduce, 0, 2, 1, 1, 1},
-                         Row{Command::maintain, 0, 1, 1, 1, 1}}) {
+                         Row{Command::maintain, 0, 1, 1, 1, 1}, Row{Command::control, 0xF, 1, 1, 1, 1}}) {
     r.command = row.command;
     r.sectors = row.sectors;
     EXPECT_EQ(RequestMessage{&r}.beats(32), row.request32);

@@ -88,6 +88,30 @@ TEST(MemOp, SpellsItselfAsPtxDoes) {
          op.atomic = AtomicOperation::add;
          op.type = DataType::f64;
        }},
+      {"prefetch.global.L2::evict_last",
+       [](MemOp& op) {
+         op.kind = MemKind::prefetch;
+         op.level = 2;
+         op.l2_eviction = L2Eviction::last;
+       }},
+      {"prefetchu.L1",
+       [](MemOp& op) {
+         op.kind = MemKind::prefetch_uniform;
+         op.space = Space::generic;
+         op.level = 1;
+       }},
+      {"prefetch.local.L2",
+       [](MemOp& op) {
+         op.kind = MemKind::prefetch;
+         op.space = Space::local;
+         op.level = 2;
+       }},
+      {"applypriority.global.L2::evict_normal",
+       [](MemOp& op) {
+         op.kind = MemKind::apply_priority;
+         op.l2_eviction = L2Eviction::normal;
+       }},
+      {"discard.global.L2", [](MemOp& op) { op.kind = MemKind::discard; }},
       {"fence.sc.sys",
        [](MemOp& op) {
          op.kind = MemKind::fence;
@@ -109,14 +133,12 @@ TEST(MemOp, SpellsItselfAsPtxDoes) {
 
 TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
   const std::vector<Case> cases = {
-      {"prefetch", [](MemOp& op) { op.kind = MemKind::prefetch; }},
-      {"fence.proxy", [](MemOp& op) { op.kind = MemKind::proxy_fence; }},
-      {"applypriority", [](MemOp& op) { op.kind = MemKind::apply_priority; }},
-      {"discard", [](MemOp& op) { op.kind = MemKind::discard; }},
+      {".proxy.tensormap",
+       [](MemOp& op) {
+         op.kind = MemKind::proxy_fence;
+         op.proxy = Proxy::tensormap;
+       }},
       {".shared::cluster", [](MemOp& op) { op.space = Space::shared_cluster; }},
-      {".mmio", [](MemOp& op) { op.is_mmio = true; }},
-      {".v8", [](MemOp& op) { op.vector = 8; }},
-      {"_", [](MemOp& op) { op.sink_lanes = 1; }},
       {".b128",
        [](MemOp& op) {
          op.kind = MemKind::atomic;
@@ -169,12 +191,49 @@ TEST(MemOp, TakesWhatIsModelled) {
       {"no allocate", [](MemOp& op) { op.l1_eviction = L1Eviction::no_allocate; }},
       {"L2 last", [](MemOp& op) { op.l2_eviction = L2Eviction::last; }},
       {"policy", [](MemOp& op) { op.cache_hint = true; }},
+      {"mmio",
+       [](MemOp& op) {
+         op.is_mmio = true;
+         op.semantics = Semantics::relaxed;
+         op.scope = Scope::sys;
+       }},
+      {"v8", [](MemOp& op) { op.vector = 8; }},
+      {"sink",
+       [](MemOp& op) {
+         op.vector = 2;
+         op.sink_lanes = 1;
+       }},
+      {"prefetch", [](MemOp& op) { op.kind = MemKind::prefetch; }},
+      {"applypriority", [](MemOp& op) { op.kind = MemKind::apply_priority; }},
+      {"discard", [](MemOp& op) { op.kind = MemKind::discard; }},
+      {"alias fence",
+       [](MemOp& op) {
+         op.kind = MemKind::proxy_fence;
+         op.proxy = Proxy::alias;
+       }},
       {"b128 load", [](MemOp& op) { op.type = DataType::b128; }},
   };
   for (const Case& c : cases) {
     MemOp op = load_u32();
     c.change(op);
     EXPECT_FALSE(refusal(op).has_value()) << c.text << ": " << refusal(op).value_or("");
+  }
+}
+
+TEST(MemOp, SinksAreNotAccessed) {
+  struct Row {
+    DataType type;
+    unsigned vector, sinks, end, words;
+  };
+  for (const Row& row : {Row{DataType::b32, 4, 0, 16, 0xFF}, Row{DataType::b32, 4, 0x8, 12, 0x7},
+                         Row{DataType::b32, 8, 0xF1, 16, 0xE}, Row{DataType::b64, 4, 0x5, 32, 0xCC},
+                         Row{DataType::b8, 4, 0xC, 2, 0x1}, Row{DataType::b16, 4, 0x3, 8, 0x2}}) {
+    MemOp op = load_u32();
+    op.type = row.type;
+    op.vector = static_cast<std::uint8_t>(row.vector);
+    op.sink_lanes = static_cast<std::uint8_t>(row.sinks);
+    EXPECT_EQ(op.end_of_access(), row.end) << row.sinks;
+    EXPECT_EQ(op.accessed_words(), row.words) << row.sinks;
   }
 }
 

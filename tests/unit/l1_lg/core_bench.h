@@ -56,6 +56,8 @@ class CoreBench {
       case 8:
         if (random.below(6) == 0) invalidate();
         if (random.below(6) == 0) atomic(line, offset & ~3U);
+        if (random.below(3) == 0) prefetch(line, sectors, random.below(2) != 0);
+        if (random.below(12) == 0) discard(line);
         break;
       case 9:
       case 10:
@@ -118,6 +120,32 @@ class CoreBench {
     for (unsigned b = offset; b < offset + bytes; ++b)
       local_now_[line][b] = r.data[b] = static_cast<std::uint8_t>(value + b);
     write_back(core.store_local(r));
+  }
+  void prefetch(unsigned line, SectorMask sectors, bool local) {
+    Request r;
+    r.command = Command::control;
+    r.control = LineControl::prefetch_l1;
+    r.sectors = sectors;
+    r.local = local;
+    r.l1_priority = priority;
+    place(r, line, local);
+    const ReadOutcome out = core.prefetch(r);
+    if (out.fetch == 0) return;
+    Request f = r;
+    f.command = Command::read;
+    f.maker = this;
+    f.sectors = out.fetch;
+    f.token = out.entry;
+    sectors_fetched += sector_count(out.fetch);
+    below_.push_back(f);
+  }
+  /// L2 leaves the bytes as they are, which is one of the values that they may take.
+  void discard(unsigned line) {
+    Request r;
+    r.command = Command::control;
+    r.control = LineControl::discard;
+    place(r, line, false);
+    core.pass_control(r);
   }
   void perform_below() {
     while (!below_.empty()) perform_front();

@@ -22,7 +22,7 @@ void fuzz(std::uint64_t seed) {
   bench.finish(random);
   const L1LgCounters& c = bench.core.counters();
   EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
-  EXPECT_EQ(c.load_sectors - c.load_sector_hits, c.fetched_sectors + c.merged_sectors);
+  EXPECT_EQ(c.load_sectors - c.load_sector_hits, c.fetched_sectors - c.prefetched_sectors + c.merged_sectors);
   EXPECT_EQ(c.fetched_sectors, bench.sectors_fetched);
   EXPECT_EQ(c.writeback_sectors, bench.sectors_written_back);
 }

@@ -57,7 +57,7 @@ std::vector<Item> random_items(Random& random) {
     at += random.below(3) == 0 ? random.below(20) : 0;
     const auto line = static_cast<unsigned>(random.below(6));
     const bool local = random.below(3) == 0;
-    switch (random.below(9)) {
+    switch (random.below(10)) {
       case 0:
       case 1:
       case 2:
@@ -76,6 +76,13 @@ std::vector<Item> random_items(Random& random) {
       case 4:
       case 5:
       case 6: items.push_back(at_line(random_write_item(random, at, {}), line, local)); break;
+      case 8: {
+        const auto control = static_cast<LineControl>(1 + random.below(local ? 2 : 4));
+        items.push_back(at_line(control_item(at, {}, control), line, local));
+        items.back().request.sectors = static_cast<SectorMask>(1 + random.below(15));
+        items.back().request.l1_priority = static_cast<EvictionPriority>(random.below(6));
+        break;
+      }
       case 7: {
         Item item = at_line(random_atomic_item(random, at, {}), line, false);
         if (random.below(2) != 0) item.request.command = Command::reduce;
@@ -104,8 +111,9 @@ void check_drains(const std::vector<Item>& items, const Bench& bench) {
         (items[i].request.maintenance & maintenance::kDrain) == 0)
       continue;
     for (const FlatMemory::Seen& s : bench.memory.seen) {
-      const bool writes =
-          s.command == Command::write || s.command == Command::atomic || s.command == Command::reduce;
+      const bool writes = s.command == Command::write || s.command == Command::atomic ||
+                          s.command == Command::reduce ||
+                          (s.command == Command::control && s.control == LineControl::discard);
       if (writes && s.line.value < (1U << 20U) && s.id < i) {
         ASSERT_LT(s.answered, bench.sm.answers[i].answered) << "drain " << i << " of write " << s.id;
       }

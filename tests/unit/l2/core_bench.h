@@ -68,6 +68,12 @@ class CoreBench final : public WriteBackSink {
     r.sectors = m.sectors();
     return r;
   }
+  Request& control(unsigned line, bool sysmem, LineControl what, SectorMask sectors = kAllSectors) {
+    Request& r = start(Command::control, line, sysmem);
+    r.control = what;
+    r.sectors = sectors;
+    return r;
+  }
   /// The request reaches the slice.
   void issue(Request& r) {
     const Line data = r.data;
@@ -88,7 +94,7 @@ class CoreBench final : public WriteBackSink {
     } else {
       return false;
     }
-    const L2Outcome out = core.access(*r, *this);
+    const L2Outcome out = r->command == Command::control ? core.control(*r) : core.access(*r, *this);
     if (out.fetch != 0) {
       Request f;
       f.command = Command::read;
@@ -168,6 +174,10 @@ class CoreBench final : public WriteBackSink {
  private:
   /// Performs a request on a line and notes what it must answer.
   static void perform(Request& r, Line& line, Line& answer) {
+    if (r.command == Command::control) {
+      if (r.control == LineControl::discard) line.fill(L2Core::kDiscarded);
+      return;
+    }
     if (r.command == Command::read) {
       answer = line;
       copy_sectors(r.data.data(), line.data(), r.sectors);

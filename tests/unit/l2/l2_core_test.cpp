@@ -27,7 +27,14 @@ Request& random_request(CoreBench& bench, Random& random) {
   const auto line = static_cast<unsigned>(random.below(CoreBench::kLines));
   const bool sysmem = random.below(2) != 0;
   Request* r = nullptr;
-  switch (random.below(5)) {
+  switch (random.below(6)) {
+    case 5: {
+      constexpr std::array<LineControl, 3> kHints = {LineControl::prefetch_l1, LineControl::prefetch_l2,
+                                                     LineControl::apply_priority};
+      r = &bench.control(line, sysmem, kHints[random.below(3)],
+                         static_cast<SectorMask>(1 + random.below(15)));
+      break;
+    }
     case 0:
     case 1:
       r = &bench.read(line, sysmem, static_cast<SectorMask>(1 + random.below(15)));

@@ -109,7 +109,7 @@ TEST(Coalescer, LocalMemoryIsInterleavedByLane) {
       a.address[lane] = (same ? 3 : random.below(16)) * bytes;
     const std::uint64_t base = random.below(64) * 4096;
     Coalescer c;
-    c.start_local(a, a.active, bytes, base);
+    c.start_local(a, a.active, bytes, 0xFF, base);
     compare(c, naive(a, a.active, bytes, true, base));
   }
 }
@@ -119,7 +119,7 @@ TEST(Coalescer, TheSameWordOfAllLanesIsOneLineOfLocalMemory) {
   a.active = ~LaneMask{0};
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) a.address[lane] = 8;
   Coalescer c;
-  c.start_local(a, a.active, 8, 0x1000);
+  c.start_local(a, a.active, 8, 0xFF, 0x1000);
   EXPECT_EQ(c.next().line, 0x1000U + 256);
   const LineAccess second = c.next();
   EXPECT_EQ(second.line, 0x1000U + 384);
