@@ -71,6 +71,8 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
     const Operand& part = vector ? o.elements[e] : o;
     std::uint8_t bytes = op.data_bytes;
     if (part.kind == Operand::Kind::sink && vector) {
+      if (!writes && m.bytes_per_lane() != 32)
+        d.fail(part.token.place(), "a store takes the sink '_' in vectors of 32 bytes only");
       op.r.at(e) = kNoRef;
       m.sink_lanes = static_cast<std::uint8_t>(m.sink_lanes | (1U << e));
       continue;
@@ -83,7 +85,8 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
       d.fail(part.token.place(), "the elements of a vector have one size");
     first_bytes = bytes;
   }
-  op.register_bytes = first_bytes == 0 ? op.data_bytes : first_bytes;
+  if (first_bytes == 0) d.fail(o.token.place(), "a vector has a register among its elements");
+  op.register_bytes = first_bytes;
 }
 
 namespace {
@@ -195,9 +198,7 @@ void emit_fence(Decoder& d, MemOp m) {
 
 void decode_fence(Decoder& d) {
   MemOp m;
-  for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 6) == ".proxy" || q.text.substr(0, 8) == ".mbarrie")
-      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+  if (decode_proxy_fence(d)) return;
   constexpr std::array<Semantics, 4> kKinds = {Semantics::sc, Semantics::acq_rel, Semantics::acquire,
                                                Semantics::release};
   const auto kind = d.take_one_of({".sc", ".acq_rel", ".acquire", ".release"});
@@ -209,9 +210,7 @@ void decode_fence(Decoder& d) {
 }
 
 void decode_membar(Decoder& d) {
-  for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 6) == ".proxy")
-      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+  if (decode_proxy_fence(d)) return;
   MemOp m;
   m.semantics = Semantics::sc;
   const auto level = d.take_one_of({".cta", ".gl", ".sys"});

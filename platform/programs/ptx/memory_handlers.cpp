@@ -31,6 +31,7 @@ void issue_store(const Op& op, Frame& f) {
   fill_addresses(op, f);
   MemoryAccess& access = *f.issue->access;
   for (unsigned e = 0; e < op.count; ++e) {
+    if (op.r[e] == kNoRef) continue;
     const R* from = f.in<R>(op.r[e]);
     std::uint8_t* to = access.data + e * sizeof(T);
     for (unsigned i = 0; i < kWarpLanes; ++i) {

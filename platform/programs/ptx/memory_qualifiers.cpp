@@ -41,6 +41,22 @@ MemOp take_qualifiers(Decoder& d, MemKind kind) {
   return m;
 }
 
+namespace {
+
+/// A transaction on a bus has no part in caches.
+void check_mmio(Decoder& d, const MemOp& m) {
+  if (m.semantics != Semantics::relaxed || m.scope != Scope::sys)
+    d.fail("'.mmio' goes with '.relaxed.sys' only");
+  if (m.space != Space::global && m.space != Space::generic)
+    d.fail("'.mmio' is of generic or global addresses");
+  if (m.vector > 1) d.fail("'.mmio' takes no vector");
+  if (m.cache_operator != CacheOperator::none || m.l1_eviction != L1Eviction::none ||
+      m.l2_eviction != L2Eviction::none || m.cache_hint || m.prefetch_bytes != 0)
+    d.fail("'.mmio' takes no cache operator, eviction priority, cache hint or prefetch size");
+}
+
+}  // namespace
+
 void check_legality(Decoder& d, const MemOp& m) {
   const bool load = m.kind == MemKind::load;
   const bool plain = load || m.kind == MemKind::store;
@@ -65,6 +81,9 @@ void check_legality(Decoder& d, const MemOp& m) {
   if (m.kind == MemKind::store && (m.space == Space::constant)) d.fail("constant memory cannot be written");
   if (m.bytes_per_lane() > MemoryAccess::kMaxLaneBytes || (m.type == DataType::b128 && m.vector > 1))
     d.fail("this vector is too wide");
+  if (m.bytes_per_lane() == 32 && m.space != Space::global && m.space != Space::generic)
+    d.fail("vectors of 32 bytes are of global memory");
+  if (m.is_mmio) check_mmio(d, m);
 }
 
 void refuse_unmodelled(Decoder& d, const MemOp& m) {

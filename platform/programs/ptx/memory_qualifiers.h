@@ -7,6 +7,8 @@ namespace warpline::ptx {
 
 /// Reads every qualifier of a memory instruction but its type.
 [[nodiscard]] MemOp take_qualifiers(Decoder& d, MemKind kind);
+/// Decodes a `fence` or `membar` between proxies. Returns whether the statement is one.
+bool decode_proxy_fence(Decoder& d);
 /// Fails where PTX allows no such combination of qualifiers, type and space.
 void check_legality(Decoder& d, const MemOp& m);
 /// Fails, with the qualifier, where PTX allows `m` and this version does not run it.

@@ -16,7 +16,7 @@ const Table& table() {
          {&integer_opcodes(), &multiply_opcodes(), &narrow_product_opcodes(), &bit_opcodes(),
           &bit_field_opcodes(), &bit_count_opcodes(), &float_opcodes(), &compare_opcodes(), &select_opcodes(),
           &convert_opcodes(), &move_opcodes(), &memory_opcodes(), &policy_opcodes(), &async_copy_opcodes(),
-          &texture_opcodes(), &control_opcodes(), &warp_opcodes()})
+          &texture_opcodes(), &cache_control_opcodes(), &control_opcodes(), &warp_opcodes()})
       for (const Opcode& o : *family) t.emplace(o.name, o);
     return t;
   }();
@@ -24,11 +24,9 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::array<std::string_view, 51> kUnsupported = {"tld4",         "txq",
+constexpr std::array<std::string_view, 47> kUnsupported = {"tld4",         "txq",
                                                            "sured",        "suq",
-                                                           "istypep",      "applypriority",
-                                                           "discard",      "prefetch",
-                                                           "prefetchu",    "mbarrier",
+                                                           "istypep",      "mbarrier",
                                                            "wmma",         "mma",
                                                            "ldmatrix",     "stmatrix",
                                                            "movmatrix",    "wgmma",

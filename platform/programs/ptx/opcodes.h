@@ -39,6 +39,7 @@ struct Opcode {
 [[nodiscard]] const std::vector<Opcode>& policy_opcodes();
 [[nodiscard]] const std::vector<Opcode>& async_copy_opcodes();
 [[nodiscard]] const std::vector<Opcode>& texture_opcodes();
+[[nodiscard]] const std::vector<Opcode>& cache_control_opcodes();
 [[nodiscard]] const std::vector<Opcode>& control_opcodes();
 [[nodiscard]] const std::vector<Opcode>& warp_opcodes();
 
