@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"prefetch.local.L2::evict_last [%rd1];", "goes to global memory only", 1, ""},
         Case{"prefetchu [%rd1];", "'prefetchu' needs '.L1'", 1, ""},
         Case{"applypriority.global.L2::evict_last [%rd1], 128;", "needs '.L2::evict_normal'", 1, ""},
-        Case{"discard.global.L2 [%rd1], 64;", "the size is the literal 128", 26, ""},
+        Case{"discard.global.L2 [%rd1], 64;", "the size is the literal 128", 27, ""},
         Case{"st.global.v4.u32 [%rd1], {%r1,_,%r2,%r3};", "in vectors of 32 bytes only", 31, ""},
         Case{"ld.global.v2.u32 {_,_}, [%rd1];", "a register among its elements", 18, ""},
         Case{"ld.shared.v4.u64 {%rd1,_,_,_}, [%r1];", "vectors of 32 bytes are of global memory", 1, ""},
