@@ -1,0 +1,28 @@
+// Whatever the operators, a thread sees its own earlier store (semantics, "Points of coherence").
+//
+// WARPLINE_RANDOM_SEED is the first seed.
+#include "own_stores.h"
+
+#include <gtest/gtest.h>
+
+namespace warpline::test {
+namespace {
+
+class OwnStoresOf : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(OwnStoresOf, EveryOperatorAreSeenByLoadsOfEveryOther) {
+  const std::uint64_t seed = GetParam() + from_environment("WARPLINE_RANDOM_SEED", 0);
+  SCOPED_TRACE("WARPLINE_RANDOM_SEED=" + std::to_string(seed));
+  Random random(splitmix64(seed));
+  const OwnStores program = own_stores(random);
+  EXPECT_GT(program.cases.size(), 1000U);
+  GpuConfig config = random_machine(random);
+  config.l2.poison_discarded = seed % 2 == 0;
+  ASSERT_TRUE(config.problems().empty());
+  expect_seen(program, config, std::make_shared<DirectDriver>(TickMode::lazy, seed), seed % 4 == 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, OwnStoresOf, ::testing::Range<std::uint64_t>(0, 8));
+
+}  // namespace
+}  // namespace warpline::test
