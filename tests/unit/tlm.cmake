@@ -11,6 +11,8 @@ warpline_systemc_test(tlm_time_test SOURCES fabric/tlm_time_test.cpp fabric/engi
 warpline_systemc_test(socket_foreign_test SOURCES fabric/foreign_modules.cpp fabric/socket_foreign_test.cpp
                       DEPENDS warpline::l1_lg_module warpline::crossbar_module warpline::l2_module
                               warpline::dram_module warpline::pcie_module warpline_protocol_checker)
+warpline_systemc_test(control_sockets_test SOURCES fabric/control_sockets_test.cpp
+                      DEPENDS warpline::texture_module warpline::l2_module warpline::dram_module warpline::pcie_module)
 warpline_systemc_test(tlm_end_test SOURCES fabric/tlm_end_test.cpp DEPENDS warpline::fabric_module warpline_protocol_checker)
 warpline_systemc_test(tlm_pause_test SOURCES fabric/tlm_pause_test.cpp DEPENDS warpline::fabric_module)
 warpline_systemc_test(socket_unbound_test SOURCES fabric/socket_unbound_test.cpp
