@@ -111,8 +111,9 @@ class Requester final : public Component {
     const Item& item = items_[next_];
     Request* r = engine().pool().allocate();
     *r = item.request;
-    // As the pool may hand it out: only a write says which bytes, the last user's are left there.
-    if (r->command != Command::write) r->bytes.set(0, kLineBytes);
+    // As the pool may hand it out: only a write and an exact read say which bytes, the last user's are left
+    // there.
+    if (r->command != Command::write && !r->exact) r->bytes.set(0, kLineBytes);
     r->maker = this;
     r->id = base_ + next_;
     if (item.atomics) {
