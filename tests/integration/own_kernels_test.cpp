@@ -107,5 +107,34 @@ TEST(OwnKernels, AreCountedPerLaunch) {
             value(statistics.at("launches").at(2), "l1_lg.sector_accesses") + 4096U);
 }
 
+TEST(OwnKernels, CopiesPastL1AreNotLookedUpThere) {
+  const Workspace w;
+  ASSERT_EQ(w.warpline({"run", in_source("sw/kernels/pipeline.toml"), "--stats", "stats.json"}).status, 0);
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  // 7,680 words are copied past L1 and written through it; 1,408 words and as many pairs are copied through
+  // it.
+  const json& wide = statistics.at("launches").at(0);
+  EXPECT_EQ(value(wide, "sm.lsu.global_sectors"), 2U * 7680U * 4U / 32U);
+  EXPECT_EQ(value(wide, "l1_lg.sector_accesses"), 7680U * 4U / 32U);
+  const json& narrow = statistics.at("launches").at(1);
+  EXPECT_EQ(value(narrow, "sm.lsu.global_sectors"), 4U * 1408U * 4U / 32U);
+  EXPECT_EQ(value(narrow, "l1_lg.sector_accesses"), 4U * 1408U * 4U / 32U);
+}
+
+TEST(OwnKernels, TexturesAskTheTextureCacheAndSurfacesL1) {
+  const Workspace w;
+  ASSERT_EQ(w.warpline({"run", in_source("sw/kernels/texture.toml"), "--stats", "stats.json"}).status, 0);
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  const json& box = statistics.at("launches").at(0);
+  EXPECT_EQ(value(box, "texture.sector_accesses"), value(box, "sm.lsu.image_sectors"));
+  EXPECT_GT(value(box, "texture.sector_hits"), value(box, "texture.sector_accesses") / 2)
+      << "each texel is read nine times";
+  EXPECT_EQ(value(box, "l1_lg.sector_accesses"), value(box, "sm.lsu.global_sectors"));
+  const json& shift = statistics.at("launches").at(2);
+  EXPECT_EQ(value(shift, "texture.sector_accesses"), 0U);
+  EXPECT_EQ(value(shift, "l1_lg.sector_accesses"),
+            value(shift, "sm.lsu.image_sectors") + value(shift, "sm.lsu.global_sectors"));
+}
+
 }  // namespace
 }  // namespace warpline::test
