@@ -73,6 +73,29 @@ extern "C" __global__ void policies(const unsigned* in, unsigned* out, unsigned*
   asm volatile("red.global.add.L2::cache_hint.u32 [%0], 1, %1;" ::"l"(total), "l"(share));
 }
 
+// Lines fetched ahead, kept, let go and given up before they are written again: out[i] = in[i] + 5. One
+// thread rings a doorbell as often as there are blocks, by exact accesses.
+extern "C" __global__ void lines(const unsigned* in, unsigned* out, unsigned* doorbell, unsigned count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  if (i % 32 == 0) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(in + i));
+    asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(in + (i ^ 32)));
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(in + i));
+    asm volatile("discard.global.L2 [%0], 128;" ::"l"(out + i) : "memory");
+  }
+  __syncwarp();
+  out[i] = in[i] + 5;
+  if (i % 32 == 0) asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(in + (i ^ 32)));
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    unsigned rung;
+    for (unsigned n = 0; n < gridDim.x; ++n) {
+      asm volatile("ld.mmio.relaxed.sys.global.u32 %0, [%1];" : "=r"(rung) : "l"(doorbell) : "memory");
+      asm volatile("st.mmio.relaxed.sys.global.u32 [%0], %1;" ::"l"(doorbell), "r"(rung + 1) : "memory");
+    }
+  }
+}
+
 // Forms that are rarer: words of 16 bits, orders and scopes written out, sleep. out[i] = i / 7 + 70000 (i % 7).
 extern "C" __global__ void rarities(unsigned* out, unsigned* counters, unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
