@@ -29,7 +29,9 @@ class Lexer {
       const std::size_t start = at_;
       const TokenKind kind = step();
       if (kind == TokenKind::end) continue;
-      tokens.push_back({kind, text_.substr(start, at_ - start), static_cast<std::uint32_t>(start)});
+      std::string_view text = text_.substr(start, at_ - start);
+      if (text == ".") text = ",";  // reported: the rest is read as it was meant
+      tokens.push_back({kind, text, static_cast<std::uint32_t>(start)});
     }
     tokens.push_back({TokenKind::end, {}, static_cast<std::uint32_t>(text_.size())});
     return tokens;
@@ -82,6 +84,10 @@ class Lexer {
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '"') return string();
     ++at_;
+    if (c == '.') {
+      faults_.add({static_cast<std::uint32_t>(at_ - 1), 1}, "expected ',', found '.'", "did you mean ','");
+      return TokenKind::punctuation;
+    }
     if (std::strchr("{}()[]<>,;:+-|@!=*/%&^~?", c) == nullptr || c == '\0')
       faults_.add({static_cast<std::uint32_t>(at_ - 1), 1}, "this character has no meaning in PTX");
     return TokenKind::punctuation;

@@ -11,6 +11,7 @@ namespace warpline::ptx {
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");
   if (!o.elements.empty()) d.fail(o.elements[0].token.place(), "this instruction takes no coordinates");
+  if (o.unified.length != 0) d.fail(o.unified, "'.unified' is not modelled in this version");
   op.immediate = o.offset;
   op.wide_address = true;
   if (o.name.empty()) {

@@ -79,7 +79,7 @@ void Parser::block_item(FunctionDecl& f, int scope) {
     return;
   }
   if (t.kind == TokenKind::word && peek(1).is(':')) return label(f, scope);
-  statement(f, scope);
+  f.statements.push_back(statement(scope));
 }
 
 void Parser::label(FunctionDecl& f, int scope) {
@@ -125,7 +125,17 @@ void Parser::prototype(FunctionDecl& f, const Token& name) {
   f.prototypes.emplace(std::string(name.text), std::move(p));
 }
 
-void Parser::statement(FunctionDecl& f, int scope) {
+std::optional<Statement> Parser::lone_statement() {
+  try {
+    Statement s = statement(0);
+    if (peek().kind == TokenKind::end) return s;
+    faults_.add(peek().place(), "expected one instruction, found more");
+  } catch (const SyntaxError&) {
+  }
+  return std::nullopt;
+}
+
+Statement Parser::statement(int scope) {
   Statement s;
   s.scope = scope;
   if (accept('@')) {
@@ -136,20 +146,22 @@ void Parser::statement(FunctionDecl& f, int scope) {
   }
   s.opcode = expect_word("an instruction");
   while (peek().kind == TokenKind::dotted) s.qualifiers.push_back(take());
-  if (find_opcode(s.opcode.text) == nullptr) {
-    std::string full(s.opcode.text);
-    for (const Token& q : s.qualifiers) full += q.text;
-    if (is_known_but_unsupported(s.opcode.text))
-      fail(s.opcode, "opcode " + quoted(full) + " is not supported");
-    fail(s.opcode, "unknown opcode " + quoted(s.opcode.text), suggestion(s.opcode.text, opcode_names()));
-  }
+  if (opcodes_ == OpcodeSet::runnable) check_opcode(s);
   if (!peek().is(';')) {
     do {
       s.operands.push_back(operand());
     } while (accept(','));
   }
   expect(';', "after the instruction");
-  f.statements.push_back(std::move(s));
+  return s;
+}
+
+void Parser::check_opcode(const Statement& s) {
+  if (find_opcode(s.opcode.text) != nullptr) return;
+  std::string full(s.opcode.text);
+  for (const Token& q : s.qualifiers) full += q.text;
+  if (is_known_but_unsupported(s.opcode.text)) fail(s.opcode, "opcode " + quoted(full) + " is not supported");
+  fail(s.opcode, "unknown opcode " + quoted(s.opcode.text), suggestion(s.opcode.text, opcode_names()));
 }
 
 std::vector<Operand> Parser::operand_list(char close, unsigned depth) {
@@ -219,10 +231,11 @@ Operand Parser::simple_operand() {
   if (peek().is('[')) {
     take();
     o.kind = Operand::Kind::address;
+    o.indexed = true;
     o.offset = static_cast<std::int64_t>(constant());
     expect(']', "after the index");
   } else {
-    o.offset = offset();
+    o.offset = offset(&o.subtracts);
   }
   return o;
 }
@@ -234,14 +247,16 @@ Operand Parser::address(unsigned depth) {
   if (peek().kind == TokenKind::word && !peek().is("WARP_SZ")) {
     o.token = take();
     o.name = std::string(o.token.text);
-    o.offset = offset();
+    if (peek().kind == TokenKind::dotted && peek().offset == o.token.offset + o.token.text.size())
+      o.name += take().text;  // an element of a vector register
   } else {
     o.offset = static_cast<std::int64_t>(constant());
-    o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) +
-                                         static_cast<std::uint64_t>(offset()));
   }
+  o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) +
+                                       static_cast<std::uint64_t>(offset(&o.subtracts)));
   while (accept(',')) o.elements.push_back(operand(depth + 1));
   expect(']', "after the address");
+  if (peek().is(".unified")) o.unified = take().place();
   return o;
 }
 

@@ -36,10 +36,11 @@ std::uint64_t Parser::constant() {
   return minus ? std::uint64_t{0} - n.integer : n.integer;
 }
 
-std::int64_t Parser::offset() {
+std::int64_t Parser::offset(bool* subtracts) {
   std::uint64_t sum = 0;
   while (peek().is('+') || peek().is('-')) {
     const bool minus = take().is('-');
+    if (minus && subtracts != nullptr) *subtracts = true;
     const std::uint64_t term = constant();
     sum += minus ? std::uint64_t{0} - term : term;
   }

@@ -17,12 +17,16 @@ const std::vector<std::string>& top_level_words() {
 
 }  // namespace
 
-ModuleDecl parse_module(std::string_view text, FaultList& faults) {
+ModuleDecl parse_module(std::string_view text, FaultList& faults, OpcodeSet opcodes) {
   if (text.size() > Limits::kTextBytes) {
     faults.add({}, "the text is larger than " + std::to_string(Limits::kTextBytes >> 20) + " MiB");
     return {};
   }
-  return Parser(tokenize(text, faults), faults).module();
+  return Parser(tokenize(text, faults), faults, opcodes).module();
+}
+
+std::optional<Statement> parse_statement(std::string_view text, FaultList& faults) {
+  return Parser(tokenize(text, faults), faults, OpcodeSet::any).lone_statement();
 }
 
 const Token& Parser::peek(std::size_t ahead) const {
@@ -121,11 +125,15 @@ void Parser::top_level() {
     if (t.kind != TokenKind::number || !n.is_float) fail(t, "expected a version such as '8.0'");
     if (n.real < 6.0 || n.real >= 10.0)
       fail(t, "PTX versions 6.0 to 9.x are modelled, not " + quoted(t.text));
+    module_.version = static_cast<unsigned>(n.real * 10 + 0.5);
     return;
   }
   if (accept(".target")) {
     do {
-      expect_word("a target such as 'sm_80'");
+      const Token& t = expect_word("a target such as 'sm_80'");
+      if (t.text.substr(0, 3) != "sm_" || !module_.target.empty()) continue;
+      module_.target = std::string(t.text);
+      module_.target_place = t.place();
     } while (accept(','));
     return;
   }

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "warpline/programs/ptx/parser.h"
 #include "warpline/programs/ptx/syntax.h"
 
 namespace warpline::ptx {
@@ -16,8 +18,11 @@ struct SyntaxError {};
 /// (module and functions), parse_variables.cpp and parse_statements.cpp.
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, FaultList& faults) : tokens_(std::move(tokens)), faults_(faults) {}
+  Parser(std::vector<Token> tokens, FaultList& faults, OpcodeSet opcodes)
+      : tokens_(std::move(tokens)), faults_(faults), opcodes_(opcodes) {}
   ModuleDecl module();
+  /// The whole text as one statement.
+  std::optional<Statement> lone_statement();
 
  private:
   // Tokens.
@@ -54,7 +59,7 @@ class Parser {
   void initializer_element(VariableDecl& v, std::uint64_t& at);
   void address_element(VariableDecl& v, std::uint64_t at, unsigned shift, unsigned bytes);
   std::uint64_t constant();
-  std::int64_t offset();
+  std::int64_t offset(bool* subtracts = nullptr);
   void account(const VariableDecl& v);
   void declare_local(FunctionDecl& f, int scope, VariableDecl v);
 
@@ -63,7 +68,8 @@ class Parser {
   void block(FunctionDecl& f, int scope, unsigned depth);
   void block_item(FunctionDecl& f, int scope);
   void label(FunctionDecl& f, int scope);
-  void statement(FunctionDecl& f, int scope);
+  Statement statement(int scope);
+  void check_opcode(const Statement& s);
   void prototype(FunctionDecl& f, const Token& name);
   std::vector<std::uint64_t> prototype_list();
   Operand operand(unsigned depth = 0);
@@ -74,6 +80,7 @@ class Parser {
 
   std::vector<Token> tokens_;
   FaultList& faults_;
+  OpcodeSet opcodes_;
   std::size_t at_ = 0;
   std::uint64_t variable_bytes_ = 0;
   ModuleDecl module_;

@@ -65,6 +65,9 @@ struct Operand {
   bool single = false;
   bool negated = false;           ///< `!p`
   std::int64_t offset = 0;        ///< of an `address`, and of `name + constant`
+  bool subtracts = false;         ///< the offset is written `- 4`: the assembler wants `+ -4`
+  bool indexed = false;           ///< an `address` written `name[4]`
+  Place unified{0, 0};            ///< of the `.unified` after an `address`; of no length where there is none
   std::vector<Operand> elements;  ///< `vector`, `list`, `pair`; what follows the first comma in an `address`
 };
 
@@ -116,6 +119,9 @@ struct FunctionDecl {
 };
 
 struct ModuleDecl {
+  unsigned version = 0;  ///< of PTX, times ten; 0 where none is said
+  std::string target;    ///< sm_80
+  Place target_place;
   std::vector<VariableDecl> variables;
   std::map<std::string, int, std::less<>> variable_index;
   std::vector<std::unique_ptr<FunctionDecl>> functions;

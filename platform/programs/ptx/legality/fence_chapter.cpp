@@ -1,0 +1,87 @@
+// fence, membar, their proxy forms, and the barriers of a CTA.
+
+#include "warpline/programs/ptx/legality/rules.h"
+
+namespace warpline::ptx {
+namespace {
+
+constexpr char kFence[] = "PTX ISA, membar/fence";
+constexpr char kBarrier[] = "PTX ISA, bar/barrier";
+constexpr char kAsked[] = "ptxas 13.0";
+
+constexpr InstructionName kNames[] = {
+    {"fence", "fence", ""},
+    {"fence.proxy", "fence", ".proxy"},
+    {"fence.mbarrier_init", "fence", ".mbarrier_init"},
+    {"membar", "membar", ""},
+    {"membar.proxy", "membar", ".proxy"},
+    {"barrier", "barrier", ""},
+    {"bar", "bar", ""},
+};
+
+constexpr Rule kRules[] = {
+    takes("fence", ".sc|.acq_rel|.acquire|.release|scope|restriction", kFence),
+    needs("fence", "", "scope", kFence),
+    since("fence", "", 60, 70, kFence),
+    since("fence", ".cluster", 78, 90, kFence),
+    needs("fence", ".sync_restrict::shared::cluster", ".acquire", kFence),
+    needs("fence", ".sync_restrict::shared::cta", ".release", kFence),
+    needs("fence", "restriction", ".cluster", kFence),
+    since("fence fence.proxy", "restriction", 86, 90, kFence),
+    differs("fence", ".acquire|.release !restriction",
+            "'.acquire' and '.release' on a fence below PTX ISA 8.6 and sm_90", kAsked),
+
+    takes("fence.mbarrier_init", ".mbarrier_init|.release|.cluster", kFence),
+    needs("fence.mbarrier_init", "", ".release", kFence),
+    needs("fence.mbarrier_init", "", ".cluster", kFence),
+    since("fence.mbarrier_init", "", 80, 90, kFence),
+
+    takes("fence.proxy", ".proxy|.alias|.async|.async::generic|.tensormap::generic", kFence),
+    takes("fence.proxy", ".global|.shared::cta|.shared::cluster", kFence),
+    takes("fence.proxy", ".acquire|.release|scope|restriction", kFence),
+    needs("fence.proxy", "", ".alias|.async|.async::generic|.tensormap::generic", kFence),
+    needs("fence.proxy", "space", ".async", kFence),
+    needs("fence.proxy", "scope|.acquire|.release", ".async::generic|.tensormap::generic", kFence),
+    needs("fence.proxy", ".async::generic|.tensormap::generic", ".acquire|.release", kFence),
+    needs("fence.proxy", ".async::generic|.tensormap::generic", "scope", kFence),
+    needs("fence.proxy", ".async::generic", "restriction", kFence),
+    needs("fence.proxy", ".async::generic", ".cluster", kFence),
+    needs("fence.proxy", "restriction", ".async::generic", kFence),
+    needs("fence.proxy", ".sync_restrict::shared::cluster", ".acquire", kFence),
+    needs("fence.proxy", ".sync_restrict::shared::cta", ".release", kFence),
+    since("fence.proxy", "", 75, 70, kFence),
+    since("fence.proxy", ".async", 80, 90, kFence),
+    since("fence.proxy", ".tensormap::generic", 83, 90, kFence),
+    since("fence.proxy", ".async::generic", 86, 90, kFence),
+
+    takes("membar", ".cta|.gl|.sys", kFence),
+    needs("membar", "", ".cta|.gl|.sys", kFence),
+    excludes("membar", ".gl", "scope", kFence),
+    takes("membar.proxy", ".proxy|.alias", kFence),
+    needs("membar.proxy", "", ".alias", kFence),
+    since("membar.proxy", "", 75, 60, kFence),
+
+    takes("barrier", ".cta|.cluster|.sync|.arrive|.red|.and|.or|.popc|.u32|.pred|.aligned", kBarrier),
+    takes("barrier", ".wait|.acquire|.release|.relaxed", kBarrier),
+    takes("bar", ".cta|.sync|.arrive|.red|.and|.or|.popc|.u32|.pred|.warp", kBarrier),
+    since("barrier", "!.cluster", 60, 50, kBarrier),
+    since("barrier", ".cluster", 78, 90, kBarrier),
+    since("barrier bar", ".cta", 78, 50, kBarrier),
+    since("bar", ".warp", 60, 50, kBarrier),
+};
+
+constexpr Signature kSignatures[] = {
+    {"fence membar fence.mbarrier_init membar.proxy", "", "", kFence},
+    {"fence.proxy", ".tensormap::generic .acquire", "global 128", kFence},
+    {"fence.proxy", "!.tensormap::generic", "", kFence},
+    {"fence.proxy", ".tensormap::generic !.acquire", "", kFence},
+    {"barrier bar", ".sync|.red|.arrive|.wait|.warp", "any? any? any? any?", kBarrier},
+};
+
+}  // namespace
+
+Chapter fence_chapter() {
+  return {kNames, kRules, kSignatures};
+}
+
+}  // namespace warpline::ptx

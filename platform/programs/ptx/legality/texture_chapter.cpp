@@ -1,0 +1,48 @@
+// tex, suld, sust.
+
+#include "warpline/programs/ptx/legality/rules.h"
+
+namespace warpline::ptx {
+namespace {
+
+constexpr char kTex[] = "PTX ISA, tex";
+constexpr char kSuld[] = "PTX ISA, suld";
+constexpr char kSust[] = "PTX ISA, sust";
+
+constexpr InstructionName kNames[] = {
+    {"tex", "tex", ""},
+    {"suld", "suld", ".b"},
+    {"sust", "sust", ".b"},
+    {"sust.p", "sust", ".p"},
+};
+
+constexpr Rule kRules[] = {
+    takes("tex", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.v2|.v4", kTex),
+    takes("tex", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
+    pairs("tex", "type", kTex),
+    needs("tex", "", "geometry", kTex),
+    needs("tex", "!.f16x2", ".v4", kTex),
+    needs("tex", ".f16x2", ".v2", kTex),
+    needs("tex", "", "type", kTex),
+    needs("tex", "", "2nd:.s32|2nd:.f32", kTex),
+    takes("suld", ".b|.1d|.2d|.3d|.a1d|.a2d|.ca|.cg|.cs|.cv|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSuld),
+    takes("sust", ".b|.1d|.2d|.3d|.a1d|.a2d|.wb|.cg|.cs|.wt|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSust),
+    takes("sust.p", ".p|.1d|.2d|.3d|.v2|.v4|.b32|bounds", kSust),
+    needs("suld sust sust.p", "", "geometry", kSuld),
+    needs("suld sust", "", "type", kSuld),
+    needs("suld sust", "", "bounds", kSuld),
+};
+
+constexpr Signature kSignatures[] = {
+    {"tex", "", "d object", kTex},
+    {"suld", "", "d object", kSuld},
+    {"sust sust.p", "", "object s", kSust},
+};
+
+}  // namespace
+
+Chapter texture_chapter() {
+  return {kNames, kRules, kSignatures};
+}
+
+}  // namespace warpline::ptx
