@@ -12,10 +12,10 @@ namespace {
 constexpr int kBarColumns = 24;
 constexpr auto kInterval = std::chrono::milliseconds(100);
 
-std::string rate_text(double per_second) {
-  if (per_second >= 1e6) return fmt::format("{:.1f} Mcycles/s", per_second / 1e6);
-  if (per_second >= 1e3) return fmt::format("{:.1f} kcycles/s", per_second / 1e3);
-  return fmt::format("{:.0f} cycles/s", per_second);
+std::string rate_text(double per_second, const char* unit) {
+  if (per_second >= 1e6) return fmt::format("{:.1f} M{}/s", per_second / 1e6, unit);
+  if (per_second >= 1e3) return fmt::format("{:.1f} k{}/s", per_second / 1e3, unit);
+  return fmt::format("{:.0f} {}/s", per_second, unit);
 }
 
 std::string left_text(double done, double seconds) {
@@ -28,12 +28,14 @@ std::string left_text(double done, double seconds) {
 
 }  // namespace
 
-std::string progress_text(double done, Cycle cycles, double seconds, const std::string& what) {
+std::string progress_text(double done, Cycle cycles, double seconds, const std::string& what,
+                          const char* unit) {
   const double share = std::clamp(done, 0.0, 1.0);
   const auto full = static_cast<std::size_t>(share * kBarColumns);
   std::string out = fmt::format("[{}{}] {:5.1f}%", std::string(full, '#'),
                                 std::string(kBarColumns - full, '.'), 100 * share);
-  if (seconds > 0) out += "  " + rate_text(static_cast<double>(cycles) / seconds) + left_text(share, seconds);
+  if (seconds > 0)
+    out += "  " + rate_text(static_cast<double>(cycles) / seconds, unit) + left_text(share, seconds);
   out += "  " + what;
   if (out.size() > 78) out.resize(78);
   return out;
@@ -50,7 +52,7 @@ void ProgressBar::update(double fraction, Cycle now) {
   const double done =
       (static_cast<double>(number_) + fraction) / static_cast<double>(std::max<std::size_t>(launches_, 1));
   const std::chrono::duration<double> seconds = last_ - start_;
-  print_message("\r\033[K" + progress_text(done, now, seconds.count(), kernel_));
+  print_message("\r\033[K" + progress_text(done, now, seconds.count(), kernel_, unit_));
   drawn_ = true;
 }
 

@@ -12,7 +12,9 @@ namespace warpline {
 /// second, and nothing at all unless it is enabled.
 class ProgressBar {
  public:
-  ProgressBar(bool enabled, std::size_t launches) : enabled_(enabled), launches_(launches) {}
+  /// `unit`: what is counted beside the share done.
+  ProgressBar(bool enabled, std::size_t launches, const char* unit = "cycles")
+      : enabled_(enabled), launches_(launches), unit_(unit) {}
   ~ProgressBar() { clear(); }
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -28,6 +30,7 @@ class ProgressBar {
   using Clock = std::chrono::steady_clock;
   bool enabled_;
   std::size_t launches_;
+  const char* unit_;
   std::size_t number_ = 0;
   std::string kernel_;
   bool drawn_ = false;
@@ -36,6 +39,7 @@ class ProgressBar {
 };
 
 /// The bar as text, without control characters, 78 columns at most: for the screen, and for tests.
-[[nodiscard]] std::string progress_text(double done, Cycle cycles, double seconds, const std::string& what);
+[[nodiscard]] std::string progress_text(double done, Cycle cycles, double seconds, const std::string& what,
+                                        const char* unit = "cycles");
 
 }  // namespace warpline

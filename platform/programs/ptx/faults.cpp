@@ -19,7 +19,8 @@ std::string printable(std::string_view text) {
 
 }  // namespace
 
-FaultList::FaultList(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {
+FaultList::FaultList(std::string_view text, std::string file, std::size_t most)
+    : text_(text), file_(std::move(file)), most_(most) {
   line_starts_.push_back(0);
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] == '\n') line_starts_.push_back(static_cast<std::uint32_t>(i + 1));

@@ -17,15 +17,15 @@ struct Place {
 };
 
 /// Collects the faults of one text, one for each place, with line, column and the line's text. After
-/// `kMost` of them further ones are dropped: they are mostly echoes of the first.
+/// `most` of them further ones are dropped: they are mostly echoes of the first.
 class FaultList {
  public:
   static constexpr std::size_t kMost = 20;
-  FaultList(std::string_view text, std::string file);
+  FaultList(std::string_view text, std::string file, std::size_t most = kMost);
 
   void add(Place place, std::string message, std::string hint = {});
   [[nodiscard]] bool empty() const { return faults_.empty(); }
-  [[nodiscard]] bool full() const { return faults_.size() >= kMost; }
+  [[nodiscard]] bool full() const { return faults_.size() >= most_; }
   /// In the order of the text.
   [[nodiscard]] Diagnostics take();
   /// The line, from 1, that holds the byte at `offset`.
@@ -35,6 +35,7 @@ class FaultList {
  private:
   std::string_view text_;
   std::string file_;
+  std::size_t most_;
   std::vector<std::uint32_t> line_starts_;
   Diagnostics faults_;
   std::set<std::uint32_t> seen_;  ///< places that have a fault

@@ -102,13 +102,15 @@ void Parser::skip_top_level() {
 }
 
 ModuleDecl Parser::module() {
-  if (!peek().is(".version"))
+  module_.malformed = !peek().is(".version");
+  if (module_.malformed)
     faults_.add(peek().place(), "a PTX module begins with '.version'", "for example '.version 8.0'");
   while (peek().kind != TokenKind::end && !faults_.full()) {
     const std::size_t before = at_;
     try {
       top_level();
     } catch (const SyntaxError&) {
+      module_.malformed = true;
       skip_top_level();
     }
     if (at_ == before) take();

@@ -122,6 +122,7 @@ struct ModuleDecl {
   unsigned version = 0;  ///< of PTX, times ten; 0 where none is said
   std::string target;    ///< sm_80
   Place target_place;
+  bool malformed = false;  ///< a fault outside of function bodies
   std::vector<VariableDecl> variables;
   std::map<std::string, int, std::less<>> variable_index;
   std::vector<std::unique_ptr<FunctionDecl>> functions;

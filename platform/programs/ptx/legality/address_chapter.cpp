@@ -12,12 +12,8 @@ constexpr char kRank[] = "PTX ISA, getctarank";
 constexpr char kMov[] = "PTX ISA, mov";
 
 constexpr InstructionName kNames[] = {
-    {"cvta", "cvta", ""},
-    {"cvta.to", "cvta", ".to"},
-    {"isspacep", "isspacep", ""},
-    {"mapa", "mapa", ""},
-    {"getctarank", "getctarank", ""},
-    {"mov", "mov", ""},
+    {"cvta", "cvta", ""}, {"cvta.to", "cvta", ".to"},       {"isspacep", "isspacep", ""},
+    {"mapa", "mapa", ""}, {"getctarank", "getctarank", ""}, {"mov", "mov", ""},
 };
 
 constexpr Rule kRules[] = {
@@ -50,12 +46,9 @@ constexpr Rule kRules[] = {
 };
 
 constexpr Signature kSignatures[] = {
-    {"cvta", "", "d= pointer", kCvta},
-    {"cvta.to", "", "d= s=", kCvta},
-    {"isspacep", "", "pred any-int", kIsspacep},
-    {"mov", "", "moved-to moved", kMov},
-    {"mapa", "", "d= pointer b32", kMapa},
-    {"getctarank", "", "b32= pointer", kRank},
+    {"cvta", "", "d- pointer", kCvta},           {"cvta.to", "", "d- s=", kCvta},
+    {"isspacep", "", "pred any-int", kIsspacep}, {"mov", "", "moved-to moved", kMov},
+    {"mapa", "", "d- pointer b32", kMapa},       {"getctarank", "", "b32= pointer", kRank},
 };
 
 }  // namespace

@@ -64,9 +64,11 @@ constexpr Rule kRules[] = {
 };
 
 constexpr Signature kSignatures[] = {
-    {"atom", "!hint !.cas", "d= a s=", kAtom}, {"atom", "hint !.cas", "d= a s= policy", kAtom},
+    {"atom", "!hint !.cas", "d= a s=", kAtom},
+    {"atom", "hint !.cas", "d= a s= policy", kAtom},
     {"atom", ".cas", "d= a s= s=", kAtom},
-    {"atom", "!hint .and|.or|.xor|.exch .b32|.b128", "d= a s= s=", kAsked},     {"red", "!hint", "a s=", kRed},
+    {"atom", "!hint .and|.or|.xor|.exch .b32|.b128", "d= a s= s=", kAsked},
+    {"red", "!hint", "a s=", kRed},
     {"red", "hint", "a s= policy", kRed},
 };
 

@@ -18,8 +18,10 @@ constexpr InstructionName kNames[] = {
 };
 
 constexpr Rule kRules[] = {
-    takes("cp.async.bulk", ".async|.bulk|.shared::cluster|.shared::cta|.global|2nd:.global|2nd:.shared::cta", kCopy),
-    takes("cp.async.bulk", ".mbarrier::complete_tx::bytes|.bulk_group|.multicast::cluster|hint|.cp_mask", kCopy),
+    takes("cp.async.bulk", ".async|.bulk|.shared::cluster|.shared::cta|.global|2nd:.global|2nd:.shared::cta",
+          kCopy),
+    takes("cp.async.bulk", ".mbarrier::complete_tx::bytes|.bulk_group|.multicast::cluster|hint|.cp_mask",
+          kCopy),
     pairs("cp.async.bulk cp.reduce.async.bulk", "space", kCopy),
     needs("cp.async.bulk", "", ".shared::cluster|.shared::cta|.global", kCopy),
     needs("cp.async.bulk", "", "2nd:.global|2nd:.shared::cta", kCopy),
@@ -57,6 +59,8 @@ constexpr Rule kRules[] = {
     needs("cp.reduce.async.bulk", "hint", ".global", kReduce),
     needs("cp.reduce.async.bulk", "", "arithmetic", kReduce),
     needs("cp.reduce.async.bulk", "", "type", kReduce),
+    needs("cp.reduce.async.bulk", ".noftz", ".f16|.bf16", kReduce),
+    needs("cp.reduce.async.bulk", ".noftz", ".add", kReduce),
     since("cp.reduce.async.bulk", "", 80, 90, kReduce),
 };
 
@@ -68,7 +72,8 @@ constexpr Signature kSignatures[] = {
     {"cp.async.bulk", "!.bulk_group !hint !.multicast::cluster", "shared a2 bulk-size shared", kCopy},
     {"cp.async.bulk", "!.bulk_group hint !.multicast::cluster", "shared a2 bulk-size shared policy", kCopy},
     {"cp.async.bulk", "!.bulk_group !hint .multicast::cluster", "shared a2 bulk-size shared b16", kCopy},
-    {"cp.async.bulk", "!.bulk_group hint .multicast::cluster", "shared a2 bulk-size shared b16 policy", kCopy},
+    {"cp.async.bulk", "!.bulk_group hint .multicast::cluster", "shared a2 bulk-size shared b16 policy",
+     kCopy},
     {"cp.async.bulk.prefetch", "!hint", "global bulk-size", kPrefetch},
     {"cp.async.bulk.prefetch", "hint", "global bulk-size policy", kPrefetch},
     {"cp.async.bulk.commit_group", "", "", kCopy},

@@ -62,7 +62,8 @@ class Trial {
       const Slot slot = slot_of(w);
       const bool alone = slot != Slot::operation;
       int& before = seen.at(static_cast<std::size_t>(slot));
-      const bool paired = std::find(rules_->paired.begin(), rules_->paired.end(), slot) != rules_->paired.end();
+      const bool paired =
+          std::find(rules_->paired.begin(), rules_->paired.end(), slot) != rules_->paired.end();
       if (before == 1 && paired) {
         w = second(w);
       } else if ((alone && before > 0) || accessed_.words.test(w)) {
@@ -92,7 +93,8 @@ class Trial {
       if (!words_[n]) continue;
       const Word w = *words_[n];
       const std::string_view text = s_.qualifiers[n].text;
-      if (kSpaces.test(w)) (accessed_.space == Space::generic ? accessed_.space : accessed_.second_space) = space_named(text);
+      if (kSpaces.test(w))
+        (accessed_.space == Space::generic ? accessed_.space : accessed_.second_space) = space_named(text);
       if (kTypes.test(w) && accessed_.type == DataType::none) accessed_.type = register_type(text);
       if (kVectors.test(w)) accessed_.vector = static_cast<unsigned>(text[2] - '0');
     }
@@ -116,9 +118,8 @@ class Trial {
   void observe(const Operand& o) {
     static const Word kUnified = fact("unified"), kSymbol = fact("symbol-address"),
                       kInput = fact("input-parameter"), kResult = fact("return-parameter"),
-                      k128 = fact("128-bit-register"), kSink = fact("sink"),
-                      kIndexed = fact("name[n]"), kPredicate = fact("predicate"),
-                      kNotGlobal = fact("variable-not-global");
+                      k128 = fact("128-bit-register"), kSink = fact("sink"), kIndexed = fact("name[n]"),
+                      kPredicate = fact("predicate"), kNotGlobal = fact("variable-not-global");
     WordSet& words = accessed_.words;
     for (const Operand& e : o.elements) observe(e);
     if (o.kind == Operand::Kind::sink) words.set(kSink);
@@ -147,7 +148,8 @@ class Trial {
     if (!holds(r.when, words)) return;
     switch (r.row->verb) {
       case Verb::needs:
-        if ((words & r.what).none()) fault(wording_.place_of(r, words), wording_.missing(*rules_->name, r, words));
+        if ((words & r.what).none())
+          fault(wording_.place_of(r, words), wording_.missing(*rules_->name, r, words));
         break;
       case Verb::excludes:
         if ((words & r.what).any())
@@ -161,8 +163,7 @@ class Trial {
         out_.notes.push_back({wording_.place_of(r, words), wording_.difference(r), {}});
         break;
       case Verb::takes:
-      case Verb::pairs:
-        break;
+      case Verb::pairs: break;
     }
   }
 

@@ -36,7 +36,8 @@ struct Judgement {
 [[nodiscard]] const std::vector<std::string>& memory_opcodes_judged();
 
 /// Judges a memory instruction: qualifiers, their combination, operands, version and target. All faults at
-/// once, in the order of their gravity. Pre: is_memory_statement(s); places are those of the statement's text.
+/// once, in the order of their gravity. Pre: is_memory_statement(s); places are those of the statement's
+/// text.
 [[nodiscard]] Judgement judge(const Statement& s, const Names& names, const Language& language);
 
 }  // namespace warpline::ptx

@@ -12,20 +12,18 @@
 namespace warpline::ptx {
 namespace {
 
-/// The declarations around every row: scope 1 is that of a row.
-constexpr std::string_view kPreamble = R"(.version 9.0
+/// The declarations around every row; scope 1 is that of a row. Of the two functions, one is in a module.
+constexpr std::string_view kBefore = R"(.version 9.0
 .target sm_100
 .address_size 64
 .global .align 256 .b8 gvar[4096];
 .const .align 64 .b8 cvar[256];
 .shared .align 64 .b8 svar[1024];
-.visible .entry k(.param .u64 kp, .param .align 64 .b8 kbuf[256]) {
-.reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<20>; .reg .f64 %fd<20>;
-.local .align 64 .b8 lvar[256];
-{ .reg .b128 %q<6>; }
-ret;
-}
-.visible .func (.param .b32 fret) fn(.param .u64 kp, .param .align 16 .b8 kbuf[64]) {
+)";
+constexpr std::string_view kEntry = R"(.visible .entry k(.param .u64 kp, .param .align 64 .b8 kbuf[256]) {)";
+constexpr std::string_view kFunction =
+    R"(.visible .func (.param .b32 fret) fn(.param .u64 kp, .param .align 16 .b8 kbuf[64]) {)";
+constexpr std::string_view kBody = R"(
 .reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<20>; .reg .f64 %fd<20>;
 .local .align 64 .b8 lvar[256];
 { .reg .b128 %q<6>; }
@@ -36,7 +34,7 @@ ret;
 /// Judges row after row.
 class TableJudge {
  public:
-  TableJudge() : module_(parse_preamble()) {}
+  TableJudge() : entry_(parse_preamble(kEntry)), function_(parse_preamble(kFunction)) {}
 
   /// "accept", or "reject<TAB>reason".
   std::string row(std::string_view line) const {
@@ -53,18 +51,18 @@ class TableJudge {
     if (!func && !columns[3].empty() && columns[3] != "entry")
       return reject("the context is 'entry' or 'func', not " + quoted(columns[3]));
     const unsigned version = version_of(columns[0]);
-    if (version == 0)
-      return reject("PTX versions 6.0 to 9.x are modelled, not " + quoted(columns[0]));
+    if (version == 0) return reject("PTX versions 6.0 to 9.x are modelled, not " + quoted(columns[0]));
     const LanguageOrFault language = language_of(version, columns[1]);
     if (!language.language) return reject(language.fault);
-    return judged(columns[2], *module_.functions[func ? 1 : 0], *language.language);
+    return judged(columns[2], func ? function_ : entry_, *language.language);
   }
 
  private:
-  static ModuleDecl parse_preamble() {
-    FaultList faults(kPreamble, "preamble");
-    ModuleDecl m = parse_module(kPreamble, faults, OpcodeSet::any);
-    WARPLINE_EXPECT(faults.empty() && m.functions.size() == 2, "the preamble is right");
+  static ModuleDecl parse_preamble(std::string_view signature) {
+    const std::string text = std::string(kBefore) + std::string(signature) + std::string(kBody);
+    FaultList faults(text, "preamble");
+    ModuleDecl m = parse_module(text, faults, OpcodeSet::any);
+    WARPLINE_EXPECT(faults.empty() && m.functions.size() == 1, "the preamble is right");
     return m;
   }
 
@@ -81,8 +79,7 @@ class TableJudge {
     return major * 10 + minor;
   }
 
-  std::string judged(std::string_view instruction, const FunctionDecl& function,
-                     const Language& language) const {
+  std::string judged(std::string_view instruction, const ModuleDecl& module, const Language& language) const {
     FaultList faults(instruction, "");
     const std::optional<Statement> s = parse_statement(instruction, faults);
     if (!s || !faults.empty()) {
@@ -90,7 +87,7 @@ class TableJudge {
       return reject(list[0].message + (list[0].hint.empty() ? "" : "; " + list[0].hint));
     }
     if (!is_memory_statement(*s)) return reject(foreign(*s));
-    const Judgement j = judge(*s, Names(module_, function, 1), language);
+    const Judgement j = judge(*s, Names(module, *module.functions[0], 1), language);
     if (j.faults.empty()) return "accept";
     const Remark& first = j.faults.front();
     return reject(first.message + (first.hint.empty() ? "" : "; " + first.hint));
@@ -103,16 +100,16 @@ class TableJudge {
     return "unknown opcode " + quoted(s.opcode.text) + (hint.empty() ? "" : "; " + hint);
   }
 
-  ModuleDecl module_;
+  ModuleDecl entry_, function_;
 };
 
 }  // namespace
 
-std::string judge_table(std::string_view text, const std::function<void(double)>& progress) {
+std::string judge_table(std::string_view text, const TableProgress& progress) {
   const TableJudge judge;
   const std::size_t all = text.size();
   std::string out;
-  std::size_t rows = 0;
+  std::uint64_t rows = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -121,7 +118,7 @@ std::string judge_table(std::string_view text, const std::function<void(double)>
     if (line.find_first_not_of(" \t") == std::string_view::npos || line[0] == '#') continue;
     out += judge.row(line);
     out += '\n';
-    if (++rows % 512 == 0) progress(1.0 - static_cast<double>(text.size()) / static_cast<double>(all));
+    if (++rows % 512 == 0) progress(1.0 - static_cast<double>(text.size()) / static_cast<double>(all), rows);
   }
   return out;
 }

@@ -88,11 +88,8 @@ constexpr Rule kRules[] = {
 };
 
 constexpr Signature kSignatures[] = {
-    {"ld ld.nc", "!hint", "d a", kLd},
-    {"ld ld.nc", "hint", "d a policy", kLd},
-    {"ldu", "", "d a", kLdu},
-    {"st", "!hint", "a s", kSt},
-    {"st", "hint", "a s policy", kSt},
+    {"ld ld.nc", "!hint", "d a", kLd}, {"ld ld.nc", "hint", "d a policy", kLd}, {"ldu", "", "d a", kLdu},
+    {"st", "!hint", "a s", kSt},       {"st", "hint", "a s policy", kSt},
 };
 
 }  // namespace

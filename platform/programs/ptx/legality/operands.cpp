@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "warpline/base/contract.h"
+#include "warpline/base/types.h"
 
 namespace warpline::ptx {
 namespace {
@@ -15,8 +16,8 @@ bool is_bits(DataType t) {
   return t >= DataType::b8 && t <= DataType::b128;
 }
 
-/// Whether a register of type `r` holds a value of type `t` (PTX ISA, "Operand Size Exceeding Instruction-Type
-/// Size"; the assembler takes an untyped register for a float of its size or less).
+/// Whether a register of type `r` holds a value of type `t` (PTX ISA, "Operand Size Exceeding
+/// Instruction-Type Size"; the assembler takes an untyped register for a float of its size or less).
 bool fits(DataType r, DataType t, Width width) {
   if (r == DataType::pred || t == DataType::pred) return r == t;
   if (width == Width::exact ? size_of(r) != size_of(t) : size_of(r) < size_of(t)) return false;
@@ -50,8 +51,8 @@ class OperandJudge {
   OperandJudge(const Operand& o, const Accessed& a, std::vector<Remark>& faults)
       : o_(o), a_(a), faults_(faults) {}
 
-  void destination(Width width) {
-    if (o_.kind == Operand::Kind::sink && width == Width::exact && a_.vector == 1) return;
+  void destination(Width width, bool may_be_sink) {
+    if (o_.kind == Operand::Kind::sink && may_be_sink && a_.vector == 1) return;
     elements([&](const Operand& e) {
       if (e.kind == Operand::Kind::sink && a_.vector > 1) return;
       if (e.kind != Operand::Kind::name) return fault(e, "expected a register to load into");
@@ -86,8 +87,7 @@ class OperandJudge {
       return fault(o_, "expected an address, found " + quoted(name),
                    o_.kind == Operand::Kind::name ? "write [" + name + "]" : "");
     }
-    if (o_.subtracts)
-      fault(o_, "an address adds its offset: '-' is not taken", "write [" + o_.name + "+-n]");
+    if (o_.subtracts) fault(o_, "an address adds its offset: '-' is not taken", "write [" + o_.name + "+-n]");
     if (!o_.elements.empty()) fault(o_.elements[0], "this instruction takes no coordinates");
     if (o_.name.empty()) {
       if (space != Space::local) fault(o_, "only a local address may be a literal");
@@ -108,11 +108,21 @@ class OperandJudge {
     if (o_.kind != Operand::Kind::integer) fault(o_, "expected an integer literal");
   }
 
-  /// A literal that is a multiple of `step`, or a register of 32 bits.
-  void multiple(std::uint64_t step) {
+  /// A literal that is a multiple of `step`, or a register of `type`.
+  void multiple(std::uint64_t step, DataType type) {
     if (o_.kind == Operand::Kind::integer && o_.bits % step != 0)
       return fault(o_, "expected a multiple of " + std::to_string(step));
+    value(o_, type, Width::exact);
+  }
+
+  void barrier_number() {
+    if (o_.kind == Operand::Kind::integer && o_.bits > 15) return fault(o_, "barriers are 0 to 15");
     value(o_, DataType::u32, Width::exact);
+  }
+
+  void predicate() {
+    if (o_.kind != Operand::Kind::name) return fault(o_, "expected a predicate");
+    if (meaning(o_).type != DataType::pred) fault(o_, quoted(o_.name) + " is no predicate register");
   }
 
   /// Not below the operand before it, where both are literals.
@@ -142,7 +152,7 @@ class OperandJudge {
       return m.vector == 1 && m.kind == Meaning::Kind::reg ? value(o_, a_.type, Width::exact) : void();
     if (written) return fault(o_, "expected a register");
     if (m.kind == Meaning::Kind::special_register) return;
-    if (is_float(a_.type) || size_of(a_.type) < 4) fault(o_, "an address has 32 or 64 bits");
+    if (is_float(a_.type)) fault(o_, "an address is no floating-point value");
     if (size_of(a_.type) == 4 && m.space == Space::global) fault(o_, "a global address has 64 bits");
   }
 
@@ -161,7 +171,8 @@ class OperandJudge {
     if (o_.kind != Operand::Kind::name) return fault(o_, "expected a register or a variable");
     const Meaning m = meaning(o_);
     if (m.kind == Meaning::Kind::variable) {
-      if (!reaches(m.space, a_.space)) fault(o_, quoted(o_.name) + " is in another state space");
+      if (a_.space != Space::generic && !reaches(m.space, a_.space))
+        fault(o_, quoted(o_.name) + " is in another state space");
     } else {
       value(o_, a_.type, Width::exact);
     }
@@ -179,12 +190,13 @@ class OperandJudge {
 
   void copy_size() {
     const bool bypass = (a_.words & words_named(".cg")).any();
-    const bool good = o_.kind == Operand::Kind::integer &&
-                      (o_.bits == 16 || (!bypass && (o_.bits == 4 || o_.bits == 8)));
+    const bool good =
+        o_.kind == Operand::Kind::integer && (o_.bits == 16 || (!bypass && (o_.bits == 4 || o_.bits == 8)));
     if (!good) fault(o_, bypass ? "'.cg' copies 16 bytes" : "4, 8 or 16 bytes are copied");
   }
 
   void zero_fill() {
+    if (o_.kind == Operand::Kind::integer && o_.bits > 16) return fault(o_, "at most 16 bytes are read");
     if (o_.kind == Operand::Kind::name && meaning(o_).type == DataType::pred) return;
     value(o_, DataType::b32, Width::exact);
   }
@@ -243,8 +255,7 @@ class OperandJudge {
   }
 
   void address_variable(const Meaning& m, Space space) {
-    const bool generic =
-        space == Space::generic && m.space != Space::constant && m.space != Space::param;
+    const bool generic = space == Space::generic && m.space != Space::constant && m.space != Space::param;
     if (!reaches(m.space, space) && !generic)
       fault(o_, quoted(o_.name) + " is not in the state space that the instruction names");
   }
@@ -285,9 +296,11 @@ struct OperandName {
 
 /// What the signatures call their operands.
 constexpr OperandName kOperandNames[] = {
-    // Of the instruction's type, in a vector of its size: "=" of just its width, otherwise of that or more.
-    {"d", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider); }},
-    {"d=", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact); }},
+    // Of the instruction's type, in a vector of its size: of its width or more; "=" of just its width, or
+    // `_` for a result; "-" of just its width.
+    {"d", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider, false); }},
+    {"d=", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, true); }},
+    {"d-", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, false); }},
     {"s", [](OperandJudge& j, const Accessed&) { j.source(Width::or_wider); }},
     {"s=", [](OperandJudge& j, const Accessed&) { j.source(Width::exact); }},
     // Addresses: in the space that is named first or second, or in one.
@@ -309,7 +322,11 @@ constexpr OperandName kOperandNames[] = {
     {"pred", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::pred, Width::exact, false); }},
     {"size", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, true); }},
     {"total-size", [](OperandJudge& j, const Accessed&) { j.total_size(); }},
-    {"bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(16); }},
+    {"bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(16, DataType::u32); }},
+    {"st-bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(8, DataType::u64); }},
+    {"threads", [](OperandJudge& j, const Accessed&) { j.multiple(kWarpLanes, DataType::u32); }},
+    {"barrier", [](OperandJudge& j, const Accessed&) { j.barrier_number(); }},
+    {"predicate", [](OperandJudge& j, const Accessed&) { j.predicate(); }},
     {"moved", [](OperandJudge& j, const Accessed&) { j.moved(false); }},
     {"moved-to", [](OperandJudge& j, const Accessed&) { j.moved(true); }},
     {"fraction", [](OperandJudge& j, const Accessed&) { j.fraction(); }},

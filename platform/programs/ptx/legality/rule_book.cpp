@@ -39,7 +39,7 @@ Condition condition_of(std::string_view text) {
 class Book {
  public:
   Book() {
-    const std::vector<Chapter> chapters = {load_store_chapter(), atomic_chapter(), fence_chapter(),
+    const std::vector<Chapter> chapters = {load_store_chapter(), atomic_chapter(),  fence_chapter(),
                                            hint_chapter(),       address_chapter(), async_chapter(),
                                            bulk_chapter(),       texture_chapter()};
     for (const Chapter& c : chapters)
@@ -109,8 +109,8 @@ const Book& book() {
 }  // namespace
 
 std::size_t CompiledSignature::least() const {
-  return static_cast<std::size_t>(std::count_if(operands.begin(), operands.end(),
-                                                [](std::string_view o) { return o.back() != '?'; }));
+  return static_cast<std::size_t>(
+      std::count_if(operands.begin(), operands.end(), [](std::string_view o) { return o.back() != '?'; }));
 }
 
 const InstructionRules* find_instruction(std::string_view opcode,

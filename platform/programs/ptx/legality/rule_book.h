@@ -46,7 +46,8 @@ struct InstructionRules {
   std::vector<CompiledSignature> signatures;
 };
 
-/// The instruction that an opcode and its qualifiers name, or null. Nothing stands for a qualifier that is no word.
+/// The instruction that an opcode and its qualifiers name, or null. Nothing stands for a qualifier that is no
+/// word.
 [[nodiscard]] const InstructionRules* find_instruction(std::string_view opcode,
                                                        const std::vector<std::optional<Word>>& words);
 /// Whether an opcode has a chapter.

@@ -23,8 +23,8 @@ enum class Verb : std::uint8_t {
 
 /// One rule of the language, as a row of a table.
 ///
-/// A condition is a list of clauses, separated by blanks, that must all hold: "a" (the statement has a), "a|b"
-/// (it has either), "!a" (it has not). Names are words of the vocabulary, facts, slots or sets.
+/// A condition is a list of clauses, separated by blanks, that must all hold: "a" (the statement has a),
+/// "a|b" (it has either), "!a" (it has not). Names are words of the vocabulary, facts, slots or sets.
 struct Rule {
   const char* on;    ///< instructions, separated by blanks
   const char* when;  ///< condition; always, where empty
@@ -63,8 +63,9 @@ constexpr Rule differs(const char* on, const char* when, const char* what, const
   return {on, when, Verb::differs, what, {}, source};
 }
 
-/// An instruction: its opcode, and the qualifiers that make it another one than the bare opcode. They follow the
-/// opcode in this order, unless they may stand anywhere. Of those that fit a statement, the one with most is meant.
+/// An instruction: its opcode, and the qualifiers that make it another one than the bare opcode. They follow
+/// the opcode in this order, unless they may stand anywhere. Of those that fit a statement, the one with most
+/// is meant.
 struct InstructionName {
   const char* name;  ///< in rules and diagnostics
   const char* opcode;

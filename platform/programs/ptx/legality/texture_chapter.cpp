@@ -19,6 +19,7 @@ constexpr InstructionName kNames[] = {
 constexpr Rule kRules[] = {
     takes("tex", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.v2|.v4", kTex),
     takes("tex", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
+    since("tex", ".f16|.f16x2", 60, 53, kTex),
     pairs("tex", "type", kTex),
     needs("tex", "", "geometry", kTex),
     needs("tex", "!.f16x2", ".v4", kTex),

@@ -18,12 +18,13 @@ struct SlotWords {
 /// PTX ISA 9.0: every qualifier of the instructions that touch memory.
 constexpr SlotWords kSlots[] = {
     {Slot::operation, "operation", "a kind",
-     ".nc .async .bulk .tensor .reduce .prefetch .commit_group .wait_group .wait_all .mbarrier .arrive .noinc "
-     ".fractional .range .cvt .to .proxy .mbarrier_init .ld_reduce .st .red .noftz .read .b .p .sync .aligned "
+     ".nc .async .bulk .tensor .reduce .prefetch .commit_group .wait_group .wait_all .mbarrier .arrive "
+     ".noinc "
+     ".fractional .range .cvt .to .proxy .mbarrier_init .ld_reduce .st .red .noftz .read .b .p .sync "
+     ".aligned "
      ".multicast::cluster .ignore_oob .cp_mask .tile .im2col .noftz .cta_group::1 .cta_group::2 .warp "
-     ".wait .all .uni"},
-    {Slot::semantics, "semantics", "an ordering",
-     ".weak .volatile .relaxed .acquire .release .acq_rel .sc"},
+     ".wait .acc::f32 .acc::f16"},
+    {Slot::semantics, "semantics", "an ordering", ".weak .volatile .relaxed .acquire .release .acq_rel .sc"},
     {Slot::mmio, "mmio", "'.mmio'", ".mmio"},
     {Slot::scope, "scope", "a scope such as '.gpu'", ".cta .cluster .gpu .sys"},
     {Slot::space, "space", "a state space",
@@ -38,7 +39,7 @@ constexpr SlotWords kSlots[] = {
     {Slot::vector, "vector", "a vector", ".v2 .v4 .v8"},
     {Slot::type, "type", "a type",
      ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 "
-     ".pred .tf32 .e4m3 .e5m2 .e4m3x2 .e5m2x2 .e4m3x4 .e5m2x4 .acc::f32 .acc::f16"},
+     ".pred .tf32 .e4m3 .e5m2 .e4m3x2 .e5m2x2 .e4m3x4 .e5m2x4"},
     {Slot::arithmetic, "arithmetic", "an operation",
      ".and .or .xor .cas .exch .add .inc .dec .min .max .popc"},
     {Slot::level, "level", "a level", ".L1 .L2 .gl .tensormap"},

@@ -42,7 +42,8 @@ class Wording {
 
  private:
   /// The words of the statement that make the rule hold: "'.mmio' and '.b128'"; or the instruction.
-  [[nodiscard]] std::string subject(const InstructionName& i, const CompiledRule& r, const WordSet& words) const;
+  [[nodiscard]] std::string subject(const InstructionName& i, const CompiledRule& r,
+                                    const WordSet& words) const;
   const Statement& s_;
   std::vector<std::pair<Word, Place>> places_;
 };
