@@ -34,7 +34,7 @@ CheckCommand::CheckCommand(CLI::App& app) {
                    "\"accept\" or \"reject<TAB>REASON\" each");
   app_->footer(
       "Exit status: 0 all accepted, or a table judged; 1 an instruction is rejected; 2 no PTX module.\n"
-      "Example: warpline check sw/kernels/vecadd.ptx");
+      "Example: warpline check sw/kernels/vecadd.sm_80.ptx");
 }
 
 bool CheckCommand::parsed() const {

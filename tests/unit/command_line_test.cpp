@@ -62,6 +62,33 @@ class CommandLineTest : public ::testing::Test {
   std::string input_;
 };
 
+TEST_F(CommandLineTest, CheckJudgesModulesAndTables) {
+  const std::string head =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r1;\n.reg .b64 %rd1;\n";
+  std::ofstream(path("good.ptx")) << head << "ld.global.cg.u32 %r1, [%rd1];\nmembar.gl;\nret;\n}\n";
+  std::ofstream(path("bad.ptx")) << head << "ld.gloal.u32 %r1, [%rd1];\nmembar.gl;\nret;\n}\n";
+  std::ofstream(path("none.ptx")) << "int main() {}\n";
+  const Ended good = command({"check", path("good.ptx")});
+  EXPECT_EQ(good.status, kDone);
+  EXPECT_EQ(good.out, path("good.ptx") + ": 2 memory instructions, accepted\n");
+  EXPECT_THAT(good.err, IsEmpty());
+  const Ended bad = command({"check", path("bad.ptx"), path("good.ptx")});
+  EXPECT_EQ(bad.status, kCheckFailed);
+  EXPECT_EQ(bad.out, path("bad.ptx") + ": 2 memory instructions, 1 rejected\n" + good.out);
+  EXPECT_EQ(bad.err, path("bad.ptx") +
+                         ":8:3: error: unknown qualifier '.gloal'\n"
+                         "  8 | ld.gloal.u32 %r1, [%rd1];\n"
+                         "    |   ^~~~~~\n"
+                         "  hint: did you mean ld.global?\n");
+  EXPECT_EQ(command({"check", path("none.ptx"), path("bad.ptx")}).status, kBadInput);
+
+  std::ofstream(path("t.tsv")) << "# rows\n9.0\tsm_90\tmembar.gl;\n9.0\tsm_90\tmembar;\n";
+  const Ended table = command({"check", "--table", path("t.tsv")});
+  EXPECT_EQ(table.status, kDone);
+  EXPECT_EQ(table.out, "accept\nreject\t'membar' needs '.cta', '.gl' or '.sys'\n");
+  EXPECT_THAT(table.err, IsEmpty());
+}
+
 TEST_F(CommandLineTest, RunPrintsASummaryAndWritesStatistics) {
   const Ended e = command({"run", input_, "--stats", path("out.json")});
   EXPECT_EQ(e.status, kDone);

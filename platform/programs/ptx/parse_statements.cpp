@@ -147,7 +147,7 @@ Statement Parser::statement(int scope) {
   s.opcode = expect_word("an instruction");
   while (peek().kind == TokenKind::dotted) s.qualifiers.push_back(take());
   if (opcodes_ == OpcodeSet::runnable) check_opcode(s);
-  if (!peek().is(';')) {
+  if (!peek().is(';') && peek().kind != TokenKind::end) {
     do {
       s.operands.push_back(operand());
     } while (accept(','));

@@ -75,7 +75,7 @@ class Trial {
       wording_.place(w, q);
       // Of a pair, either word may stand where only its like is named without "2nd:".
       if (!rules_->taken.test(w) && !rules_->taken.test(w % kWordSpace))
-        fault(q.place(), quoted(rules_->name->name) + " takes no " + quoted(q.text),
+        fault(q.place(), wording_.not_taken(*rules_->name, q, rules_->taken),
               wording_.instead(q, rules_->taken));
     }
   }
@@ -112,7 +112,7 @@ class Trial {
     for (const Word w : {kUnified, kIndexed})
       if (words.test(w) && !rules_->taken.test(w))
         fault(wording_.place_of_first(WordSet().set(w)),
-              quoted(rules_->name->name) + " takes no " + text_of(w));
+              quoted(rules_->name->name) + " does not take " + text_of(w));
   }
 
   void observe(const Operand& o) {

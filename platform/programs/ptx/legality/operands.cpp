@@ -70,6 +70,7 @@ class OperandJudge {
     elements([&](const Operand& e) {
       one_register |= e.kind != Operand::Kind::sink;
       if (e.kind == Operand::Kind::sink && wide) return;
+      if (e.kind == Operand::Kind::sink) return fault(e, "'_' is stored by accesses of 32 bytes only");
       value(e, a_.type, width);
     });
     if (!one_register) fault(o_, "one element at least must be a register");

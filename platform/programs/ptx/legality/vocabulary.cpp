@@ -171,7 +171,7 @@ Slot slot_of(Word w) {
 }
 
 std::string text_of(Word w) {
-  return vocabulary().texts_[w % kWordSpace];
+  return vocabulary().texts_[w % kWordSpace] + (w < kWordSpace ? "" : " in second place");
 }
 
 Word fact(std::string_view name) {

@@ -71,9 +71,16 @@ std::string Wording::did_you_mean(const Token& q, const WordSet& taken) const {
   return "did you mean " + (first ? std::string(s_.opcode.text) + near : near) + "?";
 }
 
+std::string Wording::not_taken(const InstructionName& i, const Token& q, const WordSet& taken) const {
+  const auto w = find_word(q.text);
+  if (w && taken.test(second(*w)))
+    return quoted(i.name) + " takes " + quoted(q.text) + " in second place only";
+  return quoted(i.name) + " takes no " + quoted(q.text);
+}
+
 std::string Wording::instead(const Token& q, const WordSet& taken) const {
   const auto w = find_word(q.text);
-  if (!w || slot_of(*w) == Slot::operation) return {};
+  if (!w || slot_of(*w) == Slot::operation || taken.test(second(*w))) return {};
   std::vector<std::string> same;
   for (const std::string& text : texts_of(taken))
     if (const auto other = find_word(text); other && slot_of(*other) == slot_of(*w)) same.push_back(text);

@@ -26,6 +26,7 @@ class Wording {
   [[nodiscard]] Place place_of(const CompiledRule& r, const WordSet& words) const;
 
   [[nodiscard]] std::string did_you_mean(const Token& q, const WordSet& taken) const;
+  [[nodiscard]] std::string not_taken(const InstructionName& i, const Token& q, const WordSet& taken) const;
   /// What the instruction takes in place of `q`.
   [[nodiscard]] std::string instead(const Token& q, const WordSet& taken) const;
   [[nodiscard]] std::string too_many(const Token& q, Slot slot) const;
