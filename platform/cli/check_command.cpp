@@ -60,7 +60,7 @@ int CheckCommand::check_files() const {
       continue;
     }
     const ptx::ModuleJudgement j = ptx::check_text(text.value(), file);
-    for (const Diagnostic& d : j.notes) print_message(d.text());
+    for (const Diagnostic& d : j.notes) print_message(ptx::note_text(d));
     print_faults(j.faults);
     print_result(summary(file, j));
     if (!j.faults.empty()) status = std::max<int>(status, j.readable ? kCheckFailed : kBadInput);

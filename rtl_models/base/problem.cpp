@@ -10,7 +10,7 @@ std::string Diagnostic::text() const {
   if (line != 0) out += ":" + std::to_string(line);
   if (line != 0 && column != 0) out += ":" + std::to_string(column);
   if (!out.empty()) out += ": ";
-  out += std::string(severity) + ": " + message + "\n";
+  out += "error: " + message + "\n";
   if (!source.empty()) {
     const std::string number = std::to_string(line);
     out += "  " + number + " | " + source + "\n";

@@ -42,9 +42,8 @@ struct Diagnostic {
   std::string message;
   std::string hint;     ///< "did you mean ...", or empty
   unsigned length = 1;  ///< characters to underline
-  const char* severity = "error";
 
-  /// "file:line:column: severity: message", the line, a caret under the column, the hint.
+  /// "file:line:column: error: message", the line, a caret under the column, the hint.
   [[nodiscard]] std::string text() const;
 };
 using Diagnostics = std::vector<Diagnostic>;

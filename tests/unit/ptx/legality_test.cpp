@@ -119,7 +119,7 @@ TEST(Legality, NotesWhereTheAssemblerIsLaxerThanTheDocument) {
       "k.ptx");
   EXPECT_TRUE(j.faults.empty());
   ASSERT_EQ(j.notes.size(), 1U);
-  EXPECT_EQ(j.notes[0].text(),
+  EXPECT_EQ(note_text(j.notes[0]),
             "k.ptx:7:10: note: PTX ISA does not list a cache operator with an L2 eviction priority; ptxas "
             "13.0 takes "
             "it\n"

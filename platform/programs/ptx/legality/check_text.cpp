@@ -26,6 +26,13 @@ std::vector<std::string> all_opcodes() {
 
 }  // namespace
 
+std::string note_text(const Diagnostic& note) {
+  std::string text = note.text();
+  constexpr std::string_view kError = "error: ";
+  const std::size_t at = text.find(kError, note.file.size());
+  return at == std::string::npos ? text : text.replace(at, kError.size(), "note: ");
+}
+
 ModuleJudgement check_text(std::string_view text, const std::string& file) {
   ModuleJudgement out;
   FaultList faults(text, file, kMostShown);
@@ -55,7 +62,6 @@ ModuleJudgement check_text(std::string_view text, const std::string& file) {
     }
   out.faults = faults.take();
   out.notes = notes.take();
-  for (Diagnostic& d : out.notes) d.severity = "note";
   return out;
 }
 

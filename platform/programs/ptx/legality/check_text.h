@@ -17,6 +17,9 @@ struct ModuleJudgement {
   bool readable = true;          ///< false: a fault lies outside of the functions' bodies
 };
 
+/// A note as text, as a fault has it: "file:line:column: note: message", the line, a caret.
+[[nodiscard]] std::string note_text(const Diagnostic& note);
+
 /// Judges every memory instruction of the module `text`, which `file` names in diagnostics.
 [[nodiscard]] ModuleJudgement check_text(std::string_view text, const std::string& file);
 
