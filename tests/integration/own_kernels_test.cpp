@@ -61,6 +61,15 @@ INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel,
                            return std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param);
                          });
 
+TEST(OwnKernels, AreLegal) {
+  const Workspace w;
+  for (const char* kernel : kKernels) {
+    const std::string path = in_source(std::string("sw/kernels/") + kernel);
+    const Finished run = w.warpline({"check", path + ".sm_80.ptx", path + ".sm_90.ptx"});
+    EXPECT_EQ(run.status, 0) << run.out << run.err;
+  }
+}
+
 TEST(OwnKernels, AreAllTested) {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(in_source("sw/kernels")))
