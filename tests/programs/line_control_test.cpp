@@ -94,14 +94,14 @@ TEST(Discards, LeaveAPatternThatOwnStoresReplace) {
     for (const bool poison : {false, true}) {
       GpuConfig config = one_set(4, 16);
       config.l2.poison_discarded = poison;
-      SingleThread machine(
-          config,
-          {{"k",
-            "mov.u64 %x1, 5; mov.u64 %x2, 6; st.global.u64 [%a], %x1; ld.global.u64 %x0, [%a];"
-            "discard.L2 [%a], 128; st.global.u64 [%a+8], %x2;"
-            "ld.global.u64 %x3, [%a]; ld.global.u64 %x4, [%a+8];"
-            "st.global.u64 [%o], %x3; st.global.u64 [%o+8], %x4;"}},
-          aperture);
+      SingleThread machine(config,
+                           {{"k",
+                             "mov.u64 %x1, 5; mov.u64 %x2, 6; st.global.u64 [%a], %x1; ld.global.u64 %x0, "
+                             "[%a]; fence.acq_rel.cta;"
+                             "discard.L2 [%a], 128; st.global.u64 [%a+8], %x2;"
+                             "ld.global.u64 %x3, [%a]; ld.global.u64 %x4, [%a+8];"
+                             "st.global.u64 [%o], %x3; st.global.u64 [%o+8], %x4;"}},
+                           aperture);
       machine.run("k");
       if (poison) {
         EXPECT_EQ(machine.result(0), 0xDCDCDCDCDCDCDCDCU) << "L1 lets go of the line";
@@ -197,6 +197,18 @@ TEST(Vectors, OfThirtyTwoBytesWithSinks) {
   EXPECT_EQ(machine.result(1), 0x100000001U);
   EXPECT_EQ(machine.result(2), 0U);
   EXPECT_EQ(machine.result(3), 1U);
+}
+
+TEST(Vectors, OfOneHundredAndTwentyEightBits) {
+  SingleThread machine(one_set(4, 16),
+                       {{"k",
+                         ".reg .b128 %q; ld.global.b128 %q, [%a+16]; st.global.b128 [%o], %q;"
+                         "ld.relaxed.gpu.global.b128 %q, [%o]; st.global.b128 [%o+16], %q;"}});
+  machine.run("k");
+  EXPECT_EQ(machine.result(0), 0x1716151413121110U);
+  EXPECT_EQ(machine.result(1), 0x1F1E1D1C1B1A1918U);
+  EXPECT_EQ(machine.result(2), machine.result(0));
+  EXPECT_EQ(machine.result(3), machine.result(1));
 }
 
 }  // namespace
