@@ -10,7 +10,7 @@ namespace {
 
 class OwnStoresOf : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(OwnStoresOf, EveryOperatorAreSeenByLoadsOfEveryOther) {
+TEST_P(OwnStoresOf, AreSeenWhateverTheOperators) {
   const std::uint64_t seed = GetParam() + from_environment("WARPLINE_RANDOM_SEED", 0);
   SCOPED_TRACE("WARPLINE_RANDOM_SEED=" + std::to_string(seed));
   Random random(splitmix64(seed));
