@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase", "hints",   "histogram", "matmul",    "reduce", "pipeline",
-                                "spmv",  "stencil", "texture",   "transpose", "vecadd"};
+const char* const kKernels[] = {"chase", "hints", "histogram", "matmul",  "pipeline",  "reduce",
+                                "spmv",  "stale", "stencil",   "texture", "transpose", "vecadd"};
 
 /// The launch file of a kernel, its module compiled for `target`, to stand in another folder.
 std::string launch_of(const std::string& kernel, const std::string& target) {
