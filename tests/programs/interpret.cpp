@@ -203,6 +203,7 @@ class Interpreter {
         break;
       case Kind::table: table(s, t); break;
       case Kind::fence:
+      case Kind::hint:
       case Kind::shuffle:
       case Kind::swap: break;
     }

@@ -13,7 +13,7 @@ enum class Area : unsigned { vidmem_packed, vidmem_woven, sysmem_packed, sysmem_
 constexpr unsigned kGlobalAreas = 4;
 constexpr unsigned kAreas = 6;
 constexpr unsigned kSlice = 64;     ///< bytes per thread
-constexpr unsigned kRegisters = 6;  ///< 64-bit data registers per thread
+constexpr unsigned kRegisters = 8;  ///< 64-bit data registers per thread
 constexpr unsigned kTable = 1024;   ///< bytes of the read-only buffer; the constant table has a quarter
 constexpr unsigned kCounters = 16;  ///< of 8 bytes, in each of vidmem, sysmem and shared memory
 
@@ -36,12 +36,14 @@ struct Statement {
     shuffle,
     fence,
     swap,
-    table
+    table,
+    hint
   } kind = Kind::alu;
-  std::string text;                   ///< qualifiers, the operation, the shuffle's mode, or the fence itself
-  std::string hints;                  ///< eviction priorities and prefetch size of an access
-  std::string op;                     ///< of an atomic on the thread's own slice
-  bool discards = false;              ///< such an atomic is a reduction
+  std::string text;       ///< qualifiers, the operation, the shuffle's mode, or the fence itself
+  std::string hints;      ///< eviction priorities, prefetch size and `.L2::cache_hint` of an access
+  std::string policy;     ///< its operand, where it has one
+  std::string op;         ///< of an atomic on the thread's own slice
+  bool discards = false;  ///< such an atomic is a reduction
   unsigned to = 0, from = 0, by = 0;  ///< registers
   unsigned number = 0;                ///< immediate: offset, shuffle distance, trip mask, counter
   unsigned bytes = 4, elements = 1;   ///< of an access

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "hints.h"
 #include "program.h"
 
 namespace warpline::test {
@@ -61,12 +62,12 @@ class Author {
     }
   }
 
-  /// Qualifiers that no result may depend on.
-  std::string hints(bool of_load, bool prefetches) {
-    if (!one_in(3)) return "";
-    std::string s = pick({"", ".L1::evict_normal", ".L1::evict_first"});
-    if (of_load && prefetches) s += pick({"", ".L2::128B"});
-    return s;
+  /// Qualifiers and operand that no result may depend on.
+  void give_hints(Statement& s, const Hinted& what) {
+    if (!one_in(2)) return;
+    const Hints h = random_hints(random_, what);
+    s.hints = h.qualifiers;
+    s.policy = h.policy;
   }
 
   Statement access(Kind kind) {
@@ -92,9 +93,22 @@ class Author {
       s.odd_area = static_cast<Area>(below(kAreas));
       s.text.clear();
     }
+    const bool global = s.area < Area::shared && s.odd_area < Area::shared;
+    // The widest accesses lie in one piece.
+    const bool packed = s.area == Area::vidmem_packed || s.area == Area::sysmem_packed;
+    if (s.bytes >= 4 && packed && s.odd_area == s.area && s.text != ".volatile" && one_in(3)) {
+      s.elements = 32 / s.bytes;
+      s.number = below(kSlice / 32) * 32;
+    }
     const bool orders = s.text.rfind(".re", 0) == 0 || s.text.rfind(".ac", 0) == 0;
-    if (s.area < Area::shared && (s.text.empty() || orders))
-      s.hints = hints(kind == Kind::load, s.odd_area < Area::shared);
+    Hinted what;
+    what.load = kind == Kind::load;
+    what.store = !what.load;
+    what.takes_l1_priority = global && (s.text.empty() || orders);
+    what.takes_policy = global && s.text != ".volatile";
+    what.takes_prefetch = global;
+    what.wide = s.bytes * s.elements == 32;
+    give_hints(s, what);
     return s;
   }
 
@@ -110,7 +124,18 @@ class Author {
     s.guard = below(8);
     s.with_sign = one_in(2);  // as a reduction where there is one
     s.text = one_in(2) ? "" : pick({".relaxed", ".acquire", ".release", ".acq_rel"}) + scope(s.by == 2);
+    give_atomic_hints(s, s.by != 2);
     return s;
+  }
+
+  /// Of a compare-and-swap they are left out where it is written.
+  void give_atomic_hints(Statement& s, bool global) {
+    s.hints.clear();
+    s.policy.clear();
+    Hinted what;
+    what.atomic = true;
+    what.takes_policy = global;
+    give_hints(s, what);
   }
 
   /// On the thread's own slice, so that the old value is known.
@@ -125,6 +150,7 @@ class Author {
     if (s.op == "inc" || s.op == "dec" || s.op == "add") s.with_sign = false;
     s.text = one_in(2) ? "" : pick({".relaxed", ".acquire", ".release", ".acq_rel"}) + scope(true);
     s.discards = s.op != "exch" && s.op != "cas" && s.text.rfind(".ac", 0) != 0 && one_in(3);
+    give_atomic_hints(s, s.area < Area::shared && s.op != "cas");
     return s;
   }
 
@@ -140,10 +166,36 @@ class Author {
 
   Statement table() {
     Statement s = access(Kind::table);
-    s.text = pick({"ld.global.nc", "ld.global.nc", "ld.global.ca.nc", "ld.global", "ld.const", "ld.param"});
+    s.bytes = std::min(s.bytes, 8U);
+    if (s.bytes * s.elements == 32) s.elements = 16 / s.bytes;
+    s.text = pick({"ld.global.nc", "ld.global.nc", "ld.global.ca.nc", "ld.global.cg.nc", "ld.global.cs.nc",
+                   "ld.global", "ld.const", "ld.param"});
     s.generic = false;
     if (s.text == "ld.param") s.moving = false;
-    s.hints = s.text == "ld.global.nc" || s.text == "ld.global" ? hints(true, true) : "";
+    s.hints.clear();
+    s.policy.clear();
+    Hinted what;
+    what.load = what.takes_policy = what.takes_prefetch = s.text.rfind("ld.global", 0) == 0;
+    what.takes_l1_priority = s.text == "ld.global.nc" || s.text == "ld.global";
+    give_hints(s, what);
+    return s;
+  }
+
+  /// An instruction that is a hint and nothing else.
+  Statement hint() {
+    Statement s;
+    s.kind = Kind::hint;
+    do s.area = s.odd_area = static_cast<Area>(below(kAreas));
+    while (s.area == Area::shared);
+    s.by = below(kRegisters);
+    s.from = below(kRegisters);
+    s.bytes = 4;
+    s.generic = s.area != Area::local && one_in(3);
+    s.moving = one_in(2);
+    s.number = below(kSlice / 4) * 4;
+    s.guarded = one_in(4);
+    s.guard = below(8);
+    s.text = random_hint_instruction(random_, s.area, s.generic);
     return s;
   }
 
@@ -199,6 +251,7 @@ class Author {
   }
 
   Statement statement(unsigned depth) {
+    if (one_in(12)) return hint();
     const unsigned kind = below(depth == 0 ? 24 : depth == 1 ? 20 : 17);
     if (kind < 3) return alu();
     if (kind < 8) return access(Kind::load);

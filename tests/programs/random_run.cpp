@@ -2,59 +2,68 @@
 
 namespace warpline::test {
 
-Outcome play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-             std::shared_ptr<NetlistDriver> driver, Cycle pace, Timing timing) {
-  Bench bench(config, ptx, std::move(driver));
-  if (timing == Timing::loose) bench.platform().set_loose(true);
+Play::Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
+           std::shared_ptr<NetlistDriver> driver)
+    : program_(program), start_(start), bench_(config, ptx, std::move(driver)) {
   const unsigned owners = program.threads_in_all();
   const std::size_t grids = program.grids.size();
-  std::vector<std::uint64_t> at;
   for (unsigned a = 0; a < kGlobalAreas; ++a) {
     std::vector<std::uint8_t> bytes(start.slices[a].size());
     for (unsigned i = 0; i < bytes.size(); ++i)
       bytes[place(static_cast<Area>(a), i / kSlice, i % kSlice, owners)] = start.slices[a][i];
-    at.push_back(bench.put(bytes, a < 2 ? Aperture::vidmem : Aperture::sysmem));
+    at_.push_back(bench_.put(bytes, a < 2 ? Aperture::vidmem : Aperture::sysmem));
   }
-  at.push_back(bench.put(start.counters[0]));
-  at.push_back(bench.put(start.counters[1], Aperture::sysmem));
-  at.push_back(bench.put(start.table));
-  at.push_back(bench.put(std::vector<std::uint64_t>(grids * owners * kRegisters)));
-  at.push_back(bench.put(std::vector<std::uint64_t>(grids * program.grids[0].ctas * kCounters)));
-  at.push_back(0);
+  at_.push_back(bench_.put(start.counters[0]));
+  at_.push_back(bench_.put(start.counters[1], Aperture::sysmem));
+  at_.push_back(bench_.put(start.table));
+  at_.push_back(bench_.put(std::vector<std::uint64_t>(grids * owners * kRegisters)));
+  at_.push_back(bench_.put(std::vector<std::uint64_t>(grids * program.grids[0].ctas * kCounters)));
+  at_.push_back(0);
   const std::uint64_t constants = ConstantBanks::address(ConstantBanks::kModuleBank, 0);
-  bench.module().place("ctable", constants);
-  bench.platform().write_constant(constants, start.constants.data(), start.constants.size());
+  bench_.module().place("ctable", constants);
+  bench_.platform().write_constant(constants, start.constants.data(), start.constants.size());
+}
 
+Outcome Play::run(Cycle pace, Timing timing) {
   Outcome out;
-  if (pace != 0) bench.watch_in_flight(pace, out.complaints);
-  for (std::size_t g = 0; g < grids; ++g) {
-    const Grid& grid = program.grids[g];
-    if (timing == Timing::alternating) bench.platform().set_loose(g % 2 == 0);
-    const std::vector<std::uint8_t> blob(start.constants.begin(), start.constants.begin() + kSlice);
-    const LaunchResult r = bench.launch("g" + std::to_string(g), grid.ctas, grid.threads, at, true, blob);
+  if (timing == Timing::loose) bench_.platform().set_loose(true);
+  if (pace != 0) bench_.watch_in_flight(pace, out.complaints);
+  const std::vector<std::uint8_t> blob(start_.constants.begin(), start_.constants.begin() + kSlice);
+  for (std::size_t g = 0; g < program_.grids.size(); ++g) {
+    const Grid& grid = program_.grids[g];
+    if (timing == Timing::alternating) bench_.platform().set_loose(g % 2 == 0);
+    const LaunchResult r = bench_.launch("g" + std::to_string(g), grid.ctas, grid.threads, at_, true, blob);
     out.cycles.push_back(r.cycles);
     if (r.outcome != RunOutcome::quiescent) {
       out.complaints.push_back("grid " + std::to_string(g) + " did not end");
       for (const Wait& w : r.standstill.waits) out.complaints.push_back(w.who + " waits for " + w.what);
       return out;
     }
-    for (const std::string& s : bench.platform().unreconciled()) out.complaints.push_back(s);
+    for (const std::string& s : bench_.platform().unreconciled()) out.complaints.push_back(s);
   }
-  for (const FaultRecord& f : bench.platform().faults()) out.complaints.push_back(f.kind + " at " + f.where);
+  for (const FaultRecord& f : bench_.platform().faults()) out.complaints.push_back(f.kind + " at " + f.where);
+  read_back(out);
+  return out;
+}
+
+void Play::read_back(Outcome& out) {
+  const unsigned owners = program_.threads_in_all();
+  const std::size_t grids = program_.grids.size();
   for (unsigned a = 0; a < kGlobalAreas; ++a) {
-    const auto bytes = bench.get<std::uint8_t>(at[a], start.slices[a].size());
+    const auto bytes = bench_.get<std::uint8_t>(at_[a], start_.slices[a].size());
     out.contents.slices[a].resize(bytes.size());
     for (unsigned i = 0; i < bytes.size(); ++i)
       out.contents.slices[a][i] = bytes[place(static_cast<Area>(a), i / kSlice, i % kSlice, owners)];
   }
-  for (unsigned i = 0; i < 2; ++i) out.contents.counters[i] = bench.get<std::uint64_t>(at[4 + i], kCounters);
-  out.contents.registers = bench.get<std::uint64_t>(at[7], grids * owners * kRegisters);
-  out.contents.shared_counters = bench.get<std::uint64_t>(at[8], grids * program.grids[0].ctas * kCounters);
-  out.in_flight = bench.seen_in_flight;
+  for (unsigned i = 0; i < 2; ++i)
+    out.contents.counters[i] = bench_.get<std::uint64_t>(at_[4 + i], kCounters);
+  out.contents.registers = bench_.get<std::uint64_t>(at_[7], grids * owners * kRegisters);
+  out.contents.shared_counters =
+      bench_.get<std::uint64_t>(at_[8], grids * program_.grids[0].ctas * kCounters);
+  out.in_flight = bench_.seen_in_flight;
   Observation seen;
-  bench.platform().visit(seen);
+  bench_.platform().visit(seen);
   out.counters = seen.values;
-  return out;
 }
 
 namespace {

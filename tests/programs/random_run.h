@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine.h"
@@ -21,11 +22,32 @@ struct Outcome {
 
 enum class Timing { timed, loose, alternating };
 
-/// Runs all grids of `program` from `start` on a new machine. `pace`: pauses about every so many cycles to
-/// check what is listed as in flight; 0: never.
-[[nodiscard]] Outcome play(const Program& program, const Contents& start, const GpuConfig& config,
-                           const std::string& ptx, std::shared_ptr<NetlistDriver> driver, Cycle pace = 0,
-                           Timing timing = Timing::timed);
+/// A random program on a machine of its own.
+class Play {
+ public:
+  /// Pre: `program` and `start` outlive it.
+  Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
+       std::shared_ptr<NetlistDriver> driver);
+  /// Before the first run in this process of any machine that is in SystemC.
+  void build() { bench_.platform().build(); }
+  /// Runs all grids, once. `pace`: pauses about every so many cycles to check what is listed as in flight; 0:
+  /// never.
+  [[nodiscard]] Outcome run(Cycle pace = 0, Timing timing = Timing::timed);
+
+ private:
+  void read_back(Outcome& out);
+  const Program& program_;
+  const Contents& start_;
+  Bench bench_;
+  std::vector<std::uint64_t> at_;  ///< the kernels' parameters
+};
+
+/// Runs all grids of `program` from `start` on a new machine; see Play::run.
+[[nodiscard]] inline Outcome play(const Program& program, const Contents& start, const GpuConfig& config,
+                                  const std::string& ptx, std::shared_ptr<NetlistDriver> driver,
+                                  Cycle pace = 0, Timing timing = Timing::timed) {
+  return Play(program, start, config, ptx, std::move(driver)).run(pace, timing);
+}
 
 /// What differs first in the memories, or nothing.
 [[nodiscard]] std::string difference(const Contents& got, const Contents& wanted);

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "hints.h"
 #include "program.h"
 
 namespace warpline::test {
@@ -29,8 +30,8 @@ class Writer {
     head += ".param .align 16 .b8 blob[" + number(kSlice) + "])\n{\n";
     head +=
         ".reg .pred %p, %q;\n.reg .b16 %h;\n.reg .b32 %r<8>, %u, %v, %mask;\n.reg .f32 %f;\n.reg .f64 %e;\n";
-    head +=
-        ".reg .b64 %d<6>, %a, %o, %t, %w, %x, %y, %b<6>, %s<6>, %cv, %cs, %ch, %chg, %table, %ct, %out;\n";
+    head += ".reg .b64 %d<" + number(kRegisters) +
+            ">, %pol<6>, %a, %o, %t, %w, %x, %y, %b<6>, %s<6>, %cv, %cs, %ch, %chg, %table, %ct, %out;\n";
     head += ".reg .b64 %n<" + number(labels_ + 1) + ">;\n";
     head += ".shared .align 16 .b8 sm[" + number(shared_bytes()) + "];\n";
     // Of another size in every grid, so that local memory is laid out anew.
@@ -60,6 +61,7 @@ class Writer {
       line("add.u64 " + b + ", " + b + ", %t");
       line("mov.u64 %s" + number(area) + ", " + b);
     }
+    text_ += policy_prologue();
     line("ld.param.u64 %cv, [p4]");
     line("ld.param.u64 %cs, [p5]");
     line("ld.param.u64 %table, [p6]");
@@ -146,10 +148,8 @@ class Writer {
   }
 
   static std::string type(const Statement& s) {
-    return std::string(s.elements == 1   ? ""
-                       : s.elements == 2 ? ".v2"
-                                         : ".v4") +
-           (s.with_sign ? ".s" : ".u") + number(8 * s.bytes);
+    return std::string(s.elements == 1 ? "" : ".v" + number(s.elements)) + (s.with_sign ? ".s" : ".u") +
+           number(8 * s.bytes);
   }
   static std::string vector(unsigned first, unsigned elements) {
     if (elements == 1) return data(first);
@@ -175,10 +175,20 @@ class Writer {
     const std::string where = s.generic ? "" : space(s.area);
     const std::string what = (order ? s.text + where : where + s.text) + s.hints + type(s);
     if (s.kind == Kind::load) {
-      line(g + "ld" + what + " " + vector(s.to, s.elements) + ", [%a]");
+      line(g + "ld" + what + " " + vector(s.to, s.elements) + ", [%a]" + policy(s));
     } else {
-      line(g + "st" + what + " [%a], " + vector(s.from, s.elements));
+      line(g + "st" + what + " [%a], " + vector(s.from, s.elements) + policy(s));
     }
+  }
+
+  static std::string policy(const Statement& s) { return s.policy.empty() ? "" : ", " + s.policy; }
+
+  void hint(const Statement& s) {
+    address(s, s.area, "%a");
+    const std::string g = guard(s);
+    const bool priority = s.text.rfind("apply", 0) == 0;
+    if (priority) line("and.b64 %a, %a, -128");
+    line(g + s.text + " [%a]" + (priority ? ", 128" : ""));
   }
 
   void own_atomic(const Statement& s) {
@@ -187,7 +197,11 @@ class Writer {
     const bool bits = s.op.size() != 3 || s.op == "and" || s.op == "xor" || s.op == "cas";
     const std::string where = s.generic ? "" : space(s.area);
     const std::string size = number(8 * s.bytes);
-    const std::string type = "." + s.op + (s.op == "or" || bits ? ".b" : s.with_sign ? ".s" : ".u") + size;
+    const std::string type = "." + s.op + s.hints +
+                             (s.op == "or" || bits ? ".b"
+                              : s.with_sign        ? ".s"
+                                                   : ".u") +
+                             size;
     const bool wide = s.bytes == 8;
     const std::string old = wide ? "%y" : "%v", value = wide ? data(s.from) : "%u";
     line("cvt.u32.u64 %u, " + data(s.from));
@@ -199,10 +213,10 @@ class Writer {
       operands = was + ", " + value;
     }
     if (s.discards) {
-      line(g + "red" + s.text + where + type + " [%a], " + operands);
+      line(g + "red" + s.text + where + type + " [%a], " + operands + policy(s));
       return;
     }
-    line(g + "atom" + s.text + where + type + " " + old + ", [%a], " + operands);
+    line(g + "atom" + s.text + where + type + " " + old + ", [%a], " + operands + policy(s));
     line(g + (wide ? "mov.u64 " : "cvt.u64.u32 ") + data(s.to) + ", " + old);
   }
 
@@ -237,13 +251,13 @@ class Writer {
       line("mov.u" + size + " " + was + ", " + got);
       line("@%p bra CAS" + n);
     } else {
-      const std::string tail = where + "." + c.operation + "." + c.type + " ";
+      const std::string tail = where + "." + c.operation + s.hints + "." + c.type + " ";
       const bool acquires = s.text.rfind(".ac", 0) == 0;
       if (s.with_sign && !acquires) {
-        line("red" + s.text + tail + at + ", " + operand);
+        line("red" + s.text + tail + at + ", " + operand + policy(s));
       } else {
         const std::string old = c.type == "f32" ? "%f" : c.type == "f64" ? "%e" : wide ? "%t" : "%v";
-        line("atom" + s.text + tail + old + ", " + at + ", " + operand);
+        line("atom" + s.text + tail + old + ", " + at + ", " + operand + policy(s));
       }
     }
     if (s.guarded) label("SKIP" + n);
@@ -325,7 +339,7 @@ class Writer {
     }
     line("add.u64 %a, " + std::string(constant ? "%ct" : "%table") + ", %o");
     const std::string g = guard(s);
-    line(g + s.text + s.hints + type(s) + " " + vector(s.to, s.elements) + ", [%a]");
+    line(g + s.text + s.hints + type(s) + " " + vector(s.to, s.elements) + ", [%a]" + policy(s));
   }
 
   void statement(const Statement& s) {
@@ -344,6 +358,7 @@ class Writer {
       case Kind::fence: line(s.text); break;
       case Kind::swap: swap(s); break;
       case Kind::table: table(s); break;
+      case Kind::hint: hint(s); break;
     }
   }
 
@@ -357,7 +372,7 @@ class Writer {
 }  // namespace
 
 std::string to_ptx(const Program& program, const Contents& contents) {
-  std::string out = ".version 8.0\n.target sm_90\n.address_size 64\n.const .align 16 .b8 ctable[" +
+  std::string out = ".version 8.8\n.target sm_100\n.address_size 64\n.const .align 16 .b8 ctable[" +
                     number(contents.constants.size()) + "];\n";
   for (unsigned g = 0; g < program.grids.size(); ++g) out += Writer(program, program.grids[g], g).entry();
   return out;
