@@ -64,7 +64,7 @@ class Author {
 
   /// Qualifiers and operand that no result may depend on.
   void give_hints(Statement& s, const Hinted& what) {
-    if (!one_in(2)) return;
+    if (!what.wide && !one_in(2)) return;
     const Hints h = random_hints(random_, what);
     s.hints = h.qualifiers;
     s.policy = h.policy;
