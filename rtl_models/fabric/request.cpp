@@ -88,6 +88,7 @@ AtomicBlock* RequestPool::allocate_atomics() {
   AtomicBlock* block = free_blocks_.back();
   free_blocks_.pop_back();
   block->count = 0;
+  block->vector = 1;
   return block;
 }
 

@@ -68,7 +68,7 @@ struct TakenCommands {
 
 enum class Status : std::uint8_t { ok, address_error };
 
-/// One lane's part of an atomic request.
+/// One lane's part of an atomic request: up to 8 bytes of its values, as they lie in memory.
 struct LaneAtomic {
   std::uint8_t lane = 0;
   std::uint8_t offset = 0;  ///< of the operand in the line, bytes
@@ -77,12 +77,24 @@ struct LaneAtomic {
   std::uint64_t old_value = 0;  ///< answered
 };
 
+/// Bytes 8 to 15 of a lane's values.
+struct LaneAtomicHigh {
+  std::uint64_t operand = 0;
+  std::uint64_t second = 0;
+  std::uint64_t old_value = 0;
+};
+
 /// The lanes of one atomic request, in lane order: the order in which they are performed.
 struct AtomicBlock {
   AtomicOperation operation = AtomicOperation::none;
   DataType type = DataType::none;
+  std::uint8_t vector = 1;  ///< scalar operations of each lane, on elements side by side
   unsigned count = 0;
   std::array<LaneAtomic, kWarpLanes> lanes;
+  std::array<LaneAtomicHigh, kWarpLanes> high;  ///< touched where lanes have more than 8 bytes
+
+  /// Bytes that each lane's operation has: 2 to 16.
+  [[nodiscard]] unsigned lane_bytes() const { return size_of(type) * vector; }
 };
 
 /// Bits 0 to 3 of Request::prefetch are sectors of its line, bits 4 to 7 of the other line of its
@@ -179,7 +191,7 @@ inline unsigned RequestMessage::beats(unsigned width) const {
   switch (request->command) {
     case Command::write: return beats_for(kSectorBytes * sector_count(request->sectors), width);
     case Command::atomic:
-    case Command::reduce: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::reduce: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
     case Command::read:
     case Command::control:
     case Command::maintain: return 1;
@@ -189,7 +201,7 @@ inline unsigned RequestMessage::beats(unsigned width) const {
 inline unsigned ResponseMessage::beats(unsigned width) const {
   switch (request->command) {
     case Command::read: return beats_for(kSectorBytes * sector_count(request->sectors), width);
-    case Command::atomic: return beats_for(request->atomics->count * size_of(request->atomics->type), width);
+    case Command::atomic: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
     case Command::write:
     case Command::reduce:
     case Command::control:

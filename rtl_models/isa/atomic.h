@@ -6,17 +6,32 @@
 
 namespace warpline {
 
+/// What a sum of f32 makes of subnormal inputs and results (PTX ISA, "atom").
+enum class Subnormals : std::uint8_t {
+  flushed,  ///< to zero of their sign: on global memory
+  kept,     ///< on shared memory
+};
+
 /// The value that an atomic leaves in memory, given what was there (PTX ISA, "atom").
 ///
 /// Values are the low `size_of(type)` bytes of a 64-bit word, upper bits zero. `operand` is `b`;
 /// for compare-and-swap `operand` is the comparand `b` and `second` the new value `c`.
-/// f32 and f64 add round to nearest even; f32 add flushes subnormal inputs and results to
-/// sign-preserving zero, as `atom.add.f32` on global memory does; NaN results are canonical.
-/// Pre: the pair of operation and type is one that PTX has.
+/// Floating-point sums round to nearest even. f16 and bf16 ones keep subnormals (`.noftz`), as do those of
+/// f64; f32: `subnormals`. The minimum and maximum of a NaN and a number is the number, and -0 is below +0.
+/// NaN results are canonical. Pre: the pair of operation and type is one that PTX has, not .b128.
 [[nodiscard]] std::uint64_t apply_atomic(AtomicOperation operation, DataType type, std::uint64_t old_value,
-                                         std::uint64_t operand, std::uint64_t second);
+                                         std::uint64_t operand, std::uint64_t second,
+                                         Subnormals subnormals = Subnormals::flushed);
 
-/// Whether PTX has this operation on this type (`.b128` and half types excepted: see `refusal`).
-[[nodiscard]] bool is_atomic_legal(AtomicOperation operation, DataType type);
+/// Performs one lane's operation on memory at `at`: a scalar operation on each of `elements` values of `type`
+/// side by side, in their order. `operand`, `second` and `old_value` have as many bytes, at most 16 in all;
+/// `old_value` is answered, and `second` is read by a compare-and-swap only. Pre: as apply_atomic(), and
+/// .b128 with exchange and compare-and-swap.
+void perform_atomic(AtomicOperation operation, DataType type, unsigned elements, std::uint8_t* at,
+                    const std::uint8_t* operand, const std::uint8_t* second, std::uint8_t* old_value,
+                    Subnormals subnormals = Subnormals::flushed);
+
+/// Whether PTX has this operation on vectors of `vector` elements of this type; 1: on single ones.
+[[nodiscard]] bool is_atomic_legal(AtomicOperation operation, DataType type, unsigned vector = 1);
 
 }  // namespace warpline

@@ -67,8 +67,7 @@ std::optional<std::string> refusal(const MemOp& op) {
     default: return at(kKinds, op.kind);
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
-  if (op.type == DataType::b128 && (op.kind == MemKind::atomic || op.kind == MemKind::reduction))
-    return ".b128";
+  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) return std::nullopt;
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
       op.type == DataType::bf16x2)
     return "." + std::string(name_of(op.type));

@@ -1,34 +1,9 @@
 #include "warpline/l2/l2_core.h"
 
 #include "warpline/base/contract.h"
-#include "warpline/isa/atomic.h"
+#include "warpline/fabric/atomics.h"
 
 namespace warpline {
-namespace {
-
-/// Bytes that the lanes of an atomic request touch.
-ByteMask atomic_bytes(const AtomicBlock& block) {
-  ByteMask m;
-  const unsigned size = size_of(block.type);
-  for (unsigned i = 0; i < block.count; ++i) m.set(block.lanes[i].offset, size);
-  return m;
-}
-
-/// The atomics unit: the lanes in order, on the 128 bytes at `line`.
-void perform_atomics(AtomicBlock& block, std::uint8_t* line) {
-  const unsigned size = size_of(block.type);
-  for (unsigned i = 0; i < block.count; ++i) {
-    LaneAtomic& lane = block.lanes[i];
-    std::uint64_t old_value = 0;
-    __builtin_memcpy(&old_value, line + lane.offset, size);
-    const std::uint64_t fresh =
-        apply_atomic(block.operation, block.type, old_value, lane.operand, lane.second);
-    __builtin_memcpy(line + lane.offset, &fresh, size);
-    lane.old_value = old_value;
-  }
-}
-
-}  // namespace
 
 L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
     : tags_(parameters.geometry),
@@ -48,7 +23,7 @@ void L2Core::count_look_up(const Request& r, SectorMask hits) {
     counters_.write_sectors += sectors;
   } else {
     counters_.atomic_sectors += sectors;
-    counters_.atomic_operations += r.atomics->count;
+    counters_.atomic_operations += std::uint64_t{r.atomics->count} * r.atomics->vector;
   }
   RegionCounters& region = regions_[r.region < regions_.size() ? r.region : 0];
   region.sector_accesses += sectors;

@@ -45,7 +45,7 @@ struct L2Counters {
     f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
     f("dead_fills", dead_fills, "fills", "fills that a discard or an error kept from installing (R1, R7)");
-    f("atomic_operations", atomic_operations, "operations", "lane operations of the atomics unit");
+    f("atomic_operations", atomic_operations, "operations", "scalar operations of the atomics unit");
   }
 };
 

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "warpline/isa/atomic.h"
+#include "warpline/fabric/atomics.h"
 
 namespace warpline {
 namespace {
 
-/// Applies one lane to the line at `bytes`; returns the old value. Hosts are little-endian, as GPUs are.
-std::uint64_t apply_lane(std::uint8_t* bytes, const AtomicBlock& block, const LaneAtomic& lane) {
-  const unsigned size = size_of(block.type);
-  std::uint64_t old = 0;
-  std::memcpy(&old, bytes + lane.offset, size);
-  const std::uint64_t made = apply_atomic(block.operation, block.type, old, lane.operand, lane.second);
-  std::memcpy(bytes + lane.offset, &made, size);
-  return old;
+/// Bytes that one AtomicOp swaps in a compare-and-swap loop: those of an element, but a double word at least.
+unsigned word_bytes_of(const AtomicBlock& block) {
+  return std::max(4U, size_of(block.type));
 }
 
 }  // namespace
@@ -29,11 +24,13 @@ bool PcieCore::reaches(PhysicalAddress line) const {
 
 PcieAtomicWay PcieCore::way_of(const AtomicBlock& atomics) const {
   if (!parameters_.atomic_ops) return PcieAtomicWay::read_and_write;
-  const bool integer = !is_float(atomics.type) && size_of(atomics.type) >= 4;
+  const unsigned size = size_of(atomics.type);
+  const bool integer = !is_float(atomics.type) && (size == 4 || size == 8);
   switch (atomics.operation) {
+    case AtomicOperation::compare_and_swap:
+      return integer || size == 16 ? PcieAtomicWay::atomic_op : PcieAtomicWay::compare_and_swap;
     case AtomicOperation::add:
     case AtomicOperation::exchange:
-    case AtomicOperation::compare_and_swap:
       return integer ? PcieAtomicWay::atomic_op : PcieAtomicWay::compare_and_swap;
     case AtomicOperation::none:
     case AtomicOperation::min:
@@ -111,17 +108,16 @@ void PcieCore::perform_write(PhysicalAddress line, const std::uint8_t* data, con
 
 void PcieCore::perform_atomic(Request& request) {
   if (sysmem_ == nullptr) return;
-  AtomicBlock& block = *request.atomics;
-  std::uint8_t* bytes = sysmem_->at(offset_in_aperture(request.line));
-  for (unsigned i = 0; i < block.count; ++i)
-    block.lanes[i].old_value = apply_lane(bytes, block, block.lanes[i]);
+  perform_atomics(*request.atomics, sysmem_->at(offset_in_aperture(request.line)));
 }
 
 PcieSwap PcieCore::begin_swap(const Request& request) {
   const AtomicBlock& block = *request.atomics;
   PcieSwap swap;
-  swap.word_bytes = std::max(4U, size_of(block.type));
-  for (unsigned i = 0; i < block.count; ++i) swap.words |= 1U << (block.lanes[i].offset / swap.word_bytes);
+  swap.word_bytes = word_bytes_of(block);
+  for (unsigned i = 0; i < block.count; ++i)
+    for (unsigned at = 0; at < block.lane_bytes(); at += size_of(block.type))
+      swap.words |= 1U << ((block.lanes[i].offset + at) / swap.word_bytes);
   return swap;
 }
 
@@ -137,11 +133,11 @@ void PcieCore::see(PhysicalAddress line, PcieSwap& swap) const {
 void PcieCore::want(Request& request, PcieSwap& swap) {
   swap.wanted = swap.seen;
   AtomicBlock& block = *request.atomics;
-  for (unsigned i = 0; i < block.count; ++i) {
-    LaneAtomic& lane = block.lanes[i];
-    if ((swap.words >> (lane.offset / swap.word_bytes) & 1U) == 0) continue;
-    lane.old_value = apply_lane(swap.wanted.data(), block, lane);
-  }
+  for (unsigned i = 0; i < block.count; ++i)
+    for (unsigned e = 0; e < block.vector; ++e) {
+      const unsigned at = block.lanes[i].offset + e * size_of(block.type);
+      if ((swap.words >> (at / swap.word_bytes) & 1U) != 0) perform_element(block, i, e, swap.wanted.data());
+    }
 }
 
 bool PcieCore::try_swap(PhysicalAddress line, PcieSwap& swap) {

@@ -19,14 +19,14 @@ struct PcieTrain {
 
 /// How an atomic request is done over the link.
 enum class PcieAtomicWay : std::uint8_t {
-  atomic_op,         ///< one AtomicOp per lane: add, exchange, compare-and-swap of 4 or 8 bytes
+  atomic_op,         ///< one AtomicOp per lane: add, exchange of 4 or 8 bytes, compare-and-swap of 4, 8 or 16
   compare_and_swap,  ///< the words are read, then swapped by AtomicOps until none has changed meanwhile
   read_and_write,    ///< the link carries no AtomicOps: read, then written; atomic among this GPU only
 };
 
 /// An atomic request done by compare-and-swap: the words it saw and the words it wants there.
 struct PcieSwap {
-  unsigned word_bytes = 4;  ///< 4 or 8: what one AtomicOp swaps
+  unsigned word_bytes = 4;  ///< 4, 8 or 16: what one AtomicOp swaps
   std::uint32_t words = 0;  ///< bit w: word w of the line is touched and not yet swapped
   std::array<std::uint8_t, kLineBytes> seen{};
   std::array<std::uint8_t, kLineBytes> wanted{};

@@ -90,7 +90,9 @@ struct MemoryAccess {
   std::int64_t stride = 0;
   std::uint64_t* address =
       nullptr;  ///< per lane, as the program wrote it (generic, or an offset in the space)
-  std::uint64_t* second = nullptr;  ///< per lane: `c` of a compare-and-swap, a CopyTarget, ImageCoordinates
+  /// Per lane: `c` of a compare-and-swap (of 16 bytes: in `data`, behind `b`), a CopyTarget,
+  /// ImageCoordinates.
+  std::uint64_t* second = nullptr;
   std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.

@@ -9,6 +9,9 @@ namespace {
 /// Marks the tags of local lines, so that they never look like global ones.
 constexpr std::uint64_t kLocalTag = std::uint64_t{1} << 63U;
 
+/// Bytes of an atomic's values that LaneAtomic has; LaneAtomicHigh has the others.
+constexpr unsigned kLowBytes = 8;
+
 bool streams(const MemOp& op) {
   return op.cache_operator == CacheOperator::cs || op.cache_operator == CacheOperator::lu;
 }
@@ -156,9 +159,12 @@ void LoadStoreUnit::fill_write(Request& r, const Entry& e, const LineAccess& lin
 
 void LoadStoreUnit::fill_atomics(Request& r, const Entry& e, const LineAccess& line) {
   const MemOp& op = e.instruction->mem;
+  const unsigned bytes = op.bytes_per_lane();  // up to 8, or 16
+  const bool swaps = op.atomic == AtomicOperation::compare_and_swap;
   AtomicBlock* block = owner_.engine().pool().allocate_atomics();
   block->operation = op.atomic;
   block->type = op.type;
+  block->vector = op.vector;
   for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     LaneAtomic& part = block->lanes[block->count++];
@@ -166,8 +172,19 @@ void LoadStoreUnit::fill_atomics(Request& r, const Entry& e, const LineAccess& l
     part.offset = static_cast<std::uint8_t>(head_.coalescer.address(lane, 0) - line.line);
     part.operand = part.second = part.old_value = 0;
     if (!map_.with_data) continue;
-    __builtin_memcpy(&part.operand, e.access.lane_data(lane), size_of(op.type));
-    if (op.atomic == AtomicOperation::compare_and_swap) part.second = e.access.second[lane];
+    const std::uint8_t* data = e.access.lane_data(lane);
+    if (bytes > kLowBytes) {
+      LaneAtomicHigh& high = block->high[block->count - 1];
+      high = {};
+      __builtin_memcpy(&part.operand, data, kLowBytes);
+      __builtin_memcpy(&high.operand, data + kLowBytes, kLowBytes);
+      if (!swaps) continue;
+      __builtin_memcpy(&part.second, data + bytes, kLowBytes);
+      __builtin_memcpy(&high.second, data + bytes + kLowBytes, kLowBytes);
+      continue;
+    }
+    __builtin_memcpy(&part.operand, data, bytes);
+    if (swaps) part.second = e.access.second[lane];
   }
   r.atomics = block;
 }
@@ -177,7 +194,9 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
   if (r.command == Command::atomic) {
     for (unsigned i = 0; i < r.atomics->count; ++i) {
       const LaneAtomic& part = r.atomics->lanes[i];
-      __builtin_memcpy(e.access.lane_data(part.lane), &part.old_value, bytes);
+      __builtin_memcpy(e.access.lane_data(part.lane), &part.old_value, std::min(bytes, kLowBytes));
+      if (bytes > kLowBytes)
+        __builtin_memcpy(e.access.lane_data(part.lane) + kLowBytes, &r.atomics->high[i].old_value, kLowBytes);
     }
     return;
   }

@@ -79,13 +79,12 @@ void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes
     } else if (op.kind == MemKind::store) {
       __builtin_memcpy(at, data, bytes);
     } else {
-      std::uint64_t old_value = 0, operand = 0;
-      __builtin_memcpy(&old_value, at, bytes);
-      __builtin_memcpy(&operand, data, bytes);
-      const std::uint64_t second = op.atomic == AtomicOperation::compare_and_swap ? access.second[lane] : 0;
-      const std::uint64_t fresh = apply_atomic(op.atomic, op.type, old_value, operand, second);
-      __builtin_memcpy(at, &fresh, bytes);
-      __builtin_memcpy(data, &old_value, bytes);
+      std::array<std::uint8_t, 16> old_value;
+      const bool wide = bytes > sizeof access.second[lane];
+      const std::uint8_t* second =
+          wide ? data + bytes : reinterpret_cast<std::uint8_t*>(&access.second[lane]);
+      perform_atomic(op.atomic, op.type, op.vector, at, data, second, old_value.data(), Subnormals::kept);
+      __builtin_memcpy(data, old_value.data(), bytes);
     }
   }
 }

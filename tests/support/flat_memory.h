@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "naive_atomic.h"
 #include "warpline/base/random.h"
 #include "warpline/fabric/channel.h"
-#include "warpline/isa/atomic.h"
 
 namespace warpline::testing {
 
@@ -59,15 +59,10 @@ class FlatMemory final : public Component {
       case Command::atomic:
       case Command::reduce: break;
     }
-    const unsigned size = size_of(r.atomics->type);
     for (unsigned i = 0; i < r.atomics->count; ++i) {
-      LaneAtomic& lane = r.atomics->lanes[i];
-      std::uint64_t old_value = 0;
-      std::memcpy(&old_value, &line[lane.offset], size);
-      const std::uint64_t fresh =
-          apply_atomic(r.atomics->operation, r.atomics->type, old_value, lane.operand, lane.second);
-      std::memcpy(&line[lane.offset], &fresh, size);
-      lane.old_value = old_value;
+      const LaneBytes old_value = naive_lane(*r.atomics, i, line.data());
+      std::memcpy(&r.atomics->lanes[i].old_value, old_value.data(), 8);
+      std::memcpy(&r.atomics->high[i].old_value, &old_value[8], 8);
     }
   }
 

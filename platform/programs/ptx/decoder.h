@@ -77,6 +77,8 @@ class Decoder {
   Ref predicate_destination(const Operand& o);
   /// A constant that every lane sees.
   Ref constant(std::uint64_t bits, unsigned bytes);
+  /// Where the operands `refs` are, as a list that a handler finds in the constant pool.
+  Ref list(const std::vector<Ref>& refs);
   /// A register that no name refers to.
   Register hidden_register(DataType type);
   /// The condition code that .cc instructions write and addc, subc and madc read.

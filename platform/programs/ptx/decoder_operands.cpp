@@ -150,6 +150,13 @@ Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
   return known->second;
 }
 
+Ref Decoder::list(const std::vector<Ref>& refs) {
+  const std::size_t at = align_up(program_.pool.size(), 64);
+  program_.pool.resize(at + refs.size() * sizeof(Ref));
+  std::memcpy(&program_.pool[at], refs.data(), refs.size() * sizeof(Ref));
+  return static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+}
+
 Ref Decoder::literal(const Operand& o, DataType type) {
   if (o.kind == Operand::Kind::integer) {
     if (is_float(type) && size_of(type) > 2)

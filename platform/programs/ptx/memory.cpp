@@ -1,6 +1,5 @@
 #include <array>
 
-#include "warpline/isa/atomic.h"
 #include "warpline/programs/ptx/families.h"
 #include "warpline/programs/ptx/memory_handlers.h"
 #include "warpline/programs/ptx/memory_operands.h"
@@ -8,6 +7,7 @@
 #include "warpline/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
+
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");
   if (!o.elements.empty()) d.fail(o.elements[0].token.place(), "this instruction takes no coordinates");
@@ -92,12 +92,6 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
 
 namespace {
 
-DataType take_memory_type(Decoder& d) {
-  const DataType type = d.take_type();
-  if (size_of(type) == 0) d.fail("type ." + std::string(name_of(type)) + " cannot be in memory");
-  return type;
-}
-
 /// ld.param and st.param on the parameters of device functions and of calls: no memory access.
 bool decode_parameter(Decoder& d, const MemOp& m) {
   const bool load = m.kind == MemKind::load;
@@ -154,43 +148,6 @@ void decode_st(Decoder& d) {
   decode_access(d, MemKind::store, false);
 }
 
-template <bool kReturns>
-void decode_atomic(Decoder& d) {
-  MemOp m = take_qualifiers(d, kReturns ? MemKind::atomic : MemKind::reduction);
-  if (m.semantics == Semantics::weak) m.semantics = Semantics::relaxed;
-  if (m.scope == Scope::none) m.scope = Scope::gpu;
-  const auto operation =
-      d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
-  if (!operation) d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
-  m.atomic = static_cast<AtomicOperation>(*operation + 1);
-  d.take(".noftz");
-  m.type = take_memory_type(d);
-  check_legality(d, m);
-  refuse_unmodelled(d, m);
-  const bool swaps = m.atomic == AtomicOperation::compare_and_swap;
-  const bool atom_only = swaps || m.atomic == AtomicOperation::exchange;
-  if (!is_atomic_legal(m.atomic, m.type) || (!kReturns && atom_only))
-    d.fail("this operation does not exist on type ." + std::string(name_of(m.type)));
-  if (m.vector > 1) d.fail("vector atomics are not modelled in this version");
-  if (m.space != Space::generic && m.space != Space::global && m.space != Space::shared)
-    d.fail("an atomic acts on global or shared memory");
-  const std::size_t first = kReturns ? 1 : 0;
-  const std::size_t policy = first + (swaps ? 3 : 2);
-  d.need_operands(policy + (m.cache_hint ? 1 : 0));
-  Op op;
-  op.data_bytes = op.register_bytes = static_cast<std::uint8_t>(size_of(m.type));
-  take_address(d, d.operand(first), op, m);
-  take_policy(d, policy, op, m);
-  op.r[1] = d.source(first + 1, m.type);
-  op.r[Op::kSecond] = swaps ? d.source(first + 2, m.type) : kNoRef;
-  const bool result = kReturns && d.operand(0).kind != Operand::Kind::sink;
-  op.r[0] = result ? d.destination(std::size_t{0}, m.type) : kNoRef;
-  op.run = &issue_atomic;
-  op.finish = result ? load_handler(m.type, op.register_bytes) : nullptr;
-  op.spins = kReturns;
-  d.emit(op, InstructionKind::memory, 4, &m);
-}
-
 void emit_fence(Decoder& d, MemOp m) {
   d.need_operands(0);
   m.kind = MemKind::fence;
@@ -222,12 +179,16 @@ void decode_membar(Decoder& d) {
 
 }  // namespace
 
+DataType take_memory_type(Decoder& d) {
+  const DataType type = d.take_type();
+  if (size_of(type) == 0) d.fail("type ." + std::string(name_of(type)) + " cannot be in memory");
+  return type;
+}
+
 const std::vector<Opcode>& memory_opcodes() {
   static const std::vector<Opcode> kOpcodes = {{"ld", &decode_ld},
                                                {"ldu", &decode_ldu},
                                                {"st", &decode_st},
-                                               {"atom", &decode_atomic<true>},
-                                               {"red", &decode_atomic<false>},
                                                {"fence", &decode_fence},
                                                {"membar", &decode_membar}};
   return kOpcodes;

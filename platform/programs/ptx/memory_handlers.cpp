@@ -105,9 +105,28 @@ void issue_atomic(const Op& op, Frame& f) {
     std::memcpy(access.lane_data(i), b + std::size_t{i} * op.data_bytes, op.data_bytes);
   if (op.r[Op::kSecond] == kNoRef) return;
   const std::byte* c = f.at(op.r[Op::kSecond]);
+  if (op.data_bytes > sizeof access.second[0]) {
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      std::memcpy(access.lane_data(i) + op.data_bytes, c + std::size_t{i} * op.data_bytes, op.data_bytes);
+    return;
+  }
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     access.second[i] = 0;
     std::memcpy(&access.second[i], c + std::size_t{i} * op.data_bytes, op.data_bytes);
+  }
+}
+
+void issue_vector_atomic(const Op& op, Frame& f) {
+  fill_addresses(op, f);
+  MemoryAccess& access = *f.issue->access;
+  const std::byte* list = f.at(op.r[Op::kSecond]);
+  for (unsigned e = 0; e < op.count; ++e) {
+    Ref ref = kNoRef;
+    std::memcpy(&ref, list + e * sizeof ref, sizeof ref);
+    const std::byte* b = f.at(ref);
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      std::memcpy(access.lane_data(i) + std::size_t{e} * op.data_bytes, b + std::size_t{i} * op.data_bytes,
+                  op.data_bytes);
   }
 }
 

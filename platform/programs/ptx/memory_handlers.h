@@ -10,6 +10,8 @@ namespace warpline::ptx {
 
 void issue_load(const Op& op, Frame& f);
 void issue_atomic(const Op& op, Frame& f);
+/// Takes the elements of `b` from the registers in the list kSecond.
+void issue_vector_atomic(const Op& op, Frame& f);
 /// Stores elements of `data_bytes` from registers of `register_bytes`.
 [[nodiscard]] Handler store_handler(unsigned data_bytes, unsigned register_bytes);
 /// Extends elements of `type` to registers of `register_bytes`: signed types with their sign.

@@ -15,8 +15,9 @@ const Table& table() {
     for (const auto* family :
          {&integer_opcodes(), &multiply_opcodes(), &narrow_product_opcodes(), &bit_opcodes(),
           &bit_field_opcodes(), &bit_count_opcodes(), &float_opcodes(), &compare_opcodes(), &select_opcodes(),
-          &convert_opcodes(), &move_opcodes(), &memory_opcodes(), &policy_opcodes(), &async_copy_opcodes(),
-          &texture_opcodes(), &cache_control_opcodes(), &control_opcodes(), &warp_opcodes()})
+          &convert_opcodes(), &move_opcodes(), &memory_opcodes(), &atomic_opcodes(), &policy_opcodes(),
+          &async_copy_opcodes(), &texture_opcodes(), &cache_control_opcodes(), &control_opcodes(),
+          &warp_opcodes()})
       for (const Opcode& o : *family) t.emplace(o.name, o);
     return t;
   }();

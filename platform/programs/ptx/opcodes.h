@@ -36,6 +36,7 @@ struct Opcode {
 [[nodiscard]] const std::vector<Opcode>& convert_opcodes();
 [[nodiscard]] const std::vector<Opcode>& move_opcodes();
 [[nodiscard]] const std::vector<Opcode>& memory_opcodes();
+[[nodiscard]] const std::vector<Opcode>& atomic_opcodes();
 [[nodiscard]] const std::vector<Opcode>& policy_opcodes();
 [[nodiscard]] const std::vector<Opcode>& async_copy_opcodes();
 [[nodiscard]] const std::vector<Opcode>& texture_opcodes();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "warpline/base/types.h"
+#include "warpline/isa/small_float.h"
 #include "warpline/sm/instruction_source.h"
 
 namespace warpline::ptx {
@@ -39,9 +40,6 @@ enum class Flow : std::uint8_t {
   barrier,   ///< `bar.*`
   converge,  ///< waits for the lanes that the mask r[kMaskOperand] names
 };
-
-/// PTX ISA, "Rounding Modifiers".
-enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
 /// One decoded operation. The meaning of `r`, `mode` and `immediate` is the handler's.
 struct Op {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "warpline/isa/small_float.h"
 #include "warpline/programs/ptx/frame.h"
 #include "warpline/programs/ptx/program.h"
 
@@ -35,18 +36,6 @@ inline float saturated(float x) {
 }
 inline double saturated(double x) {
   return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
-}
-
-/// a + b rounded to odd: truncated, last bit set if anything was lost.
-inline double sum_to_odd(double a, double b) {
-  const double s = a + b;
-  const double t = s - a;
-  const double lost = (a - (s - t)) + (b - t);
-  const auto bits = bits_to<std::uint64_t>(s);
-  const bool inexact = lost > 0 || lost < 0;  // not for infinities and NaN, whose `lost` is NaN
-  const bool even = (bits & 1U) == 0;
-  const std::uint64_t step = (lost > 0) == (s > 0) ? 1 : ~std::uint64_t{0};
-  return bits_to<double>(inexact && even ? bits + step : bits);
 }
 
 /// The binary32 number next to `x`, upward or downward. Pre: not NaN, nor the infinity asked for.
@@ -129,17 +118,5 @@ double rounded64(Rounding rounding, double a, double b, double c, Operation oper
   std::fesetround(FE_TONEAREST);
   return result;
 }
-
-/// A binary format of 16 bits or fewer.
-struct SmallFormat {
-  int mantissa;  ///< explicit bits
-  int exponent;  ///< bits
-};
-inline constexpr SmallFormat kHalf{10, 5};
-inline constexpr SmallFormat kBrain{7, 8};
-
-/// `x` rounded to `format`; `finite`: what overflows becomes the largest finite number.
-[[nodiscard]] std::uint16_t encode(double x, SmallFormat format, Rounding rounding, bool finite = false);
-[[nodiscard]] double decode(std::uint16_t bits, SmallFormat format);
 
 }  // namespace warpline::ptx

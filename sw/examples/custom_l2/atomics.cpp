@@ -1,9 +1,7 @@
 #include "atomics.h"
 
-#include <cstring>
-
+#include "warpline/fabric/atomics.h"
 #include "warpline/fabric/tlm_payload.h"
-#include "warpline/isa/atomic.h"
 
 namespace {
 
@@ -18,21 +16,6 @@ warpline::RequestExtension* extension_of(const tlm::tlm_generic_payload& payload
 
 bool asks_for_nothing(const warpline::Request& request) {
   return request.command == Command::maintain || request.command == Command::control;
-}
-
-/// One read-modify-write for each lane, in the order of the lanes.
-void perform_atomic(warpline::Request& request, std::uint8_t* memory) {
-  warpline::AtomicBlock& block = *request.atomics;
-  const unsigned size = warpline::size_of(block.type);
-  for (unsigned i = 0; i < block.count; ++i) {
-    warpline::LaneAtomic& lane = block.lanes[i];
-    std::uint8_t* at = memory + request.line.value + lane.offset;
-    lane.old_value = 0;
-    std::memcpy(&lane.old_value, at, size);
-    const std::uint64_t value =
-        warpline::apply_atomic(block.operation, block.type, lane.old_value, lane.operand, lane.second);
-    std::memcpy(at, &value, size);
-  }
 }
 
 bool enabled(const tlm::tlm_generic_payload& payload, unsigned i) {
@@ -57,7 +40,7 @@ bool perform(tlm::tlm_generic_payload& payload, std::uint8_t* memory, std::uint6
     extension->accepted = true;
     const bool nothing = asks_for_nothing(request);
     const bool changes = !nothing && inside;
-    if (changes) perform_atomic(request, memory);
+    if (changes) warpline::perform_atomics(*request.atomics, memory + request.line.value);
     request.status = changes || nothing ? warpline::Status::ok : warpline::Status::address_error;
     payload.set_response_status(request.status == warpline::Status::ok ? tlm::TLM_OK_RESPONSE
                                                                        : tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -1,12 +1,9 @@
 // What cache policies do in a GPU, seen in its counters: L2 is one set of a few lines.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
-#include "harness.h"
-#include "warpline/gpu/launch_runner.h"
+#include "ptx_run.h"
 
 namespace warpline::test {
 namespace {
@@ -31,39 +28,27 @@ class Thread {
   }
   [[nodiscard]] AllCounters run(unsigned ways, unsigned evict_last_percent,
                                 const std::vector<std::string>& sets = {}) const {
-    const auto folder =
-        std::filesystem::temp_directory_path() / ("warpline-policies-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / "k.ptx")
-        << ".version 8.8\n.target sm_100\n.address_size 64\n"
-           ".visible .global .align 4096 .b8 lines[32768];\n"
-           ".visible .entry k()\n{\n.reg .b32 %r<9>; .reg .b64 %rd<9>, last, normal, "
-           "first, unchanged, range;\nmov.u64 %rd1, lines;\n"
-           "createpolicy.fractional.L2::evict_last.b64 last, 1.0;\n"
-           "createpolicy.fractional.L2::evict_normal.b64 normal, 1.0;\n"
-           "createpolicy.fractional.L2::evict_first.b64 first, 1.0;\n"
-           "createpolicy.fractional.L2::evict_unchanged.b64 unchanged, 1.0;\n"
-           "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 range, "
-           "[%rd1], 4096, 8192;\n"
-        << body_ << "ret;\n}\n";
-    std::ofstream(folder / "l.toml") << "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n";
+    std::ostringstream module;
+    module << ".version 8.8\n.target sm_100\n.address_size 64\n"
+              ".visible .global .align 4096 .b8 lines[32768];\n"
+              ".visible .entry k()\n{\n.reg .b32 %r<9>; .reg .b64 %rd<9>, last, normal, "
+              "first, unchanged, range;\nmov.u64 %rd1, lines;\n"
+              "createpolicy.fractional.L2::evict_last.b64 last, 1.0;\n"
+              "createpolicy.fractional.L2::evict_normal.b64 normal, 1.0;\n"
+              "createpolicy.fractional.L2::evict_first.b64 first, 1.0;\n"
+              "createpolicy.fractional.L2::evict_unchanged.b64 unchanged, 1.0;\n"
+              "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 range, "
+              "[%rd1], 4096, 8192;\n"
+           << body_ << "ret;\n}\n";
     std::vector<Override> overrides = {{"l2.slices=1"},
                                        {"l2.sets=1"},
                                        {"l2.ways=" + std::to_string(ways)},
                                        {"l2.evict_last_percent=" + std::to_string(evict_last_percent)}};
     for (const std::string& s : sets) overrides.push_back({s});
-    auto plan = plan_run({(folder / "l.toml").string()}, false);
-    if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
-    GpuPlatform gpu(preset("mini", overrides), RunOptions{});
-    LaunchRunner runner(plan.value(), gpu, false);
-    if (const Diagnostics faults = runner.prepare(); !faults.empty())
-      throw std::runtime_error(faults.front().text());
-    CounterTable table;
-    std::vector<LaunchStatistics> launches;
-    EXPECT_EQ(runner.run(table, launches).outcome, RunOutcome::quiescent);
-    std::filesystem::remove_all(folder);
-    EXPECT_TRUE(gpu.unreconciled().empty());
-    return AllCounters(gpu);
+    PtxRun run(module.str(), "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n", overrides);
+    EXPECT_EQ(run.end().outcome, RunOutcome::quiescent);
+    EXPECT_TRUE(run.gpu().unreconciled().empty());
+    return AllCounters(run.gpu());
   }
   [[nodiscard]] std::uint64_t hits(unsigned ways, unsigned evict_last_percent = 50) const {
     return run(ways, evict_last_percent).total("l2.sector_hits");

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "warpline/base/random.h"
@@ -83,12 +84,14 @@ std::uint64_t naive_f32(std::uint64_t a, std::uint64_t b) {
 
 TEST(Atomic, TheLegalPairsAreThoseOfPtx) {
   std::set<std::pair<O, T>> legal;
-  for (const T t : {T::u32, T::u64, T::s32, T::f32, T::f64}) legal.emplace(O::add, t);
+  for (const T t : {T::u32, T::u64, T::s32, T::f32, T::f64, T::f16, T::f16x2, T::bf16, T::bf16x2})
+    legal.emplace(O::add, t);
   for (const O o : {O::min, O::max})
     for (const T t : {T::u32, T::u64, T::s32, T::s64}) legal.emplace(o, t);
   for (const O o : {O::bit_and, O::bit_or, O::bit_xor, O::exchange})
     for (const T t : {T::b32, T::b64}) legal.emplace(o, t);
-  for (const T t : {T::b16, T::b32, T::b64}) legal.emplace(O::compare_and_swap, t);
+  for (const T t : {T::b16, T::b32, T::b64, T::b128}) legal.emplace(O::compare_and_swap, t);
+  legal.emplace(O::exchange, T::b128);
   legal.emplace(O::increment, T::u32);
   legal.emplace(O::decrement, T::u32);
   for (const O o : kOperations)
@@ -96,11 +99,27 @@ TEST(Atomic, TheLegalPairsAreThoseOfPtx) {
       EXPECT_EQ(is_atomic_legal(o, t), legal.count({o, t}) != 0) << static_cast<int>(o) << " " << name_of(t);
 }
 
+TEST(Atomic, TheLegalVectorsAreThoseOfPtx) {
+  std::set<std::tuple<O, T, unsigned>> legal;
+  for (const O o : {O::add, O::min, O::max}) {
+    for (const unsigned v : {2U, 4U, 8U})
+      for (const T t : {T::f16, T::bf16}) legal.emplace(o, t, v);
+    for (const unsigned v : {2U, 4U})
+      for (const T t : {T::f16x2, T::bf16x2}) legal.emplace(o, t, v);
+  }
+  for (const unsigned v : {2U, 4U}) legal.emplace(O::add, T::f32, v);
+  for (const O o : kOperations)
+    for (const T t : kTypes)
+      for (const unsigned v : {2U, 4U, 8U})
+        EXPECT_EQ(is_atomic_legal(o, t, v), legal.count({o, t, v}) != 0)
+            << static_cast<int>(o) << " " << name_of(t) << " v" << v;
+}
+
 TEST(Atomic, IntegersAgreeWithWideArithmetic) {
   Random random(1);
   for (const O operation : kOperations) {
     for (const T type : kTypes) {
-      if (!is_atomic_legal(operation, type) || is_float(type)) continue;
+      if (!is_atomic_legal(operation, type) || is_float(type) || type == T::b128) continue;
       const std::uint64_t all = mask_of(type);
       std::vector<std::uint64_t> values = {
           0, 1, 2, all, all - 1, all >> 1U, (all >> 1U) + 1, (all >> 1U) - 1};
@@ -148,6 +167,16 @@ TEST(Atomic, SinglePrecisionEdges) {
       << "flushed inputs keep their sign";
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x00800001, 0x80800000, 0), 0U) << "a subnormal result is flushed";
   EXPECT_EQ(apply_atomic(O::add, T::f32, 0x4B800000, 0x3F800000, 0), 0x4B800000U) << "2^24 + 1 ties to even";
+}
+
+TEST(Atomic, SharedMemoryKeepsSubnormals) {
+  const auto kept = [](std::uint64_t a, std::uint64_t b) {
+    return apply_atomic(O::add, T::f32, a, b, 0, Subnormals::kept);
+  };
+  EXPECT_EQ(kept(1, 1), 2U);
+  EXPECT_EQ(kept(0x00800001, 0x80800000), 1U);
+  EXPECT_EQ(kept(0x80000001, 0x80000001), 0x80000002U);
+  EXPECT_EQ(kept(0x7F800000, 0xFF800000), 0x7FFFFFFFU);
 }
 
 TEST(Atomic, DoublePrecisionSums) {

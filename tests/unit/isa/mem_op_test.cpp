@@ -139,11 +139,6 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
          op.proxy = Proxy::tensormap;
        }},
       {".shared::cluster", [](MemOp& op) { op.space = Space::shared_cluster; }},
-      {".b128",
-       [](MemOp& op) {
-         op.kind = MemKind::atomic;
-         op.type = DataType::b128;
-       }},
       {".f16x2", [](MemOp& op) { op.type = DataType::f16x2; }},
   };
   for (const Case& c : cases) {
@@ -210,6 +205,19 @@ TEST(MemOp, TakesWhatIsModelled) {
        [](MemOp& op) {
          op.kind = MemKind::proxy_fence;
          op.proxy = Proxy::alias;
+       }},
+      {"wide atomic",
+       [](MemOp& op) {
+         op.kind = MemKind::atomic;
+         op.atomic = AtomicOperation::exchange;
+         op.type = DataType::b128;
+       }},
+      {"vector reduction",
+       [](MemOp& op) {
+         op.kind = MemKind::reduction;
+         op.atomic = AtomicOperation::add;
+         op.type = DataType::f16;
+         op.vector = 8;
        }},
       {"b128 load", [](MemOp& op) { op.type = DataType::b128; }},
   };

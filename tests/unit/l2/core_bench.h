@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "../../support/naive_atomic.h"
 #include "warpline/base/random.h"
-#include "warpline/isa/atomic.h"
 #include "warpline/l2/l2_core.h"
 
 namespace warpline::testing {
@@ -64,7 +64,7 @@ class CoreBench final : public WriteBackSink {
     Request& r = start(Command::atomic, line, sysmem);
     r.atomics = &blocks_.emplace_back(block);
     ByteMask m;
-    for (unsigned i = 0; i < block.count; ++i) m.set(block.lanes[i].offset, size_of(block.type));
+    for (unsigned i = 0; i < block.count; ++i) m.set(block.lanes[i].offset, block.lane_bytes());
     r.sectors = m.sectors();
     return r;
   }
@@ -79,8 +79,12 @@ class CoreBench final : public WriteBackSink {
     const Line data = r.data;
     perform(r, oracle_[r.line.value], expected_[r.id]);
     r.data = data;
-    if (r.command == Command::atomic || r.command == Command::reduce)
-      for (LaneAtomic& lane : r.atomics->lanes) lane.old_value = 0xBAD;
+    if (r.command == Command::atomic || r.command == Command::reduce) {
+      for (unsigned i = 0; i < r.atomics->count; ++i) {
+        expected_old_[r.id].push_back(old_bytes(*r.atomics, i));
+        r.atomics->lanes[i].old_value = r.atomics->high[i].old_value = 0xBADBADBADBADBADU;
+      }
+    }
     arrived_.push_back(&r);
   }
   /// Looks at one request, those to be looked at again first. False: nothing can be done.
@@ -187,16 +191,10 @@ class CoreBench final : public WriteBackSink {
       copy_masked(line.data(), r.data.data(), r.bytes);
       return;
     }
-    const unsigned size = size_of(r.atomics->type);
     for (unsigned i = 0; i < r.atomics->count; ++i) {
-      LaneAtomic& lane = r.atomics->lanes[i];
-      std::uint64_t old_value = 0;
-      std::memcpy(&old_value, &line[lane.offset], size);
-      const std::uint64_t fresh =
-          apply_atomic(r.atomics->operation, r.atomics->type, old_value, lane.operand, lane.second);
-      std::memcpy(&line[lane.offset], &fresh, size);
-      if (size == 4) std::memcpy(&answer[i * 4], &old_value, size);
-      lane.old_value = old_value;
+      const LaneBytes old_value = naive_lane(*r.atomics, i, line.data());
+      std::memcpy(&r.atomics->lanes[i].old_value, old_value.data(), 8);
+      std::memcpy(&r.atomics->high[i].old_value, &old_value[8], 8);
     }
   }
   void served(Request& r) {
@@ -213,9 +211,9 @@ class CoreBench final : public WriteBackSink {
       }
     } else if (r.command == Command::atomic) {
       for (unsigned i = 0; i < r.atomics->count; ++i) {
-        std::uint64_t old_value = 0;
-        std::memcpy(&old_value, &want[i * 4], size_of(r.atomics->type));
-        ASSERT_EQ(r.atomics->lanes[i].old_value, old_value) << "request " << r.id << " operation " << i;
+        const LaneBytes got = old_bytes(*r.atomics, i);
+        ASSERT_EQ(std::memcmp(got.data(), expected_old_[r.id][i].data(), r.atomics->lane_bytes()), 0)
+            << "request " << r.id << " operation " << i << " of " << name_of(r.atomics->type);
       }
     }
   }
@@ -241,6 +239,7 @@ class CoreBench final : public WriteBackSink {
   std::deque<Request> requests_;
   std::deque<AtomicBlock> blocks_;
   std::deque<Line> expected_;
+  std::map<std::uint64_t, std::vector<LaneBytes>> expected_old_;
   std::deque<Request*> arrived_;
   RequestList again_;
   std::deque<Sent> link_;

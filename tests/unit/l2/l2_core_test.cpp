@@ -3,26 +3,6 @@
 namespace warpline::testing {
 namespace {
 
-AtomicBlock random_atomics(Random& random) {
-  constexpr std::array<AtomicOperation, 5> kOperations = {AtomicOperation::add, AtomicOperation::max,
-                                                          AtomicOperation::exchange, AtomicOperation::bit_xor,
-                                                          AtomicOperation::compare_and_swap};
-  AtomicBlock b;
-  b.operation = kOperations[random.below(kOperations.size())];
-  b.type = b.operation == AtomicOperation::exchange || b.operation == AtomicOperation::bit_xor ||
-                   b.operation == AtomicOperation::compare_and_swap
-               ? DataType::b32
-               : DataType::u32;
-  b.count = static_cast<unsigned>(1 + random.below(32));
-  for (unsigned i = 0; i < b.count; ++i) {
-    b.lanes[i].lane = static_cast<std::uint8_t>(i);
-    b.lanes[i].offset = static_cast<std::uint8_t>(4 * random.below(32));
-    b.lanes[i].operand = random.next() & 0xFFFFFFFFU;
-    b.lanes[i].second = random.next() & 0xFFFFFFFFU;
-  }
-  return b;
-}
-
 Request& random_request(CoreBench& bench, Random& random) {
   const auto line = static_cast<unsigned>(random.below(CoreBench::kLines));
   const bool sysmem = random.below(2) != 0;
@@ -48,7 +28,7 @@ Request& random_request(CoreBench& bench, Random& random) {
                        static_cast<std::uint8_t>(random.next()));
       break;
     }
-    default: r = &bench.atomic(line, sysmem, random_atomics(random));
+    default: r = &bench.atomic(line, sysmem, random_atomic_block(random));
   }
   if (random.below(6) == 0) {
     constexpr std::array<CacheOperator, 2> kDirect = {CacheOperator::cv, CacheOperator::wt};

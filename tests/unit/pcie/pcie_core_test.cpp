@@ -4,10 +4,12 @@
 
 #include <cstring>
 
-#include "warpline/isa/atomic.h"
+#include "../../support/naive_atomic.h"
 
 namespace warpline {
 namespace {
+
+using namespace testing;
 
 PhysicalAddress sys(std::uint64_t offset) {
   return physical(Aperture::sysmem, offset);
@@ -150,6 +152,57 @@ TEST(PcieCore, ASwapIsTriedAgainWhereAWordChanged) {
   EXPECT_EQ(b.lanes[0].old_value, 0U);
   EXPECT_EQ(b.lanes[1].old_value, 7U);
   EXPECT_EQ(b.lanes[2].old_value, 7U);
+}
+
+TEST(PcieCore, TheWayOfEachAtomic) {
+  using O = AtomicOperation;
+  using T = DataType;
+  const PcieCore core(link(), nullptr);
+  for (const AtomicForm& form : atomic_forms()) {
+    AtomicBlock b = block(form.operation, form.type, {{0, 1, 0}});
+    b.vector = static_cast<std::uint8_t>(form.vector);
+    const bool integer = !is_float(form.type);
+    const unsigned size = size_of(form.type);
+    const bool has_one = (form.operation == O::add && integer) ||
+                         (form.operation == O::exchange && (size == 4 || size == 8)) ||
+                         (form.operation == O::compare_and_swap && size >= 4);
+    EXPECT_EQ(core.way_of(b), has_one ? PcieAtomicWay::atomic_op : PcieAtomicWay::compare_and_swap)
+        << name_of(form.type) << " v" << form.vector;
+  }
+  expect_train(core.atomic_request(block(O::compare_and_swap, T::b128, {{0, 1, 0}})), 1, 32, 4);
+  expect_train(core.atomic_completion(block(O::compare_and_swap, T::b128, {{0, 1, 0}})), 1, 16, 3);
+}
+
+TEST(PcieCore, ALoopOfSwapsDoesWhatAnAtomicDoesWhoeverElseWrites) {
+  Random random(4);
+  for (unsigned n = 0; n < 3000; ++n) {
+    MemoryImage memory(4096);
+    PcieCore core(link(), &memory);
+    Request r;
+    AtomicBlock b = random_atomic_block(random);
+    if (core.way_of(b) != PcieAtomicWay::compare_and_swap) continue;
+    r.atomics = &b;
+    r.line = sys(0);
+    PcieSwap swap = PcieCore::begin_swap(r);
+    // One word changes between look and swap: what its lanes do, they do to the new value.
+    const auto disturbed = static_cast<unsigned>(random.below(kLineBytes / swap.word_bytes));
+    core.see(r.line, swap);
+    PcieCore::want(r, swap);
+    std::array<std::uint8_t, kLineBytes> naive{};
+    for (unsigned at = 0; at < swap.word_bytes; ++at)
+      naive[disturbed * swap.word_bytes + at] = *memory.at(disturbed * swap.word_bytes + at) =
+          static_cast<std::uint8_t>(random.next() | 1U);
+    const bool hit = (swap.words >> disturbed & 1U) != 0;
+    ASSERT_EQ(core.try_swap(r.line, swap), hit) << n;
+    if (hit) {
+      PcieCore::want(r, swap);
+      ASSERT_FALSE(core.try_swap(r.line, swap)) << n;
+    }
+    const AtomicBlock asked = b;
+    for (unsigned i = 0; i < b.count; ++i)
+      ASSERT_EQ(old_bytes(b, i), naive_lane(asked, i, naive.data())) << n << " " << name_of(b.type);
+    ASSERT_EQ(std::memcmp(memory.at(0), naive.data(), kLineBytes), 0) << n << " " << name_of(b.type);
+  }
 }
 
 TEST(PcieParameters, EveryFaultAtOnce) {

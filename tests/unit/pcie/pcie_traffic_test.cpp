@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "../../support/naive_atomic.h"
 #include "bench_of_pcie.h"
 #include "warpline/base/random.h"
-#include "warpline/isa/atomic.h"
 
 namespace warpline::testing {
 namespace {
@@ -30,12 +30,6 @@ Shape random_shape(std::uint64_t seed) {
   s.domain = ClockDomain(pick(3, 7), 3);
   s.gap = pick(1, 5);
   s.items.resize(pick(1, 5));
-  constexpr std::array<std::pair<AtomicOperation, DataType>, 5> kAtomics = {
-      {{AtomicOperation::add, DataType::u32},
-       {AtomicOperation::max, DataType::s32},
-       {AtomicOperation::add, DataType::f32},
-       {AtomicOperation::exchange, DataType::b32},
-       {AtomicOperation::increment, DataType::u32}}};
   for (unsigned port = 0; port < s.items.size(); ++port) {
     Cycle at = 0;
     for (unsigned i = 0; i < 60; ++i) {
@@ -51,13 +45,7 @@ Shape random_shape(std::uint64_t seed) {
           break;
         }
         default: {
-          const auto& [operation, type] = kAtomics[pick(0, 4)];
-          AtomicBlock b = lanes_at(operation, type, pick(1, 32), 0, 0);
-          for (unsigned lane = 0; lane < b.count; ++lane) {
-            b.lanes[lane].offset = static_cast<std::uint8_t>(4 * pick(0, 31));
-            b.lanes[lane].operand = random.next() & 0xFFFFFFFFU;
-          }
-          s.items[port].push_back(atomic_item(at, line, b));
+          s.items[port].push_back(atomic_item(at, line, random_atomic_block(random)));
         }
       }
     }
@@ -87,14 +75,9 @@ void check_data(const Shape& s, const PcieBench& bench, std::uint64_t seed) {
           break;
         default:
           for (unsigned lane = 0; lane < item.atomics->count; ++lane) {
-            const LaneAtomic& l = item.atomics->lanes[lane];
-            std::uint32_t old = 0;
-            std::memcpy(&old, line + l.offset, 4);
-            ASSERT_EQ(answer.atomics.lanes[lane].old_value, old)
-                << "seed " << seed << " port " << port << " item " << i;
-            const auto made = static_cast<std::uint32_t>(
-                apply_atomic(item.atomics->operation, item.atomics->type, old, l.operand, l.second));
-            std::memcpy(line + l.offset, &made, 4);
+            const LaneBytes old = naive_lane(*item.atomics, lane, line);
+            ASSERT_EQ(old_bytes(answer.atomics, lane), old)
+                << "seed " << seed << " port " << port << " item " << i << " " << name_of(item.atomics->type);
           }
       }
     }

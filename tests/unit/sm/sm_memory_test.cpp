@@ -6,6 +6,9 @@
 namespace warpline::testing {
 namespace {
 
+/// Where a lane's data have `c` of a compare-and-swap, of whatever size.
+constexpr std::size_t kSecond = 16;
+
 /// The lanes of one random memory instruction.
 struct Lanes {
   LaneMask active = 0;
@@ -52,13 +55,15 @@ Step random_step(Random& random, std::shared_ptr<Lanes>& lanes) {
   if (space == Space::constant && random.below(2) != 0) space = Space::param;
   if (kind == MemKind::atomic) {
     space = random.below(2) != 0 ? Space::global : Space::shared;
-    type = random.below(2) != 0 ? DataType::u32 : DataType::u64;
     if (space == Space::global && random.below(2) != 0) kind = MemKind::reduction;
   }
   Step s = memory(kind, space, type, {});
   MemOp& op = s.instruction.mem;
   if (kind == MemKind::atomic || kind == MemKind::reduction) {
-    op.atomic = random.below(2) != 0 ? AtomicOperation::add : AtomicOperation::max;
+    const AtomicForm& form = atomic_forms()[random.below(atomic_forms().size())];
+    op.atomic = form.operation;
+    op.type = form.type;
+    op.vector = static_cast<std::uint8_t>(form.vector);
   } else if (type != DataType::b128) {
     op.vector = static_cast<std::uint8_t>(1U << random.below(3));
   }
@@ -81,6 +86,8 @@ Step random_step(Random& random, std::shared_ptr<Lanes>& lanes) {
     a.stride = l->stride;
     std::copy_n(l->buffers.address.data(), kWarpLanes, a.address);
     std::copy_n(l->buffers.data.data(), l->buffers.data.size(), a.data);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      std::memcpy(&a.second[lane], a.lane_data(lane) + kSecond, sizeof a.second[lane]);
   };
   return s;
 }
@@ -115,14 +122,20 @@ struct NaiveMachine {
         }
         continue;
       }
-      std::uint64_t old_value = 0, operand = 0;
-      std::memcpy(&operand, d, bytes);
-      for (unsigned b = 0; b < bytes; ++b)
-        old_value |= std::uint64_t{byte(op, slot, lane, l.address(lane) + b)} << (8 * b);
-      const std::uint64_t fresh = apply_atomic(op.atomic, op.type, old_value, operand, 0);
-      for (unsigned b = 0; b < bytes; ++b)
-        byte(op, slot, lane, l.address(lane) + b) = static_cast<std::uint8_t>(fresh >> (8 * b));
-      if (op.kind == MemKind::atomic) std::memcpy(d, &old_value, bytes);
+      AtomicBlock one;
+      one.operation = op.atomic;
+      one.type = op.type;
+      one.vector = op.vector;
+      std::memcpy(&one.lanes[0].operand, d, std::min(bytes, 8U));
+      std::memcpy(&one.lanes[0].second, d + kSecond, std::min(bytes, 8U));
+      std::memcpy(&one.high[0].operand, d + 8, 8);
+      std::memcpy(&one.high[0].second, d + kSecond + 8, 8);
+      LaneBytes there{};
+      for (unsigned b = 0; b < bytes; ++b) there[b] = byte(op, slot, lane, l.address(lane) + b);
+      const LaneBytes old_value = naive_lane(
+          one, 0, there.data(), op.space == Space::shared ? Subnormals::kept : Subnormals::flushed);
+      for (unsigned b = 0; b < bytes; ++b) byte(op, slot, lane, l.address(lane) + b) = there[b];
+      if (op.kind == MemKind::atomic) std::memcpy(d, old_value.data(), bytes);
     }
   }
 };

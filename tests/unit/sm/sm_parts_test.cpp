@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include "../../support/naive_atomic.h"
 #include "warpline/base/random.h"
-#include "warpline/isa/atomic.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/barrier_unit.h"
 #include "warpline/sm/shared_memory.h"
@@ -14,6 +14,8 @@
 
 namespace warpline {
 namespace {
+
+using namespace testing;
 
 MemOp shared_op(MemKind kind, DataType type, unsigned vector = 1) {
   MemOp op;
@@ -247,6 +249,60 @@ TEST(ReadyWarps, AgreesWithAListOfEdges) {
       ASSERT_EQ(wheel.next_edge(), next) << "seed " << seed << " step " << step;
     }
   }
+}
+
+TEST(SharedMemory, PerformsEveryAtomicThatPtxHas) {
+  Random random(5);
+  for (const AtomicForm& form : atomic_forms()) {
+    SharedMemory shared(1024, 32, true);
+    std::array<std::uint8_t, kLineBytes> naive{};
+    MemOp op = shared_op(MemKind::atomic, form.type);
+    op.atomic = form.operation;
+    op.vector = static_cast<std::uint8_t>(form.vector);
+    const unsigned bytes = op.bytes_per_lane();
+    for (unsigned step = 0; step < 20; ++step) {
+      AtomicBlock block;
+      block.operation = form.operation;
+      block.type = form.type;
+      block.vector = op.vector;
+      block.count = kWarpLanes;
+      MemoryAccess a;
+      a.active = ~LaneMask{0};
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        block.lanes[lane].offset = static_cast<std::uint8_t>(random.below(kLineBytes / bytes) * bytes);
+        a.address[lane] = block.lanes[lane].offset;
+        const LaneBytes operand = joined_bytes(random.below(3) == 0 ? 0 : random.next(), 0);
+        const LaneBytes second = joined_bytes(random.next(), random.next());
+        std::memcpy(a.lane_data(lane), operand.data(), 16);
+        std::memcpy(&block.lanes[lane].operand, operand.data(), std::min(bytes, 8U));
+        std::memcpy(&block.lanes[lane].second, second.data(), std::min(bytes, 8U));
+        std::memcpy(&block.high[lane].second, &second[8], 8);
+        a.second[lane] = block.lanes[lane].second;
+        if (bytes == 16) std::memcpy(a.lane_data(lane) + 16, second.data(), 16);
+      }
+      shared.perform(op, a, a.active, 256, 0);
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        const LaneBytes old = naive_lane(block, lane, naive.data(), Subnormals::kept);
+        ASSERT_EQ(std::memcmp(a.lane_data(lane), old.data(), bytes), 0)
+            << name_of(form.type) << " lane " << lane;
+      }
+    }
+  }
+}
+
+TEST(SharedMemory, SumsKeepSubnormals) {
+  SharedMemory shared(64, 32, true);
+  MemOp op = shared_op(MemKind::atomic, DataType::f32);
+  op.atomic = AtomicOperation::add;
+  MemoryAccess a;
+  a.active = 3;
+  a.address[0] = a.address[1] = 4;
+  const std::uint32_t smallest = 1;
+  for (const unsigned lane : {0U, 1U}) std::memcpy(a.lane_data(lane), &smallest, 4);
+  shared.perform(op, a, 3, 0, 0);
+  std::uint32_t second = 0;
+  std::memcpy(&second, a.lane_data(1), 4);
+  EXPECT_EQ(second, 1U);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-#include "warpline/programs/ptx/rounding.h"
+#include "warpline/isa/small_float.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-namespace warpline::ptx {
+namespace warpline {
 
 std::uint16_t encode(double x, SmallFormat format, Rounding rounding, bool finite) {
   const unsigned sign = std::signbit(x) ? 1U << static_cast<unsigned>(format.mantissa + format.exponent) : 0U;
@@ -51,4 +53,4 @@ double decode(std::uint16_t bits, SmallFormat format) {
   return negative ? -x : x;
 }
 
-}  // namespace warpline::ptx
+}  // namespace warpline

@@ -1,0 +1,96 @@
+// atom and red.
+#include <vector>
+
+#include "warpline/isa/atomic.h"
+#include "warpline/programs/ptx/families.h"
+#include "warpline/programs/ptx/memory_handlers.h"
+#include "warpline/programs/ptx/memory_operands.h"
+#include "warpline/programs/ptx/memory_qualifiers.h"
+#include "warpline/programs/ptx/opcodes.h"
+
+namespace warpline::ptx {
+namespace {
+
+bool is_half(DataType type) {
+  return is_float(type) && type != DataType::f32 && type != DataType::f64;
+}
+
+/// The operation and the type of `m`, and what goes with them.
+void take_operation(Decoder& d, MemOp& m) {
+  const bool returns = m.kind == MemKind::atomic;
+  const auto operation =
+      d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
+  if (!operation) d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
+  m.atomic = static_cast<AtomicOperation>(*operation + 1);
+  const bool keeps_subnormals = d.take(".noftz");
+  m.type = take_memory_type(d);
+  check_legality(d, m);
+  refuse_unmodelled(d, m);
+  const bool atom_only =
+      m.atomic == AtomicOperation::compare_and_swap || m.atomic == AtomicOperation::exchange;
+  if (!is_atomic_legal(m.atomic, m.type, m.vector) || (!returns && atom_only))
+    d.fail("this operation does not exist on " +
+           (m.vector > 1 ? "vectors .v" + std::to_string(m.vector) + " of " : std::string()) + "type ." +
+           std::string(name_of(m.type)));
+  if (keeps_subnormals != is_half(m.type))
+    d.fail(is_half(m.type) ? "half-precision atomics need '.noftz'"
+                           : "'.noftz' goes with half precision only");
+  if (m.space != Space::generic && m.space != Space::global && (m.space != Space::shared || m.vector > 1))
+    d.fail(m.vector > 1 ? "a vector atomic acts on global memory"
+                        : "an atomic acts on global or shared memory");
+}
+
+/// Operand `index`: a register, or a vector of as many as `m` has elements.
+std::vector<const Operand*> elements(Decoder& d, std::size_t index, const MemOp& m) {
+  const Operand& o = d.operand(index);
+  if (m.vector == 1) return {&o};
+  if (o.kind != Operand::Kind::vector || o.elements.size() != m.vector)
+    d.fail(o.token.place(), "expected " + std::to_string(m.vector) + " registers in braces");
+  std::vector<const Operand*> all;
+  for (const Operand& e : o.elements) all.push_back(&e);
+  return all;
+}
+
+template <bool kReturns>
+void decode_atomic(Decoder& d) {
+  MemOp m = take_qualifiers(d, kReturns ? MemKind::atomic : MemKind::reduction);
+  if (m.semantics == Semantics::weak) m.semantics = Semantics::relaxed;
+  if (m.scope == Scope::none) m.scope = Scope::gpu;
+  take_operation(d, m);
+  const bool swaps = m.atomic == AtomicOperation::compare_and_swap;
+  const std::size_t first = kReturns ? 1 : 0;
+  const std::size_t policy = first + (swaps ? 3 : 2);
+  d.need_operands(policy + (m.cache_hint ? 1 : 0));
+  Op op;
+  op.count = m.vector;
+  op.data_bytes = op.register_bytes = static_cast<std::uint8_t>(size_of(m.type));
+  take_address(d, d.operand(first), op, m);
+  take_policy(d, policy, op, m);
+  if (m.vector > 1) {
+    std::vector<Ref> sources;
+    for (const Operand* o : elements(d, first + 1, m)) sources.push_back(d.source(*o, m.type));
+    op.r[Op::kSecond] = d.list(sources);
+    op.run = &issue_vector_atomic;
+  } else {
+    op.r[1] = d.source(first + 1, m.type);
+    op.r[Op::kSecond] = swaps ? d.source(first + 2, m.type) : kNoRef;
+    op.run = &issue_atomic;
+  }
+  if (kReturns && d.operand(0).kind != Operand::Kind::sink) {
+    std::size_t n = 0;
+    for (const Operand* o : elements(d, 0, m)) op.r.at(n++) = d.destination(*o, m.type);
+    op.finish = load_handler(m.type, op.register_bytes);
+  }
+  op.spins = kReturns;
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
+}  // namespace
+
+const std::vector<Opcode>& atomic_opcodes() {
+  static const std::vector<Opcode> kOpcodes = {{"atom", &decode_atomic<true>},
+                                               {"red", &decode_atomic<false>}};
+  return kOpcodes;
+}
+
+}  // namespace warpline::ptx
