@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase", "hints", "histogram", "matmul",  "pipeline",  "reduce",
+const char* const kKernels[] = {"chase", "hints", "histogram", "hot_set", "matmul",    "pipeline", "reduce",
                                 "spmv",  "stale", "stencil",   "texture", "transpose", "vecadd"};
 
 /// The launch file of a kernel, its module compiled for `target`, to stand in another folder.
