@@ -9,6 +9,7 @@
 #include "warpline/cli/check_command.h"
 #include "warpline/cli/config_command.h"
 #include "warpline/cli/console.h"
+#include "warpline/cli/explain_command.h"
 #include "warpline/cli/policy_command.h"
 #include "warpline/cli/request_check.h"
 #include "warpline/cli/run_command.h"
@@ -18,8 +19,8 @@
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "check", "config", "policy"};
-const std::vector<std::string> kLaterCommands = {"explain", "cctl", "litmus"};
+const std::vector<std::string> kCommands = {"run", "check", "config", "explain", "policy"};
+const std::vector<std::string> kLaterCommands = {"cctl", "litmus"};
 
 /// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
 /// for what it is and not as a misspelling.
@@ -49,10 +50,11 @@ class CommandLine {
     app_.footer(
         "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
         "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
-        "Not built yet: explain, cctl, litmus.");
+        "Not built yet: cctl, litmus.");
     add_run();
     add_config();
     check_ptx_.emplace(app_);
+    explain_.emplace(app_);
     policy_.emplace(app_);
   }
 
@@ -151,6 +153,7 @@ class CommandLine {
     if (show_->parsed()) return show_gpu(gpu_, sets_);
     if (check_->parsed()) return check_gpu(gpu_, sets_);
     if (check_ptx_->parsed()) return check_ptx_->run();
+    if (explain_->parsed()) return explain_->run();
     if (policy_->parsed()) return policy_->run();
     for (const auto& [name, option] : later_)
       if (option->count() != 0) {
@@ -166,7 +169,7 @@ class CommandLine {
   int unknown_option(int argc, const char* const* argv, const std::string& otherwise) {
     std::vector<std::string> known = {"--help", "--version"};
     std::vector<const CLI::App*> apps = policy_->apps();
-    apps.insert(apps.end(), {run_, show_, check_, check_ptx_->app()});
+    apps.insert(apps.end(), {run_, show_, check_, check_ptx_->app(), explain_->app()});
     for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
@@ -188,6 +191,7 @@ class CommandLine {
   CLI::App* show_ = nullptr;
   CLI::App* check_ = nullptr;
   std::optional<CheckCommand> check_ptx_;
+  std::optional<ExplainCommand> explain_;
   std::optional<PolicyCommand> policy_;
   RunRequest request_;
   std::string gpu_;
@@ -216,7 +220,8 @@ int check_word(const char* what, const std::string& word, const std::vector<std:
 int check_commands(int argc, const char* const* argv) {
   if (argc < 2) {
     print_error("a command is missing",
-                "warpline run, warpline check, warpline config, warpline policy; see warpline --help");
+                "warpline run, warpline check, warpline config, warpline explain, warpline policy; see "
+                "warpline --help");
     return kBadInput;
   }
   if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone)

@@ -139,7 +139,7 @@ class Writer {
               "makes it install nothing");
     add("L2", l2_size() + "fetches what it lacks of the 128 B line, which becomes " +
                   class_text(op_.l2_eviction, gpu_.l2.geometry));
-    add("system memory", "nothing is read over the link for a hint");
+    add("system memory", "a copy is fetched likewise; nothing is ever read from a peer for a hint");
   }
 
   void discard() {

@@ -4,37 +4,18 @@
 #include <charconv>
 #include <memory>
 
-#include "warpline/base/contract.h"
 #include "warpline/programs/ptx/legality/judge.h"
+#include "warpline/programs/ptx/legality/preamble.h"
 #include "warpline/programs/ptx/opcodes.h"
 #include "warpline/programs/ptx/parser.h"
 
 namespace warpline::ptx {
 namespace {
 
-/// The declarations around every row; scope 1 is that of a row. Of the two functions, one is in a module.
-constexpr std::string_view kBefore = R"(.version 9.0
-.target sm_100
-.address_size 64
-.global .align 256 .b8 gvar[4096];
-.const .align 64 .b8 cvar[256];
-.shared .align 64 .b8 svar[1024];
-)";
-constexpr std::string_view kEntry = R"(.visible .entry k(.param .u64 kp, .param .align 64 .b8 kbuf[256]) {)";
-constexpr std::string_view kFunction =
-    R"(.visible .func (.param .b32 fret) fn(.param .u64 kp, .param .align 16 .b8 kbuf[64]) {)";
-constexpr std::string_view kBody = R"(
-.reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<20>; .reg .f64 %fd<20>;
-.local .align 64 .b8 lvar[256];
-{ .reg .b128 %q<6>; }
-ret;
-}
-)";
-
 /// Judges row after row.
 class TableJudge {
  public:
-  TableJudge() : entry_(parse_preamble(kEntry)), function_(parse_preamble(kFunction)) {}
+  TableJudge() : entry_(parse_preamble(false)), function_(parse_preamble(true)) {}
 
   /// "accept", or "reject<TAB>reason".
   std::string row(std::string_view line) const {
@@ -58,14 +39,6 @@ class TableJudge {
   }
 
  private:
-  static ModuleDecl parse_preamble(std::string_view signature) {
-    const std::string text = std::string(kBefore) + std::string(signature) + std::string(kBody);
-    FaultList faults(text, "preamble");
-    ModuleDecl m = parse_module(text, faults, OpcodeSet::any);
-    WARPLINE_EXPECT(faults.empty() && m.functions.size() == 1, "the preamble is right");
-    return m;
-  }
-
   static std::string reject(const std::string& reason) { return "reject\t" + reason; }
 
   static unsigned version_of(std::string_view text) {
@@ -87,7 +60,7 @@ class TableJudge {
       return reject(list[0].message + (list[0].hint.empty() ? "" : "; " + list[0].hint));
     }
     if (!is_memory_statement(*s)) return reject(foreign(*s));
-    const Judgement j = judge(*s, Names(module, *module.functions[0], 1), language);
+    const Judgement j = judge(*s, Names(module, *module.functions[0], kPreambleScope), language);
     if (j.faults.empty()) return "accept";
     const Remark& first = j.faults.front();
     return reject(first.message + (first.hint.empty() ? "" : "; " + first.hint));
