@@ -32,7 +32,7 @@ class Namer {
   /// What a register at operand `n` of `count` has to be.
   [[nodiscard]] const char* family_of(std::size_t n, std::size_t count) const {
     if (hinted_ && n + 1 == count) return "%rd";  // the policy
-    if (statement_.opcode.is("isspacep") && n == 0) return "%p";
+    if (statement_.opcode.is("isspacep")) return n == 0 ? "%p" : "%rd";
     if (statement_.opcode.is("createpolicy") && n > 0) {
       const bool fraction = !statement_.qualifiers.empty() && statement_.qualifiers[0].is(".fractional");
       return fraction ? "%f" : n > 1 ? "%r" : "%rd";
