@@ -110,8 +110,9 @@ std::string l2_load(const MemOp& op, const L2Parameters& l2) {
   text += op.cache_hint ? std::string("what the policy says of its address")
                         : class_text(l2_wish(op), l2.geometry);
   if (op.prefetch_bytes != 0)
-    text += fmt::format(". The rest of the aligned {} B block is fetched, too, as far as it is mapped and in video memory",
-                        op.prefetch_bytes);
+    text += fmt::format(
+        ". The rest of the aligned {} B block is fetched, too, as far as it is mapped and in video memory",
+        op.prefetch_bytes);
   return text;
 }
 
