@@ -11,33 +11,19 @@
 namespace warpline::ptx {
 namespace {
 
-bool is_half(DataType type) {
-  return is_float(type) && type != DataType::f32 && type != DataType::f64;
-}
-
 /// The operation and the type of `m`, and what goes with them.
 void take_operation(Decoder& d, MemOp& m) {
-  const bool returns = m.kind == MemKind::atomic;
   const auto operation =
       d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
   if (!operation) d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
   m.atomic = static_cast<AtomicOperation>(*operation + 1);
-  const bool keeps_subnormals = d.take(".noftz");
+  d.take(".noftz");
   m.type = take_memory_type(d);
-  check_legality(d, m);
   refuse_unmodelled(d, m);
-  const bool atom_only =
-      m.atomic == AtomicOperation::compare_and_swap || m.atomic == AtomicOperation::exchange;
-  if (!is_atomic_legal(m.atomic, m.type, m.vector) || (!returns && atom_only))
-    d.fail("this operation does not exist on " +
+  if (!is_atomic_legal(m.atomic, m.type, m.vector))
+    d.fail("this operation is not modelled on " +
            (m.vector > 1 ? "vectors .v" + std::to_string(m.vector) + " of " : std::string()) + "type ." +
            std::string(name_of(m.type)));
-  if (keeps_subnormals != is_half(m.type))
-    d.fail(is_half(m.type) ? "half-precision atomics need '.noftz'"
-                           : "'.noftz' goes with half precision only");
-  if (m.space != Space::generic && m.space != Space::global && (m.space != Space::shared || m.vector > 1))
-    d.fail(m.vector > 1 ? "a vector atomic acts on global memory"
-                        : "an atomic acts on global or shared memory");
 }
 
 /// Operand `index`: a register, or a vector of as many as `m` has elements.

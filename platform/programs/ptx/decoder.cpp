@@ -1,8 +1,10 @@
 #include "warpline/programs/ptx/decoder.h"
 
 #include <algorithm>
+#include <array>
 
 #include "warpline/base/contract.h"
+#include "warpline/programs/ptx/legality/judge.h"
 #include "warpline/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
@@ -10,6 +12,19 @@ namespace {
 
 /// Operations of one program: far above real kernels, far below what would not fit in memory.
 constexpr std::size_t kMostOperations = 4U << 20;
+
+/// Whether the assembler takes `s`; what it has against it goes to `faults`.
+bool is_legal(const ModuleDecl& module, const FunctionDecl& function, const Statement& s, FaultList& faults) {
+  constexpr std::array<std::string_view, 12> kJudged = {
+      "ld",        "ldu",           "st",      "atom",  "red",   "createpolicy", "prefetch",
+      "prefetchu", "applypriority", "discard", "fence", "membar"};
+  if (std::find(kJudged.begin(), kJudged.end(), s.opcode.text) == kJudged.end()) return true;
+  const LanguageOrFault language = language_of(module.version, module.target);
+  const Judgement j =
+      judge(s, Names(module, function, s.scope), language.language.value_or(Language{90, 100}));
+  for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
+  return j.faults.empty();
+}
 
 }  // namespace
 
@@ -131,6 +146,7 @@ void Decoder::finish_recursive_function() {
 }
 
 void Decoder::decode_statement(const Statement& s) {
+  if (!is_legal(module_, *function_, s, faults_)) return;
   statement_ = &s;
   left_.clear();
   read_.clear();

@@ -121,7 +121,6 @@ void decode_access(Decoder& d, MemKind kind, bool uniform) {
   MemOp m = take_qualifiers(d, kind);
   m.type = take_memory_type(d);
   d.take(".unified");
-  check_legality(d, m);
   d.need_operands(m.cache_hint ? 3 : 2);
   if (uniform && m.space != Space::generic && m.space != Space::global) d.fail("'ldu' reads global memory");
   refuse_unmodelled(d, m);

@@ -9,8 +9,6 @@ namespace warpline::ptx {
 [[nodiscard]] MemOp take_qualifiers(Decoder& d, MemKind kind);
 /// Decodes a `fence` or `membar` between proxies. Returns whether the statement is one.
 bool decode_proxy_fence(Decoder& d);
-/// Fails where PTX allows no such combination of qualifiers, type and space.
-void check_legality(Decoder& d, const MemOp& m);
 /// Fails, with the qualifier, where PTX allows `m` and this version does not run it.
 void refuse_unmodelled(Decoder& d, const MemOp& m);
 

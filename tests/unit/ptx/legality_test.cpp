@@ -86,7 +86,7 @@ using Faults = std::vector<std::string>;
 TEST(Legality, TypingErrorsOfTheDocumentsGetTheirCorrection) {
   EXPECT_EQ(
       faults_of("ld.gloal.nc.L1::evict_last.u32 %r1, [%rd1];"),
-      Faults({"1: 'ld.nc' needs '.global'", "3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
+      Faults({"3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
   EXPECT_EQ(faults_of("ld.gloal.u32 %r1, [%rd1];"),
             Faults({"3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
   EXPECT_EQ(faults_of("ld.global.nc.L2::evict_first.v4.f64 {%fd0, %fd1. %fd2, %fd3}. [%rd1];"),

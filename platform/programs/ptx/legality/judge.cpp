@@ -35,6 +35,7 @@ class Trial {
       return std::move(out_);
     }
     judge_words();
+    wrong_words_ = !out_.faults.empty();
     observe();
     for (const CompiledRule& r : rules_->rules) apply(r);
     judge_guard();
@@ -148,7 +149,8 @@ class Trial {
     if (!holds(r.when, words)) return;
     switch (r.row->verb) {
       case Verb::needs:
-        if ((words & r.what).none())
+        // A word that is wrong already may be the one that is missing here.
+        if ((words & r.what).none() && !wrong_words_)
           fault(wording_.place_of(r, words), wording_.missing(*rules_->name, r, words));
         break;
       case Verb::excludes:
@@ -212,6 +214,7 @@ class Trial {
   Accessed accessed_;
   std::vector<std::optional<Word>> words_;  ///< of each qualifier
   const InstructionRules* rules_ = nullptr;
+  bool wrong_words_ = false;
   Judgement out_;
 };
 
