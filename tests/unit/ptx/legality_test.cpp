@@ -84,9 +84,8 @@ std::vector<std::string> faults_of(const std::string& statement, const std::stri
 using Faults = std::vector<std::string>;
 
 TEST(Legality, TypingErrorsOfTheDocumentsGetTheirCorrection) {
-  EXPECT_EQ(
-      faults_of("ld.gloal.nc.L1::evict_last.u32 %r1, [%rd1];"),
-      Faults({"3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
+  EXPECT_EQ(faults_of("ld.gloal.nc.L1::evict_last.u32 %r1, [%rd1];"),
+            Faults({"3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
   EXPECT_EQ(faults_of("ld.gloal.u32 %r1, [%rd1];"),
             Faults({"3: unknown qualifier '.gloal' (did you mean ld.global?)"}));
   EXPECT_EQ(faults_of("ld.global.nc.L2::evict_first.v4.f64 {%fd0, %fd1. %fd2, %fd3}. [%rd1];"),
