@@ -100,7 +100,8 @@ std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture
   std::string text =
       "looked up; no store, acquire or ordinary fence ever invalidates it: a line may be stale until "
       "the grid ends";
-  if (l1_wish(op) == L1Eviction::no_allocate) return text + "; a miss installs nothing";
+  if (l1_wish(op) == L1Eviction::no_allocate || op.cache_operator == CacheOperator::cg)
+    return text + "; a miss installs nothing";
   return text + ". The line becomes " + class_text(l1_wish(op), texture.geometry);
 }
 

@@ -25,7 +25,10 @@ EvictionPriority l1_priority_of(const MemOp& op) {
     case L1Eviction::last: return EvictionPriority::last;
     case L1Eviction::no_allocate: return EvictionPriority::no_allocate;
   }
-  return streams(op) ? EvictionPriority::first : EvictionPriority::none;
+  if (streams(op)) return EvictionPriority::first;
+  // The non-coherent cache is not passed by; what `.cg` asks of it is to keep nothing.
+  const bool keeps_nothing = op.is_noncoherent && op.cache_operator == CacheOperator::cg;
+  return keeps_nothing ? EvictionPriority::no_allocate : EvictionPriority::none;
 }
 
 EvictionPriority l2_priority_of(const MemOp& op) {
