@@ -100,7 +100,7 @@ std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
   for (LaneMask m = head_.global; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t x = a.address_of(lane);
-    if (map_.space->find(x, source_bytes(e, lane), mapping_hint_) == nullptr)
+    if (map_.space->find(x, std::min(bytes, source_bytes(e, lane)), mapping_hint_) == nullptr)
       return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
   }
   return std::nullopt;

@@ -82,12 +82,19 @@ void LoadStoreUnit::start_image(const Entry& e) {
   head_.image &= ~lanes;
 }
 
-/// The texels that an answer brings, as four registers of each lane.
-void LoadStoreUnit::scatter_texels(Entry& e, const Request& r) {
+/// What an answer brings for the lanes that asked for it: texels as four registers of each lane, elements of
+/// surfaces as they lie. Lanes of another image over the same line may have asked for other sectors of it,
+/// which this answer leaves undefined.
+void LoadStoreUnit::scatter_image(Entry& e, const Request& r) {
+  const MemOp& op = e.instruction->mem;
   for (LaneMask m = e.access.active; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t offset = e.access.address[lane] - r.virtual_line.value;
-    if (offset >= kLineBytes) continue;
+    if (offset >= kLineBytes || (r.sectors >> offset / kSectorBytes & 1U) == 0) continue;
+    if (op.kind == MemKind::surface_load) {
+      __builtin_memcpy(e.access.lane_data(lane), &r.data[offset], op.bytes_per_lane());
+      continue;
+    }
     const auto texel = components_of(map_.images->find(e.access.second[lane])->format, &r.data[offset]);
     __builtin_memcpy(e.access.lane_data(lane), texel.data(), sizeof texel);
   }

@@ -222,7 +222,7 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
     }
     return;
   }
-  if (e.instruction->mem.kind == MemKind::texture_load) return scatter_texels(e, r);
+  if (e.instruction->mem.kind != MemKind::load) return scatter_image(e, r);
   for (LaneMask m = e.access.active; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t offset = e.access.address_of(lane) - r.virtual_line.value;

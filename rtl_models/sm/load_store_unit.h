@@ -207,7 +207,7 @@ class LoadStoreUnit {
   [[nodiscard]] std::optional<FaultKind> locate_element(Entry& e, unsigned lane, const Image& image,
                                                         ImageCoordinates place);
   void start_image(const Entry& e);
-  void scatter_texels(Entry& e, const Request& r);
+  void scatter_image(Entry& e, const Request& r);
   void begin_copy(const Entry& e);
   void land_copy(const Entry& e, const Request& r);
   [[nodiscard]] std::optional<Fault> check_control(const Entry& e);

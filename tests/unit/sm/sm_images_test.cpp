@@ -181,6 +181,41 @@ TEST(SmImages, SurfaceAccessesAreThoseOfAnArrayOfBytes) {
   }
 }
 
+TEST(SmImages, LanesOfTwoImagesOverOneLineGetTheirOwnSectors) {
+  for (const bool surface : {false, true})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      SmBench bench({{}}, FlatMemory::random_delay(seed, 40));
+      // Elements 0 to 31 are the line; the second image has rows of 16.
+      FlatMemory& memory = surface ? bench.l1 : bench.texture;
+      for (std::uint32_t n = 0; n < 32; ++n) {
+        const std::uint32_t value = 1000 + n;
+        std::memcpy(&memory.lines[kImageLine][n * 4], &value, 4);
+      }
+      const std::uint64_t whole = bench.images.add({surface, kImageAt, 32, 1, {DataType::u32, 1}});
+      const std::uint64_t rows = bench.images.add({surface, kImageAt, 16, 2, {DataType::u32, 1}});
+      std::array<std::uint64_t, kWarpLanes> handles{};
+      Coordinates where;
+      const int bytes_or_elements = surface ? 4 : 1;
+      for (int lane = 0; lane < 32; ++lane) {
+        handles.at(lane) = lane % 2 == 0 ? whole : rows;
+        where.at(lane) = {(lane % 2 == 0 ? 2 : 9) * bytes_or_elements, lane % 2};
+      }
+      bench.scripts[0] = {image_step(surface ? MemKind::surface_load : MemKind::texture_load,
+                                     surface ? DataType::b32 : DataType::u32, surface ? 1 : 4,
+                                     BeyondEdge::trap, handles, where),
+                          alu(1, {1})};
+      ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+      ASSERT_TRUE(bench.sm.faults().empty()) << bench.sm.faults()[0].kind;
+      EXPECT_EQ(memory.seen.size(), 2U);
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        std::uint32_t got = 0;
+        std::memcpy(&got, &bench.log.loaded.at({0, 0}).data[lane * LaneBuffers::kMaxLaneBytes], 4);
+        ASSERT_EQ(got, lane % 2 == 0 ? 1002U : 1025U) << "lane " << lane;
+      }
+    }
+}
+
 TEST(SmImages, FaultsNameTheHandle) {
   const auto fault_of = [](const std::function<Step(std::uint64_t, std::uint64_t)>& step) {
     SmBench bench(std::vector<std::vector<Step>>(1));

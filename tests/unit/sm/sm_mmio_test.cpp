@@ -93,6 +93,21 @@ TEST(SmSinks, ALoadDoesNotFaultForThem) {
   }
 }
 
+TEST(SmSinks, ALoadFromTwoBuffersDoesNotFaultForThem) {
+  for (const unsigned sinks : {0x0U, 0xCU}) {
+    // Eight bytes of either mapping are left, which lanes reach in turns.
+    SmBench bench({{vector(MemKind::load, Space::global, 4, sinks, [](MemoryAccess& a) {
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+        a.address[lane] = (lane % 2 == 0 ? 0x3000 : 0x5000) + 0x80;
+      a.active = ~LaneMask{0};
+    })}});
+    bench.space.map({0x3000, 0x88, physical(Aperture::vidmem, 0x9000), 0});
+    bench.space.map({0x5000, 0x88, physical(Aperture::vidmem, 0xA000), 0});
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    EXPECT_EQ(bench.sm.faults().size(), sinks == 0 ? 1U : 0U);
+  }
+}
+
 TEST(SmSinks, WordsOfLocalMemoryThatAreSinksAreNotRequested) {
   SmBench bench({{vector(MemKind::load, Space::local, 4, 0x5, strided(16, 0))}});
   ASSERT_EQ(bench.run(), RunOutcome::quiescent);
