@@ -62,6 +62,7 @@ TEST(ExplainCommand, FollowsChangesOfTheGpu) {
 TEST(ExplainCommand, ReadsEveryKindOfMemoryInstruction) {
   for (const char* text : {"ld.global.nc.L2::256B.f32 d, [a];",
                            "ldu.global.u32 d, [a];",
+                           "@!p ldu.global.u32 d, [a];",
                            "red.global.add.u32 [a], b;",
                            "prefetch.local.L1 [a];",
                            "prefetchu.L1 [a];",

@@ -83,6 +83,7 @@ Result<SingleInstruction> read_single(std::string text) {
   FunctionDecl& function = *module.functions[0];
   s->scope = kPreambleScope;
   const Names names(module, function, kPreambleScope);
+  if (!s->guard.empty() && names.find(s->guard).kind == Meaning::Kind::nothing) s->guard = "%p3";
   Namer(*s, names).name_all(s->operands);
   const Judgement judgement = judge(*s, names, kLatest);
   for (const Remark& r : judgement.faults) faults.add(r.place, r.message, r.hint);

@@ -34,7 +34,6 @@ constexpr Rule kRules[] = {
     needs("cp.async", "", "2nd:.global", kCopy),
     since("cp.async", "", 70, 80, kCopy),
     since("cp.async", "hint|prefetch-size", 74, 80, kCopy),
-    since("cp.async", ".shared::cta", 78, 80, kCopy),
     since("cp.async", "predicate", 75, 80, kCopy),
     takes("cp.async.commit_group", ".async|.commit_group", kCopy),
     takes("cp.async.wait_group", ".async|.wait_group", kCopy),
@@ -110,8 +109,8 @@ constexpr Rule kRules[] = {
 };
 
 constexpr Signature kSignatures[] = {
-    {"cp.async", "!hint", "any-address any-address copy-size zero-fill?", kCopy},
-    {"cp.async", "hint", "any-address any-address copy-size zero-fill? policy", kCopy},
+    {"cp.async", "!hint", "any-address any-address2 copy-size zero-fill?", kCopy},
+    {"cp.async", "hint", "any-address any-address2 copy-size zero-fill? policy", kCopy},
     {"cp.async.commit_group cp.async.wait_all", "", "", kCopy},
     {"cp.async.wait_group", "", "int", kCopy},
     {"cp.async.mbarrier.arrive", "", "a", kCopy},

@@ -159,7 +159,8 @@ class OperandJudge {
 
   void fraction() {
     if (o_.kind == Operand::Kind::real) {
-      if (!(real() > 0.0 && real() <= 1.0)) fault(o_, "a fraction is more than 0 and at most 1");
+      // Measured in single precision, which is what it becomes.
+      if (!(real() > 0.0F && real() <= 1.0F)) fault(o_, "a fraction is more than 0 and at most 1");
     } else if (o_.kind != Operand::Kind::name) {
       fault(o_, "expected a fraction such as 0.5");
     } else {
@@ -182,7 +183,9 @@ class OperandJudge {
   void object() {
     if (o_.kind != Operand::Kind::address) return fault(o_, "expected [object, {coordinates}]");
     if (o_.elements.size() != 1) fault(o_, "expected coordinates after the object");
-    meaning(o_);
+    const Meaning m = meaning(o_);
+    if (m.kind == Meaning::Kind::reg && (is_float(m.type) || size_of(m.type) != 8 || m.vector != 1))
+      fault(o_, "a " + type_text(m.type) + " register holds no handle", "it has 64 bits");
   }
 
   void any() {
@@ -197,9 +200,12 @@ class OperandJudge {
   }
 
   void zero_fill() {
-    if (o_.kind == Operand::Kind::integer && o_.bits > 16) return fault(o_, "at most 16 bytes are read");
+    const Operand* copied = a_.before;
+    if (copied != nullptr && copied->kind == Operand::Kind::integer && o_.kind == Operand::Kind::integer &&
+        o_.bits > copied->bits)
+      return fault(o_, "no more bytes are read than are copied");
     if (o_.kind == Operand::Kind::name && meaning(o_).type == DataType::pred) return;
-    value(o_, DataType::b32, Width::exact);
+    value(o_, DataType::u32, Width::exact);
   }
 
   void any_address_register() {
@@ -268,17 +274,14 @@ class OperandJudge {
     return m;
   }
 
-  [[nodiscard]] double real() const {
+  [[nodiscard]] float real() const {
     double d = 0;
     float f = 0;
     const auto low = static_cast<std::uint32_t>(o_.bits);
     static_assert(sizeof d == sizeof o_.bits && sizeof f == sizeof low);
-    if (o_.single) {
-      std::memcpy(&f, &low, sizeof f);
-      return static_cast<double>(f);
-    }
+    std::memcpy(&f, &low, sizeof f);
     std::memcpy(&d, &o_.bits, sizeof d);
-    return d;
+    return o_.single ? f : static_cast<float>(d);
   }
 
   void fault(const Operand& e, std::string message, std::string hint = {}) {
@@ -310,6 +313,7 @@ constexpr OperandName kOperandNames[] = {
     {"shared", [](OperandJudge& j, const Accessed&) { j.address(Space::shared_cluster); }},
     {"global", [](OperandJudge& j, const Accessed&) { j.address(Space::global); }},
     {"any-address", [](OperandJudge& j, const Accessed& a) { j.address(a.space, true); }},
+    {"any-address2", [](OperandJudge& j, const Accessed& a) { j.address(a.second_space, true); }},
     {"pointer", [](OperandJudge& j, const Accessed&) { j.pointer(); }},
     {"any-int", [](OperandJudge& j, const Accessed&) { j.any_address_register(); }},
     {"object", [](OperandJudge& j, const Accessed&) { j.object(); }},

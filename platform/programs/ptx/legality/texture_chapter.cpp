@@ -32,6 +32,7 @@ constexpr Rule kRules[] = {
     needs("suld sust sust.p", "", "geometry", kSuld),
     needs("suld sust", "", "type", kSuld),
     needs("suld sust", "", "bounds", kSuld),
+    excludes("suld sust", "", "oversize", kSuld),
 };
 
 constexpr Signature kSignatures[] = {
