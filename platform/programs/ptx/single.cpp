@@ -7,6 +7,7 @@
 #include "warpline/programs/ptx/decoder.h"
 #include "warpline/programs/ptx/legality/judge.h"
 #include "warpline/programs/ptx/legality/preamble.h"
+#include "warpline/programs/ptx/opcodes.h"
 #include "warpline/programs/ptx/parser.h"
 
 namespace warpline::ptx {
@@ -87,6 +88,8 @@ Result<SingleInstruction> read_single(std::string text) {
   Namer(*s, names).name_all(s->operands);
   const Judgement judgement = judge(*s, names, kLatest);
   for (const Remark& r : judgement.faults) faults.add(r.place, r.message, r.hint);
+  if (faults.empty() && find_opcode(s->opcode.text) == nullptr)
+    faults.add(s->opcode.place(), quoted(s->opcode.text) + " is not modelled in this version");
   if (!faults.empty()) return faults.take();
   function.statements = {*s};
   SingleInstruction out;

@@ -183,6 +183,7 @@ class OperandJudge {
   void object() {
     if (o_.kind != Operand::Kind::address) return fault(o_, "expected [object, {coordinates}]");
     if (o_.elements.size() != 1) fault(o_, "expected coordinates after the object");
+    if (o_.offset != 0) fault(o_, "a handle takes no offset");
     const Meaning m = meaning(o_);
     if (m.kind == Meaning::Kind::reg && (is_float(m.type) || size_of(m.type) != 8 || m.vector != 1))
       fault(o_, "a " + type_text(m.type) + " register holds no handle", "it has 64 bits");
