@@ -9,33 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "../support/command.h"
 #include "warpline/cli/progress.h"
 
 namespace warpline {
 namespace {
 
+using testing::command;
+using testing::Ended;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-struct Ended {
-  int status = 0;
-  std::string out, err;
-};
-
-Ended command(std::vector<std::string> words) {
-  words.insert(words.begin(), "warpline");
-  std::vector<const char*> argv;
-  for (const std::string& w : words) argv.push_back(w.c_str());
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  Ended ended;
-  ended.status = run_command_line(static_cast<int>(argv.size()), argv.data());
-  std::fflush(stdout);
-  ended.out = ::testing::internal::GetCapturedStdout();
-  ended.err = ::testing::internal::GetCapturedStderr();
-  return ended;
-}
 
 class CommandLineTest : public ::testing::Test {
  protected:

@@ -2,28 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "warpline/cli/command_line.h"
+#include "../support/command.h"
 
 namespace warpline {
 namespace {
 
-struct Ended {
-  int status = 0;
-  std::string out, err;
-};
+using testing::Ended;
 
-Ended explain(const std::vector<std::string>& words) {
-  std::vector<const char*> argv = {"warpline", "explain"};
-  for (const std::string& w : words) argv.push_back(w.c_str());
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  Ended e;
-  e.status = run_command_line(static_cast<int>(argv.size()), argv.data());
-  e.out = ::testing::internal::GetCapturedStdout();
-  e.err = ::testing::internal::GetCapturedStderr();
-  return e;
+Ended explain(std::vector<std::string> words) {
+  words.insert(words.begin(), "explain");
+  return testing::command(std::move(words));
 }
 
 void expect_in(const std::string& text, const std::string& part) {

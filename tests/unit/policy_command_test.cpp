@@ -2,35 +2,23 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "warpline/cli/command_line.h"
+#include "../support/command.h"
 
 namespace warpline {
 namespace {
 
+using testing::Ended;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Ended {
-  int status = 0;
-  std::string out, err;
-};
-
 Ended policy(std::vector<std::string> words) {
-  words.insert(words.begin(), {"warpline", "policy"});
-  std::vector<const char*> argv;
-  for (const std::string& w : words) argv.push_back(w.c_str());
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  Ended ended;
-  ended.status = run_command_line(static_cast<int>(argv.size()), argv.data());
-  std::fflush(stdout);
-  ended.out = ::testing::internal::GetCapturedStdout();
-  ended.err = ::testing::internal::GetCapturedStderr();
-  return ended;
+  words.insert(words.begin(), "policy");
+  return testing::command(std::move(words));
 }
 
 TEST(PolicyCommand, PrintsTheDescriptorThenItsFields) {

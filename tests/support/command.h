@@ -1,0 +1,34 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "warpline/cli/command_line.h"
+
+namespace warpline::testing {
+
+/// How a command ended, and what it wrote.
+struct Ended {
+  int status = 0;
+  std::string out, err;
+};
+
+/// Runs `warpline` with these words, in this process.
+inline Ended command(std::vector<std::string> words) {
+  words.insert(words.begin(), "warpline");
+  std::vector<const char*> argv;
+  for (const std::string& w : words) argv.push_back(w.c_str());
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Ended ended;
+  ended.status = run_command_line(static_cast<int>(argv.size()), argv.data());
+  std::fflush(stdout);
+  ended.out = ::testing::internal::GetCapturedStdout();
+  ended.err = ::testing::internal::GetCapturedStderr();
+  return ended;
+}
+
+}  // namespace warpline::testing
