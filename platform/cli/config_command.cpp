@@ -18,13 +18,6 @@ std::string one_line(const GpuConfig& c) {
                      c.l2.slices, c.dram.channels);
 }
 
-std::vector<Override> overrides(const std::vector<std::string>& sets) {
-  std::vector<Override> out;
-  out.reserve(sets.size());
-  for (const std::string& s : sets) out.push_back({s});
-  return out;
-}
-
 }  // namespace
 
 int list_presets() {
@@ -40,7 +33,7 @@ int list_presets() {
 }
 
 int show_gpu(const std::string& name, const std::vector<std::string>& sets) {
-  const auto loaded = load_gpu(name, overrides(sets));
+  const auto loaded = load_gpu(name, overrides_of(sets));
   if (!loaded.ok()) {
     print_faults(loaded.faults());
     return kBadInput;
@@ -51,7 +44,7 @@ int show_gpu(const std::string& name, const std::vector<std::string>& sets) {
 }
 
 int check_gpu(const std::string& file, const std::vector<std::string>& sets) {
-  const auto loaded = load_gpu(file, overrides(sets));
+  const auto loaded = load_gpu(file, overrides_of(sets));
   if (!loaded.ok()) {
     print_faults(loaded.faults());
     return kBadInput;

@@ -63,10 +63,7 @@ bool ExplainCommand::parsed() const {
 }
 
 int ExplainCommand::run() const {
-  std::vector<Override> overrides;
-  overrides.reserve(sets_.size());
-  for (const std::string& s : sets_) overrides.push_back({s});
-  const auto gpu = load_gpu(gpu_, overrides);
+  const auto gpu = load_gpu(gpu_, overrides_of(sets_));
   if (!gpu.ok()) {
     print_faults(gpu.faults());
     return kBadInput;

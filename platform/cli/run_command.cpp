@@ -95,9 +95,7 @@ class Run {
  private:
   /// Reads the GPU and the inputs: faults of both are shown together.
   int load() {
-    std::vector<Override> overrides;
-    for (const std::string& s : request_.sets) overrides.push_back({s});
-    auto config = load_gpu(request_.gpu, overrides);
+    auto config = load_gpu(request_.gpu, overrides_of(request_.sets));
     auto plan = plan_run(request_.inputs, request_.tags_only);
     Diagnostics faults;
     if (!config.ok()) faults = config.faults();

@@ -246,6 +246,13 @@ std::vector<std::string> config_keys() {
   return leaves;
 }
 
+std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
+  std::vector<Override> out;
+  out.reserve(sets.size());
+  for (const std::string& s : sets) out.push_back({s});
+  return out;
+}
+
 Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides) {
   Loader loader;
   const std::vector<std::string> names = preset_names();

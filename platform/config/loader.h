@@ -20,6 +20,7 @@ namespace warpline {
 struct Override {
   std::string text;
 };
+[[nodiscard]] std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 
 /// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
 /// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
