@@ -20,8 +20,8 @@ bool is_legal(const ModuleDecl& module, const FunctionDecl& function, const Stat
       "prefetchu", "applypriority", "discard", "fence", "membar"};
   if (std::find(kJudged.begin(), kJudged.end(), s.opcode.text) == kJudged.end()) return true;
   const LanguageOrFault language = language_of(module.version, module.target);
-  const Judgement j =
-      judge(s, Names(module, function, s.scope), language.language.value_or(Language{90, 100}));
+  if (!language.language) return true;  // a fault of the module: there is nothing to judge by
+  const Judgement j = judge(s, Names(module, function, s.scope), *language.language);
   for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
   return j.faults.empty();
 }

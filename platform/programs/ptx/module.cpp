@@ -6,6 +6,7 @@
 
 #include "warpline/base/contract.h"
 #include "warpline/programs/ptx/decoder.h"
+#include "warpline/programs/ptx/legality/judge.h"
 #include "warpline/programs/ptx/parser.h"
 #include "warpline/programs/ptx/source.h"
 
@@ -184,6 +185,9 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
 Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& file) {
   FaultList faults(text, file);
   ModuleDecl decl = parse_module(text, faults);
+  if (!decl.malformed)
+    if (const LanguageOrFault language = language_of(decl.version, decl.target); !language.language)
+      faults.add(decl.target_place, language.fault);
   check_initializers(decl, faults);
   std::map<std::string, Program> programs;
   for (const auto& f : decl.functions) {

@@ -181,6 +181,15 @@ TEST(PtxDiagnostics, AModuleNeedsAHeaderAndAKernel) {
   EXPECT_THAT(parse(".version 5.0\n.target sm_80\n", "old.ptx").faults()[0].message, HasSubstr("6.0 to 9.x"));
 }
 
+TEST(PtxDiagnostics, ATargetThatPtxDoesNotHaveByThenIsNoSilentDefault) {
+  const std::string body = ".address_size 64\n.visible .entry k() {\nret;\n}\n";
+  EXPECT_TRUE(parse(".version 8.0\n.target sm_80\n" + body, "good.ptx").ok());
+  const auto unknown = parse(".version 8.0\n.target sm_999\n" + body, "unknown.ptx");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_THAT(unknown.faults()[0].message, HasSubstr("unknown target 'sm_999'"));
+  EXPECT_FALSE(parse(".version 7.0\n.target sm_90\n" + body, "early.ptx").ok());
+}
+
 TEST(PtxDiagnostics, FaultsInUncalledFunctionsAreFoundToo) {
   EXPECT_THAT(faults_of("", ".func f()\n{\nfrob;\nret;\n}\n").at(0).message,
               HasSubstr("unknown opcode 'frob'"));
