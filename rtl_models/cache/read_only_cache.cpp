@@ -27,9 +27,20 @@ Request* ReadOnlyCache::fetch_for(const Request& r, const ReadOutcome& out) {
   return f;
 }
 
-/// Looks `r` up; `fetch` is what is to be sent for it at once, if anything. Returns whether it could.
+void ReadOnlyCache::serve(Request& r) {
+  served_.push(&r);
+  ++served_count_;
+}
+
+/// Invalidates, or looks `r` up; `fetch` is what is to be sent for it at once, if anything. Returns whether
+/// it could.
 bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
-  WARPLINE_EXPECT(r.command == Command::read, "only reads reach a read-only cache");
+  WARPLINE_EXPECT(kTaken.take(r), "only reads and invalidations reach a read-only cache");
+  if (r.command == Command::maintain) {
+    if ((r.maintenance & maintenance::kInvalidate) != 0) invalidate();
+    serve(r);
+    return true;
+  }
   const ReadOutcome out = path_.read(r);
   if (out.kind == ReadOutcome::Kind::stall) return false;
   counters_.sector_accesses += sector_count(r.sectors);
@@ -38,8 +49,7 @@ bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   counters_.fetched_sectors += sector_count(out.fetch);
   counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
   if (out.kind == ReadOutcome::Kind::hit) {
-    served_.push(&r);
-    ++served_count_;
+    serve(r);
   } else if (out.fetch != 0) {
     fetch = fetch_for(r, out);
   }
@@ -54,10 +64,7 @@ void ReadOnlyCache::handle_fill(Request& fetched) {
   RequestList now_served;
   counters_.evictions += path_.fill(fetched, now_served).happened;
   counters_.dead_fills = path_.dead_fills();
-  while (!now_served.empty()) {
-    served_.push(now_served.pop());
-    ++served_count_;
-  }
+  while (!now_served.empty()) serve(*now_served.pop());
   engine().pool().release(&fetched);
 }
 

@@ -26,15 +26,19 @@ struct ReadOnlyCacheCounters {
   }
 };
 
-/// What texture and constant caches share, in time: reads only, one request and one response per
-/// cycle, hit under miss. Stores do not reach it, so its lines may be stale until they are
+/// What texture and constant caches share, in time: reads and invalidations only, one request and one
+/// response per cycle, hit under miss. Stores do not reach it, so its lines may be stale until they are
 /// invalidated: its reads are of another proxy than the SM's stores (PTX ISA, "Proxies").
+///
+/// An invalidation (maintenance::kInvalidate, no other part of maintenance) takes effect in order with the
+/// requests around it, and is answered at once: reads before it are answered with what they ask for, but
+/// their fills install nothing (R1); reads after it find nothing.
 class ReadOnlyCache : public Component, public LooseTarget {
  public:
   ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                 const ReadOnlyCacheParameters& parameters, bool with_data);
 
-  static constexpr TakenCommands kTaken{false, false, false, false};
+  static constexpr TakenCommands kTaken{false, false, maintenance::kInvalidate, false};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
   Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
@@ -61,6 +65,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
  private:
   bool accept(Request& r, Request*& fetch);
+  void serve(Request& r);
   Request* fetch_for(const Request& r, const ReadOutcome& out);
   void handle_fill(Request& fetched);
 

@@ -3,7 +3,7 @@
 namespace warpline {
 namespace {
 
-constexpr TakenCommands kTaken{true, false, false, false};
+constexpr TakenCommands kTaken{true, false, 0, false};
 
 }  // namespace
 

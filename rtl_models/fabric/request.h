@@ -43,6 +43,7 @@ inline constexpr std::uint8_t kWriteBackSysmem =
     2;  ///< all dirty system-memory bytes in L2 are written back (R7)
 inline constexpr std::uint8_t kDiscardSysmem = 4;  ///< L2's system-memory copies are discarded (R7)
 inline constexpr std::uint8_t kInvalidate = 8;     ///< global lines of the cache are dropped (R6, R8)
+inline constexpr std::uint8_t kAll = kDrain | kWriteBackSysmem | kDiscardSysmem | kInvalidate;
 }  // namespace maintenance
 
 /// What an access asks of a cache's replacement (PTX ISA, "Cache Eviction Priority Hints"), the weakest
@@ -56,14 +57,17 @@ enum class EvictionPriority : std::uint8_t {
   last,         ///< likewise, as far as the cache's share for it goes
 };
 
+struct Request;
+
 /// What a block takes beside reads.
 struct TakenCommands {
   bool writes = true;
-  bool atomics = true;      ///< and reductions
-  bool maintenance = true;  ///< ordering and cache maintenance
-  bool control = true;      ///< control of lines
+  bool atomics = true;                           ///< and reductions
+  std::uint8_t maintenance = maintenance::kAll;  ///< of ordering and cache maintenance, these parts
+  bool control = true;                           ///< control of lines
 
-  [[nodiscard]] bool take(Command command) const;
+  /// Whether it takes `r`, by its command and the parts of its maintenance.
+  [[nodiscard]] bool take(const Request& r) const;
 };
 
 enum class Status : std::uint8_t { ok, address_error };

@@ -32,8 +32,7 @@ ForeignPayload::ForeignPayload(tlm::tlm_generic_payload& payload)
 
 tlm::tlm_response_status ForeignPayload::fault(const TakenCommands& taken) const {
   const tlm::tlm_generic_payload& p = *payload_;
-  if (by_extension_)
-    return taken.take(model_->command) ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (by_extension_) return taken.take(*model_) ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE;
   if (p.get_command() == tlm::TLM_IGNORE_COMMAND || (p.is_write() && !taken.writes))
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   const std::uint64_t length = p.get_data_length();

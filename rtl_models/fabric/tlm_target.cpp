@@ -126,7 +126,7 @@ void TargetSocket::announce_end() {
 /// The request of ours that a payload is, or null: it is to be read as somebody else's.
 Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
   Transaction* x = transactions_->find(payload);
-  if (x == nullptr || !x->is_as_described() || !taken_.take(x->request->command)) return nullptr;
+  if (x == nullptr || !x->is_as_described() || !taken_.take(*x->request)) return nullptr;
   x->taken = true;
   if (x->shown) x->extension.accepted = true;
   return x->request;

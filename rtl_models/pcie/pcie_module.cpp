@@ -3,7 +3,7 @@
 namespace warpline {
 namespace {
 
-constexpr TakenCommands kTaken{true, true, false, false};
+constexpr TakenCommands kTaken{true, true, 0, false};
 
 }  // namespace
 

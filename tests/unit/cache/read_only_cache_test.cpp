@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "../../support/flat_memory.h"
 #include "../../support/mock_components.h"
 
@@ -121,6 +123,83 @@ TEST(ReadOnlyCache, LinesStayUntilTheyAreInvalidatedAndFillsUnderWayDie) {
   EXPECT_EQ(bench.memory.seen.size(), 4U);
   EXPECT_EQ(bench.sm.answers[3].data[0], 0x55);
   EXPECT_EQ(bench.cache.counters().dead_fills, 1U);
+}
+
+TEST(ReadOnlyCache, AnInvalidationBetweenAReadAndItsFillInstallsNothing) {
+  for (const bool invalidates : {true, false}) {
+    std::vector<Item> items = {load(0, 0), load(10, 1), load(200, 0), load(201, 1)};
+    if (invalidates) items.insert(items.begin() + 2, maintain_item(20, maintenance::kInvalidate));
+    Bench bench({}, {128, 1, 4, 1}, items, FlatMemory::fixed(100));
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    const ReadOnlyCacheCounters& c = bench.cache.counters();
+    EXPECT_EQ(c.invalidations, invalidates ? 1U : 0U);
+    EXPECT_EQ(c.dead_fills, invalidates ? 2U : 0U);
+    EXPECT_EQ(c.sector_hits, invalidates ? 0U : 2U);
+    EXPECT_EQ(c.sector_accesses, 4U);
+    EXPECT_EQ(bench.sm.answers[0].data[31], bench.memory.lines[0][31]) << "it serves who waited";
+    if (!invalidates) continue;
+    EXPECT_EQ(bench.sm.answers[2].answered - bench.sm.answers[2].sent, 2U) << "it waits for no fill";
+    EXPECT_EQ(bench.memory.seen.size(), 4U) << "and nothing of it goes below";
+  }
+}
+
+TEST(ReadOnlyCache, ReadsAreServedByFetchesOfNoReadBeforeTheLastInvalidation) {
+  std::uint64_t hits = 0, dead = 0;
+  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 23);
+    ReadOnlyCacheParameters p;
+    p.geometry = {static_cast<unsigned>(1 + random.below(5)), static_cast<unsigned>(1 + random.below(3))};
+    p.miss_registers = static_cast<unsigned>(1 + random.below(6));
+    const ChannelParameters channel{32, static_cast<unsigned>(1 + random.below(3)),
+                                    static_cast<unsigned>(1 + random.below(4)), 1};
+    std::vector<Item> items;
+    std::vector<std::size_t> invalidated_before;  // of each item: how many items go before its last one
+    std::size_t last = 0;
+    const std::uint64_t rarity = 3 + random.below(40);
+    for (unsigned i = 0; i < 400; ++i) {
+      const Cycle at = items.empty() ? 0 : items.back().at + (random.below(3) == 0 ? random.below(20) : 0);
+      if (random.below(rarity) == 0) {
+        items.push_back(maintain_item(at, maintenance::kInvalidate));
+        last = i;
+      } else {
+        items.push_back(
+            load(at, static_cast<unsigned>(random.below(8)), static_cast<SectorMask>(1 + random.below(15))));
+      }
+      invalidated_before.push_back(last);
+    }
+    // Every fetch of a line reads another value there, by which it is known.
+    std::map<std::pair<std::uint64_t, std::uint8_t>, std::uint64_t> reader;
+    Bench* built = nullptr;
+    const FlatMemory::Delay delays = FlatMemory::random_delay(seed, 1 + random.below(100));
+    const auto delay = [&](const Request& r, std::size_t n) {
+      FlatMemory::Line& line = built->memory.lines[r.line.value];
+      reader[{r.line.value, line[0]}] = r.id;
+      line.fill(static_cast<std::uint8_t>(line[0] + 1));
+      return delays(r, n);
+    };
+    for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      Bench bench(p, channel, items, delay, 1 + seed % 5, 1 + seed % 3, mode);
+      built = &bench;
+      reader.clear();
+      for (auto& [at, line] : bench.memory.lines) line.fill(0);
+      ASSERT_EQ(bench.engine.run_until(10000000), RunOutcome::quiescent);
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        ASSERT_NE(bench.sm.answers[i].answered, kNever);
+        const Request& r = items[i].request;
+        for (unsigned s = 0; s < kSectorsPerLine && r.command == Command::read; ++s) {
+          if ((r.sectors >> s & 1U) == 0) continue;
+          const std::uint8_t value = bench.sm.answers[i].data[s * std::size_t{kSectorBytes}];
+          ASSERT_GE(reader.at({r.line.value, value}), invalidated_before[i]) << "item " << i;
+        }
+      }
+      hits += bench.cache.counters().sector_hits;
+      dead += bench.cache.counters().dead_fills;
+      EXPECT_EQ(bench.engine.pool().in_use(), 0U);
+    }
+  }
+  EXPECT_GT(hits, 1000U);
+  EXPECT_GT(dead, 1000U);
 }
 
 }  // namespace

@@ -170,6 +170,28 @@ TEST(ControlSockets, AForeignInitiatorControlsLinesByTheExtension) {
       << "a texture cache knows no control";
 }
 
+TEST(ControlSockets, AForeignInitiatorInvalidatesATextureCacheAndDrainsNone) {
+  Simulation& s = simulation();
+  const ReadOnlyCacheCounters& c = s.texture.cache().counters();
+  const ReadOnlyCacheCounters before = c;
+  Request read, maintain;
+  maintain.command = Command::maintain;
+  maintain.maintenance = maintenance::kInvalidate;
+  unsigned char byte = 0;
+  for (const bool invalidated : {true, false, true}) {
+    if (invalidated) {
+      EXPECT_EQ(s.texture_caller.call(maintain, tlm::TLM_IGNORE_COMMAND), tlm::TLM_OK_RESPONSE);
+    }
+    EXPECT_EQ(s.texture_caller.call(read, tlm::TLM_READ_COMMAND, 0x80, &byte, 1), tlm::TLM_OK_RESPONSE);
+  }
+  EXPECT_EQ(c.sector_misses - before.sector_misses, 2U);
+  EXPECT_EQ(c.sector_hits - before.sector_hits, 1U);
+  EXPECT_EQ(c.invalidations - before.invalidations, 2U);
+  maintain.maintenance = maintenance::kInvalidate | maintenance::kDrain;
+  EXPECT_EQ(s.texture_caller.call(maintain, tlm::TLM_IGNORE_COMMAND), tlm::TLM_COMMAND_ERROR_RESPONSE);
+  EXPECT_EQ(c.invalidations - before.invalidations, 2U);
+}
+
 TEST(ControlSockets, AForeignInitiatorsExactReadReachesTheLinkAsSuch) {
   Simulation& s = simulation();
   *s.sysmem.at(0x804) = 0x5A;

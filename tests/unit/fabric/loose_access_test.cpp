@@ -94,7 +94,7 @@ struct Simulation {
       Access a = access(tlm::TLM_IGNORE_COMMAND, 0, 4);
       sc_core::sc_time delay;
       i.call(a, delay, &drain);
-      if (a.status != tlm::TLM_COMMAND_ERROR_RESPONSE) wrong.push_back("maintenance is taken");
+      if (a.status != tlm::TLM_COMMAND_ERROR_RESPONSE) wrong.push_back("a drain is taken");
     }
     Traffic l1;
     bool alone;
