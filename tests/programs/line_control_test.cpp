@@ -71,6 +71,9 @@ TEST(Priorities, OfPrefetchesOutliveAStreamUntilTheyAreTakenBack) {
            {"prefetch.global.L2::evict_normal [%a];", false},
            {"prefetch.global.L2::evict_last [%a];", true},
            {"prefetch.global.L2::evict_last [%a]; applypriority.global.L2::evict_normal [%a], 128;", false},
+           {std::string("prefetch.global.L2::evict_last [%a];") + kPause +
+                "applypriority.global.L2::evict_normal [%a], 128;",
+            false},
            {"prefetch.global.L2::evict_last [%a]; prefetch.L2::evict_normal [%a];", false}}) {
     SingleThread machine(one_set(4, 2), {{"k", text + kPause + stream}});
     EXPECT_EQ(machine.added("l2.sector_hits", "k"), stays ? 1U : 0U) << text;
