@@ -1,0 +1,80 @@
+#include "warpline/isa/sass_cctl_encoding.h"
+
+#include <array>
+#include <cstddef>
+
+#include "warpline/base/contract.h"
+
+namespace warpline {
+namespace {
+
+using Op = CctlOperation;
+
+constexpr std::uint64_t kCctl = 0x98f;
+constexpr std::uint64_t kCctll = 0x990;
+/// Operations by their number.
+constexpr std::array<Op, 7> kOperations = {Op::prefetch_l1,   Op::prefetch_l2,    Op::write_back,
+                                           Op::invalidate,    Op::invalidate_all, Op::reset,
+                                           Op::write_back_all};
+constexpr std::uint64_t kCaches = 5;
+
+/// A field of one half of the word.
+struct Field {
+  unsigned at;
+  unsigned bits;
+  [[nodiscard]] constexpr std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << at; }
+  [[nodiscard]] constexpr std::uint64_t of(std::uint64_t half) const { return (half & mask()) >> at; }
+  [[nodiscard]] constexpr std::uint64_t with(std::uint64_t value) const { return value << at; }
+};
+constexpr Field kOpcode{0, 12}, kPredicate{12, 3}, kUnless{15, 1}, kRegister{24, 8}, kImmediate{32, 32};
+constexpr Field kExtended{8, 1}, kCache{12, 3}, kOperation{23, 5}, kWait{41, 4}, kRead{49, 3},
+    kRequired{52, 6};
+constexpr std::uint64_t kLowFields =
+    kOpcode.mask() | kPredicate.mask() | kUnless.mask() | kRegister.mask() | kImmediate.mask();
+constexpr std::uint64_t kHighFields =
+    kExtended.mask() | kCache.mask() | kOperation.mask() | kWait.mask() | kRead.mask() | kRequired.mask();
+
+std::uint64_t number_of(Op operation) {
+  std::size_t n = 0;
+  while (kOperations.at(n) != operation) ++n;
+  return n;
+}
+
+}  // namespace
+
+InstructionWord encode(const Cctl& c) {
+  WARPLINE_EXPECT(!judge(c), "only lawful instructions have an encoding");
+  InstructionWord w;
+  w.low = kOpcode.with(c.local ? kCctll : kCctl) | kPredicate.with(c.predicate) |
+          kUnless.with(c.unless ? 1 : 0) | kRegister.with(c.address_register) | kImmediate.with(c.immediate);
+  w.high = kExtended.with(c.extended ? 1 : 0) | kCache.with(static_cast<std::uint64_t>(c.cache)) |
+           kOperation.with(number_of(c.operation)) | kWait.with(c.wait) | kRead.with(c.read_scoreboard) |
+           kRequired.with(c.required);
+  return w;
+}
+
+DecodedCctl decode_cctl(InstructionWord word) {
+  const auto illegal = [](std::string why) { return DecodedCctl{{}, std::move(why)}; };
+  const std::uint64_t opcode = kOpcode.of(word.low);
+  if (opcode != kCctl && opcode != kCctll) return illegal("the opcode is neither CCTL's nor CCTLL's");
+  if ((word.low & ~kLowFields) != 0 || (word.high & ~kHighFields) != 0)
+    return illegal("a bit is set that belongs to no field");
+  if (kOperation.of(word.high) >= kOperations.size()) return illegal("there is no such operation");
+  if (kCache.of(word.high) >= kCaches) return illegal("there is no such cache");
+  Cctl c;
+  c.local = opcode == kCctll;
+  c.predicate = static_cast<std::uint8_t>(kPredicate.of(word.low));
+  c.unless = kUnless.of(word.low) != 0;
+  c.address_register = static_cast<std::uint8_t>(kRegister.of(word.low));
+  c.immediate = static_cast<std::uint32_t>(kImmediate.of(word.low));
+  c.extended = kExtended.of(word.high) != 0;
+  c.cache = static_cast<CctlCache>(kCache.of(word.high));
+  c.operation = kOperations.at(kOperation.of(word.high));
+  c.wait = static_cast<std::uint8_t>(kWait.of(word.high));
+  c.read_scoreboard = static_cast<std::uint8_t>(kRead.of(word.high));
+  c.required = static_cast<std::uint8_t>(kRequired.of(word.high));
+  if (const std::optional<CctlFault> broken = judge(c)) return illegal(rule_of(*broken));
+  return {c, {}};
+}
+
+}  // namespace warpline
