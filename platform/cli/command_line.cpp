@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "warpline/cli/cctl_command.h"
 #include "warpline/cli/check_command.h"
 #include "warpline/cli/config_command.h"
 #include "warpline/cli/console.h"
@@ -19,8 +20,8 @@
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "check", "config", "explain", "policy"};
-const std::vector<std::string> kLaterCommands = {"cctl", "litmus"};
+const std::vector<std::string> kCommands = {"run", "cctl", "check", "config", "explain", "policy"};
+const std::vector<std::string> kLaterCommands = {"litmus"};
 
 /// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
 /// for what it is and not as a misspelling.
@@ -50,9 +51,10 @@ class CommandLine {
     app_.footer(
         "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
         "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
-        "Not built yet: cctl, litmus.");
+        "Not built yet: litmus.");
     add_run();
     add_config();
+    cctl_.emplace(app_);
     check_ptx_.emplace(app_);
     explain_.emplace(app_);
     policy_.emplace(app_);
@@ -152,6 +154,7 @@ class CommandLine {
     if (list_->parsed()) return list_presets();
     if (show_->parsed()) return show_gpu(gpu_, sets_);
     if (check_->parsed()) return check_gpu(gpu_, sets_);
+    if (cctl_->parsed()) return cctl_->run();
     if (check_ptx_->parsed()) return check_ptx_->run();
     if (explain_->parsed()) return explain_->run();
     if (policy_->parsed()) return policy_->run();
@@ -169,7 +172,7 @@ class CommandLine {
   int unknown_option(int argc, const char* const* argv, const std::string& otherwise) {
     std::vector<std::string> known = {"--help", "--version"};
     std::vector<const CLI::App*> apps = policy_->apps();
-    apps.insert(apps.end(), {run_, show_, check_, check_ptx_->app(), explain_->app()});
+    apps.insert(apps.end(), {run_, show_, check_, cctl_->app(), check_ptx_->app(), explain_->app()});
     for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
@@ -190,6 +193,7 @@ class CommandLine {
   CLI::App* list_ = nullptr;
   CLI::App* show_ = nullptr;
   CLI::App* check_ = nullptr;
+  std::optional<CctlCommand> cctl_;
   std::optional<CheckCommand> check_ptx_;
   std::optional<ExplainCommand> explain_;
   std::optional<PolicyCommand> policy_;
@@ -220,7 +224,8 @@ int check_word(const char* what, const std::string& word, const std::vector<std:
 int check_commands(int argc, const char* const* argv) {
   if (argc < 2) {
     print_error("a command is missing",
-                "warpline run, warpline check, warpline config, warpline explain, warpline policy; see "
+                "warpline run, warpline cctl, warpline check, warpline config, warpline explain, warpline "
+                "policy; see "
                 "warpline --help");
     return kBadInput;
   }

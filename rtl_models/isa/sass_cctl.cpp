@@ -45,10 +45,10 @@ auto fields(const Cctl& c) {
                   c.immediate, c.required, c.read_scoreboard, c.wait);
 }
 
-std::string hex(std::uint32_t value) {
+std::string hex(std::uint32_t value, unsigned digits = 1) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
-  for (; value != 0 || out.empty(); value >>= 4U) out.insert(out.begin(), kDigits[value & 15U]);
+  for (; value != 0 || out.size() < digits; value >>= 4U) out.insert(out.begin(), kDigits[value & 15U]);
   return "0x" + out;
 }
 
@@ -147,7 +147,7 @@ std::string to_text(const Cctl& c) {
   if (!c.local || c.cache != CctlCache::data) out += std::string(".") + name_of(c.cache);
   out += std::string(".") + name_of(c.operation);
   if (!c.acts_on_all()) out += address_text(c);
-  if (c.required != 0) out += " &req=" + hex(c.required);
+  if (c.required != 0) out += " &req=" + hex(c.required, 2);
   if (c.read_scoreboard != Cctl::kNoScoreboard) out += " &rd=" + std::to_string(c.read_scoreboard);
   if (c.wait != (c.wants_dispatch_wait() ? Cctl::kDispatchWait : 1)) out += " ?WAIT" + std::to_string(c.wait);
   return out + ";";

@@ -5,3 +5,4 @@ warpline_test(command_line_test SOURCES command_line_test.cpp DEPENDS warpline::
 warpline_test(explain_test SOURCES explain_test.cpp DEPENDS warpline::explain warpline::programs)
 warpline_test(policy_command_test SOURCES policy_command_test.cpp DEPENDS warpline::cli)
 warpline_test(explain_command_test SOURCES explain_command_test.cpp DEPENDS warpline::cli)
+warpline_test(cctl_command_test SOURCES cctl_command_test.cpp DEPENDS warpline::cli)
