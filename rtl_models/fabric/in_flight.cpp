@@ -36,6 +36,9 @@ const char* name_of(LineControl control) {
     case LineControl::prefetch_l2: return "prefetch into L2";
     case LineControl::apply_priority: return "change of priority";
     case LineControl::discard: return "discard";
+    case LineControl::write_back: return "write-back";
+    case LineControl::invalidate: return "invalidation";
+    case LineControl::reset: return "reset";
   }
   return "control";
 }
@@ -65,6 +68,7 @@ std::string command(const Request& r) {
   part(maintenance::kWriteBackSysmem, "write-back of sysmem");
   part(maintenance::kDiscardSysmem, "discard of sysmem");
   part(maintenance::kInvalidate, "invalidation");
+  part(maintenance::kInvalidateLocal, "invalidation of local lines");
   return parts.empty() ? "maintenance" : parts;
 }
 

@@ -57,14 +57,12 @@ std::optional<std::string> refusal(const MemOp& op) {
     case MemKind::prefetch:
     case MemKind::prefetch_uniform:
     case MemKind::apply_priority:
-    case MemKind::discard: return std::nullopt;
+    case MemKind::discard:
+    case MemKind::cache_control: return std::nullopt;
     case MemKind::proxy_fence:
       if (op.proxy == Proxy::alias || op.proxy == Proxy::async) return std::nullopt;
       return ".proxy" + at(kProxies, op.proxy);
-    case MemKind::async_copy:
-      // Traces carry asynchronous copies with their global address; programs do not run them yet.
-      break;
-    default: return at(kKinds, op.kind);
+    case MemKind::async_copy: break;
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
   if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) return std::nullopt;
@@ -78,6 +76,7 @@ std::string to_ptx(const MemOp& op) {
   std::string s = at(kKinds, op.kind);
   if (op.kind == MemKind::proxy_fence) return s + at(kProxies, op.proxy);
   if (op.kind == MemKind::fence) return s + at(kSemantics, op.semantics) + at(kScopes, op.scope);
+  if (op.kind == MemKind::cache_control) return s + "." + name_of(op.cache_operation);
   if (op.controls_lines()) {
     s += at(kSpaces, op.space);
     if (op.kind == MemKind::discard) return s + ".L2";

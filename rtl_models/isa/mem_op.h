@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "warpline/isa/data_type.h"
+#include "warpline/isa/sass_cctl.h"
 
 namespace warpline {
 
@@ -102,12 +103,14 @@ struct MemOp {
   bool fills = false;                ///< `cp.async` with a source size: CopyTarget::bytes counts
   std::uint16_t prefetch_bytes = 0;  ///< `.L2::64B/128B/256B`; 0 without
   std::uint8_t vector = 1;           ///< elements per lane: 1, 2, 4 or 8
-  std::uint8_t level = 0;            ///< prefetch and cache control: 1 or 2, the cache that it names
+  std::uint8_t level = 0;            ///< of a prefetch: 1 or 2, the cache that it names
   std::uint8_t sink_lanes = 0;       ///< bit e: vector element e is the sink `_` and is not accessed
   DataType type = DataType::none;
   AtomicOperation atomic = AtomicOperation::none;
   Proxy proxy = Proxy::generic;
-  BeyondEdge beyond_edge = BeyondEdge::trap;  ///< of surface loads and stores
+  BeyondEdge beyond_edge = BeyondEdge::trap;                  ///< of surface loads and stores
+  CctlOperation cache_operation = CctlOperation::invalidate;  ///< of SASS's cache control
+  CctlTarget cache_target = CctlTarget::data_line;            ///< of SASS's cache control: what it acts on
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }
@@ -121,10 +124,12 @@ struct MemOp {
   }
   /// Bit w: the 4-byte word w of a lane's access is not all sinks.
   [[nodiscard]] unsigned accessed_words() const;
-  /// Whether it acts on whole lines and moves no data: `prefetch`, `prefetchu`, `applypriority`, `discard`.
+  /// Whether it acts on the lines of its addresses and moves no data: `prefetch`, `prefetchu`,
+  /// `applypriority`, `discard`, CCTL of a line.
   [[nodiscard]] bool controls_lines() const {
     return kind == MemKind::prefetch || kind == MemKind::prefetch_uniform ||
-           kind == MemKind::apply_priority || kind == MemKind::discard;
+           kind == MemKind::apply_priority || kind == MemKind::discard ||
+           (kind == MemKind::cache_control && cache_target == CctlTarget::data_line);
   }
   /// Whether a qualifier of it means nothing outside global memory (PTX ISA: a generic address there is
   /// undefined behaviour).

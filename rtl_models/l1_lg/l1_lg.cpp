@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "warpline/fabric/gauge.h"
-
 namespace warpline {
 
 L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -110,24 +108,6 @@ void L1Lg::accept_write(Request& r) {
   }
 }
 
-void L1Lg::accept_control(const Request& r) {
-  if (r.control != LineControl::prefetch_l1) {
-    core_.pass_control(r);
-    Request* c = child_of(r, Command::control);
-    c->control = r.control;
-    if (r.control == LineControl::discard) c->token = writes_.sent();
-    queue_out(c);
-    return;
-  }
-  const ReadOutcome out = core_.prefetch(r);
-  if (out.fetch == 0) return;
-  Request* f = child_of(r, Command::read);
-  f->sectors = out.fetch;
-  f->token = out.entry;
-  queue_out(f);
-  ++fetches_;
-}
-
 L1Lg::Accepted L1Lg::accept(Request& r) {
   switch (r.command) {
     case Command::read: return accept_read(r);
@@ -149,22 +129,6 @@ L1Lg::Accepted L1Lg::accept(Request& r) {
       return Accepted::yes;
   }
   return Accepted::yes;
-}
-
-void L1Lg::finish_maintenance(Request& r) {
-  if ((r.maintenance & maintenance::kInvalidate) != 0) core_.invalidate_global();
-  serve(&r);
-}
-
-void L1Lg::advance_drained() {
-  while (!drained_.empty()) {
-    Request* r = drained_.pop();
-    if ((r->maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0) {
-      queue_out(r);
-    } else {
-      finish_maintenance(*r);
-    }
-  }
 }
 
 void L1Lg::handle_response(Request& r) {
@@ -198,8 +162,10 @@ Cycle L1Lg::tick(Cycle now) {
     handle_response(*from_crossbar.pop(now).request);
     moved = true;
   }
+  if (!flushing_.empty() && flush_step()) moved = true;
   // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
-  if (served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ && from_sm.ready(now)) {
+  if (flushing_.empty() && served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ &&
+      from_sm.ready(now)) {
     Request* r = from_sm.front().request;
     if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
       if (accepted == Accepted::answer) serve(r);
@@ -218,7 +184,8 @@ Cycle L1Lg::tick(Cycle now) {
     moved = true;
   }
   // What has not arrived yet will wake us; what has and could not be taken is asked again.
-  const bool more = served_count_ != 0 || out_count_ != 0 || from_sm.ready(now) || from_crossbar.ready(now);
+  const bool more = served_count_ != 0 || out_count_ != 0 || !flushing_.empty() || from_sm.ready(now) ||
+                    from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 
@@ -228,6 +195,7 @@ void L1Lg::perform(Request& r, Cycle& at) {
   if (accepted == Accepted::answer && outgoing_.empty()) return;  // answered at once: the usual case, a hit
   r.settled = false;
   if (accepted == Accepted::answer) serve(&r);
+  flush();
   perform_outgoing(at);
   at = wait_until_settled(r, at, engine());
 }
@@ -240,49 +208,10 @@ void L1Lg::perform_outgoing(Cycle sent) {
     --out_count_;
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_response(*out);
+    flush();
     settle(served_, served_count_, back);
     engine().wake_waiters();
   }
-}
-
-bool L1Lg::busy() const {
-  return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle();
-}
-
-void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
-  visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
-  visitor.gauge("outgoing", out_count_, out_capacity_, "requests that wait for to_crossbar");
-  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
-  visitor.gauge("writes", writes_.outstanding(), kUnlimitedGauge, "writes that L2 has not acknowledged");
-}
-
-void L1Lg::explain(std::vector<Wait>& waits) const {
-  const std::string below = to_crossbar.other_side();
-  if (core_.misses().in_use() != 0)
-    waits.push_back(
-        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {below}, {this}});
-  if (writes_.outstanding() != 0)
-    waits.push_back({name(),
-                     std::to_string(writes_.outstanding()) + " writes to be performed at L2",
-                     {below},
-                     all_writes()});
-  if (out_count_ != 0)
-    waits.push_back(
-        {name(), to_crossbar.room() + " for " + std::to_string(out_count_) + " requests", {below}});
-  if (served_count_ != 0)
-    waits.push_back(
-        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
-}
-
-void L1Lg::in_flight(std::vector<InFlight>& rows) const {
-  const std::string below = to_crossbar.other_side();
-  core_.misses().in_flight(rows, this, name(), {below});
-  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
-  list_all(rows, outgoing_, name(), to_crossbar.path(), to_crossbar.room(), {below});
-  writes_.for_each_drain([&](const Request& r) {
-    rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",
-                      std::vector<std::string>{below}, all_writes());
-  });
 }
 
 }  // namespace warpline

@@ -12,7 +12,8 @@ namespace warpline {
 /// wait (hit under miss); requests leave for L2 in the order of the SM's requests (R5). A write or
 /// reduction is answered when it has passed L1 (R4), control of a line at once, a `maintain` request when
 /// what it asks for has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done
-/// (R7), global lines invalidated (R6).
+/// (R7), global lines invalidated (R6), local ones written back and invalidated. While local lines are being
+/// written back, one per cycle, the SM's requests wait.
 class L1Lg final : public Component, public LooseTarget {
  public:
   L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -65,6 +66,8 @@ class L1Lg final : public Component, public LooseTarget {
   void perform_outgoing(Cycle sent);
   void advance_drained();
   void finish_maintenance(Request& r);
+  bool flush_step();
+  void flush();
   void write_back(const Evicted& evicted, const Request& cause);
   Request* child_of(const Request& r, Command command);
   void queue_out(Request* r);
@@ -82,8 +85,10 @@ class L1Lg final : public Component, public LooseTarget {
   RequestList outgoing_;  ///< for the crossbar, in order
   unsigned served_count_ = 0;
   unsigned out_count_ = 0;
-  unsigned fetches_ = 0;  ///< under way; each may need a place for a write-back
-  RequestList drained_;   ///< maintenance whose writes are performed
+  unsigned fetches_ = 0;       ///< under way; each may need a place for a write-back
+  RequestList drained_;        ///< maintenance whose writes are performed
+  RequestList flushing_;       ///< maintenance that waits for local lines to be written back
+  std::uint32_t flushed_ = 0;  ///< lines that the first of them has looked at
 };
 
 }  // namespace warpline

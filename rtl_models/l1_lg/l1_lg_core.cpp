@@ -114,36 +114,4 @@ void L1LgCore::pass_atomic(const Request& r) {
   counters_.atomic_sectors += sector_count(r.sectors);
 }
 
-ReadOutcome L1LgCore::prefetch(const Request& r) {
-  ReadOutcome out;
-  // What lies behind a peer's BAR may be registers: it is not read unasked.
-  if (aperture_of(r.line) == Aperture::peer) {
-    out.kind = ReadOutcome::Kind::stall;
-  } else {
-    out = path_.prefetch(r);
-  }
-  counters_.fetched_sectors += sector_count(out.fetch);
-  counters_.prefetched_sectors += sector_count(out.fetch);
-  counters_.dropped_prefetches += out.kind == ReadOutcome::Kind::stall;
-  return out;
-}
-
-void L1LgCore::pass_control(const Request& r) {
-  ++counters_.controls;
-  if (r.control == LineControl::discard) path_.drop_line(line_number(r.virtual_line));
-}
-
-void L1LgCore::invalidate_global() {
-  path_.invalidate(false);
-  ++counters_.invalidations;
-}
-
-void L1LgCore::forget_local() {
-  TagArray& tags = path_.tags();
-  for (std::uint32_t i = 0; i < tags.lines(); ++i)
-    if (tags.state(i).local != 0) tags.mark_clean(i);
-  path_.invalidate(true);
-  given_up_.clear();
-}
-
 }  // namespace warpline

@@ -17,7 +17,8 @@ struct L1LgCounters {
   std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
   std::uint64_t saved_writebacks = 0, prefetch_requests = 0;
   std::uint64_t prefetched_sectors = 0, dropped_prefetches = 0, controls = 0;
-  std::uint64_t invalidations = 0, dead_fills = 0;
+  std::uint64_t line_operations = 0, reset_lines = 0;
+  std::uint64_t invalidations = 0, local_invalidations = 0, dead_fills = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -40,7 +41,10 @@ struct L1LgCounters {
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
     f("saved_writebacks", saved_writebacks, "lines", "dirty local lines evicted after their last use");
     f("prefetch_requests", prefetch_requests, "requests", "to L2 for the other line of a 256-byte block");
+    f("line_operations", line_operations, "requests", "CCTL WB, IV and RS of a line");
+    f("reset_lines", reset_lines, "lines", "dirty lines that a CCTL RS dropped without a write-back");
     f("invalidations", invalidations, "events", "times all global lines were invalidated");
+    f("local_invalidations", local_invalidations, "events", "times all local lines were invalidated");
     f("dead_fills", dead_fills, "fills", "fills that an ordering rule kept from installing (R1)");
   }
 };
@@ -87,6 +91,13 @@ class L1LgCore {
   ReadOutcome prefetch(const Request& r);
   /// Another control request on its way to L2: a discard drops the line here, as a store might (R1).
   void pass_control(const Request& r);
+  /// CCTL WB, IV or RS of one line: returns what is to be written back of it.
+  Evicted control_line(const Request& r);
+  /// What is to be written back of the first dirty local line at or after index `from`, which becomes clean;
+  /// `from` moves past it. Nothing happened: there is none.
+  Evicted clean_next_local(std::uint32_t& from);
+  /// Drops all local lines and kills their fills (R1). Pre: none is dirty.
+  void invalidate_local();
   /// Drops all global lines and kills their fills (R1, R6).
   void invalidate_global();
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
@@ -110,6 +121,7 @@ class L1LgCore {
   /// Counts a read that is local or a miss, and does what a local one asks for besides.
   void finish_read(Request& r, const ReadOutcome& out);
   void count_look_up(const Request& r, SectorMask hits);
+  Evicted clean(std::uint32_t index);
   void settle_eviction(Evicted& evicted);
   void finish_local_read(Request& r, const ReadOutcome& out);
   ReadPath path_;

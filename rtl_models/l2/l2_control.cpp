@@ -25,6 +25,9 @@ L2Outcome L2Core::control(Request& r) {
     case LineControl::prefetch_l2: return prefetch(r);
     case LineControl::apply_priority: apply_priority(r); break;
     case LineControl::discard: discard(r); break;
+    case LineControl::write_back:
+    case LineControl::invalidate:
+    case LineControl::reset: break;  // of lines above
   }
   return {};
 }

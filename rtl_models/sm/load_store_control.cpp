@@ -1,8 +1,23 @@
-// Prefetches, priorities and discards: which lanes have a line to control, and what is asked of it.
+// Prefetches, priorities, discards and CCTL: which lanes have a line to control, and what is asked of it; and
+// what acts on all lines of a kind.
 #include "warpline/sm/load_store_unit.h"
 
 namespace warpline {
 namespace {
+
+/// CCTL of a line.
+LineControl control_of(CctlOperation operation) {
+  switch (operation) {
+    case CctlOperation::prefetch_l1: return LineControl::prefetch_l1;
+    case CctlOperation::prefetch_l2: return LineControl::prefetch_l2;
+    case CctlOperation::write_back: return LineControl::write_back;
+    case CctlOperation::invalidate: return LineControl::invalidate;
+    case CctlOperation::reset: return LineControl::reset;
+    case CctlOperation::invalidate_all:
+    case CctlOperation::write_back_all: break;
+  }
+  return LineControl::none;
+}
 
 LineControl control_of(const MemOp& op) {
   switch (op.kind) {
@@ -10,18 +25,56 @@ LineControl control_of(const MemOp& op) {
     case MemKind::prefetch_uniform: return LineControl::prefetch_l1;
     case MemKind::apply_priority: return LineControl::apply_priority;
     case MemKind::discard: return LineControl::discard;
+    case MemKind::cache_control: return control_of(op.cache_operation);
     default: return LineControl::none;
   }
 }
 
 }  // namespace
 
-/// Leaves to the head the lanes whose lines are to be controlled. A prefetch does nothing to shared memory,
-/// `prefetchu` nothing to local memory either (PTX ISA, "prefetch"). Hints for addresses that are not mapped
-/// are dropped: only a discard, which is a write, needs its line to be there.
+std::uint8_t maintenance_of(const MemOp& op) {
+  if (op.kind != MemKind::cache_control) return 0;
+  switch (op.cache_target) {
+    case CctlTarget::global_lines:
+    case CctlTarget::indexed_constants: return maintenance::kInvalidate;
+    case CctlTarget::local_lines: return maintenance::kInvalidateLocal;
+    default: return 0;
+  }
+}
+
+Out<RequestMessage>& LoadStoreUnit::maintenance_port(const Entry& e) const {
+  const bool constants =
+      e.instruction != nullptr && e.instruction->mem.cache_target == CctlTarget::indexed_constants;
+  return constants ? ports_.to_constant : ports_.to_l1_lg;
+}
+
+void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
+  Out<RequestMessage>& port = maintenance_port(e);
+  if (!port.ready(now)) {
+    head_.line_held = true;
+    return;
+  }
+  head_.clear();
+  Request* r = owner_.engine().pool().allocate();
+  r->maker = &owner_;
+  r->id = next_id(now);
+  r->command = Command::maintain;
+  r->maintenance = e.maintenance;
+  r->scope = e.scope;
+  r->sm = static_cast<std::uint16_t>(sm_);
+  r->warp = static_cast<std::uint16_t>(e.slot);
+  r->token = static_cast<std::uint16_t>(index);
+  ++counters_.fences;
+  port.send(now, {r});
+  pop_front();
+}
+
+/// Leaves to the head the lanes whose lines are to be controlled. Nothing is done to shared memory, and by
+/// `prefetchu` nothing to local memory either (PTX ISA, "prefetch"). What names an address that is not mapped
+/// is dropped: only a discard, which is a write, needs its line to be there.
 std::optional<Fault> LoadStoreUnit::check_control(const Entry& e) {
   const MemKind kind = e.instruction->mem.kind;
-  const bool prefetches = kind == MemKind::prefetch || kind == MemKind::prefetch_uniform;
+  const bool anywhere = kind != MemKind::apply_priority && kind != MemKind::discard;
   head_.shared = 0;
   if (kind == MemKind::prefetch_uniform) head_.local = 0;
   for (LaneMask m = e.access.active; m != 0; m &= m - 1) {
@@ -29,8 +82,8 @@ std::optional<Fault> LoadStoreUnit::check_control(const Entry& e) {
     const LaneMask bit = m & -m;
     const std::uint64_t x = e.access.address_of(lane);
     const bool global = (head_.global & bit) != 0;
-    if (!prefetches && !global) return Fault{FaultKind::not_global, 0, 0, lane, x, nullptr};
-    if (!prefetches && x % kLineBytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
+    if (!anywhere && !global) return Fault{FaultKind::not_global, 0, 0, lane, x, nullptr};
+    if (!anywhere && x % kLineBytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
     if (((head_.global | head_.local) & bit) == 0) continue;
     const unsigned needed = kind == MemKind::discard ? kLineBytes : 1;
     const bool mapped = global ? map_.space->find(x, needed, mapping_hint_) != nullptr

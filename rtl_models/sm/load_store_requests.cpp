@@ -52,7 +52,8 @@ Command command_of(const MemOp& op) {
     case MemKind::prefetch:
     case MemKind::prefetch_uniform:
     case MemKind::apply_priority:
-    case MemKind::discard: return Command::control;
+    case MemKind::discard:
+    case MemKind::cache_control: return Command::control;
     default: return Command::read;
   }
 }

@@ -161,26 +161,6 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   return true;
 }
 
-void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
-  if (!ports_.to_l1_lg.ready(now)) {
-    head_.line_held = true;
-    return;
-  }
-  head_.clear();
-  Request* r = owner_.engine().pool().allocate();
-  r->maker = &owner_;
-  r->id = next_id(now);
-  r->command = Command::maintain;
-  r->maintenance = e.maintenance;
-  r->scope = e.scope;
-  r->sm = static_cast<std::uint16_t>(sm_);
-  r->warp = static_cast<std::uint16_t>(e.slot);
-  r->token = static_cast<std::uint16_t>(index);
-  ++counters_.fences;
-  ports_.to_l1_lg.send(now, {r});
-  pop_front();
-}
-
 void LoadStoreUnit::do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
   const MemOp& op = e.instruction->mem;
   const std::uint64_t window = op.space == Space::generic ? AddressWindows::kSharedBase : 0;
@@ -206,7 +186,9 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   const unsigned index = r.token;
   Entry& e = entries_[index];
   if (r.command == Command::maintain) {
-    events.push_back({LsuEvent::Kind::maintained, e.slot, index, now});
+    const bool instruction = e.instruction != nullptr;
+    events.push_back(
+        {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
     mmio_reads_ -= r.exact && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
@@ -245,7 +227,7 @@ void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) co
     return;
   }
   const Entry& e = entries_[front()];
-  const Out<RequestMessage>& port = e.maintenance != 0 ? ports_.to_l1_lg : port_for(e);
+  const Out<RequestMessage>& port = e.maintenance != 0 ? maintenance_port(e) : port_for(e);
   const std::string count = std::to_string(queue_count_) + " instructions";
   if (head_.line_held) {
     waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});

@@ -46,10 +46,11 @@ struct LsuCounters {
     f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
     f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
     f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
-    f("controls", controls, "lines", "prefetches, priorities and discards of lines sent to L1");
-    f("dropped_controls", dropped_controls, "lanes", "prefetches and priorities of addresses not mapped");
+    f("controls", controls, "lines", "prefetches, priorities, discards and CCTL of lines sent to L1");
+    f("dropped_controls", dropped_controls, "lanes",
+      "prefetches, priorities and CCTL of addresses not mapped");
     f("mmio_transactions", mmio_transactions, "requests", "of .mmio accesses: one a lane");
-    f("fences", fences, "requests", "drains and invalidations sent to L1");
+    f("fences", fences, "requests", "drains and invalidations sent to the caches");
     f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
     f("malformed_policies", malformed_policies, "lines",
       "accessed with a cache policy that no instruction makes: treated as evict_normal");
@@ -65,6 +66,9 @@ struct MemoryMap {
   std::uint32_t local_bytes = 0;       ///< per thread
   bool with_data = true;               ///< bounds of shared and local memory are checked, data moves
 };
+
+/// What CCTL asks of a whole cache by a maintenance request; 0: nothing.
+[[nodiscard]] std::uint8_t maintenance_of(const MemOp& op);
 
 /// The wish of an access of this priority at L2.
 [[nodiscard]] EvictionPriority priority_of(L2Eviction eviction);
@@ -97,12 +101,12 @@ class LoadStoreUnit {
   /// The first cache lines hold what an access without data needs.
   struct alignas(64) Entry {
     explicit Entry(LaneBuffers& buffers) : access(buffers) {}
-    const Instruction* instruction = nullptr;  ///< null: a maintenance request
+    const Instruction* instruction = nullptr;  ///< null: a maintenance request of the SM's
     unsigned slot = 0;
-    unsigned lines_pending = 0;  ///< requests sent and not yet answered
-    bool sent = false;           ///< all requests are sent
-    bool killed = false;         ///< its warp has faulted: results go nowhere
-    std::uint8_t maintenance = 0;
+    unsigned lines_pending = 0;    ///< requests sent and not yet answered
+    bool sent = false;             ///< all requests are sent
+    bool killed = false;           ///< its warp has faulted: results go nowhere
+    std::uint8_t maintenance = 0;  ///< it is a maintenance request, an instruction's or the SM's
     Scope scope = Scope::none;
     std::uint32_t copy_group = 0;   ///< of an asynchronous copy, in its warp's CopyGroups
     std::uint64_t shared_base = 0;  ///< of the CTA in shared memory
@@ -224,6 +228,7 @@ class LoadStoreUnit {
   /// L2, or 0.
   unsigned apply_policy(Request& r, const Entry& e, const LineAccess& line);
   void send_maintenance(Cycle now, Entry& e, unsigned index);
+  [[nodiscard]] Out<RequestMessage>& maintenance_port(const Entry& e) const;
   /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
   [[nodiscard]] std::uint64_t next_id(Cycle now) {
     last_number_ = std::max(now, last_number_ + 1);

@@ -79,7 +79,8 @@ unsigned& Sm::in_flight(Warp& w, MemKind kind) {
     case MemKind::prefetch:
     case MemKind::prefetch_uniform:
     case MemKind::apply_priority:
-    case MemKind::discard: return w.stores;
+    case MemKind::discard:
+    case MemKind::cache_control: return w.stores;
     case MemKind::async_copy: return w.copies;
     default: return w.loads;
   }
@@ -214,6 +215,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.at = domain().after(now, parameters_.issue_latency);
   e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
   e.shared_bytes = info_.shared_bytes;
+  e.maintenance = maintenance_of(i.mem);
   lsu_.queue(index);
   ++in_flight(w, i.mem.kind);
   if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();

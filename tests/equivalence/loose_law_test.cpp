@@ -170,16 +170,17 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
     item.request.sectors = 1;
     if (random.below(2) == 0) item.request.command = Command::reduce;
   } else if (kind < 13) {
-    item = control_item(at, line, static_cast<LineControl>(1 + random.below(4)));
+    item = control_item(at, line, static_cast<LineControl>(1 + random.below(7)));
     item.request.sectors = sectors;
   } else {
-    item = maintain_item(at, static_cast<std::uint8_t>(1 + random.below(15)));
+    item = maintain_item(at, static_cast<std::uint8_t>(1 + random.below(31)));
   }
   Request& r = item.request;
   r.virtual_line = VirtualAddress{r.line.value};
   const bool data = r.command == Command::read || r.command == Command::write;
-  const bool prefetch = r.command == Command::control && r.control <= LineControl::prefetch_l2;
-  r.local = (data || prefetch) && !texture && !sysmem && line.value % 1024 < 512;
+  const bool local_control = r.command == Command::control && r.control != LineControl::apply_priority &&
+                             r.control != LineControl::discard;
+  r.local = (data || local_control) && !texture && !sysmem && line.value % 1024 < 512;
   if (!r.local) r.last_use = false;
   r.no_l1 = data && !r.local && random.below(8) == 0;
   r.cache_operator = r.local || random.below(6) != 0 ? CacheOperator::none : CacheOperator::cv;

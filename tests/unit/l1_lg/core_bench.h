@@ -43,7 +43,7 @@ class CoreBench {
         1 + random.below(random.below(3) == 0 ? kLineBytes - offset : std::min(kLineBytes - offset, 8U)));
     const auto sectors = static_cast<SectorMask>(1 + random.below(15));
     priority = static_cast<EvictionPriority>(random.below(6));
-    last_use = random.below(2) != 0;
+    last_use = !resets && random.below(2) != 0;
     switch (random.below(12)) {
       case 0:
       case 1: load(line, sectors, false); break;
@@ -58,6 +58,11 @@ class CoreBench {
         if (random.below(6) == 0) atomic(line, offset & ~3U);
         if (random.below(3) == 0) prefetch(line, sectors, random.below(2) != 0);
         if (random.below(12) == 0) discard(line);
+        if (random.below(4) == 0) {
+          const auto what = static_cast<unsigned>(LineControl::write_back) + random.below(resets ? 3 : 2);
+          control(line, static_cast<LineControl>(what), random.below(2) != 0);
+        }
+        if (random.below(10) == 0) invalidate_local();
         break;
       case 9:
       case 10:
@@ -147,6 +152,22 @@ class CoreBench {
     place(r, line, false);
     core.pass_control(r);
   }
+  /// CCTL WB, IV or RS. A reset loses the bytes that have not been written back, and no others.
+  void control(unsigned line, LineControl what, bool local) {
+    Request r;
+    r.command = Command::control;
+    r.control = what;
+    r.local = local;
+    place(r, line, local);
+    write_back(core.control_line(r));
+    if (local && what == LineControl::reset) local_now_[line] = sent_back_[line];
+  }
+  /// CCTLL IVALL.
+  void invalidate_local() {
+    std::uint32_t from = 0;
+    for (Evicted e = core.clean_next_local(from); e.happened; e = core.clean_next_local(from)) write_back(e);
+    core.invalidate_local();
+  }
   void perform_below() {
     while (!below_.empty()) perform_front();
   }
@@ -158,6 +179,7 @@ class CoreBench {
   L1LgCore core;
   EvictionPriority priority = EvictionPriority::none;  ///< of the requests that follow
   bool last_use = false;                               ///< of the local loads that follow
+  bool resets = false;                                 ///< random steps reset lines; none is a last use then
   std::uint64_t sectors_fetched = 0, sectors_written_back = 0, loads_answered = 0;
 
  private:
@@ -243,6 +265,8 @@ class CoreBench {
     ASSERT_NE(evicted.data, nullptr);
     std::copy_n(evicted.data, kLineBytes, w.data.begin());
     sectors_written_back += sector_count(w.bytes.sectors());
+    Line& sent = sent_back_[line_number(PhysicalAddress{evicted.home.value % kLocalBase})];
+    copy_masked(sent.data(), evicted.data, evicted.dirty);
     below_.push_back(w);
   }
   void perform_front() {
@@ -312,7 +336,7 @@ class CoreBench {
   std::vector<Request> answers_;
   std::deque<Load> loads_;
   std::vector<std::size_t> strong_;
-  std::array<Line, kLines> global_{}, local_{}, local_now_{}, own_{}, writes_{};
+  std::array<Line, kLines> global_{}, local_{}, local_now_{}, sent_back_{}, own_{}, writes_{};
   std::array<std::array<unsigned, kLineBytes>, kLines> performed_{}, floor_{};
   std::array<std::array<std::map<std::uint8_t, unsigned>, kLineBytes>, kLines> index_;
 };

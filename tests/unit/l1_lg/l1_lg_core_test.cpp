@@ -18,6 +18,7 @@ void fuzz(std::uint64_t seed) {
   parameters.miss_registers = static_cast<unsigned>(1 + random.below(5));
   parameters.update_on_store = random.below(2) != 0;
   CoreBench bench(parameters);
+  bench.resets = random.below(2) != 0;
   for (unsigned step = 0; step < 1500 && !::testing::Test::HasFatalFailure(); ++step) bench.step(random);
   bench.finish(random);
   const L1LgCounters& c = bench.core.counters();

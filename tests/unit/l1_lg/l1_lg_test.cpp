@@ -77,7 +77,11 @@ std::vector<Item> random_items(Random& random) {
       case 5:
       case 6: items.push_back(at_line(random_write_item(random, at, {}), line, local)); break;
       case 8: {
-        const auto control = static_cast<LineControl>(1 + random.below(local ? 2 : 4));
+        // All but a reset, which loses bytes.
+        constexpr std::array<LineControl, 6> kControls = {
+            LineControl::prefetch_l1, LineControl::prefetch_l2,    LineControl::write_back,
+            LineControl::invalidate,  LineControl::apply_priority, LineControl::discard};
+        const LineControl control = kControls[random.below(local ? 4 : 6)];
         items.push_back(at_line(control_item(at, {}, control), line, local));
         items.back().request.sectors = static_cast<SectorMask>(1 + random.below(15));
         items.back().request.l1_priority = static_cast<EvictionPriority>(random.below(6));
@@ -90,10 +94,14 @@ std::vector<Item> random_items(Random& random) {
         break;
       }
       default: {
-        constexpr std::array<std::uint8_t, 4> kWhat = {maintenance::kDrain, maintenance::kInvalidate,
-                                                       maintenance::kDrain | maintenance::kInvalidate,
-                                                       maintenance::kDrain | maintenance::kDiscardSysmem};
-        items.push_back(maintain_item(at, kWhat[random.below(4)]));
+        constexpr std::array<std::uint8_t, 6> kWhat = {
+            maintenance::kDrain,
+            maintenance::kInvalidate,
+            maintenance::kDrain | maintenance::kInvalidate,
+            maintenance::kDrain | maintenance::kDiscardSysmem,
+            maintenance::kInvalidateLocal,
+            maintenance::kDrain | maintenance::kInvalidate | maintenance::kInvalidateLocal};
+        items.push_back(maintain_item(at, kWhat[random.below(6)]));
       }
     }
   }
