@@ -27,7 +27,7 @@ struct GpuPlatform::State {
   std::function<bool(double)> progress;
 
   [[nodiscard]] std::uint64_t local_bytes(const KernelInfo& info) const {
-    return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_bytes;
+    return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
   }
   [[nodiscard]] unsigned resident(const KernelInfo& info) const {
     unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
@@ -56,8 +56,9 @@ void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   build();
   netlist->set_regions(memory.buffers().size());
   // Written back later, the last grid's local lines would land in what is other memory by now.
-  const bool lays_out = info.local_bytes != local_bytes_laid_out;
-  local_bytes_laid_out = info.local_bytes;
+  const std::uint32_t window = info.local_window_bytes(config.sm);
+  const bool lays_out = window != local_bytes_laid_out;
+  local_bytes_laid_out = window;
   for (Netlist::SmCluster& c : netlist->clusters()) {
     if (invalidate_l1) {
       c.l1_lg->invalidate_global();
@@ -125,8 +126,8 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
   if (info.carries_data && state_->local_bytes(info) > state_->memory.free_vidmem())
-    out.push_back("local memory of " + std::to_string(info.local_bytes) +
-                  " bytes per thread does not fit video memory");
+    out.push_back("local memory of " + std::to_string(info.local_window_bytes(sm)) + " bytes per thread" +
+                  (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
   if (!info.carries_data && !state_->options.tags_only)
     out.emplace_back("the program carries no data; it runs on a platform without data only");
   return out;
@@ -141,9 +142,9 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   map.space = &s.memory.space();
   map.images = &s.images;
   map.constant_base = physical(Aperture::vidmem, 0);
-  map.local_bytes = info.local_bytes;
+  map.local_bytes = info.local_window_bytes(s.config.sm);
   map.with_data = !s.options.tags_only;
-  const std::uint64_t per_sm = std::uint64_t{s.config.sm.warp_slots} * kWarpLanes * info.local_bytes;
+  const std::uint64_t per_sm = std::uint64_t{s.config.sm.warp_slots} * kWarpLanes * map.local_bytes;
   // Without data local memory needs no place in the backing store, only addresses of its own.
   const std::uint64_t local_base =
       s.options.tags_only ? std::uint64_t{1} << 58U

@@ -19,6 +19,10 @@ enum class InstructionKind : std::uint8_t {
   sleep,          ///< the warp issues nothing more for the cycles that execute() answers
   commit_copies,  ///< the asynchronous copies issued since the last commit become a group
   wait_copies,    ///< issues when at most `groups_left` groups of copies are unfinished
+  call,           ///< pushes a token onto the warp's call-return stack
+  ret,            ///< pops one, if there is any; issues when it is there
+  set_stack,      ///< SETCRSPTR: the stack has as many tokens as execute() answers
+  flush_stack,    ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
 };
 
 /// What the SM needs to know of a static instruction before it issues it. Registers are small
@@ -27,7 +31,7 @@ enum class InstructionKind : std::uint8_t {
 struct Instruction {
   static constexpr unsigned kMaxRegisters = 24;
   InstructionKind kind = InstructionKind::alu;
-  std::uint8_t latency = 4;            ///< of an alu instruction, SM cycles, at least 1
+  std::uint8_t latency = 4;            ///< of what computes or calls, SM cycles, at least 1
   std::uint8_t source_count = 0;       ///< the first registers of `registers`
   std::uint8_t destination_count = 0;  ///< those that follow them
   std::array<std::uint16_t, kMaxRegisters> registers{};
@@ -132,7 +136,11 @@ struct Issue {
   BarrierOp barrier;               ///< out: of `barrier`
   std::uint64_t sleep_cycles = 0;  ///< out: of `sleep`
   std::uint64_t clock = 0;         ///< in: SM cycles since reset, for %clock and %clock64
-  const char* fault = nullptr;     ///< out: why the program ended this warp (`trap`); null: it did not
+  /// Of `call`, `ret` and `set_stack`. In: tokens on the call-return stack; out: those that are to be on it.
+  /// A call adds one or, where the callers of other lanes are as deep already, none.
+  std::uint32_t stack_depth = 0;
+  std::uint64_t token = 0;      ///< out, of `call`: the token; in, of `ret`: the newest, 0 if there is none
+  const char* fault = nullptr;  ///< out: why the program ended this warp (`trap`); null: it did not
 };
 
 /// Whether a warp can run.

@@ -139,7 +139,7 @@ std::optional<Fault> LoadStoreUnit::check(const Entry& e) {
     if ((head_.shared & bit) != 0 && bounded && beyond(x - shared_window, e.shared_bytes))
       return Fault{FaultKind::shared_range, 0, 0, lane, x, nullptr};
     if ((head_.local & bit) != 0 && atomic) return Fault{FaultKind::atomic_local, 0, 0, lane, x, nullptr};
-    if ((head_.local & bit) != 0 && bounded && beyond(x, map_.local_bytes))
+    if ((head_.local & bit) != 0 && bounded && beyond(x, e.local_bytes))
       return Fault{FaultKind::local_range, 0, 0, lane, x, nullptr};
     if ((head_.constant & bit) != 0 && beyond(x, ConstantBanks::kBanks * ConstantBanks::kBankBytes))
       return Fault{FaultKind::constant_range, 0, 0, lane, x, nullptr};

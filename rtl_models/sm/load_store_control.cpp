@@ -86,8 +86,8 @@ std::optional<Fault> LoadStoreUnit::check_control(const Entry& e) {
     if (!anywhere && x % kLineBytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
     if (((head_.global | head_.local) & bit) == 0) continue;
     const unsigned needed = kind == MemKind::discard ? kLineBytes : 1;
-    const bool mapped = global ? map_.space->find(x, needed, mapping_hint_) != nullptr
-                               : !map_.with_data || x < map_.local_bytes;
+    const bool mapped =
+        global ? map_.space->find(x, needed, mapping_hint_) != nullptr : !map_.with_data || x < e.local_bytes;
     if (mapped) continue;
     if (kind == MemKind::discard) return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
     head_.global &= ~bit;

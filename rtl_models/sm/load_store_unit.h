@@ -63,7 +63,7 @@ struct MemoryMap {
   const ImageTable* images = nullptr;  ///< null: there are none
   PhysicalAddress constant_base;       ///< of constant address 0
   PhysicalAddress local_base;          ///< of the SM's local memory
-  std::uint32_t local_bytes = 0;       ///< per thread
+  std::uint32_t local_bytes = 0;       ///< per thread: the program's, and behind it the call-return stack's
   bool with_data = true;               ///< bounds of shared and local memory are checked, data moves
 };
 
@@ -105,14 +105,16 @@ class LoadStoreUnit {
     unsigned slot = 0;
     unsigned lines_pending = 0;    ///< requests sent and not yet answered
     bool sent = false;             ///< all requests are sent
+    bool tokens = false;           ///< the SM's own access to a call-return stack
     bool killed = false;           ///< its warp has faulted: results go nowhere
     std::uint8_t maintenance = 0;  ///< it is a maintenance request, an instruction's or the SM's
     Scope scope = Scope::none;
     std::uint32_t copy_group = 0;   ///< of an asynchronous copy, in its warp's CopyGroups
     std::uint64_t shared_base = 0;  ///< of the CTA in shared memory
     std::uint32_t shared_bytes = 0;
-    Cycle at = 0;     ///< when it reaches the unit
-    Cycle ready = 0;  ///< when its results can be read, as far as it is known
+    std::uint32_t local_bytes = 0;  ///< of the thread's local memory that it may access
+    Cycle at = 0;                   ///< when it reaches the unit
+    Cycle ready = 0;                ///< when its results can be read, as far as it is known
     MemoryAccess access;
   };
 
@@ -130,6 +132,7 @@ class LoadStoreUnit {
     e.lines_pending = 0;
     e.sent = false;
     e.killed = false;
+    e.tokens = false;
     e.maintenance = 0;
     e.scope = Scope::none;
     e.ready = 0;

@@ -12,6 +12,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, index),
       warps_(parameters.warp_slots),
       copies_(parameters.warp_slots),
+      stacks_(parameters.warp_slots, CallReturnStack(parameters.stack_entries)),
       partition_(parameters.partitions, 0),
       turn_(parameters.partitions, 0) {
   for (unsigned s = 0; s < parameters.warp_slots; ++s)
@@ -24,6 +25,9 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   info_ = info;
   source_ = std::move(source);
   with_data_ = map.with_data;
+  local_window_ = map.local_bytes;
+  stack_base_ = info.calls ? local_window_ - parameters_.stack_bytes_per_thread() : kNoStack;
+  program_local_ = info.calls && !info.sees_stack ? stack_base_ : local_window_;
   lsu_.start(map);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
   ctas_.assign(resident, Cta{});
@@ -59,6 +63,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     const unsigned threads = std::min(info_.threads_per_cta() - w * kWarpLanes, kWarpLanes);
     const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
     scoreboard_.clear(slot);
+    stacks_[slot].clear();
     warps_[slot] = Warp{};
     warps_[slot].active = true;
     warps_[slot].cta = index;
@@ -96,7 +101,9 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   const std::uint64_t bit = std::uint64_t{1} << slot;
   memory_next_ &= ~bit;
   if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
-    if (i.kind >= InstructionKind::commit_copies) {
+    if (i.kind >= InstructionKind::call) {
+      memory_next_ |= bit;
+    } else if (i.kind >= InstructionKind::commit_copies) {
       if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
     } else {
       const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
@@ -147,11 +154,14 @@ void Sm::issue(Cycle now, unsigned slot) {
     issue_memory(now, slot, i);
     return;
   }
+  if (i.kind >= InstructionKind::call) {
+    issue_stack(now, slot, i);
+    return;
+  }
   Issue issue;
   issue.clock = edge_;
   source_->execute(slot, issue);
-  ++counters_.instructions;
-  counters_.thread_instructions += lane_count(issue.active);
+  count_issue(issue);
   if (issue.fault != nullptr) record_fault(now, slot, i, issue);
   switch (i.kind) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
@@ -169,8 +179,7 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::commit_copies:
       if (issue.active != 0) copies_[slot].commit();
       break;
-    case InstructionKind::wait_copies:
-    case InstructionKind::memory: break;
+    default: break;
   }
 }
 
@@ -203,8 +212,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   issue.clock = edge_;
   issue.access = &e.access;
   source_->execute(slot, issue);
-  ++counters_.instructions;
-  counters_.thread_instructions += lane_count(issue.active);
+  count_issue(issue);
   if (e.access.active == 0) {
     source_->complete(slot, i, e.access, with_data_);
     lsu_.give_back(index);
@@ -215,6 +223,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.at = domain().after(now, parameters_.issue_latency);
   e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
   e.shared_bytes = info_.shared_bytes;
+  e.local_bytes = program_local_;
   e.maintenance = maintenance_of(i.mem);
   lsu_.queue(index);
   ++in_flight(w, i.mem.kind);
@@ -241,6 +250,7 @@ Cycle Sm::tick(Cycle now) {
   if (from_constant.ready(now)) take_response(now, from_constant);
   lsu_.advance(now, events_);
   handle_events(now);
+  if (flushing_ != 0) advance_flushes(now);
   if (from_distributor.ready(now)) start_cta(from_distributor.pop(now));
   if (ready_.ready() != 0) issue_all(now);
   if (dones_ != 0 && to_distributor.ready(now)) {
@@ -249,7 +259,8 @@ Cycle Sm::tick(Cycle now) {
   }
   Cycle next = lsu_.next_work(now);
   const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
-  if (issuable != 0 || dones_ != 0) return std::min(next, domain().after(now, 1));
+  if (issuable != 0 || dones_ != 0 || (flushing_ != 0 && lsu_.has_room()))
+    return std::min(next, domain().after(now, 1));
   if (const std::uint64_t edge = ready_.next_edge(); edge != kNever)
     next = std::min(next, domain().cycle_of(edge));
   return next;

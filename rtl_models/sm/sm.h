@@ -6,6 +6,7 @@
 
 #include "warpline/fabric/channel.h"
 #include "warpline/sm/barrier_unit.h"
+#include "warpline/sm/call_return_stack.h"
 #include "warpline/sm/copy_groups.h"
 #include "warpline/sm/cta_message.h"
 #include "warpline/sm/kernel.h"
@@ -18,6 +19,7 @@ namespace warpline {
 struct SmCounters {
   std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0,
                 program_faults = 0;
+  std::uint64_t calls = 0, returns = 0, stack_spills = 0, stack_refills = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -26,6 +28,10 @@ struct SmCounters {
     f("ctas", ctas, "CTAs", "CTAs finished");
     f("warps", warps, "warps", "warps finished");
     f("barriers", barriers, "instructions", "barrier instructions issued");
+    f("calls", calls, "instructions", "calls, with at least one active lane");
+    f("returns", returns, "instructions", "returns, likewise");
+    f("stack_spills", stack_spills, "tokens", "of call-return stacks, written to local memory");
+    f("stack_refills", stack_refills, "tokens", "of call-return stacks, read from local memory");
     f("program_faults", program_faults, "faults", "warps that ended themselves: traps and calls too deep");
   }
 };
@@ -75,7 +81,7 @@ class Sm final : public Component {
 
  private:
   /// Why a warp stands still although its next instruction may be ready.
-  enum class Hold : std::uint8_t { none, drain, maintenance, acquire };
+  enum class Hold : std::uint8_t { none, drain, maintenance, acquire, refill, flush };
   struct Warp {
     bool active = false;
     bool drained = false;  ///< the drain before its next instruction is done
@@ -85,6 +91,8 @@ class Sm final : public Component {
     unsigned loads = 0;                ///< loads and atomics in flight
     unsigned stores = 0;               ///< stores and reductions that have not passed L1
     unsigned copies = 0;               ///< asynchronous copies that have not written shared memory
+    unsigned spills = 0;               ///< of the stores, tokens of its call-return stack
+    std::uint32_t stack_goal = 0;      ///< of Hold::flush: tokens that are to be on its stack then
     std::uint64_t issue_edge = 0;      ///< earliest edge of its next issue
     std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
     const Instruction* next = nullptr;
@@ -98,6 +106,7 @@ class Sm final : public Component {
     BarrierUnit barriers;
   };
   static constexpr std::size_t kFaultsKept = 1000;
+  static constexpr std::uint32_t kNoStack = ~std::uint32_t{0};
 
   void start_cta(const CtaLaunch& launch);
   [[nodiscard]] static unsigned& in_flight(Warp& w, MemKind kind);
@@ -108,6 +117,16 @@ class Sm final : public Component {
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold);
   void issue_barrier(unsigned slot, const Issue& issue);
+  void issue_stack(Cycle now, unsigned slot, const Instruction& i);
+  void access_tokens(Cycle now, unsigned slot, const CallReturnStack::Tokens& tokens, bool spill);
+  void complete_tokens(const LsuEvent& event, Cycle now);
+  void advance_flush(Cycle now, unsigned slot);
+  void advance_flushes(Cycle now);
+  void count_issue(const Issue& issue) {
+    ++counters_.instructions;
+    counters_.thread_instructions += lane_count(issue.active);
+  }
+  void kill(unsigned slot);
   void take_response(Cycle now, In<ResponseMessage>& port);
   void handle_events(Cycle now);
   void handle(const LsuEvent& event, Cycle now);
@@ -131,7 +150,12 @@ class Sm final : public Component {
   Scoreboard scoreboard_;
   ReadyWarps ready_;
   std::vector<Warp> warps_;
-  std::vector<CopyGroups> copies_;  ///< of each warp slot
+  std::vector<CopyGroups> copies_;       ///< of each warp slot
+  std::vector<CallReturnStack> stacks_;  ///< of each warp slot
+  std::uint64_t flushing_ = 0;           ///< warps that write their stacks back
+  std::uint32_t local_window_ = 0;       ///< local memory of a thread, the call-return stack's included
+  std::uint32_t program_local_ = 0;      ///< of it, what the program may access
+  std::uint32_t stack_base_ = kNoStack;  ///< where the stack's part of it begins
   std::vector<Cta> ctas_;
   std::uint64_t memory_next_ = 0;         ///< warps whose next instruction needs the load/store unit
   std::vector<std::uint64_t> partition_;  ///< slots of each issue partition

@@ -13,6 +13,10 @@ Problems SmParameters::problems(const std::string& path) const {
   rules.need(issue_latency >= 1 && issue_latency <= 10000, "issue_latency", "must be 1 to 10000 cycles");
   rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
   rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
+  rules.need(stack_entries >= 8 && stack_entries <= 1024 && stack_entries % 4 == 0, "stack_entries",
+             "must be a multiple of 4, 8 to 1024");
+  rules.need(stack_depth >= stack_entries && stack_depth <= (1U << 20) && stack_depth % 16 == 0,
+             "stack_depth", "must be a multiple of 16, stack_entries to 1048576");
   rules.need(lsu_queue >= 1 && lsu_queue <= lsu_entries, "lsu_queue", "must be 1 to lsu_entries");
   return rules.take();
 }

@@ -19,6 +19,11 @@ struct SmParameters {
   unsigned writeback_latency = 2;  ///< from a response to a register that can be read
   unsigned lsu_entries = 64;       ///< memory instructions in flight
   unsigned lsu_queue = 16;         ///< of these, issued and not yet worked off
+  unsigned stack_entries = 16;     ///< tokens in a warp's top-of-stack cache
+  unsigned stack_depth = 4096;     ///< tokens on a warp's call-return stack, at most
+
+  /// Bytes of local memory per thread in which a warp's call-return stack lies.
+  [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -33,6 +38,9 @@ struct SmParameters {
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
     f("lsu_queue", lsu_queue, "memory instructions issued and not yet worked off by the load/store unit");
+    f("stack_entries", stack_entries, "tokens of a warp's call-return stack held in the SM");
+    f("stack_depth", stack_depth,
+      "tokens on a warp's call-return stack, at most; 8 bytes of local memory each");
   }
 };
 

@@ -45,6 +45,8 @@ Wait Sm::explain_warp(unsigned slot) const {
   if (w.hold == Hold::drain) return wait("the drain of its writes");
   if (w.hold == Hold::maintenance) return wait("the drain or invalidation of its fence");
   if (w.hold == Hold::acquire) return wait("the value of its acquire");
+  if (w.hold == Hold::refill) return wait("tokens of its call-return stack, being read");
+  if (w.hold == Hold::flush) return wait("the write-back of its call-return stack");
   const std::string copies =
       w.copies == 0 ? std::string{} : ", and " + std::to_string(w.copies) + " asynchronous copies";
   const std::string flying =

@@ -22,15 +22,22 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
     case LsuEvent::Kind::faulted: {
       const Fault& fault = lsu_.last_fault();
       keep_fault(name_of(fault.kind), fault);
-      source_->kill(slot);
-      lsu_.kill(slot);
-      ready_.remove(slot);
-      warps_[slot].scheduled = kNever;
-      if (warps_[slot].hold == Hold::acquire) warps_[slot].hold = Hold::none;
-      lanes_exited(ctas_[warps_[slot].cta]);
+      kill(slot);
       return;
     }
   }
+}
+
+/// Every lane of the warp exits; what it has under way goes nowhere.
+void Sm::kill(unsigned slot) {
+  source_->kill(slot);
+  lsu_.kill(slot);
+  ready_.remove(slot);
+  Warp& w = warps_[slot];
+  w.scheduled = kNever;
+  flushing_ &= ~(std::uint64_t{1} << slot);
+  if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
+  lanes_exited(ctas_[w.cta]);
 }
 
 void Sm::keep_fault(std::string_view kind, const Fault& fault) {
@@ -53,6 +60,10 @@ void Sm::record_fault(Cycle now, unsigned slot, const Instruction& i, const Issu
 void Sm::complete(const LsuEvent& event, Cycle now) {
   const LoadStoreUnit::Entry& e = lsu_.entry(event.entry);
   const Instruction& i = *e.instruction;
+  if (e.tokens) {
+    complete_tokens(event, now);
+    return;
+  }
   Warp& w = warps_[event.slot];
   const bool killed = e.killed;
   --in_flight(w, i.mem.kind);

@@ -17,6 +17,13 @@ void for_each_block(const std::vector<ParameterBlock>& blocks, unsigned lane, Tr
 
 }  // namespace
 
+std::uint32_t Warp::deepest_call() const {
+  std::size_t deepest = 0;
+  for (LaneMask m = lanes_.empty() ? 0 : alive_; m != 0; m &= m - 1)
+    deepest = std::max(deepest, lanes_[static_cast<unsigned>(__builtin_ctz(m))].calls.size());
+  return static_cast<std::uint32_t>(deepest);
+}
+
 int Warp::callee_of(const Op& op, const Frame& f, unsigned lane) const {
   const CallSite& site = program_.calls[op.target];
   if (site.function >= 0) return site.function;

@@ -95,7 +95,7 @@ void decode_call(Decoder& d) {
   check_sizes(d, "parameters", parameters, site.arguments);
   check_sizes(d, "results", results, site.results);
   op.target = d.add_call(std::move(site));
-  d.emit(op, latency::kControl);
+  d.emit(op, InstructionKind::call, latency::kControl);
 }
 
 void emit_barrier(Decoder& d, Op op, std::size_t id, bool has_threads) {

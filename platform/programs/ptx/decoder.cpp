@@ -108,7 +108,8 @@ void Decoder::emit_return() {
   } else {
     op.flow = Flow::back;
   }
-  emit(op, 4);
+  // The kernel's own returns end the thread, and pop nothing.
+  emit(op, op.flow == Flow::back && image_ != 0 ? InstructionKind::ret : InstructionKind::alu, 4);
 }
 
 void Decoder::emit_waits() {
@@ -139,7 +140,7 @@ void Decoder::finish_recursive_function() {
   emit_waits();
   Op back;
   back.flow = Flow::back;
-  emit(back, 4);
+  emit(back, InstructionKind::ret, 4);
   for (const std::uint32_t r : returns_) program_.ops[r].target = epilogue;
   f.local_bytes = static_cast<std::uint32_t>(align_up(f.local_bytes, 16));
   for (const auto& [variable, block] : blocks_) f.blocks.push_back(block);

@@ -77,6 +77,7 @@ class PtxModule final : public Module {
     info.shared_bytes =
         dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
     info.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    info.calls = !program.calls.empty();
     info.parameters = std::move(parameters);
     launch.pool = program.pool;
     for (const PoolFix& fix : program.fixes) {

@@ -58,7 +58,12 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
     tally.yes += static_cast<std::uint32_t>(__builtin_popcount(issue.active & votes));
     return;
   }
+  const std::uint32_t back = (warp.pc() + 1) << kPcShift;
   warp.execute(issue, launch_.pool.data());
+  if (op.flow == Flow::call || op.flow == Flow::back) {
+    issue.stack_depth = warp.deepest_call();
+    issue.token = std::uint64_t{issue.active} << 32U | back;
+  }
 }
 
 void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,

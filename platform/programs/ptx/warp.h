@@ -64,6 +64,8 @@ class Warp {
   [[nodiscard]] WarpState state() const;
   [[nodiscard]] LaneMask alive() const { return alive_; }
   [[nodiscard]] std::uint32_t pc() const { return groups_[current_].pc; }
+  /// Calls that the lane deepest in them has not returned from.
+  [[nodiscard]] std::uint32_t deepest_call() const;
   /// Executes one operation for the current group. `pool`: the kernel's constants.
   void execute(Issue& issue, const std::byte* pool);
   /// Lanes waiting at barrier `id` go on; `result` is applied to those of a reduction first.
