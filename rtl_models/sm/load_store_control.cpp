@@ -83,7 +83,9 @@ std::optional<Fault> LoadStoreUnit::check_control(const Entry& e) {
     const std::uint64_t x = e.access.address_of(lane);
     const bool global = (head_.global & bit) != 0;
     if (!anywhere && !global) return Fault{FaultKind::not_global, 0, 0, lane, x, nullptr};
-    if (!anywhere && x % kLineBytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
+    // PTX wants the line's own address; SASS, as traces have it, takes any in the line.
+    if (!anywhere && map_.with_data && x % kLineBytes != 0)
+      return Fault{FaultKind::misaligned, 0, 0, lane, x, nullptr};
     if (((head_.global | head_.local) & bit) == 0) continue;
     const unsigned needed = kind == MemKind::discard ? kLineBytes : 1;
     const bool mapped =

@@ -141,15 +141,36 @@ TEST(TraceOpcode, ControlAndArithmetic) {
     EXPECT_THAT(decode_opcode(text).unknown, IsEmpty()) << text;
 }
 
+TEST(TraceOpcode, CacheControlSaysWhatItActsOn) {
+  const auto mem = [](const char* text) { return decode_opcode(text).mem; };
+  EXPECT_EQ(mem("CCTL.E.IV").kind, MemKind::cache_control);
+  EXPECT_EQ(mem("CCTL.E.IV").cache_operation, CctlOperation::invalidate);
+  EXPECT_EQ(mem("CCTL.IVALL").cache_target, CctlTarget::global_lines);
+  EXPECT_EQ(mem("CCTL.U.IVALL").cache_target, CctlTarget::indexed_constants);
+  EXPECT_EQ(mem("CCTLL.RS").space, Space::local);
+  EXPECT_EQ(decode_opcode("CCTLL.CRS.WBALL").kind, InstructionKind::flush_stack);
+  EXPECT_EQ(mem("CCTL.E.DML2").kind, MemKind::apply_priority);
+  EXPECT_EQ(mem("CCTL.E.RML2").kind, MemKind::discard);
+  for (const char* text : {"CCTL", "CCTL.C.IV", "CCTL.IV.IX", "CCTLL.WBALL", "CCTLL.U.IV"})
+    EXPECT_THAT(decode_opcode(text).unknown, ElementsAre(text));
+}
+
+TEST(TraceOpcode, CacheControlOfLinesNeedsAnAddress) {
+  std::vector<std::string> unknown;
+  const auto all = play_lines({"0000 ffffffff 0 CCTL.E.IV 1 R2 0 0"}, &unknown);
+  EXPECT_EQ(all[0].instruction.kind, InstructionKind::alu);
+  EXPECT_THAT(unknown, ElementsAre("CCTL.E.IV without an address: 1"));
+}
+
 TEST(TraceOpcode, TheUnknownIsReportedOncePerKind) {
   std::vector<std::string> unknown;
   const auto all = play_lines(
-      {"0000 ffffffff 0 CCTL.IVALL 0 0 0", "0010 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0",
+      {"0000 ffffffff 0 CCTL.FOO 0 0 0", "0010 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0",
        "0020 ffffffff 1 R1 LDG.E.FOO 1 R2 4 1 0x1000 4 0", "0030 ffffffff 1 R1 TEX.LL 1 R2 4 1 0x1000 4 0"},
       &unknown);
   EXPECT_EQ(all.size(), 4U);
   EXPECT_EQ(all[1].instruction.kind, InstructionKind::memory) << "replayed without what is unknown";
-  EXPECT_THAT(unknown, ElementsAre("CCTL.IVALL: 1", "LDG.FOO: 2", "TEX.LL: 1"));
+  EXPECT_THAT(unknown, ElementsAre("CCTL.FOO: 1", "LDG.FOO: 2", "TEX.LL: 1"));
 }
 
 using Registers = std::vector<unsigned>;

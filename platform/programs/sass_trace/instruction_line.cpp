@@ -113,12 +113,14 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   Program::Entry& entry = program_.entry(pc, text, operands);
   const Instruction& instruction = program_.op(entry.op).instruction;
   const bool is_memory = instruction.kind == InstructionKind::memory;
+  const bool names_lines =
+      instruction.mem.kind != MemKind::cache_control || instruction.mem.cache_target == CctlTarget::data_line;
   Addresses addresses;
   bool all_global = false;
   if (operands.width != 0) {
     read_addresses(line, mask, addresses);
     if (is_memory && mask != 0) all_global = translation_.apply(instruction.mem.space, mask, addresses);
-  } else if (is_memory && mask != 0) {
+  } else if (is_memory && names_lines && mask != 0) {
     line.fail("a memory instruction with active lanes needs addresses");
   }
   const std::int64_t immediate =
@@ -131,7 +133,7 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   program_.count(entry);
   const std::int64_t operand = is_barrier || entry.action == Action::sleep ? immediate : 0;
   const unsigned op = choose(entry, mask, immediate, all_global, position);
-  warp.append(op, mask, operand, is_memory && mask != 0 ? &addresses : nullptr);
+  warp.append(op, mask, operand, is_memory && mask != 0 && operands.width != 0 ? &addresses : nullptr);
 }
 
 }  // namespace warpline::sass

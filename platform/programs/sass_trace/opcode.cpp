@@ -128,6 +128,7 @@ Opcode decode_opcode(std::string_view text) {
   const std::string_view name = words.front();
   words.erase(words.begin());
   if (decode_memory_opcode(name, words, out)) return out;
+  if ((name == "CCTL" || name == "CCTLL") && decode_cache_control(name == "CCTLL", words, out)) return out;
   if (name == "MEMBAR" || name == "FENCE") {
     decode_fence(words, name, out);
     return out;

@@ -35,7 +35,7 @@ struct Opcode {
   /// further ones).
   std::uint8_t destination_registers = 1;
   std::vector<std::uint8_t> source_registers = {1};
-  /// The opcode or its modifiers that are not understood ("CCTL.IVALL", "LDG.FOO"); replayed
+  /// The opcode or its modifiers that are not understood ("TEX.LL", "LDG.FOO"); replayed
   /// without them.
   std::vector<std::string> unknown;
 };
@@ -50,5 +50,9 @@ struct Opcode {
 /// `name` is no memory opcode.
 [[nodiscard]] bool decode_memory_opcode(std::string_view name, const std::vector<std::string_view>& words,
                                         Opcode& out);
+
+/// The modifiers of CCTL, or of CCTLL if it is `local`; fills `out`. False if they are no lawful cache
+/// control.
+[[nodiscard]] bool decode_cache_control(bool local, const std::vector<std::string_view>& words, Opcode& out);
 
 }  // namespace warpline::sass

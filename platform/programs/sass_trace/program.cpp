@@ -116,7 +116,11 @@ Program::Entry& Program::add(std::uint32_t pc, std::string_view text, const Oper
   Entry e;
   for (const std::string& name : opcode.unknown) e.unknown.push_back(unknown_index(name));
   if (opcode.kind == InstructionKind::memory) {
-    if (opcode.mem.space == Space::constant && operands.width == 0) {
+    if (opcode.mem.controls_lines() && operands.width == 0) {
+      // Which lines it controls is not known.
+      e.unknown.push_back(unknown_index(std::string(operands.opcode) + " without an address"));
+      opcode = Opcode{};
+    } else if (opcode.mem.space == Space::constant && operands.width == 0) {
       // Constant loads carry no address in most traces: an instruction of fixed latency.
       const std::uint8_t registers = opcode.destination_registers;
       opcode = Opcode{};

@@ -72,7 +72,7 @@ class Program {
   }
   /// Counts something that is not understood and is no instruction.
   void count_unknown(const std::string& name);
-  /// "CCTL.IVALL: 12", in the order of first appearance.
+  /// "TEX.LL: 12", in the order of first appearance.
   [[nodiscard]] std::vector<std::string> unknown() const;
 
  private:

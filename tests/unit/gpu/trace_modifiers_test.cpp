@@ -20,6 +20,11 @@ class Chain {
   Chain& local(const std::string& opcode, std::uint64_t word) {
     return add(opcode, 0x7fb137000000 + word, opcode.rfind("ST", 0) == 0, 0);
   }
+  /// CCTL, or CCTLL of such a word.
+  Chain& control(const std::string& opcode, std::uint64_t address) { return add(opcode, address, true); }
+  Chain& control_local(const std::string& opcode, std::uint64_t word) {
+    return add(opcode, 0x7fb137000000 + word, true, 0);
+  }
   Chain& line(const std::string& text) {
     lines_.push_back(text);
     return *this;
@@ -178,6 +183,58 @@ TEST(TraceModifiers, APrefetchGivesALineThatL2HasNoPriority) {
                             .run(overrides);
   EXPECT_EQ(c.total("l2.prefetched_sectors"), 3U);
   EXPECT_EQ(c.total("l2.sector_hits"), 3U);
+}
+
+/// Loads A twice, with a CCTL in between.
+AllCounters between_loads(const std::string& control, bool with_address) {
+  Chain chain;
+  chain.global("LDG.E", kA).global("LDG.E", kB);
+  if (with_address) {
+    chain.control(control, kA);
+  } else {
+    chain.line("0100 ffffffff 0 " + control + " 1 R2 0 0");
+  }
+  return chain.global("LDG.E", kA).global("LDG.E", kB).run({});
+}
+
+TEST(TraceModifiers, CacheControlActsOnTheLinesThatItNames) {
+  struct Case {
+    const char* opcode;
+    bool with_address;
+    unsigned hits;  ///< sectors of the loads behind it
+  };
+  for (const Case& c : std::vector<Case>{{"CCTL.E.IV", true, 4},
+                                         {"CCTL.E.RS", true, 4},
+                                         {"CCTL.E.WB", true, 8},
+                                         {"CCTL.E.PF1", true, 8},
+                                         {"CCTL.IVALL", false, 0},
+                                         {"CCTL.E.D.IVALL", false, 0},
+                                         {"CCTLL.IVALL", false, 8},
+                                         {"CCTL.E.RML2", true, 4},
+                                         {"CCTL.E.DML2", true, 8}}) {
+    const AllCounters counters = between_loads(c.opcode, c.with_address);
+    EXPECT_EQ(counters.total("l1_lg.load_sector_hits"), c.hits) << c.opcode;
+  }
+  EXPECT_EQ(between_loads("CCTL.IVALL", false).total("l1_lg.invalidations"),
+            between_loads("CCTLL.IVALL", false).total("l1_lg.invalidations") + 1);
+}
+
+TEST(TraceModifiers, CacheControlOfLocalLinesWritesBackOrLosesWhatIsDirty) {
+  for (const bool reset : {false, true}) {
+    const AllCounters c =
+        Chain().local("STL", 0).control_local(reset ? "CCTLL.RS" : "CCTLL.IV", 0).local("LDL", 0).run({});
+    EXPECT_EQ(c.total("l1_lg.writebacks"), reset ? 0U : 1U);
+    EXPECT_EQ(c.total("l1_lg.reset_lines"), reset ? 1U : 0U);
+    EXPECT_EQ(c.total("l1_lg.load_sector_hits"), 0U);
+  }
+  const AllCounters all = Chain()
+                              .local("STL", 0)
+                              .local("STL", 4)
+                              .line("0100 ffffffff 0 CCTLL.IVALL 1 R2 0 0")
+                              .local("LDL", 0)
+                              .run({});
+  EXPECT_EQ(all.total("l1_lg.writebacks"), 2U);
+  EXPECT_EQ(all.total("l1_lg.local_invalidations"), 1U);
 }
 
 }  // namespace

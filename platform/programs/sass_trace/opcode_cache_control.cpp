@@ -1,0 +1,72 @@
+#include <optional>
+#include <utility>
+
+#include "warpline/isa/sass_cctl.h"
+#include "warpline/programs/sass_trace/opcode.h"
+
+namespace warpline::sass {
+namespace {
+
+constexpr CctlOperation kOperations[] = {CctlOperation::prefetch_l1, CctlOperation::prefetch_l2,
+                                         CctlOperation::write_back,  CctlOperation::write_back_all,
+                                         CctlOperation::invalidate,  CctlOperation::invalidate_all,
+                                         CctlOperation::reset};
+constexpr CctlCache kCaches[] = {CctlCache::data, CctlCache::uniform, CctlCache::constant,
+                                 CctlCache::instruction, CctlCache::call_return_stack};
+
+/// The modifiers of one CCTL or CCTLL. False: there is one that is not understood, or no operation.
+bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind& kind) {
+  bool has_operation = false;
+  for (const std::string_view w : words) {
+    bool known = w == "E";
+    if (known) c.extended = true;
+    for (const CctlCache cache : kCaches) {
+      if (w != name_of(cache)) continue;
+      c.cache = cache;
+      known = true;
+    }
+    for (const CctlOperation operation : kOperations) {
+      if (w != name_of(operation)) continue;
+      c.operation = operation;
+      known = has_operation = true;
+    }
+    // What `applypriority` and `discard` are lowered to.
+    if (w == "DML2" || w == "RML2") {
+      kind = w == "DML2" ? MemKind::apply_priority : MemKind::discard;
+      known = has_operation = true;
+    }
+    if (!known) return false;
+  }
+  return has_operation;
+}
+
+}  // namespace
+
+bool decode_cache_control(bool local, const std::vector<std::string_view>& words, Opcode& out) {
+  Cctl c;
+  c.local = local;
+  MemKind kind = MemKind::cache_control;
+  if (!read_modifiers(words, c, kind)) return false;
+  c.wait = Cctl::kDispatchWait;
+  // Disassemblers write `.E` of invalidations too, which name no address.
+  c.extended = c.extended && !c.acts_on_all();
+  if (judge(c)) return false;
+  out.mem.kind = kind;
+  out.mem.space = local ? Space::local : Space::generic;
+  out.mem.cache_operation = c.operation;
+  out.mem.cache_target = target_of(c);
+  if (kind == MemKind::apply_priority) out.mem.l2_eviction = L2Eviction::normal;
+  out.wide_address = c.extended;
+  out.explicit_width = true;
+  out.destination_registers = 0;
+  out.source_registers = {static_cast<std::uint8_t>(c.extended ? 2 : 1)};
+  switch (out.mem.cache_target) {
+    case CctlTarget::call_return_stack: out.kind = InstructionKind::flush_stack; break;
+    case CctlTarget::constants:
+    case CctlTarget::instructions: return false;
+    default: out.kind = InstructionKind::memory;
+  }
+  return true;
+}
+
+}  // namespace warpline::sass
