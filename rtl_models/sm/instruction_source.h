@@ -12,17 +12,18 @@ namespace warpline {
 
 /// How the SM treats an instruction.
 enum class InstructionKind : std::uint8_t {
-  alu,            ///< results after `latency` SM cycles
-  memory,         ///< `mem` says what; goes to the load/store unit
-  barrier,        ///< bar.sync, bar.arrive
-  fence,          ///< `mem` says which
-  sleep,          ///< the warp issues nothing more for the cycles that execute() answers
-  commit_copies,  ///< the asynchronous copies issued since the last commit become a group
-  wait_copies,    ///< issues when at most `groups_left` groups of copies are unfinished
-  call,           ///< pushes a token onto the warp's call-return stack
-  ret,            ///< pops one, if there is any; issues when it is there
-  set_stack,      ///< SETCRSPTR: the stack has as many tokens as execute() answers
-  flush_stack,    ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+  alu,                   ///< results after `latency` SM cycles
+  memory,                ///< `mem` says what; goes to the load/store unit
+  barrier,               ///< bar.sync, bar.arrive
+  fence,                 ///< `mem` says which
+  sleep,                 ///< the warp issues nothing more for the cycles that execute() answers
+  commit_copies,         ///< the asynchronous copies issued since the last commit become a group
+  wait_copies,           ///< issues when at most `groups_left` groups of copies are unfinished
+  invalidate_constants,  ///< CCTL.C.IVALL, executed in dispatch: drops all lines of the constant cache
+  call,                  ///< pushes a token onto the warp's call-return stack
+  ret,                   ///< pops one, if there is any; issues when it is there
+  set_stack,             ///< SETCRSPTR: the stack has as many tokens as execute() answers
+  flush_stack,           ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
 };
 
 /// What the SM needs to know of a static instruction before it issues it. Registers are small

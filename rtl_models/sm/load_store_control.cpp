@@ -48,6 +48,21 @@ Out<RequestMessage>& LoadStoreUnit::maintenance_port(const Entry& e) const {
   return constants ? ports_.to_constant : ports_.to_l1_lg;
 }
 
+Request* LoadStoreUnit::make_maintenance(Cycle now, std::uint8_t what, Scope scope, unsigned slot,
+                                         unsigned token) {
+  Request* r = owner_.engine().pool().allocate();
+  r->maker = &owner_;
+  r->id = next_id(now);
+  r->command = Command::maintain;
+  r->maintenance = what;
+  r->scope = scope;
+  r->sm = static_cast<std::uint16_t>(sm_);
+  r->warp = static_cast<std::uint16_t>(slot);
+  r->token = static_cast<std::uint16_t>(token);
+  ++counters_.fences;
+  return r;
+}
+
 void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
   Out<RequestMessage>& port = maintenance_port(e);
   if (!port.ready(now)) {
@@ -55,18 +70,16 @@ void LoadStoreUnit::send_maintenance(Cycle now, Entry& e, unsigned index) {
     return;
   }
   head_.clear();
-  Request* r = owner_.engine().pool().allocate();
-  r->maker = &owner_;
-  r->id = next_id(now);
-  r->command = Command::maintain;
-  r->maintenance = e.maintenance;
-  r->scope = e.scope;
-  r->sm = static_cast<std::uint16_t>(sm_);
-  r->warp = static_cast<std::uint16_t>(e.slot);
-  r->token = static_cast<std::uint16_t>(index);
-  ++counters_.fences;
-  port.send(now, {r});
+  port.send(now, {make_maintenance(now, e.maintenance, e.scope, e.slot, index)});
   pop_front();
+}
+
+bool LoadStoreUnit::invalidate_constants(Cycle now) {
+  if (!ports_.to_constant.ready(now)) return false;
+  ports_.to_constant.send(now,
+                          {make_maintenance(now, maintenance::kInvalidate, Scope::none, 0, kDispatched)});
+  ++dispatched_;
+  return true;
 }
 
 /// Leaves to the head the lanes whose lines are to be controlled. Nothing is done to shared memory, and by

@@ -184,6 +184,11 @@ void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector
 
 void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events) {
   const unsigned index = r.token;
+  if (index == kDispatched) {
+    --dispatched_;
+    owner_.engine().pool().release(&r);
+    return;
+  }
   Entry& e = entries_[index];
   if (r.command == Command::maintain) {
     const bool instruction = e.instruction != nullptr;

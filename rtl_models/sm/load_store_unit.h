@@ -150,6 +150,8 @@ class LoadStoreUnit {
   }
   /// Sends or performs what can be in this cycle. Events are appended.
   void advance(Cycle now, std::vector<LsuEvent>& events);
+  /// CCTL.C.IVALL goes past the queue. False: its port is not ready.
+  [[nodiscard]] bool invalidate_constants(Cycle now);
   /// A response has come back from one of the caches.
   void respond(Cycle now, Request& r, std::vector<LsuEvent>& events);
   /// The SM has dealt with a `completed` event of this entry.
@@ -166,7 +168,7 @@ class LoadStoreUnit {
 
   [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const Entry& entry(unsigned index) const { return entries_[index]; }
-  [[nodiscard]] bool idle() const { return free_.size() == entries_.size(); }
+  [[nodiscard]] bool idle() const { return free_.size() == entries_.size() && dispatched_ == 0; }
   [[nodiscard]] unsigned in_flight() const { return static_cast<unsigned>(entries_.size() - free_.size()); }
   [[nodiscard]] unsigned capacity() const { return static_cast<unsigned>(entries_.size()); }
   /// Of those in flight, not yet worked off.
@@ -232,6 +234,7 @@ class LoadStoreUnit {
   unsigned apply_policy(Request& r, const Entry& e, const LineAccess& line);
   void send_maintenance(Cycle now, Entry& e, unsigned index);
   [[nodiscard]] Out<RequestMessage>& maintenance_port(const Entry& e) const;
+  Request* make_maintenance(Cycle now, std::uint8_t what, Scope scope, unsigned slot, unsigned token);
   /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
   [[nodiscard]] std::uint64_t next_id(Cycle now) {
     last_number_ = std::max(now, last_number_ + 1);
@@ -249,6 +252,9 @@ class LoadStoreUnit {
   [[nodiscard]] std::uint64_t local_warp_base(unsigned slot) const;
   [[nodiscard]] std::uint64_t constant_address(const Entry& e, std::uint64_t address) const;
 
+  /// Token of what went past the queue. There are fewer entries.
+  static constexpr unsigned kDispatched = 0xFFFF;
+
   SmParameters parameters_;
   Component& owner_;
   LsuPorts ports_;
@@ -264,6 +270,7 @@ class LoadStoreUnit {
   const Mapping* mapping_hint_ = nullptr;
   unsigned mmio_reads_ = 0;  ///< not yet answered: 0 or 1
   unsigned mmio_lane_ = 0;   ///< of that
+  unsigned dispatched_ = 0;  ///< invalidations that went past the queue, not yet answered
   std::uint64_t last_number_ = 0;
   Fault last_fault_;
   LsuCounters counters_;

@@ -179,6 +179,7 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::commit_copies:
       if (issue.active != 0) copies_[slot].commit();
       break;
+    case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
     default: break;
   }
 }
@@ -248,6 +249,7 @@ Cycle Sm::tick(Cycle now) {
   if (from_l1_lg.ready(now)) take_response(now, from_l1_lg);
   if (from_texture.ready(now)) take_response(now, from_texture);
   if (from_constant.ready(now)) take_response(now, from_constant);
+  if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;
   lsu_.advance(now, events_);
   handle_events(now);
   if (flushing_ != 0) advance_flushes(now);
@@ -259,7 +261,7 @@ Cycle Sm::tick(Cycle now) {
   }
   Cycle next = lsu_.next_work(now);
   const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
-  if (issuable != 0 || dones_ != 0 || (flushing_ != 0 && lsu_.has_room()))
+  if (issuable != 0 || dones_ != 0 || constant_invalidations_ != 0 || (flushing_ != 0 && lsu_.has_room()))
     return std::min(next, domain().after(now, 1));
   if (const std::uint64_t edge = ready_.next_edge(); edge != kNever)
     next = std::min(next, domain().cycle_of(edge));
@@ -267,7 +269,7 @@ Cycle Sm::tick(Cycle now) {
 }
 
 bool Sm::busy() const {
-  return active_warps_ != 0 || dones_ != 0 || !lsu_.idle();
+  return active_warps_ != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle();
 }
 
 }  // namespace warpline

@@ -162,7 +162,8 @@ class Sm final : public Component {
   std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
   std::uint64_t edge_ = 0;
   unsigned active_warps_ = 0;
-  unsigned dones_ = 0;  ///< CTAs to be reported
+  unsigned dones_ = 0;                   ///< CTAs to be reported
+  unsigned constant_invalidations_ = 0;  ///< executed in dispatch and not yet sent
   bool with_data_ = true;
   std::vector<LsuEvent> events_;
   std::vector<FaultReport> faults_;

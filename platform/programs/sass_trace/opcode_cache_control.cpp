@@ -62,7 +62,7 @@ bool decode_cache_control(bool local, const std::vector<std::string_view>& words
   out.source_registers = {static_cast<std::uint8_t>(c.extended ? 2 : 1)};
   switch (out.mem.cache_target) {
     case CctlTarget::call_return_stack: out.kind = InstructionKind::flush_stack; break;
-    case CctlTarget::constants:
+    case CctlTarget::constants: out.kind = InstructionKind::invalidate_constants; break;
     case CctlTarget::instructions: return false;
     default: out.kind = InstructionKind::memory;
   }
