@@ -123,7 +123,8 @@ class Player {
   void count(const Executed& e) {
     ++totals_.instructions;
     const MemOp& m = e.instruction.mem;
-    if (e.accessed == 0 || m.space == Space::shared || m.space == Space::local || m.space == Space::constant)
+    if (e.accessed == 0 || m.bytes_per_lane() == 0 || m.space == Space::shared || m.space == Space::local ||
+        m.space == Space::constant)
       return;
     std::set<std::uint64_t> sectors, lines;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
