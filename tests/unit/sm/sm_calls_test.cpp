@@ -1,12 +1,11 @@
 // Calls, returns and the call-return stack, in time and through memory.
 #include <gtest/gtest.h>
 
+#include "call_script.h"
 #include "script.h"
 
 namespace warpline::testing {
 namespace {
-
-constexpr std::uint64_t kToken = 0x1234'0000'0000'0000ULL;
 
 SmParameters small() {
   SmParameters p;
@@ -15,61 +14,11 @@ SmParameters small() {
   return p;
 }
 
-/// A warp that calls and returns as its script says, and keeps the tokens that it got.
-class CallSource final : public InstructionSource {
- public:
-  struct Move {
-    InstructionKind kind;
-    std::uint32_t depth = 0;  ///< of set_stack
-  };
-  CallSource(const std::vector<Move>& moves, std::vector<std::uint64_t>& returned, std::uint64_t& last)
-      : moves_(moves), returned_(returned), last_(last) {}
-  void begin_warp(unsigned, Dim3, unsigned, LaneMask threads) override {
-    lanes_ = threads;
-    at_ = 0;
-  }
-  [[nodiscard]] WarpState state(unsigned) const override {
-    return lanes_ == 0 ? WarpState::exited : WarpState::runnable;
-  }
-  [[nodiscard]] const Instruction& next(unsigned) override {
-    instruction_.kind = moves_[at_].kind;
-    return instruction_;
-  }
-  void execute(unsigned, Issue& issue) override {
-    const Move& m = moves_[at_];
-    issue.active = lanes_;
-    last_ = issue.clock;
-    if (m.kind == InstructionKind::call) {
-      issue.token = kToken + at_;
-      ++issue.stack_depth;
-    } else if (m.kind == InstructionKind::ret) {
-      returned_.push_back(issue.token);
-      if (issue.stack_depth != 0) --issue.stack_depth;
-    } else if (m.kind == InstructionKind::set_stack) {
-      issue.stack_depth = m.depth;
-    }
-    if (++at_ == moves_.size()) lanes_ = 0;
-  }
-  void complete(unsigned, const Instruction&, const MemoryAccess&, bool) override {}
-  void release_barrier(unsigned, std::uint32_t) override {}
-  [[nodiscard]] LaneMask live_lanes(unsigned) const override { return lanes_; }
-  void kill(unsigned) override { lanes_ = 0; }
-  [[nodiscard]] std::string where(const Instruction&) const override { return "here"; }
-
- private:
-  const std::vector<Move>& moves_;
-  std::vector<std::uint64_t>& returned_;
-  std::uint64_t& last_;
-  std::size_t at_ = 0;
-  LaneMask lanes_ = 0;
-  Instruction instruction_;
-};
-
 /// Runs `moves` in one warp of an SM above flat memories.
 struct CallBench {
   explicit CallBench(std::vector<CallSource::Move> the_moves, SmParameters p = small(), Cycle latency = 20,
                      TickMode mode = TickMode::lazy)
-      : bench({{}}, SmBench::fixed(latency), p, mode), moves(std::move(the_moves)) {
+      : bench({{}}, SmBench::fixed(latency), p, mode), scripts{std::move(the_moves)} {
     KernelInfo info;
     info.grid = {1, 1, 1};
     info.block = {kWarpLanes, 1, 1};
@@ -81,7 +30,7 @@ struct CallBench {
     map.images = &bench.images;
     map.local_base = physical(Aperture::vidmem, 0x200000);
     map.local_bytes = info.local_window_bytes(p);
-    bench.sm.start(info, std::make_unique<CallSource>(moves, returned, last_issue), map, 1);
+    bench.sm.start(info, std::make_unique<CallSource>(scripts, log), map, 1);
     bench.distributor.start(info.grid, 1);
   }
   RunOutcome run() { return bench.engine.run_until(1000000); }
@@ -95,19 +44,10 @@ struct CallBench {
   }
 
   SmBench bench;
-  std::vector<CallSource::Move> moves;
-  std::vector<std::uint64_t> returned;
-  std::uint64_t last_issue = 0;  ///< cycle
+  std::vector<CallSource::Script> scripts;
+  CallSource::Log log;
+  const std::vector<std::uint64_t>& returned = log.returned;
 };
-
-std::vector<CallSource::Move> repeated(InstructionKind kind, unsigned count) {
-  return std::vector<CallSource::Move>(count, {kind});
-}
-std::vector<CallSource::Move> operator+(std::vector<CallSource::Move> a,
-                                        const std::vector<CallSource::Move>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 TEST(SmCalls, TokensSpillToLocalMemoryAndComeBack) {
   CallBench b(repeated(InstructionKind::call, 30) + repeated(InstructionKind::ret, 31));
@@ -157,7 +97,7 @@ TEST(SmCalls, AFlushWaitsForL1) {
     ASSERT_EQ(b.bench.l1.seen.size(), 2U);
     for (const FlatMemory::Seen& seen : b.bench.l1.seen) accepted = std::max(accepted, seen.answered);
     EXPECT_GT(accepted, 200U);
-    EXPECT_GT(b.last_issue, accepted);
+    EXPECT_GT(b.log.last_issue, accepted);
   }
 }
 
