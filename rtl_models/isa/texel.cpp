@@ -1,7 +1,8 @@
 #include "warpline/isa/texel.h"
 
-#include <cmath>
 #include <cstring>
+
+#include "warpline/isa/small_float.h"
 
 namespace warpline {
 namespace {
@@ -16,23 +17,13 @@ std::uint32_t bits_of(float value) {
   return bits;
 }
 
-/// IEEE 754 binary16 as binary32, exactly; a NaN keeps its bits at the upper end.
-std::uint32_t widened_half(std::uint32_t half) {
-  const std::uint32_t sign = (half >> 15U) << 31U;
-  const std::uint32_t exponent = half >> 10U & 31U;
-  const std::uint32_t fraction = half & 1023U;
-  if (exponent == 31) return sign | 0x7F80'0000U | fraction << 13U;
-  if (exponent == 0) return sign | bits_of(std::ldexp(static_cast<float>(fraction), -24));
-  return sign | (exponent + 112) << 23U | fraction << 13U;
-}
-
 std::uint32_t component(DataType type, const std::uint8_t* bytes) {
   std::uint32_t raw = 0;
   std::memcpy(&raw, bytes, size_of(type));
   switch (type) {
     case DataType::s8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(raw));
     case DataType::s16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(raw));
-    case DataType::f16: return widened_half(raw);
+    case DataType::f16: return bits_of(static_cast<float>(decode(static_cast<std::uint16_t>(raw), kHalf)));
     default: return raw;
   }
 }
