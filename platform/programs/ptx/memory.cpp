@@ -10,6 +10,9 @@ namespace warpline::ptx {
 
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");
+  if (!o.index.empty())
+    d.fail(o.token.place(), "a register as index is not modelled in this version",
+           "add it to the address in a register");
   if (!o.elements.empty()) d.fail(o.elements[0].token.place(), "this instruction takes no coordinates");
   if (o.unified.length != 0) d.fail(o.unified, "'.unified' is not modelled in this version");
   op.immediate = o.offset;
@@ -96,7 +99,9 @@ namespace {
 bool decode_parameter(Decoder& d, const MemOp& m) {
   const bool load = m.kind == MemKind::load;
   const Operand& address = d.operand(load ? 1 : 0);
-  if (m.space != Space::param || address.kind != Operand::Kind::address || address.name.empty()) return false;
+  if (m.space != Space::param || address.kind != Operand::Kind::address || address.name.empty() ||
+      !address.index.empty())
+    return false;
   const auto symbol = d.find_symbol(address.name);
   if (!symbol || symbol->of_kernel || symbol->declaration->space != Space::param) return false;
   const ParameterBlock block = d.parameter_block(*symbol);

@@ -232,7 +232,10 @@ Operand Parser::simple_operand() {
     take();
     o.kind = Operand::Kind::address;
     o.indexed = true;
-    o.offset = static_cast<std::int64_t>(constant());
+    if (peek().text.substr(0, 1) == "%")
+      o.index = take().text;
+    else
+      o.offset = static_cast<std::int64_t>(constant());
     expect(']', "after the index");
   } else {
     o.offset = offset(&o.subtracts);

@@ -67,6 +67,7 @@ struct Operand {
   std::int64_t offset = 0;        ///< of an `address`, and of `name + constant`
   bool subtracts = false;         ///< the offset is written `- 4`: the assembler wants `+ -4`
   bool indexed = false;           ///< an `address` written `name[4]`
+  std::string index;              ///< the register of an `address` written `name[register]`
   Place unified{0, 0};            ///< of the `.unified` after an `address`; of no length where there is none
   std::vector<Operand> elements;  ///< `vector`, `list`, `pair`; what follows the first comma in an `address`
 };

@@ -55,6 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"discard.global.L2 [%rd1], 64;", "expected the literal 128", 27, ""},
         Case{"st.global.v4.u32 [%rd1], {%r1,_,%r2,%r3};", "'_' is stored by accesses of 32 bytes only", 31,
              ""},
+        Case{"ld.shared.u32 %r1, tile[%r2];", "a register as index is not modelled", 20,
+             "add it to the address"},
         Case{"ld.global.v2.u32 {_,_}, [%rd1];", "one element at least must be a register", 18, ""},
         Case{"ld.shared.v4.u64 {%rd1,_,_,_}, [%r1];", "an access of 32 bytes does not go with '.shared'", 3,
              ""},

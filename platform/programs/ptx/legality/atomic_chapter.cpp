@@ -44,6 +44,7 @@ constexpr Rule kRules[] = {
     excludes("atom", "hint", ".cas", kAsked),
     takes("atom", "unified", kAsked),
     excludes("atom", "unified", "shared|symbol-address", kAsked),
+    excludes("atom red", "", "special-address", kAsked),
     differs("atom", "4-operands !hint !.cas", "a fourth operand", kAsked),
 
     since("atom red", "scope", 60, 60, kAtom),

@@ -7,6 +7,7 @@ namespace {
 
 constexpr char kCopy[] = "PTX ISA, cp.async.bulk";
 constexpr char kReduce[] = "PTX ISA, cp.reduce.async.bulk";
+constexpr char kAsked[] = "ptxas 13.0";
 constexpr char kPrefetch[] = "PTX ISA, cp.async.bulk.prefetch";
 
 constexpr InstructionName kNames[] = {
@@ -61,25 +62,37 @@ constexpr Rule kRules[] = {
     needs("cp.reduce.async.bulk", "", "type", kReduce),
     needs("cp.reduce.async.bulk", ".noftz", ".f16|.bf16", kReduce),
     needs("cp.reduce.async.bulk", ".noftz", ".add", kReduce),
+    needs("cp.reduce.async.bulk", ".add .f16|.bf16", ".noftz", kReduce),
+    needs("cp.reduce.async.bulk", ".and|.or|.xor", ".b32|.b64", kReduce),
+    needs("cp.reduce.async.bulk", ".inc|.dec", ".u32", kReduce),
+    needs("cp.reduce.async.bulk", ".add", ".u32|.s32|.u64|.f16|.bf16|.f32|.f64", kReduce),
+    needs("cp.reduce.async.bulk", ".min|.max", ".u32|.s32|.u64|.s64|.f16|.bf16", kReduce),
+    excludes("cp.reduce.async.bulk", ".shared::cluster", ".b64|.s64|.f16|.bf16|.f32|.f64", kReduce),
+    excludes("cp.reduce.async.bulk", ".shared::cluster .min|.max", ".u64", kReduce),
+    takes("cp.async.bulk cp.reduce.async.bulk", "unified", kAsked),
+    excludes("cp.async.bulk cp.reduce.async.bulk", "unified", ".shared::cluster|symbol-address", kAsked),
     since("cp.reduce.async.bulk", "", 80, 90, kReduce),
 };
 
 constexpr Signature kSignatures[] = {
-    {"cp.async.bulk", ".bulk_group !hint !.cp_mask", "global shared bulk-size", kCopy},
-    {"cp.async.bulk", ".bulk_group hint !.cp_mask", "global shared bulk-size policy", kCopy},
-    {"cp.async.bulk", ".bulk_group !hint .cp_mask", "global shared bulk-size b16", kCopy},
-    {"cp.async.bulk", ".bulk_group hint .cp_mask", "global shared bulk-size policy b16", kCopy},
-    {"cp.async.bulk", "!.bulk_group !hint !.multicast::cluster", "shared a2 bulk-size shared", kCopy},
-    {"cp.async.bulk", "!.bulk_group hint !.multicast::cluster", "shared a2 bulk-size shared policy", kCopy},
-    {"cp.async.bulk", "!.bulk_group !hint .multicast::cluster", "shared a2 bulk-size shared b16", kCopy},
-    {"cp.async.bulk", "!.bulk_group hint .multicast::cluster", "shared a2 bulk-size shared b16 policy",
+    {"cp.async.bulk", ".bulk_group !hint !.cp_mask", "any-global shared bulk-size", kCopy},
+    {"cp.async.bulk", ".bulk_group hint !.cp_mask", "any-global shared bulk-size policy", kCopy},
+    {"cp.async.bulk", ".bulk_group !hint .cp_mask", "any-global shared bulk-size b16", kCopy},
+    {"cp.async.bulk", ".bulk_group hint .cp_mask", "any-global shared bulk-size policy b16", kCopy},
+    {"cp.async.bulk", "!.bulk_group !hint !.multicast::cluster", "shared any-address2 bulk-size shared+",
      kCopy},
-    {"cp.async.bulk.prefetch", "!hint", "global bulk-size", kPrefetch},
-    {"cp.async.bulk.prefetch", "hint", "global bulk-size policy", kPrefetch},
+    {"cp.async.bulk", "!.bulk_group hint !.multicast::cluster",
+     "shared any-address2 bulk-size shared+ policy", kCopy},
+    {"cp.async.bulk", "!.bulk_group !hint .multicast::cluster", "shared any-address2 bulk-size shared+ b16",
+     kCopy},
+    {"cp.async.bulk", "!.bulk_group hint .multicast::cluster",
+     "shared any-address2 bulk-size shared+ b16 policy", kCopy},
+    {"cp.async.bulk.prefetch", "!hint", "any-global bulk-size", kPrefetch},
+    {"cp.async.bulk.prefetch", "hint", "any-global bulk-size policy", kPrefetch},
     {"cp.async.bulk.commit_group", "", "", kCopy},
     {"cp.async.bulk.wait_group", "", "int", kCopy},
-    {"cp.reduce.async.bulk", ".bulk_group !hint", "global shared bulk-size", kReduce},
-    {"cp.reduce.async.bulk", ".bulk_group hint", "global shared bulk-size policy", kReduce},
+    {"cp.reduce.async.bulk", ".bulk_group !hint", "any-global shared bulk-size", kReduce},
+    {"cp.reduce.async.bulk", ".bulk_group hint", "any-global shared bulk-size policy", kReduce},
     {"cp.reduce.async.bulk", "!.bulk_group", "shared shared bulk-size shared", kReduce},
 };
 

@@ -12,7 +12,7 @@ constexpr char kAsked[] = "ptxas 13.0";
 constexpr InstructionName kNames[] = {
     {"fence", "fence", ""},
     {"fence.proxy", "fence", ".proxy"},
-    {"fence.mbarrier_init", "fence", ".mbarrier_init"},
+    {"fence.mbarrier_init", "fence", ".mbarrier_init", true},
     {"membar", "membar", ""},
     {"membar.proxy", "membar", ".proxy"},
     {"barrier.sync", "barrier", ".sync"},
@@ -97,11 +97,11 @@ constexpr Rule kRules[] = {
 
 constexpr Signature kSignatures[] = {
     {"fence membar fence.mbarrier_init membar.proxy", "", "", kFence},
-    {"fence.proxy", ".tensormap::generic .acquire", "global 128", kFence},
+    {"fence.proxy", ".tensormap::generic .acquire", "whatever-address 128", kFence},
     {"fence.proxy", "!.tensormap::generic", "", kFence},
     {"fence.proxy", ".tensormap::generic !.acquire", "", kFence},
     {"barrier.sync barrier.cta.sync bar.sync bar.cta.sync", "", "barrier threads?", kBarrier},
-    {"barrier.arrive barrier.cta.arrive bar.arrive bar.cta.arrive", "", "barrier threads", kBarrier},
+    {"barrier.arrive barrier.cta.arrive bar.arrive bar.cta.arrive", "", "barrier some-threads", kBarrier},
     {"barrier.red barrier.cta.red bar.red bar.cta.red", "", "d- barrier threads? predicate", kBarrier},
     {"barrier.cluster.arrive barrier.cluster.wait", "", "", kBarrier},
     {"bar.warp.sync", "", "b32", kBarrier},

@@ -57,13 +57,19 @@ constexpr Rule kRules[] = {
     needs("discard", "", ".L2", kDiscard),
     since("discard", "", 74, 80, kDiscard),
     excludes("prefetchu", "", "variable-not-global", kAsked),
+    excludes("prefetch", "!.tensormap", "special-address", kAsked),
+    excludes("prefetchu applypriority discard", "", "special-address", kAsked),
+    takes("createpolicy.range", "unified", kAsked),
+    excludes("createpolicy.range", "unified", "symbol-address", kAsked),
 };
 
 constexpr Signature kSignatures[] = {
     {"createpolicy.fractional", "", "b64= fraction?", kPolicy},
-    {"createpolicy.range", "", "b64= any-address size total-size", kPolicy},
+    {"createpolicy.range", "", "b64= any-address+ size total-size", kPolicy},
     {"createpolicy.cvt", "", "b64= policy", kPolicy},
-    {"prefetch prefetchu", "", "a", kPrefetch},
+    {"prefetch", ".tensormap", "any-address+", kPrefetch},
+    {"prefetch", "!.tensormap", "a", kPrefetch},
+    {"prefetchu", "", "a", kPrefetch},
     {"applypriority", "", "a 128", kApply},
     {"discard", "", "a 128", kDiscard},
 };

@@ -96,7 +96,8 @@ class Trial {
       const std::string_view text = s_.qualifiers[n].text;
       if (kSpaces.test(w))
         (accessed_.space == Space::generic ? accessed_.space : accessed_.second_space) = space_named(text);
-      if (kTypes.test(w) && accessed_.type == DataType::none) accessed_.type = register_type(text);
+      if (kTypes.test(w))
+        (accessed_.type == DataType::none ? accessed_.type : accessed_.second_type) = register_type(text);
       if (kVectors.test(w)) accessed_.vector = static_cast<unsigned>(text[2] - '0');
     }
     const unsigned bytes = size_of(accessed_.type) * accessed_.vector;
@@ -120,7 +121,8 @@ class Trial {
     static const Word kUnified = fact("unified"), kSymbol = fact("symbol-address"),
                       kInput = fact("input-parameter"), kResult = fact("return-parameter"),
                       k128 = fact("128-bit-register"), kSink = fact("sink"), kIndexed = fact("name[n]"),
-                      kPredicate = fact("predicate"), kNotGlobal = fact("variable-not-global");
+                      kSpecial = fact("special-address"), kPredicate = fact("predicate"),
+                      kNotGlobal = fact("variable-not-global");
     WordSet& words = accessed_.words;
     for (const Operand& e : o.elements) observe(e);
     if (o.kind == Operand::Kind::sink) words.set(kSink);
@@ -137,7 +139,9 @@ class Trial {
     if (o.indexed) mark(kIndexed);
     if (m.kind == Meaning::Kind::reg && m.type == DataType::b128) mark(k128);
     if (m.kind == Meaning::Kind::reg && m.type == DataType::pred) mark(kPredicate);
-    if (o.kind != Operand::Kind::address || m.kind != Meaning::Kind::variable) return;
+    if (o.kind != Operand::Kind::address) return;
+    if (m.kind == Meaning::Kind::special_register) mark(kSpecial);
+    if (m.kind != Meaning::Kind::variable) return;
     mark(kSymbol);
     if (m.space != Space::global) mark(kNotGlobal);
     if (m.formal == Meaning::Formal::input) mark(kInput);

@@ -70,6 +70,9 @@ constexpr Rule kRules[] = {
     excludes("ld ld.nc ldu", "unified", "symbol-address", kAsked),
     differs("ld ld.nc ldu", "unified", "'.unified' below PTX ISA 8.0 and sm_90", kAsked),
 
+    differs("ld ld.nc ldu", "special-address", "a special register as address", kAsked),
+    excludes("st", "", "special-address", kAsked),
+
     // Since when.
     since("ld st", ".weak|.relaxed|.acquire|.release", 60, 70, kLd),
     since("ld st", ".cluster", 78, 90, kLd),

@@ -13,6 +13,7 @@ struct Meaning {
   enum class Formal : std::uint8_t { none, input, result };
   Kind kind = Kind::nothing;
   DataType type = DataType::none;  ///< of a register, or of a variable's element
+  bool any_size = false;           ///< a special register that is read with 32 bits or 64
   unsigned vector = 1;             ///< registers in a vector register
   Space space = Space::generic;    ///< of a variable
   Formal formal = Formal::none;    ///< a variable that the function takes or returns

@@ -22,6 +22,7 @@ struct Accessed {
   const Names* names = nullptr;
   WordSet words;
   DataType type = DataType::none;  ///< of an element
+  DataType second_type = DataType::none;
   unsigned vector = 1;
   Space space = Space::generic;
   Space second_space = Space::generic;

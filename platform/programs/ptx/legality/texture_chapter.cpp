@@ -17,7 +17,7 @@ constexpr InstructionName kNames[] = {
 };
 
 constexpr Rule kRules[] = {
-    takes("tex", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.v2|.v4", kTex),
+    takes("tex", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.2dms|.a2dms|.v2|.v4", kTex),
     takes("tex", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
     since("tex", ".f16|.f16x2", 60, 53, kTex),
     pairs("tex", "type", kTex),
@@ -26,19 +26,21 @@ constexpr Rule kRules[] = {
     needs("tex", ".f16x2", ".v2", kTex),
     needs("tex", "", "type", kTex),
     needs("tex", "", "2nd:.s32|2nd:.f32", kTex),
+    needs("tex", ".cube|.acube", "2nd:.f32", kTex),
+    needs("tex", ".2dms|.a2dms", "2nd:.s32", kTex),
     takes("suld", ".b|.1d|.2d|.3d|.a1d|.a2d|.ca|.cg|.cs|.cv|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSuld),
     takes("sust", ".b|.1d|.2d|.3d|.a1d|.a2d|.wb|.cg|.cs|.wt|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSust),
-    takes("sust.p", ".p|.1d|.2d|.3d|.v2|.v4|.b32|bounds", kSust),
+    takes("sust.p", ".p|.1d|.2d|.3d|.a1d|.a2d|.v2|.v4|.b32|bounds", kSust),
     needs("suld sust sust.p", "", "geometry", kSuld),
-    needs("suld sust", "", "type", kSuld),
-    needs("suld sust", "", "bounds", kSuld),
+    needs("suld sust sust.p", "", "type", kSuld),
+    needs("suld sust sust.p", "", "bounds", kSuld),
     excludes("suld sust", "", "oversize", kSuld),
 };
 
 constexpr Signature kSignatures[] = {
-    {"tex", "", "d object", kTex},
-    {"suld", "", "d object", kSuld},
-    {"sust sust.p", "", "object s", kSust},
+    {"tex", "", "d- texture", kTex},
+    {"suld", "", "d* surface", kSuld},
+    {"sust sust.p", "", "surface s*", kSust},
 };
 
 }  // namespace

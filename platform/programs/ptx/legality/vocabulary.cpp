@@ -71,6 +71,7 @@ constexpr Fact kFacts[] = {
     {"sink", "'_'"},
     {"name[n]", "an address written name[n]"},
     {"predicate", "a predicate operand"},
+    {"special-address", "a special register as address"},
     {"variable-not-global", "a variable that is not .global"},
     {"2-operands", "two operands"},
     {"3-operands", "three operands"},
