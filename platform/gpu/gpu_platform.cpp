@@ -38,7 +38,12 @@ struct GpuPlatform::State {
     const ClockParameters& c = config.clocks;
     return std::max({c.sm, c.l2, c.dram, c.link});
   }
+  CacheRegisters registers{{CacheRegisters::kL1Global | CacheRegisters::kTexture | CacheRegisters::kConstant,
+                            [this] { return netlist != nullptr && !driver->engine().quiescent(); },
+                            [this](std::uint32_t caches) { invalidate(caches); }}};
+
   void build();
+  void invalidate(std::uint32_t caches);
   void prepare(const KernelInfo& info, bool invalidate_l1);
 };
 
@@ -52,6 +57,15 @@ void GpuPlatform::State::build() {
   if (options.loose) driver->set_loose(*netlist, true);
 }
 
+void GpuPlatform::State::invalidate(std::uint32_t caches) {
+  build();
+  for (Netlist::SmCluster& c : netlist->clusters()) {
+    if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
+    if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
+    if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
+  }
+}
+
 void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   build();
   netlist->set_regions(memory.buffers().size());
@@ -59,15 +73,12 @@ void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   const std::uint32_t window = info.local_window_bytes(config.sm);
   const bool lays_out = window != local_bytes_laid_out;
   local_bytes_laid_out = window;
-  for (Netlist::SmCluster& c : netlist->clusters()) {
-    if (invalidate_l1) {
-      c.l1_lg->invalidate_global();
-      c.texture->invalidate();
-    }
-    if (lays_out) c.l1_lg->forget_local();
-    // Every launch writes its parameters to bank 0, so constants are never left stale.
-    c.constant->invalidate();
-  }
+  if (lays_out)
+    for (Netlist::SmCluster& c : netlist->clusters()) c.l1_lg->forget_local();
+  // Every launch writes its parameters to bank 0, so constants are never left stale.
+  registers.write(CacheRegisters::kInvalidate,
+                  CacheRegisters::kConstant |
+                      (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
   if (!options.tags_only)
     memory.write_constant(
         ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
@@ -89,6 +100,10 @@ std::uint64_t GpuPlatform::add_image(const Image& image) {
 
 void GpuPlatform::build() {
   state_->build();
+}
+
+CacheRegisters& GpuPlatform::registers() {
+  return state_->registers;
 }
 
 void GpuPlatform::map_everything() {

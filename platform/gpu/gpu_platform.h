@@ -11,6 +11,7 @@
 #include "warpline/config/gpu_config.h"
 #include "warpline/fabric/engine.h"
 #include "warpline/fabric/memory_image.h"
+#include "warpline/gpu/cache_registers.h"
 #include "warpline/gpu/netlist_driver.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/image_table.h"
@@ -78,9 +79,11 @@ class GpuPlatform {
 
   /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
   [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info) const;
-  /// Runs a kernel to the end. With `invalidate_l1` the caches' global, texture and constant
-  /// lines are invalidated first, as a driver does between dependent grids.
-  /// Pre: refusals() is empty. Throws InputError if a trace turns out to be unusable.
+  /// The registers by which a driver has caches invalidated between dependent grids.
+  [[nodiscard]] CacheRegisters& registers();
+  /// Runs a kernel to the end. With `invalidate_l1` the global lines of L1 and the texture caches are
+  /// invalidated first, by registers(). Pre: refusals() is empty. Throws InputError if a trace turns out to
+  /// be unusable.
   LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true);
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.

@@ -48,6 +48,7 @@ struct MemorySubsystemModule::State {
             const ClockDomain& responder, const HopSite& site);
   Socket& face(std::deque<Socket>& sockets, const char* name, TargetSocket& inner);
   void visit(CounterVisitor& visitor);
+  bool idle() { return engine.engine().quiescent() && engine.transactions_in_use() == 0; }
 
   GpuConfig config;
   Interposer interpose;
@@ -59,6 +60,8 @@ struct MemorySubsystemModule::State {
   std::deque<L2SliceModule> slices;
   std::deque<DramModule> channels;
   std::deque<Socket> from_sm, from_device;
+  CacheRegisters registers;
+  CacheRegistersTarget from_host;
 };
 
 MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
@@ -71,7 +74,12 @@ MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
                config.sms + options.devices, config.l2.slices,
                {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true),
       pcie("pcie", engine, domain_of(config.clocks.link, config.clocks), config.pcie, &sysmem,
-           config.l2.slices) {
+           config.l2.slices),
+      registers({CacheRegisters::kL1Global, [this] { return !idle(); },
+                 [this](std::uint32_t /*caches*/) {
+                   for (L1LgModule& l1 : caches) l1.cache().invalidate_global();
+                 }}),
+      from_host("from_host", registers) {
   make_caches(options.devices);
   make_memory();
 }
@@ -165,6 +173,10 @@ MemorySubsystemModule::Socket& MemorySubsystemModule::from_device(unsigned i) {
                           "; the options ask for " + std::to_string(devices()) + " devices");
 }
 
+CacheRegistersTarget::Socket& MemorySubsystemModule::from_host() {
+  return state_->from_host.socket;
+}
+
 unsigned MemorySubsystemModule::sms() const {
   return static_cast<unsigned>(state_->from_sm.size());
 }
@@ -186,11 +198,11 @@ void MemorySubsystemModule::set_loose(bool loose) {
 }
 
 bool MemorySubsystemModule::idle() const {
-  return state_->engine.engine().quiescent() && state_->engine.transactions_in_use() == 0;
+  return state_->idle();
 }
 
 void MemorySubsystemModule::invalidate_l1() {
-  for (L1LgModule& l1 : state_->caches) l1.cache().invalidate_global();
+  state_->registers.write(CacheRegisters::kInvalidate, CacheRegisters::kL1Global);
 }
 
 std::map<std::string, std::uint64_t> MemorySubsystemModule::counters() const {

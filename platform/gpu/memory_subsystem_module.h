@@ -9,6 +9,7 @@
 #include <tlm>
 #include <vector>
 
+#include "warpline/gpu/cache_registers_module.h"
 #include "warpline/gpu/foreign_hop_module.h"
 
 namespace warpline {
@@ -30,7 +31,8 @@ struct MemorySubsystemOptions {
 /// - from_sm_N, as many as the GPU has SMs (key `sms`): the L1 local/global cache of SM N. As on hardware an
 ///   L1 does not see what goes past it: what it holds may be stale until invalidate_l1().
 /// - from_device_N: the crossbar. L2 is the point of coherence of all these.
-/// All must be bound.
+/// - from_host: the registers by which a driver has the L1 caches invalidated (CacheRegisters); 32 bits.
+/// All must be bound but from_host.
 ///
 /// Payloads: a read or write of bytes within one aligned 128-byte line, byte enables allowed; no streaming.
 /// What cannot be is answered with TLM's response status for it: a line crossed TLM_BURST_ERROR_RESPONSE, an
@@ -58,6 +60,7 @@ class MemorySubsystemModule final : public sc_core::sc_module {
   /// Both throw std::out_of_range where there is no such socket.
   [[nodiscard]] Socket& from_sm(unsigned i);
   [[nodiscard]] Socket& from_device(unsigned i);
+  [[nodiscard]] CacheRegistersTarget::Socket& from_host();
   /// How many sockets face SMs, and how many devices.
   [[nodiscard]] unsigned sms() const;
   [[nodiscard]] unsigned devices() const;
@@ -72,8 +75,8 @@ class MemorySubsystemModule final : public sc_core::sc_module {
   void set_loose(bool loose);
   /// Whether no request is in flight.
   [[nodiscard]] bool idle() const;
-  /// Drops what the L1 caches hold, as a driver does between kernels. Nothing is lost: they write through.
-  /// Pre: idle().
+  /// Drops what the L1 caches hold, as a driver does between kernels by the register INVALIDATE. Nothing is
+  /// lost: they write through. Pre: idle().
   void invalidate_l1();
 
   /// Every counter by its path: `l2[0].sector_hits` of one block, `l2.sector_hits` of all of them.

@@ -1,6 +1,7 @@
 // The memory subsystem on its own, among modules that know nothing of it. One simulation per process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstring>
 #include <sstream>
@@ -120,6 +121,63 @@ TEST(MemorySubsystem, AnL1IsStaleUntilItIsInvalidated) {
   EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 2U);
   sm.access(tlm::TLM_WRITE_COMMAND, 256, 3);
   EXPECT_EQ(device.access(tlm::TLM_READ_COMMAND, 256), 3U) << "an L1 writes through";
+}
+
+/// Host software, behind a bus of anyone's, on the registers.
+class Host : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_initiator_socket<Host, 32> socket{"socket"};
+  explicit Host(const sc_core::sc_module_name& name) : sc_module(name) {}
+
+  tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, std::uint32_t& value,
+                                  unsigned length = 4) {
+    tlm::tlm_generic_payload p;
+    p.set_command(command);
+    p.set_address(address);
+    p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    p.set_data_length(length);
+    p.set_streaming_width(length);
+    sc_core::sc_time delay;
+    socket->b_transport(p, delay);
+    return p.get_response_status();
+  }
+  std::uint32_t read(std::uint32_t offset) {
+    std::uint32_t value = 0;
+    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, offset, value), tlm::TLM_OK_RESPONSE);
+    return value;
+  }
+  void write(std::uint32_t offset, std::uint32_t value) {
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, offset, value), tlm::TLM_OK_RESPONSE);
+  }
+};
+
+TEST(MemorySubsystem, HostSoftwareInvalidatesL1ByARegister) {
+  MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
+  ByHand sm("sm"), device("device");
+  Host host("host");
+  bind_checked(sm.socket, memory.from_sm(0));
+  bind_checked(device.socket, memory.from_device(0));
+  host.socket.bind(memory.from_host());
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  EXPECT_EQ(host.read(CacheRegisters::kIdentity), CacheRegisters::kIdentityValue);
+  device.access(tlm::TLM_WRITE_COMMAND, 256, 1);
+  EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 1U);
+  device.access(tlm::TLM_WRITE_COMMAND, 256, 2);
+  EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 1U);
+  host.write(CacheRegisters::kInvalidate, CacheRegisters::kL1Global);
+  EXPECT_EQ(sm.access(tlm::TLM_READ_COMMAND, 256), 2U);
+  EXPECT_EQ(host.read(CacheRegisters::kInvalidations), 1U);
+
+  std::uint32_t value = 0;
+  EXPECT_EQ(host.access(tlm::TLM_READ_COMMAND, CacheRegisters::kInvalidate, value),
+            tlm::TLM_COMMAND_ERROR_RESPONSE);
+  EXPECT_EQ(host.access(tlm::TLM_WRITE_COMMAND, CacheRegisters::kIdentity, value),
+            tlm::TLM_COMMAND_ERROR_RESPONSE);
+  EXPECT_EQ(host.access(tlm::TLM_READ_COMMAND, CacheRegisters::kBytes, value),
+            tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(host.access(tlm::TLM_READ_COMMAND, 2, value), tlm::TLM_BURST_ERROR_RESPONSE);
+  EXPECT_EQ(host.access(tlm::TLM_READ_COMMAND, 0, value, 2), tlm::TLM_BURST_ERROR_RESPONSE);
+  EXPECT_EQ(host.access(tlm::TLM_IGNORE_COMMAND, 0, value), tlm::TLM_COMMAND_ERROR_RESPONSE);
 }
 
 TEST(MemorySubsystem, IsBootedLooselyAndMeasuredTimed) {
