@@ -18,7 +18,7 @@ CallReturnStack::Tokens CallReturnStack::tokens(std::uint32_t first, std::uint32
   Tokens out;
   out.first = first;
   out.count = end - first;
-  for (std::uint32_t n = first; n < end; ++n) out.value[n - first] = cache_[n % cache_.size()];
+  for (std::uint32_t n = first; n < end; ++n) out.value[n - first] = cache_[n % entries_];
   return out;
 }
 
@@ -63,7 +63,7 @@ void CallReturnStack::refill(const Tokens& tokens) {
   WARPLINE_EXPECT(!has_top() && tokens.first + tokens.count == depth_, "what was wanted comes");
   low_ = tokens.first;
   clean_ = depth_;
-  for (unsigned n = 0; n < tokens.count; ++n) cache_[(low_ + n) % cache_.size()] = tokens.value[n];
+  for (unsigned n = 0; n < tokens.count; ++n) entry(low_ + n) = tokens.value[n];
 }
 
 }  // namespace warpline

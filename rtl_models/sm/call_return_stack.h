@@ -24,21 +24,21 @@ class CallReturnStack {
   };
 
   /// `entries`: tokens that the cache holds, a multiple of kGroup, at least two groups.
-  explicit CallReturnStack(unsigned entries) : cache_(entries) {}
+  explicit CallReturnStack(unsigned entries) : entries_(entries) {}
 
   /// The stack is empty.
   void clear() { low_ = clean_ = depth_ = 0; }
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   /// No token can be pushed before the oldest group has left.
-  [[nodiscard]] bool full() const { return depth_ - low_ == cache_.size(); }
+  [[nodiscard]] bool full() const { return depth_ - low_ == entries_; }
   /// The newest token is in the cache.
   [[nodiscard]] bool has_top() const { return low_ < depth_; }
   [[nodiscard]] bool is_clean() const { return clean_ == depth_; }
 
   /// Pre: not full().
-  void push(std::uint64_t token) { cache_[depth_++ % cache_.size()] = token; }
+  void push(std::uint64_t token) { entry(depth_++) = token; }
   /// Pre: has_top().
-  [[nodiscard]] std::uint64_t top() const { return cache_[(depth_ - 1) % cache_.size()]; }
+  [[nodiscard]] std::uint64_t top() const { return cache_[(depth_ - 1) % entries_]; }
   /// The newest tokens are gone, so that `depth` are left. Pre: depth <= depth().
   void pop_to(std::uint32_t depth);
   /// SETCRSPTR upward: what lies between is in the backing store. Pre: is_clean(), depth > depth().
@@ -58,7 +58,12 @@ class CallReturnStack {
 
  private:
   [[nodiscard]] Tokens tokens(std::uint32_t first, std::uint32_t end) const;
-  std::vector<std::uint64_t> cache_;  ///< token n at n modulo its size
+  [[nodiscard]] std::uint64_t& entry(std::uint32_t token) {
+    if (cache_.empty()) cache_.resize(entries_);  // most warps call nothing
+    return cache_[token % entries_];
+  }
+  unsigned entries_;
+  std::vector<std::uint64_t> cache_;  ///< token n at n modulo entries_; empty until the first comes
   std::uint32_t low_ = 0, clean_ = 0, depth_ = 0;
 };
 
