@@ -1,7 +1,6 @@
 #include "warpline/programs/ptx/decoder.h"
 
 #include <algorithm>
-#include <array>
 
 #include "warpline/base/contract.h"
 #include "warpline/programs/ptx/legality/judge.h"
@@ -15,13 +14,11 @@ constexpr std::size_t kMostOperations = 4U << 20;
 
 /// Whether the assembler takes `s`; what it has against it goes to `faults`.
 bool is_legal(const ModuleDecl& module, const FunctionDecl& function, const Statement& s, FaultList& faults) {
-  constexpr std::array<std::string_view, 12> kJudged = {
-      "ld",        "ldu",           "st",      "atom",  "red",   "createpolicy", "prefetch",
-      "prefetchu", "applypriority", "discard", "fence", "membar"};
-  if (std::find(kJudged.begin(), kJudged.end(), s.opcode.text) == kJudged.end()) return true;
+  const Names names(module, function, s.scope);
+  if (!touches_memory(s, names)) return true;
   const LanguageOrFault language = language_of(module.version, module.target);
   if (!language.language) return true;  // a fault of the module: there is nothing to judge by
-  const Judgement j = judge(s, Names(module, function, s.scope), *language.language);
+  const Judgement j = judge(s, names, *language.language);
   for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
   return j.faults.empty();
 }

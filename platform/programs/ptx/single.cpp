@@ -13,7 +13,8 @@
 namespace warpline::ptx {
 namespace {
 
-constexpr Language kLatest{90, 100, 'a'};
+/// The target of the preamble with all that its architecture has of its own.
+constexpr std::string_view kLatestTarget = "sm_100a";
 
 /// Gives names that nobody declared registers of the preamble, the same name the same register.
 class Namer {
@@ -81,16 +82,20 @@ Result<SingleInstruction> read_single(std::string text) {
     return faults.take();
   }
   ModuleDecl module = parse_preamble(false);
+  module.target = kLatestTarget;
   FunctionDecl& function = *module.functions[0];
   s->scope = kPreambleScope;
   const Names names(module, function, kPreambleScope);
   if (!s->guard.empty() && names.find(s->guard).kind == Meaning::Kind::nothing) s->guard = "%p3";
   Namer(*s, names).name_all(s->operands);
-  const Judgement judgement = judge(*s, names, kLatest);
-  for (const Remark& r : judgement.faults) faults.add(r.place, r.message, r.hint);
-  if (faults.empty() && find_opcode(s->opcode.text) == nullptr)
-    faults.add(s->opcode.place(), quoted(s->opcode.text) + " is not modelled in this version");
-  if (!faults.empty()) return faults.take();
+  // What has no decoder is judged here, all else as it is decoded.
+  if (find_opcode(s->opcode.text) == nullptr) {
+    const Language latest = language_of(module.version, module.target).language.value_or(Language{});
+    for (const Remark& r : judge(*s, names, latest).faults) faults.add(r.place, r.message, r.hint);
+    if (faults.empty())
+      faults.add(s->opcode.place(), quoted(s->opcode.text) + " is not modelled in this version");
+    return faults.take();
+  }
   function.statements = {*s};
   SingleInstruction out;
   const Program program = Decoder(module, faults).decode(function);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 /// bytes apart, and %r2 the thread's 16 bytes of `tile`.
 std::string kernel(const std::string& body) {
   return R"(.version 8.0
-.target sm_80
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
@@ -72,7 +72,7 @@ TEST(PtxAsyncCopy, MovesItsBytesAndFillsTheRestWithZeros) {
         Row{"cp.async.ca.shared.global [%r2], [%rd3], 4;", 4},
         Row{"cp.async.ca.shared.global [%r2], [%rd3], 16, 5;", 5},
         Row{"mov.u32 %r3, 12; cp.async.cg.shared.global [%r2], [%rd3], 16, %r3;", 12},
-        Row{"cp.async.cg.shared.global [%r2], [99], 16, 0;", 0},
+        Row{"mov.u64 %rd6, 99; cp.async.cg.shared.global [%r2], [%rd6], 16, 0;", 0},
         Row{"cp.async.cg.shared.global.L2::cache_hint [%r2], [%rd3], 16, 0x14F0000000000000;", 16},
         Row{"mov.u64 %rd7, 0x12F0000000000000; "
             "cp.async.ca.shared.global.L2::cache_hint.L2::256B [%r2], [%rd3], 16, 3, %rd7;",
@@ -131,21 +131,22 @@ TEST(PtxAsyncCopy, WhatIsNoCopyIsReported) {
     const char* message;
   };
   for (const Row& row :
-       {Row{"cp.async.cg.shared.global [%r2], [%rd3], 8;", "'cp.async.cg' copies 16 bytes"},
-        Row{"cp.async.ca.shared.global [%r2], [%rd3], 12;", "copies 4, 8 or 16 bytes"},
-        Row{"cp.async.ca.shared.global [%r2], [%rd3], %r1;", "copies 4, 8 or 16 bytes"},
+       {Row{"cp.async.cg.shared.global [%r2], [%rd3], 8;", "'.cg' copies 16 bytes"},
+        Row{"cp.async.ca.shared.global [%r2], [%rd3], 12;", "4, 8 or 16 bytes are copied"},
+        Row{"cp.async.ca.shared.global [%r2], [%rd3], %r1;", "4, 8 or 16 bytes are copied"},
         Row{"cp.async.shared.global [%r2], [%rd3], 16;", "needs '.ca' or '.cg'"},
-        Row{"cp.async.ca.global.global [%r2], [%rd3], 16;", "copies from '.global' to '.shared'"},
-        Row{"cp.async.ca.shared.global.relaxed [%r2], [%rd3], 16;", "'.relaxed' is not supported on 'cp'"},
-        Row{"cp.async.ca.shared.global [%r2], [%rd3];", "takes 3 to 4 operands, not 2"},
+        Row{"cp.async.ca.global.global [%r2], [%rd3], 16;", "takes '.global' in second place only"},
+        Row{"cp.async.ca.shared.global.relaxed [%r2], [%rd3], 16;", "'cp.async' takes no '.relaxed'"},
+        Row{"cp.async.ca.shared.global [%r2], [%rd3];", "takes 3 to 4 operands here, not 2"},
         Row{"cp.async.ca.shared.global [%r2], [%r3], 16;", "a global or generic address has 64 bits"},
-        Row{"cp.async.ca.shared.global [%rd3], tile, 16;", "expected an address in brackets"},
-        Row{"cp.async.bulk.shared::cluster.global [%r2], [%rd3], 16;", "'.bulk' is not modelled"},
+        Row{"cp.async.ca.shared.global [%rd3], tile, 16;", "expected an address, found 'tile'"},
+        Row{"cp.async.bulk.commit_group;", "'.bulk' is not modelled"},
         Row{"cp.async.mbarrier.arrive.b64 [%r2];", "'.mbarrier' is not modelled"},
-        Row{"cp.reduce.async.bulk.global [%rd1], [%r2], 16;", "'.reduce' is not modelled"},
-        Row{"cp.shared.global [%r2], [%rd3], 16;", "'cp' needs '.async'"},
-        Row{"cp.async.wait_group %r1;", "expected the number of groups as a number"},
-        Row{"cp.async.wait_all 0;", "takes 0 operands, not 1"}}) {
+        Row{"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
+            "'.reduce' is not modelled"},
+        Row{"cp.shared.global [%r2], [%rd3], 16;", "PTX has no such form of 'cp'"},
+        Row{"cp.async.wait_group %r1;", "expected an integer literal"},
+        Row{"cp.async.wait_all 0;", "takes 0 operands here, not 1"}}) {
     const auto result = parse(kernel(row.body), "bad.ptx");
     ASSERT_FALSE(result.ok()) << row.body;
     EXPECT_THAT(result.faults()[0].message, HasSubstr(row.message)) << row.body;

@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"red.global.add.v2.f32 [%rd1], {%f1,%f2,%f3};", "expected 2 elements, found 3", 31, ""},
         Case{"red.shared.add.v2.f32 [tile], {%f1,%f2};", "'.v2' does not go with '.shared'", 4, ""},
         Case{"red.global.exch.b32 [%rd1], %r1;", "'red' takes no '.exch'", 11, ""},
-        Case{"bar.sync 16;", "barriers 0 to 15", 10, ""},
+        Case{"bar.sync 16;", "barriers are 0 to 15", 10, ""},
         Case{"shfl.down.b32 %r1, %r2, %r3, %r4;", "without '.sync'", 1, ""},
         Case{"call nobody;", "function 'nobody' is not declared", 6, ""},
         Case{"fence.proxy.tensormap::generic.release.gpu;", "qualifier '.tensormap::generic' is not modelled",

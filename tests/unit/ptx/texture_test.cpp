@@ -89,11 +89,12 @@ TEST(PtxTextures, FourComponentsReachFourRegisters) {
 TEST(PtxTextures, SurfacesCountBytesAndKeepWhatIsWritten) {
   for (const char* body :
        {"shl.b32 %r2, %r2, 2; suld.b.2d.b32.trap %r4, [%rd1, {%r2, %r3}];",
-        "shl.b32 %r2, %r2, 2; suld.b.2d.b32 {%r4}, [%rd1, {%r2, %r3}];",
+        "shl.b32 %r2, %r2, 2; suld.b.2d.b32.trap {%r4}, [%rd1, {%r2, %r3}];",
         "shl.b32 %r1, %r1, 2; suld.b.1d.cg.v4.b8.zero {%rs1, %rs2, %rs3, %rs4}, [%rd2, {%r1}];"
         "cvt.u32.u16 %r4, %rs1; cvt.u32.u16 %r5, %rs4; shl.b32 %r5, %r5, 24; or.b32 %r4, %r4, %r5;",
         "shl.b32 %r1, %r1, 2; sust.b.1d.wt.v2.b16.clamp [%rd2, {%r1}], {%rs1, %rs2};"
-        "sust.b.1d.b32.trap [%rd2, %r1], {%r1}; suld.b.1d.ca.b32 %r4, [%rd2, {%r1}]; shr.u32 %r4, %r4, 2;"
+        "sust.b.1d.b32.trap [%rd2, %r1], {%r1}; suld.b.1d.ca.b32.trap %r4, [%rd2, {%r1}]; shr.u32 %r4, %r4, "
+        "2;"
         "add.u32 %r4, %r4, 1090519040;"}) {
     const auto got = first_words(std::string(body) + "st.global.u32 [%rd3], %r4;", true);
     for (std::uint32_t i = 0; i < 32; ++i) ASSERT_EQ(got[i], 0x4100'0000U + i) << body;
@@ -116,25 +117,27 @@ TEST(PtxTextures, WhatIsNotModelledIsReported) {
        {Row{"tex.3d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r1, %r1, %r1}];", "'.3d' is not modelled"},
         Row{"tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %f1, %f1, %f1}];",
             "'.a2d' is not modelled"},
-        Row{"tex.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];", "'tex' needs '.1d' or '.2d'"},
+        Row{"tex.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];", "'tex' needs a geometry"},
         Row{"tex.2d.f32.f32 %f1, [%rd1, {%f1, %f1}];", "'tex' needs '.v4'"},
-        Row{"tex.2d.v4.f32.u32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r1}];", "type '.u32' is not supported"},
+        Row{"tex.2d.v4.f32.u32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r1}];",
+            "'tex' needs '.s32' in second place"},
         Row{"tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], %f1;",
             "takes 2 operands, not 3"},
         Row{"tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}];",
             "'.base' is not supported on 'tex'"},
-        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];", "expected 2 coordinates, not 1"},
+        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];", "takes 2 coordinates, not 1"},
         Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1];", "expected coordinates"},
         Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, %rd2, {%f1, %f1}];", "samplers are not modelled"},
-        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tile, {%f1, %f1}];", "named by a 64-bit register"},
-        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%r1, {%f1, %f1}];", "named by a 64-bit register"},
-        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3}, [%rd1, {%f1, %f1}];", "moves 4 elements, not 3"},
+        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tile, {%f1, %f1}];", "neither texture nor surface"},
+        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%r1, {%f1, %f1}];", "holds no handle"},
+        Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3}, [%rd1, {%f1, %f1}];", "expected 4 elements, found 3"},
         Row{"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%rd1, %r1}];", "the instruction wants .f32"},
-        Row{"suld.2d.b32 %r1, [%rd1, {%r1, %r1}];", "only unformatted surface accesses"},
+        Row{"suld.2d.b32 %r1, [%rd1, {%r1, %r1}];", "PTX has no such form of 'suld'"},
         Row{"sust.p.2d.v4.b32.trap [%rd1, {%r1, %r1}], {%r1, %r2, %r3, %r4};",
             "only unformatted surface accesses"},
-        Row{"suld.b.2d.v4.b64 {%rd5, %rd6, %rd7, %rd8}, [%rd1, {%r1, %r1}];", "16 bytes at most"},
-        Row{"suld.b.2d.wt.b32 %r1, [%rd1, {%r1, %r1}];", "'.wt' is not supported on 'suld'"},
+        Row{"suld.b.2d.v4.b64 {%rd5, %rd6, %rd7, %rd8}, [%rd1, {%r1, %r1}];",
+            "needs a mode for what lies outside"},
+        Row{"suld.b.2d.wt.b32 %r1, [%rd1, {%r1, %r1}];", "'suld' takes no '.wt'"},
         Row{"ld.global.u32 %r1, [%rd1, {%r1}];", "this instruction takes no coordinates"}}) {
     const auto result = parse(kernel(row.body), "bad.ptx");
     ASSERT_FALSE(result.ok()) << row.body;

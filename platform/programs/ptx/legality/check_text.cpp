@@ -10,14 +10,6 @@ namespace {
 /// Faults shown of one module: a file in which every instruction is wrong is still read to its end.
 constexpr std::size_t kMostShown = 1000;
 
-/// A mov of numbers touches no memory; one of a variable's address does.
-bool moves_numbers(const Statement& s, const Names& names) {
-  if (!s.opcode.is("mov")) return false;
-  for (const Operand& o : s.operands)
-    if (names.find(o.name).kind == Meaning::Kind::variable) return false;
-  return true;
-}
-
 std::vector<std::string> all_opcodes() {
   std::vector<std::string> names = opcode_names();
   names.insert(names.end(), memory_opcodes_judged().begin(), memory_opcodes_judged().end());
@@ -51,7 +43,7 @@ ModuleJudgement check_text(std::string_view text, const std::string& file) {
         continue;
       }
       const Names names(module, *f, s.scope);
-      if (moves_numbers(s, names)) continue;
+      if (!touches_memory(s, names)) continue;
       ++out.instructions;
       if (!out.readable) continue;
       const Judgement j = judge(s, names, judged_by);

@@ -40,8 +40,10 @@ void OperandJudge::image(DataType type) {
     fault(o_, "a " + type_text(m.type) + " register holds no handle", "it has 64 bits");
   if (m.kind != Meaning::Kind::reg && m.kind != Meaning::Kind::nothing)
     fault(o_, quoted(o_.name) + " is neither texture nor surface", "a register of 64 bits holds its handle");
-  if (o_.elements.size() != 1) return fault(o_, "expected coordinates after the object");
-  coordinates(o_.elements[0], type);
+  const bool sampled = a_.second_type != DataType::none && o_.elements.size() == 2;
+  if (o_.elements.size() != 1 && !sampled) return fault(o_, "expected coordinates after the object");
+  if (sampled) value(o_.elements[0], DataType::u64, Width::exact);
+  coordinates(o_.elements.back(), type);
 }
 
 void OperandJudge::coordinates(const Operand& where, DataType type) {

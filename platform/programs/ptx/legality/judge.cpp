@@ -228,6 +228,14 @@ bool is_memory_statement(const Statement& s) {
   return is_judged(s.opcode.text);
 }
 
+bool touches_memory(const Statement& s, const Names& names) {
+  const auto is_variable = [&](const Operand& o) {
+    return names.find(o.name).kind == Meaning::Kind::variable;
+  };
+  if (!is_memory_statement(s)) return false;
+  return !s.opcode.is("mov") || std::any_of(s.operands.begin(), s.operands.end(), is_variable);
+}
+
 const std::vector<std::string>& memory_opcodes_judged() {
   return judged_opcodes();
 }

@@ -32,6 +32,8 @@ struct Judgement {
 
 /// Whether the statement is one that `judge` knows.
 [[nodiscard]] bool is_memory_statement(const Statement& s);
+/// Whether it is one that `judge` knows and that touches memory: a mov of numbers does not.
+[[nodiscard]] bool touches_memory(const Statement& s, const Names& names);
 /// Every instruction name that `judge` knows.
 [[nodiscard]] const std::vector<std::string>& memory_opcodes_judged();
 

@@ -65,7 +65,8 @@ class OperandJudge {
   void any_address_register();
 
   // Textures and surfaces: image_operands.cpp.
-  /// [object, {coordinates}], coordinates of type `coordinates`.
+  /// [object, {coordinates}], a texture also [object, sampler, {coordinates}], coordinates of type
+  /// `coordinates`.
   void image(DataType coordinates);
 
  private:

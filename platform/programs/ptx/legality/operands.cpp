@@ -47,6 +47,7 @@ constexpr OperandName kOperandNames[] = {
     {"shared-pointer", [](OperandJudge& j, const Accessed&) { j.pointer(Space::shared_cluster); }},
     {"any-int", [](OperandJudge& j, const Accessed&) { j.any_address_register(); }},
     {"texture", [](OperandJudge& j, const Accessed& a) { j.image(a.second_type); }},
+    {"level", [](OperandJudge& j, const Accessed& a) { j.scalar(a.second_type, Width::exact, true); }},
     {"surface", [](OperandJudge& j, const Accessed&) { j.image(DataType::s32); }},
     // Values of one type; "=" to be written.
     {"policy", [](OperandJudge& j, const Accessed&) { j.policy(); }},

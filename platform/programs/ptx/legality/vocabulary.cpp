@@ -23,7 +23,7 @@ constexpr SlotWords kSlots[] = {
      ".fractional .range .cvt .to .proxy .mbarrier_init .ld_reduce .st .red .noftz .read .b .p .sync "
      ".aligned "
      ".multicast::cluster .ignore_oob .cp_mask .tile .im2col .noftz .cta_group::1 .cta_group::2 .warp "
-     ".wait .acc::f32 .acc::f16"},
+     ".wait .base .level .acc::f32 .acc::f16"},
     {Slot::semantics, "semantics", "an ordering", ".weak .volatile .relaxed .acquire .release .acq_rel .sc"},
     {Slot::mmio, "mmio", "'.mmio'", ".mmio"},
     {Slot::scope, "scope", "a scope such as '.gpu'", ".cta .cluster .gpu .sys"},
