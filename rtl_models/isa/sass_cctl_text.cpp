@@ -1,10 +1,6 @@
 #include "warpline/isa/sass_cctl_text.h"
 
-#include <array>
-#include <charconv>
-#include <limits>
-#include <optional>
-#include <vector>
+#include "warpline/isa/sass_cctl_parser.h"
 
 namespace warpline {
 namespace {
@@ -23,83 +19,18 @@ std::optional<T> among(const T (&all)[kCount], std::string_view name) {
   return std::nullopt;
 }
 
-bool is_word(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}  // namespace
+
+Result<Cctl> CctlParser::parse() {
+  if (predicate() && mnemonic() && address() && controls() && end()) {
+    const std::optional<CctlFault> broken = judge(c_);
+    if (!broken) return c_;
+    fail(place_of(*broken), rule_of(*broken), hint_for(*broken));
+  }
+  return *fault_;
 }
 
-/// A stretch of the text.
-struct Span {
-  std::size_t at = 0;
-  std::size_t length = 1;
-};
-
-class Parser {
- public:
-  Parser(std::string_view text, const TextPlace& place) : text_(text), place_(place) {}
-
-  Result<Cctl> parse() {
-    if (predicate() && mnemonic() && address() && controls() && end()) {
-      const std::optional<CctlFault> broken = judge(c_);
-      if (!broken) return c_;
-      fail(place_of(*broken), rule_of(*broken), hint_for(*broken));
-    }
-    return *fault_;
-  }
-
- private:
-  bool fail(Span where, std::string message, std::string hint = {}) {
-    Diagnostic d;
-    d.file = place_.file;
-    d.line = place_.line;
-    d.column = place_.column + static_cast<unsigned>(where.at);
-    d.length = static_cast<unsigned>(where.length);
-    d.source = place_.source.empty() ? std::string(text_) : place_.source;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    fault_ = std::move(d);
-    return false;
-  }
-  void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-  bool take(char c) {
-    skip();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  /// Letters, digits and underscores from here on; may be empty.
-  std::string_view word() {
-    const std::size_t from = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    return text_.substr(from, at_ - from);
-  }
-  Span here() const { return {at_, 1}; }
-  Span since(std::size_t from) const { return {from, at_ > from ? at_ - from : 1}; }
-
-  bool predicate();
-  bool mnemonic();
-  bool modifier(std::string_view name, Span where);
-  bool address();
-  bool address_register();
-  bool offset(bool after_register);
-  bool number(std::uint64_t& value, const char* what);
-  bool controls();
-  bool control(bool& seen, unsigned& rank);
-  bool end();
-  Span place_of(CctlFault fault) const;
-  std::string hint_for(CctlFault fault) const;
-
-  std::string_view text_;
-  const TextPlace& place_;
-  std::size_t at_ = 0;
-  Cctl c_;
-  bool has_cache_ = false, has_operation_ = false, has_address_ = false, has_wait_ = false;
-  Span opcode_, extended_, cache_, operation_, register_, immediate_, required_, scoreboard_, wait_;
-  std::optional<Diagnostic> fault_;
-};
-
-bool Parser::predicate() {
+bool CctlParser::predicate() {
   if (!take('@')) return true;
   c_.unless = take('!');
   skip();
@@ -113,7 +44,7 @@ bool Parser::predicate() {
   return fail(since(from), "\"" + std::string(name) + "\" is no predicate", "P0 to P6, or PT");
 }
 
-bool Parser::mnemonic() {
+bool CctlParser::mnemonic() {
   skip();
   opcode_.at = at_;
   const std::string_view name = word();
@@ -135,7 +66,7 @@ bool Parser::mnemonic() {
 }
 
 /// One modifier, in the order of the grammar: `.E`, the cache, the operation.
-bool Parser::modifier(std::string_view name, Span where) {
+bool CctlParser::modifier(std::string_view name, TextSpan where) {
   if (has_operation_) return fail(where, "the operation comes last", "CCTL{.E}{.cache}.cop");
   if (name == "E") {
     if (c_.extended || has_cache_) return fail(where, ".E comes first, and once", "CCTL{.E}{.cache}.cop");
@@ -165,138 +96,14 @@ bool Parser::modifier(std::string_view name, Span where) {
                            : "did you mean \"." + near + "\"?");
 }
 
-bool Parser::number(std::uint64_t& value, const char* what) {
-  skip();
-  const std::size_t from = at_;
-  const std::string_view digits = word();
-  const bool hex = digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-  const char* const first = digits.data() + (hex ? 2 : 0);
-  const char* const last = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-  if (error == std::errc{} && stop == last) return true;
-  if (error == std::errc::result_out_of_range) {
-    value = std::numeric_limits<std::uint64_t>::max();
-    return true;
-  }
-  return fail(since(from), std::string(what) + " is wanted here", "decimal, or hexadecimal after 0x");
-}
-
-bool Parser::address_register() {
-  const std::size_t from = at_;
-  const std::string_view name = word();
-  register_ = since(from);
-  if (name == "RZ") return true;
-  unsigned n = 0;
-  const auto [stop, error] = std::from_chars(name.data() + 1, name.data() + name.size(), n);
-  if (error != std::errc{} || stop != name.data() + name.size() || n > Cctl::kNoRegister)
-    return fail(register_, "\"" + std::string(name) + "\" is no register", "R0 to R254, or RZ");
-  c_.address_register = static_cast<std::uint8_t>(n);
-  return true;
-}
-
-/// What stands before the closing bracket: `+ imm`, `- imm`, `+ -imm` after a register, else `imm`.
-bool Parser::offset(bool after_register) {
-  skip();
-  const std::size_t from = at_;
-  bool negative = false;
-  if (after_register) {
-    if (take('-')) {
-      negative = true;
-    } else if (!take('+')) {
-      return true;
-    } else {
-      negative = take('-');
-    }
-  } else if (take('-')) {
-    return fail(since(from), "an absolute address is unsigned");
-  }
-  std::uint64_t value = 0;
-  if (!number(value, after_register ? "an offset" : "a register or an address")) return false;
-  immediate_ = since(from);
-  const unsigned bits = c_.local ? Cctl::kLocalImmediateBits : 32;
-  const std::uint64_t most =
-      after_register ? (std::uint64_t{1} << (bits - 1)) - (negative ? 0 : 1) : (std::uint64_t{1} << bits) - 1;
-  if (value > most)
-    return fail(immediate_,
-                std::string(after_register ? "the offset" : "the address") + " does not fit its " +
-                    std::to_string(bits) + (after_register ? " signed bits" : " bits"),
-                c_.local ? "CCTLL has 24 bits for it" : "");
-  const auto field = static_cast<std::uint32_t>(negative ? 0 - value : value);
-  c_.immediate = c_.local ? field & ((1U << Cctl::kLocalImmediateBits) - 1) : field;
-  return true;
-}
-
-bool Parser::address() {
-  const std::size_t from = at_;
-  if (!take('[')) {
-    if (c_.acts_on_all()) return true;
-    return fail({opcode_.at, from - opcode_.at}, "an address is missing", "[Ra + immediate] or [immediate]");
-  }
-  skip();
-  const bool has_register = at_ < text_.size() && text_[at_] == 'R';
-  if (has_register && !address_register()) return false;
-  if (!offset(has_register)) return false;
-  if (!take(']')) return fail(here(), "\"]\" is wanted here");
-  has_address_ = true;
-  return true;
-}
-
-/// `&req=0xNN &rd=N ?WAITn`, each once at most, in this order. `rank`: of the last one seen.
-bool Parser::control(bool& seen, unsigned& rank) {
-  skip();
-  const std::size_t from = at_;
-  seen = at_ < text_.size() && (text_[at_] == '&' || text_[at_] == '?');
-  if (!seen) return true;
-  const bool schedule = text_[at_++] == '?';
-  const std::string_view name = word();
-  unsigned mine = 0;
-  if (schedule) {
-    unsigned cycles = 0;
-    const char* const last = name.data() + name.size();
-    const bool known = name.substr(0, 4) == "WAIT";
-    const auto [stop, error] = std::from_chars(known ? name.data() + 4 : last, last, cycles);
-    wait_ = since(from);
-    if (error != std::errc{} || stop != last || cycles == 0 || cycles > Cctl::kLongestWait)
-      return fail(wait_, "\"" + std::string(text_.substr(from, at_ - from)) + "\" is no schedule",
-                  rule_of(CctlFault::no_wait));
-    c_.wait = static_cast<std::uint8_t>(cycles);
-    has_wait_ = true;
-    mine = 3;
-  } else if (name == "req" || name == "rd") {
-    if (!take('=')) return fail(here(), "\"=\" is wanted here", "&req=0x01, &rd=0");
-    std::uint64_t value = 0;
-    if (!number(value, "a number")) return false;
-    const bool request = name == "req";
-    (request ? required_ : scoreboard_) = since(from);
-    if (value >= (request ? 1U << Cctl::kScoreboards : Cctl::kScoreboards))
-      return fail(since(from), rule_of(CctlFault::no_scoreboard),
-                  request ? "&req has a bit for each, up to 0x3f" : "&rd=0 to &rd=5");
-    (request ? c_.required : c_.read_scoreboard) = static_cast<std::uint8_t>(value);
-    mine = request ? 1 : 2;
-  } else {
-    return fail(since(from), "\"&" + std::string(name) + "\" is no scoreboard operand", "&req=0xNN or &rd=N");
-  }
-  if (mine <= rank) return fail(since(from), "&req, &rd and ?WAIT come in this order, each once");
-  rank = mine;
-  return true;
-}
-
-bool Parser::controls() {
-  unsigned rank = 0;
-  for (bool seen = true; seen;)
-    if (!control(seen, rank)) return false;
-  if (!has_wait_ && c_.wants_dispatch_wait()) c_.wait = Cctl::kDispatchWait;
-  return true;
-}
-
-bool Parser::end() {
+bool CctlParser::end() {
   take(';');
   skip();
   if (at_ == text_.size()) return true;
   return fail({at_, text_.size() - at_}, "nothing more can stand here");
 }
 
-Span Parser::place_of(CctlFault fault) const {
+TextSpan CctlParser::place_of(CctlFault fault) const {
   switch (fault) {
     case CctlFault::operation_elsewhere: return operation_;
     case CctlFault::cache_of_local:
@@ -315,7 +122,7 @@ Span Parser::place_of(CctlFault fault) const {
   return opcode_;
 }
 
-std::string Parser::hint_for(CctlFault fault) const {
+std::string CctlParser::hint_for(CctlFault fault) const {
   if (fault == CctlFault::dispatch_wait) return "without a schedule it gets ?WAIT5";
   if (fault != CctlFault::operation_elsewhere) return {};
   std::string all;
@@ -328,10 +135,8 @@ std::string Parser::hint_for(CctlFault fault) const {
          (c_.local && c_.cache == CctlCache::data ? "" : std::string(".") + name_of(c_.cache)) + " has" + all;
 }
 
-}  // namespace
-
 Result<Cctl> parse_cctl(std::string_view text, const TextPlace& place) {
-  return Parser(text, place).parse();
+  return CctlParser(text, place).parse();
 }
 
 }  // namespace warpline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace warpline {
+
+/// Counters of a load/store unit.
+struct LsuCounters {
+  std::uint64_t instructions = 0, global_requests = 0, global_sectors = 0, local_requests = 0,
+                local_sectors = 0;
+  std::uint64_t image_requests = 0, image_sectors = 0;
+  std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
+  std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
+  std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
+  std::uint64_t controls = 0, dropped_controls = 0, mmio_transactions = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("instructions", instructions, "instructions", "memory instructions with at least one active lane");
+    f("global_requests", global_requests, "lines",
+      "128-byte lines, summed over warp instructions on global addresses");
+    f("global_sectors", global_sectors, "sectors", "32-byte sectors, likewise");
+    f("local_requests", local_requests, "lines", "128-byte lines of local memory");
+    f("local_sectors", local_sectors, "sectors", "32-byte sectors of local memory");
+    f("image_requests", image_requests, "lines", "128-byte lines of textures and surfaces");
+    f("image_sectors", image_sectors, "sectors", "32-byte sectors of textures and surfaces");
+    f("constant_requests", constant_requests, "lines", "lines of constant memory and parameters");
+    f("shared_accesses", shared_accesses, "instructions", "shared-memory instructions");
+    f("shared_passes", shared_passes, "cycles", "bank cycles they took; more than accesses: conflicts");
+    f("atomics", atomics, "instructions", "atom and red instructions");
+    f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
+    f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
+    f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
+    f("controls", controls, "lines", "prefetches, priorities, discards and CCTL of lines sent to L1");
+    f("dropped_controls", dropped_controls, "lanes",
+      "prefetches, priorities and CCTL of addresses not mapped");
+    f("mmio_transactions", mmio_transactions, "requests", "of .mmio accesses: one a lane");
+    f("fences", fences, "requests", "drains and invalidations sent to the caches");
+    f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
+    f("malformed_policies", malformed_policies, "lines",
+      "accessed with a cache policy that no instruction makes: treated as evict_normal");
+  }
+};
+
+}  // namespace warpline
