@@ -10,10 +10,10 @@ bool streams(const MemOp& op) {
 }
 
 std::string last_text(const CacheGeometry& g) {
-  const unsigned lines = g.ways * g.evict_last_percent / 100;
-  if (lines == 0) return "evict_last, for which this GPU sets nothing aside: as evict_normal";
-  return fmt::format("evict_last: replaced when no other is left; at most {} of the {} lines of a set", lines,
-                     g.ways);
+  if (g.last_lines() == 0) return "evict_last, for which this GPU sets nothing aside: as evict_normal";
+  return fmt::format("evict_last: replaced when no other is left; at most {} of the {} lines{}",
+                     g.last_lines(), g.sets * g.ways,
+                     g.ways_for_last() == g.ways ? "" : ", and all but one of a set");
 }
 
 const char* const kFirst = "evict_first: the next one to go";

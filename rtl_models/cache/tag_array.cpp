@@ -19,7 +19,8 @@ TagArray::TagArray(const CacheGeometry& geometry)
       tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
       states_(tags_.size()),
       written_(tags_.size()),
-      last_ways_(geometry.ways * geometry.evict_last_percent / 100) {}
+      most_last_lines_(geometry.last_lines()),
+      most_last_ways_(geometry.ways_for_last()) {}
 
 std::uint32_t TagArray::victim(std::uint64_t set_key) const {
   const std::uint32_t base = set_of(set_key) * ways_;
@@ -41,19 +42,26 @@ std::uint32_t TagArray::victim(std::uint64_t set_key) const {
 }
 
 LineState& TagArray::install(std::uint32_t index, std::uint64_t number, EvictionClass eviction) {
+  // Seldom: most lines come and go as others.
+  if (const bool last = eviction == EvictionClass::last; last != is_last(index))
+    last_lines_ += last ? 1 : static_cast<std::uint32_t>(-1);
   tags_[index] = number;
-  LineState& state = states_[index];
-  state = LineState{};
-  state.eviction = static_cast<std::uint64_t>(eviction) & 3U;
-  touch(index);
-  return state;
+  LineState fresh{};
+  fresh.used = ++clock_ & kClockMask;
+  fresh.eviction = static_cast<std::uint64_t>(eviction) & 3U;
+  return states_[index] = fresh;
 }
 
 void TagArray::give_class(std::uint32_t index, EvictionPriority priority) {
   LineState& state = states_[index];
   EvictionClass wanted = class_of(priority);
   if (!names_class(priority) || state.eviction == static_cast<std::uint64_t>(wanted)) return;
-  if (wanted == EvictionClass::last) wanted = admit_last(index / ways_ * ways_);
+  if (wanted == EvictionClass::last) {
+    wanted = admit_last(index / ways_ * ways_);
+    last_lines_ += wanted == EvictionClass::last;
+  } else {
+    last_lines_ -= is_last(index);
+  }
   state.eviction = static_cast<std::uint64_t>(wanted) & 3U;
 }
 
@@ -63,15 +71,40 @@ void TagArray::use_as(std::uint32_t index, EvictionPriority priority) {
   touch(index);
 }
 
+void TagArray::demote(std::uint32_t index) {
+  states_[index].eviction = static_cast<std::uint64_t>(EvictionClass::normal) & 3U;
+  --last_lines_;
+}
+
+bool TagArray::sweep_one() {
+  const std::uint32_t at = hand_;
+  const bool takes = is_last(at) && is_old(at);
+  if (takes) demote(at);
+  if (++hand_ == lines()) {
+    hand_ = 0;
+    old_before_ = round_began_;
+    round_began_ = clock_ + 1;
+  }
+  return takes;
+}
+
 EvictionClass TagArray::admit_last(std::uint32_t base) {
-  if (last_ways_ == 0) return EvictionClass::normal;
+  if (most_last_lines_ == 0) return EvictionClass::normal;
   std::uint32_t held = 0, oldest = kAbsent;
   for (std::uint32_t i = base; i < base + ways_; ++i) {
-    if (tags_[i] == kNoTag || states_[i].eviction != static_cast<std::uint64_t>(EvictionClass::last))
-      continue;
+    if (!is_last(i)) continue;
     if (held++ == 0 || states_[i].used < states_[oldest].used) oldest = i;
   }
-  if (held >= last_ways_) states_[oldest].eviction = static_cast<std::uint64_t>(EvictionClass::normal) & 3U;
+  if (held == most_last_ways_) {
+    if (!is_old(oldest)) {
+      sweep_one();  // so that no old line keeps its class for ever
+      return EvictionClass::normal;
+    }
+    demote(oldest);
+  }
+  // Ends: in its third round the hand takes the first such line, for none has been used meanwhile. A use buys
+  // a line two steps of the hand at most, and the other lines of a round are few for each that is evict_last.
+  while (last_lines_ >= most_last_lines_) sweep_one();
   return EvictionClass::last;
 }
 

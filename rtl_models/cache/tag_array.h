@@ -13,13 +13,21 @@
 namespace warpline {
 
 /// What the key `evict_last_percent` of every cache means.
-inline constexpr const char* kEvictLastMeaning = "share of a set's lines that evict_last may hold, percent";
+inline constexpr const char* kEvictLastMeaning = "share of its lines that evict_last may hold, percent";
 
 /// Shape of a sectored, set-associative cache of 128-byte lines. Any number of sets works.
 struct CacheGeometry {
   unsigned sets = 64;
   unsigned ways = 4;
-  unsigned evict_last_percent = 75;  ///< of the lines of a set, at most, that evict_last may hold
+  unsigned evict_last_percent = 75;  ///< of all lines, at most, that evict_last may hold
+  /// Lines that evict_last may hold at once, of all and of one set. Below 100 percent, a set keeps a line for
+  /// others: what streams past would else cost a line that is to stay.
+  [[nodiscard]] std::uint32_t last_lines() const {
+    return ways_for_last() == 0
+               ? 0
+               : static_cast<std::uint32_t>(std::uint64_t{sets} * ways * evict_last_percent / 100);
+  }
+  [[nodiscard]] unsigned ways_for_last() const { return evict_last_percent == 100 ? ways : ways - 1; }
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
@@ -47,8 +55,14 @@ struct LineState {
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each
 /// eviction class. Holds no data and knows no time; a line is named by an index that data arrays
-/// share. Victim order: invalid, first, normal, last; least recently used within a class. A set
-/// holds a limited number of evict_last lines: one too many makes the least recently used of them normal.
+/// share. Victim order: invalid, first, normal, last; least recently used within a class.
+///
+/// The array holds a limited number of evict_last lines. Where that many are there, one more makes an old one
+/// normal: a hand goes round the array and takes the first that nobody has used since the start of its round
+/// before this one. So the lines of a program that is over give way, and those of a hot set that is too large
+/// drive each other out, as on hardware, where untouched lines lose their persistence in the end (CUDA C++
+/// Programming Guide, "Reset L2 Access to Normal"). Where a set has no room for one more, though the array
+/// may have, its oldest goes if it is that old; else the new one is normal: those that are there stay.
 class TagArray {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
@@ -84,7 +98,7 @@ class TagArray {
   /// A present line takes the class that the priority names, if any; its age stays.
   void give_class(std::uint32_t index, EvictionPriority priority);
   /// The class of a line that is to be installed with this priority. For evict_last, makes room among
-  /// the set's lines of that class: to be called before victim().
+  /// the lines of that class: to be called before victim().
   EvictionClass admit(std::uint64_t set_key, EvictionPriority priority) {
     const EvictionClass wanted = class_of(priority);
     return wanted == EvictionClass::last ? admit_last(set_of(set_key) * ways_) : wanted;
@@ -95,6 +109,7 @@ class TagArray {
   LineState& install(std::uint32_t index, std::uint64_t number, EvictionClass eviction);
   /// Marks the line at `index` invalid.
   void drop(std::uint32_t index) {
+    last_lines_ -= is_last(index);
     tags_[index] = kNoTag;
     states_[index] = LineState{};
   }
@@ -119,6 +134,14 @@ class TagArray {
  private:
   void use_as(std::uint32_t index, EvictionPriority priority);
   EvictionClass admit_last(std::uint32_t base);
+  [[nodiscard]] bool is_last(std::uint32_t index) const {
+    return states_[index].eviction == static_cast<std::uint64_t>(EvictionClass::last);
+  }
+  [[nodiscard]] bool is_old(std::uint32_t index) const { return states_[index].used < old_before_; }
+  /// Makes a line that is evict_last normal.
+  void demote(std::uint32_t index);
+  /// Looks at the next line, and makes it normal if it is evict_last and old; whether it did.
+  bool sweep_one();
   static constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 48U) - 1;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const {
@@ -135,7 +158,12 @@ class TagArray {
   std::vector<LineState> states_;
   std::vector<Written> written_;  ///< touched for lines with dirty bytes only
   std::uint64_t clock_ = 0;
-  std::uint32_t last_ways_;  ///< lines of a set that evict_last may hold
+  std::uint32_t most_last_lines_;  ///< of all lines
+  std::uint32_t most_last_ways_;   ///< of one set
+  std::uint32_t last_lines_ = 0;   ///< lines that are evict_last
+  std::uint32_t hand_ = 0;         ///< the line that is looked at next
+  std::uint64_t round_began_ = 0;  ///< clock_ at the start of the hand's round
+  std::uint64_t old_before_ = 0;   ///< and of the round before
 };
 
 }  // namespace warpline

@@ -157,7 +157,7 @@ TEST(Explanation, FollowsThePreset) {
   MemOp last = weak_load();
   last.l1_eviction = L1Eviction::last;
   gpu.l1_lg.geometry = {96, 16, 75};
-  EXPECT_NE(l1(last).find("at most 12 of the 16 lines"), std::string::npos);
+  EXPECT_NE(l1(last).find("at most 1152 of the 1536 lines, and all but one of a set"), std::string::npos);
   EXPECT_NE(l1(last).find("192 KiB, 96 sets of 16 lines"), std::string::npos);
   gpu.l1_lg.geometry.evict_last_percent = 0;
   EXPECT_NE(l1(last).find("sets nothing aside"), std::string::npos);

@@ -67,11 +67,13 @@ void fuzz(std::uint64_t seed) {
   bench.settle(&random);
   EXPECT_EQ(bench.unanswered(), 0U);
   EXPECT_EQ(bench.core.misses().in_use(), 0U);
-  // What is dirty goes back: system memory on request, video memory by eviction.
+  // What is dirty goes back: system memory on request, video memory by eviction, once all lines are of one
+  // class.
   bench.core.maintain_sysmem(true, bench);
-  for (unsigned line = 0; line < parameters.geometry.sets * parameters.geometry.ways; ++line) {
-    Request& r = bench.read(CoreBench::kLines + line, false, kAllSectors);
-    r.l2_priority = EvictionPriority::last;
+  for (unsigned line = 0; line < CoreBench::kLines + parameters.geometry.sets * parameters.geometry.ways;
+       ++line) {
+    Request& r = bench.read(line, false, kAllSectors);
+    r.l2_priority = EvictionPriority::normal;
     bench.issue(r);
     bench.settle();
   }
