@@ -7,6 +7,7 @@
 
 #include "warpline/base/types.h"
 #include "warpline/isa/mem_op.h"
+#include "warpline/sm/dependence_counters.h"
 
 namespace warpline {
 
@@ -35,6 +36,10 @@ struct Instruction {
   std::uint8_t latency = 4;            ///< of what computes or calls, SM cycles, at least 1
   std::uint8_t source_count = 0;       ///< the first registers of `registers`
   std::uint8_t destination_count = 0;  ///< those that follow them
+  std::uint8_t wait = 1;               ///< cycles before the warp issues again, at least 1 (SASS `?WAIT`)
+  std::uint8_t required = 0;           ///< dependence counters that must be free, a bit each (SASS `&req`)
+  std::uint8_t read_counter = DependenceCounters::kNone;   ///< held until its operands are read (`&rd`)
+  std::uint8_t write_counter = DependenceCounters::kNone;  ///< of loads: held until the data is there (`&wr`)
   std::array<std::uint16_t, kMaxRegisters> registers{};
   MemOp mem;                      ///< of `memory` and `fence`
   std::uint32_t pc = 0;           ///< for fault records and explanations

@@ -13,6 +13,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       warps_(parameters.warp_slots),
       copies_(parameters.warp_slots),
       stacks_(parameters.warp_slots, CallReturnStack(parameters.stack_entries)),
+      dependences_(parameters.warp_slots),
       partition_(parameters.partitions, 0),
       turn_(parameters.partitions, 0) {
   for (unsigned s = 0; s < parameters.warp_slots; ++s)
@@ -64,6 +65,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
     scoreboard_.clear(slot);
     stacks_[slot].clear();
+    dependences_[slot].clear();
     warps_[slot] = Warp{};
     warps_[slot].active = true;
     warps_[slot].cta = index;
@@ -111,7 +113,8 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
       if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
     }
   }
-  const Cycle at = scoreboard_.ready(slot, i);
+  Cycle at = scoreboard_.ready(slot, i);
+  if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
   return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));
 }
 
@@ -140,7 +143,7 @@ void Sm::issue_all(Cycle now) {
     turn_[p] = (slot + 1) % 64;
     ready_.issued(slot);
     warps_[slot].scheduled = kNever;
-    warps_[slot].issue_edge = edge_ + 1;
+    warps_[slot].issue_edge = edge_ + warps_[slot].next->wait;
     issue(now, slot);
     note_exits(slot);
     evaluate(slot);
@@ -150,6 +153,8 @@ void Sm::issue_all(Cycle now) {
 void Sm::issue(Cycle now, unsigned slot) {
   Warp& w = warps_[slot];
   const Instruction& i = *w.next;
+  if (i.read_counter != DependenceCounters::kNone)
+    dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
   if (i.kind == InstructionKind::memory) {
     issue_memory(now, slot, i);
     return;
@@ -230,6 +235,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   ++in_flight(w, i.mem.kind);
   if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();
   scoreboard_.set(slot, i, kNever);
+  if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
   if (i.mem.acquires()) w.hold = Hold::acquire;
 }
 

@@ -150,9 +150,10 @@ class Sm final : public Component {
   Scoreboard scoreboard_;
   ReadyWarps ready_;
   std::vector<Warp> warps_;
-  std::vector<CopyGroups> copies_;       ///< of each warp slot
-  std::vector<CallReturnStack> stacks_;  ///< of each warp slot
-  std::uint64_t flushing_ = 0;           ///< warps that write their stacks back
+  std::vector<CopyGroups> copies_;               ///< of each warp slot
+  std::vector<CallReturnStack> stacks_;          ///< of each warp slot
+  std::vector<DependenceCounters> dependences_;  ///< of each warp slot
+  std::uint64_t flushing_ = 0;                   ///< warps that write their stacks back
   std::uint32_t local_window_ = 0;       ///< local memory of a thread, the call-return stack's included
   std::uint32_t program_local_ = 0;      ///< of it, what the program may access
   std::uint32_t stack_base_ = kNoStack;  ///< where the stack's part of it begins

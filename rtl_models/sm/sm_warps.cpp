@@ -67,6 +67,8 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   Warp& w = warps_[event.slot];
   const bool killed = e.killed;
   --in_flight(w, i.mem.kind);
+  if (i.write_counter != DependenceCounters::kNone)
+    dependences_[event.slot].release(i.write_counter, event.ready);
   if (i.mem.kind == MemKind::async_copy) {
     copies_[event.slot].finish(e.copy_group);
     // What the copy wrote can be read then.
