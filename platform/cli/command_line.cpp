@@ -78,10 +78,11 @@ class CommandLine {
 
  private:
   void add_run() {
-    run_ = app_.add_subcommand("run", "Runs kernels: launch files, trace lists and kernel traces");
-    run_->add_option("INPUT", request_.inputs,
-                     "launch file (.toml), trace list (.g) or kernel trace (.traceg, .xz, .gz); "
-                     "several run one after the other on the same GPU, as dependent grids")
+    run_ = app_.add_subcommand("run", "Runs kernels: launch files, programs, trace lists and kernel traces");
+    run_->add_option(
+            "INPUT", request_.inputs,
+            "launch file (.toml), SASS-style program (.wls), trace list (.g) or kernel trace (.traceg, .xz, "
+            ".gz); several run one after the other on the same GPU, as dependent grids")
         ->required();
     run_->add_option("--gpu", request_.gpu, "preset or TOML file")->capture_default_str();
     run_->add_option("--set", request_.sets, "key.path=value changes the GPU; may be repeated")

@@ -164,6 +164,7 @@ class Run {
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
+    if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     int status = judge(end, platform);
     if (!request_.stats.empty()) {
       const std::string failure = write_file_atomically(request_.stats, to_json(statistics_));

@@ -89,6 +89,13 @@ std::string_view Value::kind_name() const {
   return "a date or time";
 }
 
+Document Document::unparsed(std::string file, std::string_view text) {
+  Document d;
+  d.file_ = std::move(file);
+  d.lines_ = split_lines(text);
+  return d;
+}
+
 Result<Document> Document::parse(std::string file, std::string_view text) {
   Document document;
   document.file_ = std::move(file);

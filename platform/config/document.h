@@ -49,6 +49,9 @@ class Document {
   /// Parses `text`; `file` names it in diagnostics.
   [[nodiscard]] static Result<Document> parse(std::string file, std::string_view text);
 
+  /// A text that is no TOML, only to point into it: its root is an empty table.
+  [[nodiscard]] static Document unparsed(std::string file, std::string_view text);
+
   [[nodiscard]] const Value& root() const { return root_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// A line of the text, 1-based; empty beyond its end.

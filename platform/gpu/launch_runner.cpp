@@ -6,6 +6,7 @@
 #include "warpline/base/contract.h"
 #include "warpline/config/files.h"
 #include "warpline/gpu/initial_arrays.h"
+#include "warpline/gpu/inspection_report.h"
 #include "warpline/gpu/module_memory.h"
 #include "warpline/gpu/result_check.h"
 #include "warpline/programs/generators/generator.h"
@@ -245,6 +246,13 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
     if (s.expect)
       compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
               state.variables[s.module].at(s.variable->name), *s.expect);
+  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
+    const InspectionReport report = inspect(*loaded.modules[m], state.variables[m], platform_);
+    end.shown += report.text;
+    end.checks += report.checks;
+    end.failed_checks += report.failures.size();
+    end.failures.insert(end.failures.end(), report.failures.begin(), report.failures.end());
+  }
 }
 
 }  // namespace warpline

@@ -23,6 +23,7 @@ struct RunEnd {
   std::size_t checks = 0;             ///< buffers and symbols compared
   std::size_t failed_checks = 0;      ///< of those, not as expected
   std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
+  std::string shown;                  ///< what programs asked to be shown, line by line
   std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
   std::size_t fast_forwarded = 0;     ///< grids that ran before the measurement started
   Cycle measured_from = 0;            ///< cycle in which it started

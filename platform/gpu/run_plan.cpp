@@ -4,6 +4,7 @@
 
 #include "warpline/config/element.h"
 #include "warpline/config/launch_contents.h"
+#include "warpline/gpu/program_file.h"
 #include "warpline/programs/generators/generator.h"
 #include "warpline/programs/sass_trace/trace.h"
 
@@ -39,10 +40,12 @@ class Planner {
       } else if (sass::is_trace_path(input)) {
         trace(input, input);
       } else if (ends_with(input, ".wls")) {
-        fault(input, ".wls programs are not built yet");
+        program(input);
       } else {
         fault(input, "is no kind of input that is known",
-              "a launch file (.toml), a trace list (.g) or a kernel trace (.traceg, .traceg.xz, .traceg.gz)");
+              "a launch file (.toml), a program (.wls), a trace list (.g) or a kernel trace (.traceg, "
+              ".traceg.xz, "
+              ".traceg.gz)");
       }
     }
     check_mix();
@@ -97,13 +100,27 @@ class Planner {
     ++launch_files_;
     bool parsed_all = true;
     for (const ModuleText& m : l.file.modules) {
-      auto parsed = ptx::parse(m.text, m.path);
+      auto parsed = parse_module(m.text, m.path);
       if (!parsed.ok()) {
         add(parsed.faults());
         parsed_all = false;
       }
       l.modules.push_back(parsed.ok() ? std::move(parsed.value()) : nullptr);
     }
+    add_file(input, std::move(l), parsed_all);
+  }
+
+  void program(const std::string& input) {
+    auto loaded = load_program(input);
+    ++launch_files_;
+    if (!loaded.ok()) return add(loaded.faults());
+    add_file(input, std::move(loaded.value()), true);
+  }
+
+  void add_file(const std::string& input, LoadedFile l, bool parsed_all) {
+    for (const auto& module : l.modules)
+      if (tags_only_ && module != nullptr && module->needs_data())
+        fault(input, "a .wls program runs with data only: leave --tags-only out");
     for (std::size_t n = 0; n < l.file.launches.size(); ++n) {
       check_launch(l, l.file.launches[n]);
       Step step;

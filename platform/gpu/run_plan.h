@@ -47,8 +47,8 @@ struct RunPlan {
   std::vector<std::string> warnings;
 };
 
-/// Reads launch files (.toml), trace lists (.g) and kernel traces. Every fault of every input at once.
-/// Programs with data and programs without do not mix, unless `tags_only` gives up all data.
+/// Reads launch files (.toml), programs (.wls), trace lists (.g) and kernel traces. Every fault of every
+/// input at once. Programs with data and programs without do not mix, unless `tags_only` gives up all data.
 [[nodiscard]] Result<RunPlan> plan_run(const std::vector<std::string>& inputs, bool tags_only);
 
 /// The parameter block of a launch, laid out as the entry's signature says (PTX ISA, ".param state space":

@@ -1,5 +1,5 @@
-// Damaged launch files, PTX, presets and traces through the whole command: it runs them or says what is wrong
-// with them, and never crashes, hangs or complains about something else.
+// Damaged launch files, PTX, programs, presets and traces through the whole command: it runs them or says
+// what is wrong with them, and never crashes, hangs or complains about something else.
 //
 // WARPLINE_FUZZ_MUTANTS sets how many mutants there are of each kind of file (10000 before a release). A
 // failure names its seed; the damaged file is in the message.
@@ -80,6 +80,27 @@ insts = 2
 #END_TB
 )";
 
+const char* const kProgram = R"(.entry k
+.grid 2
+.block 64
+.local 32
+.global data 512 = 1, 2
+.constant table 16 = 3, 4, 5, 6
+.show R6
+.expect data[0] = 9
+  S2R R0, SR_CTAID.X; S2R R1, SR_NTID.X; S2R R2, SR_TID.X; IMAD R0, R0, R1, R2;
+  MOV R4, data.lo; MOV R5, data.hi; IMAD.WIDE R4, R0, 4, R4;
+  ISETP.EQ P0, R0, 0;
+again:
+  LD.E R6, [R4] &wr=0; IADD R6, R6, 2 &req=0x01; ST.E [R4], R6 &rd=1;
+  CAL keep; ISETP.LT P1, R6, 9; @P1 BRA again;
+  EXIT;
+keep:
+  STL [4], R6; CCTLL.WB [4]; CCTLL.IVALL; LDL R6, [4] ?WAIT2;
+  CCTLL.CRS.WBALL; GETCRSPTR R7; SETCRSPTR 1; LDC R8, c[table][R7 + 4]; CCTL.E.D.IV [R4];
+  RET;
+)";
+
 unsigned mutants() {
   const char* wanted = std::getenv("WARPLINE_FUZZ_MUTANTS");
   return wanted == nullptr ? 75 : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
@@ -94,8 +115,10 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
       {"launch.toml", kLaunch},
       {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
       {"kernel-1.traceg", kTrace},
+      {"program.wls", kProgram},
       {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
-  const std::string input = victim == "kernel-1.traceg" ? victim : "launch.toml";
+  const bool runs_itself = victim == "kernel-1.traceg" || victim == "program.wls";
+  const std::string input = runs_itself ? victim : "launch.toml";
   const std::vector<std::string> command{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
   for (const auto& [name, text] : files) w.write(name, text);
   const Finished sound = w.warpline(command);
@@ -120,7 +143,8 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
-                         testing::Values("launch.toml", "kernel.ptx", "gpu.toml", "kernel-1.traceg"),
+                         testing::Values("launch.toml", "kernel.ptx", "gpu.toml", "kernel-1.traceg",
+                                         "program.wls"),
                          [](const auto& p) {
                            std::string name = p.param;
                            return name.substr(0, name.find_first_of(".-")) + "_" +

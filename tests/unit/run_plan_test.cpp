@@ -77,7 +77,7 @@ TEST_F(Plans, EveryFaultOfEveryInput) {
   EXPECT_THAT(all, HasSubstr("lacks \"accesses\""));
   EXPECT_THAT(all, HasSubstr("none.toml: error: cannot be opened"));
   EXPECT_THAT(all, HasSubstr("what.exe: error: is no kind of input"));
-  EXPECT_THAT(all, HasSubstr(".wls programs are not built yet"));
+  EXPECT_THAT(all, HasSubstr("later.wls"));
   EXPECT_THAT(all, HasSubstr("none.g"));
   EXPECT_THAT(all, HasSubstr("none.traceg"));
 }

@@ -9,6 +9,7 @@
 
 #include "warpline/base/problem.h"
 #include "warpline/isa/mem_op.h"
+#include "warpline/programs/inspection.h"
 #include "warpline/sm/kernel.h"
 
 namespace warpline::ptx {
@@ -58,6 +59,10 @@ class Module {
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                             std::uint32_t dynamic_shared_bytes,
                                                             std::vector<std::uint8_t> parameters) = 0;
+  /// What the program itself asks to be shown and checked after its last launch; null: nothing.
+  [[nodiscard]] virtual const Inspection* inspection() const { return nullptr; }
+  /// It cannot run without data: where it goes depends on what memory holds.
+  [[nodiscard]] virtual bool needs_data() const { return false; }
 };
 
 /// Parses `text`; `file` names it in diagnostics. All faults at once.

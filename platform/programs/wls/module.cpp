@@ -1,0 +1,122 @@
+#include "warpline/programs/wls/module.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "warpline/base/contract.h"
+#include "warpline/programs/wls/parser.h"
+#include "warpline/programs/wls/source.h"
+
+namespace warpline::wls {
+namespace {
+
+class WlsKernel final : public Kernel {
+ public:
+  explicit WlsKernel(Launch launch) : launch_(std::move(launch)) {}
+  [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
+    if (sm == 0) start_inspection();
+    return std::make_unique<WlsSource>(launch_, sm, slots);
+  }
+
+ private:
+  void start_inspection() {
+    Inspection& inspection = *launch_.inspection;
+    inspection.threads = launch_.info.threads_per_cta();
+    inspection.left.assign(std::size_t{inspection.threads} * inspection.registers.size(), 0);
+  }
+  Launch launch_;
+};
+
+class WlsModule final : public ptx::Module {
+ public:
+  explicit WlsModule(Program program)
+      : program_(std::move(program)),
+        inspection_(program_.inspection),
+        addresses_(program_.variables.size()) {
+    for (const WordVariable& v : program_.variables) {
+      ptx::Variable out;
+      out.name = v.name;
+      out.space = v.constant ? Space::constant : Space::global;
+      out.alignment = 16;
+      out.type = DataType::b32;
+      out.initial.resize(v.words.size() * sizeof v.words[0]);
+      std::memcpy(out.initial.data(), v.words.data(), out.initial.size());
+      variables_.push_back(std::move(out));
+    }
+    ptx::Entry e;
+    e.name = program_.entry;
+    for (const WordParameter& p : program_.parameters) {
+      e.parameters.push_back({p.name, p.offset, p.bytes});
+      e.parameter_bytes = p.offset + p.bytes;
+    }
+    e.local_bytes = program_.local_bytes;
+    entries_.push_back(std::move(e));
+  }
+
+  [[nodiscard]] const std::vector<ptx::Variable>& variables() const override { return variables_; }
+  [[nodiscard]] const std::vector<ptx::Entry>& entries() const override { return entries_; }
+  [[nodiscard]] const Inspection* inspection() const override { return &inspection_; }
+  [[nodiscard]] bool needs_data() const override { return true; }
+
+  void place(const std::string& name, std::uint64_t address) override { addresses_[number(name)] = address; }
+  [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const std::string& name) const override {
+    return variables_[number(name)].initial;
+  }
+
+  [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
+                                                    std::uint32_t dynamic_shared_bytes,
+                                                    std::vector<std::uint8_t> parameters) override {
+    WARPLINE_EXPECT(entry == program_.entry, "the module has this entry");
+    Launch launch;
+    launch.program = &program_;
+    launch.inspection = &inspection_;
+    launch.ops = program_.ops;
+    for (Op& op : launch.ops) {
+      if (op.b.symbol < 0) continue;
+      const auto& address = addresses_[static_cast<std::size_t>(op.b.symbol)];
+      WARPLINE_EXPECT(address.has_value(), "every variable is placed before it is used");
+      op.b.constant += static_cast<std::uint32_t>(op.b.high ? *address >> 32U : *address);
+    }
+    KernelInfo& info = launch.info;
+    info.name = entry;
+    info.grid = grid;
+    info.block = block;
+    info.registers = program_.registers + kPredicates;
+    info.shared_bytes = dynamic_shared_bytes;
+    info.local_bytes = program_.local_bytes;
+    info.calls = info.sees_stack = program_.calls;
+    info.parameters = std::move(parameters);
+    return std::make_unique<WlsKernel>(std::move(launch));
+  }
+
+ private:
+  [[nodiscard]] std::size_t number(const std::string& name) const {
+    const auto found = std::find_if(variables_.begin(), variables_.end(),
+                                    [&name](const ptx::Variable& v) { return v.name == name; });
+    WARPLINE_EXPECT(found != variables_.end(), "the module has this variable");
+    return static_cast<std::size_t>(found - variables_.begin());
+  }
+
+  Program program_;
+  Inspection inspection_;
+  std::vector<std::optional<std::uint64_t>> addresses_;
+  std::vector<ptx::Variable> variables_;
+  std::vector<ptx::Entry> entries_;
+};
+
+}  // namespace
+
+Result<ParsedModule> parse(std::string_view text, const std::string& file) {
+  FaultList faults(text, file);
+  Program program = Parser(text, faults).run();
+  if (!faults.empty()) return faults.take();
+  program.file = program.inspection.file = file;
+  ParsedModule out;
+  out.direct = {program.grid, program.block, program.grid_line, program.block_line};
+  out.module = std::make_unique<WlsModule>(std::move(program));
+  return out;
+}
+
+}  // namespace warpline::wls

@@ -1,0 +1,56 @@
+// Random `.wls` programs on machines whose hops are all TLM-2.0 sockets: the same memory, cycles and counters
+// as without. All machines are elaborated before the first runs, since a simulation is elaborated once.
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "../unit/wls/wls_run.h"
+#include "machine.h"
+#include "random_wls.h"
+#include "warpline/gpu/tlm_driver.h"
+
+namespace warpline::test {
+namespace {
+
+using warpline::testing::Observed;
+using warpline::testing::WlsRun;
+
+struct Machine {
+  std::uint64_t seed = 0;
+  RandomWls program;
+  GpuConfig config;
+  std::unique_ptr<WlsRun> run;
+};
+
+TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
+  const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_DO_NOTHING);
+  std::deque<Machine> machines;
+  for (std::uint64_t seed = first; seed < first + 10; ++seed) {
+    Machine& m = machines.emplace_back();
+    m.seed = seed;
+    Random random(splitmix64(seed));
+    m.program = random_wls(random);
+    m.config = random_machine(random);
+    RunOptions options = WlsRun::limited();
+    options.driver = std::make_shared<SystemCDriver>(m.config.clocks, HopTransport::socket);
+    m.run = std::make_unique<WlsRun>(m.program.text, m.config, options);
+    m.run->platform().build();
+  }
+  for (Machine& m : machines) {
+    SCOPED_TRACE("WARPLINE_RANDOM_SEED=" + std::to_string(m.seed));
+    WlsRun direct(m.program.text, m.config);
+    const LaunchResult a = m.run->run(), b = direct.run();
+    ASSERT_EQ(a.outcome, RunOutcome::quiescent);
+    ASSERT_EQ(m.run->words("out"), m.program.out) << m.program.text;
+    ASSERT_EQ(m.run->words("data"), m.program.data) << m.program.text;
+    ASSERT_EQ(a.cycles, b.cycles);
+    Observed over_sockets, port_to_port;
+    m.run->platform().visit(over_sockets);
+    direct.platform().visit(port_to_port);
+    ASSERT_EQ(over_sockets.values, port_to_port.values);
+  }
+}
+
+}  // namespace
+}  // namespace warpline::test
