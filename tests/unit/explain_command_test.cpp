@@ -26,7 +26,7 @@ TEST(ExplainCommand, TakesRegistersThatNobodyDeclared) {
       explain({"ld.global.L1::evict_last.L2::cache_hint.v4.u32 {a, b, c, d}, [p], policy;", "--gpu", "a100"});
   EXPECT_EQ(e.status, 0) << e.err;
   expect_in(e.out, "weak load of 4 x u32 (16 bytes)");
-  expect_in(e.out, "at most 12 of the 16 lines");
+  expect_in(e.out, "at most 1152 of the 1536 lines");
   expect_in(e.out, "what the policy says of its address");
   expect_in(e.out, "LDG.E.128.EL");
   expect_in(e.out, "a100");
