@@ -84,10 +84,10 @@ const char* const kProgram = R"(.entry k
 .grid 2
 .block 64
 .local 32
-.global data 512 = 1, 2
+.global data 512 = 0, 0
 .constant table 16 = 3, 4, 5, 6
 .show R6
-.expect data[0] = 9
+.expect data[0] = 10
   S2R R0, SR_CTAID.X; S2R R1, SR_NTID.X; S2R R2, SR_TID.X; IMAD R0, R0, R1, R2;
   MOV R4, data.lo; MOV R5, data.hi; IMAD.WIDE R4, R0, 4, R4;
   ISETP.EQ P0, R0, 0;
@@ -97,7 +97,7 @@ again:
   EXIT;
 keep:
   STL [4], R6; CCTLL.WB [4]; CCTLL.IVALL; LDL R6, [4] ?WAIT2;
-  CCTLL.CRS.WBALL; GETCRSPTR R7; SETCRSPTR 1; LDC R8, c[table][R7 + 4]; CCTL.E.D.IV [R4];
+  CCTLL.CRS.WBALL; GETCRSPTR R7; SETCRSPTR 1; LDC R8, c[table][R7 + 3]; CCTL.E.D.IV [R4];
   RET;
 )";
 
