@@ -182,6 +182,18 @@ void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
+/// Something below has answered `r` of `e` with an error. A global line is named by its address; where a
+/// local one lies says nothing to the program, so the address of its first lane stands for it.
+Fault LoadStoreUnit::bus_error(Cycle now, const Entry& e, const Request& r) const {
+  const auto lane = static_cast<unsigned>(__builtin_ctz(e.access.active));
+  Fault fault{FaultKind::bus_error, now, e.slot, lane, r.virtual_line.value, e.instruction};
+  if (!r.local) return fault;
+  const bool generic = e.instruction->mem.space == Space::generic;
+  fault.address = e.access.address_of(lane);
+  if (generic) fault.address = AddressWindows::to_generic(Space::local, fault.address);
+  return fault;
+}
+
 void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events) {
   const unsigned index = r.token;
   if (index == kDispatched) {
@@ -198,9 +210,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     mmio_reads_ -= r.exact && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
-      last_fault_ = {
-          FaultKind::bus_error, now,          e.slot, static_cast<unsigned>(__builtin_ctz(e.access.active)),
-          r.virtual_line.value, e.instruction};
+      last_fault_ = bus_error(now, e, r);
       events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
     } else if (map_.with_data && !e.killed) {
       if (e.instruction->mem.reads()) {

@@ -182,6 +182,7 @@ class LoadStoreUnit {
   void scatter_image(Entry& e, const Request& r);
   void begin_copy(const Entry& e);
   void land_copy(const Entry& e, const Request& r);
+  [[nodiscard]] Fault bus_error(Cycle now, const Entry& e, const Request& r) const;
   [[nodiscard]] std::optional<Fault> check_control(const Entry& e);
   void fill_control(Request& r, const Entry& e, const LineAccess& line);
   void fill_write(Request& r, const Entry& e, const LineAccess& line) const;

@@ -20,7 +20,10 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
       evaluate(slot);
       return;
     case LsuEvent::Kind::faulted: {
-      const Fault& fault = lsu_.last_fault();
+      Fault fault = lsu_.last_fault();
+      // The program knows nothing of token accesses; the return that wants the tokens is its next
+      // instruction.
+      if (lsu_.entry(event.entry).tokens) fault.instruction = warps_[slot].next;
       keep_fault(name_of(fault.kind), fault);
       kill(slot);
       return;
@@ -165,7 +168,8 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   const auto ctas = std::count_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return c.active; });
   visitor.gauge("ctas", static_cast<std::uint64_t>(ctas), parameters_.cta_slots, "CTAs resident");
   visitor.gauge("warps", active_warps_, slots, "warps resident");
-  visitor.gauge("warps_held", held, slots, "of them, standing still for a fence or an acquire");
+  visitor.gauge("warps_held", held, slots,
+                "of them, standing still for a fence, an acquire or their call-return stack");
   visitor.gauge("loads", loads, lsu_.capacity(), "loads and atomics issued whose values are not back");
   visitor.gauge("stores", stores, lsu_.capacity(), "stores and reductions issued that have not passed L1");
   visitor.gauge("copies", copies, lsu_.capacity(),

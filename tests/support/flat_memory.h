@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ class FlatMemory final : public Component {
   Out<ResponseMessage> out{*this, "out"};
   std::vector<Seen> seen;
   std::map<std::uint64_t, Line> lines;
+  std::optional<PhysicalAddress> broken;  ///< a line that is read with an error
 
   Cycle tick(Cycle now) override {
     if (!due_.empty() && due_.begin()->first.first <= now && out.ready(now)) {
@@ -98,6 +100,7 @@ class FlatMemory final : public Component {
                     r->prefetch, r->l1_priority, r->l2_priority, r->last_use, r->control, r->exact,
                     r->exact ? r->bytes : ByteMask{}});
     if (r->command < Command::maintain) perform(*r, lines[r->line.value]);
+    if (r->command == Command::read && broken == r->line) r->status = Status::address_error;
     due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;
   }
   Delay delay_;

@@ -135,6 +135,22 @@ TEST(SmCalls, OverflowIsAFaultAndEndsTheWarp) {
   EXPECT_TRUE(high.returned.empty());
 }
 
+/// Nothing of the program names the tokens' addresses: the return that wants them is where it happens.
+TEST(SmCalls, ABusErrorOfATokenIsTheReturns) {
+  CallBench b(repeated(InstructionKind::call, 20) + repeated(InstructionKind::ret, 20));
+  b.bench.l1.broken = physical(Aperture::vidmem, 0x200000 + 64 * kWarpLanes);
+  ASSERT_EQ(b.run(), RunOutcome::quiescent);
+  EXPECT_EQ(b.returned.size(), 8U) << "what the cache held";
+  ASSERT_EQ(b.bench.sm.faults().size(), 1U);
+  const FaultReport& f = b.bench.sm.faults()[0];
+  EXPECT_EQ(f.kind, "bus error");
+  EXPECT_EQ(f.fault.address, 64U) << "behind the program's local memory";
+  EXPECT_EQ(f.fault.lane, 16U) << "tokens 8 to 11 of the line";
+  ASSERT_NE(f.fault.instruction, nullptr);
+  EXPECT_EQ(f.fault.instruction->kind, InstructionKind::ret);
+  EXPECT_EQ(b.bench.sm.counters().warps, 1U);
+}
+
 /// Random calls, returns, flushes and pointers in every tick mode, with queues of every length.
 TEST(SmCalls, RandomCallsReturnWhatTheyShould) {
   using Kind = InstructionKind;

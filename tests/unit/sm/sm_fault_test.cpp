@@ -69,6 +69,25 @@ TEST(SmFaults, EveryKindLeavesARecordAndEndsTheWarp) {
   }
 }
 
+TEST(SmFaults, ABusErrorNamesTheLineOrTheLocalAddress) {
+  constexpr std::uint64_t kLocal = AddressWindows::kLocalBase;
+  struct Row {
+    Space space;
+    std::uint64_t address, line, named;
+  };
+  for (const Row& row : {Row{Space::global, 0x1104, 0x8100, 0x1100}, Row{Space::local, 8, 0x200100, 8},
+                         Row{Space::generic, kLocal + 8, 0x200100, kLocal + 8}}) {
+    SmBench bench({{memory(MemKind::load, row.space, DataType::u32, one_lane(3, row.address)), alu(1)}});
+    bench.l1.broken = physical(Aperture::vidmem, row.line);
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    ASSERT_EQ(bench.sm.faults().size(), 1U);
+    const Fault& f = bench.sm.faults()[0].fault;
+    EXPECT_EQ(f.kind, FaultKind::bus_error);
+    EXPECT_EQ(f.lane, 3U);
+    EXPECT_EQ(f.address, row.named) << std::hex << f.address;
+  }
+}
+
 TEST(SmFaults, AFaultWithLoadsInFlightAndABarrierReleasesTheOthers) {
   const Step good = memory(MemKind::load, Space::global, DataType::u32, strided(0x1000, 4), {1});
   const Step bad = memory(MemKind::load, Space::global, DataType::u32, strided(0x3000, 4), {2});

@@ -161,5 +161,43 @@ TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
   EXPECT_EQ(full, kInterleavings);
 }
 
+/// A warp that a fault ends leaves its tokens where they are on their way, and nobody waits for them.
+TEST(StackInterlock, AFaultEndsAWarpWhoseTokensAreOnTheirWay) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    SmParameters p;
+    p.stack_entries = 8;
+    p.stack_depth = 64;
+    p.lsu_queue = static_cast<unsigned>(1 + random.below(4));
+    p.lsu_entries = p.lsu_queue + static_cast<unsigned>(random.below(3));
+    L1LgParameters l1;
+    l1.geometry = {1, static_cast<unsigned>(1 + random.below(2))};
+    l1.outgoing = static_cast<unsigned>(2 + random.below(4));
+    std::vector<Script> scripts = {repeated(Kind::call, 40) + Script{{Kind::flush_stack}} +
+                                   invalidate_local() + repeated(Kind::ret, 40)};
+    const std::uint64_t victims = 1 + random.below(3);
+    for (std::uint64_t n = 0; n < victims; ++n) {
+      Script s = repeated(Kind::call, static_cast<unsigned>(random.below(40)));
+      const auto back = static_cast<unsigned>(random.below(30));
+      const Script bad = local(MemKind::load, CctlTarget::data_line, kProgramLocal, 0);
+      const unsigned place = static_cast<unsigned>(random.below(3));
+      if (place == 0) s = s + bad;
+      if (random.below(2) == 0) s.push_back({Kind::flush_stack});
+      if (place == 1) s = s + bad;
+      s = s + repeated(Kind::ret, back);
+      if (place == 2) s = s + bad;
+      scripts.push_back(s + repeated(Kind::ret, 40));
+    }
+    Machine m(scripts, p, l1, FlatMemory::random_delay(seed, 1 + random.below(200)), 1 + random.below(8),
+              {128, 1, static_cast<unsigned>(2 + random.below(3)), 1});
+    ASSERT_EQ(m.engine.run_until(1'000'000), RunOutcome::quiescent);
+    ASSERT_EQ(m.sm.faults().size(), victims);
+    ASSERT_EQ(m.sm.counters().warps, scripts.size());
+    ASSERT_EQ(m.log.returned.size(), 40U);
+    for (unsigned n = 0; n < 40; ++n) ASSERT_EQ(m.log.returned[n], kToken + 39 - n);
+  }
+}
+
 }  // namespace
 }  // namespace warpline::testing
