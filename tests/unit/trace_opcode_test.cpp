@@ -151,7 +151,8 @@ TEST(TraceOpcode, CacheControlSaysWhatItActsOn) {
   EXPECT_EQ(decode_opcode("CCTLL.CRS.WBALL").kind, InstructionKind::flush_stack);
   EXPECT_EQ(mem("CCTL.E.DML2").kind, MemKind::apply_priority);
   EXPECT_EQ(mem("CCTL.E.RML2").kind, MemKind::discard);
-  for (const char* text : {"CCTL", "CCTL.C.IV", "CCTL.IV.IX", "CCTLL.WBALL", "CCTLL.U.IV"})
+  for (const char* text : {"CCTL", "CCTL.C.IV", "CCTL.IV.IX", "CCTLL.WBALL", "CCTLL.U.IV", "CCTL.IV.PF1",
+                           "CCTL.RML2.IVALL", "CCTLL.RML2"})
     EXPECT_THAT(decode_opcode(text).unknown, ElementsAre(text));
 }
 

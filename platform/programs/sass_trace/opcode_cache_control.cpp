@@ -14,9 +14,9 @@ constexpr CctlOperation kOperations[] = {CctlOperation::prefetch_l1, CctlOperati
 constexpr CctlCache kCaches[] = {CctlCache::data, CctlCache::uniform, CctlCache::constant,
                                  CctlCache::instruction, CctlCache::call_return_stack};
 
-/// The modifiers of one CCTL or CCTLL. False: there is one that is not understood, or no operation.
+/// The modifiers of one CCTL or CCTLL. False: there is one that is not understood, or not one operation.
 bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind& kind) {
-  bool has_operation = false;
+  unsigned operations = 0;
   for (const std::string_view w : words) {
     bool known = w == "E";
     if (known) c.extended = true;
@@ -28,16 +28,18 @@ bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind
     for (const CctlOperation operation : kOperations) {
       if (w != name_of(operation)) continue;
       c.operation = operation;
-      known = has_operation = true;
+      known = true;
+      ++operations;
     }
     // What `applypriority` and `discard` are lowered to.
     if (w == "DML2" || w == "RML2") {
       kind = w == "DML2" ? MemKind::apply_priority : MemKind::discard;
-      known = has_operation = true;
+      known = true;
+      ++operations;
     }
     if (!known) return false;
   }
-  return has_operation;
+  return operations == 1;
 }
 
 }  // namespace
@@ -50,7 +52,8 @@ bool decode_cache_control(bool local, const std::vector<std::string_view>& words
   c.wait = Cctl::kDispatchWait;
   // Disassemblers write `.E` of invalidations too, which name no address.
   c.extended = c.extended && !c.acts_on_all();
-  if (judge(c)) return false;
+  // What acts on L2 alone acts on no local line.
+  if (judge(c) || (local && kind != MemKind::cache_control)) return false;
   out.mem.kind = kind;
   out.mem.space = local ? Space::local : Space::generic;
   out.mem.cache_operation = c.operation;
