@@ -173,7 +173,7 @@ bool CctlCommand::parsed() const {
 
 int CctlCommand::run() const {
   if (text_.rfind("0x", 0) == 0) return print_decoded(text_);
-  const Result<Cctl> c = parse_cctl(text_);
+  const Result<Cctl> c = parse_cctl(text_, {"instruction", 1, 1, {}});
   if (!c.ok()) {
     print_faults(c.faults());
     return kCheckFailed;
