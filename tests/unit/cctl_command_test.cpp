@@ -43,7 +43,8 @@ TEST(CctlCommand, SaysWhyAnInstructionIsIllegal) {
   const Ended e = cctl("CCTL.C.IV [R1]");
   EXPECT_EQ(e.status, 1);
   EXPECT_THAT(e.out, IsEmpty());
-  EXPECT_THAT(e.err, AllOf(HasSubstr("instruction:1:7: error"), HasSubstr("CCTL.C.IV [R1]\n"), HasSubstr("^~~"), HasSubstr("CCTL.C has .IVALL")));
+  EXPECT_THAT(e.err, AllOf(HasSubstr("instruction:1:7: error"), HasSubstr("CCTL.C.IV [R1]\n"),
+                           HasSubstr("^~~"), HasSubstr("CCTL.C has .IVALL")));
 }
 
 TEST(CctlCommand, TakesWhatItPrintsAsTheEncoding) {
