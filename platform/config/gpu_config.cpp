@@ -52,6 +52,7 @@ Problems GpuConfig::problems() const {
   rules.add(l1_lg.problems("gpu.l1_lg"));
   rules.add(texture.problems("gpu.texture"));
   rules.add(constant.problems("gpu.constant"));
+  rules.add(instruction.problems("gpu.instruction"));
   rules.add(crossbar.problems("gpu.crossbar"));
   rules.add(l2.problems("gpu.l2"));
   rules.add(dram.problems("gpu.dram"));
@@ -62,6 +63,7 @@ Problems GpuConfig::problems() const {
   rules.need(lines_hold(sms, l1_lg.geometry), "l1_lg.sets", lines_rule);
   rules.need(lines_hold(sms, texture.geometry), "texture.sets", lines_rule);
   rules.need(lines_hold(sms, constant.geometry), "constant.sets", lines_rule);
+  rules.need(lines_hold(sms, instruction.geometry), "instruction.sets", lines_rule);
   rules.need(lines_hold(l2.slices, l2.geometry), "l2.sets", lines_rule);
   return rules.take();
 }

@@ -24,7 +24,7 @@ struct ClockParameters {
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
-    f("sm", sm, "SM, L1, texture and constant caches, MHz");
+    f("sm", sm, "SM, L1, texture, constant and instruction caches, MHz");
     f("l2", l2, "crossbar and L2 slices, MHz");
     f("dram", dram, "DRAM channels, MHz");
     f("link", link, "PCIe link, MHz");
@@ -33,8 +33,8 @@ struct ClockParameters {
 
 /// The channels between the blocks.
 struct HopsParameters {
-  HopParameters sm_l1_lg, sm_texture, sm_constant;
-  HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar;
+  HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
+  HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
   HopParameters crossbar_l2, l2_dram, l2_pcie;
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -42,9 +42,11 @@ struct HopsParameters {
     f("sm_l1_lg", sm_l1_lg, "SM and its L1 local/global cache");
     f("sm_texture", sm_texture, "SM and its texture cache");
     f("sm_constant", sm_constant, "SM and its constant cache");
+    f("sm_instruction", sm_instruction, "SM and its instruction cache");
     f("l1_lg_crossbar", l1_lg_crossbar, "L1 and crossbar");
     f("texture_crossbar", texture_crossbar, "texture cache and crossbar");
     f("constant_crossbar", constant_crossbar, "constant cache and crossbar");
+    f("instruction_crossbar", instruction_crossbar, "instruction cache and crossbar");
     f("crossbar_l2", crossbar_l2, "crossbar and one L2 slice");
     f("l2_dram", l2_dram, "L2 slice and DRAM channel");
     f("l2_pcie", l2_pcie, "L2 slice and PCIe link");
@@ -63,6 +65,7 @@ struct GpuConfig {
   L1LgParameters l1_lg;
   ReadOnlyCacheParameters texture;
   ReadOnlyCacheParameters constant;
+  ReadOnlyCacheParameters instruction;
   CrossbarParameters crossbar;
   L2Parameters l2;
   DramParameters dram;
@@ -85,6 +88,7 @@ struct GpuConfig {
     f("l1_lg", l1_lg, "L1 local/global cache");
     f("texture", texture, "texture/non-coherent cache");
     f("constant", constant, "constant cache");
+    f("instruction", instruction, "instruction cache");
     f("crossbar", crossbar, "SM to L2 slice");
     f("l2", l2, "L2 slices");
     f("dram", dram, "DRAM channels");

@@ -18,7 +18,8 @@ const std::vector<CacheRegisters::Register>& CacheRegisters::all() {
       {kIdentity, "IDENTITY", true, false, "0x574C0001"},
       {kStatus, "STATUS", true, true, "bit 0: busy; bit 1: an invalidation was refused, write 1 to clear"},
       {kInvalidate, "INVALIDATE", false, true,
-       "bit 0: global lines of L1; bit 1: texture caches; bit 2: constant caches"},
+       "bit 0: global lines of L1; bit 1: texture caches; bit 2: constant caches; "
+       "bit 3: instruction buffers and caches"},
       {kInvalidations, "INVALIDATIONS", true, false, "how many took effect, modulo 2^32"}};
   return kAll;
 }

@@ -19,7 +19,7 @@ class CacheRegisters {
   static constexpr std::uint32_t kBytes = 16;
   static constexpr std::uint32_t kIdentityValue = 0x574C0001;  ///< "WL", version 1
   /// Bits of kInvalidate.
-  static constexpr std::uint32_t kL1Global = 1, kTexture = 2, kConstant = 4;
+  static constexpr std::uint32_t kL1Global = 1, kTexture = 2, kConstant = 4, kInstruction = 8;
   /// Bits of kStatus.
   static constexpr std::uint32_t kBusy = 1, kRefused = 2;
 

@@ -16,15 +16,16 @@ GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster
     : sm(numbered("sm", i).c_str(), engine, *blocks.sm, with_data),
       l1_lg(numbered("l1_lg", i).c_str(), engine, *blocks.l1_lg, with_data),
       texture(numbered("texture", i).c_str(), engine, *blocks.texture, with_data),
-      constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data) {}
+      constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data),
+      instruction(numbered("instruction", i).c_str(), engine, *blocks.instruction, with_data) {}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
                      const SliceMaker& make_slice, const std::vector<std::string>& pins,
                      const Interposer& interpose)
     : sc_module(name),
       engine_(engine),
-      crossbar_("crossbar", engine, netlist.crossbar(), 3 * netlist.config().sms, netlist.config().l2.slices,
-                netlist.sysmem() != nullptr),
+      crossbar_("crossbar", engine, netlist.crossbar(), Netlist::kClientsPerSm * netlist.config().sms,
+                netlist.config().l2.slices, netlist.sysmem() != nullptr),
       pcie_("pcie", engine, netlist.link(), netlist.sysmem(), netlist.config().l2.slices) {
   const GpuConfig& config = netlist.config();
   const bool with_data = netlist.sysmem() != nullptr;
@@ -36,14 +37,17 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     initiators[&blocks.sm->to_l1_lg] = &c.sm.to_l1_lg;
     initiators[&blocks.sm->to_texture] = &c.sm.to_texture;
     initiators[&blocks.sm->to_constant] = &c.sm.to_constant;
+    initiators[&blocks.sm->to_instruction] = &c.sm.to_instruction;
     initiators[&blocks.l1_lg->to_crossbar] = &c.l1_lg.to_crossbar;
     initiators[&blocks.texture->to_crossbar] = &c.texture.to_crossbar;
     initiators[&blocks.constant->to_crossbar] = &c.constant.to_crossbar;
+    initiators[&blocks.instruction->to_crossbar] = &c.instruction.to_crossbar;
     targets[&blocks.l1_lg->from_sm] = &c.l1_lg.from_sm;
     targets[&blocks.texture->from_sm] = &c.texture.from_sm;
     targets[&blocks.constant->from_sm] = &c.constant.from_sm;
+    targets[&blocks.instruction->from_sm] = &c.instruction.from_sm;
   }
-  for (unsigned i = 0; i < 3 * config.sms; ++i)
+  for (unsigned i = 0; i < Netlist::kClientsPerSm * config.sms; ++i)
     targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];
   for (unsigned i = 0; i < config.l2.slices; ++i) {
     targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];

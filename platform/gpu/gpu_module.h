@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "warpline/constant/constant_module.h"
+#include "warpline/constant/instruction_module.h"
 #include "warpline/crossbar/crossbar_module.h"
 #include "warpline/dram/dram_module.h"
 #include "warpline/fabric/tlm_pins.h"
@@ -40,6 +41,7 @@ class GpuModule final : public sc_core::sc_module {
     L1LgModule l1_lg;
     TextureModule texture;
     ConstantModule constant;
+    InstructionModule instruction;
   };
   using Targets = std::unordered_map<const void*, TargetSocket*>;
   void bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,

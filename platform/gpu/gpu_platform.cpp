@@ -23,6 +23,7 @@ struct GpuPlatform::State {
   std::unique_ptr<Netlist> netlist;          ///< made by the first launch
   std::unique_ptr<Observation> observation;  ///< of the netlist; null: none
   std::uint32_t local_bytes_laid_out = 0;    ///< per thread, of the last grid
+  std::uint64_t local_base = 0;              ///< likewise, in video memory
   Cycle progress_every = kNever;
   std::function<bool(double)> progress;
 
@@ -38,13 +39,23 @@ struct GpuPlatform::State {
     const ClockParameters& c = config.clocks;
     return std::max({c.sm, c.l2, c.dram, c.link});
   }
-  CacheRegisters registers{{CacheRegisters::kL1Global | CacheRegisters::kTexture | CacheRegisters::kConstant,
+  CacheRegisters registers{{CacheRegisters::kL1Global | CacheRegisters::kTexture | CacheRegisters::kConstant |
+                                CacheRegisters::kInstruction,
                             [this] { return netlist != nullptr && !driver->engine().quiescent(); },
                             [this](std::uint32_t caches) { invalidate(caches); }}};
 
   void build();
   void invalidate(std::uint32_t caches);
   void prepare(const KernelInfo& info, bool invalidate_l1);
+  [[nodiscard]] std::uint64_t code_to_place(const KernelInfo& info) const {
+    if (info.code_bytes == 0) return 0;
+    return memory.code_to_place(info.code_name, info.code_bytes, !options.tags_only);
+  }
+  /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
+  [[nodiscard]] std::optional<std::uint64_t> place_code(const KernelInfo& info) {
+    if (info.code_bytes == 0) return 0;
+    return memory.place_code(info.code_name, info.code_bytes, !options.tags_only);
+  }
 };
 
 void GpuPlatform::State::build() {
@@ -63,6 +74,10 @@ void GpuPlatform::State::invalidate(std::uint32_t caches) {
     if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
     if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
     if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
+    if ((caches & CacheRegisters::kInstruction) != 0) {
+      c.sm->empty_instruction_buffer();
+      c.instruction->invalidate();
+    }
   }
 }
 
@@ -71,8 +86,10 @@ void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
   netlist->set_regions(memory.buffers().size());
   // Written back later, the last grid's local lines would land in what is other memory by now.
   const std::uint32_t window = info.local_window_bytes(config.sm);
-  const bool lays_out = window != local_bytes_laid_out;
+  const std::uint64_t base = memory.local_base(local_bytes(info), !options.tags_only);
+  const bool lays_out = window != local_bytes_laid_out || base != local_base;
   local_bytes_laid_out = window;
+  local_base = base;
   if (lays_out)
     for (Netlist::SmCluster& c : netlist->clusters()) c.l1_lg->forget_local();
   // Every launch writes its parameters to bank 0, so constants are never left stale.
@@ -125,6 +142,10 @@ void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::
   state_->memory.write_constant(address, bytes, count);
 }
 
+void GpuPlatform::load(const KernelInfo& info) {
+  static_cast<void>(state_->place_code(info));
+}
+
 std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
   std::vector<std::string> out;
   const SmParameters& sm = state_->config.sm;
@@ -140,7 +161,11 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info) const {
                   std::to_string(sm.shared_bytes));
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
-  if (info.carries_data && state_->local_bytes(info) > state_->memory.free_vidmem())
+  const std::uint64_t code = state_->code_to_place(info);
+  const std::uint64_t free = state_->memory.free_vidmem();
+  if (code > free)
+    out.push_back("its " + std::to_string(info.code_bytes) + " bytes of code do not fit video memory");
+  else if (info.carries_data && state_->local_bytes(info) > free - code)
     out.push_back("local memory of " + std::to_string(info.local_window_bytes(sm)) + " bytes per thread" +
                   (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
   if (!info.carries_data && !state_->options.tags_only)
@@ -152,6 +177,7 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   const KernelInfo& info = kernel.info();
   WARPLINE_EXPECT(refusals(info).empty(), "a kernel is launched on a GPU that can run it");
   State& s = *state_;
+  const std::uint64_t code = s.place_code(info).value_or(0);
   s.prepare(info, invalidate_l1);
   MemoryMap map;
   map.space = &s.memory.space();
@@ -159,14 +185,11 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   map.constant_base = physical(Aperture::vidmem, 0);
   map.local_bytes = info.local_window_bytes(s.config.sm);
   map.with_data = !s.options.tags_only;
+  map.code_base = physical(Aperture::vidmem, code);
   const std::uint64_t per_sm = std::uint64_t{s.config.sm.warp_slots} * kWarpLanes * map.local_bytes;
-  // Without data local memory needs no place in the backing store, only addresses of its own.
-  const std::uint64_t local_base =
-      s.options.tags_only ? std::uint64_t{1} << 58U
-                          : DeviceMemory::aligned_down(s.config.vidmem_bytes - per_sm * s.config.sms);
   const unsigned resident = s.resident(info);
   for (unsigned i = 0; i < s.config.sms; ++i) {
-    map.local_base = physical(Aperture::vidmem, local_base + i * per_sm);
+    map.local_base = physical(Aperture::vidmem, s.local_base + i * per_sm);
     s.netlist->clusters()[i].sm->start(info, kernel.make_source(i, s.config.sm.warp_slots), map, resident);
   }
   WorkDistributor& distributor = s.netlist->distributor();

@@ -77,6 +77,10 @@ class GpuPlatform {
   /// Host access to constant memory by constant address ((bank << 16) + byte).
   void write_constant(std::uint64_t address, const void* bytes, std::size_t count);
 
+  /// Lays a kernel's code into video memory, if it is not there yet. launch() does so itself; who means to
+  /// run several kernels loads all of them first, so that refusals() knows how much room they leave to each
+  /// other. What does not fit is left out, and refused.
+  void load(const KernelInfo& info);
   /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
   [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info) const;
   /// The registers by which a driver has caches invalidated between dependent grids.

@@ -48,7 +48,8 @@ Diagnostics LaunchRunner::prepare() {
   if (traces) platform_.map_everything();
   for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
   if (!faults.empty()) return faults;
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_launches(n, faults);
+  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_launches(n);
+  for (std::size_t n = 0; n < plan_.files.size(); ++n) check_launches(n, faults);
   return faults;
 }
 
@@ -86,7 +87,7 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
 }
 
-void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
+void LaunchRunner::prepare_launches(std::size_t number) {
   LoadedFile& loaded = plan_.files[number];
   FileState& state = *states_[number];
   for (const Launch& l : loaded.file.launches) {
@@ -112,9 +113,17 @@ void LaunchRunner::prepare_launches(std::size_t number, Diagnostics& faults) {
       state.kernels.push_back(
           module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
     }
-    for (const std::string& why : platform_.refusals(state.kernels.back()->info()))
-      faults.push_back(loaded.file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
-                                                   "\"" + l.kernel + "\" cannot run on this GPU: " + why));
+    platform_.load(state.kernels.back()->info());
+  }
+}
+
+void LaunchRunner::check_launches(std::size_t number, Diagnostics& faults) {
+  const LaunchFile& file = plan_.files[number].file;
+  for (std::size_t n = 0; n < file.launches.size(); ++n) {
+    const Launch& l = file.launches[n];
+    for (const std::string& why : platform_.refusals(states_[number]->kernels[n]->info()))
+      faults.push_back(file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
+                                            "\"" + l.kernel + "\" cannot run on this GPU: " + why));
   }
 }
 

@@ -44,6 +44,8 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
         std::make_unique<TextureCache>(engine, name + ".texture", sm_clock, config.texture, with_data);
     c.constant =
         std::make_unique<ConstantCache>(engine, name + ".constant", sm_clock, config.constant, with_data);
+    c.instruction = std::make_unique<InstructionCache>(engine, name + ".instruction", sm_clock,
+                                                       config.instruction, with_data);
     clusters_.push_back(std::move(c));
   }
 }
@@ -53,7 +55,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   const unsigned slices = config.l2.slices;
   engine.begin_cluster();
   crossbar_ = std::make_unique<Crossbar>(
-      engine, "crossbar", l2_clock, config.crossbar, config.sms * 3, slices,
+      engine, "crossbar", l2_clock, config.crossbar, config.sms * kClientsPerSm, slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
@@ -90,6 +92,7 @@ void Netlist::set_loose(bool loose) {
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_l1_lg, sm.from_l1_lg));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_instruction, sm.from_instruction));
     }
   }
   for (const auto& hop : loose_hops_) hop->set_loose(loose);
@@ -114,9 +117,11 @@ void Netlist::visit(CounterVisitor& visitor) const {
     const std::string& name = c.sm->name();
     visit_counters(name, c.sm->counters(), visitor);
     visit_counters(name + ".lsu", c.sm->lsu_counters(), visitor);
+    visit_counters(name + ".fetch", c.sm->fetch_counters(), visitor);
     visit_counters(name + ".l1_lg", c.l1_lg->counters(), visitor);
     visit_counters(name + ".texture", c.texture->counters(), visitor);
     visit_counters(name + ".constant", c.constant->counters(), visitor);
+    visit_counters(name + ".instruction", c.instruction->counters(), visitor);
   }
   visit_counters("crossbar", crossbar_->counters(), visitor);
   for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);

@@ -6,6 +6,7 @@
 
 #include "warpline/base/glob.h"
 #include "warpline/constant/constant_cache.h"
+#include "warpline/constant/instruction_cache.h"
 #include "warpline/crossbar/crossbar.h"
 #include "warpline/dram/dram.h"
 #include "warpline/fabric/loose_hop.h"
@@ -51,10 +52,12 @@ enum class Slices : std::uint8_t {
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
 /// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
-/// Crossbar clients: 3n is the L1 of SM n, 3n+1 its texture cache, 3n+2 its constant cache. Slice
-/// s meets the channels dram_channels_of(s).
+/// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
+/// constant cache, 4n+3 its instruction cache. Slice s meets the channels dram_channels_of(s).
 class Netlist {
  public:
+  static constexpr unsigned kClientsPerSm = 4;
+
   /// Blocks without hops. Null memories: tags only.
   Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
           Slices slices = Slices::ours);
@@ -64,6 +67,7 @@ class Netlist {
     std::unique_ptr<L1Lg> l1_lg;
     std::unique_ptr<TextureCache> texture;
     std::unique_ptr<ConstantCache> constant;
+    std::unique_ptr<InstructionCache> instruction;
   };
   /// Calls make(Hop) for every hop between blocks of the netlist.
   template <class F>
@@ -125,12 +129,17 @@ void Netlist::for_each_hop(F&& make) {
     make(Hop{c.sm->to_texture, c.texture->from_sm, c.texture->to_sm, c.sm->from_texture, hops.sm_texture});
     make(Hop{c.sm->to_constant, c.constant->from_sm, c.constant->to_sm, c.sm->from_constant,
              hops.sm_constant});
-    make(Hop{c.l1_lg->to_crossbar, x.from_client(3 * i), x.to_client(3 * i), c.l1_lg->from_crossbar,
+    make(Hop{c.sm->to_instruction, c.instruction->from_sm, c.instruction->to_sm, c.sm->from_instruction,
+             hops.sm_instruction});
+    const unsigned first = kClientsPerSm * i;
+    make(Hop{c.l1_lg->to_crossbar, x.from_client(first), x.to_client(first), c.l1_lg->from_crossbar,
              hops.l1_lg_crossbar});
-    make(Hop{c.texture->to_crossbar, x.from_client(3 * i + 1), x.to_client(3 * i + 1),
+    make(Hop{c.texture->to_crossbar, x.from_client(first + 1), x.to_client(first + 1),
              c.texture->from_crossbar, hops.texture_crossbar});
-    make(Hop{c.constant->to_crossbar, x.from_client(3 * i + 2), x.to_client(3 * i + 2),
+    make(Hop{c.constant->to_crossbar, x.from_client(first + 2), x.to_client(first + 2),
              c.constant->from_crossbar, hops.constant_crossbar});
+    make(Hop{c.instruction->to_crossbar, x.from_client(first + 3), x.to_client(first + 3),
+             c.instruction->from_crossbar, hops.instruction_crossbar});
   }
   std::vector<unsigned> used(channels_.size(), 0);
   for (unsigned s = 0; s < slices_.size(); ++s) {

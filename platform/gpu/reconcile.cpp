@@ -33,6 +33,7 @@ std::vector<std::string> Netlist::unreconciled() const {
     check_cache(ledger, name + ".l1_lg", l1);
     check_cache(ledger, name + ".texture", c.texture->counters());
     check_cache(ledger, name + ".constant", c.constant->counters());
+    check_cache(ledger, name + ".instruction", c.instruction->counters());
     ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors,
                 "l1_lg look-ups, forwarded and atomic sectors",
                 l1.sector_accesses + l1.forwarded_sectors + l1.atomic_sectors);
@@ -40,11 +41,13 @@ std::vector<std::string> Netlist::unreconciled() const {
                 c.texture->counters().sector_accesses);
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
+    ledger.same(name + ".fetch.sectors", c.sm->fetch_counters().sectors, "instruction.sector_accesses",
+                c.instruction->counters().sector_accesses);
     ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
                 "fetched and not prefetched + merged sectors",
                 l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
     reads_out += l1.fetched_sectors + l1.forwarded_sectors + c.texture->counters().fetched_sectors +
-                 c.constant->counters().fetched_sectors;
+                 c.constant->counters().fetched_sectors + c.instruction->counters().fetched_sectors;
     writes_out += l1.stored_sectors + l1.writeback_sectors;
     atomics_out += l1.atomic_sectors;
   }

@@ -18,7 +18,7 @@ std::string total_path(std::string_view path) {
     if (depth == 0) out += c;
     if (c == ']' && depth != 0) --depth;
   }
-  for (const std::string_view cache : {"sm.l1_lg.", "sm.texture.", "sm.constant."})
+  for (const std::string_view cache : {"sm.l1_lg.", "sm.texture.", "sm.constant.", "sm.instruction."})
     if (out.compare(0, cache.size(), cache) == 0) return out.substr(3);
   return out;
 }

@@ -101,9 +101,9 @@ class Summary {
   void caches() {
     title("Caches (32 B sectors)");
     out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", "", "look-ups", "hits", "misses", "hit rate");
-    for (const auto& [label, path] :
-         {std::pair{"L1 local/global", "l1_lg"}, std::pair{"texture/.nc", "texture"},
-          std::pair{"constant", "constant"}, std::pair{"L2", "l2"}}) {
+    for (const auto& [label, path] : {std::pair{"L1 local/global", "l1_lg"},
+                                      std::pair{"texture/.nc", "texture"}, std::pair{"constant", "constant"},
+                                      std::pair{"instruction", "instruction"}, std::pair{"L2", "l2"}}) {
       const std::uint64_t all = at(std::string(path) + ".sector_accesses");
       const std::uint64_t hits = at(std::string(path) + ".sector_hits");
       if (all == 0) continue;

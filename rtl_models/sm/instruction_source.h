@@ -21,10 +21,13 @@ enum class InstructionKind : std::uint8_t {
   commit_copies,         ///< the asynchronous copies issued since the last commit become a group
   wait_copies,           ///< issues when at most `groups_left` groups of copies are unfinished
   invalidate_constants,  ///< CCTL.C.IVALL, executed in dispatch: drops all lines of the constant cache
-  call,                  ///< pushes a token onto the warp's call-return stack
-  ret,                   ///< pops one, if there is any; issues when it is there
-  set_stack,             ///< SETCRSPTR: the stack has as many tokens as execute() answers
-  flush_stack,           ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+  /// CCTL.I.IVALL, executed in dispatch: drops the SM's instruction buffer and all lines of its instruction
+  /// cache; the warp goes on after `latency` SM cycles.
+  invalidate_instructions,
+  call,         ///< pushes a token onto the warp's call-return stack
+  ret,          ///< pops one, if there is any; issues when it is there
+  set_stack,    ///< SETCRSPTR: the stack has as many tokens as execute() answers
+  flush_stack,  ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
 };
 
 /// What the SM needs to know of a static instruction before it issues it. Registers are small
@@ -33,7 +36,7 @@ enum class InstructionKind : std::uint8_t {
 struct Instruction {
   static constexpr unsigned kMaxRegisters = 24;
   InstructionKind kind = InstructionKind::alu;
-  std::uint8_t latency = 4;            ///< of what computes or calls, SM cycles, at least 1
+  std::uint8_t latency = 4;  ///< of what computes, calls or invalidates instructions, SM cycles, at least 1
   std::uint8_t source_count = 0;       ///< the first registers of `registers`
   std::uint8_t destination_count = 0;  ///< those that follow them
   std::uint8_t wait = 1;               ///< cycles before the warp issues again, at least 1 (SASS `?WAIT`)
@@ -42,7 +45,7 @@ struct Instruction {
   std::uint8_t write_counter = DependenceCounters::kNone;  ///< of loads: held until the data is there (`&wr`)
   std::array<std::uint16_t, kMaxRegisters> registers{};
   MemOp mem;                      ///< of `memory` and `fence`
-  std::uint32_t pc = 0;           ///< for fault records and explanations
+  std::uint32_t pc = 0;           ///< bytes from where the kernel's code begins; instructions have 16 each
   std::uint32_t groups_left = 0;  ///< of `wait_copies`; CopyGroups::kWaitForAll: none, committed or not
 };
 

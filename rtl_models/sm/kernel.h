@@ -17,12 +17,16 @@ namespace warpline {
 struct KernelInfo {
   std::string name;
   Dim3 grid;
-  Dim3 block;                            ///< 1 to 1024 threads
-  std::uint32_t registers = 0;           ///< register numbers lie in [0, registers)
-  std::uint32_t shared_bytes = 0;        ///< per CTA, static and dynamic
-  std::uint32_t local_bytes = 0;         ///< per thread, a multiple of 4
-  bool calls = false;                    ///< uses the call-return stack
-  bool sees_stack = false;               ///< may access the stack's backing store, behind its local memory
+  Dim3 block;                      ///< 1 to 1024 threads
+  std::uint32_t registers = 0;     ///< register numbers lie in [0, registers)
+  std::uint32_t shared_bytes = 0;  ///< per CTA, static and dynamic
+  std::uint32_t local_bytes = 0;   ///< per thread, a multiple of 4
+  bool calls = false;              ///< uses the call-return stack
+  bool sees_stack = false;         ///< may access the stack's backing store, behind its local memory
+  /// Bytes of its code, which lies where the instructions' `pc` say; 0: its instructions are fetched from
+  /// nowhere, and cost no fetch.
+  std::uint64_t code_bytes = 0;
+  std::string code_name;                 ///< of the code: kernels of equal names and sizes share it
   bool carries_data = true;              ///< false: addresses only, memory holds no bytes
   std::vector<std::uint8_t> parameters;  ///< the parameter block, as constant bank 0 gets it
   /// Local memory per thread, the backing store of the call-return stack included, bytes.

@@ -26,6 +26,7 @@ struct MemoryMap {
   const ImageTable* images = nullptr;  ///< null: there are none
   PhysicalAddress constant_base;       ///< of constant address 0
   PhysicalAddress local_base;          ///< of the SM's local memory
+  PhysicalAddress code_base;           ///< of the kernel's code
   std::uint32_t local_bytes = 0;       ///< per thread: the program's, and behind it the call-return stack's
   bool with_data = true;               ///< bounds of shared and local memory are checked, data moves
 };

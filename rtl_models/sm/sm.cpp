@@ -10,6 +10,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
     : Component(engine, std::move(name), domain),
       parameters_(parameters),
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, index),
+      fetch_(parameters, *this, to_instruction, index),
       warps_(parameters.warp_slots),
       copies_(parameters.warp_slots),
       stacks_(parameters.warp_slots, CallReturnStack(parameters.stack_entries)),
@@ -30,6 +31,7 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   stack_base_ = info.calls ? local_window_ - parameters_.stack_bytes_per_thread() : kNoStack;
   program_local_ = info.calls && !info.sees_stack ? stack_base_ : local_window_;
   lsu_.start(map);
+  fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
   ctas_.assign(resident, Cta{});
   ready_.reset(domain().edge_at_or_after(engine().now()));
@@ -70,6 +72,8 @@ void Sm::start_cta(const CtaLaunch& launch) {
     warps_[slot].active = true;
     warps_[slot].cta = index;
     warps_[slot].issue_edge = edge_;
+    warps_[slot].line = fetch_.no_line();
+    fetch_.forget(slot);
     ++active_warps_;
     cta.slots.push_back(slot);
     source_->begin_warp(slot, launch.cta, w, lanes);
@@ -100,6 +104,7 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   if (w.hold != Hold::none || source_->state(slot) != WarpState::runnable) return kNever;
   const Instruction& i = source_->next(slot);
   w.next = &i;
+  if (const std::uint64_t line = fetch_.line_of(i.pc); line != w.line && !come_to(slot, line)) return kNever;
   const std::uint64_t bit = std::uint64_t{1} << slot;
   memory_next_ &= ~bit;
   if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
@@ -116,6 +121,13 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   Cycle at = scoreboard_.ready(slot, i);
   if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
   return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));
+}
+
+/// The warp's next instruction lies in another line than its last: whether that is there.
+bool Sm::come_to(unsigned slot, std::uint64_t line) {
+  if (!fetch_.come_to(slot, line)) return false;
+  warps_[slot].line = line;
+  return true;
 }
 
 /// Something about the warp has changed: schedules its next issue, or retires it.
@@ -185,6 +197,10 @@ void Sm::issue(Cycle now, unsigned slot) {
       if (issue.active != 0) copies_[slot].commit();
       break;
     case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
+    case InstructionKind::invalidate_instructions:
+      w.issue_edge = std::max(w.issue_edge, edge_ + i.latency);
+      if (issue.active != 0) invalidate_instructions();
+      break;
     default: break;
   }
 }
@@ -256,6 +272,7 @@ Cycle Sm::tick(Cycle now) {
   if (from_texture.ready(now)) take_response(now, from_texture);
   if (from_constant.ready(now)) take_response(now, from_constant);
   if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;
+  if (from_instruction.ready(now)) take_instructions(now);
   lsu_.advance(now, events_);
   handle_events(now);
   if (flushing_ != 0) advance_flushes(now);
@@ -266,6 +283,7 @@ Cycle Sm::tick(Cycle now) {
     --dones_;
   }
   Cycle next = lsu_.next_work(now);
+  if (fetch_.has_queued()) next = std::min(next, fetch_.advance(now));
   const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
   if (issuable != 0 || dones_ != 0 || constant_invalidations_ != 0 || (flushing_ != 0 && lsu_.has_room()))
     return std::min(next, domain().after(now, 1));
@@ -275,7 +293,7 @@ Cycle Sm::tick(Cycle now) {
 }
 
 bool Sm::busy() const {
-  return active_warps_ != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle();
+  return active_warps_ != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() || !fetch_.idle();
 }
 
 }  // namespace warpline

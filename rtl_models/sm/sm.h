@@ -9,6 +9,7 @@
 #include "warpline/sm/call_return_stack.h"
 #include "warpline/sm/copy_groups.h"
 #include "warpline/sm/cta_message.h"
+#include "warpline/sm/instruction_fetch.h"
 #include "warpline/sm/kernel.h"
 #include "warpline/sm/load_store_unit.h"
 #include "warpline/sm/warp_table.h"
@@ -46,7 +47,7 @@ struct FaultReport {
 
 /// Streaming multiprocessor: runs the warps of its CTAs in order within a warp, with a register
 /// scoreboard, one instruction per issue partition and cycle, oldest turn first (round robin), and
-/// one memory line per cycle.
+/// one memory line per cycle. A warp issues only from lines of code that have been fetched.
 ///
 /// Ordering (semantics, section 9): a release or fence issues when the warp's loads have returned
 /// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
@@ -62,6 +63,8 @@ class Sm final : public Component {
   In<ResponseMessage> from_texture{*this, "from_texture"};
   Out<RequestMessage> to_constant{*this, "to_constant"};
   In<ResponseMessage> from_constant{*this, "from_constant"};
+  Out<RequestMessage> to_instruction{*this, "to_instruction"};
+  In<ResponseMessage> from_instruction{*this, "from_instruction"};
   In<CtaLaunch> from_distributor{*this, "from_distributor"};
   Out<CtaDone> to_distributor{*this, "to_distributor"};
 
@@ -70,12 +73,15 @@ class Sm final : public Component {
              unsigned resident);
   /// Sends a maintenance request of the driver's own to L1, as a fence would. Pre: idle.
   void maintain(std::uint8_t what);
+  /// Empties the instruction buffer, for a driver. Pre: idle.
+  void empty_instruction_buffer() { fetch_.empty(); }
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   [[nodiscard]] const SmCounters& counters() const { return counters_; }
   [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
+  [[nodiscard]] const InstructionFetchCounters& fetch_counters() const { return fetch_.counters(); }
   /// The first faults, oldest first; lsu_counters().faults counts all.
   [[nodiscard]] const std::vector<FaultReport>& faults() const { return faults_; }
 
@@ -96,6 +102,7 @@ class Sm final : public Component {
     std::uint64_t issue_edge = 0;      ///< earliest edge of its next issue
     std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
     const Instruction* next = nullptr;
+    std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
   };
   struct Cta {
     bool active = false;
@@ -128,6 +135,9 @@ class Sm final : public Component {
   }
   void kill(unsigned slot);
   void take_response(Cycle now, In<ResponseMessage>& port);
+  void take_instructions(Cycle now);
+  bool come_to(unsigned slot, std::uint64_t line);
+  void invalidate_instructions();
   void handle_events(Cycle now);
   void handle(const LsuEvent& event, Cycle now);
   void complete(const LsuEvent& event, Cycle now);
@@ -147,6 +157,7 @@ class Sm final : public Component {
   KernelInfo info_;
   std::unique_ptr<InstructionSource> source_;
   LoadStoreUnit lsu_;
+  InstructionFetch fetch_;
   Scoreboard scoreboard_;
   ReadyWarps ready_;
   std::vector<Warp> warps_;

@@ -7,8 +7,10 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, Sm
       to_l1_lg("to_l1_lg", engine, sm.to_l1_lg, sm.from_l1_lg),
       to_texture("to_texture", engine, sm.to_texture, sm.from_texture),
       to_constant("to_constant", engine, sm.to_constant, sm.from_constant),
+      to_instruction("to_instruction", engine, sm.to_instruction, sm.from_instruction),
       sm_(sm) {
-  for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant}) s->set_with_data(with_data);
+  for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction})
+    s->set_with_data(with_data);
 }
 
 SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, std::unique_ptr<Sm> sm,

@@ -17,7 +17,7 @@ class SmModule final : public BlockModule {
   /// Around an SM of somebody's netlist, which outlives it.
   SmModule(const sc_core::sc_module_name& name, EngineModule& engine, Sm& sm, bool with_data);
 
-  InitiatorSocket to_l1_lg, to_texture, to_constant;
+  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction;
   [[nodiscard]] Sm& sm() { return sm_; }
 
  private:

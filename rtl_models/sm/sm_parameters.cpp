@@ -18,6 +18,8 @@ Problems SmParameters::problems(const std::string& path) const {
   rules.need(stack_depth >= stack_entries && stack_depth <= (1U << 20) && stack_depth % 16 == 0,
              "stack_depth", "must be a multiple of 16, stack_entries to 1048576");
   rules.need(lsu_queue >= 1 && lsu_queue <= lsu_entries, "lsu_queue", "must be 1 to lsu_entries");
+  rules.need(instruction_buffer_lines >= 1 && instruction_buffer_lines <= 65536, "instruction_buffer_lines",
+             "must be 1 to 65536");
   return rules.take();
 }
 

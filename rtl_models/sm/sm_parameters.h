@@ -11,16 +11,18 @@ namespace warpline {
 struct SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
-  unsigned partitions = 4;         ///< issue partitions; warp slot n belongs to n % partitions
-  unsigned shared_bytes = 98304;   ///< shared memory of all resident CTAs
-  unsigned shared_banks = 32;      ///< banks of 4 bytes
-  unsigned shared_latency = 19;    ///< from the last conflict-free pass to the data
-  unsigned issue_latency = 4;      ///< from issue to the load/store unit
-  unsigned writeback_latency = 2;  ///< from a response to a register that can be read
-  unsigned lsu_entries = 64;       ///< memory instructions in flight
-  unsigned lsu_queue = 16;         ///< of these, issued and not yet worked off
-  unsigned stack_entries = 16;     ///< tokens in a warp's top-of-stack cache
-  unsigned stack_depth = 4096;     ///< tokens on a warp's call-return stack, at most
+  unsigned partitions = 4;                 ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned shared_bytes = 98304;           ///< shared memory of all resident CTAs
+  unsigned shared_banks = 32;              ///< banks of 4 bytes
+  unsigned shared_latency = 19;            ///< from the last conflict-free pass to the data
+  unsigned issue_latency = 4;              ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;          ///< from a response to a register that can be read
+  unsigned lsu_entries = 64;               ///< memory instructions in flight
+  unsigned lsu_queue = 16;                 ///< of these, issued and not yet worked off
+  unsigned stack_entries = 16;             ///< tokens in a warp's top-of-stack cache
+  unsigned stack_depth = 4096;             ///< tokens on a warp's call-return stack, at most
+  bool fetch_instructions = true;          ///< false: every instruction is there when its turn comes
+  unsigned instruction_buffer_lines = 96;  ///< of 128 bytes: 8 instructions of 16 bytes
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
@@ -41,6 +43,10 @@ struct SmParameters {
     f("stack_entries", stack_entries, "tokens of a warp's call-return stack held in the SM");
     f("stack_depth", stack_depth,
       "tokens on a warp's call-return stack, at most; 8 bytes of local memory each");
+    f("fetch_instructions", fetch_instructions,
+      "whether warps wait for code that is not there; without, no code is fetched");
+    f("instruction_buffer_lines", instruction_buffer_lines,
+      "lines of 128 bytes (8 instructions) in the SM's instruction buffer");
   }
 };
 

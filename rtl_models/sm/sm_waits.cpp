@@ -52,6 +52,15 @@ Wait Sm::explain_warp(unsigned slot) const {
   const std::string flying =
       std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight" + copies;
   if (source_->state(slot) == WarpState::exited) return wait(flying + ", to end");
+  if (fetch_.waits(slot)) {
+    const std::string where = w.next == nullptr ? std::string{} : ", " + source_->where(*w.next);
+    Wait out{part(slot),
+             "its next instruction, being fetched" + where + of_cta(ctas_[w.cta]),
+             {},
+             fetch_.awaited(slot)};
+    if (fetch_.has_queued()) out.on = {name() + ".fetch"};
+    return out;
+  }
   const std::string next = w.next == nullptr ? "its first instruction" : source_->where(*w.next);
   if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
       !copies_[slot].may_pass(w.next->groups_left))
@@ -71,6 +80,7 @@ void Sm::explain(std::vector<Wait>& waits) const {
     }
   }
   if (lsu_.has_queued() || active_warps_ == 0) lsu_.explain(name() + ".lsu", waits);
+  fetch_.explain(name() + ".fetch", waits);
   if (dones_ != 0) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
 }
 

@@ -35,6 +35,7 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
 void Sm::kill(unsigned slot) {
   source_->kill(slot);
   lsu_.kill(slot);
+  fetch_.forget(slot);
   ready_.remove(slot);
   Warp& w = warps_[slot];
   w.scheduled = kNever;
@@ -58,6 +59,21 @@ void Sm::record_fault(Cycle now, unsigned slot, const Instruction& i, const Issu
   fault.lane = issue.active == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(issue.active));
   fault.instruction = &i;
   keep_fault(issue.fault, fault);
+}
+
+void Sm::take_instructions(Cycle now) {
+  const InstructionFetch::Arrival arrival = fetch_.respond(*from_instruction.pop(now).request);
+  for (std::uint64_t slots = arrival.slots; slots != 0; slots &= slots - 1) {
+    const auto slot = static_cast<unsigned>(__builtin_ctzll(slots));
+    warps_[slot].line = arrival.line;
+    evaluate(slot);
+  }
+}
+
+/// Takes its line from every warp. What is about to issue has been fetched and does.
+void Sm::invalidate_instructions() {
+  fetch_.invalidate();
+  for (Warp& w : warps_) w.line = fetch_.no_line();
 }
 
 void Sm::complete(const LsuEvent& event, Cycle now) {
@@ -176,6 +192,7 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
                 "asynchronous copies issued that have not written shared memory");
   visitor.gauge("memory_instructions", lsu_.in_flight(), lsu_.capacity(),
                 "entries of the load/store unit in use");
+  visitor.gauge("fetches", fetch_.under_way(), kUnlimitedGauge, "lines of code being fetched");
   visitor.gauge("memory_queue", lsu_.queued(), parameters_.lsu_queue, "of them, lines not yet all sent");
 }
 

@@ -3,6 +3,9 @@
 namespace warpline::testing {
 namespace {
 
+/// Of code, through which a script jumps.
+constexpr std::uint32_t kCodeBytes = 40 * kLineBytes;
+constexpr std::uint32_t kInstructionBytes = 16;
 /// Tokens on a warp's stack, at most.
 constexpr std::uint32_t kDeepest = 60;
 
@@ -63,7 +66,8 @@ ControlStep control(Random& random, std::uint64_t base) {
                                  CctlTarget::indexed_constants};
   ControlStep s;
   if (random.below(5) == 0) {
-    s.instruction.kind = InstructionKind::invalidate_constants;
+    s.instruction.kind = random.below(2) == 0 ? InstructionKind::invalidate_constants
+                                              : InstructionKind::invalidate_instructions;
     return s;
   }
   const bool local = random.below(2) == 0;
@@ -136,7 +140,7 @@ class ControlSource final : public InstructionSource {
 
 ControlScript random_control(Random& random, unsigned steps, std::uint64_t base) {
   ControlScript out;
-  std::uint32_t depth = 0;
+  std::uint32_t depth = 0, pc = 0;
   while (out.size() < steps) {
     ControlStep s;
     switch (random.below(12)) {
@@ -170,6 +174,10 @@ ControlScript random_control(Random& random, unsigned steps, std::uint64_t base)
       case 8: s = access(random, base); break;
       default: s = control(random, base);
     }
+    s.instruction.pc = pc;
+    pc += kInstructionBytes;
+    if (random.below(10) == 0 || pc >= kCodeBytes)
+      pc = static_cast<std::uint32_t>(random.below(kCodeBytes / kInstructionBytes)) * kInstructionBytes;
     out.push_back(std::move(s));
   }
   return out;
@@ -183,6 +191,8 @@ ControlKernel::ControlKernel(unsigned sms, std::vector<ControlScript> scripts)
   info_.registers = 1;
   info_.local_bytes = kControlLocalBytes;
   info_.calls = true;
+  info_.code_bytes = kCodeBytes;
+  info_.code_name = info_.name;
 }
 
 std::unique_ptr<InstructionSource> ControlKernel::make_source(unsigned sm, unsigned) {

@@ -14,7 +14,8 @@
 namespace warpline::testing {
 
 /// What a thread block of random cache control does: accesses of global and local memory and constants, every
-/// CCTL and CCTLL, fences, calls, and what the call-return stack has for them.
+/// CCTL and CCTLL, fences, calls, and what the call-return stack has for them, with jumps through code that
+/// is fetched.
 struct ControlStep {
   Instruction instruction;
   std::function<void(MemoryAccess&)> fill;

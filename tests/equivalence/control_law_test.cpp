@@ -1,6 +1,6 @@
-// The law of the transports with cache control: GPUs of odd shapes run random loads, stores, CCTL, fences and
-// calls, in plain C++, in SystemC port to port, over TLM-2.0 sockets and over pins. Cycles, counters, memory
-// and what was loaded are equal.
+// The law of the transports with cache control: GPUs of odd shapes run random loads, stores, CCTL, fences,
+// jumps and calls, in plain C++, in SystemC port to port, over TLM-2.0 sockets and over pins. Cycles,
+// counters, memory and what was loaded are equal.
 //
 // WARPLINE_CONTROL_SEEDS sets how many, WARPLINE_CONTROL_SEED the first.
 #include <gtest/gtest.h>

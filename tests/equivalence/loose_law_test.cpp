@@ -184,6 +184,7 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
     item =
         maintain_item(at, static_cast<std::uint8_t>(1 + random.below(traffic == Traffic::bursts ? 31 : 15)));
   }
+  if (texture && random.below(12) == 0) item = maintain_item(at, maintenance::kInvalidate);
   Request& r = item.request;
   r.virtual_line = VirtualAddress{r.line.value};
   const bool data = r.command == Command::read || r.command == Command::write;

@@ -149,6 +149,8 @@ TEST(TraceOpcode, CacheControlSaysWhatItActsOn) {
   EXPECT_EQ(mem("CCTL.U.IVALL").cache_target, CctlTarget::indexed_constants);
   EXPECT_EQ(mem("CCTLL.RS").space, Space::local);
   EXPECT_EQ(decode_opcode("CCTLL.CRS.WBALL").kind, InstructionKind::flush_stack);
+  EXPECT_EQ(decode_opcode("CCTL.I.IVALL").kind, InstructionKind::invalidate_instructions);
+  EXPECT_EQ(decode_opcode("CCTL.I.IVALL").latency, 5U) << "?WAIT5";
   EXPECT_EQ(mem("CCTL.E.DML2").kind, MemKind::apply_priority);
   EXPECT_EQ(mem("CCTL.E.RML2").kind, MemKind::discard);
   for (const char* text : {"CCTL", "CCTL.C.IV", "CCTL.IV.IX", "CCTLL.WBALL", "CCTLL.U.IV", "CCTL.IV.PF1",

@@ -66,7 +66,10 @@ bool decode_cache_control(bool local, const std::vector<std::string_view>& words
   switch (out.mem.cache_target) {
     case CctlTarget::call_return_stack: out.kind = InstructionKind::flush_stack; break;
     case CctlTarget::constants: out.kind = InstructionKind::invalidate_constants; break;
-    case CctlTarget::instructions: return false;
+    case CctlTarget::instructions:
+      out.kind = InstructionKind::invalidate_instructions;
+      out.latency = Cctl::kDispatchWait;
+      break;
     default: out.kind = InstructionKind::memory;
   }
   return true;

@@ -38,6 +38,7 @@ InstructionKind kind_of(Code code) {
     case Code::store:
     case Code::cache_control: return InstructionKind::memory;
     case Code::invalidate_constants: return InstructionKind::invalidate_constants;
+    case Code::invalidate_instructions: return InstructionKind::invalidate_instructions;
     case Code::barrier: return InstructionKind::barrier;
     case Code::fence: return InstructionKind::fence;
     case Code::call: return InstructionKind::call;

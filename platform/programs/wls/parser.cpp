@@ -166,9 +166,7 @@ void Parser::cache_control() {
   switch (target) {
     case CctlTarget::call_return_stack: s.op.code = Code::flush_stack; break;
     case CctlTarget::constants: s.op.code = Code::invalidate_constants; break;
-    case CctlTarget::instructions:
-      fail({first.offset, end - 1 - first.offset},
-           "the instruction caches are not modelled: nothing of theirs can be invalidated");
+    case CctlTarget::instructions: s.op.code = Code::invalidate_instructions; break;
     default: s.op.code = Code::cache_control;
   }
   s.mem.kind = MemKind::cache_control;

@@ -33,8 +33,9 @@ enum class Code : std::uint8_t {
   special,  ///< d = special register
   load,
   store,
-  cache_control,         ///< CCTL and CCTLL that go through the load/store unit
-  invalidate_constants,  ///< CCTL.C.IVALL
+  cache_control,            ///< CCTL and CCTLL that go through the load/store unit
+  invalidate_constants,     ///< CCTL.C.IVALL
+  invalidate_instructions,  ///< CCTL.I.IVALL
   barrier,
   fence,
   branch,

@@ -48,8 +48,8 @@ TEST(ObservedModes, LookaheadDoesNotDisturbTheOrder) {
   // One cluster runs 64 cycles ahead of the next: what is seen comes in late, and out of order.
   GpuConfig far = preset("mini");
   HopsParameters& h = far.hops;
-  for (HopParameters* hop : {&h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar, &h.crossbar_l2,
-                             &h.l2_dram, &h.l2_pcie}) {
+  for (HopParameters* hop : {&h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar,
+                             &h.instruction_crossbar, &h.crossbar_l2, &h.l2_dram, &h.l2_pcie}) {
     hop->request = {32, 70, 150, 70};
     hop->response = {32, 70, 150, 70};
   }

@@ -112,9 +112,10 @@ TEST(Timeline, AMissIsOneFlowFromTheSmToDramAndBack) {
     }
     if (std::find(kinds.begin(), kinds.end(), "dram") == kinds.end() || kinds.front() != "sm") continue;
     ++to_dram;
-    EXPECT_THAT(kinds, testing::ElementsAre("sm", testing::AnyOf("l1_lg", "texture", "constant"),
-                                            testing::AnyOf("l1_lg", "texture", "constant"), "crossbar", "l2",
-                                            "l2", "dram", "sm"));
+    EXPECT_THAT(
+        kinds, testing::ElementsAre("sm", testing::AnyOf("l1_lg", "texture", "constant", "instruction"),
+                                    testing::AnyOf("l1_lg", "texture", "constant", "instruction"), "crossbar",
+                                    "l2", "l2", "dram", "sm"));
   }
   EXPECT_GT(to_dram, 10U);
 }

@@ -19,6 +19,9 @@ inline GpuConfig random_machine(Random& random) {
   c.l1_lg.geometry = {pick({1, 3, 8}), pick({1, 2, 4})};
   c.l1_lg.miss_registers = pick({1, 2, 16});
   c.texture.miss_registers = pick({1, 4});
+  c.instruction.geometry = {pick({1, 3, 8}), pick({1, 2})};
+  c.instruction.miss_registers = pick({1, 2, 16});
+  c.sm.instruction_buffer_lines = pick({1, 3, 96});
   c.l2.geometry = {pick({1, 5, 16}), pick({1, 2, 8})};
   c.l2.miss_registers = pick({1, 3, 32});
   c.sm.lsu_entries = pick({1, 2, 32});
@@ -27,8 +30,9 @@ inline GpuConfig random_machine(Random& random) {
   // Where nothing crosses in one cycle, the engine runs its clusters ahead of each other.
   const unsigned more = pick({0, 7});
   HopsParameters& h = c.hops;
-  for (HopParameters* hop : {&h.sm_l1_lg, &h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar,
-                             &h.crossbar_l2, &h.l2_dram, &h.l2_pcie}) {
+  for (HopParameters* hop :
+       {&h.sm_l1_lg, &h.sm_instruction, &h.l1_lg_crossbar, &h.texture_crossbar, &h.constant_crossbar,
+        &h.instruction_crossbar, &h.crossbar_l2, &h.l2_dram, &h.l2_pcie}) {
     hop->request = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
     hop->response = {pick({8, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
   }

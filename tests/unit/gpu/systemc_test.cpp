@@ -3,6 +3,8 @@
 
 #include "../../support/checked_hops.h"
 #include "harness.h"
+#include "random_code.h"
+#include "random_machine.h"
 #include "warpline/gpu/tlm_driver.h"
 
 namespace warpline::test {
@@ -57,9 +59,32 @@ TEST(GpuInSystemC, KeepsToTheBaseProtocolOnEveryHop) {
   const Outcome plain = play(config, nullptr), checked = play(config, driver);
   EXPECT_EQ(plain.cycles, checked.cycles);
   EXPECT_EQ(plain.counters, checked.counters);
-  EXPECT_EQ(hops.hops(), 4U * 6 + 6U * 3);
+  EXPECT_EQ(hops.hops(), 4U * 8 + 6U * 3);
   EXPECT_GT(hops.timed(), 1000U);
   hops.expect_clean();
+}
+
+/// Random code on a random machine, fetched over `driver`'s hops, against plain C++.
+void expect_same_fetches(std::uint64_t seed, HopTransport transport, std::vector<std::string> pins = {}) {
+  Random random(seed);
+  const GpuConfig config = random_machine(random);
+  const auto driver =
+      std::make_shared<SystemCDriver>(config.clocks, transport, TickMode::lazy, seed, std::move(pins));
+  const FetchOutcome plain = fetch_code(config, seed);
+  const FetchOutcome in_systemc = fetch_code(config, seed, TickMode::lazy, driver);
+  EXPECT_EQ(plain.cycles, in_systemc.cycles);
+  EXPECT_EQ(plain.counters, in_systemc.counters);
+  EXPECT_GT(plain.counters.at("sm[0].fetch.requests"), 10U);
+}
+
+TEST(GpuInSystemC, FetchesInTheSameCyclesDirectly) {
+  expect_same_fetches(2, HopTransport::direct);
+}
+TEST(GpuInSystemC, FetchesInTheSameCyclesOverSockets) {
+  expect_same_fetches(3, HopTransport::socket);
+}
+TEST(GpuInSystemC, FetchesInTheSameCyclesOverPins) {
+  expect_same_fetches(4, HopTransport::direct, {"*instruction*"});
 }
 
 }  // namespace

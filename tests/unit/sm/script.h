@@ -67,6 +67,16 @@ inline Step barrier(BarrierOp op) {
   s.barrier = op;
   return s;
 }
+/// The step, its instruction lying at `pc`.
+inline Step at(std::uint32_t pc, Step s) {
+  s.instruction.pc = pc;
+  return s;
+}
+inline Step invalidate_instructions(std::uint8_t latency) {
+  Step s = alu(latency);
+  s.instruction.kind = InstructionKind::invalidate_instructions;
+  return s;
+}
 /// All lanes at base + lane * stride.
 inline std::function<void(MemoryAccess&)> strided(std::uint64_t base, std::int64_t stride,
                                                   LaneMask active = ~LaneMask{0}) {
@@ -181,10 +191,12 @@ struct SmBench {
         distributor(engine, "distributor", ClockDomain{}, 1),
         l1(engine, "l1", delay),
         texture(engine, "texture", delay),
-        constant(engine, "constant", delay) {
+        constant(engine, "constant", delay),
+        instruction(engine, "instruction", delay) {
     join(sm.to_l1_lg, l1.in, l1.out, sm.from_l1_lg);
     join(sm.to_texture, texture.in, texture.out, sm.from_texture);
     join(sm.to_constant, constant.in, constant.out, sm.from_constant);
+    join(sm.to_instruction, instruction.in, instruction.out, sm.from_instruction);
     connect(distributor.to_sm[0], sm.from_distributor, kChannel);
     connect(sm.to_distributor, distributor.from_sm[0], kChannel);
     space.map({0x1000, 0x1000, physical(Aperture::vidmem, 0x8000), 0});
@@ -201,27 +213,31 @@ struct SmBench {
     info.registers = 32;
     info.shared_bytes = 1024;
     info.local_bytes = 64;
+    info.code_bytes = code_bytes;
     MemoryMap map;
     map.space = &space;
     map.images = &images;
     map.constant_base = physical(Aperture::vidmem, 0x100000);
     map.local_base = physical(Aperture::vidmem, 0x200000);
     map.local_bytes = 64;
+    map.code_base = kCodeBase;
     sm.start(info, std::make_unique<ScriptSource>(scripts, log, parameters.warp_slots), map, resident);
     distributor.start(info.grid, resident);
     return engine.run_until(1000000);
   }
   static constexpr ChannelParameters kChannel{128, 1, 8, 1};
+  static constexpr PhysicalAddress kCodeBase = physical(Aperture::vidmem, 0x400000);
 
   std::vector<std::vector<Step>> scripts;
   SmParameters parameters;
+  std::uint64_t code_bytes = 0;  ///< of the kernels that run: with none, nothing is fetched
   Log log;
   AddressSpace space;
   ImageTable images;
   Engine engine;
   Sm sm;
   WorkDistributor distributor;
-  FlatMemory l1, texture, constant;
+  FlatMemory l1, texture, constant, instruction;
 
  private:
   static void join(Out<RequestMessage>& a, In<RequestMessage>& b, Out<ResponseMessage>& c,

@@ -89,7 +89,6 @@ const Case kCases[] = {
     {"NOP; CCTL.C.IV [0];", 1, 12, "this cache has no such operation", ""},
     {"NOP; @P1 CCTLL.WB [R1 + 0x1000000];", 1, 23, "24 signed bits", ""},
     {"NOP;\n/* a\n b */ CCTL.QRY1 [R1];", 3, 11, "not implemented", ""},
-    {"NOP; CCTL.I.IVALL ?WAIT6;", 1, 6, "instruction caches", ""},
     {"CCTL.D.IV [R1 + 4]", 1, 19, "expected ';'", ""},
 };
 
