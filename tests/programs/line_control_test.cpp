@@ -181,7 +181,8 @@ TEST(Mmio, OfVideoMemoryIsPerformedAtL2AndNeverServedByL1) {
   machine.run("k");
   EXPECT_EQ(machine.count("l1_lg.load_sector_hits"), 0U);
   EXPECT_EQ(machine.count("l1_lg.forwarded_sectors"), 2U);
-  EXPECT_EQ(machine.count("l2.read_sectors"), 3U + machine.count("constant.fetched_sectors"));
+  EXPECT_EQ(machine.count("l2.read_sectors"),
+            3U + machine.count("constant.fetched_sectors") + machine.count("instruction.fetched_sectors"));
 }
 
 TEST(Vectors, OfThirtyTwoBytesWithSinks) {

@@ -21,6 +21,7 @@ inline GpuConfig one_set(unsigned l1_ways, unsigned l2_ways) {
   c.l2.geometry = {1, l2_ways, 50};
   c.dram.channels = 1;
   c.crossbar.hash_masks.clear();
+  c.sm.fetch_instructions = false;  // code would take lines of L2
   return c;
 }
 

@@ -79,6 +79,8 @@ class PtxModule final : public Module {
     info.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
     info.calls = !program.calls.empty();
     info.parameters = std::move(parameters);
+    info.code_bytes = std::uint64_t{program.ops.size()} << kPcShift;
+    info.code_name = file_ + ":" + entry;
     launch.pool = program.pool;
     for (const PoolFix& fix : program.fixes) {
       const std::uint64_t value =

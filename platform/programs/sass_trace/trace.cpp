@@ -70,6 +70,9 @@ class FileKernel final : public TraceKernel {
     info_.shared_bytes = h.shared_bytes + (h.binary_version >= kSystemSharedSince ? kSystemShared : 0);
     info_.local_bytes = static_cast<std::uint32_t>(kLocalBytes);
     info_.carries_data = false;
+    // How much code there is, a trace tells only as it is read; this is what its program counters can name.
+    info_.code_bytes = std::uint64_t{1} << 32U;
+    info_.code_name = h.kernel_name;
   }
 
   const KernelInfo& info() const override { return info_; }

@@ -88,6 +88,8 @@ class WlsModule final : public ptx::Module {
     info.local_bytes = program_.local_bytes;
     info.calls = info.sees_stack = program_.calls;
     info.parameters = std::move(parameters);
+    info.code_bytes = std::uint64_t{program_.ops.size()} << kPcShift;
+    info.code_name = program_.file + ":" + entry;
     return std::make_unique<WlsKernel>(std::move(launch));
   }
 

@@ -2,12 +2,49 @@
 // the netlist is ticked.
 #include <gtest/gtest.h>
 
+#include "ptx_run.h"
 #include "random_code.h"
 #include "random_machine.h"
 #include "warpline/gpu/device_memory.h"
 
 namespace warpline::test {
 namespace {
+
+const char* const kModule = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry first(.param .u64 out) {
+  .reg .u64 %p, %q;
+  .reg .u32 %t;
+  ld.param.u64 %p, [out];
+  mov.u32 %t, %tid.x;
+  mul.wide.u32 %q, %t, 4;
+  add.u64 %p, %p, %q;
+  st.global.u32 [%p], %t;
+  ret;
+}
+)";
+
+TEST(Fetch, ASecondLaunchOfAKernelFindsItsCodeWarm) {
+  std::map<std::string, std::uint64_t> once, twice;
+  for (auto* counters : {&once, &twice}) {
+    std::string file;
+    for (int n = 0; n < (counters == &once ? 1 : 2); ++n) {
+      file +=
+          "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"first\"\ngrid = [1, 1, 1]\nblock = [32, 1, "
+          "1]\n[[launch.argument]]\nbuffer "
+          "= \"o\"\n";
+      if (n == 0) file += "type = \"u32\"\ncount = 32\nexpect = { expression = \"i\" }\n";
+    }
+    PtxRun run(kModule, file);
+    EXPECT_EQ(run.end().checks - run.end().failed_checks, 1U);
+    *counters = AllCounters(run.gpu()).values();
+  }
+  EXPECT_GE(once.at("sm[0].fetch.requests"), 1U);
+  EXPECT_EQ(once.at("sm[0].instruction.sector_misses"), once.at("sm[0].fetch.sectors"));
+  EXPECT_EQ(twice.at("sm[0].fetch.requests"), once.at("sm[0].fetch.requests"));
+  EXPECT_EQ(twice.at("sm[0].fetch.waits"), once.at("sm[0].fetch.waits"));
+}
 
 TEST(Fetch, ASmallBufferIsServedByTheInstructionCache) {
   const GpuConfig config = preset("mini", {{"sm.instruction_buffer_lines=1"}});

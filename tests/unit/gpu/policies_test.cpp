@@ -42,6 +42,7 @@ class Thread {
            << body_ << "ret;\n}\n";
     std::vector<Override> overrides = {{"l2.slices=1"},
                                        {"l2.sets=1"},
+                                       {"sm.fetch_instructions=false"},  // code would take its lines
                                        {"l2.ways=" + std::to_string(ways)},
                                        {"l2.evict_last_percent=" + std::to_string(evict_last_percent)}};
     for (const std::string& s : sets) overrides.push_back({s});

@@ -130,6 +130,7 @@ TEST(TraceModifiers, ALastUseOfALineThatL1HasEvictedSparesL2TheWriteBack) {
     std::vector<Override> overrides = two_lines("l1_lg");
     for (const Override& o : two_lines("l2")) overrides.push_back(o);
     overrides.push_back({"l2.slices=1"});
+    overrides.push_back({"sm.fetch_instructions=false"});
     const AllCounters c = chain.run(overrides);
     EXPECT_EQ(c.total("l1_lg.writebacks"), 1U);
     EXPECT_EQ(c.total("l2.writebacks"), last ? 0U : 1U);
@@ -152,7 +153,7 @@ TEST(TraceModifiers, APrefetchSizeBringsTheBlockToL2AndNothingToL1) {
                << " 0";
       Chain chain;
       chain.line(one_lane.str()).global(load, kA + 0x80).global(load, kA);
-      const AllCounters c = chain.run({});
+      const AllCounters c = chain.run({{"sm.fetch_instructions=false"}});
       EXPECT_EQ(c.total("l2.fetched_sectors"), size.fetched) << load << size.modifier;
       EXPECT_EQ(c.total("l2.prefetched_sectors"), size.prefetched) << load << size.modifier;
       EXPECT_EQ(c.total("l2.sector_hits"), size.hits + (strong ? 1U : 0U)) << load << size.modifier;
@@ -217,6 +218,9 @@ TEST(TraceModifiers, CacheControlActsOnTheLinesThatItNames) {
   }
   EXPECT_EQ(between_loads("CCTL.IVALL", false).total("l1_lg.invalidations"),
             between_loads("CCTLL.IVALL", false).total("l1_lg.invalidations") + 1);
+  const AllCounters code = between_loads("CCTL.I.IVALL", false);
+  EXPECT_EQ(code.total("l1_lg.load_sector_hits"), 8U);
+  EXPECT_EQ(code.total("instruction.invalidations"), 1U);
 }
 
 TEST(TraceModifiers, CacheControlOfLocalLinesWritesBackOrLosesWhatIsDirty) {

@@ -76,6 +76,21 @@ TEST(WlsSchedule, AStackWriteBackWaitsFiveCycles) {
   EXPECT_EQ(gap(" ?WAIT9"), 10U);
 }
 
+TEST(WlsSchedule, AnInvalidationOfInstructionsHasTheNextOnesFetchedAgain) {
+  const auto gap = [](const std::string& fetches) {
+    WlsRun run(
+        ".block 1\n.show R3\nS2R R0, SR_CLOCKLO; CCTL.I.IVALL; S2R R1, SR_CLOCKLO; IMAD R3, R0, -1, R1;",
+        load_gpu("mini", {{"sm.fetch_instructions=" + fetches}}).value());
+    EXPECT_EQ(run.run().outcome, RunOutcome::quiescent);
+    Observed counters;
+    run.platform().visit(counters);
+    EXPECT_EQ(counters.values.at("sm[0].instruction.invalidations"), 1U);
+    return run.reg(3);
+  };
+  EXPECT_EQ(gap("false"), 6U) << "?WAIT5";
+  EXPECT_GT(gap("true"), 20U) << "from L2";
+}
+
 /// Stores and cache control read their operands when the load/store unit has them.
 TEST(WlsSchedule, ReadScoreboardsAreHeldForTheIssueLatency) {
   for (const unsigned latency : {3U, 9U}) {
