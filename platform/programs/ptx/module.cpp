@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "warpline/base/contract.h"
+#include "warpline/programs/code_name.h"
 #include "warpline/programs/ptx/decoder.h"
 #include "warpline/programs/ptx/legality/judge.h"
 #include "warpline/programs/ptx/parser.h"
@@ -28,8 +29,11 @@ class PtxKernel final : public Kernel {
 
 class PtxModule final : public Module {
  public:
-  PtxModule(ModuleDecl decl, std::map<std::string, Program> programs, std::string file)
-      : decl_(std::move(decl)), programs_(std::move(programs)), file_(std::move(file)) {
+  PtxModule(ModuleDecl decl, std::map<std::string, Program> programs, std::string_view text, std::string file)
+      : decl_(std::move(decl)),
+        programs_(std::move(programs)),
+        code_name_(code_name(file, text)),
+        file_(std::move(file)) {
     addresses_.resize(decl_.variables.size());
     describe_variables();
     for (const auto& f : decl_.functions)
@@ -80,7 +84,7 @@ class PtxModule final : public Module {
     info.calls = !program.calls.empty();
     info.parameters = std::move(parameters);
     info.code_bytes = std::uint64_t{program.ops.size()} << kPcShift;
-    info.code_name = file_ + ":" + entry;
+    info.code_name = code_name_ + entry;
     launch.pool = program.pool;
     for (const PoolFix& fix : program.fixes) {
       const std::uint64_t value =
@@ -151,6 +155,7 @@ class PtxModule final : public Module {
 
   ModuleDecl decl_;
   std::map<std::string, Program> programs_;
+  std::string code_name_;
   std::string file_;
   std::vector<std::optional<std::uint64_t>> addresses_;
   std::vector<Variable> variables_;
@@ -204,7 +209,8 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& 
   }
   if (faults.empty() && programs.empty()) faults.add({}, "this module has no kernel entry");
   if (!faults.empty()) return faults.take();
-  return std::unique_ptr<Module>(std::make_unique<PtxModule>(std::move(decl), std::move(programs), file));
+  return std::unique_ptr<Module>(
+      std::make_unique<PtxModule>(std::move(decl), std::move(programs), text, file));
 }
 
 }  // namespace warpline::ptx

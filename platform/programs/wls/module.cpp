@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "warpline/base/contract.h"
+#include "warpline/programs/code_name.h"
 #include "warpline/programs/wls/parser.h"
 #include "warpline/programs/wls/source.h"
 
@@ -31,8 +32,9 @@ class WlsKernel final : public Kernel {
 
 class WlsModule final : public ptx::Module {
  public:
-  explicit WlsModule(Program program)
+  WlsModule(Program program, std::string_view text)
       : program_(std::move(program)),
+        code_name_(code_name(program_.file, text)),
         inspection_(program_.inspection),
         addresses_(program_.variables.size()) {
     for (const WordVariable& v : program_.variables) {
@@ -89,7 +91,7 @@ class WlsModule final : public ptx::Module {
     info.calls = info.sees_stack = program_.calls;
     info.parameters = std::move(parameters);
     info.code_bytes = std::uint64_t{program_.ops.size()} << kPcShift;
-    info.code_name = program_.file + ":" + entry;
+    info.code_name = code_name_ + entry;
     return std::make_unique<WlsKernel>(std::move(launch));
   }
 
@@ -102,6 +104,7 @@ class WlsModule final : public ptx::Module {
   }
 
   Program program_;
+  std::string code_name_;
   Inspection inspection_;
   std::vector<std::optional<std::uint64_t>> addresses_;
   std::vector<ptx::Variable> variables_;
@@ -117,7 +120,7 @@ Result<ParsedModule> parse(std::string_view text, const std::string& file) {
   program.file = program.inspection.file = file;
   ParsedModule out;
   out.direct = {program.grid, program.block, program.grid_line, program.block_line};
-  out.module = std::make_unique<WlsModule>(std::move(program));
+  out.module = std::make_unique<WlsModule>(std::move(program), text);
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include "random_code.h"
 #include "random_machine.h"
 #include "warpline/gpu/device_memory.h"
+#include "warpline/programs/ptx/module.h"
+#include "warpline/programs/wls/module.h"
 
 namespace warpline::test {
 namespace {
@@ -44,6 +46,26 @@ TEST(Fetch, ASecondLaunchOfAKernelFindsItsCodeWarm) {
   EXPECT_EQ(once.at("sm[0].instruction.sector_misses"), once.at("sm[0].fetch.sectors"));
   EXPECT_EQ(twice.at("sm[0].fetch.requests"), once.at("sm[0].fetch.requests"));
   EXPECT_EQ(twice.at("sm[0].fetch.waits"), once.at("sm[0].fetch.waits"));
+}
+
+TEST(Fetch, AnotherTextOfTheSameNameIsOtherCode) {
+  const auto program = [](const std::string& opcode) {
+    return ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .u32 %r;\n" + opcode +
+           " %r, %tid.x;\nret;\n}\n";
+  };
+  const std::string sass = "MOV R0, 1;\n", other = "MOV R0, 2;\n";
+  const auto ptx_name = [](const std::string& text) {
+    auto module = ptx::parse(text, "k.ptx");
+    return module.value()->make_kernel("k", {1, 1, 1}, {1, 1, 1}, 0, {})->info().code_name;
+  };
+  const auto wls_name = [](const std::string& text) {
+    auto parsed = wls::parse(text, "k.wls");
+    return parsed.value().module->make_kernel("main", {1, 1, 1}, {1, 1, 1}, 0, {})->info().code_name;
+  };
+  EXPECT_EQ(ptx_name(program("mov.u32")), ptx_name(program("mov.u32")));
+  EXPECT_NE(ptx_name(program("mov.u32")), ptx_name(program("not.b32")));
+  EXPECT_EQ(wls_name(sass), wls_name(sass));
+  EXPECT_NE(wls_name(sass), wls_name(other));
 }
 
 TEST(Fetch, ASmallBufferIsServedByTheInstructionCache) {
