@@ -41,8 +41,11 @@ std::vector<std::string> Netlist::unreconciled() const {
                 c.texture->counters().sector_accesses);
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
-    ledger.same(name + ".fetch.sectors", c.sm->fetch_counters().sectors, "instruction.sector_accesses",
+    const InstructionFetchCounters& fetch = c.sm->fetch_counters();
+    ledger.same(name + ".fetch.sectors", fetch.sectors, "instruction.sector_accesses",
                 c.instruction->counters().sector_accesses);
+    ledger.same(name + ".fetch.requests + merges", fetch.requests + fetch.merges, "fetch.waits + prefetches",
+                fetch.waits + fetch.prefetches);
     ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
                 "fetched and not prefetched + merged sectors",
                 l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
