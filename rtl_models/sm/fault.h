@@ -8,7 +8,7 @@
 
 namespace warpline {
 
-/// What a memory instruction of a guest did wrong.
+/// What a guest did wrong with memory.
 enum class FaultKind : std::uint8_t {
   misaligned,      ///< address not a multiple of the access size
   unmapped,        ///< no such global address
@@ -22,6 +22,7 @@ enum class FaultKind : std::uint8_t {
   surface_range,   ///< beyond the edge of a surface, with `.trap`
   not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
   bus_error,       ///< the memory system answered with an error
+  no_code,         ///< the same to the fetch of an instruction, whose program counter is the address
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
@@ -38,11 +39,12 @@ enum class FaultKind : std::uint8_t {
     case FaultKind::surface_range: return "coordinates beyond the surface";
     case FaultKind::not_global: return "address outside global memory";
     case FaultKind::bus_error: return "bus error";
+    case FaultKind::no_code: return "bus error on an instruction fetch";
   }
   return "";
 }
 
-/// A fault as the load/store unit records it.
+/// A fault as it is recorded where it happens.
 struct Fault {
   FaultKind kind = FaultKind::unmapped;
   Cycle cycle = 0;

@@ -48,55 +48,6 @@ void Sm::maintain(std::uint8_t what) {
   wake(engine().now() + 1);
 }
 
-void Sm::start_cta(const CtaLaunch& launch) {
-  const auto free_cta = std::find_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return !c.active; });
-  WARPLINE_EXPECT(free_cta != ctas_.end(), "the distributor knows how many CTAs fit");
-  Cta& cta = *free_cta;
-  const auto index = static_cast<unsigned>(free_cta - ctas_.begin());
-  cta.active = true;
-  cta.id = launch.cta;
-  cta.slots.clear();
-  cta.barriers.reset();
-  cta.barrier_in_use = false;
-  cta.warps_left = info_.warps_per_cta();
-  lsu_.shared().clear(std::uint64_t{index} * info_.shared_bytes, info_.shared_bytes);
-  unsigned slot = 0;
-  for (unsigned w = 0; w < info_.warps_per_cta(); ++w, ++slot) {
-    while (warps_[slot].active) ++slot;
-    const unsigned threads = std::min(info_.threads_per_cta() - w * kWarpLanes, kWarpLanes);
-    const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
-    scoreboard_.clear(slot);
-    stacks_[slot].clear();
-    dependences_[slot].clear();
-    warps_[slot] = Warp{};
-    warps_[slot].active = true;
-    warps_[slot].cta = index;
-    warps_[slot].issue_edge = edge_;
-    warps_[slot].line = fetch_.no_line();
-    fetch_.forget(slot);
-    ++active_warps_;
-    cta.slots.push_back(slot);
-    source_->begin_warp(slot, launch.cta, w, lanes);
-  }
-  for (const unsigned s : std::vector<unsigned>(cta.slots)) evaluate(s);
-}
-
-/// The count of the warp's instructions in flight that one of this kind belongs to.
-unsigned& Sm::in_flight(Warp& w, MemKind kind) {
-  switch (kind) {
-    case MemKind::store:
-    case MemKind::surface_store:
-    case MemKind::reduction:
-    case MemKind::prefetch:
-    case MemKind::prefetch_uniform:
-    case MemKind::apply_priority:
-    case MemKind::discard:
-    case MemKind::cache_control: return w.stores;
-    case MemKind::async_copy: return w.copies;
-    default: return w.loads;
-  }
-}
-
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
 std::uint64_t Sm::earliest_issue(unsigned slot) {
@@ -121,13 +72,6 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   Cycle at = scoreboard_.ready(slot, i);
   if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
   return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));
-}
-
-/// The warp's next instruction lies in another line than its last: whether that is there.
-bool Sm::come_to(unsigned slot, std::uint64_t line) {
-  if (!fetch_.come_to(slot, line)) return false;
-  warps_[slot].line = line;
-  return true;
 }
 
 /// Something about the warp has changed: schedules its next issue, or retires it.

@@ -33,7 +33,8 @@ struct SmCounters {
     f("returns", returns, "instructions", "returns, likewise");
     f("stack_spills", stack_spills, "tokens", "of call-return stacks, written to local memory");
     f("stack_refills", stack_refills, "tokens", "of call-return stacks, read from local memory");
-    f("program_faults", program_faults, "faults", "warps that ended themselves: traps and calls too deep");
+    f("program_faults", program_faults, "faults",
+      "warps that ended themselves: traps and calls too deep, and code that cannot be read");
   }
 };
 
@@ -136,6 +137,7 @@ class Sm final : public Component {
   void kill(unsigned slot);
   void take_response(Cycle now, In<ResponseMessage>& port);
   void take_instructions(Cycle now);
+  void fail_fetch(Cycle now, unsigned slot);
   bool come_to(unsigned slot, std::uint64_t line);
   void invalidate_instructions();
   void handle_events(Cycle now);

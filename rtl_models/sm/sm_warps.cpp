@@ -61,19 +61,20 @@ void Sm::record_fault(Cycle now, unsigned slot, const Instruction& i, const Issu
   keep_fault(issue.fault, fault);
 }
 
-void Sm::take_instructions(Cycle now) {
-  const InstructionFetch::Arrival arrival = fetch_.respond(*from_instruction.pop(now).request);
-  for (std::uint64_t slots = arrival.slots; slots != 0; slots &= slots - 1) {
-    const auto slot = static_cast<unsigned>(__builtin_ctzll(slots));
-    warps_[slot].line = arrival.line;
-    evaluate(slot);
+/// The count of the warp's instructions in flight that one of this kind belongs to.
+unsigned& Sm::in_flight(Warp& w, MemKind kind) {
+  switch (kind) {
+    case MemKind::store:
+    case MemKind::surface_store:
+    case MemKind::reduction:
+    case MemKind::prefetch:
+    case MemKind::prefetch_uniform:
+    case MemKind::apply_priority:
+    case MemKind::discard:
+    case MemKind::cache_control: return w.stores;
+    case MemKind::async_copy: return w.copies;
+    default: return w.loads;
   }
-}
-
-/// Takes its line from every warp. What is about to issue has been fetched and does.
-void Sm::invalidate_instructions() {
-  fetch_.invalidate();
-  for (Warp& w : warps_) w.line = fetch_.no_line();
 }
 
 void Sm::complete(const LsuEvent& event, Cycle now) {
@@ -157,18 +158,6 @@ unsigned Sm::live_threads(const Cta& cta) const {
   for (const unsigned s : cta.slots)
     if (warps_[s].active) n += lane_count(source_->live_lanes(s));
   return n;
-}
-
-void Sm::retire(unsigned slot) {
-  Warp& w = warps_[slot];
-  w.active = false;
-  --active_warps_;
-  ++counters_.warps;
-  Cta& cta = ctas_[w.cta];
-  if (--cta.warps_left != 0) return;
-  cta.active = false;
-  ++counters_.ctas;
-  ++dones_;
 }
 
 void Sm::visit_gauges(GaugeVisitor& visitor) const {

@@ -144,6 +144,77 @@ TEST(SmFetch, AFetchUnderWayAtAnInvalidationServesItsWaitersAndIsNotKept) {
   EXPECT_EQ(bench.log.edge_of(0, 2), bench.log.edge_of(0, 1) + 1) << "the line is the warp's own";
 }
 
+/// Lanes of warp 0 wait at a barrier while its others are about to run in line 4, which takes long to come;
+/// the release makes `released` the next, in the line that they ran in before.
+std::vector<std::vector<Step>> diverged(const Step& released) {
+  Step partly = at(16, barrier({0, 64, true}));
+  partly.others_run = true;
+  const Step far = at(4 * kLineBytes, alu(1));
+  return {{at(0, alu(1)), partly, far, at(32, released), far},
+          {at(0, alu(30, {}, {1})), at(16, alu(1, {1})), at(32, barrier({0, 64, true}))}};
+}
+SmBench::Delay far_takes(Cycle cycles) {
+  return [cycles](const Request& r, std::size_t) {
+    return r.line.value == SmBench::kCodeBase.value + 4 * kLineBytes ? cycles : 5;
+  };
+}
+
+TEST(SmFetch, WhatAWarpInvalidatesItsOtherLanesDoNotRunEither) {
+  SmBench bench(diverged(invalidate_instructions(5)), far_takes(300));
+  bench.code_bytes = 5 * kLineBytes;
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  const std::vector<int> lines = asked(bench);
+  const auto invalidation = std::find(lines.begin(), lines.end(), -1);
+  EXPECT_EQ(std::count(lines.begin(), invalidation, 4), 1);
+  const auto again = std::find(invalidation, lines.end(), 4);
+  ASSERT_NE(again, lines.end()) << "what was asked for before the warp's own invalidation is not for it";
+  const FlatMemory::Seen& fetch = bench.instruction.seen[static_cast<std::size_t>(again - lines.begin())];
+  EXPECT_EQ(bench.log.edge_of(0, 4), fetch.answered + SmBench::kChannel.latency);
+}
+
+TEST(SmFetch, AWaitIsNotForTheCodeOfLanesThatRunLater) {
+  SmBench bench(diverged(memory(MemKind::load, Space::global, DataType::u32, strided(0x1000, 4), {2})),
+                [](const Request& r, std::size_t) {
+                  const bool near = r.line.value >= SmBench::kCodeBase.value &&
+                                    r.line.value < SmBench::kCodeBase.value + 4 * kLineBytes;
+                  return near ? Cycle{5} : Cycle{2000000};
+                });
+  bench.scripts[0].back() = at(48, alu(1, {2}));
+  bench.code_bytes = 5 * kLineBytes;
+  ASSERT_EQ(bench.run(), RunOutcome::cycle_limit);
+  std::vector<Wait> waits;
+  bench.sm.explain(waits);
+  const auto warp =
+      std::find_if(waits.begin(), waits.end(), [](const Wait& w) { return w.who == "sm[0] warp 0"; });
+  ASSERT_NE(warp, waits.end());
+  EXPECT_EQ(warp->what, "1 loads and 0 stores in flight, before pc 48 (CTA 0,0,0)");
+}
+
+TEST(SmFetch, CodeThatCannotBeReadEndsTheWarpsThatComeToIt) {
+  // The line after is fetched ahead in vain, and then once more when warps come to it.
+  SmBench bench({straight(0, 12), straight(0, 12), straight(0, 8)}, SmBench::fixed(4));
+  bench.instruction.broken = PhysicalAddress{SmBench::kCodeBase.value + kLineBytes};
+  bench.code_bytes = 12 * kStep;
+  ASSERT_EQ(bench.run(2), RunOutcome::quiescent);
+  EXPECT_EQ(bench.log.edge_of(0, 8), ~std::uint64_t{0});
+  EXPECT_EQ(bench.sm.counters().ctas, 2U);
+  EXPECT_EQ(bench.sm.counters().program_faults, 4U);
+  ASSERT_EQ(bench.sm.faults().size(), 4U);
+  const FaultReport& report = bench.sm.faults().front();
+  EXPECT_EQ(report.kind, "bus error on an instruction fetch");
+  EXPECT_EQ(report.where, "pc 128");
+  EXPECT_EQ(report.fault.address, 128U);
+  EXPECT_TRUE(bench.engine.quiescent());
+}
+
+TEST(SmFetch, AWarpThatEndsForWantOfCodeReleasesABarrier) {
+  SmBench bench({{at(0, alu(1)), at(kLineBytes, alu(1))}, {at(0, barrier({0, 0, true})), at(16, alu(1))}});
+  bench.instruction.broken = PhysicalAddress{SmBench::kCodeBase.value + kLineBytes};
+  bench.code_bytes = 2 * kLineBytes;
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_NE(bench.log.edge_of(1, 1), ~std::uint64_t{0});
+}
+
 TEST(SmFetch, AWaitSaysThatItIsForTheNextInstruction) {
   SmBench bench({straight(64, 1)}, SmBench::fixed(2000000));
   bench.code_bytes = 8 * kStep;
