@@ -53,6 +53,9 @@ class InstructionFetch {
   /// The line that a warp has that has not issued yet, or whose line was taken from it.
   [[nodiscard]] std::uint64_t no_line() const { return code_bytes_ == 0 ? 0 : kNoLine; }
 
+  /// Whether the buffer holds `line`.
+  [[nodiscard]] bool has(std::uint64_t line) const { return holds(base_line_ + line); }
+
   /// The warp in `slot` comes to `line`. Returns whether it can issue from it; if not, the line is fetched
   /// and respond() will name the warp. A warp waits for one line at most, the last it asked for.
   bool come_to(unsigned slot, std::uint64_t line);
