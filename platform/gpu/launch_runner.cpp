@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "warpline/base/contract.h"
 #include "warpline/config/files.h"
 #include "warpline/gpu/initial_arrays.h"
 #include "warpline/gpu/inspection_report.h"
-#include "warpline/gpu/module_memory.h"
+#include "warpline/gpu/launch_file_state.h"
 #include "warpline/gpu/result_check.h"
-#include "warpline/programs/generators/generator.h"
 #include "warpline/programs/sass_trace/trace.h"
 
 namespace warpline {
@@ -27,105 +25,10 @@ const char* outcome_text(RunOutcome outcome) {
 
 }  // namespace
 
-/// Where a launch file's data lies, and its kernels.
-struct LaunchRunner::FileState {
-  std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
-  std::vector<std::uint64_t> images;   ///< handles, as LaunchFile::images
-  VariableAddresses variables;
-  std::uint64_t footprint = 0;                   ///< address of what generators access
-  std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
-};
-
 LaunchRunner::LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only)
     : plan_(plan), platform_(platform), tags_only_(tags_only || plan.without_data) {}
 
 LaunchRunner::~LaunchRunner() = default;
-
-Diagnostics LaunchRunner::prepare() {
-  Diagnostics faults;
-  const bool traces =
-      std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
-  if (traces) platform_.map_everything();
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
-  if (!faults.empty()) return faults;
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_launches(n);
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) check_launches(n, faults);
-  return faults;
-}
-
-void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
-  LoadedFile& loaded = plan_.files[number];
-  const LaunchFile& file = loaded.file;
-  states_.push_back(std::make_unique<FileState>());
-  FileState& state = *states_.back();
-  for (const Buffer& b : file.buffers) {
-    state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture));
-    if (state.buffers.back() == 0) {
-      faults.push_back(file.document->fault(b.place, "buffer \"" + b.name + "\" of " +
-                                                         std::to_string(b.bytes()) +
-                                                         " bytes does not fit the GPU's memory"));
-      continue;
-    }
-    if (tags_only_ || b.initial.kind == InitialContent::Kind::zeros) continue;
-    const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
-    platform_.write(state.buffers.back(), bytes.data(), bytes.size());
-  }
-  for (const LaunchImage& i : file.images)
-    state.images.push_back(
-        platform_.add_image({i.is_surface, state.buffers[i.buffer], i.width, i.height, i.format}));
-  std::uint64_t footprint = 0;
-  for (const Launch& l : file.launches)
-    if (l.generator) footprint = std::max(footprint, l.generator->footprint);
-  if (footprint != 0) {
-    state.footprint = platform_.allocate("", footprint);
-    if (state.footprint == 0)
-      faults.push_back(file.document->fault(
-          file.launches.front().place,
-          "a footprint of " + std::to_string(footprint) + " bytes does not fit the GPU's memory"));
-  }
-  state.variables = place_variables(loaded, platform_, constant_used_, faults);
-  if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
-}
-
-void LaunchRunner::prepare_launches(std::size_t number) {
-  LoadedFile& loaded = plan_.files[number];
-  FileState& state = *states_[number];
-  for (const Launch& l : loaded.file.launches) {
-    if (l.generator) {
-      GeneratorParameters p;
-      p.kind = l.generator->kind;
-      p.base = state.footprint;
-      p.footprint = l.generator->footprint;
-      p.stride = l.generator->stride;
-      p.accesses = l.generator->accesses;
-      p.seed = l.generator->seed;
-      p.grid = l.grid;
-      p.block = l.block;
-      state.kernels.push_back(make_generator(p));
-    } else {
-      ptx::Module& module = *loaded.modules[l.module];
-      const auto& entries = module.entries();
-      const auto entry = std::find_if(entries.begin(), entries.end(),
-                                      [&](const ptx::Entry& e) { return e.name == l.kernel; });
-      WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
-      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images);
-      WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
-      state.kernels.push_back(
-          module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
-    }
-    platform_.load(state.kernels.back()->info());
-  }
-}
-
-void LaunchRunner::check_launches(std::size_t number, Diagnostics& faults) {
-  const LaunchFile& file = plan_.files[number].file;
-  for (std::size_t n = 0; n < file.launches.size(); ++n) {
-    const Launch& l = file.launches[n];
-    for (const std::string& why : platform_.refusals(states_[number]->kernels[n]->info()))
-      faults.push_back(file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
-                                            "\"" + l.kernel + "\" cannot run on this GPU: " + why));
-  }
-}
 
 RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
   RunEnd end;

@@ -1,0 +1,99 @@
+// What a platform does before a launch: whether the kernel fits, where its memory lies, what is invalidated.
+#include "warpline/gpu/gpu_platform_state.h"
+
+#include <algorithm>
+
+namespace warpline {
+
+std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
+  return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
+}
+
+unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
+  unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
+  if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+  return n;
+}
+
+std::uint64_t GpuPlatform::State::code_to_place(const KernelInfo& info) const {
+  if (info.code_bytes == 0) return 0;
+  return memory.code_to_place(info.code_name, info.code_bytes, !options.tags_only);
+}
+
+std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info) {
+  if (info.code_bytes == 0) return 0;
+  return memory.place_code(info.code_name, info.code_bytes, !options.tags_only);
+}
+
+void GpuPlatform::State::build() {
+  if (netlist != nullptr) return;
+  MemoryImage* const vidmem_image = options.tags_only ? nullptr : &memory.image(Aperture::vidmem);
+  MemoryImage* const sysmem_image = options.tags_only ? nullptr : &memory.image(Aperture::sysmem);
+  netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image,
+                                      driver->brings_slices() ? Slices::foreign : Slices::ours);
+  driver->connect(*netlist);
+  if (options.loose) driver->set_loose(*netlist, true);
+}
+
+void GpuPlatform::State::invalidate(std::uint32_t caches) {
+  build();
+  for (Netlist::SmCluster& c : netlist->clusters()) {
+    if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
+    if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
+    if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
+    if ((caches & CacheRegisters::kInstruction) != 0) {
+      c.sm->empty_instruction_buffer();
+      c.instruction->invalidate();
+    }
+  }
+}
+
+void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
+  build();
+  netlist->set_regions(memory.buffers().size());
+  // Written back later, the last grid's local lines would land in what is other memory by now.
+  const std::uint32_t window = info.local_window_bytes(config.sm);
+  const std::uint64_t base = memory.local_base(local_bytes(info), !options.tags_only);
+  const bool lays_out = window != local_bytes_laid_out || base != local_base;
+  local_bytes_laid_out = window;
+  local_base = base;
+  if (lays_out)
+    for (Netlist::SmCluster& c : netlist->clusters()) c.l1_lg->forget_local();
+  // Every launch writes its parameters to bank 0, so constants are never left stale.
+  registers.write(CacheRegisters::kInvalidate,
+                  CacheRegisters::kConstant |
+                      (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
+  if (!options.tags_only)
+    memory.write_constant(
+        ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
+        info.parameters.data(), info.parameters.size());
+}
+
+std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info) const {
+  std::vector<std::string> out;
+  const SmParameters& sm = config.sm;
+  const std::uint64_t threads = info.block.count();
+  if (threads == 0 || threads > 1024)
+    out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
+  if (info.grid.count() == 0) out.emplace_back("the grid has no CTA");
+  if (threads <= 1024 && info.warps_per_cta() > sm.warp_slots)
+    out.push_back("a CTA of " + std::to_string(info.warps_per_cta()) + " warps does not fit an SM of " +
+                  std::to_string(sm.warp_slots) + " warp slots");
+  if (info.shared_bytes > sm.shared_bytes)
+    out.push_back("a CTA uses " + std::to_string(info.shared_bytes) + " bytes of shared memory; an SM has " +
+                  std::to_string(sm.shared_bytes));
+  if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
+    out.emplace_back("the parameters do not fit constant bank 0");
+  const std::uint64_t code = code_to_place(info);
+  const std::uint64_t free = memory.free_vidmem();
+  if (code > free)
+    out.push_back("its " + std::to_string(info.code_bytes) + " bytes of code do not fit video memory");
+  else if (info.carries_data && local_bytes(info) > free - code)
+    out.push_back("local memory of " + std::to_string(info.local_window_bytes(sm)) + " bytes per thread" +
+                  (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
+  if (!info.carries_data && !options.tags_only)
+    out.emplace_back("the program carries no data; it runs on a platform without data only");
+  return out;
+}
+
+}  // namespace warpline
