@@ -21,6 +21,7 @@ void Warp::begin(const WarpIdentity& who, LaneMask threads) {
   predicates_[kAlways] = ~LaneMask{0};
   alive_ = threads;
   groups_.clear();
+  aside_.clear();
   if (threads != 0) groups_.push_back({threads, 0, 0, Group::Status::ready, 0});
   settle();
 }
@@ -147,11 +148,21 @@ void Warp::barrier(const Op& op, LaneMask lanes, Issue& issue) {
 void Warp::call(const Op& op, LaneMask lanes, Issue& issue) {
   const Group from = groups_[current_];
   if (lanes != 0) {
+    if (from.level != issue.stack_depth) aside_.emplace_back(issue.stack_depth, from.level);
     issue.token = std::uint64_t{lanes} << 32U | (from.pc + 1) << kPcShift;
     ++issue.stack_depth;
   }
-  jump(lanes, op.target, from.level + 1);
+  jump(lanes, op.target, issue.stack_depth);
   settle();
+}
+
+/// The level of those who pushed `token`, which leaves the stack with all above it: the tokens below it, but
+/// for calls made while others of the warp stood at a barrier in a call of their own.
+std::uint32_t Warp::level_below(std::uint32_t token) {
+  std::uint32_t level = token;
+  for (; !aside_.empty() && aside_.back().first >= token; aside_.pop_back())
+    if (aside_.back().first == token) level = aside_.back().second;
+  return level;
 }
 
 void Warp::ret(LaneMask lanes, Issue& issue) {
@@ -169,7 +180,7 @@ void Warp::ret(LaneMask lanes, Issue& issue) {
   if ((callers & alive_) == 0) {
     // A call whose lanes have all exited: its token goes, and the instruction is executed once more.
     issue.active = 0;
-    --issue.stack_depth;
+    static_cast<void>(level_below(--issue.stack_depth));
     return;
   }
   jump(lanes, from.pc, from.level);
@@ -183,11 +194,11 @@ void Warp::ret(LaneMask lanes, Issue& issue) {
     back_again |= g.mask;
   }
   if (back_again != (callers & alive_)) return fault(issue, "return of other lanes than have called");
-  --issue.stack_depth;
+  const std::uint32_t level = level_below(--issue.stack_depth);
   groups_.erase(
       std::remove_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.level == from.level; }),
       groups_.end());
-  groups_.push_back({back_again, back >> kPcShift, std::max(from.level, 1U) - 1, Group::Status::ready, 0});
+  groups_.push_back({back_again, back >> kPcShift, level, Group::Status::ready, 0});
   settle();
 }
 
@@ -201,6 +212,7 @@ void Warp::set_stack(const Op& op, LaneMask lanes, Issue& issue) {
     for (unsigned lane = first; lane < kWarpLanes; ++lane)
       if ((lanes & bit(lane)) != 0 && second(op, lane) != depth)
         return fault(issue, "SETCRSPTR to several values");
+    static_cast<void>(level_below(depth));
     issue.stack_depth = depth;
     g.level = depth;
   }

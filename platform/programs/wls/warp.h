@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "warpline/programs/wls/program.h"
@@ -45,7 +46,7 @@ class Warp {
     enum class Status : std::uint8_t { ready, barrier, returning };
     LaneMask mask = 0;
     std::uint32_t pc = 0;
-    std::uint32_t level = 0;  ///< calls that these lanes are in
+    std::uint32_t level = 0;  ///< tokens on the stack up to that of the call that these lanes are in
     Status status = Status::ready;
     std::uint8_t barrier = 0;
   };
@@ -63,6 +64,7 @@ class Warp {
   void call(const Op& op, LaneMask lanes, Issue& issue);
   void ret(LaneMask lanes, Issue& issue);
   void set_stack(const Op& op, LaneMask lanes, Issue& issue);
+  std::uint32_t level_below(std::uint32_t token);
   [[nodiscard]] std::uint32_t second(const Op& op, unsigned lane) const {
     return op.b.is_register ? value(op.b.reg, lane) : op.b.constant;
   }
@@ -77,6 +79,9 @@ class Warp {
   std::vector<std::uint32_t> registers_;  ///< register r of lane n at r * kWarpLanes + n
   std::array<LaneMask, kPredicates + 1> predicates_{};
   std::vector<Group> groups_;
+  /// Calls by lanes that were not in the call of the token below theirs: the token, and the level that they
+  /// return to. Tokens ascend.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> aside_;
   std::size_t current_ = kNobody;
   LaneMask alive_ = 0;
   WarpIdentity who_;

@@ -95,6 +95,52 @@ f:  BAR.SYNC 1; IADD R5, R5, 10; RET;)");
   EXPECT_EQ(run->reg(5, 63), 1U);
 }
 
+/// While lanes of one call wait at a barrier the others may call, too: their token lies above, and each call
+/// takes its own lanes back.
+TEST(WlsCalls, PartsOfTheWarpMeetAtABarrierInDifferentCalls) {
+  const auto run = ran(R"(
+    .show R5
+    .show R6
+    S2R R0, SR_LANEID; ISETP.LT P0, R0, 16; MOV R5, 0; MOV R6, 0;
+    @P0 CAL f; IADD R6, R6, 1; @!P0 CAL g; IADD R6, R6, 1; GETCRSPTR R7; IADD R5, R5, R7; EXIT;
+f:  BAR.SYNC 0; CAL h; RET;
+g:  CAL h; BAR.SYNC 0; IADD R5, R5, 100; RET;
+h:  IADD R5, R5, 10; RET;)");
+  EXPECT_EQ(run->reg(5, 0), 10U);
+  EXPECT_EQ(run->reg(5, 31), 110U);
+  EXPECT_EQ(run->reg(6, 0), 2U);
+  EXPECT_EQ(run->reg(6, 31), 2U);
+}
+
+TEST(WlsCalls, ACallMayReturnWhileOthersWaitInACallOfTheirOwn) {
+  const auto run = ran(R"(
+    .show R5..R7
+    S2R R0, SR_LANEID; ISETP.LT P0, R0, 16; MOV R5, 0;
+    @!P0 BRA other;
+    CAL wait; EXIT;
+other:
+    CAL one; GETCRSPTR R6; CAL deep; BAR.SYNC 2; IADD R5, R5, 1; CAL one; GETCRSPTR R7; EXIT;
+wait: BAR.SYNC 2; IADD R5, R5, 1000; RET;
+deep: CAL one; CAL one; RET;
+one:  IADD R5, R5, 10; RET;)");
+  EXPECT_EQ(run->reg(5, 0), 1000U);
+  EXPECT_EQ(run->reg(5, 16), 41U);
+  EXPECT_EQ(run->reg(6, 16), 1U) << "the token of those who wait";
+  EXPECT_EQ(run->reg(7, 16), 0U) << "who have returned since";
+}
+
+TEST(WlsCalls, OnceTheOthersHaveExitedTheStackIsTheCallersAlone) {
+  const auto run = ran(R"(
+    .show R5
+    S2R R0, SR_LANEID; ISETP.LT P0, R0, 16; MOV R5, 0;
+    @P0 CAL leave; @!P0 CAL stay; IADD R5, R5, 1; EXIT;
+leave: BAR.SYNC 0; EXIT;
+stay:  BAR.SYNC 0; BAR.SYNC 1; SETCRSPTR 2; CAL one; RET;
+one:   IADD R5, R5, 10; RET;)");
+  EXPECT_EQ(run->reg(5, 0), 0U);
+  EXPECT_EQ(run->reg(5, 31), 11U);
+}
+
 TEST(WlsCalls, ReturnsUseTheTokenThatMemoryHolds) {
   // Token 0 is in lane 0 (address) and lane 1 (lanes) of the backing store; the program changes the address.
   const std::string text = R"(
