@@ -1,6 +1,5 @@
 #include "warpline/isa/sass_cctl.h"
 
-#include <array>
 #include <tuple>
 
 namespace warpline {
@@ -55,6 +54,13 @@ std::string hex(std::uint32_t value, unsigned digits = 1) {
 std::int32_t signed_immediate(const Cctl& c) {
   const unsigned unused = c.local ? 32 - Cctl::kLocalImmediateBits : 0;
   return static_cast<std::int32_t>(c.immediate << unused) >> unused;
+}
+
+template <class T, std::size_t kCount>
+std::optional<T> among(const std::array<T, kCount>& all, std::string_view name) {
+  for (const T value : all)
+    if (name == name_of(value)) return value;
+  return std::nullopt;
 }
 
 std::string address_text(const Cctl& c) {
@@ -133,6 +139,14 @@ const char* name_of(CctlOperation operation) {
 
 const char* name_of(CctlCache cache) {
   return kCacheNames.at(static_cast<std::size_t>(cache));
+}
+
+std::optional<CctlOperation> cctl_operation_named(std::string_view name) {
+  return among(kCctlOperations, name);
+}
+
+std::optional<CctlCache> cctl_cache_named(std::string_view name) {
+  return among(kCctlCaches, name);
 }
 
 std::string to_text(const Cctl& c) {

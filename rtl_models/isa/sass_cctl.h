@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpline {
@@ -27,6 +29,15 @@ enum class CctlOperation : std::uint8_t {
                    ///< first
   reset,           ///< RS: drops the line, dirty or not, without a write-back
 };
+
+/// All operations, and all caches.
+inline constexpr std::array<CctlOperation, 7> kCctlOperations = {
+    CctlOperation::prefetch_l1,    CctlOperation::prefetch_l2, CctlOperation::write_back,
+    CctlOperation::write_back_all, CctlOperation::invalidate,  CctlOperation::invalidate_all,
+    CctlOperation::reset};
+inline constexpr std::array<CctlCache, 5> kCctlCaches = {CctlCache::data, CctlCache::uniform,
+                                                         CctlCache::constant, CctlCache::instruction,
+                                                         CctlCache::call_return_stack};
 
 /// One CCTL or CCTLL instruction, as written or as encoded. Every value of it can be judged; only lawful
 /// ones can be encoded or executed.
@@ -107,6 +118,9 @@ enum class CctlTarget : std::uint8_t {
 [[nodiscard]] const char* name_of(CctlOperation operation);
 /// "D", "CRS".
 [[nodiscard]] const char* name_of(CctlCache cache);
+/// What has this name, if anything does.
+[[nodiscard]] std::optional<CctlOperation> cctl_operation_named(std::string_view name);
+[[nodiscard]] std::optional<CctlCache> cctl_cache_named(std::string_view name);
 /// `c` as the seed writes it, fields without an effect left out: "@!P0 CCTL.E.D.IV [R2 + 4] &req=0x01
 /// ?WAIT2;".
 [[nodiscard]] std::string to_text(const Cctl& c);

@@ -3,24 +3,6 @@
 #include "warpline/isa/sass_cctl_parser.h"
 
 namespace warpline {
-namespace {
-
-constexpr CctlOperation kOperations[] = {CctlOperation::prefetch_l1, CctlOperation::prefetch_l2,
-                                         CctlOperation::write_back,  CctlOperation::write_back_all,
-                                         CctlOperation::invalidate,  CctlOperation::invalidate_all,
-                                         CctlOperation::reset};
-constexpr CctlCache kCaches[] = {CctlCache::data, CctlCache::uniform, CctlCache::constant,
-                                 CctlCache::instruction, CctlCache::call_return_stack};
-
-template <class T, std::size_t kCount>
-std::optional<T> among(const T (&all)[kCount], std::string_view name) {
-  for (const T value : all)
-    if (name == name_of(value)) return value;
-  return std::nullopt;
-}
-
-}  // namespace
-
 Result<Cctl> CctlParser::parse() {
   if (predicate() && mnemonic() && address() && controls() && end()) {
     const std::optional<CctlFault> broken = judge(c_);
@@ -74,7 +56,7 @@ bool CctlParser::modifier(std::string_view name, TextSpan where) {
     extended_ = where;
     return true;
   }
-  if (const auto cache = among(kCaches, name)) {
+  if (const auto cache = cctl_cache_named(name)) {
     if (has_cache_) return fail(where, "one cache can be named", "CCTL{.E}{.cache}.cop");
     has_cache_ = true;
     c_.cache = *cache;
@@ -82,7 +64,7 @@ bool CctlParser::modifier(std::string_view name, TextSpan where) {
     if (!c_.local || *cache == CctlCache::call_return_stack) return true;
     return fail(where, rule_of(CctlFault::cache_of_local), "its addresses are local ones");
   }
-  if (const auto operation = among(kOperations, name)) {
+  if (const auto operation = cctl_operation_named(name)) {
     has_operation_ = true;
     c_.operation = *operation;
     operation_ = where;
@@ -126,7 +108,7 @@ std::string CctlParser::hint_for(CctlFault fault) const {
   if (fault == CctlFault::dispatch_wait) return "without a schedule it gets ?WAIT5";
   if (fault != CctlFault::operation_elsewhere) return {};
   std::string all;
-  for (const CctlOperation o : kOperations) {
+  for (const CctlOperation o : kCctlOperations) {
     Cctl other = c_;
     other.operation = o;
     if (judge(other) != CctlFault::operation_elsewhere) all += std::string(" .") + name_of(o);

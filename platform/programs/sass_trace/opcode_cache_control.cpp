@@ -1,4 +1,3 @@
-#include <optional>
 #include <utility>
 
 #include "warpline/isa/sass_cctl.h"
@@ -7,27 +6,18 @@
 namespace warpline::sass {
 namespace {
 
-constexpr CctlOperation kOperations[] = {CctlOperation::prefetch_l1, CctlOperation::prefetch_l2,
-                                         CctlOperation::write_back,  CctlOperation::write_back_all,
-                                         CctlOperation::invalidate,  CctlOperation::invalidate_all,
-                                         CctlOperation::reset};
-constexpr CctlCache kCaches[] = {CctlCache::data, CctlCache::uniform, CctlCache::constant,
-                                 CctlCache::instruction, CctlCache::call_return_stack};
-
 /// The modifiers of one CCTL or CCTLL. False: there is one that is not understood, or not one operation.
 bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind& kind) {
   unsigned operations = 0;
   for (const std::string_view w : words) {
     bool known = w == "E";
     if (known) c.extended = true;
-    for (const CctlCache cache : kCaches) {
-      if (w != name_of(cache)) continue;
-      c.cache = cache;
+    if (const auto cache = cctl_cache_named(w)) {
+      c.cache = *cache;
       known = true;
     }
-    for (const CctlOperation operation : kOperations) {
-      if (w != name_of(operation)) continue;
-      c.operation = operation;
+    if (const auto operation = cctl_operation_named(w)) {
+      c.operation = *operation;
       known = true;
       ++operations;
     }
