@@ -123,7 +123,7 @@ class Maker {
   }
 
   std::string harmless() {
-    switch (one_of(10)) {
+    switch (one_of(12)) {
       case 0: return "CCTLL.IVALL";
       case 1: return "CCTLL.CRS.WBALL";
       case 2: return "CCTL.D.IVALL";
@@ -133,6 +133,8 @@ class Maker {
       case 6: return std::string(one_of(2) != 0 ? "CCTL.E.PF1 " : "CCTL.E.U.PF2 ") + slice(one_of(64));
       case 7: return "CCTL.U.IVALL";
       case 8: return "CCTL.C.IVALL";
+      case 9: return "CCTL.I.IVALL";
+      case 10: return "CCTLL.IV " + word(one_of(kResetWord));
       default: return "CCTL.RS [0x40]";  // no such address: dropped
     }
   }
@@ -172,10 +174,10 @@ class Maker {
     std::string& t = out_.text;
     t = ".grid " + std::to_string(out_.ctas) + "\n.block " + std::to_string(out_.threads) + "\n.local " +
         bytes(kResetWord + 2) + "\n.global data " + bytes(std::size_t{all} * RandomWls::kGlobalWords) +
-        "\n.global out " + bytes(std::size_t{all} * RandomWls::kRegisters) + "\n";
+        "\n.global out " + bytes(std::size_t{all} * RandomWls::kOutWords) + "\n";
     t += "S2R R0, SR_CTAID.X; S2R R1, SR_NTID.X; S2R R2, SR_TID.X; IMAD R0, R0, R1, R2;\n";
     t += "MOV R4, data.lo; MOV R5, data.hi; IMAD.WIDE R4, R0, " + bytes(RandomWls::kGlobalWords) + ", R4;\n";
-    t += "MOV R6, out.lo; MOV R7, out.hi; IMAD.WIDE R6, R0, " + bytes(RandomWls::kRegisters) + ", R6;\n";
+    t += "MOV R6, out.lo; MOV R7, out.hi; IMAD.WIDE R6, R0, " + bytes(RandomWls::kOutWords) + ", R6;\n";
     for (unsigned p = 0; p < 5; ++p)
       t += "LOP.AND R2, R0, " + std::to_string(1U << p) + "; ISETP.NE P" + std::to_string(p + 1) +
            ", R2, 0;\n";
@@ -185,6 +187,8 @@ class Maker {
     t += "CAL f0;\n";
     for (unsigned r = 0; r < RandomWls::kRegisters; ++r)
       t += "ST.E [R6 + " + bytes(r) + "], " + reg(r) + ";\n";
+    for (unsigned w = 0; w < RandomWls::kLocalWords; ++w)
+      t += "LDL R8, " + word(w) + "; ST.E [R6 + " + bytes(RandomWls::kRegisters + w) + "], R8;\n";
     t += "EXIT;\n";
     for (unsigned f = 0; f < bodies_.size(); ++f) {
       t += "f" + std::to_string(f) + ":\n";
@@ -225,6 +229,7 @@ class Maker {
       t.local.fill(n);
       run(bodies_[0], t);
       out_.out.insert(out_.out.end(), t.r.begin(), t.r.end());
+      out_.out.insert(out_.out.end(), t.local.begin(), t.local.end());
     }
   }
 

@@ -17,11 +17,12 @@ struct RandomWls {
   static constexpr unsigned kRegisters = 8;    ///< R8 to R15, which the program leaves in `out`
   static constexpr unsigned kLocalWords = 6;   ///< ordinary ones
   static constexpr unsigned kGlobalWords = 4;  ///< of each thread
+  static constexpr unsigned kOutWords = kRegisters + kLocalWords;
 
   unsigned ctas = 1, threads = 32;
   std::string text;
   std::vector<std::uint32_t> data;  ///< what `data` holds in the end
-  std::vector<std::uint32_t> out;   ///< kRegisters words of each thread
+  std::vector<std::uint32_t> out;   ///< of each thread its registers, then its local words
 };
 
 [[nodiscard]] RandomWls random_wls(Random& random);

@@ -77,17 +77,18 @@ TEST(WlsSchedule, AStackWriteBackWaitsFiveCycles) {
 }
 
 TEST(WlsSchedule, AnInvalidationOfInstructionsHasTheNextOnesFetchedAgain) {
-  const auto gap = [](const std::string& fetches) {
-    WlsRun run(
-        ".block 1\n.show R3\nS2R R0, SR_CLOCKLO; CCTL.I.IVALL; S2R R1, SR_CLOCKLO; IMAD R3, R0, -1, R1;",
-        load_gpu("mini", {{"sm.fetch_instructions=" + fetches}}).value());
+  const auto gap = [](const std::string& fetches, const std::string& guard = {}) {
+    WlsRun run(".block 1\n.show R3\nS2R R0, SR_CLOCKLO; " + guard +
+                   "CCTL.I.IVALL; S2R R1, SR_CLOCKLO; IMAD R3, R0, -1, R1;",
+               load_gpu("mini", {{"sm.fetch_instructions=" + fetches}}).value());
     EXPECT_EQ(run.run().outcome, RunOutcome::quiescent);
     Observed counters;
     run.platform().visit(counters);
-    EXPECT_EQ(counters.values.at("sm[0].instruction.invalidations"), 1U);
+    EXPECT_EQ(counters.values.at("sm[0].instruction.invalidations"), guard.empty() ? 1U : 0U);
     return run.reg(3);
   };
   EXPECT_EQ(gap("false"), 6U) << "?WAIT5";
+  EXPECT_EQ(gap("true", "@!PT "), 6U) << "no lane asks for it";
   EXPECT_GE(gap("true"), 6U + 10U) << "and the latencies of the hops to L2 and back";
 }
 
