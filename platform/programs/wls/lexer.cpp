@@ -12,6 +12,11 @@ bool is_word(char c) {
   return is_letter(c) || (c >= '0' && c <= '9');
 }
 
+/// A byte of a UTF-8 character behind its first.
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
 /// Where the comment that begins at `at` ends, or `at` if none does. One that is never closed reaches the
 /// end.
 std::size_t comment_end(std::string_view text, std::size_t at) {
@@ -78,7 +83,8 @@ class Lexer {
       return emit(TokenKind::directive, word_end(at_ + 1) - at_);
     if (kPunctuation.find(c) != std::string_view::npos) return emit(TokenKind::punctuation, 1);
     faults_.add({static_cast<std::uint32_t>(at_), 1}, "this character belongs to no instruction");
-    ++at_;
+    do ++at_;
+    while (at_ < text_.size() && is_continuation(text_[at_]));
   }
 
   std::string_view text_;

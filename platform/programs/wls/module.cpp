@@ -114,6 +114,8 @@ class WlsModule final : public ptx::Module {
 }  // namespace
 
 Result<ParsedModule> parse(std::string_view text, const std::string& file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put it before UTF-8
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   FaultList faults(text, file);
   Program program = Parser(text, faults).run();
   if (!faults.empty()) return faults.take();

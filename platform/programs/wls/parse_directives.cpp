@@ -13,7 +13,14 @@ constexpr std::uint64_t kThreadsOfCta = 1024;
 constexpr std::uint64_t kLargestVariable = std::uint64_t{16} << 20U;
 constexpr std::uint64_t kLargestConstant = std::uint64_t{64} << 10U;
 constexpr std::uint64_t kMostLocal = std::uint64_t{512} << 10U;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
+constexpr std::size_t kMostVariables = 4096;
 constexpr std::size_t kMostParameters = 256;
+
+/// Those that stand once come first.
+constexpr std::string_view kDirectives[] = {".entry",  ".grid",     ".block", ".registers", ".local",
+                                            ".global", ".constant", ".param", ".show",      ".expect"};
+constexpr std::ptrdiff_t kOnce = 5;
 
 }  // namespace
 
@@ -29,13 +36,22 @@ std::uint64_t Parser::whole(const char* what, std::uint64_t low, std::uint64_t h
 void Parser::extents(Dim3& to, const std::uint64_t (&most)[3]) {
   to = {1, 1, 1};
   to.x = static_cast<std::uint32_t>(whole("this extent", 1, most[0]));
-  if (peek().kind == TokenKind::number) to.y = static_cast<std::uint32_t>(whole("this extent", 1, most[1]));
-  if (peek().kind == TokenKind::number) to.z = static_cast<std::uint32_t>(whole("this extent", 1, most[2]));
+  const auto more = [this] { return peek().kind == TokenKind::number && !peek().first_on_line; };
+  if (more()) to.y = static_cast<std::uint32_t>(whole("this extent", 1, most[1]));
+  if (more()) to.z = static_cast<std::uint32_t>(whole("this extent", 1, most[2]));
 }
 
 void Parser::directive() {
   const Token d = take();
   const unsigned line = faults_.line_of(d.offset);
+  const auto* const known = std::find(std::begin(kDirectives), std::end(kDirectives), d.text);
+  if (known == std::end(kDirectives))
+    fail(d.place(), ptx::quoted(d.text) + " is no directive that is known",
+         ptx::suggestion(d.text, {std::begin(kDirectives), std::end(kDirectives)}));
+  if (peek().first_on_line || peek().kind == TokenKind::end)
+    fail(d.place(), ptx::quoted(d.text) + " wants something on its line");
+  if (known - std::begin(kDirectives) < kOnce && !stated_.insert(d.text).second)
+    fail(d.place(), ptx::quoted(d.text) + " stands here a second time");
   if (d.text == ".entry") {
     const Token name = take();
     if (name.kind != TokenKind::word) fail(name.place(), "expected the name of the kernel");
@@ -59,12 +75,8 @@ void Parser::directive() {
     parameter();
   } else if (d.text == ".show") {
     show();
-  } else if (d.text == ".expect") {
-    check_value();
   } else {
-    fail(d.place(), ptx::quoted(d.text) + " is no directive that is known",
-         ptx::suggestion(d.text, {".entry", ".grid", ".block", ".registers", ".local", ".global", ".constant",
-                                  ".param", ".show", ".expect"}));
+    check_value();
   }
   if (!peek().first_on_line && peek().kind != TokenKind::end)
     fail(peek().place(), "nothing else stands on the line of " + ptx::quoted(d.text));
@@ -87,11 +99,15 @@ std::string Parser::new_name() {
 void Parser::variable(bool constant) {
   WordVariable v;
   v.constant = constant;
+  const Token name = peek();
   v.name = new_name();
+  if (program_.variables.size() == kMostVariables) fail(name.place(), "a program has 4096 variables at most");
   const Token size = peek();
   const std::uint64_t bytes =
       whole("the size of a variable", 4, constant ? kLargestConstant : kLargestVariable);
   if (bytes % 4 != 0) fail(size.place(), "a variable has whole words: a multiple of 4 bytes");
+  variable_bytes_ += bytes;
+  if (variable_bytes_ > kMostBytes) fail(size.place(), "the variables of a program have 1 GiB at most");
   v.words.resize(bytes / 4);
   if (take('=')) {
     std::size_t n = 0;

@@ -16,6 +16,7 @@ void Parser::resolve_labels() {
   std::vector<std::string> names;
   for (const auto& [name, target] : labels_) names.push_back(name);
   for (const Pending& jump : jumps_) {
+    if (faults_.full()) return;
     if (jump.op >= program_.ops.size()) continue;
     const auto found = labels_.find(jump.name.text);
     if (found == labels_.end()) {
@@ -32,6 +33,7 @@ void Parser::resolve_symbols() {
   for (const WordVariable& v : program_.variables) names.push_back(v.name);
   for (const WordParameter& p : program_.parameters) names.push_back(p.name);
   for (const Pending& use : symbols_) {
+    if (faults_.full()) return;
     if (use.op >= program_.ops.size()) continue;
     Op& op = program_.ops[use.op];
     const bool load = op.code == Code::load;
@@ -74,6 +76,7 @@ void Parser::check_inspections() {
   std::vector<std::string> names;
   for (const WordVariable& v : program_.variables) names.push_back(v.name);
   for (const auto& [what, place] : inspections_) {
+    if (faults_.full()) return;
     if (what.is_register) {
       if (std::find(asked.begin(), asked.end(), what.reg) != asked.end()) continue;
       asked.push_back(what.reg);

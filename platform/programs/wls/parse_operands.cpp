@@ -40,6 +40,12 @@ void Parser::note_register(unsigned reg, Place place) {
   uses_.push_back({reg, place});
 }
 
+/// The upper half of an address in R254 is RZ, which is no register of the thread.
+void Parser::note_address_register(const Op& op) {
+  if (op.a == kZero) return;
+  highest_ = std::max(highest_, std::min(op.a + (op.extended ? 2U : 1U), kMostRegisters));
+}
+
 std::uint8_t Parser::predicate_register(bool destination) {
   const Token t = take();
   if (t.text == "PT") return kAlways;
@@ -74,6 +80,16 @@ std::uint32_t Parser::signed_number() {
   const std::uint32_t value = number();
   if (value > 0x8000'0000U) fail(sign.place(), "this number does not fit 32 bits");
   return 0U - value;
+}
+
+/// `+ imm`, `- imm` or `+ -imm` behind an address register: 32 signed bits, as CCTL has them.
+std::uint32_t Parser::offset() {
+  const Token sign = take();
+  const bool negative = sign.is('-') || take('-');
+  const std::uint32_t value = number();
+  if (value > (negative ? 0x8000'0000U : 0x7fff'ffffU))
+    fail(sign.place(), "the offset does not fit its 32 signed bits");
+  return negative ? 0U - value : value;
 }
 
 /// A register, a number, or the half of an address: NAME.lo, NAME.hi.
@@ -113,9 +129,10 @@ void Parser::address(Op& op) {
     if (!reg) fail(t.place(), "expected an address register or a number", "[R2 + 4], [R2] or [0x40]");
     take();
     op.a = *reg;
-    if (op.a != kZero) highest_ = std::max(highest_, op.a + (op.extended ? 2U : 1U));
-    if (peek().is('+') || peek().is('-')) op.b.constant = signed_number();
+    note_address_register(op);
+    if (peek().is('+') || peek().is('-')) op.b.constant = offset();
   } else {
+    if (t.is('-')) fail(t.place(), "an absolute address is unsigned");
     op.b.constant = number();
   }
   expect(']', "behind an address");

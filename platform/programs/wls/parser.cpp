@@ -173,7 +173,7 @@ void Parser::cache_control() {
   s.mem.space = c.local ? Space::local : Space::generic;
   s.mem.cache_operation = c.operation;
   s.mem.cache_target = target;
-  if (s.op.a != kZero) highest_ = std::max(highest_, s.op.a + (c.extended ? 2U : 1U));
+  note_address_register(s.op);
   append(s, first.place());
 }
 

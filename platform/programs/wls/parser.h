@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,8 +84,10 @@ class Parser {
   static std::optional<std::uint8_t> register_named(std::string_view text);
   std::uint8_t data_register(const char* what, unsigned words = 1);
   std::uint8_t predicate_register(bool destination);
+  void note_address_register(const Op& op);
   std::uint32_t number();
   std::uint32_t signed_number();
+  std::uint32_t offset();
   Operand operand();
   void address(Op& op);
   void constant_address(Op& op);
@@ -120,6 +123,8 @@ class Parser {
   std::vector<std::pair<Inspected, Place>> inspections_;
   unsigned highest_ = 0;  ///< register named, plus one
   std::optional<unsigned> registers_;
+  std::uint64_t variable_bytes_ = 0;
+  std::set<std::string_view> stated_;  ///< directives that stand once
 };
 
 /// Completes the SM's view of `op`, whose schedule, counters and memory operation `i` has already: kind,

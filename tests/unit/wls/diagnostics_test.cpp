@@ -90,6 +90,19 @@ const Case kCases[] = {
     {"NOP; @P1 CCTLL.WB [R1 + 0x1000000];", 1, 23, "24 signed bits", ""},
     {"NOP;\n/* a\n b */ CCTL.QRY1 [R1];", 3, 11, "not implemented", ""},
     {"CCTL.D.IV [R1 + 4]", 1, 19, "expected ';'", ""},
+    {"LD R0, [R2 + 0x80000000];", 1, 12, "32 signed bits", ""},
+    {"LD.E R0, [R2 - 2147483649];", 1, 14, "32 signed bits", ""},
+    {"LD.E R0, [R2 + -0x80000001];", 1, 14, "32 signed bits", ""},
+    {"LD R0, [-4];", 1, 9, "unsigned", ""},
+    {"LD R0, [4294967296];", 1, 9, "does not fit 32 bits", ""},
+    {".entry\nNOP;", 1, 1, "'.entry' wants something on its line", ""},
+    {"NOP;\n.show", 2, 1, "'.show' wants something on its line", ""},
+    {".block 32\n4\nNOP;", 2, 1, "an instruction, a label or a directive", ""},
+    {".grid 2\n.grid 3\nNOP;", 2, 1, "'.grid' stands here a second time", ""},
+    {".registers 9\nNOP;\n  .registers 9\n", 3, 3, "a second time", ""},
+    {"NOP; \xC3\xA9", 1, 6, "belongs to no instruction", ""},
+    {"\xEF\xBB\xBFNOP; MOVE R0, 1;", 1, 6, "'MOVE'", "'MOV'"},
+    {"NOP;\r\n\tBRA x;\r\n", 2, 6, "no label 'x'", ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(Texts, WlsDiagnostic, ::testing::ValuesIn(kCases));
@@ -101,6 +114,26 @@ TEST(WlsDiagnostics, AllAtOnce) {
   std::vector<unsigned> lines;
   for (const Diagnostic& d : parsed.faults()) lines.push_back(d.line);
   EXPECT_EQ(lines, (std::vector<unsigned>{1, 2, 3, 3, 4, 5}));
+}
+
+/// The first faults are shown; looking for near names stops with them.
+TEST(WlsDiagnostics, LargeTextsOfFaultsAreRefusedSoon) {
+  std::string jumps = "NOP;\n";
+  for (unsigned n = 0; n < 60000; ++n)
+    jumps += "from" + std::to_string(n) + ": BRA to" + std::to_string(n) + ";\n";
+  EXPECT_EQ(wls::parse(jumps, "x.wls").faults().size(), 20U);
+  std::string names;
+  for (unsigned n = 0; n < 5000; ++n) names += ".global v" + std::to_string(n) + " 4\n";
+  const auto many = wls::parse(names + "NOP;", "x.wls");
+  ASSERT_FALSE(many.ok());
+  EXPECT_EQ(many.faults()[0].line, 4097U);
+  EXPECT_NE(many.faults()[0].message.find("4096 variables"), std::string::npos);
+  std::string large;
+  for (unsigned n = 0; n < 65; ++n) large += ".global v" + std::to_string(n) + " 16777216\n";
+  const auto all = wls::parse(large + "NOP;", "x.wls");
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.faults()[0].line, 65U);
+  EXPECT_NE(all.faults()[0].message.find("1 GiB"), std::string::npos);
 }
 
 /// Whatever the bytes, parsing ends with a program or with faults that have places.

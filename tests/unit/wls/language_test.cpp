@@ -123,6 +123,35 @@ TEST(WlsLanguage, AddressesFollowTheSeed) {
     )");
 }
 
+TEST(WlsLanguage, OffsetsReachBothEndsOfTheirThirtyTwoBits) {
+  holds(R"(
+    .block 1
+    .global data 64 = 1, 2, 3
+    .expect R4 = 2
+    .expect R5 = 3
+    .expect R6 = 1
+    .expect R7 = 1
+    MOV R0, data.lo; MOV R1, data.hi; MOV R10, 0x7fffffff; MOV R11, 0;
+    IMAD.WIDE.U32 R2, R10, 1, R0; LD.E R4, [R2 + -0x7ffffffb];
+    MOV R10, 0x80000000; IMAD.WIDE.U32 R2, R10, 1, R0; IADD R2, R2, 8; LD.E R5, [R2 - 0x80000000];
+    MOV R10, -0x7fffffff; IMAD.WIDE R2, R10, 1, R0; LD.E R6, [R2 + 0x7fffffff];
+    LD.E R7, [R0+-0];)");
+}
+
+/// The pair of R254 is R254 and RZ, which stays zero.
+TEST(WlsLanguage, AddressesInTheLastRegisterLeaveZeroAlone) {
+  for (const char* access : {"@!PT LD.E R2, [R254];", "CCTL.E.PF2 [R254];"})
+    holds(
+        ".block 1\n.expect R0 = 0\n.expect R1 = 7\n.local 64\nMOV R1, 7; STL [4], R1; MOV RZ, 16; LDL R1, "
+        "[RZ + 4];\n"
+        "IADD R0, RZ, 0; MOV R254, 0; " +
+        std::string(access));
+}
+
+TEST(WlsLanguage, TextsOfOtherEditorsAreRead) {
+  holds("\xEF\xBB\xBF.expect R1 = 3\r\n// \xC3\xA9\r\n\tMOV R1,\r\n\t3;\r\n");
+}
+
 TEST(WlsLanguage, ConstantsByNameAndBySlot) {
   WlsRun run(R"(
     .param first 4
@@ -158,6 +187,7 @@ TEST(WlsLanguage, ConstantsAreFetchedAgainWhenInvalidated) {
   };
   EXPECT_EQ(misses("NOP ?WAIT15; NOP ?WAIT15;"), 1U);
   EXPECT_EQ(misses("CCTL.C.IVALL ?WAIT15; NOP ?WAIT15;"), 2U);
+  EXPECT_EQ(misses("@!PT CCTL.C.IVALL ?WAIT15; NOP ?WAIT15;"), 1U) << "no lane asks for it";
   EXPECT_EQ(misses("CCTL.U.IVALL;"), 2U);
   EXPECT_EQ(misses("CCTL.D.IVALL;"), 1U);
 }
