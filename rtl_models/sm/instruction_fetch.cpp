@@ -114,7 +114,7 @@ InstructionFetch::Arrival InstructionFetch::respond(Request& r) {
   --under_way_;
   if (r.command == Command::read) {
     Entry& e = entries_[r.token];
-    arrival = {e.number - base_line_, e.waiters, r.status != Status::ok};
+    arrival = {e.number - base_line_, e.waiters, e.live, r.status != Status::ok};
     if (e.live && !arrival.failed) buffer_[place_of_.remainder(e.number)] = e.number;
     for (std::uint64_t slots = e.waiters; slots != 0; slots &= slots - 1)
       awaited_[static_cast<unsigned>(__builtin_ctzll(slots))] = kNone;

@@ -69,7 +69,8 @@ class InstructionFetch {
   struct Arrival {
     std::uint64_t line = 0;
     std::uint64_t slots = 0;  ///< a bit for each warp slot that waited
-    bool failed = false;      ///< answered with an error: there is no such code, and nothing is kept
+    bool live = false;    ///< no: asked for before an invalidation (R1), it serves one instruction of each
+    bool failed = false;  ///< answered with an error: there is no such code, and nothing is kept
   };
   /// Takes a response of the instruction cache.
   Arrival respond(Request& r);

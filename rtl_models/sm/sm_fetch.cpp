@@ -21,6 +21,9 @@ void Sm::take_instructions(Cycle now) {
     } else {
       warps_[slot].line = arrival.line;
       evaluate(slot);
+      // A dead line serves what waited for it: one instruction. A warp that could stay in it, in a loop,
+      // would run old code for good.
+      if (!arrival.live) warps_[slot].line = fetch_.no_line();
     }
   }
 }
