@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "warpline/litmus/execution.h"
+
+namespace warpline::litmus {
+
+/// The axioms of the PTX memory consistency model (PTX ISA, "Axioms").
+enum class Axiom : std::uint8_t { coherence, fence_sc, atomicity, no_thin_air, causality };
+constexpr unsigned kAxioms = 5;
+[[nodiscard]] const char* name_of(Axiom axiom);
+
+/// Causality of an execution (PTX ISA, "Causality order"), proxies included.
+struct Causality {
+  Relation observation;
+  Relation synchronizes;
+  Relation base;
+  Relation cause;
+};
+
+/// Which write each read reads from, as a relation.
+[[nodiscard]] Relation reads_from_relation(const Candidate& c, const std::vector<ReadsFrom>& reads_from);
+[[nodiscard]] Causality causality(const Candidate& c, const Relation& reads_from, const Relation& fence_order,
+                                  const Relation& barrier_order);
+
+/// The axiom that forbids an execution in which reads read so whatever the coherence order, if one does.
+/// Reads without a write yet are left out: what is forbidden then stays so.
+[[nodiscard]] std::optional<Axiom> violated_without_coherence(const Candidate& c, const Relation& reads_from,
+                                                              const Causality& causality);
+
+/// Calls `f` with each coherence order that the axioms allow, until it answers true; returns whether it did.
+/// Orders are as small as the axioms let them be: what neither causality nor moral strength orders is
+/// unordered. `why` is the axiom that rejected the last one that was tried.
+bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
+                          const Causality& causality, const std::function<bool(const Relation&)>& f,
+                          std::optional<Axiom>& why);
+
+/// The reads that precede the writes that are coherence-after what they read.
+[[nodiscard]] Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
+                                  const Relation& coherence);
+
+/// Calls `f` with each way in which the barriers of an execution can have met, until it answers true. None if
+/// a barrier is never complete.
+bool each_barrier_order(const Candidate& c, Values& values, const std::function<bool(const Relation&)>& f);
+
+}  // namespace warpline::litmus

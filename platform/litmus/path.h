@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "warpline/litmus/relation.h"
+#include "warpline/litmus/test.h"
+
+namespace warpline::litmus {
+
+/// How a value of a path comes about. Values refer to others of the path by their number.
+struct Value {
+  enum class Kind : std::uint8_t { constant, read, add, subtract, atomic };
+  Kind kind = Kind::constant;
+  std::int64_t constant = 0;
+  unsigned event = 0;  ///< of `read`: the path's event that reads it
+  unsigned a = 0, b = 0;
+  const Instruction* instruction = nullptr;  ///< of `atomic`: what it makes of a (memory's) and b
+};
+
+/// What a path takes for granted: that a comparison of two values holds, or does not.
+struct Assumption {
+  Comparison comparison = Comparison::equal;
+  unsigned a = 0, b = 0;
+  bool holds = true;
+};
+
+enum class EventKind : std::uint8_t { read, write, fence, proxy_fence, barrier };
+
+/// An event of one thread's path (PTX ISA, "Memory Consistency Model"). An atomic is a read and a write.
+struct PathEvent {
+  static constexpr unsigned kNone = ~0U;
+  EventKind kind = EventKind::read;
+  const Instruction* instruction = nullptr;
+  unsigned value = 0;           ///< of a write; of a barrier: its id
+  unsigned threads = 0;         ///< of a barrier that counts: how many threads meet
+  unsigned partner = kNone;     ///< of an atomic's write: its read
+  std::vector<unsigned> after;  ///< reads of the path that its data, or whether it happens, depends on
+};
+
+/// One way through a thread's code.
+struct Path {
+  std::vector<PathEvent> events;  ///< in program order
+  std::vector<Value> values;
+  std::vector<Assumption> assumptions;
+  std::vector<unsigned> registers;  ///< their values at the end, as numbers of `values`
+};
+
+/// The paths of `thread` that take each backward branch at most `unroll` times, shorter ones first. `cut` is
+/// set where there are more: longer loops, or more paths or events than anybody can look through.
+[[nodiscard]] std::vector<Path> unfold(const Thread& thread, unsigned unroll, bool& cut);
+
+}  // namespace warpline::litmus
