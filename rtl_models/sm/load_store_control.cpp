@@ -32,20 +32,23 @@ LineControl control_of(const MemOp& op) {
 
 }  // namespace
 
-std::uint8_t maintenance_of(const MemOp& op) {
+std::uint8_t maintenance_of(const MemOp& op, SmCache& cache) {
   if (op.kind != MemKind::cache_control) return 0;
   switch (op.cache_target) {
-    case CctlTarget::global_lines:
-    case CctlTarget::indexed_constants: return maintenance::kInvalidate;
+    case CctlTarget::indexed_constants: cache = SmCache::constant; return maintenance::kInvalidate;
+    case CctlTarget::global_lines: return maintenance::kInvalidate;
     case CctlTarget::local_lines: return maintenance::kInvalidateLocal;
     default: return 0;
   }
 }
 
 Out<RequestMessage>& LoadStoreUnit::maintenance_port(const Entry& e) const {
-  const bool constants =
-      e.instruction != nullptr && e.instruction->mem.cache_target == CctlTarget::indexed_constants;
-  return constants ? ports_.to_constant : ports_.to_l1_lg;
+  switch (e.maintained) {
+    case SmCache::l1_lg: return ports_.to_l1_lg;
+    case SmCache::texture: return ports_.to_texture;
+    case SmCache::constant: return ports_.to_constant;
+  }
+  return ports_.to_l1_lg;
 }
 
 Request* LoadStoreUnit::make_maintenance(Cycle now, std::uint8_t what, Scope scope, unsigned slot,

@@ -31,11 +31,14 @@ struct MemoryMap {
   bool with_data = true;               ///< bounds of shared and local memory are checked, data moves
 };
 
-/// What CCTL asks of a whole cache by a maintenance request; 0: nothing.
-[[nodiscard]] std::uint8_t maintenance_of(const MemOp& op);
-
 /// The wish of an access of this priority at L2.
 [[nodiscard]] EvictionPriority priority_of(L2Eviction eviction);
+
+/// The caches that the load/store unit sends to.
+enum class SmCache : std::uint8_t { l1_lg, texture, constant };
+
+/// What CCTL asks of a whole cache by a maintenance request, and of which; 0: nothing.
+[[nodiscard]] std::uint8_t maintenance_of(const MemOp& op, SmCache& cache);
 
 /// The ports of the load/store unit.
 struct LsuPorts {
@@ -67,11 +70,12 @@ class LoadStoreUnit {
     explicit Entry(LaneBuffers& buffers) : access(buffers) {}
     const Instruction* instruction = nullptr;  ///< null: a maintenance request of the SM's
     unsigned slot = 0;
-    unsigned lines_pending = 0;    ///< requests sent and not yet answered
-    bool sent = false;             ///< all requests are sent
-    bool tokens = false;           ///< the SM's own access to a call-return stack
-    bool killed = false;           ///< its warp has faulted: results go nowhere
-    std::uint8_t maintenance = 0;  ///< it is a maintenance request, an instruction's or the SM's
+    unsigned lines_pending = 0;           ///< requests sent and not yet answered
+    bool sent = false;                    ///< all requests are sent
+    bool tokens = false;                  ///< the SM's own access to a call-return stack
+    bool killed = false;                  ///< its warp has faulted: results go nowhere
+    std::uint8_t maintenance = 0;         ///< it is a maintenance request, an instruction's or the SM's
+    SmCache maintained = SmCache::l1_lg;  ///< to this cache
     Scope scope = Scope::none;
     std::uint32_t copy_group = 0;   ///< of an asynchronous copy, in its warp's CopyGroups
     std::uint64_t shared_base = 0;  ///< of the CTA in shared memory
@@ -98,6 +102,7 @@ class LoadStoreUnit {
     e.killed = false;
     e.tokens = false;
     e.maintenance = 0;
+    e.maintained = SmCache::l1_lg;
     e.scope = Scope::none;
     e.ready = 0;
     e.access.active = 0;

@@ -128,15 +128,7 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
     case InstructionKind::sleep: w.issue_edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles); break;
     case InstructionKind::barrier: issue_barrier(slot, issue); break;
-    case InstructionKind::fence:
-      if (i.mem.scope > Scope::cta) {
-        const bool sys = i.mem.scope == Scope::sys;
-        unsigned what = 0;
-        if (i.mem.releases()) what |= maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U);
-        if (i.mem.acquires()) what |= maintenance::kInvalidate | (sys ? maintenance::kDiscardSysmem : 0U);
-        issue_maintenance(now, slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
-      }
-      break;
+    case InstructionKind::fence: issue_fence(now, slot, i.mem); break;
     case InstructionKind::commit_copies:
       if (issue.active != 0) copies_[slot].commit();
       break;
@@ -149,26 +141,10 @@ void Sm::issue(Cycle now, unsigned slot) {
   }
 }
 
-void Sm::issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold) {
-  unsigned index = 0;
-  LoadStoreUnit::Entry& e = lsu_.take(index);
-  e.maintenance = what;
-  e.scope = scope;
-  e.slot = slot;
-  e.at = domain().after(now, parameters_.issue_latency);
-  lsu_.queue(index);
-  warps_[slot].hold = hold;
-}
-
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   Warp& w = warps_[slot];
-  const bool wide = i.mem.scope > Scope::cta;
-  if (i.mem.releases() && wide && !w.drained) {
-    const bool sys = i.mem.scope == Scope::sys;
-    issue_maintenance(
-        now, slot,
-        static_cast<std::uint8_t>(maintenance::kDrain | (sys ? maintenance::kWriteBackSysmem : 0U)),
-        i.mem.scope, Hold::drain);
+  if (i.mem.releases() && i.mem.scope > Scope::cta && !w.drained) {
+    issue_maintenance(now, slot, release_of(i.mem.scope), i.mem.scope, Hold::drain);
     return;
   }
   w.drained = false;
@@ -190,7 +166,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
   e.shared_bytes = info_.shared_bytes;
   e.local_bytes = program_local_;
-  e.maintenance = maintenance_of(i.mem);
+  e.maintenance = maintenance_of(i.mem, e.maintained);
   lsu_.queue(index);
   ++in_flight(w, i.mem.kind);
   if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();

@@ -80,6 +80,7 @@ class Sm final : public Component {
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void draw_turns(Random& random) override;
   [[nodiscard]] const SmCounters& counters() const { return counters_; }
   [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
   [[nodiscard]] const InstructionFetchCounters& fetch_counters() const { return fetch_.counters(); }
@@ -88,11 +89,12 @@ class Sm final : public Component {
 
  private:
   /// Why a warp stands still although its next instruction may be ready.
-  enum class Hold : std::uint8_t { none, drain, maintenance, acquire, refill, flush };
+  enum class Hold : std::uint8_t { none, drain, proxy_drain, maintenance, acquire, refill, flush };
   struct Warp {
     bool active = false;
     bool drained = false;  ///< the drain before its next instruction is done
     Hold hold = Hold::none;
+    Proxy proxy = Proxy::generic;      ///< of Hold::proxy_drain: whose fence it is
     unsigned cta = 0;                  ///< CTA slot
     LaneMask live = 0;                 ///< lanes that had not exited when barriers last looked
     unsigned loads = 0;                ///< loads and atomics in flight
@@ -123,7 +125,14 @@ class Sm final : public Component {
   void issue_all(Cycle now);
   void issue(Cycle now, unsigned slot);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
-  void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold);
+  void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
+  void issue_proxy_fence(Cycle now, unsigned slot, Proxy proxy);
+  /// What a release, or an acquire, at `scope` asks of L1 and what lies below it (R3, R6, R7).
+  [[nodiscard]] static std::uint8_t release_of(Scope scope);
+  [[nodiscard]] static std::uint8_t acquire_of(Scope scope);
+  void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold,
+                         SmCache cache = SmCache::l1_lg);
+  void maintained(Cycle now, unsigned slot);
   void issue_barrier(unsigned slot, const Issue& issue);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
   void access_tokens(Cycle now, unsigned slot, const CallReturnStack::Tokens& tokens, bool spill);

@@ -42,7 +42,7 @@ Wait Sm::explain_warp(unsigned slot) const {
     if (lsu_.has_queued(slot)) out.on = {name() + ".lsu"};
     return out;
   };
-  if (w.hold == Hold::drain) return wait("the drain of its writes");
+  if (w.hold == Hold::drain || w.hold == Hold::proxy_drain) return wait("the drain of its writes");
   if (w.hold == Hold::maintenance) return wait("the drain or invalidation of its fence");
   if (w.hold == Hold::acquire) return wait("the value of its acquire");
   if (w.hold == Hold::refill) return wait("tokens of its call-return stack, being read");

@@ -12,12 +12,7 @@ void Sm::handle(const LsuEvent& event, Cycle now) {
     case LsuEvent::Kind::completed: complete(event, now); return;
     case LsuEvent::Kind::maintained:
       lsu_.retire(event.entry);
-      if (slot >= warps_.size()) return;
-      // Only a drain before a release counts for that release: other warps' writes may have been
-      // observed since an earlier one.
-      warps_[slot].drained = warps_[slot].hold == Hold::drain;
-      warps_[slot].hold = Hold::none;
-      evaluate(slot);
+      if (slot < warps_.size()) maintained(now, slot);
       return;
     case LsuEvent::Kind::faulted: {
       Fault fault = lsu_.last_fault();
@@ -102,12 +97,9 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   lsu_.retire(event.entry);
   if (!killed && w.hold == Hold::acquire && i.mem.acquires()) {
     w.hold = Hold::none;
-    if (i.mem.scope > Scope::cta) {
-      // The entry just retired makes sure that there is room.
-      const unsigned what =
-          maintenance::kInvalidate | (i.mem.scope == Scope::sys ? maintenance::kDiscardSysmem : 0U);
-      issue_maintenance(now, event.slot, static_cast<std::uint8_t>(what), i.mem.scope, Hold::maintenance);
-    }
+    // The entry just retired makes sure that there is room.
+    if (i.mem.scope > Scope::cta)
+      issue_maintenance(now, event.slot, acquire_of(i.mem.scope), i.mem.scope, Hold::maintenance);
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
   if (w.scheduled == kNever) evaluate(event.slot);
@@ -158,6 +150,10 @@ unsigned Sm::live_threads(const Cta& cta) const {
   for (const unsigned s : cta.slots)
     if (warps_[s].active) n += lane_count(source_->live_lanes(s));
   return n;
+}
+
+void Sm::draw_turns(Random& random) {
+  for (unsigned& turn : turn_) turn = static_cast<unsigned>(random.below(64));
 }
 
 void Sm::visit_gauges(GaugeVisitor& visitor) const {

@@ -81,6 +81,40 @@ TEST(SmOrdering, OrderedAccessesSendWhatTheyMustInOrder) {
   }
 }
 
+Step proxy_fence(Proxy proxy) {
+  Step s = fence(Semantics::weak, Scope::none);
+  s.instruction.mem.kind = MemKind::proxy_fence;
+  s.instruction.mem.proxy = proxy;
+  return s;
+}
+
+/// A proxy fence waits for the thread's loads and the SM's stores at L2, and only then has the cache of its
+/// proxy invalidated; what follows it waits for all of that (R8).
+TEST(SmOrdering, AProxyFenceDrainsThenInvalidatesTheCacheOfItsProxy) {
+  struct Row {
+    Proxy proxy;
+    const char* to_l1;
+    FlatMemory SmBench::*also;  ///< the cache that is invalidated apart from L1
+  };
+  for (const Row& row :
+       {Row{Proxy::alias, "w di r", nullptr}, Row{Proxy::surface, "w di r", nullptr},
+        Row{Proxy::texture, "w d r", &SmBench::texture}, Row{Proxy::constant, "w d r", &SmBench::constant},
+        Row{Proxy::async, "w r", nullptr}}) {
+    SmBench bench({{store(0x1000), proxy_fence(row.proxy), load(0x1080, {1})}}, SmBench::fixed(50));
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    EXPECT_EQ(sent(bench), row.to_l1) << static_cast<int>(row.proxy);
+    expect_one_after_the_other(bench);
+    for (FlatMemory SmBench::*const cache : {&SmBench::texture, &SmBench::constant}) {
+      const std::vector<FlatMemory::Seen>& seen = (bench.*cache).seen;
+      ASSERT_EQ(seen.size(), cache == row.also ? 1U : 0U) << static_cast<int>(row.proxy);
+      if (seen.empty()) continue;
+      EXPECT_EQ(seen[0].maintenance, maintenance::kInvalidate);
+      EXPECT_GT(seen[0].at, bench.l1.seen[1].answered) << "stores are at L2 first";
+      EXPECT_GT(bench.l1.seen[2].at, seen[0].answered);
+    }
+  }
+}
+
 TEST(SmOrdering, WeakLoadsAndStoresOverlap) {
   SmBench bench({{load(0x1000, {1}), store(0x1080), load(0x1100, {2}), store(0x1180)}}, SmBench::fixed(200));
   ASSERT_EQ(bench.run(), RunOutcome::quiescent);

@@ -1,0 +1,69 @@
+// What orders memory accesses: drains, invalidations, and who waits for them (rules R2, R3, R6, R8).
+#include "warpline/sm/sm.h"
+
+namespace warpline {
+
+std::uint8_t Sm::release_of(Scope scope) {
+  return maintenance::kDrain | (scope == Scope::sys ? maintenance::kWriteBackSysmem : 0U);
+}
+
+std::uint8_t Sm::acquire_of(Scope scope) {
+  return maintenance::kInvalidate | (scope == Scope::sys ? maintenance::kDiscardSysmem : 0U);
+}
+
+void Sm::issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold,
+                           SmCache cache) {
+  unsigned index = 0;
+  LoadStoreUnit::Entry& e = lsu_.take(index);
+  e.maintenance = what;
+  e.maintained = cache;
+  e.scope = scope;
+  e.slot = slot;
+  e.at = domain().after(now, parameters_.issue_latency);
+  lsu_.queue(index);
+  warps_[slot].hold = hold;
+}
+
+/// Pre: the thread's loads have returned, its stores have passed L1 (R2).
+void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
+  if (fence.kind == MemKind::proxy_fence) {
+    issue_proxy_fence(now, slot, fence.proxy);
+    return;
+  }
+  if (fence.scope <= Scope::cta) return;
+  unsigned what = 0;
+  if (fence.releases()) what |= release_of(fence.scope);
+  if (fence.acquires()) what |= acquire_of(fence.scope);
+  issue_maintenance(now, slot, static_cast<std::uint8_t>(what), fence.scope, Hold::maintenance);
+}
+
+/// Generic and surface accesses meet in L1, which cannot tell that two virtual addresses are one memory, and
+/// in L2, where all proxies meet: a drain brings the SM's stores there, and what the proxy's cache holds of
+/// before is dropped (R8). Asynchronous copies take the path of other accesses.
+void Sm::issue_proxy_fence(Cycle now, unsigned slot, Proxy proxy) {
+  if (proxy == Proxy::async) return;
+  const bool by_l1 = proxy == Proxy::alias || proxy == Proxy::surface;
+  warps_[slot].proxy = proxy;
+  const unsigned what = maintenance::kDrain | (by_l1 ? maintenance::kInvalidate : 0U);
+  issue_maintenance(now, slot, static_cast<std::uint8_t>(what), Scope::gpu,
+                    by_l1 ? Hold::maintenance : Hold::proxy_drain);
+}
+
+/// What the warp's fence, release or acquire asked of a cache is done.
+void Sm::maintained(Cycle now, unsigned slot) {
+  Warp& w = warps_[slot];
+  if (w.hold == Hold::proxy_drain) {
+    // The entry just retired makes sure that there is room.
+    const bool texture = w.proxy == Proxy::texture;
+    issue_maintenance(now, slot, maintenance::kInvalidate, Scope::gpu, Hold::maintenance,
+                      texture ? SmCache::texture : SmCache::constant);
+    return;
+  }
+  // Only a drain before a release counts for that release: other warps' writes may have been observed since
+  // an earlier one.
+  w.drained = w.hold == Hold::drain;
+  w.hold = Hold::none;
+  evaluate(slot);
+}
+
+}  // namespace warpline
