@@ -1,0 +1,45 @@
+// The checker against one that prunes nothing.
+#include "naive_checker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "warpline/litmus/checker.h"
+#include "warpline/litmus/parser.h"
+
+namespace warpline::litmus::testing {
+namespace {
+
+/// To one memory.
+std::size_t most_writes(const litmus::Test& test) {
+  std::vector<std::size_t> writes(test.memories.size());
+  for (const Thread& t : test.threads)
+    for (const Instruction& i : t.code)
+      if (i.kind == InstructionKind::memory && i.op.writes()) ++writes[test.locations[i.location].memory];
+  return *std::max_element(writes.begin(), writes.end());
+}
+
+TEST(NaiveChecker, AgreesOnRandomTests) {
+  const char* const wanted = std::getenv("WARPLINE_LITMUS_TESTS");
+  const std::uint64_t count = wanted == nullptr ? 1500 : std::strtoull(wanted, nullptr, 10);
+  std::uint64_t allowed = 0;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Random random(splitmix64(seed));
+    const std::string text = random_test(random);
+    const Result<litmus::Test> test = parse(text, "random");
+    ASSERT_TRUE(test.ok()) << test.faults().front().text() << text;
+    if (most_writes(test.value()) > 4) continue;  // more orders than anybody can look through
+    const bool expected = naively_allowed(test.value());
+    const Verdict verdict = check(test.value());
+    ASSERT_EQ(verdict.allowed, expected) << "seed " << seed << '\n' << text;
+    EXPECT_FALSE(verdict.bounded);
+    allowed += expected;
+  }
+  EXPECT_GT(allowed, count / 10);
+  EXPECT_LT(allowed, count * 9 / 10);
+}
+
+}  // namespace
+}  // namespace warpline::litmus::testing
