@@ -29,7 +29,7 @@ struct LaterOption {
   const char* name;
   bool takes_value;
 };
-constexpr LaterOption kLaterOptions[] = {{"--jitter", true}, {"--check-consistency", false}};
+constexpr LaterOption kLaterOptions[] = {{"--check-consistency", false}};
 
 /// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
 const CLI::Validator kWholeNumber(
@@ -106,6 +106,10 @@ class CommandLine {
     run_->add_option("--seed", request_.seed, "of all random choices of the model")
         ->check(kWholeNumber)
         ->capture_default_str();
+    run_->add_option("--jitter", request_.jitter,
+                     "draw anew, before every launch, how long messages lie in queues and whose turn it is")
+        ->transform(kWholeNumber)
+        ->type_name("SEED");
     run_->add_option("--max-cycles", request_.max_cycles,
                      "gives up after this many cycles, with exit status 3")
         ->check(kWholeNumber);

@@ -63,6 +63,7 @@ class Run {
     RunOptions options;
     options.tags_only = request_.tags_only || plan_->without_data;
     options.seed = request_.seed;
+    options.jitter = request_.jitter;
     options.max_cycles = request_.max_cycles;
     const bool sockets = request_.transport == "at";
     if (request_.transport != "fast" || !request_.pins.empty())

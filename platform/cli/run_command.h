@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct RunRequest {
   std::string stats;               ///< JSON file, or empty
   ObservationOptions observation;  ///< --wave, --timeline, --probe, --window
   std::uint64_t seed = 1;
+  std::optional<std::uint64_t> jitter;
   Cycle max_cycles = kNever;
   bool quiet = false;
 };

@@ -61,6 +61,10 @@ LaunchResult GpuPlatform::launch(Kernel& kernel, bool invalidate_l1) {
   State& s = *state_;
   const std::uint64_t code = s.place_code(info).value_or(0);
   s.prepare(info, invalidate_l1);
+  if (s.options.jitter) {
+    if (!s.jitter) s.jitter.emplace(s.driver->engine());
+    s.jitter->draw(*s.options.jitter + s.launches++);
+  }
   MemoryMap map;
   map.space = &s.memory.space();
   map.images = &s.images;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct RunOptions {
   TickMode tick_mode = TickMode::lazy;  ///< of the plain engine; a driver has its own
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
+  /// Seed by which the hardware's freedom in time is drawn anew before every launch (see Jitter).
+  /// Nothing: queues are empty but for the run's own messages.
+  std::optional<std::uint64_t> jitter;
   bool loose = false;  ///< requests are loosely timed from the start
 };
 

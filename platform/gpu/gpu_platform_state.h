@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/fabric/jitter.h"
 #include "warpline/gpu/device_memory.h"
 #include "warpline/gpu/gpu_platform.h"
 #include "warpline/gpu/netlist.h"
@@ -31,6 +32,8 @@ struct GpuPlatform::State {
   std::unique_ptr<Observation> observation;  ///< of the netlist; null: none
   std::uint32_t local_bytes_laid_out = 0;    ///< per thread, of the last grid
   std::uint64_t local_base = 0;              ///< likewise, in video memory
+  std::optional<Jitter> jitter;              ///< made by the first launch that wants it
+  std::uint64_t launches = 0;                ///< so far
   Cycle progress_every = kNever;
   std::function<bool(double)> progress;
 

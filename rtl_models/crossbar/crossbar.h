@@ -73,6 +73,10 @@ class Crossbar final : public Component, public LooseTarget {
   [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void draw_turns(Random& random) override {
+    down_.draw_turns(random);
+    up_.draw_turns(random);
+  }
   void in_flight(std::vector<InFlight>& rows) const override;
 
   [[nodiscard]] const CrossbarCore& core() const { return core_; }

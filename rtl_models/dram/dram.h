@@ -33,6 +33,7 @@ class DramChannel final : public Component, public LooseTarget {
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void draw_turns(Random& random) override { ports_.draw_turns(random); }
   void in_flight(std::vector<InFlight>& rows) const override;
 
   [[nodiscard]] const DramCore& core() const { return scheduler_.core(); }

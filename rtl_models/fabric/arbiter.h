@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "warpline/base/random.h"
+
 namespace warpline {
 
 /// The arbiters of a switch: for each output, a round robin over the inputs that ask for it. The
@@ -49,6 +51,10 @@ class Arbiter {
       }
     }
     return kNone;
+  }
+  /// Draws whose turn it is at each output.
+  void draw_turns(Random& random) {
+    for (Output& o : outputs_) o.turn = static_cast<unsigned>(random.below(inputs_));
   }
   /// Passes the turn on. Pre: `input` asks for `output`.
   void grant(unsigned output, unsigned input) {

@@ -43,6 +43,8 @@ class Component {
   /// Shows how much of what it holds: each gauge once, always in the same order. A gauge is state that
   /// the law holds equal in all tick modes.
   virtual void visit_gauges(GaugeVisitor& /*visitor*/) const {}
+  /// Draws anew whose turn it is wherever several may be next. Pre: not busy.
+  virtual void draw_turns(Random& /*random*/) {}
   /// Lists the requests that it holds; those at its ports excluded. The default: it holds none.
   virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
 

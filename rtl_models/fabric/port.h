@@ -48,6 +48,10 @@ class PortBase {
   [[nodiscard]] virtual std::string problem() const { return {}; }
   /// Of a receiving port, the parameters of the channel that ends in it; null for a sending one.
   [[nodiscard]] virtual const ChannelParameters* channel() const { return nullptr; }
+  /// Has messages of the channel that ends here lie in it for `edges` clock edges of the sender longer than
+  /// its latency, from now on: a queue that somebody else keeps busy. Of a sending port: nothing. Pre: no
+  /// message is on the channel.
+  virtual void set_residence(unsigned /*edges*/) {}
   /// The i-th message on the channel, oldest first. Pre: i < occupancy().
   [[nodiscard]] virtual QueuedMessage queued(std::size_t i) const;
   /// "l2[3].from_crossbar"

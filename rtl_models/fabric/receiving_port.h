@@ -140,6 +140,10 @@ class alignas(64) In final : public PortBase {
             request_of(slot.message, 0)};
   }
   [[nodiscard]] bool receives() const override { return true; }
+  void set_residence(unsigned edges) override {
+    WARPLINE_EXPECT(count_ == 0, "a queue changes when nothing is in it");
+    parameters_.latency = latency_ + edges;
+  }
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override {
     if (upstream_ != nullptr) return upstream_->other_side();
@@ -149,17 +153,16 @@ class alignas(64) In final : public PortBase {
     if (leads_outside()) return 1;
     const Component* from = sender();
     if (from == nullptr || &from->cluster() == &owner_.cluster()) return kNever;
-    return std::min<Cycle>(sender_domain_.cycles_in(parameters_.latency), parameters_.credit_latency);
+    return std::min<Cycle>(sender_domain_.cycles_in(latency_), parameters_.credit_latency);
   }
   [[nodiscard]] bool leads_outside() const override { return upstream_ != nullptr && sender() == nullptr; }
   /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
   [[nodiscard]] std::string problem() const override {
     if (!bound()) return path() + ": not bound";
-    if (parameters_.depth < parameters_.latency + parameters_.credit_latency)
+    if (parameters_.depth < latency_ + parameters_.credit_latency)
       return path() + ": depth " + std::to_string(parameters_.depth) + " cannot fill its wire; latency " +
-             std::to_string(parameters_.latency) + " and credit latency " +
-             std::to_string(parameters_.credit_latency) + " need " +
-             std::to_string(parameters_.latency + parameters_.credit_latency);
+             std::to_string(latency_) + " and credit latency " + std::to_string(parameters_.credit_latency) +
+             " need " + std::to_string(latency_ + parameters_.credit_latency);
     return {};
   }
 
@@ -173,6 +176,7 @@ class alignas(64) In final : public PortBase {
   void prepare(const ChannelParameters& parameters, const ClockDomain& sender) {
     WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
     parameters_ = parameters;
+    latency_ = parameters.latency;
     sender_domain_ = sender;
     slots_ = std::make_unique<Slot[]>(parameters.depth);
     owner_.engine().note_binding();
@@ -197,6 +201,7 @@ class alignas(64) In final : public PortBase {
   unsigned arrivals_port_ = 0;
   Arrivals* arrivals_ = nullptr;
   LooseTarget* loose_ = nullptr;
+  unsigned latency_ = 0;  ///< of the channel as it was bound, without residence
   ClockDomain sender_domain_;
   Cycle wire_free_ = 0;
   Out<M>* sender_ = nullptr;

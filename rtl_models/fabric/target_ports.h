@@ -43,6 +43,7 @@ class TargetPorts {
     requests_.grant(0, port);
     return ins_[port]->pop(now).request;
   }
+  void draw_turns(Random& random) { requests_.draw_turns(random); }
   /// Queues the answer to a request that came by `port`.
   void answer(unsigned port, Request* request) {
     if (answers_[port].empty()) replies_.ask(port, 0);

@@ -72,6 +72,7 @@ class PcieLink final : public Component, public LooseTarget {
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void draw_turns(Random& random) override { ports_.draw_turns(random); }
   void in_flight(std::vector<InFlight>& rows) const override;
 
   [[nodiscard]] const PcieCore& core() const { return core_; }

@@ -19,7 +19,7 @@ void WorkDistributor::start(Dim3 grid, unsigned resident) {
   next_ = done_ = 0;
   total_ = grid.count();
   resident_limit_ = resident;
-  turn_ = 0;
+  turn_ = first_;
   wake(engine().now() + 1);
 }
 

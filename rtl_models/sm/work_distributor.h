@@ -23,6 +23,8 @@ class WorkDistributor final : public Component {
   [[nodiscard]] bool busy() const override { return done_ < total_; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  /// Which SM gets the first CTA of a grid.
+  void draw_turns(Random& random) override { first_ = static_cast<unsigned>(random.below(resident_.size())); }
   [[nodiscard]] std::uint64_t done() const { return done_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
@@ -30,7 +32,7 @@ class WorkDistributor final : public Component {
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
-  unsigned turn_ = 0;
+  unsigned first_ = 0, turn_ = 0;
   std::vector<unsigned> resident_;
 };
 

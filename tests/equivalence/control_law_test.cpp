@@ -38,6 +38,7 @@ class Machine {
       : sms_(config.sms) {
     RunOptions options;
     options.driver = std::move(driver);
+    if (seed % 2 == 0) options.jitter = seed;
     platform_ = std::make_unique<GpuPlatform>(config, options);
     const std::uint64_t base = platform_->allocate("data", kControlBytes);
     base_ = base;

@@ -141,7 +141,7 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
     EXPECT_THAT(run.out, IsEmpty());
   };
   fails({"run", good, "--fast-forward", "1"}, "nothing would be left");
-  fails({"run", good, "--jitter", "1"}, "not built yet");
+  fails({"run", good, "--check-consistency"}, "not built yet");
   fails({"run", good, "--stat", "x.json"}, "--stats");
   fails({"rum", good}, "run");
   fails({"run", good, "--gpu", "v10"}, "v100");

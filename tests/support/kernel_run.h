@@ -18,15 +18,11 @@ struct KernelRun {
   std::vector<std::string> unreconciled;
 };
 
-/// Runs sw/kernels/NAME.toml in this process. `driver`: null for plain C++. Throws what is wrong with it.
-inline KernelRun run_kernel(const std::string& name, const GpuConfig& config,
-                            std::shared_ptr<NetlistDriver> driver, bool loose = false,
+/// Runs sw/kernels/NAME.toml in this process. Throws what is wrong with it.
+inline KernelRun run_kernel(const std::string& name, const GpuConfig& config, RunOptions options,
                             const FastForward& to = {}) {
   auto plan = plan_run({std::string(WARPLINE_SOURCE_DIR "/sw/kernels/") + name + ".toml"}, false);
   if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
-  RunOptions options;
-  options.driver = std::move(driver);
-  options.loose = loose;
   options.max_cycles = 100'000'000;
   GpuPlatform gpu(config, options);
   LaunchRunner runner(plan.value(), gpu, false);
@@ -41,6 +37,16 @@ inline KernelRun run_kernel(const std::string& name, const GpuConfig& config,
   run.counters = table.read([&gpu](CounterVisitor& v) { gpu.visit(v); });
   run.unreconciled = gpu.unreconciled();
   return run;
+}
+
+/// The same; `driver`: null for plain C++.
+inline KernelRun run_kernel(const std::string& name, const GpuConfig& config,
+                            std::shared_ptr<NetlistDriver> driver, bool loose = false,
+                            const FastForward& to = {}) {
+  RunOptions options;
+  options.driver = std::move(driver);
+  options.loose = loose;
+  return run_kernel(name, config, options, to);
 }
 
 }  // namespace warpline::testing

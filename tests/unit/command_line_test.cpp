@@ -143,7 +143,7 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--timeline", "x", "--window", "7"}, "is not FIRST:LAST"},
       {{"run", input_, "--fast-forward", "99"}, "nothing would be left after 99"},
       {{"run", input_, "--fast-forward", "nosuch"}, "no kernel \"nosuch\" is launched"},
-      {{"run", input_, "--jitter", "3"}, "--jitter is not built yet"},
+      {{"run", input_, "--jitter", "x"}, "\"x\" is no whole number"},
       {{"run", input_, "--check-consistency"}, "--check-consistency is not built yet"},
       {{"run", input_, "--max-cycles", "0"}, "--max-cycles must be at least 1"},
       {{"run", input_, "--max-cycles", "-3"}, "--max-cycles"},

@@ -1,5 +1,5 @@
 warpline_test(gpu_test SOURCES gpu/tick_modes_test.cpp gpu/chase_latency_test.cpp gpu/bandwidth_test.cpp
-              gpu/atomics_test.cpp gpu/cache_registers_test.cpp gpu/policies_test.cpp gpu/random_shapes_test.cpp gpu/fetch_test.cpp gpu/cctl_state_test.cpp gpu/set_aside_test.cpp gpu/trace_modifiers_test.cpp
+              gpu/atomics_test.cpp gpu/cache_registers_test.cpp gpu/policies_test.cpp gpu/random_shapes_test.cpp gpu/fetch_test.cpp gpu/jitter_test.cpp gpu/cctl_state_test.cpp gpu/set_aside_test.cpp gpu/trace_modifiers_test.cpp
               DEPENDS warpline::gpu)
 warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/foreign_slice_test.cpp gpu/checked_hops_test.cpp
                                                fabric/foreign_modules.cpp
