@@ -1,4 +1,4 @@
-// base <- isa <- fabric <- cache <- blocks <- config <- programs <- gpu <- cli, and no block includes
+// base <- isa <- fabric <- cache <- blocks <- config <- programs <- gpu <- litmus <- cli, and no block includes
 // another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -19,6 +19,7 @@ const std::vector<std::vector<std::string>> kLevels = {
     {"config"},
     {"programs", "explain"},
     {"gpu"},
+    {"litmus"},
     {"cli"}};
 
 }  // namespace
