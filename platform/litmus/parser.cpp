@@ -8,19 +8,6 @@
 namespace warpline::litmus {
 namespace {
 
-/// "P0" and "0" name thread 0; kNoThread: it names none.
-constexpr unsigned kNoThread = ~0U;
-constexpr unsigned kMostThreads = 64;
-
-unsigned thread_number(const Token& name) {
-  std::string_view digits = name.text;
-  if (name.kind == TokenKind::word && digits.size() > 1 && digits[0] == 'P') digits.remove_prefix(1);
-  unsigned n = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, n);
-  return read.ec == std::errc{} && read.ptr == end && n < kMostThreads ? n : kNoThread;
-}
-
 /// Where the first line that begins with a brace does so: before it people write what they like.
 std::size_t body_of(std::string_view text, std::size_t line) {
   while (line < text.size()) {
@@ -39,6 +26,16 @@ std::string_view trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+unsigned thread_number(const Token& name) {
+  constexpr unsigned kMostThreads = 64;
+  std::string_view digits = name.text;
+  if (name.kind == TokenKind::word && digits.size() > 1 && digits[0] == 'P') digits.remove_prefix(1);
+  unsigned n = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, n);
+  return read.ec == std::errc{} && read.ptr == end && n < kMostThreads ? n : kNoThread;
+}
 
 bool Parser::accept(std::string_view text) {
   if (!peek().is(text)) return false;
@@ -198,103 +195,6 @@ bool Parser::alias(const Token& name) {
     l.address = t.address;
   }
   return true;
-}
-
-void Parser::threads() {
-  do {
-    Thread thread;
-    const Token name = peek();
-    if (name.kind != TokenKind::word || thread_number(name) == kNoThread) {
-      fail(name, "a thread is missing", "threads begin as \"P0@cta 0, gpu 0 | P1@cta 1, gpu 0 ;\"");
-      return recover({"exists", "forall"});
-    }
-    take();
-    if (thread_named(name) != kNone) fail(name, "thread " + std::string(name.text) + " stands here twice");
-    thread.name = name.text;
-    if (accept("@") && !placement(thread)) return recover({"exists", "forall"});
-    test_->threads.push_back(std::move(thread));
-  } while (accept("|"));
-  if (!expect(";")) return recover({"exists", "forall"});
-  for (const InitialRegister& r : initial_registers_) {
-    const unsigned n = thread_named(r.thread);
-    if (n == kNone) {
-      fail(r.thread, "there is no thread " + std::string(r.thread.text));
-    } else {
-      Thread& t = test_->threads[n];
-      t.initial[register_named(t, r.name.text)] = r.value;
-    }
-  }
-  rows();
-  resolve_labels();
-}
-
-/// "cta 0, cluster 0, gpu 0" in any order.
-bool Parser::placement(Thread& thread) {
-  bool has_cluster = false;
-  do {
-    const Token& level = take();
-    const auto value = number();
-    if (!value) return false;
-    constexpr std::int64_t kMost = 63;
-    if (*value < 0 || *value > kMost) return fail(level, "CTAs, clusters and GPUs are numbered 0 to 63");
-    const auto n = static_cast<unsigned>(*value);
-    if (level.is("cta")) {
-      thread.place.cta = n;
-    } else if (level.is("gpu")) {
-      thread.place.gpu = n;
-    } else if (level.is("cluster")) {
-      thread.place.cluster = n;
-      has_cluster = true;
-    } else {
-      return fail(level, ptx::quoted(level.text) + " is no place of a thread", "cta, cluster or gpu");
-    }
-  } while (accept(","));
-  // A CTA without a cluster is one of its own (PTX ISA, "Cluster of Cooperative Thread Arrays").
-  constexpr unsigned kImplicit = 64;
-  if (!has_cluster) thread.place.cluster = kImplicit + thread.place.cta;
-  return true;
-}
-
-void Parser::rows() {
-  while (!peek().is("exists") && !peek().is("~") && !peek().is("forall") && peek().kind != TokenKind::end) {
-    unsigned n = 0;
-    do {
-      if (n == test_->threads.size()) {
-        fail(peek(), "this row has more columns than there are threads");
-        return recover({";"});
-      }
-      cell(n++);
-    } while (accept("|"));
-    if (!expect(";")) recover({";"});
-  }
-}
-
-void Parser::cell(unsigned thread) {
-  thread_ = thread;
-  Thread& t = test_->threads[thread];
-  const auto at_end = [&] { return peek().is("|") || peek().is(";") || peek().kind == TokenKind::end; };
-  while (peek().kind == TokenKind::word && peek(1).is(":")) {
-    const Token label = take();
-    take();
-    for (const Label& l : labels_)
-      if (l.thread == thread && l.name == label.text) fail(label, "this label stands in its thread twice");
-    labels_.push_back({thread, label.text, static_cast<unsigned>(t.code.size())});
-  }
-  if (at_end()) return;
-  if (instruction(t) && !at_end()) fail(peek(), ptx::quoted(peek().text) + " is one operand too many");
-  while (!at_end()) take();
-}
-
-void Parser::resolve_labels() {
-  for (const Jump& j : jumps_) {
-    const auto at = std::find_if(labels_.begin(), labels_.end(), [&](const Label& l) {
-      return l.thread == j.thread && l.name == j.label.text;
-    });
-    if (at == labels_.end())
-      fail(j.label, "there is no label " + ptx::quoted(j.label.text) + " in this thread");
-    else
-      test_->threads[j.thread].code[j.instruction].target = at->at;
-  }
 }
 
 Result<Test> parse(std::string_view text, const std::string& file) {

@@ -11,8 +11,12 @@
 
 namespace warpline::litmus {
 
-/// The parser of one test. Each part of the text has a file of its own: initial state and threads
-/// (parser.cpp), instructions (parse_instruction.cpp), the condition (parse_condition.cpp).
+/// "P0" and "0" name thread 0; kNoThread: it names none.
+constexpr unsigned kNoThread = ~0U;
+[[nodiscard]] unsigned thread_number(const Token& name);
+
+/// The parser of one test. Each part of the text has a file of its own: the initial state (parser.cpp),
+/// threads (parse_threads.cpp), instructions (parse_instruction.cpp), the condition (parse_condition.cpp).
 class Parser {
  public:
   Parser(std::vector<Token> tokens, FaultList& faults) : tokens_(std::move(tokens)), faults_(faults) {}
