@@ -34,8 +34,9 @@ double dram_peak(const GpuConfig& c) {
 }
 
 std::string fault_text(const FaultRecord& f) {
-  return fmt::format("fault: {} 0x{:x}, {}, SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind,
-                     f.address, f.where, f.sm, f.warp, f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
+  return fmt::format("fault: {} 0x{:x}, {}, {}SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind,
+                     f.address, f.where, f.gpu == 0 ? "" : fmt::format("GPU {}, ", f.gpu), f.sm, f.warp,
+                     f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
 }
 
 void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t total) {

@@ -43,6 +43,7 @@ Problems HopsParameters::problems(const std::string& path) const {
 Problems GpuConfig::problems() const {
   Rules rules("gpu");
   rules.need(!name.empty(), "name", "must not be empty");
+  rules.need(gpus >= 1 && gpus <= kMaxGpus, "gpus", "must be 1 to 8");
   rules.need(sms >= 1 && sms <= kMaxSms, "sms", "must be 1 to 1024");
   const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";
   rules.need(memory_size_holds(vidmem_bytes), "vidmem_bytes", memory_rule);
@@ -60,11 +61,12 @@ Problems GpuConfig::problems() const {
   rules.add(hops.problems("gpu.hops"));
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
-  rules.need(lines_hold(sms, l1_lg.geometry), "l1_lg.sets", lines_rule);
-  rules.need(lines_hold(sms, texture.geometry), "texture.sets", lines_rule);
-  rules.need(lines_hold(sms, constant.geometry), "constant.sets", lines_rule);
-  rules.need(lines_hold(sms, instruction.geometry), "instruction.sets", lines_rule);
-  rules.need(lines_hold(l2.slices, l2.geometry), "l2.sets", lines_rule);
+  const std::uint64_t all_sms = std::uint64_t{gpus} * sms;
+  rules.need(lines_hold(all_sms, l1_lg.geometry), "l1_lg.sets", lines_rule);
+  rules.need(lines_hold(all_sms, texture.geometry), "texture.sets", lines_rule);
+  rules.need(lines_hold(all_sms, constant.geometry), "constant.sets", lines_rule);
+  rules.need(lines_hold(all_sms, instruction.geometry), "instruction.sets", lines_rule);
+  rules.need(lines_hold(std::uint64_t{gpus} * l2.slices, l2.geometry), "l2.sets", lines_rule);
   return rules.take();
 }
 

@@ -53,13 +53,17 @@ struct HopsParameters {
   }
 };
 
+/// GPUs of one platform at most.
+inline constexpr unsigned kMaxGpus = 8;
+
 /// Everything about a GPU that a preset says. Every field has a key of the same path in TOML and
 /// in `--set`: `l2.slices`, `hops.sm_l1_lg.request.latency`.
 struct GpuConfig {
   std::string name = "mini";
+  unsigned gpus = 1;
   unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
-  std::uint64_t sysmem_bytes = 1ULL << 30U;
+  std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
   ClockParameters clocks;
   SmParameters sm;
   L1LgParameters l1_lg;
@@ -80,6 +84,7 @@ struct GpuConfig {
   template <class F>
   void visit(F&& f) {
     f("name", name, "name of the preset");
+    f("gpus", gpus, "GPUs of this kind in the platform, which share system memory");
     f("sms", sms, "number of SMs");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");

@@ -27,6 +27,7 @@ struct ObservationOptions;
 struct FaultRecord {
   std::string kind;  ///< "unmapped address", "misaligned address", ...
   Cycle cycle = 0;
+  unsigned gpu = 0;
   unsigned sm = 0;
   unsigned warp = 0;  ///< slot
   Dim3 cta;
@@ -56,8 +57,16 @@ struct LaunchResult {
   Standstill standstill;  ///< of a run that did not end quiescent
 };
 
-/// The netlist of one GPU, and the driver's part in running kernels on it: memory, address space,
-/// constant banks, launches, cache maintenance between grids.
+/// A grid to run: a kernel, and the GPU it runs on.
+struct GridLaunch {
+  Kernel* kernel = nullptr;
+  unsigned gpu = 0;
+  /// The global lines of L1 and the texture caches of that GPU are invalidated first, by its registers.
+  bool invalidate_l1 = true;
+};
+
+/// The GPUs of a platform, config.gpus of them, and the driver's part in running kernels on them: memory,
+/// address space, constant banks, launches, cache maintenance between grids.
 class GpuPlatform {
  public:
   /// Pre: config.problems() is empty.
@@ -68,8 +77,10 @@ class GpuPlatform {
   /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
   void build();
   /// Reserves `bytes` in an aperture (vidmem or sysmem), 256-byte aligned, mapped exactly, and counted under
-  /// `buffer.NAME` if `name` is not empty. Returns its virtual address, or 0 if the memory is full.
-  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem);
+  /// `buffer.NAME` if `name` is not empty. Video memory is that of GPU `gpu`, and mapped on this one only;
+  /// system memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
+  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
+                         unsigned gpu = 0);
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
   std::uint64_t add_image(const Image& image);
   /// Maps every address, for traces and generators. Makes the platform tags-only.
@@ -78,21 +89,25 @@ class GpuPlatform {
   /// Pre: no run is under way; the range is mapped.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count) const;
-  /// Host access to constant memory by constant address ((bank << 16) + byte).
-  void write_constant(std::uint64_t address, const void* bytes, std::size_t count);
+  /// Host access to a GPU's constant memory by constant address ((bank << 16) + byte).
+  void write_constant(std::uint64_t address, const void* bytes, std::size_t count, unsigned gpu = 0);
 
-  /// Lays a kernel's code into video memory, if it is not there yet. launch() does so itself; who means to
-  /// run several kernels loads all of them first, so that refusals() knows how much room they leave to each
-  /// other. What does not fit is left out, and refused.
-  void load(const KernelInfo& info);
+  /// Lays a kernel's code into a GPU's video memory, if it is not there yet. launch() does so itself; who
+  /// means to run several kernels loads all of them first, so that refusals() knows how much room they leave
+  /// to each other. What does not fit is left out, and refused.
+  void load(const KernelInfo& info, unsigned gpu = 0);
   /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
-  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info) const;
-  /// The registers by which a driver has caches invalidated between dependent grids.
-  [[nodiscard]] CacheRegisters& registers();
-  /// Runs a kernel to the end. With `invalidate_l1` the global lines of L1 and the texture caches are
-  /// invalidated first, by registers(). Pre: refusals() is empty. Throws InputError if a trace turns out to
+  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu = 0) const;
+  /// The registers by which a driver has a GPU's caches invalidated between dependent grids.
+  [[nodiscard]] CacheRegisters& registers(unsigned gpu = 0);
+  /// Runs a kernel on GPU 0 to the end. Pre: refusals() is empty. Throws InputError if a trace turns out to
   /// be unusable.
-  LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true);
+  LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true) {
+    return launch({GridLaunch{&kernel, 0, invalidate_l1}});
+  }
+  /// Runs grids on several GPUs at the same time, to the end of all. Pre: one at most on each GPU; refusals()
+  /// are empty.
+  LaunchResult launch(const std::vector<GridLaunch>& grids);
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
@@ -116,7 +131,8 @@ class GpuPlatform {
   [[nodiscard]] Cycle now() const;
   /// The time of `cycles` cycles, nanoseconds.
   [[nodiscard]] double time_ns(Cycle cycles) const;
-  /// The first 1000 of each SM, oldest first; of one cycle by SM, in the order in which the SM met them.
+  /// The first 1000 of each SM, oldest first; of one cycle by GPU and SM, in the order in which the SM met
+  /// them.
   [[nodiscard]] std::vector<FaultRecord> faults() const;
   /// Every counter of every block, per instance.
   void visit(CounterVisitor& visitor) const;

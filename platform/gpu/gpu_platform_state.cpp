@@ -5,39 +5,42 @@
 
 namespace warpline {
 
-std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
-  return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
+GpuPlatform::State::State(const GpuConfig& c, const RunOptions& o)
+    : config(c),
+      options(o),
+      driver(o.driver != nullptr ? o.driver : std::make_shared<DirectDriver>(o.tick_mode, o.seed)) {
+  for (unsigned i = 0; i < config.gpus; ++i) gpus.emplace_back(*this, i);
 }
 
-unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
-  unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
-  if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
-  return n;
+GpuPlatform::State::Gpu::Gpu(State& state, unsigned number)
+    : registers({CacheRegisters::kL1Global | CacheRegisters::kTexture | CacheRegisters::kConstant |
+                     CacheRegisters::kInstruction,
+                 [&state] { return state.system != nullptr && !state.driver->engine().quiescent(); },
+                 [&state, number](std::uint32_t caches) { state.invalidate(number, caches); }}) {}
+
+unsigned GpuPlatform::State::fastest_mhz() const {
+  const ClockParameters& c = config.clocks;
+  return std::max({c.sm, c.l2, c.dram, c.link});
 }
 
-std::uint64_t GpuPlatform::State::code_to_place(const KernelInfo& info) const {
-  if (info.code_bytes == 0) return 0;
-  return memory.code_to_place(info.code_name, info.code_bytes, !options.tags_only);
-}
-
-std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info) {
-  if (info.code_bytes == 0) return 0;
-  return memory.place_code(info.code_name, info.code_bytes, !options.tags_only);
+void GpuPlatform::State::set_loose(bool loose) {
+  for (unsigned i = 0; i < config.gpus; ++i) driver->set_loose(system->gpu(i), loose);
 }
 
 void GpuPlatform::State::build() {
-  if (netlist != nullptr) return;
-  MemoryImage* const vidmem_image = options.tags_only ? nullptr : &memory.image(Aperture::vidmem);
-  MemoryImage* const sysmem_image = options.tags_only ? nullptr : &memory.image(Aperture::sysmem);
-  netlist = std::make_unique<Netlist>(config, driver->engine(), vidmem_image, sysmem_image,
-                                      driver->brings_slices() ? Slices::foreign : Slices::ours);
-  driver->connect(*netlist);
-  if (options.loose) driver->set_loose(*netlist, true);
+  if (system != nullptr) return;
+  std::vector<MemoryImage*> vidmem;
+  for (unsigned i = 0; i < config.gpus && !options.tags_only; ++i) vidmem.push_back(&memory.vidmem(i));
+  MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
+  system = std::make_unique<System>(config, driver->engine(), vidmem, sysmem,
+                                    driver->brings_slices() ? Slices::foreign : Slices::ours);
+  for (unsigned i = 0; i < config.gpus; ++i) driver->connect(system->gpu(i));
+  if (options.loose) set_loose(true);
 }
 
-void GpuPlatform::State::invalidate(std::uint32_t caches) {
+void GpuPlatform::State::invalidate(unsigned gpu, std::uint32_t caches) {
   build();
-  for (Netlist::SmCluster& c : netlist->clusters()) {
+  for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) {
     if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
     if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
     if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
@@ -48,28 +51,68 @@ void GpuPlatform::State::invalidate(std::uint32_t caches) {
   }
 }
 
-void GpuPlatform::State::prepare(const KernelInfo& info, bool invalidate_l1) {
+std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
+  return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
+}
+
+unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
+  unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
+  if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+  return n;
+}
+
+std::uint64_t GpuPlatform::State::code_to_place(const KernelInfo& info, unsigned gpu) const {
+  if (info.code_bytes == 0) return 0;
+  return memory.code_to_place(gpu, info.code_name, info.code_bytes, !options.tags_only);
+}
+
+std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info, unsigned gpu) {
+  if (info.code_bytes == 0) return 0;
+  return memory.place_code(gpu, info.code_name, info.code_bytes, !options.tags_only);
+}
+
+void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1) {
   build();
-  netlist->set_regions(memory.buffers().size());
+  Gpu& g = gpus[gpu];
+  system->set_regions(memory.buffers().size());
   // Written back later, the last grid's local lines would land in what is other memory by now.
   const std::uint32_t window = info.local_window_bytes(config.sm);
-  const std::uint64_t base = memory.local_base(local_bytes(info), !options.tags_only);
-  const bool lays_out = window != local_bytes_laid_out || base != local_base;
-  local_bytes_laid_out = window;
-  local_base = base;
+  const std::uint64_t base = memory.local_base(gpu, local_bytes(info), !options.tags_only);
+  const bool lays_out = window != g.local_bytes_laid_out || base != g.local_base;
+  g.local_bytes_laid_out = window;
+  g.local_base = base;
   if (lays_out)
-    for (Netlist::SmCluster& c : netlist->clusters()) c.l1_lg->forget_local();
+    for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) c.l1_lg->forget_local();
   // Every launch writes its parameters to bank 0, so constants are never left stale.
-  registers.write(CacheRegisters::kInvalidate,
-                  CacheRegisters::kConstant |
-                      (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
+  g.registers.write(CacheRegisters::kInvalidate,
+                    CacheRegisters::kConstant |
+                        (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
   if (!options.tags_only)
     memory.write_constant(
-        ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
+        gpu, ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
         info.parameters.data(), info.parameters.size());
 }
 
-std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info) const {
+void GpuPlatform::State::start(const GridLaunch& grid) {
+  const KernelInfo& info = grid.kernel->info();
+  Netlist& netlist = system->gpu(grid.gpu);
+  MemoryMap map;
+  map.space = &memory.space(grid.gpu);
+  map.images = &images;
+  map.constant_base = physical(Aperture::vidmem, 0);
+  map.local_bytes = info.local_window_bytes(config.sm);
+  map.with_data = !options.tags_only;
+  map.code_base = physical(Aperture::vidmem, place_code(info, grid.gpu).value_or(0));
+  const std::uint64_t per_sm = std::uint64_t{config.sm.warp_slots} * kWarpLanes * map.local_bytes;
+  for (unsigned i = 0; i < config.sms; ++i) {
+    map.local_base = physical(Aperture::vidmem, gpus[grid.gpu].local_base + i * per_sm);
+    netlist.clusters()[i].sm->start(info, grid.kernel->make_source(i, config.sm.warp_slots), map,
+                                    resident(info));
+  }
+  netlist.distributor().start(info.grid, resident(info));
+}
+
+std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info, unsigned gpu) const {
   std::vector<std::string> out;
   const SmParameters& sm = config.sm;
   const std::uint64_t threads = info.block.count();
@@ -84,8 +127,8 @@ std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info) co
                   std::to_string(sm.shared_bytes));
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
-  const std::uint64_t code = code_to_place(info);
-  const std::uint64_t free = memory.free_vidmem();
+  const std::uint64_t code = code_to_place(info, gpu);
+  const std::uint64_t free = memory.free_vidmem(gpu);
   if (code > free)
     out.push_back("its " + std::to_string(info.code_bytes) + " bytes of code do not fit video memory");
   else if (info.carries_data && local_bytes(info) > free - code)

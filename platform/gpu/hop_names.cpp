@@ -4,6 +4,7 @@
 #include <set>
 
 #include "warpline/config/document.h"
+#include "warpline/gpu/system.h"
 
 namespace warpline {
 namespace {
@@ -28,10 +29,10 @@ std::string without_numbers(const std::string& name) {
 Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
                            const GpuConfig& config) {
   Engine engine;
-  Netlist netlist(config, engine, nullptr, nullptr);
+  System system(config, engine, {}, nullptr);
   std::vector<bool> matched(patterns.size(), false);
   std::vector<std::string> names, kinds;
-  netlist.for_each_hop([&](const Hop& h) {
+  system.for_each_hop([&](const Hop& h) {
     names.push_back(h.name());
     if (const std::string kind = without_numbers(h.name());
         std::find(kinds.begin(), kinds.end(), kind) == kinds.end())

@@ -22,7 +22,10 @@ GpuConfig load(const MemorySubsystemOptions& options) {
   std::vector<Override> overrides;
   for (const std::string& s : options.settings) overrides.push_back({s});
   Result<GpuConfig> config = load_gpu(options.gpu, overrides);
-  if (config.ok()) return std::move(config.value());
+  if (config.ok() && config.value().gpus == 1) return std::move(config.value());
+  if (config.ok())
+    throw std::invalid_argument("gpu.gpus: a memory subsystem is that of one GPU, not of " +
+                                std::to_string(config.value().gpus));
   std::string all;
   for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
   throw std::invalid_argument(all);

@@ -5,8 +5,8 @@
 namespace warpline {
 namespace {
 
-std::string indexed(const char* name, unsigned i) {
-  return std::string(name) + "[" + std::to_string(i) + "]";
+std::string indexed(const std::string& name, unsigned i) {
+  return name + "[" + std::to_string(i) + "]";
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice) 
 }
 
 Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
-                 Slices slices)
-    : config_(config), vidmem_(vidmem), sysmem_(sysmem) {
+                 Slices slices, const GpuPlace& place)
+    : config_(config), place_(place), vidmem_(vidmem), sysmem_(sysmem) {
   build_clusters(config, engine, vidmem != nullptr);
   build_memory(config, engine, slices);
   connect_distributor(config);
@@ -33,12 +33,13 @@ Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, M
 
 void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_data) {
   const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
-  distributor_ = std::make_unique<WorkDistributor>(engine, "distributor", sm_clock, config.sms);
+  distributor_ =
+      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms);
   for (unsigned i = 0; i < config.sms; ++i) {
-    const std::string name = indexed("sm", i);
+    const std::string name = indexed(place_.prefix + "sm", i);
     engine.begin_cluster();
     SmCluster c;
-    c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, i);
+    c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, SmNumber{i, place_.number});
     c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data);
     c.texture =
         std::make_unique<TextureCache>(engine, name + ".texture", sm_clock, config.texture, with_data);
@@ -55,7 +56,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   const unsigned slices = config.l2.slices;
   engine.begin_cluster();
   crossbar_ = std::make_unique<Crossbar>(
-      engine, "crossbar", l2_clock, config.crossbar, config.sms * kClientsPerSm, slices,
+      engine, place_.prefix + "crossbar", l2_clock, config.crossbar, config.sms * kClientsPerSm, slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
@@ -63,18 +64,23 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     for (const unsigned c : channels) ++channel_inputs_[c];
     if (whose == Slices::foreign) continue;
     engine.begin_cluster();
-    slices_.push_back(std::make_unique<L2Slice>(engine, indexed("l2", s), l2_clock, config.l2, vidmem_,
-                                                static_cast<unsigned>(channels.size())));
+    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
+                                                vidmem_, static_cast<unsigned>(channels.size())));
   }
   for (unsigned c = 0; c < config.dram.channels; ++c) {
     engine.begin_cluster();
-    channels_.push_back(std::make_unique<DramChannel>(engine, indexed("dram", c),
+    channels_.push_back(std::make_unique<DramChannel>(engine, indexed(place_.prefix + "dram", c),
                                                       domain_of(config.clocks.dram, config.clocks),
                                                       config.dram, channel_inputs_[c]));
   }
-  engine.begin_cluster();
-  pcie_ = std::make_unique<PcieLink>(engine, "pcie", domain_of(config.clocks.link, config.clocks),
-                                     config.pcie, sysmem_, slices);
+  const std::string link = place_.prefix + "pcie";
+  if (place_.beside != nullptr) {
+    pcie_ = std::make_unique<PcieLink>(*place_.beside, link, slices);
+  } else {
+    engine.begin_cluster();
+    pcie_ = std::make_unique<PcieLink>(engine, link, domain_of(config.clocks.link, config.clocks),
+                                       config.pcie, sysmem_, slices);
+  }
 }
 
 void Netlist::connect_distributor(const GpuConfig& config) {
@@ -123,10 +129,10 @@ void Netlist::visit(CounterVisitor& visitor) const {
     visit_counters(name + ".constant", c.constant->counters(), visitor);
     visit_counters(name + ".instruction", c.instruction->counters(), visitor);
   }
-  visit_counters("crossbar", crossbar_->counters(), visitor);
+  visit_counters(crossbar_->name(), crossbar_->counters(), visitor);
   for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);
   for (const auto& d : channels_) visit_counters(d->name(), d->counters(), visitor);
-  visit_counters("pcie", pcie_->counters(), visitor);
+  visit_counters(pcie_->name(), pcie_->counters(), visitor);
 }
 
 }  // namespace warpline

@@ -49,6 +49,13 @@ enum class Slices : std::uint8_t {
   foreign,  ///< none: modules of somebody else's will stand between crossbar and memory
 };
 
+/// Which GPU of a platform a netlist is.
+struct GpuPlace {
+  unsigned number = 0;
+  std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
+  PcieLink* beside = nullptr;  ///< a link of another GPU to the same system memory; null: it is the first
+};
+
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
 /// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
@@ -60,7 +67,7 @@ class Netlist {
 
   /// Blocks without hops. Null memories: tags only.
   Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
-          Slices slices = Slices::ours);
+          Slices slices = Slices::ours, const GpuPlace& place = {});
 
   struct SmCluster {
     std::unique_ptr<Sm> sm;
@@ -90,6 +97,7 @@ class Netlist {
   [[nodiscard]] unsigned channel_inputs(unsigned i) const { return channel_inputs_[i]; }
   [[nodiscard]] PcieLink& link() { return *pcie_; }
   [[nodiscard]] const GpuConfig& config() const { return config_; }
+  [[nodiscard]] const GpuPlace& place() const { return place_; }
   /// The memories; null: tags only.
   [[nodiscard]] MemoryImage* vidmem() { return vidmem_; }
   [[nodiscard]] MemoryImage* sysmem() { return sysmem_; }
@@ -107,6 +115,7 @@ class Netlist {
   void connect_distributor(const GpuConfig& config);
 
   GpuConfig config_;
+  GpuPlace place_;
   MemoryImage* vidmem_;
   MemoryImage* sysmem_;
   std::vector<SmCluster> clusters_;

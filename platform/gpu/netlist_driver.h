@@ -11,14 +11,14 @@ class Netlist;
 class Recorder;
 class Selection;
 
-/// What a netlist's hops are made of, and who runs its engine.
+/// What the hops of netlists are made of, and who runs their engine.
 class NetlistDriver {
  public:
   virtual ~NetlistDriver() = default;
   [[nodiscard]] virtual Engine& engine() = 0;
   /// Whether connect() puts L2 slices into the netlist that are not the netlist's own.
   [[nodiscard]] virtual bool brings_slices() const { return false; }
-  /// Makes the hops. Called once, before the first run.
+  /// Makes the hops of a netlist. Called once for each, before the first run.
   virtual void connect(Netlist& netlist) = 0;
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;

@@ -24,6 +24,7 @@ void check_cache(Ledger& ledger, const std::string& name, const C& c) {
 }  // namespace
 
 std::vector<std::string> Netlist::unreconciled() const {
+  const std::string& gpu = place_.prefix;
   Ledger ledger;
   std::uint64_t reads_out = 0, writes_out = 0, atomics_out = 0;
   for (const SmCluster& c : clusters_) {
@@ -55,11 +56,12 @@ std::vector<std::string> Netlist::unreconciled() const {
     atomics_out += l1.atomic_sectors;
   }
   const CrossbarCounters& x = crossbar_->counters();
-  ledger.same("crossbar.read_sectors_requested", x.read_sectors_requested, "sectors fetched by the caches",
-              reads_out);
-  ledger.same("crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
+  ledger.same(gpu + "crossbar.read_sectors_requested", x.read_sectors_requested,
+              "sectors fetched by the caches", reads_out);
+  ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
               x.read_sectors_requested);
-  ledger.same("crossbar.request_sectors", x.request_sectors, "sectors written by the caches", writes_out);
+  ledger.same(gpu + "crossbar.request_sectors", x.request_sectors, "sectors written by the caches",
+              writes_out);
   if (lacks_slices()) return ledger.take();  // what foreign slices do, they count themselves
   std::uint64_t into_l2 = 0, fetched = 0, written_back = 0;
   for (const auto& s : slices_) {
@@ -71,15 +73,15 @@ std::vector<std::string> Netlist::unreconciled() const {
     fetched += c.fetched_sectors;
     written_back += c.writeback_sectors;
   }
-  ledger.same("l2 look-ups and direct sectors", into_l2, "sectors that entered",
+  ledger.same(gpu + "l2 look-ups and direct sectors", into_l2, "sectors that entered",
               x.read_sectors_requested + x.request_sectors + atomics_out);
   std::uint64_t bytes_read = 0, bytes_written = 0;
   for (const auto& d : channels_) {
     bytes_read += d->counters().bytes_read;
     bytes_written += d->counters().bytes_written;
   }
-  ledger.same("dram.bytes_read", bytes_read, "l2 fetched sectors * 32", fetched * kSectorBytes);
-  ledger.same("dram.bytes_written", bytes_written, "l2 written-back sectors * 32",
+  ledger.same(gpu + "dram.bytes_read", bytes_read, "l2 fetched sectors * 32", fetched * kSectorBytes);
+  ledger.same(gpu + "dram.bytes_written", bytes_written, "l2 written-back sectors * 32",
               written_back * kSectorBytes);
   return ledger.take();
 }

@@ -18,6 +18,8 @@ std::string total_path(std::string_view path) {
     if (depth == 0) out += c;
     if (c == ']' && depth != 0) --depth;
   }
+  constexpr std::string_view kGpu = "gpu.";  // one of several, whose sum the total is
+  if (out.compare(0, kGpu.size(), kGpu) == 0) out.erase(0, kGpu.size());
   for (const std::string_view cache : {"sm.l1_lg.", "sm.texture.", "sm.constant.", "sm.instruction."})
     if (out.compare(0, cache.size(), cache) == 0) return out.substr(3);
   return out;

@@ -38,7 +38,12 @@ void SystemCDriver::record_wires(const Selection& selection, Recorder& recorder)
 
 void SystemCDriver::connect(Netlist& netlist) {
   require_openable(pins_, netlist);
-  gpu_ = std::make_unique<GpuModule>("gpu", module_, netlist, make_slice_, pins_, interpose_);
+  const GpuPlace& place = netlist.place();
+  if (netlist.lacks_slices() && netlist.config().gpus > 1)
+    throw std::invalid_argument("gpu.gpus: slices of somebody else's are for a platform of one GPU");
+  const std::string name = place.prefix.empty() ? "gpu" : "gpu_" + std::to_string(place.number);
+  gpus_.push_back(
+      std::make_unique<GpuModule>(name.c_str(), module_, netlist, make_slice_, pins_, interpose_));
 }
 
 void SystemCDriver::went_idle(RunOutcome outcome) {

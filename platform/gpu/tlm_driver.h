@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "warpline/fabric/tlm_engine.h"
 #include "warpline/gpu/gpu_module.h"
@@ -11,7 +12,8 @@ namespace warpline {
 
 class PinWave;
 
-/// Runs a GPU in SystemC. Elaboration comes once in a process, so every GPU is built before any runs.
+/// Runs the GPUs of a platform in SystemC. Elaboration comes once in a process, so every GPU is built before
+/// any runs.
 ///
 /// A launch from outside SystemC (from sc_main, say) lets simulated time pass until the grid is done. One
 /// from an SC_THREAD makes that thread wait, while everybody else goes on; GpuPlatform::build() must have
@@ -25,7 +27,8 @@ class SystemCDriver final : public NetlistDriver {
                 std::uint64_t seed = 1, std::vector<std::string> pins = {});
   ~SystemCDriver() override;
   [[nodiscard]] Engine& engine() override { return module_.engine(); }
-  /// Puts modules of somebody else's in the place of all L2 slices. Pre: the GPU is not built yet.
+  /// Puts modules of somebody else's in the place of all L2 slices. A platform of several GPUs takes none:
+  /// std::invalid_argument when it is built. Pre: it is not built yet.
   void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
   [[nodiscard]] bool brings_slices() const override { return make_slice_ != nullptr; }
   /// Puts modules of somebody else's into hops: monitors, checkers, adapters. `interpose` is asked for every
@@ -56,7 +59,7 @@ class SystemCDriver final : public NetlistDriver {
   bool thread_waits_ = false;
   bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
   std::vector<std::string> pins_;
-  std::unique_ptr<GpuModule> gpu_;
+  std::vector<std::unique_ptr<GpuModule>> gpus_;
   std::unique_ptr<PinWave> pin_wave_;
 };
 

@@ -98,8 +98,9 @@ class Holders {
 
 std::string describe(const Request& r) {
   std::string out = command(r);
-  if (made_by_sm(r.id)) out += ", SM " + std::to_string(r.sm) + " warp " + std::to_string(r.warp);
-  return out;
+  if (!made_by_sm(r.id)) return out;
+  out += r.gpu == 0 ? ", " : ", GPU " + std::to_string(r.gpu) + " ";
+  return out + "SM " + std::to_string(r.sm) + " warp " + std::to_string(r.warp);
 }
 
 InFlight::InFlight(const Request& r, std::string who, std::string place, std::string why,

@@ -47,10 +47,16 @@ struct AtomicBlock {
 /// 256-byte block. The cache above L2 sends for the other line on its own, so L2 never sees those.
 inline constexpr unsigned kOtherLineShift = kSectorsPerLine;
 
-/// The identity of a request that SM `sm` makes in cycle `n`, or of which `n` is the number: the low 44
+/// Which SM of which GPU.
+struct SmNumber {
+  unsigned sm = 0;   ///< below 2047
+  unsigned gpu = 0;  ///< below 8
+};
+
+/// The identity of a request that an SM makes in cycle `n`, or of which `n` is the number: the low 44
 /// bits are `n`, so a request tells its age without carrying it.
-constexpr std::uint64_t id_of_sm(unsigned sm, std::uint64_t n) {
-  return (std::uint64_t{sm} + 1) << 44U | n;
+constexpr std::uint64_t id_of_sm(SmNumber who, std::uint64_t n) {
+  return std::uint64_t{who.gpu} << 55U | (std::uint64_t{who.sm} + 1) << 44U | n;
 }
 /// Whether an SM made it; 0, small numbers and those with the top bit set are other people's.
 constexpr bool made_by_sm(std::uint64_t id) {
@@ -88,7 +94,7 @@ struct alignas(64) Request {
   Status status : 1;
   std::uint8_t maintenance = 0;
   LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
-  std::uint8_t gpu = 0;
+  std::uint8_t gpu = 0;                     ///< the requester's, with `sm` and `warp`
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;         ///< the sender's own; comes back as it was
@@ -109,6 +115,11 @@ struct alignas(64) Request {
         settled(false),
         captured(false),
         status(Status::ok) {}
+  void made_by(SmNumber who, std::uint64_t n) {
+    id = id_of_sm(who, n);
+    gpu = static_cast<std::uint8_t>(who.gpu);
+    sm = static_cast<std::uint16_t>(who.sm);
+  }
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };

@@ -15,11 +15,28 @@ PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const P
   ports_.perform_by(*this);
 }
 
+PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
+    : Component(beside, std::move(name)),
+      core_(beside.core_),
+      links_(beside.links_),
+      ports_(*this, "from_l2", "to_l2", inputs) {
+  links_->push_back(this);
+  ports_.perform_by(*this);
+}
+
+/// What is due in cycle `now` at the far end takes effect.
+void PcieLink::arrive(Cycle now) {
+  const std::uint64_t t = domain().edge_at_or_after(now);
+  for (; !up_.empty() && up_.front().at <= t; up_.pop_front())
+    arrive_up(up_.front().at, up_.front().transfer);
+}
+
 Cycle PcieLink::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   ports_.collect(now);
-  for (; !up_.empty() && up_.front().at <= t; up_.pop_front())
-    arrive_up(up_.front().at, up_.front().transfer);
+  // The others are due in this cycle, too, if they have anything that is: whoever is ticked first does it for
+  // all, so that the order of ticks is none of memory's.
+  for (PcieLink* link : *links_) link->arrive(now);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
   for (; !posted_.empty() && posted_.front().at <= t; posted_.pop_front()) {
     answer(transfers_[posted_.front().transfer]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,22 +40,25 @@ struct PcieCounters {
   }
 };
 
-/// The PCIe link to system memory, shared by the L2 slices, and that memory's far end.
+/// The PCIe link of a GPU to system memory, shared by its L2 slices, and that memory's far end.
 ///
 /// Each direction is a wire that carries one packet at a time; `latency` is one way. What enters
 /// the wire upward takes effect in system memory in the order of the wire, when its last packet
 /// arrives; answers come down in that order too. A request is taken when the wire is free, round
 /// robin over the ports; a read also needs a tag, and an atomic one for each lane (at most all there
 /// are), until it is answered, and lets requests of other ports pass while it lacks them. So does
-/// a request for a line on which a compare-and-swap loop is at work: what follows an atomic on
-/// its line follows it in memory.
+/// a request for a line on which an atomic is at work that takes several round trips: what follows an atomic
+/// on its line follows it in memory.
 ///
 /// - Read: up, latency, completion down, latency. See PcieCore::idle_read_cycles.
 /// - Write: posted; answered when its last packet is on the wire.
 /// - Atomic, reduction: as PcieCore::way_of says. AtomicOps: as a read, packets of all lanes in a
 ///   row. Compare-and-swap: a round trip that reads, and one or more that swap. Read and write: a
-///   round trip, performed when the read arrives, then a posted write.
+///   round trip that reads, then a posted write of what came of it, if anything did.
 /// Further legs of a request go before new requests.
+///
+/// Links of several GPUs to one memory know each other: what arrives over them in the same cycle takes effect
+/// in the order in which they were made.
 ///
 /// A request for anything but system memory, or beyond its end, has no effect and is answered with
 /// address_error. Takes no maintenance: L2 drains itself.
@@ -63,6 +67,9 @@ class PcieLink final : public Component, public LooseTarget {
   /// `sysmem` outlives the link; null: tags only.
   PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
            MemoryImage* sysmem, unsigned inputs);
+  /// A link of another GPU to the memory of `beside`, in its cluster, with its clock and parameters. Links to
+  /// one memory live and die together.
+  PcieLink(PcieLink& beside, std::string name, unsigned inputs);
 
   [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
   [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
@@ -79,7 +86,7 @@ class PcieLink final : public Component, public LooseTarget {
   [[nodiscard]] const PcieCounters& counters() const { return counters_; }
 
  private:
-  /// What the packets on the wire are.
+  /// What the packets on the wire are; the last three are of atomics that take several.
   enum class Leg : std::uint8_t { read, write, atomic_op, word_reads, word_swaps, word_writes };
   struct Transfer {
     Request* request = nullptr;  ///< null once a posted write is answered
@@ -103,17 +110,20 @@ class PcieLink final : public Component, public LooseTarget {
   void answer(Transfer& transfer);
   void send_up(std::uint64_t t, std::uint32_t transfer);
   [[nodiscard]] PcieTrain perform(Transfer& transfer);
+  void arrive(Cycle now);
   void arrive_up(std::uint64_t at, std::uint32_t transfer);
   void arrive_down(std::uint32_t transfer);
   void finish(std::uint32_t transfer);
   void release(std::uint32_t transfer);
   void count(const PcieTrain& train, std::uint64_t& payload);
 
+  using Links = std::vector<PcieLink*>;
   PcieCore core_;
+  std::shared_ptr<Links> links_ = std::make_shared<Links>(1, this);  ///< to this memory, all of them
   TargetPorts ports_;
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
-  std::vector<PhysicalAddress> looping_;  ///< lines on which compare-and-swap loops are at work
+  std::vector<PhysicalAddress> looping_;  ///< lines on which atomics of several round trips are at work
   std::deque<std::uint32_t> legs_;        ///< whose next packets wait for the wire
   std::deque<Timed> posted_;              ///< to be answered when on the wire
   std::deque<Timed> up_;                  ///< under way upward

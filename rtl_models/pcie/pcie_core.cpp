@@ -140,6 +140,23 @@ void PcieCore::want(Request& request, PcieSwap& swap) {
     }
 }
 
+ByteMask PcieCore::written(const Request& request, PcieSwap& swap) const {
+  const AtomicBlock& block = *request.atomics;
+  const unsigned size = size_of(block.type);
+  // Without memory nobody knows which compare, and all are taken to.
+  const bool all = block.operation != AtomicOperation::compare_and_swap || sysmem_ == nullptr;
+  ByteMask bytes;
+  swap.words = 0;
+  for (unsigned i = 0; i < block.count; ++i)
+    for (unsigned e = 0; e < block.vector; ++e) {
+      const unsigned at = block.lanes[i].offset + e * size;
+      if (!all && std::memcmp(&swap.wanted[at], &swap.seen[at], size) == 0) continue;
+      bytes.set(at, size);
+      swap.words |= 1U << (at / swap.word_bytes);
+    }
+  return bytes;
+}
+
 bool PcieCore::try_swap(PhysicalAddress line, PcieSwap& swap) {
   if (sysmem_ == nullptr) {
     swap.words = 0;

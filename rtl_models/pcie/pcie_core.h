@@ -21,7 +21,8 @@ struct PcieTrain {
 enum class PcieAtomicWay : std::uint8_t {
   atomic_op,         ///< one AtomicOp per lane: add, exchange of 4 or 8 bytes, compare-and-swap of 4, 8 or 16
   compare_and_swap,  ///< the words are read, then swapped by AtomicOps until none has changed meanwhile
-  read_and_write,    ///< the link carries no AtomicOps: read, then written; atomic among this GPU only
+  read_and_write,    ///< the link carries no AtomicOps: read, then written; atomic among this GPU only, as
+                     ///< what others write in between is lost
 };
 
 /// An atomic request done by compare-and-swap: the words it saw and the words it wants there.
@@ -77,6 +78,9 @@ class PcieCore {
   void see(PhysicalAddress line, PcieSwap& swap) const;
   /// Computes what the lanes, in order, make of the words seen that are left; writes their old values.
   static void want(Request& request, PcieSwap& swap);
+  /// What a plain write of the words wanted writes: leaves only those words in `swap`, and returns the bytes.
+  /// These are all that the lanes name, but of compare-and-swaps those only that swapped.
+  [[nodiscard]] ByteMask written(const Request& request, PcieSwap& swap) const;
   /// Swaps each word left that still is as it was seen, and samples the others again. Returns
   /// whether any is left.
   bool try_swap(PhysicalAddress line, PcieSwap& swap);

@@ -48,6 +48,7 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
           break;
         case PcieAtomicWay::read_and_write:
           ++counters_.unsupported_atomics;
+          looping_.push_back(r->line);
           transfer.leg = Leg::word_reads;
           transfer.swap = PcieCore::begin_swap(*r);
           break;
@@ -60,6 +61,8 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
 }
 
 void PcieLink::answer(Transfer& transfer) {
+  if (transfer.leg >= Leg::word_reads)
+    looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
   if (transfer.port != TargetPorts::kNone) ports_.answer(transfer.port, transfer.request);
   transfer.request = nullptr;
 }
@@ -96,13 +99,7 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
       // A completion of some bytes is as long as the write that carries them.
       return r.exact ? core_.write(r.bytes) : core_.read_completion(r.sectors);
     case Leg::atomic_op: core_.perform_atomic(r); return core_.atomic_completion(*r.atomics);
-    case Leg::word_reads:
-      if (core_.parameters().atomic_ops) {
-        core_.see(r.line, transfer.swap);
-      } else {
-        core_.perform_atomic(r);
-      }
-      return core_.word_values(transfer.swap);
+    case Leg::word_reads: core_.see(r.line, transfer.swap); return core_.word_values(transfer.swap);
     case Leg::word_swaps: {
       const PcieTrain completion = core_.word_values(transfer.swap);
       if (core_.try_swap(r.line, transfer.swap)) ++counters_.cas_retries;
@@ -118,9 +115,7 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
 void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
   Transfer& transfer = transfers_[index];
   if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) {
-    // An atomic without AtomicOps took effect when its read arrived; its write is traffic only.
-    if (transfer.leg == Leg::write && transfer.reaches)
-      core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
+    if (transfer.reaches) core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
     release(index);
     return;
   }
@@ -137,21 +132,26 @@ void PcieLink::arrive_down(std::uint32_t index) {
     finish(index);
     return;
   }
+  PcieCore::want(*transfer.request, transfer.swap);
   if (core_.parameters().atomic_ops) {
-    PcieCore::want(*transfer.request, transfer.swap);
     transfer.leg = Leg::word_swaps;
   } else {
+    transfer.bytes = core_.written(*transfer.request, transfer.swap);
+    if (!transfer.bytes.any()) {
+      finish(index);
+      return;
+    }
     tags_ -= transfer.tags;
     transfer.tags = 0;
     transfer.leg = Leg::word_writes;
+    transfer.line = transfer.request->line;
+    transfer.data = transfer.swap.wanted;
   }
   legs_.push_back(index);
 }
 
 void PcieLink::finish(std::uint32_t index) {
   Transfer& transfer = transfers_[index];
-  if (transfer.leg == Leg::word_swaps || transfer.leg == Leg::word_reads)
-    looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
   answer(transfer);
   release(index);
 }

@@ -13,7 +13,7 @@ constexpr std::uint64_t kFetchIdentity = std::uint64_t{1} << 62U;
 }  // namespace
 
 InstructionFetch::InstructionFetch(const SmParameters& parameters, Component& owner,
-                                   Out<RequestMessage>& to_instruction, unsigned sm)
+                                   Out<RequestMessage>& to_instruction, SmNumber sm)
     : owner_(owner),
       port_(to_instruction),
       sm_(sm),
@@ -87,8 +87,8 @@ Cycle InstructionFetch::advance(Cycle now) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = this;
   last_number_ = std::max(now, last_number_ + 1);
-  r->id = kFetchIdentity | id_of_sm(sm_, last_number_);
-  r->sm = static_cast<std::uint16_t>(sm_);
+  r->made_by(sm_, last_number_);
+  r->id |= kFetchIdentity;
   r->token = index;
   if (index == kInvalidation) {
     r->command = Command::maintain;

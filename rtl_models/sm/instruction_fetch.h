@@ -41,7 +41,7 @@ class InstructionFetch {
   static constexpr std::uint64_t kNoLine = kNever;
 
   InstructionFetch(const SmParameters& parameters, Component& owner, Out<RequestMessage>& to_instruction,
-                   unsigned sm);
+                   SmNumber sm);
 
   /// For a new kernel: `bytes` of code at `base`, a multiple of 128. 0 bytes: its instructions come from
   /// nowhere, and nothing is fetched. What the buffer holds stays: it is known by its address.
@@ -114,7 +114,7 @@ class InstructionFetch {
 
   Component& owner_;
   Out<RequestMessage>& port_;
-  unsigned sm_;
+  SmNumber sm_;
   std::uint64_t base_line_ = 0;
   std::uint64_t code_bytes_ = 0;
   unsigned shift_ = 0;

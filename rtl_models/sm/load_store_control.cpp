@@ -55,11 +55,10 @@ Request* LoadStoreUnit::make_maintenance(Cycle now, std::uint8_t what, Scope sco
                                          unsigned token) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  r->id = next_id(now);
   r->command = Command::maintain;
   r->maintenance = what;
   r->scope = scope;
-  r->sm = static_cast<std::uint16_t>(sm_);
+  sign(*r, now);
   r->warp = static_cast<std::uint16_t>(slot);
   r->token = static_cast<std::uint16_t>(token);
   ++counters_.fences;

@@ -6,7 +6,7 @@
 
 namespace warpline {
 
-LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, unsigned sm)
+LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm)
     : parameters_(parameters),
       owner_(owner),
       ports_(ports),
@@ -130,8 +130,7 @@ bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   const LineAccess& line = head_.line;
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  r->id = next_id(now);
-  r->sm = static_cast<std::uint16_t>(sm_);
+  sign(*r, now);
   r->warp = static_cast<std::uint16_t>(e.slot);
   r->token = static_cast<std::uint16_t>(index);
   fill_request(*r, e, line);

@@ -86,7 +86,7 @@ class LoadStoreUnit {
     MemoryAccess access;
   };
 
-  LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, unsigned sm);
+  LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm);
 
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);
@@ -206,9 +206,9 @@ class LoadStoreUnit {
   [[nodiscard]] Out<RequestMessage>& maintenance_port(const Entry& e) const;
   Request* make_maintenance(Cycle now, std::uint8_t what, Scope scope, unsigned slot, unsigned token);
   /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
-  [[nodiscard]] std::uint64_t next_id(Cycle now) {
+  void sign(Request& r, Cycle now) {
     last_number_ = std::max(now, last_number_ + 1);
-    return id_of_sm(sm_, last_number_);
+    r.made_by(sm_, last_number_);
   }
   void do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
   void finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events);
@@ -228,7 +228,7 @@ class LoadStoreUnit {
   SmParameters parameters_;
   Component& owner_;
   LsuPorts ports_;
-  unsigned sm_;
+  SmNumber sm_;
   MemoryMap map_;
   std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
   std::vector<Entry> entries_;

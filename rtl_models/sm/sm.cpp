@@ -6,11 +6,11 @@
 
 namespace warpline {
 
-Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, unsigned index)
+Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number)
     : Component(engine, std::move(name), domain),
       parameters_(parameters),
-      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, index),
-      fetch_(parameters, *this, to_instruction, index),
+      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, number),
+      fetch_(parameters, *this, to_instruction, number),
       warps_(parameters.warp_slots),
       copies_(parameters.warp_slots),
       stacks_(parameters.warp_slots, CallReturnStack(parameters.stack_entries)),

@@ -56,7 +56,7 @@ struct FaultReport {
 /// Asynchronous copies are ordered by their own waits alone; a warp ends when its copies have.
 class Sm final : public Component {
  public:
-  Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, unsigned index);
+  Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number);
 
   Out<RequestMessage> to_l1_lg{*this, "to_l1_lg"};
   In<ResponseMessage> from_l1_lg{*this, "from_l1_lg"};

@@ -22,7 +22,7 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, st
 SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                    const SmParameters& parameters, unsigned index, bool with_data)
     : SmModule(name, engine,
-               std::make_unique<Sm>(engine.engine(), std::string(name), clock, parameters, index),
+               std::make_unique<Sm>(engine.engine(), std::string(name), clock, parameters, SmNumber{index}),
                with_data) {}
 
 }  // namespace warpline

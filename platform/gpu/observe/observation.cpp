@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "warpline/gpu/netlist.h"
+#include "warpline/gpu/system.h"
 
 namespace warpline {
 
@@ -31,17 +31,17 @@ Diagnostics Observation::open_files() {
   return faults;
 }
 
-Diagnostics Observation::attach(Netlist& netlist) {
+Diagnostics Observation::attach(System& system) {
   if (Diagnostics faults = selection_.faults(engine_); !faults.empty()) return faults;
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
-  if (timeline_ != nullptr) add_hops(netlist);
+  if (timeline_ != nullptr) add_hops(system);
   add_probes();
   return {};
 }
 
-void Observation::add_hops(Netlist& netlist) {
+void Observation::add_hops(System& system) {
   std::unordered_set<const Component*> shown;
-  netlist.for_each_hop([&](const Hop& h) {
+  system.for_each_hop([&](const Hop& h) {
     TimelineWriter::Hop hop;
     hop.request = &h.request_in;
     hop.response = &h.response_in;

@@ -14,7 +14,7 @@
 
 namespace warpline {
 
-class Netlist;
+class System;
 
 /// What is to be written about a run while it goes on.
 struct ObservationOptions {
@@ -25,16 +25,16 @@ struct ObservationOptions {
   [[nodiscard]] bool wanted() const { return !wave.empty() || !timeline.empty(); }
 };
 
-/// Watches a netlist and writes a wave, a timeline, or both. What is not selected is not touched and pays
-/// nothing; what is watched behaves as if it were not.
+/// Watches a platform's netlists and writes a wave, a timeline, or both. What is not selected is not touched
+/// and pays nothing; what is watched behaves as if it were not.
 class Observation final : private Observer {
  public:
   /// `mhz`: of the clock that counts the engine's cycles. Pre: options.wanted().
   Observation(ObservationOptions options, unsigned mhz, Engine& engine);
 
   /// Begins to watch. Returns what is wrong with the patterns and files: nothing is watched then. Called
-  /// once, before the first run; the netlist outlives this object.
-  [[nodiscard]] Diagnostics attach(Netlist& netlist);
+  /// once, before the first run; the system outlives this object.
+  [[nodiscard]] Diagnostics attach(System& system);
   /// What is selected, and where signals of others than blocks can be recorded, too: before the first run.
   [[nodiscard]] const Selection& selection() const { return selection_; }
   [[nodiscard]] Recorder& recorder() { return recorder_; }
@@ -55,7 +55,7 @@ class Observation final : private Observer {
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
   void add_probes();
-  void add_hops(Netlist& netlist);
+  void add_hops(System& system);
 
   ObservationOptions options_;
   unsigned mhz_;

@@ -140,7 +140,7 @@ TEST(WaitGraph, FindsACircleWhereverThereIsOneAndEndsWhereverThereAreSome) {
 
 TEST(InFlight, RequestsAreDescribedForPeople) {
   Request r;
-  r.id = id_of_sm(3, 1234);
+  r.id = id_of_sm({3}, 1234);
   r.sm = 3;
   r.warp = 7;
   r.command = Command::read;

@@ -131,22 +131,24 @@ TEST(DeviceMemory, CodeLiesAtTheEndAndMovesNoBuffer) {
   GpuConfig config = preset("mini");
   config.vidmem_bytes = std::uint64_t{4} << 20U;
   DeviceMemory memory(config), without(config);
-  EXPECT_EQ(memory.allocate("a", 1000, Aperture::vidmem), without.allocate("a", 1000, Aperture::vidmem));
-  const auto first = memory.place_code("k", 1000, true);
-  const auto second = memory.place_code("l", 256, true);
+  EXPECT_EQ(memory.allocate("a", 1000, Aperture::vidmem, 0),
+            without.allocate("a", 1000, Aperture::vidmem, 0));
+  const auto first = memory.place_code(0, "k", 1000, true);
+  const auto second = memory.place_code(0, "l", 256, true);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(*first, config.vidmem_bytes - 1024);
   EXPECT_EQ(*second, *first - 256);
-  EXPECT_EQ(memory.place_code("k", 1000, true), first) << "it lies there already";
-  EXPECT_NE(memory.place_code("k", 1001, true), first) << "other code of the same name";
-  EXPECT_EQ(memory.allocate("b", 1000, Aperture::vidmem), without.allocate("b", 1000, Aperture::vidmem));
-  EXPECT_EQ(memory.local_base(512, true), *second - 1024 - 512);
-  const std::uint64_t left = memory.free_vidmem();
-  EXPECT_FALSE(memory.place_code("m", left + 1, true));
-  EXPECT_NE(memory.allocate("", left, Aperture::vidmem), 0U);
-  EXPECT_EQ(memory.allocate("", 1, Aperture::vidmem), 0U) << "code is nobody's buffer";
-  EXPECT_FALSE(memory.place_code("m", 1, true));
-  EXPECT_TRUE(memory.place_code("m", std::uint64_t{1} << 32U, false)) << "without data it needs no room";
+  EXPECT_EQ(memory.place_code(0, "k", 1000, true), first) << "it lies there already";
+  EXPECT_NE(memory.place_code(0, "k", 1001, true), first) << "other code of the same name";
+  EXPECT_EQ(memory.allocate("b", 1000, Aperture::vidmem, 0),
+            without.allocate("b", 1000, Aperture::vidmem, 0));
+  EXPECT_EQ(memory.local_base(0, 512, true), *second - 1024 - 512);
+  const std::uint64_t left = memory.free_vidmem(0);
+  EXPECT_FALSE(memory.place_code(0, "m", left + 1, true));
+  EXPECT_NE(memory.allocate("", left, Aperture::vidmem, 0), 0U);
+  EXPECT_EQ(memory.allocate("", 1, Aperture::vidmem, 0), 0U) << "code is nobody's buffer";
+  EXPECT_FALSE(memory.place_code(0, "m", 1, true));
+  EXPECT_TRUE(memory.place_code(0, "m", std::uint64_t{1} << 32U, false)) << "without data it needs no room";
 }
 
 TEST(Fetch, CodeThatDoesNotFitIsRefusedWithTheReason) {

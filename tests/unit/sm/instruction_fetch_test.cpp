@@ -123,7 +123,7 @@ class Play {
 
   Engine engine_;
   Ends ends_{engine_};
-  InstructionFetch fetch_{parameters(), ends_, ends_.out, 0};
+  InstructionFetch fetch_{parameters(), ends_, ends_.out, SmNumber{}};
   Cycle now_ = 1;
   std::vector<Sent> sent_;
   std::array<bool, kWarps> came_{}, served_{}, needs_fresh_{};

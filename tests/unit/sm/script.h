@@ -187,7 +187,7 @@ struct SmBench {
       : scripts(std::move(the_scripts)),
         parameters(p),
         engine(mode, 3),
-        sm(engine, "sm[0]", ClockDomain{}, p, 0),
+        sm(engine, "sm[0]", ClockDomain{}, p, SmNumber{}),
         distributor(engine, "distributor", ClockDomain{}, 1),
         l1(engine, "l1", delay),
         texture(engine, "texture", delay),

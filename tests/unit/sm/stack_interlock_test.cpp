@@ -45,7 +45,7 @@ struct Machine {
           FlatMemory::Delay delay, Cycle gap, ChannelParameters channel)
       : scripts(std::move(the_scripts)),
         parameters(p),
-        sm(engine, "sm", ClockDomain{}, p, 0),
+        sm(engine, "sm", ClockDomain{}, p, SmNumber{}),
         distributor(engine, "distributor", ClockDomain{}, 1),
         l1(engine, "l1_lg", ClockDomain{}, l1_parameters, true),
         l2(engine, "l2", std::move(delay), gap),
