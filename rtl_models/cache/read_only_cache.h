@@ -46,6 +46,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
+  void restart() override { path_.clear(); }
   /// For a debugger; see ReadPath::overlay and update.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
     path_.overlay(address, bytes, count);

@@ -148,6 +148,12 @@ void ReadPath::drop_line(std::uint64_t number) {
   }
 }
 
+void ReadPath::clear() {
+  WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
+  tags_.clear();
+  present_ = {};
+}
+
 void ReadPath::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
   const unsigned offset = offset_in_line(address);
   for (std::uint32_t i = 0; i < homes_.size(); ++i) {

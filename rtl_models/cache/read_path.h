@@ -79,6 +79,9 @@ class ReadPath {
   /// Pre: none of them is dirty.
   std::uint64_t invalidate(bool local);
 
+  /// Drops all lines, dirty ones too. Pre: no fill is under way.
+  void clear();
+
   /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
   /// and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

@@ -52,6 +52,14 @@ LineState& TagArray::install(std::uint32_t index, std::uint64_t number, Eviction
   return states_[index] = fresh;
 }
 
+void TagArray::clear() {
+  if (clock_ == 0) return;  // nothing was installed
+  std::fill(tags_.begin(), tags_.end(), kNoTag);
+  std::fill(states_.begin(), states_.end(), LineState{});
+  clock_ = round_began_ = old_before_ = 0;
+  last_lines_ = hand_ = 0;
+}
+
 void TagArray::give_class(std::uint32_t index, EvictionPriority priority) {
   LineState& state = states_[index];
   EvictionClass wanted = class_of(priority);

@@ -107,6 +107,8 @@ class TagArray {
   [[nodiscard]] std::uint32_t victim(std::uint64_t set_key) const;
   /// Puts a line at `index`, most recently used, with a fresh state.
   LineState& install(std::uint32_t index, std::uint64_t number, EvictionClass eviction);
+  /// Drops every line, dirty ones too, and forgets who was there.
+  void clear();
   /// Marks the line at `index` invalid.
   void drop(std::uint32_t index) {
     last_lines_ -= is_last(index);

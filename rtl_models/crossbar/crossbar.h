@@ -70,6 +70,10 @@ class Crossbar final : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
+  void restart() override {
+    down_.restart();
+    up_.restart();
+  }
   [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;

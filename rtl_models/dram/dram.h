@@ -30,6 +30,10 @@ class DramChannel final : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
+  void restart() override {
+    scheduler_.restart();
+    ports_.restart();
+  }
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;

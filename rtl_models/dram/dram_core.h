@@ -37,6 +37,7 @@ class DramCore {
   [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }
   /// Makes the row of `place` the open one of its bank, and says how it was found.
   RowOutcome open(const DramPlace& place);
+  void close_all() { open_.assign(open_.size(), kClosed); }
   /// Cycles from the decision to open a row until its first column command.
   [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const;
   /// Data-bus cycles of `sectors` sectors.

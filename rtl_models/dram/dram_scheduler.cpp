@@ -73,6 +73,14 @@ unsigned DramScheduler::serve_alone(PhysicalAddress line, unsigned sectors, bool
   return core_.row_cycles(outcome) + core_.parameters().column + core_.bus_cycles(sectors);
 }
 
+void DramScheduler::restart() {
+  WARPLINE_EXPECT(held_ == 0, "a channel restarts at rest");
+  core_.close_all();
+  for (Bank& bank : banks_) bank.column_at = bank.data_until = 0;
+  bus_free_ = 0;
+  bus_used_ = bus_writes_ = false;
+}
+
 void DramScheduler::open_row(std::uint64_t t, std::uint32_t number) {
   Bank& bank = banks_[number];
   const DramPlace place = entries_[bank.waiting.head].place;

@@ -70,6 +70,8 @@ class DramScheduler {
   /// Serves a request at once, as if the channel had nothing else to do. Returns the cycles from its
   /// arrival to its answer.
   unsigned serve_alone(PhysicalAddress line, unsigned sectors, bool is_write);
+  /// Closes all rows, and forgets what the bus did. Pre: nothing is held.
+  void restart();
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
   [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
   /// Requests accepted and not yet issued.

@@ -62,6 +62,10 @@ class Arbiter {
     outputs_[output].turn = input + 1 == inputs_ ? 0 : input + 1;
     if (--outputs_[output].asking == 0) active_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
   }
+  /// The turns are as at first. Pre: nobody asks.
+  void restart() {
+    for (Output& o : outputs_) o.turn = 0;
+  }
   /// Calls visit(output) for every output that is asked for. It may grant that output.
   template <class F>
   void for_each_asked(F&& visit) const {

@@ -35,6 +35,10 @@ class Component {
   /// Does the work of cycle `now`. Returns the cycle in which it next has work of its own
   /// (later than `now`), or kNever to sleep until a port wakes it.
   virtual Cycle tick(Cycle now) = 0;
+  /// Brings what it remembers between requests (lines, open rows, whose turn it is) to the state in which it
+  /// was made, so that what comes next does not depend on what came before. Counters go on. What was dirty is
+  /// lost. Pre: quiescent.
+  virtual void restart() {}
   /// Whether it holds unfinished work (messages on channels excluded).
   [[nodiscard]] virtual bool busy() const = 0;
   /// Says what its unfinished work waits for. Called where it is busy, or a message waits at one of its
@@ -134,6 +138,10 @@ class Engine {
   [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
   /// Quiescent means no message on any channel and no component busy.
   [[nodiscard]] bool quiescent() const;
+  /// Restarts every component; time goes on. Pre: quiescent.
+  void restart() {
+    for (Component* c : components_) c->restart();
+  }
   /// Every fault in the channels as they are bound.
   [[nodiscard]] std::vector<std::string> channel_problems() const;
   /// Everybody, in the order in which they were made.

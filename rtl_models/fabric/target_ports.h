@@ -52,6 +52,11 @@ class TargetPorts {
   }
   /// Sends queued answers, one per port whose channel is free; the others wake the owner.
   void send_answers(Cycle now);
+  /// The turns are as at first. Pre: no request waits, and no answer.
+  void restart() {
+    requests_.restart();
+    replies_.restart();
+  }
   /// Answers queued and not yet sent.
   [[nodiscard]] unsigned unsent() const { return unsent_; }
   /// Says which answers wait for their channel, and lists them.

@@ -103,6 +103,11 @@ class L1LgCore {
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();
+  /// Drops every line, dirty ones too. Pre: no fill is under way.
+  void clear() {
+    path_.clear();
+    given_up_.clear();
+  }
 
   /// For a debugger; see ReadPath::overlay and update.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {

@@ -12,6 +12,14 @@ L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage
       poison_discarded_(parameters.poison_discarded),
       key_divisor_(key_divisor) {}
 
+void L2Core::clear() {
+  WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
+  tags_.clear();
+  if (sysmem_lines_ == 0) return;
+  for (auto& copy : copies_) copy.reset();
+  sysmem_lines_ = 0;
+}
+
 void L2Core::count_look_up(const Request& r, SectorMask hits) {
   const unsigned sectors = sector_count(r.sectors);
   counters_.sector_accesses += sectors;

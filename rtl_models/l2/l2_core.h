@@ -113,6 +113,9 @@ class L2Core {
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
 
+  /// Drops every line, dirty ones too. Pre: no fetch is under way.
+  void clear();
+
   /// For a debugger: lays the dirty bytes of a copy of system memory over `bytes`, which are that memory's,
   /// at `address` and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

@@ -76,6 +76,7 @@ class PcieLink final : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
+  void restart() override { ports_.restart(); }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;

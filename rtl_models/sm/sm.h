@@ -76,7 +76,11 @@ class Sm final : public Component {
   void maintain(std::uint8_t what);
   /// Empties the instruction buffer, for a driver. Pre: idle.
   void empty_instruction_buffer() { fetch_.empty(); }
+  /// Ends every warp, as a fault would, whatever it waits for; what is in flight comes back. To be run on
+  /// until quiescent. Pre: stopped between cycles.
+  void end_warps();
   Cycle tick(Cycle now) override;
+  void restart() override;
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;

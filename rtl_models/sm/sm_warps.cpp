@@ -39,6 +39,20 @@ void Sm::kill(unsigned slot) {
   lanes_exited(ctas_[w.cta]);
 }
 
+void Sm::end_warps() {
+  for (unsigned slot = 0; slot < warps_.size(); ++slot) {
+    if (!warps_[slot].active) continue;
+    kill(slot);
+    evaluate(slot);
+  }
+  wake(engine().now() + 1);
+}
+
+void Sm::restart() {
+  std::fill(turn_.begin(), turn_.end(), 0U);
+  fetch_.empty();
+}
+
 void Sm::keep_fault(std::string_view kind, const Fault& fault) {
   if (faults_.size() < kFaultsKept)
     faults_.push_back(

@@ -15,12 +15,25 @@ WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain d
 
 void WorkDistributor::start(Dim3 grid, unsigned resident) {
   WARPLINE_EXPECT(!busy() && resident > 0, "a grid starts on an idle distributor, and a CTA fits on an SM");
+  resident_limit_ = resident;
+  places_ = nullptr;
+  begin(grid, engine().now() + 1);
+}
+
+void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
+  WARPLINE_EXPECT(!busy(), "a grid starts on an idle distributor");
+  resident_limit_ = ~0U;
+  places_ = &sms;
+  begin({static_cast<std::uint32_t>(sms.size()), 1, 1}, first);
+}
+
+void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
   next_ = done_ = 0;
   total_ = grid.count();
-  resident_limit_ = resident;
   turn_ = first_;
-  wake(engine().now() + 1);
+  starts_ = first;
+  wake(first);
 }
 
 Cycle WorkDistributor::tick(Cycle now) {
@@ -31,8 +44,10 @@ Cycle WorkDistributor::tick(Cycle now) {
     ++done_;
   }
   if (next_ >= total_) return kNever;
+  if (now < starts_) return starts_;
   const auto sms = static_cast<unsigned>(resident_.size());
-  for (unsigned k = 0; k < sms; ++k) {
+  if (places_ != nullptr) turn_ = (*places_)[next_];
+  for (unsigned k = 0; k < (places_ != nullptr ? 1 : sms); ++k) {
     const unsigned sm = (turn_ + k) % sms;
     if (resident_[sm] >= resident_limit_ || !to_sm[sm].ready(now)) continue;
     CtaLaunch launch;

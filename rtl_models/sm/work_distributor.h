@@ -9,7 +9,7 @@
 namespace warpline {
 
 /// Hands the CTAs of a grid to the SMs in linear order (x, then y, then z): one per cycle, to the
-/// next SM in turn that has room.
+/// next SM in turn that has room, or each to the SM that it is meant for.
 class WorkDistributor final : public Component {
  public:
   WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms);
@@ -19,6 +19,10 @@ class WorkDistributor final : public Component {
 
   /// Begins a grid; `resident`: CTAs that one SM holds at once. Pre: idle, resident > 0.
   void start(Dim3 grid, unsigned resident);
+  /// Begins a grid of one CTA for each element of `sms`, which outlives the run: CTA n goes to SM sms[n], in
+  /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
+  /// CTAs that are meant for it.
+  void start_at(const std::vector<unsigned>& sms, Cycle first);
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return done_ < total_; }
   void explain(std::vector<Wait>& waits) const override;
@@ -29,11 +33,14 @@ class WorkDistributor final : public Component {
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:
+  void begin(Dim3 grid, Cycle first);
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
   unsigned first_ = 0, turn_ = 0;
+  Cycle starts_ = 0;
   std::vector<unsigned> resident_;
+  const std::vector<unsigned>* places_ = nullptr;  ///< of the CTAs; null: wherever there is room
 };
 
 }  // namespace warpline

@@ -1,0 +1,164 @@
+#include "warpline/litmus/machine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "warpline/base/contract.h"
+#include "warpline/litmus/source.h"
+
+namespace warpline::litmus {
+namespace {
+
+/// Cycles of the fastest clock in which the edges of all clocks repeat.
+Cycle period_of(const ClockParameters& c) {
+  const Cycle fastest = std::max({c.sm, c.l2, c.dram, c.link});
+  Cycle period = 1;
+  for (const Cycle mhz : {Cycle{c.sm}, Cycle{c.l2}, Cycle{c.dram}, Cycle{c.link}})
+    period = std::lcm(period, fastest / std::gcd(fastest, mhz));
+  return period;
+}
+
+/// Room for the arena, and for nothing else: the host backs what is used only.
+constexpr std::uint64_t kImageBytes = 1U << 20U;
+
+}  // namespace
+
+Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver, bool loose)
+    : config_(config),
+      driver_(driver != nullptr ? std::move(driver) : std::make_shared<DirectDriver>()),
+      vidmem_(kImageBytes),
+      sysmem_(kImageBytes),
+      period_(period_of(config.clocks)) {
+  for (const Home home : {Home::vidmem, Home::sysmem})
+    for (unsigned n = 0; n < Arena::kWindows; ++n)
+      space_.map({Arena::window(home, n), Arena::kBytes, Arena::base(home), 0});
+  netlist_ = std::make_unique<Netlist>(config_, driver_->engine(), &vidmem_, &sysmem_);
+  driver_->connect(*netlist_);
+  if (loose) driver_->set_loose(*netlist_, true);
+}
+
+Machine::~Machine() = default;
+
+unsigned Machine::resident(const Program& program) const {
+  const unsigned n = std::min(config_.sm.cta_slots, config_.sm.warp_slots / program.threads_per_cta);
+  return program.shared_bytes == 0 ? n : std::min(n, config_.sm.shared_bytes / program.shared_bytes);
+}
+
+std::vector<std::string> Machine::refusals(const Test& test) const {
+  std::vector<std::string> out = litmus::refusals(test);
+  if (!out.empty()) return out;
+  ImageTable images;
+  const Program program = lower(test, images);
+  const std::uint64_t room = std::uint64_t{resident(program)} * config_.sms;
+  if (program.ctas.size() > room)
+    out.push_back("its " + std::to_string(program.ctas.size()) + " CTAs of up to " +
+                  std::to_string(program.threads_per_cta) +
+                  " threads do not fit this GPU at once, which holds " + std::to_string(room));
+  return out;
+}
+
+void Machine::load(const Test& test) {
+  test_ = &test;
+  program_ = lower(test, images_);
+  run_ = RunState{};
+  run_.program = &program_;
+  homes_.assign(test.memories.size(), Home::vidmem);
+  for (const Location& l : test.locations) homes_[l.memory] = l.home;
+  KernelInfo info;
+  info.name = test.name;
+  info.block.x = program_.threads_per_cta * kWarpLanes;
+  info.registers = program_.registers;
+  info.shared_bytes = program_.shared_bytes;
+  MemoryMap map;
+  map.space = &space_;
+  map.images = &images_;
+  map.constant_base = Arena::base(Home::vidmem);
+  for (Netlist::SmCluster& c : netlist_->clusters())
+    c.sm->start(info, std::make_unique<Source>(run_, config_.sm.warp_slots), map, resident(program_));
+}
+
+std::uint8_t* Machine::bytes_of(unsigned memory) {
+  return (homes_[memory] == Home::sysmem ? sysmem_ : vidmem_).at(run_.offset[memory]);
+}
+
+/// A while after whatever a channel or memory still owes, on a common edge of all clocks.
+Cycle Machine::next_start() const {
+  constexpr Cycle kRest = 64;
+  return ((driver_->engine().now() + kRest) / period_ + 1) * period_;
+}
+
+void Machine::warm_one(const Warmable& what, unsigned sm) {
+  Netlist::SmCluster& c = netlist_->clusters()[sm];
+  const std::uint64_t line = run_.offset[what.memory] & ~std::uint64_t{kLineBytes - 1};
+  Request r;
+  r.maker = this;
+  r.sm = static_cast<std::uint16_t>(sm);
+  r.virtual_line = VirtualAddress{what.base + line};
+  r.line = PhysicalAddress{Arena::base(what.home).value + line};
+  r.sectors = sectors_of(run_.offset[what.memory] % kLineBytes, Test::kBytes);
+  Cycle at = driver_->engine().now() + 1;
+  switch (what.cache) {
+    case Warmable::Cache::l1_lg: c.l1_lg->perform(r, at); break;
+    case Warmable::Cache::texture: c.texture->perform(r, at); break;
+    case Warmable::Cache::constant: c.constant->perform(r, at); break;
+  }
+}
+
+/// Half of what may be in a cache is there, of each SM that runs a CTA.
+void Machine::warm(Random& random) {
+  for (std::size_t n = 0; n < run_.sms.size(); ++n) {
+    const auto end = run_.sms.begin() + static_cast<std::ptrdiff_t>(n);
+    if (std::find(run_.sms.begin(), end, run_.sms[n]) != end) continue;
+    std::uint64_t bits = random.next();
+    for (const Warmable& w : program_.warmable) {
+      if ((bits & 1U) != 0) warm_one(w, run_.sms[n]);
+      bits = bits >> 1U | bits << 63U;
+    }
+  }
+}
+
+void Machine::prepare(std::uint64_t seed) {
+  run_.draw(*test_, seed, config_.sms, resident(program_));
+  driver_->engine().restart();
+  for (unsigned m = 0; m < homes_.size(); ++m)
+    if (homes_[m] != Home::shared) std::memcpy(bytes_of(m), &test_->memories[m].initial, Test::kBytes);
+  Random random(~seed);
+  warm(random);
+}
+
+bool Machine::run(std::uint64_t seed) {
+  prepare(seed);
+  const Cycle start = next_start();
+  netlist_->distributor().start_at(run_.sms, start);
+  const bool ended = driver_->run_until(start + kMostCycles) == RunOutcome::quiescent;
+  if (!ended) end_warps();
+  for (const Netlist::SmCluster& c : netlist_->clusters())
+    WARPLINE_EXPECT(c.sm->faults().empty(), "what a litmus test may say does not fault");
+  return ended;
+}
+
+void Machine::end_warps() {
+  for (Netlist::SmCluster& c : netlist_->clusters()) c.sm->end_warps();
+  WARPLINE_EXPECT(driver_->run_until(kNever - 1) == RunOutcome::quiescent,
+                  "hardware without warps comes to rest");
+}
+
+std::int64_t Machine::value(const Term& term) {
+  if (term.kind == Term::Kind::constant) return term.value;
+  if (term.kind == Term::Kind::reg) return run_.threads[term.thread].registers[term.number];
+  const unsigned memory = test_->locations[term.number].memory;
+  const DataType type = test_->memories[memory].bytes > Test::kDefaultBytes ? DataType::s64 : DataType::s32;
+  if (homes_[memory] == Home::shared)
+    return extended(type, static_cast<std::uint64_t>(run_.shared_end[memory]));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes_of(memory), sizeof bits);
+  if (homes_[memory] == Home::sysmem) {
+    const PhysicalAddress at{Arena::base(Home::sysmem).value + run_.offset[memory]};
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(&bits);
+    netlist_->slice(netlist_->crossbar().core().slice_of(line_of(at))).overlay(at, bytes, sizeof bits);
+  }
+  return extended(type, bits);
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpline/gpu/netlist.h"
+#include "warpline/gpu/netlist_driver.h"
+#include "warpline/litmus/run_state.h"
+
+namespace warpline::litmus {
+
+/// A GPU that runs litmus tests, one run after the other on the same hardware: between runs it restarts, so
+/// that a run depends on its test and seed only.
+///
+/// The seed of a run decides where its memories and CTAs lie, which caches hold what from before, when each
+/// thread begins, and who makes noise beside them.
+class Machine {
+ public:
+  /// Port to port, in plain C++, unless `driver` makes other hops. `loose`: requests are loosely timed.
+  explicit Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver = nullptr,
+                   bool loose = false);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Why it cannot run `test`, a sentence each.
+  [[nodiscard]] std::vector<std::string> refusals(const Test& test) const;
+  /// Runs are of `test` from now on, which outlives them. Pre: refusals(test) is empty.
+  void load(const Test& test);
+  /// Runs the test. False: it did not end, because it stood still or went on for kMostCycles. Pre: loaded.
+  bool run(std::uint64_t seed);
+  /// What a term of the condition was at the end of the last run. Pre: that ended.
+  [[nodiscard]] std::int64_t value(const Term& term);
+  /// Component visits so far: the cost of the runs.
+  [[nodiscard]] std::uint64_t ticks() const { return driver_->engine().ticks(); }
+
+  /// A run that takes longer never ends, as far as anybody waits.
+  static constexpr Cycle kMostCycles = 200'000;
+
+ private:
+  void prepare(std::uint64_t seed);
+  void warm(Random& random);
+  void warm_one(const Warmable& what, unsigned sm);
+  void end_warps();
+  [[nodiscard]] unsigned resident(const Program& program) const;
+  [[nodiscard]] std::uint8_t* bytes_of(unsigned memory);
+  [[nodiscard]] Cycle next_start() const;
+
+  GpuConfig config_;
+  std::shared_ptr<NetlistDriver> driver_;
+  MemoryImage vidmem_, sysmem_;
+  AddressSpace space_;
+  ImageTable images_;
+  std::unique_ptr<Netlist> netlist_;
+  Cycle period_ = 1;  ///< in which the edges of all clocks repeat
+  const Test* test_ = nullptr;
+  Program program_;
+  RunState run_;
+  std::vector<Home> homes_;  ///< by memory
+};
+
+}  // namespace warpline::litmus

@@ -1,0 +1,238 @@
+#include "warpline/litmus/program.h"
+
+#include <algorithm>
+
+namespace warpline::litmus {
+namespace {
+
+/// The number of a generic location among those that name the same memory: its window.
+unsigned window_of(const Test& test, unsigned location) {
+  const Location& own = test.locations[test.locations[location].address];
+  unsigned number = 0;
+  for (unsigned n = 0; n < test.locations[location].address; ++n)
+    number += test.locations[n].memory == own.memory && test.locations[n].proxy == Proxy::generic;
+  return number;
+}
+
+/// An image of integers over the whole arena.
+std::uint64_t image_of(ImageTable& images, bool surface, std::uint64_t address, unsigned bytes) {
+  Image image;
+  image.is_surface = surface;
+  image.address = address;
+  image.width = static_cast<std::uint32_t>(Arena::kBytes / bytes);
+  image.format.type = bytes == 1 ? DataType::u8 : bytes == 2 ? DataType::u16 : DataType::u32;
+  image.format.components = bytes == 8 ? 2 : 1;
+  return images.add(image);
+}
+
+class Lowering {
+ public:
+  Lowering(const Test& test, ImageTable& images) : test_(test), images_(images) {}
+
+  Program run() {
+    find_shared();
+    for (unsigned t = 0; t < test_.threads.size(); ++t) {
+      place(t);
+      const Thread& thread = test_.threads[t];
+      program_.registers =
+          std::max<unsigned>(program_.registers, static_cast<unsigned>(thread.registers.size()));
+      std::vector<Step> code;
+      for (const litmus::Instruction& i : thread.code) code.push_back(step(i, &thread));
+      program_.code.push_back(std::move(code));
+    }
+    for (const CtaProgram& c : program_.ctas)
+      program_.threads_per_cta =
+          std::max<unsigned>(program_.threads_per_cta, static_cast<unsigned>(c.threads.size()));
+    add_warmable();
+    return std::move(program_);
+  }
+
+ private:
+  void find_shared() {
+    shared_.assign(test_.memories.size(), 0);
+    for (const Location& l : test_.locations) {
+      if (l.home != Home::shared || test_.locations[l.address].memory != l.memory) continue;
+      if (std::find(shared_memories_.begin(), shared_memories_.end(), l.memory) != shared_memories_.end())
+        continue;
+      shared_memories_.push_back(l.memory);
+      shared_[l.memory] = program_.shared_bytes;
+      program_.shared_bytes += Test::kBytes;
+    }
+  }
+
+  /// Adds thread `t` to its CTA.
+  void place(unsigned t) {
+    const Placement& own = test_.threads[t].place;
+    for (CtaProgram& c : program_.ctas) {
+      if (!test_.threads[c.threads.front()].place.same_cta(own)) continue;
+      c.threads.push_back(t);
+      return;
+    }
+    CtaProgram cta;
+    cta.threads.push_back(t);
+    for (const unsigned memory : shared_memories_) {
+      cta.begin.push_back(shared_step(memory, MemKind::store));
+      cta.end.push_back(shared_step(memory, MemKind::load));
+      cta.end.back().reads_end = true;
+    }
+    program_.ctas.push_back(std::move(cta));
+  }
+
+  Step shared_step(unsigned memory, MemKind kind) {
+    litmus::Instruction i;
+    i.kind = litmus::InstructionKind::memory;
+    i.op.kind = kind;
+    i.op.space = Space::shared;
+    i.op.type = DataType::b64;
+    i.a.value = test_.memories[memory].initial;
+    for (unsigned l = 0; l < test_.locations.size(); ++l)
+      if (test_.locations[l].memory == memory) i.location = l;
+    return step(program_.own_code.emplace_back(std::move(i)), nullptr);
+  }
+
+  static void use(Step& s, const Operand& o) {
+    if (o.is_register) s.registers[s.source_count++] = static_cast<std::uint16_t>(o.number);
+  }
+
+  Step step(const litmus::Instruction& i, const Thread* thread) {
+    Step s;
+    s.of = &i;
+    s.mem = i.op;
+    switch (i.kind) {
+      case litmus::InstructionKind::memory: access(s, i); break;
+      case litmus::InstructionKind::cache_control:
+        s.kind = warpline::InstructionKind::memory;
+        if (i.op.controls_lines()) find_address(s, i);
+        break;
+      case litmus::InstructionKind::fence: s.kind = warpline::InstructionKind::fence; break;
+      case litmus::InstructionKind::barrier:
+        s.kind = warpline::InstructionKind::barrier;
+        barrier(s, i, *thread);
+        use(s, i.a);
+        if (i.counts) use(s, i.b);
+        break;
+      case litmus::InstructionKind::branch:
+      case litmus::InstructionKind::add:
+      case litmus::InstructionKind::subtract:
+        use(s, i.a);
+        use(s, i.b);
+        break;
+      case litmus::InstructionKind::move: use(s, i.a); break;
+      case litmus::InstructionKind::jump: break;
+    }
+    if (i.destination != litmus::Instruction::kNoRegister) {
+      s.registers[s.source_count] = static_cast<std::uint16_t>(i.destination);
+      s.destination_count = 1;
+    }
+    return s;
+  }
+
+  void access(Step& s, const litmus::Instruction& i) {
+    s.kind = warpline::InstructionKind::memory;
+    if (i.op.writes()) use(s, i.a);
+    const bool atomic = i.op.kind == MemKind::atomic || i.op.kind == MemKind::reduction;
+    if (atomic) {
+      if (i.op.atomic == AtomicOperation::compare_and_swap) use(s, i.b);
+      s.mem.type = i.atomic_type();
+    } else if (i.op.type == DataType::none) {
+      s.mem.type = DataType::b32;
+    }
+    if (s.mem.kind == MemKind::texture_load) {
+      s.mem.type = DataType::u32;
+      s.mem.vector = 4;
+    }
+    find_address(s, i);
+  }
+
+  void find_address(Step& s, const litmus::Instruction& i) {
+    const Location& l = test_.locations[i.location];
+    s.memory = l.memory;
+    s.bytes = i.bytes();
+    const std::uint64_t window = Arena::window(l.home, window_of(test_, i.location));
+    switch (s.mem.kind) {
+      case MemKind::texture_load:
+        s.address = Step::Address::element;
+        s.base = image_of(images_, false, window, s.bytes);
+        return;
+      case MemKind::surface_load:
+      case MemKind::surface_store:
+        s.address = Step::Address::byte;
+        s.base = image_of(images_, true, window, s.bytes);
+        return;
+      default: break;
+    }
+    if (l.home == Home::shared) {
+      s.address = Step::Address::shared;
+      s.base = shared_[l.memory];
+      s.mem.space = Space::shared;
+    } else if (s.mem.space == Space::constant) {
+      s.address = Step::Address::constant;
+    } else {
+      s.address = Step::Address::global;
+      s.base = window;
+      s.mem.space = Space::global;
+    }
+  }
+
+  /// Whether `i` of `thread` is at barrier `id` of the CTA of `of`; a barrier whose id is in a register may
+  /// be.
+  static bool meets(const litmus::Instruction& i, const Thread& thread, const litmus::Instruction& at,
+                    const Thread& of) {
+    return i.kind == litmus::InstructionKind::barrier && thread.place.same_cta(of.place) &&
+           (i.a.is_register || at.a.is_register || i.a.value == at.a.value);
+  }
+
+  void barrier(Step& s, const litmus::Instruction& i, const Thread& own) const {
+    unsigned users = 0, siblings = 0, arrivals = 0;
+    bool known = true;
+    for (const Thread& t : test_.threads) {
+      siblings += t.place.same_cta(own.place);
+      const auto n = static_cast<unsigned>(std::count_if(
+          t.code.begin(), t.code.end(), [&](const litmus::Instruction& x) { return meets(x, t, i, own); }));
+      users += n != 0;
+      arrivals += n;
+      known = known && (n == 0 || std::none_of(t.code.begin(), t.code.end(), [](const auto& x) {
+                          return x.kind == litmus::InstructionKind::branch ||
+                                 x.kind == litmus::InstructionKind::jump;
+                        }));
+    }
+    s.threads = static_cast<std::uint16_t>(users == siblings ? 0 : users);
+    s.uses = static_cast<std::uint16_t>(known && i.counts ? arrivals : 0);
+  }
+
+  void add_warmable() {
+    bool noncoherent = false;
+    for (const Thread& t : test_.threads)
+      for (const litmus::Instruction& i : t.code) noncoherent = noncoherent || i.op.is_noncoherent;
+    for (unsigned n = 0; n < test_.locations.size(); ++n) {
+      const Location& l = test_.locations[n];
+      if (l.home == Home::shared) continue;
+      const std::uint64_t window = Arena::window(l.home, window_of(test_, n));
+      using Cache = Warmable::Cache;
+      if (l.proxy == Proxy::generic) program_.warmable.push_back({Cache::l1_lg, l.memory, l.home, window});
+      if (l.proxy == Proxy::texture || (noncoherent && l.proxy == Proxy::generic))
+        program_.warmable.push_back({Cache::texture, l.memory, l.home, window});
+      if (l.proxy == Proxy::constant) program_.warmable.push_back({Cache::constant, l.memory, l.home, 0});
+      if (l.proxy != Proxy::generic) continue;
+      litmus::Instruction i;
+      i.kind = litmus::InstructionKind::memory;
+      i.location = n;
+      i.destination = 0;
+      program_.noise.push_back(step(program_.own_code.emplace_back(std::move(i)), nullptr));
+    }
+  }
+
+  const Test& test_;
+  ImageTable& images_;
+  Program program_;
+  std::vector<std::uint64_t> shared_;  ///< by memory: where it lies in shared memory
+  std::vector<unsigned> shared_memories_;
+};
+
+}  // namespace
+
+Program lower(const Test& test, ImageTable& images) {
+  return Lowering(test, images).run();
+}
+
+}  // namespace warpline::litmus

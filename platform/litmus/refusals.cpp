@@ -1,0 +1,68 @@
+// What of a litmus test no GPU of ours can run, and what can never end.
+#include <algorithm>
+
+#include "warpline/litmus/program.h"
+
+namespace warpline::litmus {
+namespace {
+
+/// Adds a sentence once.
+void add(std::vector<std::string>& sentences, std::string sentence) {
+  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
+    sentences.push_back(std::move(sentence));
+}
+
+void judge_access(const Test& test, const Thread& thread, const litmus::Instruction& i,
+                  std::vector<std::string>& out) {
+  if (const auto why = refusal(i.op)) add(out, "\"" + i.text + "\": " + *why + " is not built yet");
+  if (i.kind != litmus::InstructionKind::memory) return;
+  const Location& l = test.locations[i.location];
+  if (i.op.space == Space::constant && l.home == Home::sysmem)
+    add(out, l.name + " lies in system memory, where no constant does");
+  if (l.home != Home::shared) return;
+  for (const Thread& t : test.threads)
+    for (const litmus::Instruction& other : t.code)
+      if (other.kind == litmus::InstructionKind::memory &&
+          test.locations[other.location].memory == l.memory && !t.place.same_cta(thread.place))
+        add(out, l.name + " lies in shared memory, which one CTA only can reach");
+}
+
+}  // namespace
+
+std::vector<std::string> refusals(const Test& test) {
+  std::vector<std::string> out;
+  if (test.threads.empty()) add(out, "it has no thread");
+  for (const Thread& t : test.threads)
+    if (t.place.gpu != test.threads.front().place.gpu) add(out, "several GPUs are not built yet");
+  std::vector<unsigned> names(test.memories.size(), 0);
+  for (const Location& l : test.locations) {
+    if (l.home == Home::peer) add(out, l.name + ": memory of a peer is not built yet");
+    if (l.proxy == Proxy::generic && ++names[l.memory] > Arena::kWindows)
+      add(out, l.name + ": one memory has at most " + std::to_string(Arena::kWindows) + " virtual addresses");
+  }
+  constexpr std::size_t kMostMemories = Arena::kLines;
+  if (test.memories.size() > kMostMemories)
+    add(out, "it has more than " + std::to_string(kMostMemories) + " memories");
+  for (const Thread& t : test.threads)
+    for (const litmus::Instruction& i : t.code) judge_access(test, t, i, out);
+  return out;
+}
+
+bool barriers_can_be_met(const Test& test) {
+  for (const Thread& own : test.threads)
+    for (const litmus::Instruction& i : own.code) {
+      if (i.kind != litmus::InstructionKind::barrier || !i.counts || i.a.is_register || i.b.is_register)
+        continue;
+      const auto comes = [&](const Thread& t) {
+        return t.place.same_cta(own.place) &&
+               std::any_of(t.code.begin(), t.code.end(), [&](const litmus::Instruction& x) {
+                 return x.kind == litmus::InstructionKind::barrier &&
+                        (x.a.is_register || x.a.value == i.a.value);
+               });
+      };
+      if (std::count_if(test.threads.begin(), test.threads.end(), comes) < i.b.value) return false;
+    }
+  return true;
+}
+
+}  // namespace warpline::litmus

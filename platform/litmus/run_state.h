@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "warpline/base/random.h"
+#include "warpline/litmus/program.h"
+
+namespace warpline::litmus {
+
+/// One thread of a run: a warp of which one lane lives.
+struct ThreadState {
+  const std::vector<Step>* code = nullptr;
+  const Step* current = nullptr;  ///< that it executes next; null: it has ended
+  unsigned at = 0;                ///< in `code`
+  unsigned cta = 0;
+  bool at_barrier = false;
+  std::uint32_t barrier = 0;
+  unsigned delay = 0;                    ///< cycles that it sleeps before what comes next
+  unsigned pace = 0;                     ///< now and then it sleeps up to so many cycles between instructions
+  unsigned noise = 0;                    ///< loads to go, of a thread that makes noise
+  std::vector<Step>::size_type own = 0;  ///< in what its CTA begins or ends with
+  std::vector<std::int64_t> registers;
+  Random random{0};
+};
+
+/// One CTA of a run. Its threads run on one SM.
+struct CtaState {
+  unsigned begun = 0;                        ///< initial values stored
+  unsigned finished = 0;                     ///< threads that have executed their code
+  std::array<std::uint16_t, 16> arrivals{};  ///< at its barriers
+};
+
+/// A run of a program: what it has drawn, and how far it has come.
+struct RunState {
+  const Program* program = nullptr;
+  std::vector<std::uint32_t> offset;     ///< of each memory, in the arena
+  std::vector<ThreadState> threads;      ///< the program's, and behind them those that make noise
+  std::vector<CtaState> ctas;            ///< likewise
+  std::vector<unsigned> sms;             ///< on which each CTA runs
+  std::vector<std::int64_t> shared_end;  ///< by memory, of shared memories: what they hold at the end
+
+  /// Draws everything for a run. `resident`: CTAs that an SM holds.
+  void draw(const Test& test, std::uint64_t seed, unsigned sms, unsigned resident);
+};
+
+}  // namespace warpline::litmus

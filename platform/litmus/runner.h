@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "warpline/litmus/machine.h"
+#include "warpline/litmus/test.h"
+
+namespace warpline::litmus {
+
+/// How often a test is run.
+struct RunPlan {
+  std::uint64_t runs = 1000;
+  std::uint64_t seed = 1;
+};
+
+/// One end of a test, as far as its condition names it.
+struct Outcome {
+  std::vector<std::int64_t> values;  ///< of the report's terms
+  std::uint64_t count = 0;           ///< runs that ended so
+  bool in_question = false;          ///< see Condition::in_question
+};
+
+/// What runs of a test showed.
+struct RunReport {
+  std::vector<Term> terms;
+  std::vector<Outcome> outcomes;  ///< by their values
+  std::uint64_t runs = 0;
+  std::uint64_t stuck = 0;  ///< of them, that did not end
+  std::uint64_t in_question = 0;
+};
+
+/// Runs `test` on `machine`, each run with a seed of its own that follows from the plan's. `progress` is told
+/// the runs done, now and then; where it returns false, no more follow. Pre: the machine does not refuse the
+/// test.
+[[nodiscard]] RunReport run(Machine& machine, const Test& test, const RunPlan& plan,
+                            const std::function<bool(std::uint64_t)>& progress = {});
+
+/// "P0:r1=1 x=2".
+[[nodiscard]] std::string text_of(const Outcome& outcome, const std::vector<Term>& terms, const Test& test);
+
+}  // namespace warpline::litmus

@@ -1,0 +1,172 @@
+#include "warpline/litmus/source.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpline::litmus {
+namespace {
+
+constexpr unsigned kPoll = 4;  ///< cycles between looks at what a sibling does first
+
+Step sleep_step() {
+  Step s;
+  s.kind = warpline::InstructionKind::sleep;
+  return s;
+}
+const Step kSleep = sleep_step();
+
+std::int64_t value_of(const ThreadState& t, const Operand& o) {
+  return o.is_register ? t.registers[o.number] : o.value;
+}
+
+}  // namespace
+
+void Source::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask /*threads*/) {
+  threads_[slot] = nullptr;
+  const Program& program = *run_.program;
+  if (cta.x < program.ctas.size()) {
+    const std::vector<unsigned>& own = program.ctas[cta.x].threads;
+    if (warp_in_cta < own.size()) threads_[slot] = &run_.threads[own[warp_in_cta]];
+  } else if (warp_in_cta == 0) {
+    threads_[slot] = &run_.threads.back();
+  }
+  if (threads_[slot] == nullptr) return;
+  threads_[slot]->cta = cta.x;
+  choose_next(*threads_[slot]);
+}
+
+void Source::choose_next(ThreadState& t) {
+  if (t.delay != 0) {
+    t.current = &kSleep;
+    return;
+  }
+  if (t.code == nullptr) {
+    const std::vector<Step>& noise = run_.program->noise;
+    t.current = t.noise-- == 0 ? nullptr : &noise[t.random.below(noise.size())];
+    return;
+  }
+  const CtaProgram& program = run_.program->ctas[t.cta];
+  CtaState& cta = run_.ctas[t.cta];
+  if (cta.begun < program.begin.size()) {
+    const bool first = &t == &run_.threads[program.threads.front()];
+    t.current = first ? &program.begin[cta.begun] : &kSleep;
+    return;
+  }
+  if (t.at < t.code->size()) {
+    t.current = &(*t.code)[t.at];
+    return;
+  }
+  t.current = nullptr;
+  if (program.end.empty()) return;
+  // The last of the CTA reads what all have left in shared memory.
+  if (t.own == 0 && ++cta.finished != program.threads.size()) return;
+  if (t.own < program.end.size()) t.current = &program.end[t.own];
+}
+
+void Source::execute(unsigned slot, Issue& issue) {
+  ThreadState& t = *threads_[slot];
+  const Step& s = *t.current;
+  issue.active = 1;
+  if (s.of == nullptr) {
+    issue.sleep_cycles = t.delay != 0 ? t.delay : kPoll;
+    t.delay = 0;
+    return choose_next(t);
+  }
+  const CtaProgram* program = t.code != nullptr ? &run_.program->ctas[t.cta] : nullptr;
+  const bool begins = program != nullptr && run_.ctas[t.cta].begun < program->begin.size();
+  const bool ends = program != nullptr && !begins && t.at == t.code->size();
+  if (begins) ++run_.ctas[t.cta].begun;
+  if (ends) ++t.own;
+  if (!begins && !ends) ++t.at;
+  switch (s.kind) {
+    case warpline::InstructionKind::memory:
+      access(t, s, *issue.access);
+      if (t.pace != 0 && !begins && t.random.below(2) == 0)
+        t.delay = static_cast<unsigned>(t.random.below(t.pace));
+      break;
+    case warpline::InstructionKind::barrier: barrier(t, s, issue.barrier); break;
+    case warpline::InstructionKind::alu: compute(t, *s.of); break;
+    default: break;  // the SM does what a fence asks for
+  }
+  choose_next(t);
+}
+
+void Source::access(const ThreadState& t, const Step& s, MemoryAccess& out) const {
+  out.active = 1;
+  const std::uint64_t offset = s.memory < run_.offset.size() ? run_.offset[s.memory] + s.of->offset : 0;
+  switch (s.address) {
+    case Step::Address::none: return;
+    case Step::Address::global: out.address[0] = s.base + offset; break;
+    case Step::Address::constant: out.address[0] = offset; break;
+    case Step::Address::shared: out.address[0] = s.base + s.of->offset; break;
+    case Step::Address::element:
+    case Step::Address::byte:
+      out.address[0] = s.base;
+      out.second[0] =
+          ImageCoordinates{
+              static_cast<std::int32_t>(s.address == Step::Address::byte ? offset : offset / s.bytes), 0}
+              .packed();
+      break;
+  }
+  if (!s.mem.writes()) return;
+  std::int64_t data = value_of(t, s.of->a);
+  if (s.of->subtracts) data = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(data));
+  if (s.mem.atomic == AtomicOperation::compare_and_swap)
+    out.second[0] = static_cast<std::uint64_t>(value_of(t, s.of->b));
+  std::memcpy(out.lane_data(0), &data, sizeof data);
+}
+
+void Source::compute(ThreadState& t, const litmus::Instruction& i) {
+  const auto a = static_cast<std::uint64_t>(value_of(t, i.a)),
+             b = static_cast<std::uint64_t>(value_of(t, i.b));
+  switch (i.kind) {
+    case litmus::InstructionKind::move: t.registers[i.destination] = static_cast<std::int64_t>(a); break;
+    case litmus::InstructionKind::add: t.registers[i.destination] = static_cast<std::int64_t>(a + b); break;
+    case litmus::InstructionKind::subtract:
+      t.registers[i.destination] = static_cast<std::int64_t>(a - b);
+      break;
+    case litmus::InstructionKind::branch:
+      if (holds(i.comparison, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))) t.at = i.target;
+      break;
+    case litmus::InstructionKind::jump: t.at = i.target; break;
+    default: break;
+  }
+}
+
+/// A barrier that names a number of threads is a quorum: those that come when there is nobody left to come
+/// with them pass, for enough have come before.
+void Source::barrier(ThreadState& t, const Step& s, BarrierOp& out) {
+  out.id = static_cast<std::uint32_t>(value_of(t, s.of->a)) % 16;
+  out.waits = s.of->waits;
+  out.threads = s.of->counts ? static_cast<std::uint32_t>(value_of(t, s.of->b)) : s.threads;
+  const unsigned number = ++run_.ctas[t.cta].arrivals[out.id];
+  const bool enough = s.uses > out.threads && number > s.uses - s.uses % std::max(1U, out.threads);
+  if (s.of->counts && enough) out.threads = 1;
+  t.at_barrier = out.waits;
+  t.barrier = out.id;
+}
+
+void Source::release_barrier(unsigned slot, std::uint32_t id) {
+  ThreadState* t = threads_[slot];
+  if (t != nullptr && t->at_barrier && t->barrier == id) t->at_barrier = false;
+}
+
+void Source::complete(unsigned slot, const warpline::Instruction& instruction, const MemoryAccess& access,
+                      bool /*with_data*/) {
+  const auto& s = static_cast<const Step&>(instruction);
+  if (!s.mem.reads()) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, access.lane_data(0), sizeof bits);
+  if (s.reads_end) {
+    run_.shared_end[s.memory] = static_cast<std::int64_t>(bits);
+  } else if (s.of->destination != litmus::Instruction::kNoRegister) {
+    threads_[slot]->registers[s.of->destination] = extended(s.of->op.type, bits);
+  }
+}
+
+std::string Source::where(const warpline::Instruction& instruction) const {
+  const auto& s = static_cast<const Step&>(instruction);
+  return s.of == nullptr ? "sleep" : s.of->text;
+}
+
+}  // namespace warpline::litmus
