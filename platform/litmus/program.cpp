@@ -30,16 +30,18 @@ class Lowering {
   Lowering(const Test& test, ImageTable& images) : test_(test), images_(images) {}
 
   Program run() {
+    for (const Thread& t : test_.threads)
+      program_.registers = std::max(program_.registers, static_cast<unsigned>(t.registers.size()));
     find_shared();
     for (unsigned t = 0; t < test_.threads.size(); ++t) {
       place(t);
       const Thread& thread = test_.threads[t];
-      program_.registers =
-          std::max<unsigned>(program_.registers, static_cast<unsigned>(thread.registers.size()));
       std::vector<Step> code;
       for (const litmus::Instruction& i : thread.code) code.push_back(step(i, &thread));
+      wait_for(0, static_cast<unsigned>(thread.registers.size()), code);
       program_.code.push_back(std::move(code));
     }
+    program_.registers += static_cast<unsigned>(shared_memories_.size());
     for (const CtaProgram& c : program_.ctas)
       program_.threads_per_cta =
           std::max<unsigned>(program_.threads_per_cta, static_cast<unsigned>(c.threads.size()));
@@ -48,6 +50,16 @@ class Lowering {
   }
 
  private:
+  /// Ends code that loads registers [first, end): a warp that has ended gets no values any more.
+  static void wait_for(unsigned first, unsigned end, std::vector<Step>& code) {
+    while (first < end) {
+      Step s;
+      for (; first < end && s.source_count < Step::kMaxRegisters; ++first)
+        s.registers[s.source_count++] = static_cast<std::uint16_t>(first);
+      code.push_back(s);
+    }
+  }
+
   void find_shared() {
     shared_.assign(test_.memories.size(), 0);
     for (const Location& l : test_.locations) {
@@ -71,15 +83,18 @@ class Lowering {
     CtaProgram cta;
     cta.threads.push_back(t);
     for (const unsigned memory : shared_memories_) {
-      cta.begin.push_back(shared_step(memory, MemKind::store));
-      cta.end.push_back(shared_step(memory, MemKind::load));
+      cta.begin.push_back(shared_step(memory, MemKind::store, litmus::Instruction::kNoRegister));
+      const auto number = program_.registers + static_cast<unsigned>(cta.end.size());
+      cta.end.push_back(shared_step(memory, MemKind::load, number));
       cta.end.back().reads_end = true;
     }
+    wait_for(program_.registers, program_.registers + static_cast<unsigned>(cta.end.size()), cta.end);
     program_.ctas.push_back(std::move(cta));
   }
 
-  Step shared_step(unsigned memory, MemKind kind) {
+  Step shared_step(unsigned memory, MemKind kind, unsigned destination) {
     litmus::Instruction i;
+    i.destination = destination;
     i.kind = litmus::InstructionKind::memory;
     i.op.kind = kind;
     i.op.space = Space::shared;

@@ -39,7 +39,7 @@ struct Step : warpline::Instruction {
     constant,
     shared,  ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
   };
-  const litmus::Instruction* of = nullptr;  ///< null: it sleeps
+  const litmus::Instruction* of = nullptr;  ///< null: it sleeps, or waits for its registers
   Address address = Address::none;
   unsigned memory = 0;     ///< that it accesses
   unsigned bytes = 0;      ///< of its access

@@ -67,7 +67,7 @@ void Source::execute(unsigned slot, Issue& issue) {
   ThreadState& t = *threads_[slot];
   const Step& s = *t.current;
   issue.active = 1;
-  if (s.of == nullptr) {
+  if (&s == &kSleep) {
     issue.sleep_cycles = t.delay != 0 ? t.delay : kPoll;
     t.delay = 0;
     return choose_next(t);
@@ -85,7 +85,9 @@ void Source::execute(unsigned slot, Issue& issue) {
         t.delay = static_cast<unsigned>(t.random.below(t.pace));
       break;
     case warpline::InstructionKind::barrier: barrier(t, s, issue.barrier); break;
-    case warpline::InstructionKind::alu: compute(t, *s.of); break;
+    case warpline::InstructionKind::alu:
+      if (s.of != nullptr) compute(t, *s.of);
+      break;
     default: break;  // the SM does what a fence asks for
   }
   choose_next(t);
@@ -166,7 +168,7 @@ void Source::complete(unsigned slot, const warpline::Instruction& instruction, c
 
 std::string Source::where(const warpline::Instruction& instruction) const {
   const auto& s = static_cast<const Step&>(instruction);
-  return s.of == nullptr ? "sleep" : s.of->text;
+  return s.of == nullptr ? "a wait" : s.of->text;
 }
 
 }  // namespace warpline::litmus
