@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <new>
 #include <optional>
 
@@ -11,17 +10,18 @@
 #include "warpline/cli/config_command.h"
 #include "warpline/cli/console.h"
 #include "warpline/cli/explain_command.h"
+#include "warpline/cli/litmus_command.h"
 #include "warpline/cli/policy_command.h"
 #include "warpline/cli/request_check.h"
 #include "warpline/cli/run_command.h"
+#include "warpline/cli/whole_number.h"
 #include "warpline/config/document.h"
 #include "warpline/sm/kernel.h"
 
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "cctl", "check", "config", "explain", "policy"};
-const std::vector<std::string> kLaterCommands = {"litmus"};
+const std::vector<std::string> kCommands = {"run", "cctl", "check", "config", "explain", "litmus", "policy"};
 
 /// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
 /// for what it is and not as a misspelling.
@@ -31,18 +31,6 @@ struct LaterOption {
 };
 constexpr LaterOption kLaterOptions[] = {{"--check-consistency", false}};
 
-/// The library reads "-3" as a huge unsigned number, and 2^64 as 2^64-1; we do not.
-const CLI::Validator kWholeNumber(
-    [](std::string& text) {
-      std::uint64_t number = 0;
-      const char* const end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data(), end, number);
-      if (stop == end && error == std::errc{}) return std::string{};
-      return "\"" + text +
-             (error == std::errc::result_out_of_range ? "\" is 2^64 or more" : "\" is no whole number");
-    },
-    "");
-
 class CommandLine {
  public:
   CommandLine() : app_("Warpline: a virtual platform of a GPU's memory subsystem.", "warpline") {
@@ -50,13 +38,13 @@ class CommandLine {
     app_.require_subcommand(1);
     app_.footer(
         "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
-        "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.\n"
-        "Not built yet: litmus.");
+        "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.");
     add_run();
     add_config();
     cctl_.emplace(app_);
     check_ptx_.emplace(app_);
     explain_.emplace(app_);
+    litmus_.emplace(app_);
     policy_.emplace(app_);
   }
 
@@ -162,6 +150,7 @@ class CommandLine {
     if (cctl_->parsed()) return cctl_->run();
     if (check_ptx_->parsed()) return check_ptx_->run();
     if (explain_->parsed()) return explain_->run();
+    if (litmus_->parsed()) return litmus_->run();
     if (policy_->parsed()) return policy_->run();
     for (const auto& [name, option] : later_)
       if (option->count() != 0) {
@@ -177,7 +166,8 @@ class CommandLine {
   int unknown_option(int argc, const char* const* argv, const std::string& otherwise) {
     std::vector<std::string> known = {"--help", "--version"};
     std::vector<const CLI::App*> apps = policy_->apps();
-    apps.insert(apps.end(), {run_, show_, check_, cctl_->app(), check_ptx_->app(), explain_->app()});
+    apps.insert(apps.end(),
+                {run_, show_, check_, cctl_->app(), check_ptx_->app(), explain_->app(), litmus_->app()});
     for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
@@ -201,6 +191,7 @@ class CommandLine {
   std::optional<CctlCommand> cctl_;
   std::optional<CheckCommand> check_ptx_;
   std::optional<ExplainCommand> explain_;
+  std::optional<LitmusCommand> litmus_;
   std::optional<PolicyCommand> policy_;
   RunRequest request_;
   std::string gpu_;
@@ -212,17 +203,10 @@ class CommandLine {
 };
 
 /// Judges a command's name before the parser sees it, or returns kDone.
-int check_word(const char* what, const std::string& word, const std::vector<std::string>& known,
-               const std::vector<std::string>& later) {
+int check_word(const char* what, const std::string& word, const std::vector<std::string>& known) {
   if (word.empty() || word[0] == '-' || std::find(known.begin(), known.end(), word) != known.end())
     return kDone;
-  if (std::find(later.begin(), later.end(), word) != later.end()) {
-    print_error(std::string(what) + " \"" + word + "\" is not built yet");
-    return kBadInput;
-  }
-  std::vector<std::string> all = known;
-  all.insert(all.end(), later.begin(), later.end());
-  print_error("unknown " + std::string(what) + " \"" + word + "\"", did_you_mean(word, all));
+  print_error("unknown " + std::string(what) + " \"" + word + "\"", did_you_mean(word, known));
   return kBadInput;
 }
 
@@ -230,16 +214,14 @@ int check_commands(int argc, const char* const* argv) {
   if (argc < 2) {
     print_error("a command is missing",
                 "warpline run, warpline cctl, warpline check, warpline config, warpline explain, warpline "
-                "policy; see "
-                "warpline --help");
+                "litmus, warpline policy; see warpline --help");
     return kBadInput;
   }
-  if (const int status = check_word("command", argv[1], kCommands, kLaterCommands); status != kDone)
-    return status;
+  if (const int status = check_word("command", argv[1], kCommands); status != kDone) return status;
   if (std::string(argv[1]) == "config" && argc > 2)
-    return check_word("config command", argv[2], {"list", "show", "check"}, {});
+    return check_word("config command", argv[2], {"list", "show", "check"});
   if (std::string(argv[1]) == "policy" && argc > 2)
-    return check_word("policy command", argv[2], PolicyCommand::names(), {});
+    return check_word("policy command", argv[2], PolicyCommand::names());
   return kDone;
 }
 

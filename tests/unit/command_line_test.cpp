@@ -162,7 +162,7 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"cctl"}, "TEXT is required"},
       {{"cctl", "0x"}, "is no instruction word"},
       {{"cctl", "0x123456789012345678901234567890123"}, "is no instruction word"},
-      {{"litmus", "x"}, "\"litmus\" is not built yet"},
+      {{"litmus", "none.litmus"}, "none.litmus: error: cannot be opened"},
       {{"config", "shwo"}, "did you mean \"show\"?"},
       {{"config", "show", "v10"}, "did you mean \"v100\"?"},
       {{"config", "check", input_}, "gpu.launch: unknown key"},
