@@ -85,6 +85,9 @@ LitmusCommand::LitmusCommand(CLI::App& app) {
   app_->add_option("--seed", seed_, "from which the seeds of the runs follow")
       ->check(kWholeNumber)
       ->capture_default_str();
+  app_->add_option("--max-cycles", max_cycles_, "a run that takes longer counts as stuck")
+      ->check(kWholeNumber)
+      ->capture_default_str();
   app_->add_option("--model", model_, "the memory model that judges: ptx75 (PTX ISA 7.5, with proxies)")
       ->capture_default_str();
   app_->add_option("--unroll", unroll_, "how often the model follows a loop")
@@ -122,7 +125,7 @@ int LitmusCommand::run() const {
   litmus::CheckOptions options;
   options.unroll = unroll_;
   options.draw = !dot_.empty();
-  const litmus::RunPlan plan{runs_, seed_};
+  const litmus::RunPlan plan{runs_, seed_, max_cycles_};
   const SignalGuard guard;
   ProgressBar bar(is_terminal(STDERR_FILENO), files.size(), "runs");
   std::unique_ptr<litmus::Machine> machine;

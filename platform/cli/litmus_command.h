@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "warpline/litmus/machine.h"
+
 namespace CLI {
 class App;
 }
@@ -28,6 +30,7 @@ class LitmusCommand {
   std::vector<std::string> inputs_;
   std::uint64_t runs_ = 1000;
   std::uint64_t seed_ = 1;
+  std::uint64_t max_cycles_ = litmus::Machine::kMostCycles;
   unsigned unroll_ = 3;
   std::string gpu_ = "mini";
   std::vector<std::string> sets_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "warpline/cli/standstill_text.h"
 #include "warpline/gpu/json_text.h"
 
 namespace warpline {
@@ -58,7 +59,9 @@ std::string litmus_text(const LitmusResult& r) {
   if (r.report.runs == 0) return out;
   out += fmt::format("  platform  seen in {} of {} runs, {} runs/s\n", r.report.in_question, r.report.runs,
                      rate(r));
-  if (r.report.stuck != 0) out += fmt::format("  stuck     {} runs did not end\n", r.report.stuck);
+  if (r.report.stuck != 0)
+    out += fmt::format("  stuck     {} runs did not end; the first:\n", r.report.stuck) +
+           standstill_text(r.report.standstill);
   out += "\n";
   for (const litmus::Outcome& o : r.report.outcomes)
     out += fmt::format("{:>12} {} {}\n", o.count, o.in_question ? '*' : ' ',

@@ -62,6 +62,8 @@ void Machine::load(const Test& test) {
   test_ = &test;
   program_ = lower(test, images_);
   run_ = RunState{};
+  has_standstill_ = false;
+  standstill_ = {};
   run_.program = &program_;
   homes_.assign(test.memories.size(), Home::vidmem);
   for (const Location& l : test.locations) homes_[l.memory] = l.home;
@@ -127,11 +129,12 @@ void Machine::prepare(std::uint64_t seed) {
   warm(random);
 }
 
-bool Machine::run(std::uint64_t seed) {
+bool Machine::run(std::uint64_t seed, Cycle most) {
   prepare(seed);
   const Cycle start = next_start();
   netlist_->distributor().start_at(run_.sms, start);
-  const bool ended = driver_->run_until(start + kMostCycles) == RunOutcome::quiescent;
+  const bool ended = driver_->run_until(start + most) == RunOutcome::quiescent;
+  cycles_ = driver_->engine().now() - start;
   if (!ended) end_warps();
   for (const Netlist::SmCluster& c : netlist_->clusters())
     WARPLINE_EXPECT(c.sm->faults().empty(), "what a litmus test may say does not fault");
@@ -139,6 +142,8 @@ bool Machine::run(std::uint64_t seed) {
 }
 
 void Machine::end_warps() {
+  if (!has_standstill_) standstill_ = driver_->standstill();
+  has_standstill_ = true;
   for (Netlist::SmCluster& c : netlist_->clusters()) c.sm->end_warps();
   WARPLINE_EXPECT(driver_->run_until(kNever - 1) == RunOutcome::quiescent,
                   "hardware without warps comes to rest");

@@ -29,15 +29,20 @@ class Machine {
   [[nodiscard]] std::vector<std::string> refusals(const Test& test) const;
   /// Runs are of `test` from now on, which outlives them. Pre: refusals(test) is empty.
   void load(const Test& test);
-  /// Runs the test. False: it did not end, because it stood still or went on for kMostCycles. Pre: loaded.
-  bool run(std::uint64_t seed);
+  /// Runs the test. False: it did not end, because it stood still or would go on for more than `most` cycles.
+  /// Pre: loaded.
+  bool run(std::uint64_t seed, Cycle most = kMostCycles);
+  /// Cycles that the last run took.
+  [[nodiscard]] Cycle cycles() const { return cycles_; }
+  /// Of the first run since load() that did not end: who waited for what.
+  [[nodiscard]] const Standstill& standstill() const { return standstill_; }
   /// What a term of the condition was at the end of the last run. Pre: that ended.
   [[nodiscard]] std::int64_t value(const Term& term);
   /// Component visits so far: the cost of the runs.
   [[nodiscard]] std::uint64_t ticks() const { return driver_->engine().ticks(); }
 
-  /// A run that takes longer never ends, as far as anybody waits.
-  static constexpr Cycle kMostCycles = 200'000;
+  /// A run that takes longer never ends, as far as anybody waits; others take some hundreds on a small GPU.
+  static constexpr Cycle kMostCycles = 30'000;
 
  private:
   void prepare(std::uint64_t seed);
@@ -54,6 +59,9 @@ class Machine {
   AddressSpace space_;
   ImageTable images_;
   std::unique_ptr<Netlist> netlist_;
+  Cycle cycles_ = 0;
+  bool has_standstill_ = false;
+  Standstill standstill_;
   Cycle period_ = 1;  ///< in which the edges of all clocks repeat
   const Test* test_ = nullptr;
   Program program_;

@@ -52,7 +52,7 @@ RunReport run(Machine& machine, const Test& test, const RunPlan& plan,
   Histogram histogram;
   std::vector<std::int64_t> values(report.terms.size());
   while (report.runs < plan.runs) {
-    const bool ended = machine.run(splitmix64(seed + report.runs++));
+    const bool ended = machine.run(splitmix64(seed + report.runs++), plan.most_cycles);
     if (ended) {
       for (std::size_t n = 0; n < values.size(); ++n) values[n] = machine.value(report.terms[n]);
       histogram.add(values);
@@ -62,6 +62,7 @@ RunReport run(Machine& machine, const Test& test, const RunPlan& plan,
     if (progress && report.runs % kProgressRuns == 0 && !progress(report.runs)) break;
   }
   report.outcomes = histogram.take();
+  report.standstill = machine.standstill();
   for (Outcome& o : report.outcomes) {
     o.in_question = test.condition.in_question([&](const Term& term) {
       const auto at = std::find(report.terms.begin(), report.terms.end(), term);

@@ -14,6 +14,7 @@ namespace warpline::litmus {
 struct RunPlan {
   std::uint64_t runs = 1000;
   std::uint64_t seed = 1;
+  Cycle most_cycles = Machine::kMostCycles;  ///< after which a run is taken to be stuck
 };
 
 /// One end of a test, as far as its condition names it.
@@ -30,6 +31,7 @@ struct RunReport {
   std::uint64_t runs = 0;
   std::uint64_t stuck = 0;  ///< of them, that did not end
   std::uint64_t in_question = 0;
+  Standstill standstill;  ///< of the first run that did not end
 };
 
 /// Runs `test` on `machine`, each run with a seed of its own that follows from the plan's. `progress` is told

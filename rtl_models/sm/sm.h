@@ -162,6 +162,10 @@ class Sm final : public Component {
   void lanes_exited(Cta& cta);
   void note_exits(unsigned slot);
   void retire(unsigned slot);
+  /// Whether a warp of the CTA is in one of its slots: once it has ended, the slot may be another CTA's.
+  [[nodiscard]] bool is_of(const Cta& cta, unsigned slot) const {
+    return warps_[slot].active && &ctas_[warps_[slot].cta] == &cta;
+  }
   [[nodiscard]] unsigned live_threads(const Cta& cta) const;
   [[nodiscard]] std::string part(unsigned slot) const;
   void explain_barriers(unsigned slot, std::vector<Wait>& waits) const;

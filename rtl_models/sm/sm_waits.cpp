@@ -17,7 +17,7 @@ void Sm::explain_barriers(unsigned slot, std::vector<Wait>& waits) const {
     if (!barriers.waits_at(id, slot)) continue;
     Wait w{part(slot), barriers.describe(id, live_threads(cta)) + of_cta(cta)};
     for (const unsigned other : cta.slots)
-      if (other != slot && warps_[other].active && !barriers.waits_at(id, other)) w.on.push_back(part(other));
+      if (other != slot && is_of(cta, other) && !barriers.waits_at(id, other)) w.on.push_back(part(other));
     for (unsigned elsewhere = 0; elsewhere < BarrierUnit::kBarriers; ++elsewhere)
       if (elsewhere != id && barriers.waits_at(elsewhere, slot)) {
         w.on.push_back(part(slot));

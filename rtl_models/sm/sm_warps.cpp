@@ -130,7 +130,7 @@ void Sm::issue_barrier(unsigned slot, const Issue& issue) {
 
 void Sm::release_barrier(Cta& cta, unsigned id) {
   for (const unsigned s : cta.slots) {
-    if (!warps_[s].active) continue;
+    if (!is_of(cta, s)) continue;
     const bool waited = source_->state(s) == WarpState::at_barrier;
     source_->release_barrier(s, id);
     if (waited) warps_[s].issue_edge = std::max(warps_[s].issue_edge, edge_ + 1);
@@ -162,7 +162,7 @@ void Sm::lanes_exited(Cta& cta) {
 unsigned Sm::live_threads(const Cta& cta) const {
   unsigned n = 0;
   for (const unsigned s : cta.slots)
-    if (warps_[s].active) n += lane_count(source_->live_lanes(s));
+    if (is_of(cta, s)) n += lane_count(source_->live_lanes(s));
   return n;
 }
 

@@ -144,6 +144,13 @@ TEST(SmOrdering, AnExitCompletesABarrierWhateverTheWarpsLastInstructionIs) {
   }
 }
 
+TEST(SmOrdering, ABarrierIsOfItsOwnCtaWhoeverHasTheSlotsOfItsWarps) {
+  // Warp 1 ends at once, so that the second CTA's warp 0 gets its slot; both wait there.
+  SmBench bench({{alu(50, {}, {1}), alu(1, {1}), barrier({0, 0, true}), alu(1)}, {alu(1)}});
+  ASSERT_EQ(bench.run(2, 0, 2), RunOutcome::quiescent);
+  EXPECT_NE(bench.log.edge_of(1, 3), ~std::uint64_t{0}) << "slot 1 was used by the second CTA";
+}
+
 TEST(SmOrdering, AReleaseDrainsForItselfAlone) {
   // Both warps release: each sends a drain of its own, since the other's writes may have come since.
   const Step release = ordered(store(0x1080), Semantics::release, Scope::gpu);

@@ -1,0 +1,96 @@
+// Weak behaviour that the hardware has, and what its rules forbid.
+#include "bench.h"
+
+namespace warpline::testing {
+namespace {
+
+TEST(LitmusOutcomes, StoresLeaveAfterLaterLoads) {
+  EXPECT_GT(times_seen(R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;
+ ld.relaxed.gpu r0, y | ld.relaxed.gpu r1, x ;
+exists (P0:r0 == 0 /\ P1:r1 == 0))"),
+            0U);
+}
+
+TEST(LitmusOutcomes, AStaleLineIsRead) {
+  const std::string test = R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.LOAD r0, y ;
+ fence.acq_rel.gpu | ld.weak r1, x ;
+ st.relaxed.gpu y, 1 | ;
+exists (P1:r0 == 1 /\ P1:r1 == 0))";
+  const auto with = [&](const std::string& load) {
+    std::string text = test;
+    return text.replace(text.find("LOAD"), 4, load);
+  };
+  EXPECT_GT(times_seen(with("relaxed.gpu")), 0U);
+  EXPECT_EQ(times_seen(with("acquire.gpu")), 0U);
+}
+
+TEST(LitmusOutcomes, FencesForbidStoreBuffering) {
+  EXPECT_EQ(times_seen(R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;
+ fence.sc.gpu | fence.sc.gpu ;
+ ld.relaxed.gpu r0, y | ld.relaxed.gpu r1, x ;
+exists (P0:r0 == 0 /\ P1:r1 == 0))"),
+            0U);
+}
+
+TEST(LitmusOutcomes, OneLocationIsCoherent) {
+  EXPECT_EQ(times_seen(R"({ x=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, x ;
+ st.relaxed.gpu x, 2 | ld.relaxed.gpu r1, x ;
+exists (P1:r0 == 2 /\ P1:r1 == 1 \/ x == 1))"),
+            0U);
+}
+
+TEST(LitmusOutcomes, ScopesReachAsFarAsTheySay) {
+  const std::string test = R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.acquire.SCOPE r0, y ;
+ st.release.SCOPE y, 1 | ld.weak r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0))";
+  const auto with = [&](const std::string& scope) {
+    std::string text = test;
+    while (text.find("SCOPE") != std::string::npos) text.replace(text.find("SCOPE"), 5, scope);
+    return text;
+  };
+  EXPECT_GT(times_seen(with("cta")), 0U);
+  EXPECT_EQ(times_seen(with("gpu")), 0U);
+  EXPECT_EQ(times_seen(with("sys")), 0U);
+}
+
+TEST(LitmusOutcomes, OtherProxiesSeeStoresLate) {
+  EXPECT_GT(times_seen(R"({ x=0; t @ texture aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ tld.weak r0, t ;
+exists (P0:r0 == 0))"),
+            0U);
+  EXPECT_GT(times_seen(R"({ x=0; y @ generic aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ ld.weak r0, y ;
+exists (P0:r0 == 0))"),
+            0U);
+}
+
+TEST(LitmusOutcomes, SiblingsMeetInSharedMemory) {
+  EXPECT_EQ(times_seen(R"({ x @ shared = 4; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ st.weak x, 1 | bar.cta.sync 0 ;
+ bar.cta.sync 0 | ld.weak r0, x ;
+exists (P1:r0 != 1 \/ x != 1))"),
+            0U);
+  EXPECT_GT(times_seen(R"({ x @ shared = 4; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ st.weak x, 1 | ld.weak r0, x ;
+exists (P1:r0 == 4))"),
+            0U);
+}
+
+}  // namespace
+}  // namespace warpline::testing
