@@ -51,9 +51,10 @@ TEST(GivenLitmusTests, ShowNothingForbiddenAndEnd) {
     if (!machine.refusals(test.value()).empty()) continue;
     ++ran;
     const litmus::RunReport report = litmus::run(machine, test.value(), {200, 1});
-    if (report.in_question != 0) EXPECT_TRUE(litmus::check(test.value()).allowed) << name;
+    EXPECT_TRUE(report.in_question == 0 || litmus::check(test.value()).allowed) << name;
     const auto known = ends.find(name);
-    if (known != ends.end() && known->second == "terminates") EXPECT_EQ(report.stuck, 0U) << name;
+    const bool terminates = known != ends.end() && known->second == "terminates";
+    EXPECT_TRUE(report.stuck == 0 || !terminates) << name;
   }
   EXPECT_GE(ran, 200U);
 }

@@ -107,7 +107,7 @@ TEST_F(LitmusCommandTest, AsksTheModelAloneWithoutRuns) {
 TEST_F(LitmusCommandTest, JudgesTheOthersWhereAFileIsBad) {
   write("bad.litmus", "PTX bad\n{ x=0; }\n P0@cta 0,gpu 0 ;\n st.weka x, 1 ;\nexists (x == 1)\n");
   const Ended e =
-      command({path("bad.litmus"), path("sb.litmus"), path("none.litmus"), "--json", "--runs", "10"});
+      litmus({path("bad.litmus"), path("sb.litmus"), path("none.litmus"), "--json", "--runs", "10"});
   EXPECT_EQ(e.status, kBadInput);
   EXPECT_EQ(lines(e.out).size(), 1U);
   EXPECT_NE(e.err.find("bad.litmus:4:2: error:"), std::string::npos) << e.err;
