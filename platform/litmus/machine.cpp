@@ -35,6 +35,7 @@ Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver,
       space_.map({Arena::window(home, n), Arena::kBytes, Arena::base(home), 0});
   netlist_ = std::make_unique<Netlist>(config_, driver_->engine(), &vidmem_, &sysmem_);
   driver_->connect(*netlist_);
+  jitter_ = std::make_unique<Jitter>(driver_->engine());
   if (loose) driver_->set_loose(*netlist_, true);
 }
 
@@ -123,6 +124,7 @@ void Machine::warm(Random& random) {
 void Machine::prepare(std::uint64_t seed) {
   run_.draw(*test_, seed, config_.sms, resident(program_));
   driver_->engine().restart();
+  jitter_->draw(seed);
   for (unsigned m = 0; m < homes_.size(); ++m)
     if (homes_[m] != Home::shared) std::memcpy(bytes_of(m), &test_->memories[m].initial, Test::kBytes);
   Random random(~seed);

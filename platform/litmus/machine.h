@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/fabric/jitter.h"
 #include "warpline/gpu/netlist.h"
 #include "warpline/gpu/netlist_driver.h"
 #include "warpline/litmus/run_state.h"
@@ -15,7 +16,7 @@ namespace warpline::litmus {
 /// that a run depends on its test and seed only.
 ///
 /// The seed of a run decides where its memories and CTAs lie, which caches hold what from before, when each
-/// thread begins, and who makes noise beside them.
+/// thread begins, who makes noise beside them, and how long messages lie in each queue.
 class Machine {
  public:
   /// Port to port, in plain C++, unless `driver` makes other hops. `loose`: requests are loosely timed.
@@ -41,8 +42,9 @@ class Machine {
   /// Component visits so far: the cost of the runs.
   [[nodiscard]] std::uint64_t ticks() const { return driver_->engine().ticks(); }
 
-  /// A run that takes longer never ends, as far as anybody waits; others take some hundreds on a small GPU.
-  static constexpr Cycle kMostCycles = 30'000;
+  /// A run that takes longer never ends, as far as anybody waits; others take some thousands, where queues
+  /// are slow.
+  static constexpr Cycle kMostCycles = 100'000;
 
  private:
   void prepare(std::uint64_t seed);
@@ -59,6 +61,7 @@ class Machine {
   AddressSpace space_;
   ImageTable images_;
   std::unique_ptr<Netlist> netlist_;
+  std::unique_ptr<Jitter> jitter_;
   Cycle cycles_ = 0;
   bool has_standstill_ = false;
   Standstill standstill_;
