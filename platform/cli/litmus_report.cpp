@@ -48,7 +48,7 @@ std::string litmus_json(const LitmusResult& r) {
 
 std::string litmus_text(const LitmusResult& r) {
   const auto& t = r.test;
-  std::string out = fmt::format("{}: {} ({})\n", r.name(), t.condition.kind_name(), t.condition.text);
+  std::string out = fmt::format("{}: {} {}\n", r.name(), t.condition.kind_name(), t.condition.text);
   const char* const what = t.condition.kind == litmus::Condition::Kind::forall
                                ? "an end that violates the condition"
                                : "an end that satisfies the condition";

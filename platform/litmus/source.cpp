@@ -36,6 +36,12 @@ void Source::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask 
 }
 
 void Source::choose_next(ThreadState& t) {
+  if (t.code != nullptr && begins(t)) {
+    const CtaProgram& program = run_.program->ctas[t.cta];
+    const bool first = &t == &run_.threads[program.threads.front()];
+    t.current = first ? &program.begin[run_.ctas[t.cta].begun] : &kSleep;
+    return;
+  }
   if (t.delay != 0) {
     t.current = &kSleep;
     return;
@@ -47,11 +53,6 @@ void Source::choose_next(ThreadState& t) {
   }
   const CtaProgram& program = run_.program->ctas[t.cta];
   CtaState& cta = run_.ctas[t.cta];
-  if (cta.begun < program.begin.size()) {
-    const bool first = &t == &run_.threads[program.threads.front()];
-    t.current = first ? &program.begin[cta.begun] : &kSleep;
-    return;
-  }
   if (t.at < t.code->size()) {
     t.current = &(*t.code)[t.at];
     return;
@@ -67,21 +68,20 @@ void Source::execute(unsigned slot, Issue& issue) {
   ThreadState& t = *threads_[slot];
   const Step& s = *t.current;
   issue.active = 1;
+  const bool first = t.code != nullptr && begins(t);
   if (&s == &kSleep) {
-    issue.sleep_cycles = t.delay != 0 ? t.delay : kPoll;
-    t.delay = 0;
+    issue.sleep_cycles = first ? kPoll : t.delay;
+    if (!first) t.delay = 0;
     return choose_next(t);
   }
-  const CtaProgram* program = t.code != nullptr ? &run_.program->ctas[t.cta] : nullptr;
-  const bool begins = program != nullptr && run_.ctas[t.cta].begun < program->begin.size();
-  const bool ends = program != nullptr && !begins && t.at == t.code->size();
-  if (begins) ++run_.ctas[t.cta].begun;
-  if (ends) ++t.own;
-  if (!begins && !ends) ++t.at;
+  const bool last = t.code != nullptr && !first && t.at == t.code->size();
+  if (first) ++run_.ctas[t.cta].begun;
+  if (last) ++t.own;
+  if (!first && !last) ++t.at;
   switch (s.kind) {
     case warpline::InstructionKind::memory:
       access(t, s, *issue.access);
-      if (t.pace != 0 && !begins && t.random.below(2) == 0)
+      if (t.pace != 0 && !first && t.random.below(2) == 0)
         t.delay = static_cast<unsigned>(t.random.below(t.pace));
       break;
     case warpline::InstructionKind::barrier: barrier(t, s, issue.barrier); break;

@@ -18,8 +18,8 @@ class Source final : public InstructionSource {
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override {
     const ThreadState* t = threads_[slot];
-    if (t == nullptr || t->current == nullptr) return WarpState::exited;
-    return t->at_barrier ? WarpState::at_barrier : WarpState::runnable;
+    if (t != nullptr && t->at_barrier) return WarpState::at_barrier;
+    return t == nullptr || t->current == nullptr ? WarpState::exited : WarpState::runnable;
   }
   [[nodiscard]] const warpline::Instruction& next(unsigned slot) override { return *threads_[slot]->current; }
   void execute(unsigned slot, Issue& issue) override;
@@ -30,11 +30,17 @@ class Source final : public InstructionSource {
     return state(slot) == WarpState::exited ? 0 : 1;
   }
   void kill(unsigned slot) override {
-    if (threads_[slot] != nullptr) threads_[slot]->current = nullptr;
+    if (threads_[slot] == nullptr) return;
+    threads_[slot]->current = nullptr;
+    threads_[slot]->at_barrier = false;
   }
   [[nodiscard]] std::string where(const warpline::Instruction& instruction) const override;
 
  private:
+  /// Whether the CTA's shared memory has still to get its initial values.
+  [[nodiscard]] bool begins(const ThreadState& t) const {
+    return run_.ctas[t.cta].begun < run_.program->ctas[t.cta].begin.size();
+  }
   void choose_next(ThreadState& t);
   void access(const ThreadState& t, const Step& s, MemoryAccess& out) const;
   void compute(ThreadState& t, const litmus::Instruction& i);
