@@ -91,32 +91,41 @@ Cycle Machine::next_start() const {
   return ((driver_->engine().now() + kRest) / period_ + 1) * period_;
 }
 
-void Machine::warm_one(const Warmable& what, unsigned sm) {
-  Netlist::SmCluster& c = netlist_->clusters()[sm];
-  const std::uint64_t line = run_.offset[what.memory] & ~std::uint64_t{kLineBytes - 1};
+/// What a fill of the sectors of `memory` brings.
+Request Machine::fill_of(unsigned memory, Home home) {
+  const std::uint64_t line = run_.offset[memory] & ~std::uint64_t{kLineBytes - 1};
   Request r;
-  r.maker = this;
-  r.sm = static_cast<std::uint16_t>(sm);
-  r.virtual_line = VirtualAddress{what.base + line};
-  r.line = PhysicalAddress{Arena::base(what.home).value + line};
-  r.sectors = sectors_of(run_.offset[what.memory] % kLineBytes, Test::kBytes);
-  Cycle at = driver_->engine().now() + 1;
-  switch (what.cache) {
-    case Warmable::Cache::l1_lg: c.l1_lg->perform(r, at); break;
-    case Warmable::Cache::texture: c.texture->perform(r, at); break;
-    case Warmable::Cache::constant: c.constant->perform(r, at); break;
-  }
+  r.line = PhysicalAddress{Arena::base(home).value + line};
+  r.sectors = sectors_of(run_.offset[memory] % kLineBytes, Test::kBytes);
+  std::memcpy(r.data.data(), (home == Home::sysmem ? sysmem_ : vidmem_).at(line), kLineBytes);
+  return r;
 }
 
-/// Half of what may be in a cache is there, of each SM that runs a CTA.
+/// Half of what may be in a cache is there, of L2 and of each SM that runs a CTA.
 void Machine::warm(Random& random) {
+  std::uint64_t bits = random.next();
+  const auto drawn = [&bits] {
+    bits = bits >> 1U | bits << 63U;
+    return (bits & 1U) != 0;
+  };
+  for (unsigned m = 0; m < homes_.size(); ++m) {
+    if (homes_[m] == Home::shared || !drawn()) continue;
+    const Request r = fill_of(m, homes_[m]);
+    netlist_->slice(netlist_->crossbar().core().slice_of(r.line)).put(r);
+  }
   for (std::size_t n = 0; n < run_.sms.size(); ++n) {
     const auto end = run_.sms.begin() + static_cast<std::ptrdiff_t>(n);
     if (std::find(run_.sms.begin(), end, run_.sms[n]) != end) continue;
-    std::uint64_t bits = random.next();
+    Netlist::SmCluster& c = netlist_->clusters()[run_.sms[n]];
     for (const Warmable& w : program_.warmable) {
-      if ((bits & 1U) != 0) warm_one(w, run_.sms[n]);
-      bits = bits >> 1U | bits << 63U;
+      if (!drawn()) continue;
+      Request r = fill_of(w.memory, w.home);
+      r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
+      switch (w.cache) {
+        case Warmable::Cache::l1_lg: c.l1_lg->put(r); break;
+        case Warmable::Cache::texture: c.texture->put(r); break;
+        case Warmable::Cache::constant: c.constant->put(r); break;
+      }
     }
   }
 }

@@ -49,7 +49,7 @@ class Machine {
  private:
   void prepare(std::uint64_t seed);
   void warm(Random& random);
-  void warm_one(const Warmable& what, unsigned sm);
+  [[nodiscard]] Request fill_of(unsigned memory, Home home);
   void end_warps();
   [[nodiscard]] unsigned resident(const Program& program) const;
   [[nodiscard]] std::uint8_t* bytes_of(unsigned memory);

@@ -47,6 +47,8 @@ class ReadOnlyCache : public Component, public LooseTarget {
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
   void restart() override { path_.clear(); }
+  /// See ReadPath::put.
+  void put(const Request& r) { path_.put(r); }
   /// For a debugger; see ReadPath::overlay and update.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
     path_.overlay(address, bytes, count);

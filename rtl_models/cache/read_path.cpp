@@ -154,6 +154,16 @@ void ReadPath::clear() {
   present_ = {};
 }
 
+void ReadPath::put(const Request& r) {
+  const std::uint64_t number = line_number(r.virtual_line);
+  std::uint32_t index = tags_.find(number, number);
+  Evicted evicted;
+  if (index == TagArray::kAbsent) index = allocate(r, EvictionPriority::none, evicted);
+  WARPLINE_EXPECT(!evicted.happened, "a scene fits the cache");
+  tags_.state(index).add_valid(r.sectors);
+  if (std::uint8_t* line = lines_.at(index); line != nullptr) copy_sectors(line, r.data.data(), r.sectors);
+}
+
 void ReadPath::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
   const unsigned offset = offset_in_line(address);
   for (std::uint32_t i = 0; i < homes_.size(); ++i) {

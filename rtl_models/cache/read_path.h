@@ -82,6 +82,10 @@ class ReadPath {
   /// Drops all lines, dirty ones too. Pre: no fill is under way.
   void clear();
 
+  /// For whoever sets up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
+  /// have left them. Pre: quiescent; no line has to make room.
+  void put(const Request& r);
+
   /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
   /// and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

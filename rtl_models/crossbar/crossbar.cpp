@@ -23,6 +23,8 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
       slice_arrivals_(slices),
       down_(slices, clients),
       up_(clients, slices + 1),
+      resting_(clients, 0),
+      postponed_(clients, false),
       copying_(clients),
       finished_of_(clients) {
   WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && slices <= 65536,
@@ -41,22 +43,34 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
 }
 
 Cycle Crossbar::tick(Cycle now) {
-  client_arrivals_.collect(now, [this](unsigned client) { enter_request(client); });
+  client_arrivals_.collect(now, [this, now](unsigned client) { enter_request(now, client); });
   slice_arrivals_.collect(now, [this, now](unsigned slice) { enter_response(now, slice); });
   down_.for_each_asked([this, now](unsigned slice) { grant_request(now, slice); });
   up_.for_each_asked([this, now](unsigned client) { grant_response(now, client); });
+  if (!queues_.empty()) return advance_resting(now);
   // Heads that could not go wait for an output, whose failed ready() wakes us, or for their turn
   // behind a message of this cycle, and then grant_*() asked that output too.
   return kNever;
 }
 
-void Crossbar::enter_request(unsigned client) {
+void Crossbar::enter_request(Cycle now, unsigned client) {
   Request* r = from_client_[client]->front().request;
-  if (r->command != Command::maintain) {
-    down_.ask(core_.slice_of(r->line), client);
+  if (r->command == Command::maintain) {
+    postponed_[client] = resting_[client] != 0;
+    if (!postponed_[client]) begin_maintenance(client);
     return;
   }
-  copying_[client] = {slices_, core_.begin_maintenance(r)};
+  const unsigned slice = core_.slice_of(r->line);
+  if (queues_.empty()) {
+    down_.ask(slice, client);
+    return;
+  }
+  from_client_[client]->pop(now);
+  rest(now, r, client, slice);
+}
+
+void Crossbar::begin_maintenance(unsigned client) {
+  copying_[client] = {slices_, core_.begin_maintenance(from_client_[client]->front().request)};
   for (unsigned slice = 0; slice < slices_; ++slice) down_.ask(slice, client);
 }
 
@@ -65,14 +79,17 @@ void Crossbar::grant_request(Cycle now, unsigned slice) {
   if (!out.ready(now)) return;
   const unsigned client = down_.choose(slice);
   In<RequestMessage>& in = *from_client_[client];
-  Request* r = in.front().request;
   down_.grant(slice, client);
   counters_.conflicts += down_.asking(slice);
-  if (r->command == Command::maintain) {
-    r = copy_for_slice(client);
-    if (copying_[client].left == 0) in.pop(now);
-  } else {
-    in.pop(now);
+  Request* r = take_resting(client, slice);
+  if (r == nullptr) {
+    r = in.front().request;
+    if (r->command == Command::maintain) {
+      r = copy_for_slice(client);
+      if (copying_[client].left == 0) in.pop(now);
+    } else {
+      in.pop(now);
+    }
   }
   r->route = static_cast<std::uint16_t>(client);
   count_request(*r);
@@ -200,6 +217,10 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
     waits.push_back(
         {name(), out.room() + " for " + std::to_string(up_.asking(client)) + " answers", {out.other_side()}});
   });
+  for (const unsigned n : filled_)
+    waits.push_back({name(),
+                     "the turn of " + std::to_string(queues_[n].entries.size()) + " requests in a queue",
+                     {to_l2_[n % slices_]->other_side()}});
   if (core_.maintenance_under_way() != 0)
     waits.push_back({name(),
                      std::to_string(core_.maintenance_under_way()) +
@@ -217,6 +238,10 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
     rows.emplace_back(r, name(), name() + " maintenance", "every slice to answer its copy",
                       std::vector<std::string>{}, Awaited{this, number});
   });
+  for (const unsigned n : filled_)
+    for (const Queue::Entry& e : queues_[n].entries)
+      rows.emplace_back(*e.request, name(), name() + " queue",
+                        "cycle " + std::to_string(e.until) + ", and its turn", std::vector<std::string>{});
   for (unsigned client = 0; client < finished_of_.size(); ++client) {
     const PortBase& out = *to_client_[client];
     list_all(rows, finished_of_[client], name(), out.path(), out.room(), {out.other_side()});

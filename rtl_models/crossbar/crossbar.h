@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ struct CrossbarWidths {
 /// once at most. Each input is a queue: messages of one client to one slice stay in order (R5),
 /// and a head that waits holds up what is behind it.
 ///
+/// Drawn turns (draw_turns) also give each pair of a client and a slice a queue of its own, in which requests
+/// lie for a while that is drawn: then those of one client to different slices pass each other, and still
+/// those to one slice stay in order. A maintenance request waits until its client has none there.
+///
 /// A maintenance request goes to every slice: it stays at the head of its client's queue until a
 /// copy has left by each output, possibly by several in one cycle, and is answered when all
 /// slices have answered. Copies come from the engine's pool and go back there.
@@ -74,12 +79,15 @@ class Crossbar final : public Component, public LooseTarget {
     down_.restart();
     up_.restart();
   }
-  [[nodiscard]] bool busy() const override { return core_.maintenance_under_way() != 0 || finished_ != 0; }
+  [[nodiscard]] bool busy() const override {
+    return core_.maintenance_under_way() != 0 || finished_ != 0 || !filled_.empty();
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override {
     down_.draw_turns(random);
     up_.draw_turns(random);
+    draw_residence(random);
   }
   void in_flight(std::vector<InFlight>& rows) const override;
 
@@ -92,7 +100,25 @@ class Crossbar final : public Component, public LooseTarget {
     unsigned left = 0;  ///< copies not yet sent
     std::uint16_t number = 0;
   };
-  void enter_request(unsigned client);
+  /// The queue of a client and a slice.
+  struct Queue {
+    struct Entry {
+      Request* request = nullptr;
+      Cycle until = 0;  ///< it rests
+    };
+    unsigned residence = 0;  ///< clock edges
+    bool asks = false;       ///< its first request does, for the slice
+    std::deque<Entry> entries;
+  };
+  void draw_residence(Random& random);
+  [[nodiscard]] Queue& queue_of(unsigned client, unsigned slice) {
+    return queues_[std::size_t{client} * slices_ + slice];
+  }
+  void rest(Cycle now, Request* r, unsigned client, unsigned slice);
+  Cycle advance_resting(Cycle now);
+  Request* take_resting(unsigned client, unsigned slice);
+  void enter_request(Cycle now, unsigned client);
+  void begin_maintenance(unsigned client);
   void enter_response(Cycle now, unsigned slice);
   void grant_request(Cycle now, unsigned slice);
   void grant_response(Cycle now, unsigned client);
@@ -112,6 +138,10 @@ class Crossbar final : public Component, public LooseTarget {
   Arrivals slice_arrivals_;
   Arbiter down_;  ///< outputs: slices; inputs: clients
   Arbiter up_;    ///< outputs: clients; inputs: slices, and last the finished maintenance requests
+  std::vector<Queue> queues_;      ///< of clients and slices; none until something is drawn
+  std::vector<unsigned> filled_;   ///< numbers of those that are not empty
+  std::vector<unsigned> resting_;  ///< of each client: requests in its queues
+  std::vector<bool> postponed_;    ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
   std::size_t finished_ = 0;

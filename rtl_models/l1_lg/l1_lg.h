@@ -39,6 +39,8 @@ class L1Lg final : public Component, public LooseTarget {
   void visit_gauges(GaugeVisitor& visitor) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   void restart() override { core_.clear(); }
+  /// See ReadPath::put.
+  void put(const Request& r) { core_.put(r); }
   /// Drops global lines, as the driver does between grids. Pre: quiescent.
   void invalidate_global() { core_.invalidate_global(); }
   /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.

@@ -103,6 +103,8 @@ class L1LgCore {
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();
+  /// See ReadPath::put.
+  void put(const Request& r) { path_.put(r); }
   /// Drops every line, dirty ones too. Pre: no fill is under way.
   void clear() {
     path_.clear();

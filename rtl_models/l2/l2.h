@@ -31,6 +31,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
   void restart() override { core_.clear(); }
+  /// See L2Core::put.
+  void put(const Request& r) { core_.put(r); }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;

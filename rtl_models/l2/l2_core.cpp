@@ -20,6 +20,21 @@ void L2Core::clear() {
   sysmem_lines_ = 0;
 }
 
+void L2Core::put(const Request& r) {
+  const std::uint64_t number = line_number(r.line);
+  std::uint32_t index = tags_.find(number, key(number));
+  if (index == TagArray::kAbsent) {
+    index = tags_.victim(key(number));
+    WARPLINE_EXPECT(!tags_.present(index), "a scene fits the cache");
+    tags_.install(index, number, EvictionClass::normal).sysmem = aperture_of(r.line) != Aperture::vidmem;
+    sysmem_lines_ += tags_.state(index).sysmem;
+  }
+  tags_.state(index).add_valid(r.sectors);
+  if (!tags_.state(index).sysmem) return;
+  if (Copy* copy = copy_of(index); copy != nullptr)
+    copy_sectors(copy->bytes.data(), r.data.data(), r.sectors);
+}
+
 void L2Core::count_look_up(const Request& r, SectorMask hits) {
   const unsigned sectors = sector_count(r.sectors);
   counters_.sector_accesses += sectors;

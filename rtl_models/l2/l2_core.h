@@ -113,6 +113,9 @@ class L2Core {
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
 
+  /// For whoever sets up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
+  /// have left them. Pre: quiescent; no line has to make room.
+  void put(const Request& r);
   /// Drops every line, dirty ones too. Pre: no fetch is under way.
   void clear();
 

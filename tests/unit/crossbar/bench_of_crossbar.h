@@ -17,6 +17,7 @@ struct CrossbarBench {
     Cycle client_gap = 1;  ///< between answers that a client takes
     TickMode mode = TickMode::lazy;
     std::uint64_t seed = 1;
+    std::uint64_t turns = 0;  ///< that draws turns and residence; 0: nothing is drawn
   };
   explicit CrossbarBench(const Shape& shape)
       : engine(shape.mode, shape.seed),
@@ -34,6 +35,8 @@ struct CrossbarBench {
       connect(crossbar.to_l2(i), slices[i]->in, shape.channel);
       connect(slices[i]->out, crossbar.from_l2(i), shape.channel);
     }
+    Random turns(shape.turns);
+    if (shape.turns != 0) crossbar.draw_turns(turns);
   }
   Engine engine;
   Crossbar crossbar;

@@ -118,6 +118,30 @@ TEST(Crossbar, MaintenanceReachesEverySliceInOrderAndIsAnsweredAfterTheLast) {
   }
 }
 
+TEST(Crossbar, DrawnResidenceLetsRequestsToDifferentSlicesPassEachOther) {
+  // Of one client: a write to each slice, and maintenance behind them, which passes nobody.
+  unsigned passed = 0;
+  for (std::uint64_t turns = 1; turns <= 50; ++turns) {
+    CrossbarBench::Shape shape;
+    shape.items = {{write_item(0, line_at(0), ByteMask::of_sectors(1)),
+                    write_item(1, line_at(1), ByteMask::of_sectors(1)),
+                    maintain_item(2, maintenance::kDrain)}};
+    shape.slices = 2;
+    shape.turns = turns;
+    CrossbarBench bench(shape);
+    ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
+    const auto &first = bench.slices[0]->seen, &second = bench.slices[1]->seen;
+    ASSERT_EQ(first.size(), 2U);
+    ASSERT_EQ(second.size(), 2U);
+    passed += second[0].at < first[0].at;
+    const Cycle written = std::max(first[0].at, second[0].at);
+    EXPECT_TRUE(first[1].command == Command::maintain && first[1].at > written) << "turns " << turns;
+    EXPECT_TRUE(second[1].command == Command::maintain && second[1].at > written) << "turns " << turns;
+  }
+  EXPECT_GT(passed, 10U);
+  EXPECT_LT(passed, 40U);
+}
+
 TEST(Crossbar, MaintenanceOfOneSliceTakesAsLongAsARead) {
   CrossbarBench bench({{}, {{maintain_item(10, maintenance::kDrain)}, {}}, 1, {32, 3, 8, 1}});
   CrossbarBench read({{}, {{read_item(10, line_at(0), 1)}, {}}, 1, {32, 3, 8, 1}});

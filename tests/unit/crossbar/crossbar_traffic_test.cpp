@@ -38,6 +38,7 @@ CrossbarBench::Shape random_shape(std::uint64_t seed) {
   shape.delay = pick(1, 30);
   shape.slice_gap = pick(1, 4);
   shape.client_gap = pick(1, 4);
+  shape.turns = pick(0, 1) * seed;
   return shape;
 }
 

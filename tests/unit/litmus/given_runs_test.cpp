@@ -59,5 +59,22 @@ TEST(GivenLitmusTests, ShowNothingForbiddenAndEnd) {
   EXPECT_GE(ran, 200U);
 }
 
+TEST(OwnLitmusTests, ShowNothingForbiddenAndEnd) {
+  litmus::Machine machine(litmus_gpu());
+  unsigned ran = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(WARPLINE_SOURCE_DIR) / "tests/litmus")) {
+    if (entry.path().extension() != ".litmus") continue;
+    const std::string name = entry.path().filename().string();
+    const auto test = litmus::parse(text_of_file(entry.path()), name);
+    ASSERT_TRUE(test.ok()) << name;
+    if (!machine.refusals(test.value()).empty()) continue;
+    ++ran;
+    const litmus::RunReport report = litmus::run(machine, test.value(), {300, 1});
+    EXPECT_TRUE(report.in_question == 0 || litmus::check(test.value()).allowed) << name;
+    EXPECT_EQ(report.stuck, 0U) << name;
+  }
+  EXPECT_GE(ran, 20U);
+}
+
 }  // namespace
 }  // namespace warpline::testing

@@ -13,6 +13,30 @@ exists (P0:r0 == 0 /\ P1:r1 == 0))"),
             0U);
 }
 
+TEST(LitmusOutcomes, RequestsToDifferentSlicesPassEachOther) {
+  EXPECT_GT(times_seen(R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, y ;
+ st.relaxed.gpu y, 1 | ld.relaxed.gpu r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0))"),
+            0U)
+      << "message passing";
+  EXPECT_GT(times_seen(R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.relaxed.gpu r0, x | ld.relaxed.gpu r1, y ;
+ st.relaxed.gpu y, 1 | st.relaxed.gpu x, 1 ;
+exists (P0:r0 == 1 /\ P1:r1 == 1))"),
+            0U)
+      << "load buffering";
+  EXPECT_GT(times_seen(R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;
+ st.relaxed.gpu y, 2 | st.relaxed.gpu x, 2 ;
+exists (x == 1 /\ y == 1))"),
+            0U)
+      << "2+2W";
+}
+
 TEST(LitmusOutcomes, AStaleLineIsRead) {
   const std::string test = R"({ x=0; y=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;

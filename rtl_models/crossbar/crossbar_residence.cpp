@@ -1,0 +1,61 @@
+// Requests that lie in queues of their own for a while, so that those to different slices pass each other.
+#include <algorithm>
+
+#include "warpline/crossbar/crossbar.h"
+
+namespace warpline {
+
+/// As of other queues (see Jitter): 1 to 40 edges, now and then several round trips to L2.
+void Crossbar::draw_residence(Random& random) {
+  constexpr unsigned kUsual = 40, kRareOne = 24, kSlow = 1000;
+  if (queues_.empty()) queues_ = std::vector<Queue>(from_client_.size() * slices_);
+  for (Queue& q : queues_) {
+    const bool slow = random.below(kRareOne) == 0;
+    q.residence = static_cast<unsigned>(1 + random.below(slow ? kSlow : kUsual));
+  }
+}
+
+void Crossbar::rest(Cycle now, Request* r, unsigned client, unsigned slice) {
+  Queue& q = queue_of(client, slice);
+  if (q.entries.empty()) filled_.push_back(client * slices_ + slice);
+  q.entries.push_back({r, domain().after(now, q.residence)});
+  ++resting_[client];
+}
+
+/// Has the first of each queue ask when its time is over. Returns when the next one's will be.
+Cycle Crossbar::advance_resting(Cycle now) {
+  Cycle next = kNever;
+  for (const unsigned n : filled_) {
+    Queue& q = queues_[n];
+    if (q.asks) continue;
+    if (const Cycle until = q.entries.front().until; until > now) {
+      next = std::min(next, until);
+      continue;
+    }
+    q.asks = true;
+    down_.ask(n % slices_, n / slices_);
+    next = domain().after(now, 1);
+  }
+  for (unsigned client = 0; client < postponed_.size(); ++client) {
+    if (!postponed_[client] || resting_[client] != 0) continue;
+    postponed_[client] = false;
+    begin_maintenance(client);
+    next = domain().after(now, 1);
+  }
+  return next;
+}
+
+/// Takes the request that asks for `slice` out of the client's queue; null: none does.
+Request* Crossbar::take_resting(unsigned client, unsigned slice) {
+  if (queues_.empty()) return nullptr;
+  Queue& q = queue_of(client, slice);
+  if (!q.asks) return nullptr;
+  Request* r = q.entries.front().request;
+  q.entries.pop_front();
+  q.asks = false;
+  --resting_[client];
+  if (q.entries.empty()) filled_.erase(std::find(filled_.begin(), filled_.end(), client * slices_ + slice));
+  return r;
+}
+
+}  // namespace warpline
