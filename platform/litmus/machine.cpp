@@ -35,8 +35,8 @@ Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver,
       space_.map({Arena::window(home, n), Arena::kBytes, Arena::base(home), 0});
   netlist_ = std::make_unique<Netlist>(config_, driver_->engine(), &vidmem_, &sysmem_);
   driver_->connect(*netlist_);
+  driver_->set_loose(*netlist_, loose);  // binds hops that are made late, as SystemC's are
   jitter_ = std::make_unique<Jitter>(driver_->engine());
-  if (loose) driver_->set_loose(*netlist_, true);
 }
 
 Machine::~Machine() = default;
