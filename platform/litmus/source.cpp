@@ -6,7 +6,8 @@
 namespace warpline::litmus {
 namespace {
 
-constexpr unsigned kPoll = 4;  ///< cycles between looks at what a sibling does first
+constexpr unsigned kPoll = 4;   ///< cycles between looks at what a sibling does first
+constexpr unsigned kSpin = 32;  ///< cycles that a loop may take longer
 
 Step sleep_step() {
   Step s;
@@ -118,6 +119,12 @@ void Source::access(const ThreadState& t, const Step& s, MemoryAccess& out) cons
   std::memcpy(out.lane_data(0), &data, sizeof data);
 }
 
+/// Threads that spin do not keep step for ever: who goes back takes a while, drawn each time.
+void Source::jump(ThreadState& t, unsigned target) {
+  if (target < t.at) t.delay = static_cast<unsigned>(t.random.below(kSpin));
+  t.at = target;
+}
+
 void Source::compute(ThreadState& t, const litmus::Instruction& i) {
   const auto a = static_cast<std::uint64_t>(value_of(t, i.a)),
              b = static_cast<std::uint64_t>(value_of(t, i.b));
@@ -128,9 +135,9 @@ void Source::compute(ThreadState& t, const litmus::Instruction& i) {
       t.registers[i.destination] = static_cast<std::int64_t>(a - b);
       break;
     case litmus::InstructionKind::branch:
-      if (holds(i.comparison, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))) t.at = i.target;
+      if (holds(i.comparison, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))) jump(t, i.target);
       break;
-    case litmus::InstructionKind::jump: t.at = i.target; break;
+    case litmus::InstructionKind::jump: jump(t, i.target); break;
     default: break;
   }
 }

@@ -43,6 +43,7 @@ class Source final : public InstructionSource {
   }
   void choose_next(ThreadState& t);
   void access(const ThreadState& t, const Step& s, MemoryAccess& out) const;
+  static void jump(ThreadState& t, unsigned target);
   void compute(ThreadState& t, const litmus::Instruction& i);
   void barrier(ThreadState& t, const Step& s, BarrierOp& out);
 
