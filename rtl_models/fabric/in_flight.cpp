@@ -65,6 +65,7 @@ std::string command(const Request& r) {
     parts += name;
   };
   part(maintenance::kDrain, "drain");
+  part(maintenance::kDrainSurfaces, "drain of surface stores");
   part(maintenance::kWriteBackSysmem, "write-back of sysmem");
   part(maintenance::kDiscardSysmem, "discard of sysmem");
   part(maintenance::kInvalidate, "invalidation");

@@ -37,6 +37,7 @@ Request* RequestPool::allocate() {
   r->scope = Scope::none;
   r->local = false;
   r->no_l1 = false;
+  r->surface = false;
   r->last_use = false;
   r->exact = false;
   r->captured = false;
@@ -66,6 +67,7 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   c->l2_priority = parent.l2_priority;
   c->scope = parent.scope;
   c->local = parent.local;
+  c->surface = parent.surface;
   c->last_use = parent.last_use;
   c->gpu = parent.gpu;
   c->sm = parent.sm;

@@ -89,10 +89,12 @@ void L1Lg::accept_write(Request& r) {
   if (r.command == Command::write && r.local) {
     write_back(core_.store_local(r), r);
   } else {
-    if (r.command == Command::write) {
-      core_.store_global(r);
-    } else {
+    if (r.command != Command::write) {
       core_.pass_atomic(r);
+    } else if (r.surface) {
+      core_.store_surface(r);
+    } else {
+      core_.store_global(r);
     }
     Request* w = child_of(r, r.command);
     if (r.command == Command::write) {
@@ -103,7 +105,7 @@ void L1Lg::accept_write(Request& r) {
       r.atomics = nullptr;
     }
     if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
-    w->token = writes_.sent();
+    w->token = (r.surface ? surface_writes_ : writes_).sent();
     queue_out(w);
   }
 }
@@ -121,9 +123,9 @@ L1Lg::Accepted L1Lg::accept(Request& r) {
     case Command::control: accept_control(r); return Accepted::answer;
     case Command::maintain:
       if ((r.maintenance & maintenance::kDrain) != 0) {
-        writes_.drain(&r, drained_);
+        writes_.drain(&r, half_drained_);
       } else {
-        drained_.push(&r);
+        half_drained_.push(&r);
       }
       advance_drained();
       return Accepted::yes;
@@ -137,7 +139,7 @@ void L1Lg::handle_response(Request& r) {
       finish_maintenance(r);
       return;
     }
-    if (r.command == Command::atomic) writes_.acknowledged(r.epoch, drained_);
+    if (r.command == Command::atomic) writes_.acknowledged(r.epoch, half_drained_);
     serve(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
     engine().pool().release(&r);  // a prefetch: nothing comes of it here
@@ -149,8 +151,11 @@ void L1Lg::handle_response(Request& r) {
     engine().pool().release(&r);
   } else {
     // Of control requests a discard only is a write.
-    if (r.command != Command::control || r.control == LineControl::discard)
-      writes_.acknowledged(r.token, drained_);
+    if (r.surface) {
+      surface_writes_.acknowledged(r.token, drained_);
+    } else if (r.command != Command::control || r.control == LineControl::discard) {
+      writes_.acknowledged(r.token, half_drained_);
+    }
     engine().pool().release(&r);
   }
   advance_drained();

@@ -74,12 +74,16 @@ class L1Lg final : public Component, public LooseTarget {
   void write_back(const Evicted& evicted, const Request& cause);
   Request* child_of(const Request& r, Command command);
   void queue_out(Request* r);
+  [[nodiscard]] std::uint64_t outstanding_writes() const {
+    return writes_.outstanding() + surface_writes_.outstanding();
+  }
   [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
 
   L1LgCore core_;
   bool with_data_;
   unsigned out_capacity_;
-  WriteTracker writes_;
+  WriteTracker writes_;          ///< generic ones, atomics, reductions and discards
+  WriteTracker surface_writes_;  ///< those of the surface proxy, which a release does not wait for (R8)
   /// Answers held before fills, and before requests, wait: requests have places of their own, or
   /// fills would keep them out for good where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
@@ -89,7 +93,8 @@ class L1Lg final : public Component, public LooseTarget {
   unsigned served_count_ = 0;
   unsigned out_count_ = 0;
   unsigned fetches_ = 0;       ///< under way; each may need a place for a write-back
-  RequestList drained_;        ///< maintenance whose writes are performed
+  RequestList half_drained_;   ///< maintenance whose generic writes are performed
+  RequestList drained_;        ///< and surface stores, where it waits for them
   RequestList flushing_;       ///< maintenance that waits for local lines to be written back
   std::uint32_t flushed_ = 0;  ///< lines that the first of them has looked at
 };

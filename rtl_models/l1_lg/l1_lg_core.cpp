@@ -85,6 +85,11 @@ void L1LgCore::store_global(const Request& r) {
   counters_.stored_sectors += sector_count(r.sectors);
 }
 
+void L1LgCore::store_surface(const Request& r) {
+  count_look_up(r, 0);
+  counters_.stored_sectors += sector_count(r.sectors);
+}
+
 Evicted L1LgCore::store_local(const Request& r) {
   const std::uint64_t number = line_number(r.virtual_line);
   // A fill under way was read before this store; installed after an eviction of the line it would

@@ -83,6 +83,8 @@ class L1LgCore {
   /// A store to a global line: updates or drops the present line and kills its fill (R1). The
   /// caller sends it on to L2.
   void store_global(const Request& r);
+  /// A store by the surface proxy: it goes to L2, and what is here stays as it is (PTX ISA, "Proxies").
+  void store_surface(const Request& r);
   /// A store to a local line, kept here until it is evicted.
   Evicted store_local(const Request& r);
   /// An atomic or reduction on its way to L2 (R1).

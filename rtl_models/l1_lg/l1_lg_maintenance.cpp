@@ -61,6 +61,14 @@ void L1Lg::flush() {
 }
 
 void L1Lg::advance_drained() {
+  while (!half_drained_.empty()) {
+    Request* r = half_drained_.pop();
+    if ((r->maintenance & maintenance::kDrainSurfaces) != 0) {
+      surface_writes_.drain(r, drained_);
+    } else {
+      drained_.push(r);
+    }
+  }
   while (!drained_.empty()) {
     Request* r = drained_.pop();
     if ((r->maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0) {

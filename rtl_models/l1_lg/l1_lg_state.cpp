@@ -6,14 +6,14 @@ namespace warpline {
 
 bool L1Lg::busy() const {
   return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle() ||
-         !flushing_.empty();
+         !surface_writes_.idle() || !flushing_.empty();
 }
 
 void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
   visitor.gauge("outgoing", out_count_, out_capacity_, "requests that wait for to_crossbar");
   visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
-  visitor.gauge("writes", writes_.outstanding(), kUnlimitedGauge, "writes that L2 has not acknowledged");
+  visitor.gauge("writes", outstanding_writes(), kUnlimitedGauge, "writes that L2 has not acknowledged");
 }
 
 void L1Lg::explain(std::vector<Wait>& waits) const {
@@ -21,9 +21,9 @@ void L1Lg::explain(std::vector<Wait>& waits) const {
   if (core_.misses().in_use() != 0)
     waits.push_back(
         {name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {below}, {this}});
-  if (writes_.outstanding() != 0)
+  if (outstanding_writes() != 0)
     waits.push_back({name(),
-                     std::to_string(writes_.outstanding()) + " writes to be performed at L2",
+                     std::to_string(outstanding_writes()) + " writes to be performed at L2",
                      {below},
                      all_writes()});
   if (!flushing_.empty())
@@ -42,10 +42,11 @@ void L1Lg::in_flight(std::vector<InFlight>& rows) const {
   list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
   list_all(rows, flushing_, name(), name() + " flush", "dirty local lines to be written back", {below});
   list_all(rows, outgoing_, name(), to_crossbar.path(), to_crossbar.room(), {below});
-  writes_.for_each_drain([&](const Request& r) {
-    rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",
-                      std::vector<std::string>{below}, all_writes());
-  });
+  for (const WriteTracker* tracker : {&writes_, &surface_writes_})
+    tracker->for_each_drain([&](const Request& r) {
+      rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",
+                        std::vector<std::string>{below}, all_writes());
+    });
 }
 
 }  // namespace warpline

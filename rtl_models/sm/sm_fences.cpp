@@ -37,14 +37,15 @@ void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
   issue_maintenance(now, slot, static_cast<std::uint8_t>(what), fence.scope, Hold::maintenance);
 }
 
-/// Generic and surface accesses meet in L1, which cannot tell that two virtual addresses are one memory, and
-/// in L2, where all proxies meet: a drain brings the SM's stores there, and what the proxy's cache holds of
-/// before is dropped (R8). Asynchronous copies take the path of other accesses.
+/// All proxies meet in L2: a drain brings the SM's stores there, those of surfaces too, and what the proxy's
+/// cache holds of before is dropped (R8). L1's lines know nothing of surface stores, and it cannot tell that
+/// two virtual addresses are one memory. Asynchronous copies take the path of other accesses.
 void Sm::issue_proxy_fence(Cycle now, unsigned slot, Proxy proxy) {
   if (proxy == Proxy::async) return;
   const bool by_l1 = proxy == Proxy::alias || proxy == Proxy::surface;
   warps_[slot].proxy = proxy;
-  const unsigned what = maintenance::kDrain | (by_l1 ? maintenance::kInvalidate : 0U);
+  const unsigned what =
+      maintenance::kDrain | maintenance::kDrainSurfaces | (by_l1 ? maintenance::kInvalidate : 0U);
   issue_maintenance(now, slot, static_cast<std::uint8_t>(what), Scope::gpu,
                     by_l1 ? Hold::maintenance : Hold::proxy_drain);
 }

@@ -216,6 +216,32 @@ TEST(L1Lg, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) {
   }
 }
 
+/// A store by the surface proxy goes to L2 past the line that is here (PTX ISA, "Proxies"), and a release
+/// does not wait for it; a fence of its proxy does (R8).
+TEST(L1Lg, SurfaceStoresLeaveLinesAloneAndHaveADrainOfTheirOwn) {
+  for (const bool surface : {false, true}) {
+    for (const bool proxy_fence : {false, true}) {
+      const unsigned what = maintenance::kDrain | (proxy_fence ? maintenance::kDrainSurfaces : 0U);
+      std::vector<Item> items = {
+          load(0, 1, kAllSectors), at_line(write_item(300, {}, ByteMask::of_sectors(1), 0x5A), 1, false),
+          maintain_item(301, static_cast<std::uint8_t>(what)), load(600, 1, kAllSectors)};
+      items[1].request.surface = surface;
+      Shape s;
+      s.delay = FlatMemory::fixed(100);
+      Bench bench(s, items);
+      ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+      const FlatMemory::Seen& store = bench.memory.seen.at(1);
+      ASSERT_EQ(store.command, Command::write);
+      const bool waited = bench.sm.answers[2].answered > store.answered;
+      EXPECT_EQ(waited, !surface || proxy_fence) << surface << proxy_fence;
+      const bool changed = bench.sm.answers[3].data != bench.sm.answers[0].data;
+      EXPECT_EQ(changed, !surface) << "the line is as it was";
+      EXPECT_EQ(bench.l1.counters().stored_sectors, sector_count(items[1].request.sectors));
+      EXPECT_EQ(bench.engine.pool().in_use(), 0U);
+    }
+  }
+}
+
 TEST(L1Lg, APrefetchWaitsForAPlaceRatherThanBeingLost) {
   for (const unsigned outgoing : {3U, 4U, 64U}) {
     Shape s;
