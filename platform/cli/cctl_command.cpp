@@ -17,7 +17,7 @@ namespace warpline {
 namespace {
 
 void row(std::string& out, const std::string& name, const std::string& value) {
-  out += fmt::format("{:<14}{}\n", name, value);
+  out += fmt::format("{:<16}{}\n", name, value);
 }
 
 struct Effect {

@@ -32,7 +32,7 @@ TEST(CctlCommand, SaysWhichCachesAnInvalidationOfAllMeans) {
               HasSubstr("all local lines are dropped, dirty ones written back first"));
   EXPECT_THAT(cctl("CCTL.C.IVALL").out, AllOf(HasSubstr("L1 constant"), HasSubstr("enters no queue"),
                                               HasSubstr("may issue again 5 cycles later")));
-  EXPECT_THAT(cctl("CCTL.I.IVALL").out, HasSubstr("L1 instruction"));
+  EXPECT_THAT(cctl("CCTL.I.IVALL").out, HasSubstr("\nL1 instruction  all lines"));
   EXPECT_THAT(cctl("CCTL.U.IVALL").out, AllOf(HasSubstr("indexed constant cache"),
                                               HasSubstr(".U is deprecated"), HasSubstr("load/store queue")));
   EXPECT_THAT(cctl("CCTL.U.WB [R1]").out, HasSubstr(".U is deprecated: write .D"));
