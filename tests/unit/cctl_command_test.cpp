@@ -23,7 +23,7 @@ TEST(CctlCommand, SaysWhatALineOperationDoes) {
   EXPECT_EQ(e.out.substr(0, e.out.find('\n')), "@!P0 CCTL.E.D.IV [R2 - 4] &req=0x05 &rd=2 ?WAIT3;");
   EXPECT_THAT(e.out, AllOf(HasSubstr("(R2, R3) - 4, 64 bits, generic"), HasSubstr("written back first"),
                            HasSubstr("load/store queue"), HasSubstr("SB0, SB2"),
-                           HasSubstr("holds         SB2"), HasSubstr("may issue again 3 cycles later")));
+                           HasSubstr("holds           SB2"), HasSubstr("may issue again 3 cycles later")));
 }
 
 TEST(CctlCommand, SaysWhichCachesAnInvalidationOfAllMeans) {
