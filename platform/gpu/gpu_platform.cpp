@@ -80,7 +80,11 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
     s.prepare(g.kernel->info(), g.gpu, g.invalidate_l1);
   }
   if (s.options.jitter) {
-    if (!s.jitter) s.jitter.emplace(s.driver->engine());
+    if (!s.jitter) {
+      // Hops that SystemC binds are bound when its world starts, and not before: this starts it.
+      s.set_loose(s.options.loose);
+      s.jitter.emplace(s.driver->engine());
+    }
     s.jitter->draw(*s.options.jitter + s.launches++);
   }
   const Cycle start = s.driver->engine().now();

@@ -32,6 +32,15 @@ TEST_P(Transports, OfAKernelAgreeInEveryCycleAndCounter) {
   EXPECT_EQ(statistics_of(w, input, "fast"), statistics_of(w, input, "at"));
 }
 
+TEST_P(Transports, OfAKernelAgreeUnderJitter) {
+  const Workspace w;
+  const std::vector<std::string> input = {in_source(std::string("sw/kernels/") + GetParam() + ".toml"),
+                                          "--jitter", "7"};
+  const json fast = statistics_of(w, input, "fast");
+  EXPECT_EQ(fast, statistics_of(w, input, "at"));
+  EXPECT_NE(fast, statistics_of(w, {input.front()}, "fast"));
+}
+
 TEST_P(Transports, LooselyTimedLeavesTheSameResults) {
   const Workspace w;
   // The launch file's expectations are checked by the run itself.
