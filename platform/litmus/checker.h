@@ -1,10 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "warpline/litmus/test.h"
 

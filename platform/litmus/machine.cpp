@@ -61,6 +61,7 @@ std::vector<std::string> Machine::refusals(const Test& test) const {
 
 void Machine::load(const Test& test) {
   test_ = &test;
+  images_ = {};
   program_ = lower(test, images_);
   run_ = RunState{};
   has_standstill_ = false;
@@ -164,9 +165,8 @@ std::int64_t Machine::value(const Term& term) {
   if (term.kind == Term::Kind::constant) return term.value;
   if (term.kind == Term::Kind::reg) return run_.threads[term.thread].registers[term.number];
   const unsigned memory = test_->locations[term.number].memory;
-  const DataType type = test_->memories[memory].bytes > Test::kDefaultBytes ? DataType::s64 : DataType::s32;
-  if (homes_[memory] == Home::shared)
-    return extended(type, static_cast<std::uint64_t>(run_.shared_end[memory]));
+  const Memory& own = test_->memories[memory];
+  if (homes_[memory] == Home::shared) return own.value(static_cast<std::uint64_t>(run_.shared_end[memory]));
   std::uint64_t bits = 0;
   std::memcpy(&bits, bytes_of(memory), sizeof bits);
   if (homes_[memory] == Home::sysmem) {
@@ -174,7 +174,7 @@ std::int64_t Machine::value(const Term& term) {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(&bits);
     netlist_->slice(netlist_->crossbar().core().slice_of(line_of(at))).overlay(at, bytes, sizeof bits);
   }
-  return extended(type, bits);
+  return own.value(bits);
 }
 
 }  // namespace warpline::litmus

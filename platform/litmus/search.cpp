@@ -39,8 +39,8 @@ bool Search::judge_candidate() {
   const Candidate c(test_, paths_);
   candidate_ = &c;
   slots_.clear();
+  c.reads.each([&](unsigned read) { add_slots(read); });
   bool as_seen = true;
-  c.reads.each([&](unsigned read) { as_seen = as_seen && add_slots(c, read); });
   if (question_.seen != nullptr)
     for (unsigned t = 0; t < paths_.size(); ++t) {
       std::size_t reads = 0;
@@ -65,12 +65,11 @@ std::vector<unsigned> Search::cuts(unsigned memory, unsigned from, unsigned to) 
   return out;
 }
 
-bool Search::add_slots(const Candidate& c, unsigned read) {
-  const Event& e = c.events[read];
+void Search::add_slots(unsigned read) {
+  const Event& e = candidate_->events[read];
   const std::vector<unsigned> edges = cuts(e.memory, e.offset, e.offset + e.bytes);
   for (std::size_t n = 0; n + 1 < edges.size(); ++n)
     slots_.push_back({read, edges[n], edges[n + 1] - edges[n], Event::kNone});
-  return true;
 }
 
 void Search::add_stretches() {
@@ -239,7 +238,7 @@ bool Search::wanted() {
       if (s.bytes < 8) from &= (std::uint64_t{1} << (8 * s.bytes)) - 1;
       bits |= from << (8 * s.offset);
     }
-    return extended(test_.memories[memory].bytes > Test::kDefaultBytes ? DataType::s64 : DataType::s32, bits);
+    return test_.memories[memory].value(bits);
   });
 }
 

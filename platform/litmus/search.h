@@ -30,7 +30,7 @@ class Search {
  private:
   bool combine(unsigned thread);
   bool judge_candidate();
-  bool add_slots(const Candidate& c, unsigned read);
+  void add_slots(unsigned read);
   bool assign(std::size_t slot);
   bool judge_reads();
   bool order_fences(std::size_t pair, Relation order);

@@ -42,6 +42,10 @@ DataType Instruction::atomic_type() const {
   return wide ? DataType::u64 : DataType::u32;
 }
 
+std::int64_t Memory::value(std::uint64_t bits) const {
+  return extended(bytes > Test::kDefaultBytes ? DataType::s64 : DataType::s32, bits);
+}
+
 std::int64_t extended(DataType type, std::uint64_t bits) {
   const unsigned unused = 64U - 8U * (type == DataType::none ? Test::kDefaultBytes : size_of(type));
   bits <<= unused;

@@ -93,6 +93,8 @@ struct Location {
 struct Memory {
   std::int64_t initial = 0;
   unsigned bytes = 4;  ///< of its value: 4, or 8 where an access goes beyond its first four
+  /// What its bytes, `bits`, stand for in a condition.
+  [[nodiscard]] std::int64_t value(std::uint64_t bits) const;
 };
 
 /// The value of an access's bytes: sign-extended unless its type is an unsigned one.

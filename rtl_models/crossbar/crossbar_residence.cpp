@@ -2,17 +2,13 @@
 #include <algorithm>
 
 #include "warpline/crossbar/crossbar.h"
+#include "warpline/fabric/jitter.h"
 
 namespace warpline {
 
-/// As of other queues (see Jitter): 1 to 40 edges, now and then several round trips to L2.
 void Crossbar::draw_residence(Random& random) {
-  constexpr unsigned kUsual = 40, kRareOne = 24, kSlow = 1000;
   if (queues_.empty()) queues_ = std::vector<Queue>(from_client_.size() * slices_);
-  for (Queue& q : queues_) {
-    const bool slow = random.below(kRareOne) == 0;
-    q.residence = static_cast<unsigned>(1 + random.below(slow ? kSlow : kUsual));
-  }
+  for (Queue& q : queues_) q.residence = Jitter::residence(random);
 }
 
 void Crossbar::rest(Cycle now, Request* r, unsigned client, unsigned slice) {

@@ -29,13 +29,17 @@ Jitter::Jitter(Engine& engine) : engine_(engine) {
     components_.emplace_back(component, mark_of(component->name()));
 }
 
+unsigned Jitter::residence(Random& random) {
+  const bool slow = random.below(kRareOne) == 0;
+  return static_cast<unsigned>(1 + random.below(slow ? kSlow : kUsual));
+}
+
 void Jitter::draw(std::uint64_t seed) {
   WARPLINE_EXPECT(engine_.quiescent(), "time is drawn anew when nothing is under way");
   const std::uint64_t start = splitmix64(seed);
   for (const auto& [port, mark] : queues_) {
     Random random(start ^ mark);
-    const bool slow = random.below(kRareOne) == 0;
-    port->set_residence(static_cast<unsigned>(1 + random.below(slow ? kSlow : kUsual)));
+    port->set_residence(residence(random));
   }
   for (const auto& [component, mark] : components_) {
     Random random(start ^ mark);

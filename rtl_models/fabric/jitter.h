@@ -9,6 +9,7 @@ namespace warpline {
 class Component;
 class Engine;
 class PortBase;
+class Random;
 
 /// The freedom in time that a netlist's hardware has: how long messages lie in each queue, and whose turn it
 /// is where several may be next. What a program may observe under one draw it may observe under another, and
@@ -20,6 +21,8 @@ class Jitter {
   /// Draws all of it anew, by `seed`. Each queue gets 1 to 40 clock edges of its sender, now and then several
   /// round trips to L2. Pre: the engine is quiescent.
   void draw(std::uint64_t seed);
+  /// How long one queue keeps what enters it: clock edges.
+  [[nodiscard]] static unsigned residence(Random& random);
 
  private:
   Engine& engine_;

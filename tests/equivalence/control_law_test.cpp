@@ -5,8 +5,7 @@
 // WARPLINE_CONTROL_SEEDS sets how many, WARPLINE_CONTROL_SEED the first.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "../support/environment.h"
 #include "../unit/gpu/random_machine.h"
 #include "control_kernel.h"
 #include "warpline/gpu/tlm_driver.h"
@@ -16,12 +15,8 @@ namespace {
 
 using testing::ControlKernel;
 using testing::ControlScript;
+using testing::from_environment;
 using testing::kControlBytes;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// What a run leaves.
 struct Outcome {

@@ -6,9 +6,9 @@
 // WARPLINE_LOOSE_SEEDS sets how many netlists are drawn, WARPLINE_LOOSE_SEED the first one's seed.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
+#include "../support/environment.h"
 #include "../support/mock_components.h"
 #include "warpline/base/counter.h"
 #include "warpline/base/random.h"
@@ -25,11 +25,6 @@ namespace {
 
 constexpr std::uint64_t kBytes = 1U << 14U;
 constexpr Cycle kApart = 20'000;  ///< longer than any request and all that it causes
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 struct Shape {
   ClockDomain sm, memory, link;
@@ -261,8 +256,8 @@ void expect_same(const std::vector<std::vector<Item>>& items, Traffic traffic, G
 
 template <class F>
 void for_each_seed(F&& f) {
-  const std::uint64_t first = number_from_environment("WARPLINE_LOOSE_SEED", 1);
-  const std::uint64_t count = number_from_environment("WARPLINE_LOOSE_SEEDS", 60);
+  const std::uint64_t first = from_environment("WARPLINE_LOOSE_SEED", 1);
+  const std::uint64_t count = from_environment("WARPLINE_LOOSE_SEEDS", 60);
   for (std::uint64_t seed = first; seed < first + count && !::testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("WARPLINE_LOOSE_SEEDS=1 WARPLINE_LOOSE_SEED=" + std::to_string(seed));
     Random random(splitmix64(seed));

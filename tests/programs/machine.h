@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/environment.h"
 #include "warpline/base/random.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/gpu_platform.h"
@@ -18,11 +18,7 @@
 
 namespace warpline::test {
 
-/// A number from the environment, for the length and the start of a random test.
-inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+using testing::from_environment;
 
 /// A machine of random shape: caches from one line on, queues from one entry on, wires from 4 bytes on.
 inline GpuConfig random_machine(Random& random) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "bench.h"
+#include "files.h"
 #include "warpline/litmus/checker.h"
 
 namespace warpline::testing {
@@ -13,18 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of_file(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// By path: whether the published verdict is that the test may not end.
 std::map<std::string, std::string> liveness(const fs::path& table) {
   constexpr std::size_t kLiveness = 8;
   std::map<std::string, std::string> out;
-  std::istringstream rows(text_of_file(table));
+  std::ifstream rows(table);
   for (std::string row; std::getline(rows, row);) {
     std::istringstream columns(row);
     std::vector<std::string> words;
@@ -46,7 +40,7 @@ TEST(GivenLitmusTests, ShowNothingForbiddenAndEnd) {
   unsigned ran = 0;
   for (const fs::path& file : files) {
     const std::string name = fs::relative(file, folder).string();
-    const auto test = litmus::parse(text_of_file(file), name);
+    const auto test = parse_file(file, name);
     ASSERT_TRUE(test.ok()) << name;
     if (!machine.refusals(test.value()).empty()) continue;
     ++ran;
@@ -65,7 +59,7 @@ TEST(OwnLitmusTests, ShowNothingForbiddenAndEnd) {
   for (const auto& entry : fs::directory_iterator(fs::path(WARPLINE_SOURCE_DIR) / "tests/litmus")) {
     if (entry.path().extension() != ".litmus") continue;
     const std::string name = entry.path().filename().string();
-    const auto test = litmus::parse(text_of_file(entry.path()), name);
+    const auto test = parse_file(entry.path(), name);
     ASSERT_TRUE(test.ok()) << name;
     if (!machine.refusals(test.value()).empty()) continue;
     ++ran;

@@ -5,20 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "files.h"
 #include "warpline/litmus/checker.h"
-#include "warpline/litmus/parser.h"
 
 namespace warpline::litmus {
 namespace {
 
 const std::string kFolder = WARPLINE_SOURCE_DIR "/../shared/oracles/litmus";
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// A row of expected.tsv: path, and the verdict to match ("allowed", "forbidden" or nothing).
 struct Row {
@@ -45,7 +38,7 @@ TEST(GivenLitmusTests, AreJudgedAsTheirAuthorsJudgeThem) {
   if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << "../shared is not there";
   unsigned judged = 0;
   for (const Row& row : rows()) {
-    const Result<litmus::Test> test = parse(text_of(kFolder + "/" + row.path), row.path);
+    const Result<litmus::Test> test = warpline::testing::parse_file(kFolder + "/" + row.path, row.path);
     ASSERT_TRUE(test.ok()) << test.faults().front().text();
     const Verdict v = check(test.value());
     if (row.verdict.empty()) continue;

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "../../support/environment.h"
 #include "warpline/litmus/checker.h"
 #include "warpline/litmus/parser.h"
 
@@ -22,8 +22,7 @@ std::size_t most_writes(const litmus::Test& test) {
 }
 
 TEST(NaiveChecker, AgreesOnRandomTests) {
-  const char* const wanted = std::getenv("WARPLINE_LITMUS_TESTS");
-  const std::uint64_t count = wanted == nullptr ? 1500 : std::strtoull(wanted, nullptr, 10);
+  const std::uint64_t count = warpline::testing::from_environment("WARPLINE_LITMUS_TESTS", 1500);
   std::uint64_t allowed = 0;
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     Random random(splitmix64(seed));

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "files.h"
 #include "warpline/litmus/checker.h"
-#include "warpline/litmus/parser.h"
 
 namespace warpline::litmus {
 namespace {
@@ -15,10 +13,8 @@ TEST(OwnLitmusTests, HaveTheVerdictThatTheySay) {
   unsigned seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(WARPLINE_SOURCE_DIR "/tests/litmus")) {
     if (entry.path().extension() != ".litmus") continue;
-    std::ifstream in(entry.path());
-    std::stringstream text;
-    text << in.rdbuf();
-    const Result<litmus::Test> test = parse(text.str(), entry.path().filename().string());
+    const Result<litmus::Test> test =
+        warpline::testing::parse_file(entry.path(), entry.path().filename().string());
     ASSERT_TRUE(test.ok()) << test.faults().front().text();
     EXPECT_EQ(test.value().name, entry.path().stem().string());
     const std::string& said = test.value().description;

@@ -1,9 +1,9 @@
 // Random programs on the platform: no run shows what the memory model forbids.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
+#include "../../support/environment.h"
 #include "random_program.h"
 #include "warpline/config/loader.h"
 #include "warpline/litmus/checker.h"
@@ -13,10 +13,7 @@
 namespace warpline::litmus::testing {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+using warpline::testing::from_environment;
 
 /// What each value of a program names: the write that stores it.
 std::map<std::int64_t, Observation::Source> sources_of(const litmus::Test& test) {
