@@ -15,7 +15,6 @@ namespace {
 
 using testing::ControlKernel;
 using testing::ControlScript;
-using testing::from_environment;
 using testing::kControlBytes;
 
 /// What a run leaves.

@@ -18,8 +18,6 @@
 
 namespace warpline::test {
 
-using testing::from_environment;
-
 /// A machine of random shape: caches from one line on, queues from one entry on, wires from 4 bytes on.
 inline GpuConfig random_machine(Random& random) {
   Result<GpuConfig> loaded = load_gpu("mini", {});

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace warpline::testing {
+namespace warpline {
 
 /// A number from the environment, for the length and the start of a random test.
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
@@ -11,4 +11,4 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline

@@ -13,8 +13,6 @@
 namespace warpline::litmus::testing {
 namespace {
 
-using warpline::testing::from_environment;
-
 /// What each value of a program names: the write that stores it.
 std::map<std::int64_t, Observation::Source> sources_of(const litmus::Test& test) {
   std::map<std::int64_t, Observation::Source> out;
