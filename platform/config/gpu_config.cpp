@@ -48,6 +48,8 @@ Problems GpuConfig::problems() const {
   const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";
   rules.need(memory_size_holds(vidmem_bytes), "vidmem_bytes", memory_rule);
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
+  rules.need(peer_bytes == 0 || memory_size_holds(peer_bytes), "peer_bytes",
+             "must be 0, or a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)");
   rules.add(clocks.problems("gpu.clocks"));
   rules.add(sm.problems("gpu.sm"));
   rules.add(l1_lg.problems("gpu.l1_lg"));

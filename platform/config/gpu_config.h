@@ -64,6 +64,7 @@ struct GpuConfig {
   unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
+  std::uint64_t peer_bytes = 1ULL << 24U;    ///< likewise; 0: there is no peer device
   ClockParameters clocks;
   SmParameters sm;
   L1LgParameters l1_lg;
@@ -88,6 +89,7 @@ struct GpuConfig {
     f("sms", sms, "number of SMs");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
+    f("peer_bytes", peer_bytes, "memory of a peer device within reach of the links, bytes");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("l1_lg", l1_lg, "L1 local/global cache");
@@ -97,7 +99,7 @@ struct GpuConfig {
     f("crossbar", crossbar, "SM to L2 slice");
     f("l2", l2, "L2 slices");
     f("dram", dram, "DRAM channels");
-    f("pcie", pcie, "link to system memory");
+    f("pcie", pcie, "link to system and peer memory");
     f("hops", hops, "channels between the blocks");
   }
 };

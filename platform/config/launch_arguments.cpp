@@ -36,6 +36,7 @@ void ArgumentReader::read(const Member& arguments, Launch& launch) {
     faults_.push_back(document_.fault(arguments.place, "argument: must be [[argument]] tables"));
     return;
   }
+  gpu_ = launch.gpu;
   for (const Value& item : arguments.value.items) {
     if (item.kind == Value::Kind::table) {
       read_one(item, launch);
@@ -114,6 +115,7 @@ void ArgumentReader::declare(TableReader& reader, const std::string& name, Place
   Buffer buffer;
   buffer.name = name;
   buffer.place = place;
+  buffer.gpu = gpu_;
   const auto need = implied == nullptr ? TableReader::required : TableReader::optional;
   buffer.type = type_of(reader, need);
   if (buffer.type == DataType::none) buffer.type = implied->type;
@@ -136,7 +138,7 @@ void ArgumentReader::aperture_of(TableReader& reader, Buffer& buffer) {
   if (*text == "sysmem") {
     buffer.aperture = Aperture::sysmem;
   } else if (*text == "peer") {
-    reader.fault(place, "aperture: peer memory is not built yet", "vidmem and sysmem are");
+    buffer.aperture = Aperture::peer;
   } else {
     reader.fault(place, "aperture: \"" + *text + "\" is none of vidmem, sysmem, peer",
                  did_you_mean(*text, {"vidmem", "sysmem", "peer"}));

@@ -52,6 +52,7 @@ class ArgumentReader {
   const std::string& path_;
   LaunchFile& out_;
   Diagnostics& faults_;
+  unsigned gpu_ = 0;                          ///< of the launch being read
   std::vector<Contents> contents_;            ///< of each buffer
   std::vector<PendingImage> pending_images_;  ///< of each image
 };

@@ -5,6 +5,7 @@
 
 #include "warpline/config/element.h"
 #include "warpline/config/files.h"
+#include "warpline/config/gpu_config.h"
 #include "warpline/config/launch_arguments.h"
 #include "warpline/config/launch_contents.h"
 
@@ -17,9 +18,9 @@ constexpr std::uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
 
-constexpr const char* kLaunchKeys[] = {"module",       "kernel",        "grid",     "block",
-                                       "shared_bytes", "invalidate_l1", "argument", "generator",
-                                       "footprint",    "stride",        "accesses", "seed"};
+constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",      "block",     "shared_bytes",
+                                       "invalidate_l1", "argument", "generator", "footprint", "stride",
+                                       "accesses",      "seed",     "gpu"};
 
 class LaunchFileReader {
  public:
@@ -42,6 +43,7 @@ class LaunchFileReader {
     }
     if (symbols != nullptr) symbol_tables(root, *symbols);
     arguments_.read_contents();
+    check_reach();
     if (!faults_.empty()) {
       std::stable_sort(faults_.begin(), faults_.end(),
                        [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
@@ -78,6 +80,9 @@ class LaunchFileReader {
     if (l.block.count() > kMaxThreads)
       reader.fault(l.block_place,
                    "block: has " + std::to_string(l.block.count()) + " threads; at most 1024 are possible");
+    l.gpu = static_cast<unsigned>(reader.number("gpu", 0, kMaxGpus - 1).value_or(0));
+    l.gpu_place = place;
+    if (const Member* gpu = reader.find("gpu")) l.gpu_place = gpu->value.place;
     l.invalidate_l1 = reader.boolean("invalidate_l1").value_or(true);
     if (generates) {
       generator(reader, l);
@@ -161,6 +166,23 @@ class LaunchFileReader {
       faults_.push_back(document_->fault(place, "module: " + path + " " + text.faults().front().message));
     out_.modules.push_back({path, text.ok() ? std::move(text.value()) : std::string{}, place});
     return out_.modules.size() - 1;
+  }
+
+  /// No GPU reaches another's video memory: neither its buffers nor the variables of a module that lie there.
+  void check_reach() {
+    for (const Launch& l : out_.launches)
+      for (const Argument& a : l.arguments) {
+        if (a.kind != Argument::Kind::buffer && a.kind != Argument::Kind::image) continue;
+        const std::size_t number = a.kind == Argument::Kind::buffer ? a.buffer : out_.images[a.image].buffer;
+        if (number >= out_.buffers.size()) continue;
+        const Buffer& b = out_.buffers[number];
+        if (b.aperture == Aperture::vidmem && b.gpu != l.gpu)
+          faults_.push_back(document_->fault(a.place,
+                                             "buffer \"" + b.name + "\" lies in the video memory of GPU " +
+                                                 std::to_string(b.gpu) + ", which GPU " +
+                                                 std::to_string(l.gpu) + " does not reach",
+                                             "all reach buffers of aperture = \"sysmem\" or \"peer\""));
+      }
   }
 
   void symbol_tables(TableReader& root, const Member& symbols) {

@@ -46,6 +46,7 @@ struct Buffer {
   DataType type = DataType::none;
   std::uint64_t count = 0;
   Aperture aperture = Aperture::vidmem;
+  unsigned gpu = 0;  ///< whose video memory it lies in: that of the launch that declares it
   InitialContent initial;
   std::optional<Expectation> expect;
   std::string dump;  ///< path to write after the last launch, or empty
@@ -97,9 +98,10 @@ struct Launch {
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   bool invalidate_l1 = true;
+  unsigned gpu = 0;
   std::vector<Argument> arguments;
   std::optional<GeneratorLaunch> generator;
-  Place place, module_place, kernel_place, grid_place, block_place;
+  Place place, module_place, kernel_place, grid_place, block_place, gpu_place;
 };
 
 /// A module's text, read once however many launches use it.

@@ -8,6 +8,7 @@
 namespace warpline {
 namespace {
 
+constexpr std::uint64_t kPeerBase = 0x7D00'0000'0000ULL;
 constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
 constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
 /// From one GPU's video memory to the next one's: as much as there can be.
@@ -18,26 +19,37 @@ constexpr std::uint64_t kUnbackedLocal = std::uint64_t{1} << 58U;
 
 }  // namespace
 
+DeviceMemory::DeviceMemory(const GpuConfig& config) : config_(config), gpus_(config.gpus) {
+  if (config.peer_bytes != 0) peer_ = std::make_unique<PeerMemory>(config.peer_bytes);
+}
+
+DeviceMemory::Room DeviceMemory::room(Aperture aperture, unsigned gpu) {
+  switch (aperture) {
+    case Aperture::sysmem: return {kSysmemBase, config_.sysmem_bytes, sysmem_used_};
+    case Aperture::peer: return {kPeerBase, config_.peer_bytes, peer_used_};
+    case Aperture::vidmem: break;
+  }
+  Gpu& g = gpus_[gpu];
+  return {kVidmemBase + gpu * kVidmemStride, config_.vidmem_bytes - g.code_used, g.used};
+}
+
 std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
                                      unsigned gpu) {
-  const bool vidmem = aperture == Aperture::vidmem;
-  Gpu& owner = gpus_[gpu];
-  std::uint64_t& used = vidmem ? owner.used : sysmem_used_;
-  const std::uint64_t size = vidmem ? config_.vidmem_bytes - owner.code_used : config_.sysmem_bytes;
-  if (bytes > size) return 0;
+  const Room room = this->room(aperture, gpu);
+  if (bytes > room.bytes) return 0;
   const std::uint64_t taken = aligned_down(std::max<std::uint64_t>(bytes, 1) + kBufferAlignment - 1);
-  if (taken > size - used) return 0;
+  if (taken > room.bytes - room.used) return 0;
   Mapping m;
-  m.base = (vidmem ? kVidmemBase + gpu * kVidmemStride : kSysmemBase) + used;
+  m.base = room.base + room.used;
   m.bytes = bytes;
-  m.physical = physical(aperture, used);
+  m.physical = physical(aperture, room.used);
   if (!name.empty()) {
     buffers_.push_back(name);
     m.region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
   }
-  used += taken;
-  if (vidmem) {
-    owner.space.map(m);
+  room.used += taken;
+  if (aperture == Aperture::vidmem) {
+    gpus_[gpu].space.map(m);
   } else {
     for (Gpu& g : gpus_) g.space.map(m);
   }
@@ -93,7 +105,11 @@ std::uint8_t* DeviceMemory::host(std::uint64_t address, std::size_t count) {
     const Mapping* m = gpus_[gpu].space.find(address, 1, hint);
     if (m == nullptr || count > m->bytes - (address - m->base)) continue;
     const PhysicalAddress p{m->physical.value + (address - m->base)};
-    return (aperture_of(p) == Aperture::vidmem ? vidmem(gpu) : sysmem()).at(offset_in_aperture(p));
+    switch (aperture_of(p)) {
+      case Aperture::vidmem: return vidmem(gpu).at(offset_in_aperture(p));
+      case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));
+      case Aperture::peer: return peer_->image().at(offset_in_aperture(p));
+    }
   }
   WARPLINE_EXPECT(false, "the host touches mapped memory only");
   return nullptr;

@@ -10,20 +10,21 @@
 
 #include "warpline/config/gpu_config.h"
 #include "warpline/fabric/memory_image.h"
+#include "warpline/pcie/peer_memory.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/address_windows.h"
 
 namespace warpline {
 
 /// The memories of a platform's GPUs as a driver keeps them: where buffers lie, at which addresses programs
-/// see them, and the bytes. No address is that of two buffers; one in system memory is mapped on every GPU,
-/// one in video memory on the GPU that has it, and a fault on all others. Video memory begins with the
-/// constant banks, behind which buffers are; it ends with the code of kernels, before which each grid's local
-/// memory is. Neither is mapped: a program's pointer to it is a fault.
+/// see them, and the bytes. No address is that of two buffers; one in system or peer memory is mapped on
+/// every GPU, one in video memory on the GPU that has it, and a fault on all others. Video memory begins with
+/// the constant banks, behind which buffers are; it ends with the code of kernels, before which each grid's
+/// local memory is. Neither is mapped: a program's pointer to it is a fault.
 class DeviceMemory {
  public:
   /// `config` outlives it.
-  explicit DeviceMemory(const GpuConfig& config) : config_(config), gpus_(config.gpus) {}
+  explicit DeviceMemory(const GpuConfig& config);
 
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
@@ -49,6 +50,8 @@ class DeviceMemory {
   /// The bytes of a memory, which take room on the host from the first call on.
   [[nodiscard]] MemoryImage& vidmem(unsigned gpu);
   [[nodiscard]] MemoryImage& sysmem();
+  /// The peer device's memory; null: there is none.
+  [[nodiscard]] PeerMemory* peer() { return peer_.get(); }
   /// What is mapped on a GPU.
   [[nodiscard]] const AddressSpace& space(unsigned gpu) const { return gpus_[gpu].space; }
   /// Names of the buffers that have one; that at n is region n + 1.
@@ -57,7 +60,8 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t free_vidmem(unsigned gpu) const {
     return config_.vidmem_bytes - gpus_[gpu].used - gpus_[gpu].code_used;
   }
-  [[nodiscard]] bool uses_sysmem() const { return sysmem_used_ != 0; }
+  /// Whether any buffer lies beyond the links.
+  [[nodiscard]] bool uses_links() const { return sysmem_used_ != 0 || peer_used_ != 0; }
   /// The last place at or before `offset` where a buffer may begin.
   [[nodiscard]] static std::uint64_t aligned_down(std::uint64_t offset) {
     return offset & ~(kBufferAlignment - 1);
@@ -74,13 +78,21 @@ class DeviceMemory {
     std::uint64_t code_used = 0;                                          ///< at the end of video memory
     std::uint64_t unbacked_code = 0;
   };
+  /// A memory as buffers are laid into it.
+  struct Room {
+    std::uint64_t base;   ///< virtual address of its first byte
+    std::uint64_t bytes;  ///< that buffers may have
+    std::uint64_t& used;
+  };
+  [[nodiscard]] Room room(Aperture aperture, unsigned gpu);
   [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count);
 
   const GpuConfig& config_;
   std::vector<Gpu> gpus_;
   std::unique_ptr<MemoryImage> sysmem_;
+  std::unique_ptr<PeerMemory> peer_;
   std::vector<std::string> buffers_;
-  std::uint64_t sysmem_used_ = 0;
+  std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
 };
 
 }  // namespace warpline

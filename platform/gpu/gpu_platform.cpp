@@ -29,6 +29,10 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
   return state_->refusals(info, gpu);
 }
 
+PeerMemory* GpuPlatform::peer() {
+  return state_->memory.peer();
+}
+
 CacheRegisters& GpuPlatform::registers(unsigned gpu) {
   return state_->gpus[gpu].registers;
 }
@@ -92,11 +96,14 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
   s.report_progress(grids);
   LaunchResult result;
   result.outcome = s.driver->run_until(s.options.max_cycles);
-  if (result.outcome == RunOutcome::quiescent && s.memory.uses_sysmem()) {
+  if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
     if (s.observation != nullptr) s.observation->settle();
-    // The end of a grid is a release at system scope: the host sees what the grid wrote.
+    // The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU
+    // may write before this one's next grid, nobody keeps copies until then.
+    const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
+                          (s.config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
     for (const GridLaunch& g : grids)
-      s.system->gpu(g.gpu).clusters()[0].sm->maintain(maintenance::kDrain | maintenance::kWriteBackSysmem);
+      s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
     result.outcome = s.driver->run_until(s.options.max_cycles);
   }
   result.cycles = s.driver->engine().now() - start;

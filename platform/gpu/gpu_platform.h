@@ -14,6 +14,7 @@
 #include "warpline/fabric/memory_image.h"
 #include "warpline/gpu/cache_registers.h"
 #include "warpline/gpu/netlist_driver.h"
+#include "warpline/pcie/peer_memory.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/image_table.h"
 #include "warpline/sm/kernel.h"
@@ -76,9 +77,9 @@ class GpuPlatform {
   /// Makes the hardware now instead of at the first launch: for a driver whose world must be complete before
   /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
   void build();
-  /// Reserves `bytes` in an aperture (vidmem or sysmem), 256-byte aligned, mapped exactly, and counted under
+  /// Reserves `bytes` in an aperture, 256-byte aligned, mapped exactly, and counted under
   /// `buffer.NAME` if `name` is not empty. Video memory is that of GPU `gpu`, and mapped on this one only;
-  /// system memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
+  /// system and peer memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
                          unsigned gpu = 0);
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
@@ -98,6 +99,8 @@ class GpuPlatform {
   void load(const KernelInfo& info, unsigned gpu = 0);
   /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
   [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu = 0) const;
+  /// The memory of the peer device, whose bus can be watched; null: config.peer_bytes is 0.
+  [[nodiscard]] PeerMemory* peer();
   /// The registers by which a driver has a GPU's caches invalidated between dependent grids.
   [[nodiscard]] CacheRegisters& registers(unsigned gpu = 0);
   /// Runs a kernel on GPU 0 to the end. Pre: refusals() is empty. Throws InputError if a trace turns out to

@@ -32,7 +32,7 @@ void GpuPlatform::State::build() {
   std::vector<MemoryImage*> vidmem;
   for (unsigned i = 0; i < config.gpus && !options.tags_only; ++i) vidmem.push_back(&memory.vidmem(i));
   MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
-  system = std::make_unique<System>(config, driver->engine(), vidmem, sysmem,
+  system = std::make_unique<System>(config, driver->engine(), vidmem, sysmem, memory.peer(),
                                     driver->brings_slices() ? Slices::foreign : Slices::ours);
   for (unsigned i = 0; i < config.gpus; ++i) driver->connect(system->gpu(i));
   if (options.loose) set_loose(true);

@@ -14,7 +14,7 @@ struct LaunchRunner::FileState {
   std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
   std::vector<std::uint64_t> images;   ///< handles, as LaunchFile::images
   VariableAddresses variables;
-  std::uint64_t footprint = 0;                   ///< address of what generators access
+  std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
   std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
 };
 

@@ -12,6 +12,8 @@ Diagnostics LaunchRunner::prepare() {
   Diagnostics faults;
   const bool traces =
       std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
+  for (const LoadedFile& loaded : plan_.files) check_gpus(loaded, faults);
+  if (!faults.empty()) return faults;
   if (traces) platform_.map_everything();
   for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
   if (!faults.empty()) return faults;
@@ -20,17 +22,39 @@ Diagnostics LaunchRunner::prepare() {
   return faults;
 }
 
+/// Whether the platform has the GPUs that a file names, and every module with variables runs on one only: a
+/// variable has one address, which lies in that GPU's memory.
+void LaunchRunner::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
+  const LaunchFile& file = loaded.file;
+  const unsigned gpus = platform_.config().gpus;
+  for (const Launch& l : file.launches) {
+    if (l.gpu >= gpus)
+      faults.push_back(file.document->fault(
+          l.gpu_place, "gpu: the platform has no GPU " + std::to_string(l.gpu),
+          "its GPUs are as many as gpus says (--set gpus=" + std::to_string(l.gpu + 1) + ")"));
+    if (l.generator || loaded.modules[l.module]->variables().empty()) continue;
+    const unsigned first = gpu_of_module(file, l.module);
+    if (l.gpu != first)
+      faults.push_back(file.document->fault(l.gpu_place,
+                                            "gpu: " + file.modules[l.module].path +
+                                                " has variables, which lie in the memory of GPU " +
+                                                std::to_string(first) + ", where it was launched first",
+                                            "a module without variables runs on any GPU"));
+  }
+}
+
 void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   LoadedFile& loaded = plan_.files[number];
   const LaunchFile& file = loaded.file;
   states_.push_back(std::make_unique<FileState>());
   FileState& state = *states_.back();
   for (const Buffer& b : file.buffers) {
-    state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture));
+    state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture, b.gpu));
     if (state.buffers.back() == 0) {
-      faults.push_back(file.document->fault(b.place, "buffer \"" + b.name + "\" of " +
-                                                         std::to_string(b.bytes()) +
-                                                         " bytes does not fit the GPU's memory"));
+      const char* memory = b.aperture == Aperture::peer ? "the peer's memory" : "the GPU's memory";
+      faults.push_back(file.document->fault(
+          b.place,
+          "buffer \"" + b.name + "\" of " + std::to_string(b.bytes()) + " bytes does not fit " + memory));
       continue;
     }
     if (tags_only_ || b.initial.kind == InitialContent::Kind::zeros) continue;
@@ -40,12 +64,12 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   for (const LaunchImage& i : file.images)
     state.images.push_back(
         platform_.add_image({i.is_surface, state.buffers[i.buffer], i.width, i.height, i.format}));
-  std::uint64_t footprint = 0;
-  for (const Launch& l : file.launches)
-    if (l.generator) footprint = std::max(footprint, l.generator->footprint);
-  if (footprint != 0) {
-    state.footprint = platform_.allocate("", footprint);
-    if (state.footprint == 0)
+  for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu) {
+    std::uint64_t footprint = 0;
+    for (const Launch& l : file.launches)
+      if (l.generator && l.gpu == gpu) footprint = std::max(footprint, l.generator->footprint);
+    state.footprints.push_back(footprint == 0 ? 0 : platform_.allocate("", footprint, Aperture::vidmem, gpu));
+    if (footprint != 0 && state.footprints.back() == 0)
       faults.push_back(file.document->fault(
           file.launches.front().place,
           "a footprint of " + std::to_string(footprint) + " bytes does not fit the GPU's memory"));
@@ -61,7 +85,7 @@ void LaunchRunner::prepare_launches(std::size_t number) {
     if (l.generator) {
       GeneratorParameters p;
       p.kind = l.generator->kind;
-      p.base = state.footprint;
+      p.base = state.footprints[l.gpu];
       p.footprint = l.generator->footprint;
       p.stride = l.generator->stride;
       p.accesses = l.generator->accesses;
@@ -80,7 +104,7 @@ void LaunchRunner::prepare_launches(std::size_t number) {
       state.kernels.push_back(
           module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
     }
-    platform_.load(state.kernels.back()->info());
+    platform_.load(state.kernels.back()->info(), l.gpu);
   }
 }
 
@@ -88,7 +112,7 @@ void LaunchRunner::check_launches(std::size_t number, Diagnostics& faults) {
   const LaunchFile& file = plan_.files[number].file;
   for (std::size_t n = 0; n < file.launches.size(); ++n) {
     const Launch& l = file.launches[n];
-    for (const std::string& why : platform_.refusals(states_[number]->kernels[n]->info()))
+    for (const std::string& why : platform_.refusals(states_[number]->kernels[n]->info(), l.gpu))
       faults.push_back(file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
                                             "\"" + l.kernel + "\" cannot run on this GPU: " + why));
   }

@@ -40,8 +40,8 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
       all_ran = run_trace(step, end, table, launches);
     } else {
       const Launch& l = plan_.files[step.file].file.launches[step.launch];
-      all_ran =
-          run_step(step, *states_[step.file]->kernels[step.launch], l.invalidate_l1, end, table, launches);
+      const GridLaunch grid{states_[step.file]->kernels[step.launch].get(), l.gpu, l.invalidate_l1};
+      all_ran = run_step(step, grid, end, table, launches);
     }
     if (!all_ran) break;
   }
@@ -69,13 +69,14 @@ void LaunchRunner::start_measuring(const std::string& kernel, std::size_t number
   end.before = before_;
 }
 
-bool LaunchRunner::run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end,
-                            CounterTable& table, std::vector<LaunchStatistics>& launches) {
+bool LaunchRunner::run_step(const Step& step, const GridLaunch& grid, RunEnd& end, CounterTable& table,
+                            std::vector<LaunchStatistics>& launches) {
+  const Kernel& kernel = *grid.kernel;
   start_measuring(kernel.info().name, launches.size(), end);
   if (on_launch_) on_launch_(launches.size(), kernel.info().name);
   LaunchResult result;
   try {
-    result = platform_.launch(kernel, invalidate_l1);
+    result = platform_.launch({grid});
   } catch (const InputError& error) {
     end.input_faults.push_back(error.diagnostic);
     return false;
@@ -112,7 +113,7 @@ bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table,
     end.input_faults.push_back(std::move(d));
   }
   if (!end.input_faults.empty()) return false;
-  const bool ran = run_step(step, kernel, true, end, table, launches);
+  const bool ran = run_step(step, {&kernel, 0, true}, end, table, launches);
   for (const std::string& unknown : kernel.unknown_opcodes()) {
     const std::size_t colon = unknown.rfind(": ");
     const std::string opcode = unknown.substr(0, colon);

@@ -51,10 +51,11 @@ class LaunchRunner {
 
  private:
   struct FileState;
+  void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
   void prepare_file(std::size_t number, Diagnostics& faults);
   void prepare_launches(std::size_t number);
   void check_launches(std::size_t number, Diagnostics& faults);
-  bool run_step(const Step& step, Kernel& kernel, bool invalidate_l1, RunEnd& end, CounterTable& table,
+  bool run_step(const Step& step, const GridLaunch& grid, RunEnd& end, CounterTable& table,
                 std::vector<LaunchStatistics>& launches);
   bool run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches);
   void check(std::size_t number, RunEnd& end);

@@ -126,6 +126,7 @@ void MemorySubsystemModule::State::make_memory() {
     const std::vector<unsigned> uses = dram_channels_of(config, s);
     L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, config.l2,
                                                &vidmem, static_cast<unsigned>(uses.size()));
+    slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
     const std::string name = indexed("l2", s);
     join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
          hop_site(name + ".from_crossbar", indexed("crossbar.to_l2", s)));

@@ -17,9 +17,9 @@ std::uint64_t place_constant(const ptx::Variable& v, std::uint64_t& used) {
 }
 
 void fill(const ptx::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
-          GpuPlatform& platform) {
+          GpuPlatform& platform, unsigned gpu) {
   if (v.space == Space::constant) {
-    platform.write_constant(address, bytes.data(), bytes.size());
+    platform.write_constant(address, bytes.data(), bytes.size(), gpu);
   } else {
     platform.write(address, bytes.data(), bytes.size());
   }
@@ -27,15 +27,22 @@ void fill(const ptx::Variable& v, std::uint64_t address, const std::vector<std::
 
 }  // namespace
 
+unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
+  for (const Launch& l : file.launches)
+    if (!l.generator && l.module == module) return l.gpu;
+  return 0;
+}
+
 VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std::uint64_t& constant_used,
                                   Diagnostics& faults) {
   VariableAddresses out;
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     out.emplace_back();
+    const unsigned gpu = gpu_of_module(loaded.file, m);
     for (const ptx::Variable& v : loaded.modules[m]->variables()) {
       const bool constant = v.space == Space::constant;
-      const std::uint64_t address =
-          constant ? place_constant(v, constant_used) : platform.allocate("", v.initial.size());
+      const std::uint64_t address = constant ? place_constant(v, constant_used)
+                                             : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,
@@ -53,11 +60,12 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
 void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses, GpuPlatform& platform) {
   for (std::size_t m = 0; m < loaded.modules.size(); ++m)
     for (const ptx::Variable& v : loaded.modules[m]->variables())
-      fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform);
+      fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
+           gpu_of_module(loaded.file, m));
   for (const ResolvedSymbol& s : loaded.symbols)
     if (s.initial)
       fill(*s.variable, addresses[s.module].at(s.variable->name), initial_bytes(*s.initial, s.type, s.count),
-           platform);
+           platform, gpu_of_module(loaded.file, s.module));
 }
 
 }  // namespace warpline

@@ -14,6 +14,8 @@ namespace warpline {
 /// constant addresses.
 using VariableAddresses = std::vector<std::map<std::string, std::uint64_t>>;
 
+/// The GPU on which a module's variables lie: that of its first launch.
+[[nodiscard]] unsigned gpu_of_module(const LaunchFile& file, std::size_t module);
 /// Reserves memory for the variables of every module of `loaded`, and tells the modules where they lie.
 /// Constant variables go into the module constant bank, of which all modules of a run share `constant_used`
 /// bytes. What does not fit is a fault.

@@ -66,6 +66,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     engine.begin_cluster();
     slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
                                                 vidmem_, static_cast<unsigned>(channels.size())));
+    slices_.back()->set_posted_atomics(!config.pcie.atomic_ops);
   }
   for (unsigned c = 0; c < config.dram.channels; ++c) {
     engine.begin_cluster();
@@ -79,7 +80,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   } else {
     engine.begin_cluster();
     pcie_ = std::make_unique<PcieLink>(engine, link, domain_of(config.clocks.link, config.clocks),
-                                       config.pcie, sysmem_, slices);
+                                       config.pcie, sysmem_, slices, place_.peer);
   }
 }
 

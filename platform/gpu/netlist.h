@@ -53,7 +53,8 @@ enum class Slices : std::uint8_t {
 struct GpuPlace {
   unsigned number = 0;
   std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
-  PcieLink* beside = nullptr;  ///< a link of another GPU to the same system memory; null: it is the first
+  PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
+  PeerMemory* peer = nullptr;  ///< of a device beside the GPUs; null: there is none
 };
 
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:

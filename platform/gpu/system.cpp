@@ -5,11 +5,12 @@
 namespace warpline {
 
 System::System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
-               MemoryImage* sysmem, Slices slices) {
+               MemoryImage* sysmem, PeerMemory* peer, Slices slices) {
   WARPLINE_EXPECT(vidmem.empty() || vidmem.size() == config.gpus, "every GPU has video memory, or none");
   for (unsigned i = 0; i < config.gpus; ++i) {
     GpuPlace place;
     place.number = i;
+    place.peer = peer;
     if (config.gpus > 1) place.prefix = "gpu[" + std::to_string(i) + "].";
     if (i != 0) place.beside = &netlists_[0]->link();
     netlists_.push_back(std::make_unique<Netlist>(config, engine, vidmem.empty() ? nullptr : vidmem[i],

@@ -9,7 +9,7 @@
 namespace warpline {
 
 /// The GPUs of a platform, config.gpus of them, all alike: a netlist each, on one engine, each with video
-/// memory and a PCIe link of its own, and all with one system memory.
+/// memory and a PCIe link of its own, and all with one system memory and one peer device.
 ///
 /// What a GPU writes to system memory takes effect when its packet arrives there, in one order for all GPUs
 /// (see PcieLink). So AtomicOps and compare-and-swap loops are atomic between GPUs; without AtomicOps atomics
@@ -19,10 +19,10 @@ namespace warpline {
 class System {
  public:
   /// GPUs without hops. `vidmem`: the video memory of each; empty: tags only. `sysmem`: null: likewise.
-  /// Memories and engine outlive it. Pre: config.problems() is empty; of `vidmem` there are none or
-  /// config.gpus.
+  /// `peer`: null: there is none. Memories and engine outlive it. Pre: config.problems() is empty; of
+  /// `vidmem` there are none or config.gpus.
   System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
-         MemoryImage* sysmem, Slices slices = Slices::ours);
+         MemoryImage* sysmem, PeerMemory* peer = nullptr, Slices slices = Slices::ours);
 
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(netlists_.size()); }
   [[nodiscard]] Netlist& gpu(unsigned i) { return *netlists_[i]; }

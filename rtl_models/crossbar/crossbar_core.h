@@ -19,8 +19,10 @@ class CrossbarCore {
   CrossbarCore(const CrossbarParameters& parameters, unsigned slices);
 
   /// The slice of the line at `line`: (line number XOR hash) mod slices, with the aperture bits
-  /// part of the line number.
+  /// part of the line number. All of a peer's lines have slice 0, so that what one SM asks of its registers
+  /// gets there in order (`.mmio`).
   [[nodiscard]] unsigned slice_of(PhysicalAddress line) const {
+    if (aperture_of(line) == Aperture::peer) return 0;
     const std::uint64_t number = line_number(line);
     std::uint64_t hash = 0;
     for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];

@@ -43,8 +43,39 @@ void L2Slice::write_back(const WriteBack& w) {
   r->sectors = w.bytes.sectors();
   r->maker = this;
   if (w.data != nullptr) __builtin_memcpy(r->data.data(), w.data, kLineBytes);
-  if (aperture_of(w.line) != Aperture::vidmem) r->token = sysmem_writes_.sent();
-  queue(towards(w.line), r);
+  if (aperture_of(w.line) == Aperture::vidmem) {
+    queue(towards(w.line), r);
+    return;
+  }
+  r->token = sysmem_writes_.sent();
+  pass_on(r);
+}
+
+/// Sends it over the link.
+void L2Slice::pass_on(Request* r) {
+  const bool atomic = r->command == Command::atomic || r->command == Command::reduce;
+  if (r->command == Command::write || (atomic && posted_atomics_)) {
+    const Aperture aperture = aperture_of(r->line);
+    if (aperture == Aperture::sysmem) sysmem_ = {true, r->line};
+    if (aperture == Aperture::peer) peer_ = {true, r->line};
+  }
+  queue(pcie_out_, r);
+}
+
+/// Has `r` wait until all that was written over the link has arrived.
+void L2Slice::flush(const Request& r) {
+  for (Destination* d : {&sysmem_, &peer_}) {
+    if (!d->written) continue;
+    d->written = false;
+    Request* f = engine().pool().allocate_child(r, this);
+    f->command = Command::read;
+    f->line = d->line;
+    f->virtual_line = VirtualAddress{0};
+    f->sectors = 0;
+    f->prefetch = 0;
+    f->token = sysmem_writes_.sent();
+    queue(pcie_out_, f);
+  }
 }
 
 void L2Slice::fetch(const Request& r, const L2Outcome& out) {
@@ -59,6 +90,7 @@ void L2Slice::fetch(const Request& r, const L2Outcome& out) {
 void L2Slice::maintain(Request& r) {
   if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
     core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
+  if ((r.maintenance & maintenance::kWriteBackSysmem) != 0) flush(r);
   sysmem_writes_.drain(&r, maintained_);
   while (!maintained_.empty()) serve(maintained_.pop());
 }
@@ -76,7 +108,7 @@ bool L2Slice::follow(Request& r, const L2Outcome& out) {
   switch (out.kind) {
     case L2Outcome::Kind::done: serve(&r); return true;
     case L2Outcome::Kind::wait: return true;
-    case L2Outcome::Kind::pass_on: queue(pcie_out_, &r); return true;
+    case L2Outcome::Kind::pass_on: pass_on(&r); return true;
     case L2Outcome::Kind::stall: return false;
   }
   return false;
@@ -87,7 +119,7 @@ void L2Slice::handle_response(Request& r) {
     serve(&r);
     return;
   }
-  if (r.command == Command::read) {
+  if (r.command == Command::read && r.sectors != 0) {
     RequestList served, again;
     core_.fill(r, served, again, *this);
     while (!served.empty()) serve(served.pop());
@@ -118,7 +150,7 @@ Cycle L2Slice::perform_outgoing(Cycle sent) {
   Cycle done = sent;
   const auto perform_one = [&](Outgoing& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
     Request* q = take(out);
-    const bool writes = q->command == Command::write;
+    const bool writes = q->command == Command::write || q->sectors == 0;
     const Cycle back = perform_through(to, from, *q, sent);
     done = std::max(done, back);
     handle_response(*q);
@@ -204,7 +236,7 @@ void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("outgoing", out_count_, kUnlimitedGauge, "requests that wait for to_dram or to_pcie");
   visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_crossbar");
   visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
-                "of system memory, that the link has not taken");
+                "of system memory, and flushes, that the link has not answered");
 }
 
 void L2Slice::explain(std::vector<Wait>& waits) const {
@@ -218,10 +250,11 @@ void L2Slice::explain(std::vector<Wait>& waits) const {
   room(to_pcie, pcie_out_.count, " requests");
   room(to_crossbar, served_count_, " answers");
   if (!sysmem_writes_.idle())
-    waits.push_back({name(),
-                     std::to_string(sysmem_writes_.outstanding()) + " write-backs to be on the link",
-                     {to_pcie.other_side()},
-                     all_writes()});
+    waits.push_back(
+        {name(),
+         std::to_string(sysmem_writes_.outstanding()) + " write-backs and flushes to be answered by the link",
+         {to_pcie.other_side()},
+         all_writes()});
 }
 
 void L2Slice::in_flight(std::vector<InFlight>& rows) const {
@@ -234,7 +267,8 @@ void L2Slice::in_flight(std::vector<InFlight>& rows) const {
   leaving(served_, to_crossbar);
   list_all(rows, again_, name(), name() + " waiting line", "its turn after the fill of its line", {});
   sysmem_writes_.for_each_drain([&](const Request& r) {
-    rows.emplace_back(r, name(), name() + " drain", "the write-backs before it to be on the link",
+    rows.emplace_back(r, name(), name() + " drain",
+                      "the write-backs and flushes before it to be answered by the link",
                       std::vector<std::string>{to_pcie.other_side()}, all_writes());
   });
 }

@@ -14,7 +14,9 @@ namespace warpline {
 /// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
 /// misses; one response per cycle. A write is answered when it is performed; so is control of a line, a
 /// prefetch of video memory at once and one of system memory when it is here. `maintain` is answered when the
-/// system-memory bytes that were dirty when it arrived are on the link (R7).
+/// system-memory bytes that were dirty when it arrived are on the link (R7); one that writes them back, when
+/// all posted writes that went over the link before it have arrived: behind them goes a read of no byte to
+/// each memory that they went to, and it waits for these (R11).
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
   /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
@@ -46,6 +48,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   /// The backing store of video memory; null in a tags-only run.
   [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
   void in_flight(std::vector<InFlight>& rows) const override;
+  /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
+  void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
   void set_regions(std::size_t count) { core_.set_regions(count); }
   [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
@@ -59,6 +63,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   [[nodiscard]] bool accept(Request& r);
   [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
   void maintain(Request& r);
+  void flush(const Request& r);
+  void pass_on(Request* r);
   void handle_response(Request& r);
   void fetch(const Request& r, const L2Outcome& out);
   void queue(Outgoing& out, Request* r);
@@ -80,7 +86,14 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   RequestList served_;
   unsigned served_count_ = 0;
   RequestList again_;           ///< looked at before anything new (R5)
-  WriteTracker sysmem_writes_;  ///< our write-backs on their way to the link
+  WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
+  /// A memory behind the link, and whether posted writes have gone there since its last flush.
+  struct Destination {
+    bool written = false;
+    PhysicalAddress line;  ///< of one of these
+  };
+  Destination sysmem_, peer_;
+  bool posted_atomics_ = false;
   RequestList maintained_;
 };
 

@@ -7,9 +7,9 @@
 namespace warpline {
 
 PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
-                   MemoryImage* sysmem, unsigned inputs)
+                   MemoryImage* sysmem, unsigned inputs, PeerMemory* peer)
     : Component(engine, std::move(name), domain),
-      core_(parameters, sysmem),
+      core_(parameters, sysmem, peer),
       ports_(*this, "from_l2", "to_l2", inputs) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "PCIe parameters are checked before they are used");
   ports_.perform_by(*this);
@@ -27,8 +27,9 @@ PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
 /// What is due in cycle `now` at the far end takes effect.
 void PcieLink::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
-  for (; !up_.empty() && up_.front().at <= t; up_.pop_front())
-    arrive_up(up_.front().at, up_.front().transfer);
+  for (std::deque<Timed>* queue : {&up_, &peer_up_})
+    for (; !queue->empty() && queue->front().at <= t; queue->pop_front())
+      arrive_up(queue->front().at, queue->front().transfer);
 }
 
 Cycle PcieLink::tick(Cycle now) {
@@ -37,6 +38,8 @@ Cycle PcieLink::tick(Cycle now) {
   // The others are due in this cycle, too, if they have anything that is: whoever is ticked first does it for
   // all, so that the order of ticks is none of memory's.
   for (PcieLink* link : *links_) link->arrive(now);
+  for (; !returning_.empty() && returning_.front().at <= t; returning_.pop_front())
+    send_down(returning_.front().at, returning_.front().transfer);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
   for (; !posted_.empty() && posted_.front().at <= t; posted_.pop_front()) {
     answer(transfers_[posted_.front().transfer]);
@@ -52,7 +55,7 @@ Cycle PcieLink::tick(Cycle now) {
     }
   }
   std::uint64_t next = kNever;
-  for (const std::deque<Timed>* queue : {&up_, &down_, &posted_})
+  for (const std::deque<Timed>* queue : {&up_, &peer_up_, &returning_, &down_, &posted_})
     if (!queue->empty()) next = std::min(next, queue->front().at);
   // While the wire is taken, whatever could use it waits for it. What does not fit waits for an
   // answer, which is on its way.
@@ -86,10 +89,14 @@ void PcieLink::perform(Request& r, Cycle& at) {
       end = posted_.front().at;
       answer(transfers_[posted_.front().transfer]);
       posted_.pop_front();
-    } else if (!up_.empty()) {
-      const Timed arrival = up_.front();
-      up_.pop_front();
+    } else if (std::deque<Timed>& up = up_.empty() ? peer_up_ : up_; !up.empty()) {
+      const Timed arrival = up.front();
+      up.pop_front();
       arrive_up(arrival.at, arrival.transfer);
+    } else if (!returning_.empty()) {
+      const Timed arrival = returning_.front();
+      returning_.pop_front();
+      send_down(arrival.at, arrival.transfer);
     } else if (!down_.empty()) {
       const Timed arrival = down_.front();
       down_.pop_front();
@@ -135,13 +142,15 @@ void PcieLink::in_flight(std::vector<InFlight>& rows) const {
   for (const std::uint32_t index : legs_)
     rows.emplace_back(*transfers_[index].request, name(), name() + " next leg", "the wire upward");
   timed(posted_, " wire upward", "its last packet to be on the wire");
-  for (const Timed& t : up_) {
-    const Transfer& transfer = transfers_[t.transfer];
-    if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes)
-      continue;  // listed while it is owed an answer
-    rows.emplace_back(*transfer.request, name(), name() + " wire upward",
-                      "its packets to arrive in cycle " + std::to_string(domain().cycle_of(t.at)));
-  }
+  for (const std::deque<Timed>* queue : {&up_, &peer_up_})
+    for (const Timed& t : *queue) {
+      const Transfer& transfer = transfers_[t.transfer];
+      if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes)
+        continue;  // listed while it is owed an answer
+      rows.emplace_back(*transfer.request, name(), name() + " wire upward",
+                        "its packets to arrive in cycle " + std::to_string(domain().cycle_of(t.at)));
+    }
+  timed(returning_, " peer", "its completion to reach the wire downward");
   timed(down_, " wire downward", "its completion to arrive");
   ports_.in_flight(rows);
 }

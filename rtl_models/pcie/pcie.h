@@ -16,6 +16,8 @@ struct PcieCounters {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t atomics = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t peer_requests = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t tlp_bytes = 0;
@@ -27,24 +29,28 @@ struct PcieCounters {
   template <class F>
   void visit(F&& f) const {
     f("requests", requests, "requests", "taken from L2");
-    f("reads", reads, "requests", "reads of system memory");
-    f("writes", writes, "requests", "writes of system memory");
-    f("atomics", atomics, "requests", "atomics and reductions on system memory");
-    f("bytes_up", bytes_up, "bytes", "payload towards system memory");
-    f("bytes_down", bytes_down, "bytes", "payload from system memory");
+    f("reads", reads, "requests", "reads of system or peer memory, flushes included");
+    f("writes", writes, "requests", "writes of system or peer memory");
+    f("atomics", atomics, "requests", "atomics and reductions on system or peer memory");
+    f("flushes", flushes, "requests", "reads of no byte, behind writes that must have arrived (R11)");
+    f("peer_requests", peer_requests, "requests", "of all those, the ones to the peer's memory");
+    f("bytes_up", bytes_up, "bytes", "payload away from the GPU");
+    f("bytes_down", bytes_down, "bytes", "payload to the GPU");
     f("tlp_bytes", tlp_bytes, "bytes", "of packets both ways, overhead included");
     f("cas_loops", cas_loops, "requests", "atomics done by compare-and-swap for want of an AtomicOp");
     f("cas_retries", cas_retries, "round trips", "of such loops, because a word had changed meanwhile");
     f("unsupported_atomics", unsupported_atomics, "requests", "atomics that are atomic among this GPU only");
-    f("address_errors", address_errors, "requests", "for no line of system memory");
+    f("address_errors", address_errors, "requests", "for no line of system memory or the peer's");
   }
 };
 
-/// The PCIe link of a GPU to system memory, shared by its L2 slices, and that memory's far end.
+/// The PCIe link of a GPU to system memory and a peer device's, shared by its L2 slices, and the far end of
+/// both.
 ///
-/// Each direction is a wire that carries one packet at a time; `latency` is one way. What enters
-/// the wire upward takes effect in system memory in the order of the wire, when its last packet
-/// arrives; answers come down in that order too. A request is taken when the wire is free, round
+/// Each direction is a wire that carries one packet at a time; `latency` is one way, and a peer's memory is
+/// `peer_latency` farther away. What enters the wire upward takes effect in its memory in the order of the
+/// wire, when its last packet arrives; there is no order between the two memories. Answers come down in the
+/// order in which they get back to the wire. A request is taken when the wire is free, round
 /// robin over the ports; a read also needs a tag, and an atomic one for each lane (at most all there
 /// are), until it is answered, and lets requests of other ports pass while it lacks them. So does
 /// a request for a line on which an atomic is at work that takes several round trips: what follows an atomic
@@ -60,15 +66,15 @@ struct PcieCounters {
 /// Links of several GPUs to one memory know each other: what arrives over them in the same cycle takes effect
 /// in the order in which they were made.
 ///
-/// A request for anything but system memory, or beyond its end, has no effect and is answered with
-/// address_error. Takes no maintenance: L2 drains itself.
+/// A request for no line of either memory has no effect and is answered with address_error. Takes no
+/// maintenance: L2 drains itself.
 class PcieLink final : public Component, public LooseTarget {
  public:
-  /// `sysmem` outlives the link; null: tags only.
+  /// The memories outlive the link. `sysmem`: null: tags only. `peer`: null: there is none.
   PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
-           MemoryImage* sysmem, unsigned inputs);
-  /// A link of another GPU to the memory of `beside`, in its cluster, with its clock and parameters. Links to
-  /// one memory live and die together.
+           MemoryImage* sysmem, unsigned inputs, PeerMemory* peer = nullptr);
+  /// A link of another GPU to the memories of `beside`, in its cluster, with its clock and parameters. Links
+  /// to one memory live and die together.
   PcieLink(PcieLink& beside, std::string name, unsigned inputs);
 
   [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
@@ -95,9 +101,14 @@ class PcieLink final : public Component, public LooseTarget {
     unsigned tags = 0;
     Leg leg = Leg::read;
     bool reaches = true;
-    PcieSwap swap;         ///< of a compare-and-swap
-    PhysicalAddress line;  ///< of a posted write, with its bytes and data
-    ByteMask bytes;
+    bool peer = false;
+    bool exact = false;
+    std::uint8_t gpu = 0;
+    std::uint16_t sm = 0, warp = 0;
+    unsigned completion = 0;  ///< cycles of the wire downward
+    PcieSwap swap;            ///< of an atomic that takes several round trips
+    PhysicalAddress line;
+    ByteMask bytes;  ///< of a posted write, with its data
     std::array<std::uint8_t, kLineBytes> data{};
   };
   struct Timed {
@@ -112,6 +123,12 @@ class PcieLink final : public Component, public LooseTarget {
   void send_up(std::uint64_t t, std::uint32_t transfer);
   [[nodiscard]] PcieTrain perform(Transfer& transfer);
   void arrive(Cycle now);
+  void send_down(std::uint64_t at, std::uint32_t transfer);
+  void show_at_peer(const Transfer& transfer, std::uint64_t at, std::uint32_t words = 0) const;
+  void show_runs(BusAccess::Kind kind, const Transfer& transfer, const ByteMask& mask,
+                 std::uint64_t at) const;
+  void show(BusAccess::Kind kind, const Transfer& transfer, unsigned offset, unsigned bytes,
+            std::uint64_t at) const;
   void arrive_up(std::uint64_t at, std::uint32_t transfer);
   void arrive_down(std::uint32_t transfer);
   void finish(std::uint32_t transfer);
@@ -127,7 +144,9 @@ class PcieLink final : public Component, public LooseTarget {
   std::vector<PhysicalAddress> looping_;  ///< lines on which atomics of several round trips are at work
   std::deque<std::uint32_t> legs_;        ///< whose next packets wait for the wire
   std::deque<Timed> posted_;              ///< to be answered when on the wire
-  std::deque<Timed> up_;                  ///< under way upward
+  std::deque<Timed> up_;                  ///< under way upward, to system memory
+  std::deque<Timed> peer_up_;             ///< likewise, to the peer's
+  std::deque<Timed> returning_;           ///< completions on their way from the peer to the wire downward
   std::deque<Timed> down_;                ///< under way downward
   std::uint64_t up_free_ = 0;
   std::uint64_t down_free_ = 0;

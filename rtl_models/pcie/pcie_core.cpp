@@ -16,10 +16,22 @@ unsigned word_bytes_of(const AtomicBlock& block) {
 }  // namespace
 
 bool PcieCore::reaches(PhysicalAddress line) const {
-  if (aperture_of(line) != Aperture::sysmem) return false;
-  if (sysmem_ == nullptr) return true;
-  const std::uint64_t offset = offset_in_aperture(line);
-  return offset < sysmem_->size() && sysmem_->size() - offset >= kLineBytes;
+  const auto within = [line](const MemoryImage& image) {
+    const std::uint64_t offset = offset_in_aperture(line);
+    return offset < image.size() && image.size() - offset >= kLineBytes;
+  };
+  switch (aperture_of(line)) {
+    case Aperture::sysmem: return sysmem_ == nullptr || within(*sysmem_);
+    case Aperture::peer: return peer_ != nullptr && within(peer_->image());
+    case Aperture::vidmem: break;
+  }
+  return false;
+}
+
+std::uint8_t* PcieCore::at(PhysicalAddress line) const {
+  if (sysmem_ == nullptr) return nullptr;
+  MemoryImage& image = aperture_of(line) == Aperture::peer ? peer_->image() : *sysmem_;
+  return image.at(offset_in_aperture(line));
 }
 
 PcieAtomicWay PcieCore::way_of(const AtomicBlock& atomics) const {
@@ -62,6 +74,7 @@ void PcieCore::add_split(PcieTrain& train, unsigned payload) const {
 PcieTrain PcieCore::read_completion(SectorMask sectors) const {
   PcieTrain train;
   add_split(train, kSectorBytes * sector_count(sectors));
+  if (train.packets == 0) train = uniform(1, 0);  // a read of no byte is answered all the same
   return train;
 }
 
@@ -93,7 +106,7 @@ PcieTrain PcieCore::atomic_completion(const AtomicBlock& atomics) const {
 
 void PcieCore::perform_read(Request& request) const {
   if (sysmem_ == nullptr) return;
-  const std::uint8_t* line = sysmem_->at(offset_in_aperture(request.line));
+  const std::uint8_t* line = at(request.line);
   if (request.exact) {
     copy_masked(request.data.data(), line, request.bytes);
   } else {
@@ -103,12 +116,12 @@ void PcieCore::perform_read(Request& request) const {
 
 void PcieCore::perform_write(PhysicalAddress line, const std::uint8_t* data, const ByteMask& bytes) {
   if (sysmem_ == nullptr) return;
-  copy_masked(sysmem_->at(offset_in_aperture(line)), data, bytes);
+  copy_masked(at(line), data, bytes);
 }
 
 void PcieCore::perform_atomic(Request& request) {
   if (sysmem_ == nullptr) return;
-  perform_atomics(*request.atomics, sysmem_->at(offset_in_aperture(request.line)));
+  perform_atomics(*request.atomics, at(request.line));
 }
 
 PcieSwap PcieCore::begin_swap(const Request& request) {
@@ -123,7 +136,7 @@ PcieSwap PcieCore::begin_swap(const Request& request) {
 
 void PcieCore::see(PhysicalAddress line, PcieSwap& swap) const {
   if (sysmem_ == nullptr) return;
-  const std::uint8_t* bytes = sysmem_->at(offset_in_aperture(line));
+  const std::uint8_t* bytes = at(line);
   for (std::uint32_t left = swap.words; left != 0; left &= left - 1) {
     const unsigned at = static_cast<unsigned>(__builtin_ctz(left)) * swap.word_bytes;
     std::memcpy(&swap.seen[at], bytes + at, swap.word_bytes);
@@ -162,7 +175,7 @@ bool PcieCore::try_swap(PhysicalAddress line, PcieSwap& swap) {
     swap.words = 0;
     return false;
   }
-  std::uint8_t* bytes = sysmem_->at(offset_in_aperture(line));
+  std::uint8_t* bytes = at(line);
   for (std::uint32_t left = swap.words; left != 0; left &= left - 1) {
     const auto word = static_cast<unsigned>(__builtin_ctz(left));
     const unsigned at = word * swap.word_bytes;

@@ -7,6 +7,7 @@
 #include "warpline/fabric/memory_image.h"
 #include "warpline/fabric/request.h"
 #include "warpline/pcie/pcie_parameters.h"
+#include "warpline/pcie/peer_memory.h"
 
 namespace warpline {
 
@@ -33,8 +34,13 @@ struct PcieSwap {
   std::array<std::uint8_t, kLineBytes> wanted{};
 };
 
-/// What a PCIe link and the memory behind it do, without time: which packets a request takes, and
-/// its effect on system memory. Without a memory it is tags only: packets, and no effect.
+/// Whether it is a read of no byte: it comes back when the writes before it have arrived.
+[[nodiscard]] inline bool is_flush(const Request& r) {
+  return r.command == Command::read && r.sectors == 0 && !r.exact;
+}
+
+/// What a PCIe link and the memories behind it do, without time: which packets a request takes, and
+/// its effect there. Without system memory it is tags only: packets, and no effect.
 ///
 /// Packets: a read sends one without payload and is answered by its sectors, in packets of up to
 /// max_payload; a write sends one for each run of adjacent double words with a byte to write (byte
@@ -42,12 +48,17 @@ struct PcieSwap {
 /// and is answered by the old value.
 class PcieCore {
  public:
-  /// `sysmem` outlives it, and may be null. Pre: parameters without problems.
-  PcieCore(const PcieParameters& parameters, MemoryImage* sysmem)
-      : parameters_(parameters), sysmem_(sysmem) {}
+  /// The memories outlive it. `sysmem`: null: tags only. `peer`: null: there is none. Pre: parameters without
+  /// problems.
+  PcieCore(const PcieParameters& parameters, MemoryImage* sysmem, PeerMemory* peer = nullptr)
+      : parameters_(parameters), sysmem_(sysmem), peer_(peer) {}
 
-  /// Whether the line is one of system memory, and not beyond its end; tags only, it has none.
+  /// Whether the line is one of system memory or the peer's, and not beyond its end; tags only, system memory
+  /// has none.
   [[nodiscard]] bool reaches(PhysicalAddress line) const;
+  /// The bytes of a line that it reaches; null if tags only.
+  [[nodiscard]] std::uint8_t* at(PhysicalAddress line) const;
+  [[nodiscard]] const PeerMemory* peer() const { return peer_; }
   [[nodiscard]] PcieAtomicWay way_of(const AtomicBlock& atomics) const;
 
   [[nodiscard]] PcieTrain read_request() const { return uniform(1, 0); }
@@ -105,6 +116,7 @@ class PcieCore {
 
   PcieParameters parameters_;
   MemoryImage* sysmem_;
+  PeerMemory* peer_;
 };
 
 }  // namespace warpline

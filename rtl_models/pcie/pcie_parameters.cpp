@@ -5,6 +5,7 @@ namespace warpline {
 Problems PcieParameters::problems(const std::string& path) const {
   Rules rules(path);
   rules.need(latency >= 1 && latency <= 1000000, "latency", "must be 1 to 1000000 cycles");
+  rules.need(peer_latency <= 1000000, "peer_latency", "must be at most 1000000 cycles");
   rules.need(bytes_per_cycle >= 1 && bytes_per_cycle <= 4096, "bytes_per_cycle", "must be 1 to 4096");
   rules.need(tlp_overhead <= 1024, "tlp_overhead", "must be at most 1024 bytes");
   rules.need(max_payload >= 32 && max_payload <= 4096, "max_payload", "must be 32 to 4096 bytes");

@@ -10,6 +10,7 @@ namespace warpline {
 /// A PCIe link to system memory; times in cycles of the link clock.
 struct PcieParameters {
   unsigned latency = 250;         ///< one way, root complex and host memory included in the reply
+  unsigned peer_latency = 100;    ///< one way, that a peer's memory is farther away
   unsigned bytes_per_cycle = 16;  ///< of one direction
   unsigned tlp_overhead = 24;     ///< framing, header and CRC of one packet, bytes
   unsigned max_payload = 256;     ///< of one packet, bytes
@@ -20,6 +21,7 @@ struct PcieParameters {
   template <class F>
   void visit(F&& f) {
     f("latency", latency, "one way, link cycles");
+    f("peer_latency", peer_latency, "what a peer's memory is farther away, one way, link cycles");
     f("bytes_per_cycle", bytes_per_cycle, "bandwidth of one direction, bytes per link cycle");
     f("tlp_overhead", tlp_overhead, "framing, header and CRC of one packet, bytes");
     f("max_payload", max_payload, "largest payload of one packet, bytes");

@@ -17,8 +17,16 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
   transfer.port = port;
   transfer.tags = tags_of(*r);
   transfer.reaches = core_.reaches(r->line);
+  transfer.line = r->line;
+  transfer.peer = aperture_of(r->line) == Aperture::peer;
+  transfer.exact = r->exact;
+  transfer.gpu = r->gpu;
+  transfer.sm = r->sm;
+  transfer.warp = r->warp;
   tags_ += transfer.tags;
   ++counters_.requests;
+  counters_.peer_requests += transfer.peer;
+  counters_.flushes += is_flush(*r);
   if (!transfer.reaches) {
     ++counters_.address_errors;
     r->status = Status::address_error;
@@ -31,7 +39,6 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
     case Command::write:
       ++counters_.writes;
       transfer.leg = Leg::write;
-      transfer.line = r->line;
       transfer.bytes = r->bytes;
       transfer.data = r->data;
       break;
@@ -85,7 +92,12 @@ void PcieLink::send_up(std::uint64_t t, std::uint32_t index) {
   }
   count(train, counters_.bytes_up);
   up_free_ = t + train.cycles;
-  up_.push_back({up_free_ + core_.parameters().latency, index});
+  const PcieParameters& p = core_.parameters();
+  if (transfer.peer) {
+    peer_up_.push_back({up_free_ + p.latency + p.peer_latency, index});
+  } else {
+    up_.push_back({up_free_ + p.latency, index});
+  }
   if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) posted_.push_back({up_free_, index});
 }
 
@@ -116,12 +128,24 @@ void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
   Transfer& transfer = transfers_[index];
   if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) {
     if (transfer.reaches) core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
+    show_at_peer(transfer, at);
     release(index);
     return;
   }
+  const std::uint32_t words = transfer.swap.words;
   const PcieTrain completion = perform(transfer);
+  show_at_peer(transfer, at, words);
   count(completion, counters_.bytes_down);
-  down_free_ = std::max(at, down_free_) + completion.cycles;
+  transfer.completion = completion.cycles;
+  if (transfer.peer) {
+    returning_.push_back({at + core_.parameters().peer_latency, index});
+  } else {
+    send_down(at, index);
+  }
+}
+
+void PcieLink::send_down(std::uint64_t at, std::uint32_t index) {
+  down_free_ = std::max(at, down_free_) + transfers_[index].completion;
   down_.push_back({down_free_ + core_.parameters().latency, index});
 }
 
@@ -144,7 +168,6 @@ void PcieLink::arrive_down(std::uint32_t index) {
     tags_ -= transfer.tags;
     transfer.tags = 0;
     transfer.leg = Leg::word_writes;
-    transfer.line = transfer.request->line;
     transfer.data = transfer.swap.wanted;
   }
   legs_.push_back(index);

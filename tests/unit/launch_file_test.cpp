@@ -136,10 +136,25 @@ TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {
   EXPECT_THAT(all, HasSubstr("even number of hexadecimal digits"));
 }
 
-TEST_F(LaunchFiles, WhatIsNotBuiltIsRefusedByName) {
-  const std::string all =
-      bad(kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 1\naperture = \"peer\"\n");
-  EXPECT_THAT(all, HasSubstr("peer memory is not built yet"));
+TEST_F(LaunchFiles, LaunchesNameTheirGpuAndBuffersLieThere) {
+  const std::string head = "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [32]\n";
+  const std::string tail = "type = \"u8\"\ncount = 1\n";
+  const LaunchFile f =
+      good(head + "gpu = 3\n[[launch.argument]]\nbuffer = \"a\"\n" + tail +
+           "[[launch.argument]]\nbuffer = \"p\"\n" + tail + "aperture = \"peer\"\n" + head +
+           "[[launch.argument]]\nbuffer = \"p\"\n[[launch.argument]]\nbuffer = \"b\"\n" + tail);
+  EXPECT_EQ(f.launches[0].gpu, 3U);
+  EXPECT_EQ(f.launches[1].gpu, 0U);
+  EXPECT_EQ(f.buffers[0].gpu, 3U);
+  EXPECT_EQ(f.buffers[1].aperture, Aperture::peer);
+  EXPECT_EQ(f.buffers[2].gpu, 0U);
+  const std::string all = bad(head + "gpu = 8\n[[launch.argument]]\nbuffer = \"a\"\n" + tail + head +
+                              "[[launch.argument]]\nbuffer = \"a\"\n");
+  EXPECT_THAT(all, HasSubstr("gpu: "));
+  EXPECT_THAT(all, HasSubstr("7"));
+  const std::string apart = bad(head + "gpu = 1\n[[launch.argument]]\nbuffer = \"a\"\n" + tail + head +
+                                "[[launch.argument]]\nbuffer = \"a\"\n");
+  EXPECT_THAT(apart, HasSubstr("buffer \"a\" lies in the video memory of GPU 1, which GPU 0 does not reach"));
 }
 
 TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {

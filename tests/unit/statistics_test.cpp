@@ -22,6 +22,8 @@ TEST(TotalPath, StripsIndicesAndTheSmAroundItsCaches) {
   EXPECT_EQ(total_path("sm[0].thread_instructions"), "sm.thread_instructions");
   EXPECT_EQ(total_path("l2[0].sector_misses"), "l2.sector_misses");
   EXPECT_EQ(total_path("crossbar.beats"), "crossbar.beats");
+  EXPECT_EQ(total_path("gpu[1].sm[3].l1_lg.sector_hits"), "l1_lg.sector_hits") << "of all GPUs";
+  EXPECT_EQ(total_path("gpu[0].pcie.reads"), "pcie.reads");
   EXPECT_EQ(total_path("buffer.a.l2.sector_hits"), "buffer.a.l2.sector_hits");
 }
 

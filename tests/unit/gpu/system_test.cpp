@@ -9,8 +9,8 @@ namespace {
 /// Message passing through system memory: GPU 1 reads the datum, so that its caches have it, and says so; GPU
 /// 0 then writes it, releases the flag by `release`; GPU 1 waits by `acquire` and reads the datum again.
 /// Returns what it reads.
-std::uint32_t passed(const std::string& release, const std::string& acquire) {
-  TwoGpus gpus;
+std::uint32_t passed(const std::string& release, const std::string& acquire, const RunOptions& options = {}) {
+  TwoGpus gpus({}, options);
   const std::uint64_t datum = gpus.zeros(Aperture::sysmem), flag = gpus.zeros(Aperture::sysmem);
   const std::uint64_t ready = gpus.zeros(Aperture::sysmem), out = gpus.zeros(Aperture::vidmem, 1);
   gpus.run({spin("ld.acquire.sys.global.u32", "%a2") + "st.global.u32 [%a0], 1;\n" + release,
@@ -46,6 +46,15 @@ TEST(System, WhatOneGpuReleasesTheOtherAcquires) {
   for (const char* release : kReleases)
     for (const std::string& acquire : acquires())
       EXPECT_EQ(passed(release, acquire), 1U) << release << acquire;
+}
+
+TEST(System, ItDoesSoInEveryDrawOfTime) {
+  const std::vector<std::string> loads = acquires();
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    RunOptions options;
+    options.jitter = seed;
+    EXPECT_EQ(passed(kReleases[seed % 6], loads[seed % 5], options), 1U) << seed;
+  }
 }
 
 TEST(System, CopiesStayStaleWithoutAnAcquireAtSystemScope) {

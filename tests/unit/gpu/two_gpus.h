@@ -12,7 +12,7 @@
 namespace warpline::test {
 
 /// Two GPUs of the preset mini, with kernels written as bodies: of 64-bit parameters %a0, %a1 and so on, with
-/// registers %r0 to %r9, %d0 to %d3 and %p.
+/// registers %r0 to %r9, %d0 to %d3, %h0 to %h3 (16 bits) and %p.
 class TwoGpus {
  public:
   explicit TwoGpus(std::vector<Override> overrides = {}, RunOptions options = {})
@@ -61,8 +61,8 @@ class TwoGpus {
       loads += "ld.param.u64 %a" + n + ", [q" + n + "];\n";
     }
     if (!block.empty()) __builtin_memcpy(block.data(), g.parameters.data(), block.size());
-    ptx +=
-        ") {\n.reg .u64 %a<8>, %d<4>;\n.reg .u32 %r<10>;\n.reg .pred %p;\n" + loads + g.body + "\nret;\n}\n";
+    ptx += ") {\n.reg .u64 %a<8>, %d<4>;\n.reg .u32 %r<10>;\n.reg .u16 %h<4>;\n.reg .pred %p;\n" + loads +
+           g.body + "\nret;\n}\n";
     auto module = ptx::parse(ptx, "k.ptx");
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     modules_.push_back(std::move(module.value()));

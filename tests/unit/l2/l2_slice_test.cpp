@@ -156,11 +156,69 @@ TEST(L2Slice, MaintenanceIsAnsweredWhenEarlierDirtyBytesAreOnTheLink) {
   Bench bench(s, {write_item(0, line_at(0, true), some, 9), maintain_item(50, maintenance::kWriteBackSysmem),
                   read_item(60, line_at(0, true), 1), maintain_item(2000, maintenance::kWriteBackSysmem)});
   ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
-  ASSERT_EQ(bench.pcie.seen.size(), 2U) << "a write-back, and the fetch of the sector's other bytes";
+  ASSERT_EQ(bench.pcie.seen.size(), 3U)
+      << "a write-back, its flush, and the fetch of the sector's other bytes";
   EXPECT_EQ(bench.pcie.seen[0].command, Command::write);
-  EXPECT_GT(bench.crossbar.answers[1].answered, bench.pcie.seen[0].answered);
+  EXPECT_EQ(bench.pcie.seen[1].command, Command::read);
+  EXPECT_EQ(bench.pcie.seen[1].sectors, 0U);
+  EXPECT_GT(bench.crossbar.answers[1].answered, bench.pcie.seen[1].answered);
   EXPECT_EQ(bench.crossbar.answers[2].data[0], 9);
   EXPECT_LT(bench.crossbar.answers[3].answered, 2010U) << "nothing is dirty any more";
+}
+
+/// Lines that the slice has sent reads of no byte to, in the order in which it did.
+std::vector<std::uint64_t> flushed(const Bench& bench) {
+  std::vector<std::uint64_t> lines;
+  for (const FlatMemory::Seen& s : bench.pcie.seen)
+    if (s.command == Command::read && s.sectors == 0) lines.push_back(s.line.value);
+  return lines;
+}
+
+TEST(L2Slice, AReleaseFlushesEachMemoryThatWasWrittenSinceTheLastOne) {
+  const std::uint8_t release = maintenance::kDrain | maintenance::kWriteBackSysmem;
+  const PhysicalAddress peer = physical(Aperture::peer, 256), sysmem = line_at(3, true);
+  ByteMask some;
+  some.set(0, 4);
+  Item through = write_item(0, sysmem, some, 9);
+  through.request.cache_operator = CacheOperator::wt;
+  const std::vector<Item> items = {maintain_item(0, release),
+                                   write_item(0, peer, some, 9),
+                                   maintain_item(100, maintenance::kDiscardSysmem),
+                                   maintain_item(200, release),
+                                   through,
+                                   write_item(300, peer, some, 9),
+                                   maintain_item(400, release),
+                                   maintain_item(400, release),
+                                   write_item(600, line_at(0, false), some, 9),
+                                   read_item(600, peer, 1),
+                                   maintain_item(700, release)};
+  Shape s;
+  s.delay = FlatMemory::fixed(50);
+  Bench bench(s, items);
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_EQ(flushed(bench), (std::vector<std::uint64_t>{peer.value, sysmem.value, peer.value}));
+  const auto& answers = bench.crossbar.answers;
+  EXPECT_LT(answers[0].answered, 10U) << "nothing was written";
+  EXPECT_LT(answers[2].answered, 110U) << "an acquire waits for no write";
+  EXPECT_GT(answers[3].answered, 250U);
+  EXPECT_GT(answers[6].answered, 450U);
+  EXPECT_GE(answers[7].answered, answers[6].answered) << "the flush under way is another's, too";
+  EXPECT_LT(answers[10].answered, 710U);
+}
+
+TEST(L2Slice, AtomicsAreFlushedOnlyWhereTheyEndInPostedWrites) {
+  AtomicBlock add;
+  add.operation = AtomicOperation::add;
+  add.type = DataType::u32;
+  add.count = 1;
+  add.lanes[0] = {};
+  for (const bool posted : {false, true}) {
+    Bench bench({}, {atomic_item(0, line_at(1, true), add),
+                     maintain_item(100, maintenance::kDrain | maintenance::kWriteBackSysmem)});
+    bench.slice.set_posted_atomics(posted);
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    EXPECT_EQ(flushed(bench).size(), posted ? 1U : 0U);
+  }
 }
 
 }  // namespace
