@@ -32,7 +32,10 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
-  void restart() override { core_.clear(); }
+  void restart() override {
+    core_.clear();
+    sysmem_ = peer_ = {};
+  }
   /// See L2Core::put.
   void put(const Request& r) { core_.put(r); }
   [[nodiscard]] bool busy() const override;
