@@ -1,6 +1,7 @@
 #include "warpline/cache/read_path.h"
 
 #include "warpline/base/contract.h"
+#include "warpline/base/mutation.h"
 
 namespace warpline {
 
@@ -131,7 +132,7 @@ Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
                   "a fill answers a fetch");
   entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
   serve_waiters(entry, fetched, served);
-  if (!entry.live) {
+  if (!entry.live && !mutated(Mutation::dead_fill_installs)) {
     ++dead_fills_;
   } else if (fetched.status == Status::ok && entry.priority != EvictionPriority::no_allocate) {
     install(entry, fetched, evicted);
@@ -183,7 +184,7 @@ void ReadPath::update(PhysicalAddress address, const std::uint8_t* bytes, unsign
 }
 
 std::uint64_t ReadPath::invalidate(bool local) {
-  misses_.kill_all(local);
+  if (!mutated(Mutation::invalidation_spares_fills)) misses_.kill_all(local);
   std::uint64_t dropped = 0;
   for (std::uint32_t i = 0; i < tags_.lines() && present_[local] != 0; ++i) {
     if (!tags_.present(i) || (tags_.state(i).local != 0) != local) continue;

@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
+
 namespace warpline {
+namespace {
+
+/// Requests leave in their order (R5).
+bool overtakes(const Request& r) {
+  return (r.command == Command::read && mutated(Mutation::read_overtakes)) ||
+         (r.command == Command::write && mutated(Mutation::write_overtakes));
+}
+
+}  // namespace
 
 L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
            bool with_data)
@@ -20,7 +31,11 @@ Request* L1Lg::child_of(const Request& r, Command command) {
 }
 
 void L1Lg::queue_out(Request* r) {
-  outgoing_.push(r);
+  if (overtakes(*r)) {
+    outgoing_.push_front(r);
+  } else {
+    outgoing_.push(r);
+  }
   ++out_count_;
 }
 
@@ -105,7 +120,8 @@ void L1Lg::accept_write(Request& r) {
       r.atomics = nullptr;
     }
     if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
-    w->token = (r.surface ? surface_writes_ : writes_).sent();
+    if (w->command == Command::reduce && mutated(Mutation::reduction_unacknowledged)) w->surface = true;
+    w->token = (w->surface ? surface_writes_ : writes_).sent();
     queue_out(w);
   }
 }

@@ -1,5 +1,7 @@
 #include "warpline/l1_lg/l1_lg_core.h"
 
+#include "warpline/base/mutation.h"
+
 namespace warpline {
 L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
     : path_(parameters.geometry, parameters.miss_registers, with_data),
@@ -27,7 +29,11 @@ void L1LgCore::settle_eviction(Evicted& evicted) {
 }
 
 void L1LgCore::forward(const Request& r) {
-  if (r.beyond_cta() || rereads(r)) path_.drop_line(line_number(r.virtual_line));
+  const std::uint64_t number = line_number(r.virtual_line);
+  const bool drops =
+      (r.beyond_cta() || rereads(r)) && !mutated(Mutation::strong_load_keeps_line) &&
+      !(mutated(Mutation::strong_load_spares_fill) && path_.tags().find(number, number) == TagArray::kAbsent);
+  if (drops) path_.drop_line(number);
   counters_.forwarded_sectors += sector_count(r.sectors);
 }
 
@@ -76,11 +82,12 @@ void L1LgCore::store_global(const Request& r) {
     if (names_class(r.l1_priority)) path_.tags().use(index, r.l1_priority);
     if (!update_on_store_ || r.exact) {
       path_.drop_line(number);
-    } else if (std::uint8_t* line = path_.lines().at(index); line != nullptr) {
+    } else if (std::uint8_t* line = path_.lines().at(index);
+               line != nullptr && !mutated(Mutation::store_keeps_line)) {
       copy_masked(line, r.data.data(), r.bytes & ByteMask::of_sectors(hits));
     }
   }
-  path_.kill_fill(number);
+  if (!mutated(Mutation::store_spares_fill)) path_.kill_fill(number);
   count_look_up(r, hits);
   counters_.stored_sectors += sector_count(r.sectors);
 }
@@ -114,7 +121,9 @@ Evicted L1LgCore::store_local(const Request& r) {
 }
 
 void L1LgCore::pass_atomic(const Request& r) {
-  path_.drop_line(line_number(r.virtual_line));
+  const bool reduces = r.command == Command::reduce;
+  if (!(reduces ? mutated(Mutation::reduction_keeps_line) : mutated(Mutation::atomic_keeps_line)))
+    path_.drop_line(line_number(r.virtual_line));
   ++counters_.atomics;
   counters_.atomic_sectors += sector_count(r.sectors);
 }

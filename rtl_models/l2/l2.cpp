@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/gauge.h"
 
 namespace warpline {
@@ -90,7 +91,9 @@ void L2Slice::fetch(const Request& r, const L2Outcome& out) {
 void L2Slice::maintain(Request& r) {
   if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
     core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
-  if ((r.maintenance & maintenance::kWriteBackSysmem) != 0) flush(r);
+  if ((r.maintenance & maintenance::kWriteBackSysmem) != 0 && !mutated(Mutation::sys_release_skips_flush))
+    flush(r);
+  if (mutated(Mutation::sys_release_ignores_write_back)) return serve(&r);
   sysmem_writes_.drain(&r, maintained_);
   while (!maintained_.empty()) serve(maintained_.pop());
 }
@@ -200,7 +203,7 @@ Cycle L2Slice::tick(Cycle now) {
     moved = true;
   }
   if (served_count_ < kServedLimit && out_count_ < kOutgoingLimit) {
-    if (!again_.empty()) {
+    if (!again_.empty() && !(mutated(Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
       Request* r = again_.pop();
       if (accept(*r)) {
         moved = true;

@@ -1,6 +1,7 @@
 #include "warpline/l2/l2_core.h"
 
 #include "warpline/base/contract.h"
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/atomics.h"
 
 namespace warpline {
@@ -75,7 +76,9 @@ void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
     if (const std::uint16_t pending = misses_.find(tags_.number(index)); pending != MissTable::kNone)
       misses_[pending].stale = true;
     Copy* copy = copy_of(index);
-    sink.write_back({home, dirty, copy == nullptr ? nullptr : copy->bytes.data()});
+    const ByteMask taken =
+        mutated(Mutation::clean_bytes_written_back) ? ByteMask::of_sectors(dirty.sectors()) : dirty;
+    sink.write_back({home, taken, copy == nullptr ? nullptr : copy->bytes.data()});
   } else {
     ++counters_.writebacks;
     counters_.writeback_sectors += sector_count(dirty.sectors());

@@ -1,5 +1,6 @@
 // The part of the L2 core that keeps copies of system memory (semantics, R7).
 #include "warpline/base/contract.h"
+#include "warpline/base/mutation.h"
 #include "warpline/l2/l2_core.h"
 
 namespace warpline {
@@ -46,8 +47,8 @@ L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
   const std::uint32_t found = tags_.find(number, key(number));
   if (is_direct(r)) {
     counters_.direct_sectors += sector_count(r.sectors);
-    if (found != TagArray::kAbsent) {
-      clean(found, sink);
+    if (found != TagArray::kAbsent && !mutated(Mutation::sys_access_keeps_copy)) {
+      if (!mutated(Mutation::sys_access_ignores_dirty)) clean(found, sink);
       drop_sysmem(found);
       ++counters_.sysmem_discards;
     }
@@ -102,9 +103,9 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   }
   const std::uint32_t index = line_for(entry.number, fetched.line, entry.priority, sink);
   LineState& state = tags_.state(index);
+  const ByteMask kept = mutated(Mutation::fetch_overwrites_dirty) ? ByteMask{} : tags_.dirty(index);
   if (Copy* copy = copy_of(index); copy != nullptr)
-    copy_masked(copy->bytes.data(), fetched.data.data(),
-                ByteMask::of_sectors(fetched.sectors) & ~tags_.dirty(index));
+    copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~kept);
   state.add_valid(fetched.sectors);
 }
 
@@ -131,12 +132,12 @@ void L2Core::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned
 void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {
   for (std::uint32_t i = 0; i < tags_.lines() && sysmem_lines_ != 0; ++i) {
     if (!tags_.present(i) || !tags_.state(i).sysmem) continue;
-    clean(i, sink);
-    if (!discard) continue;
+    if (discard || !mutated(Mutation::sys_release_skips_write_back)) clean(i, sink);
+    if (!discard || mutated(Mutation::sys_acquire_keeps_copies)) continue;
     drop_sysmem(i);
     ++counters_.sysmem_discards;
   }
-  if (discard)
+  if (discard && !mutated(Mutation::sys_acquire_spares_fetches))
     misses_.mark_stale([](std::uint64_t number) {
       return aperture_of(PhysicalAddress{number * kLineBytes}) != Aperture::vidmem;
     });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/gauge.h"
 
 namespace warpline {
@@ -71,7 +72,8 @@ unsigned PcieLink::tags_of(const Request& r) const {
 
 bool PcieLink::fits(const Request& r) const {
   return tags_ + tags_of(r) <= core_.parameters().tags &&
-         std::find(looping_.begin(), looping_.end(), r.line) == looping_.end();
+         (mutated(Mutation::link_atomic_overtaken) ||
+          std::find(looping_.begin(), looping_.end(), r.line) == looping_.end());
 }
 
 unsigned PcieLink::choose() const {

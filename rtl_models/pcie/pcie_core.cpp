@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/atomics.h"
 
 namespace warpline {
@@ -179,7 +180,8 @@ bool PcieCore::try_swap(PhysicalAddress line, PcieSwap& swap) {
   for (std::uint32_t left = swap.words; left != 0; left &= left - 1) {
     const auto word = static_cast<unsigned>(__builtin_ctz(left));
     const unsigned at = word * swap.word_bytes;
-    if (std::memcmp(bytes + at, &swap.seen[at], swap.word_bytes) == 0) {
+    if (std::memcmp(bytes + at, &swap.seen[at], swap.word_bytes) == 0 ||
+        mutated(Mutation::link_swap_loses_update)) {
       std::memcpy(bytes + at, &swap.wanted[at], swap.word_bytes);
       swap.words &= ~(1U << word);
     } else {

@@ -1,6 +1,7 @@
 // How the load/store unit turns lanes into requests and answers back into lanes.
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
 #include "warpline/sm/load_store_unit.h"
 
 namespace warpline {
@@ -135,6 +136,7 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       mmio_lane_ = static_cast<unsigned>(__builtin_ctz(line.lanes));
       r.bytes = {};
       r.bytes.set(offset_in_line(PhysicalAddress{e.access.address_of(mmio_lane_)}), op.bytes_per_lane());
+      if (mutated(Mutation::mmio_reads_sectors)) r.bytes = ByteMask::of_sectors(line.sectors);
       break;
     case Command::write: fill_write(r, e, line); break;
     case Command::atomic:

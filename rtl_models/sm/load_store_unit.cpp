@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "warpline/base/contract.h"
+#include "warpline/base/mutation.h"
 
 namespace warpline {
 
@@ -51,6 +52,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
       head_.line_held = true;
     }
     if (!send_line(now, e, index)) return;
+    if (head_.exact && counters_.mmio_transactions % 2 != 0 && mutated(Mutation::mmio_replayed)) return;
     head_.line_held = false;
     if (head_.mapping == nullptr && (!head_.coalescer.done() || next_space(e))) return;
   }
@@ -96,7 +98,7 @@ bool LoadStoreUnit::next_space(Entry& e) {
   const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
   if (head_.global != 0) {
     head_.space = Space::global;
-    if (head_.exact) {
+    if (head_.exact && !mutated(Mutation::mmio_lanes_merge)) {
       head_.coalescer.start_each(e.access, head_.global, bytes);
     } else {
       head_.coalescer.start(e.access, head_.global, bytes);
@@ -126,7 +128,8 @@ Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
 
 bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
   Out<RequestMessage>& port = port_for(e);
-  if (!port.ready(now) || (head_.exact && mmio_reads_ != 0)) return false;
+  if (!port.ready(now)) return false;
+  if (head_.exact && mmio_reads_ != 0 && !mutated(Mutation::mmio_reads_overlap)) return false;
   const LineAccess& line = head_.line;
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;

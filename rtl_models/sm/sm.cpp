@@ -3,8 +3,20 @@
 #include <algorithm>
 
 #include "warpline/base/contract.h"
+#include "warpline/base/mutation.h"
 
 namespace warpline {
+namespace {
+
+/// A release, a fence and a barrier wait for the thread's loads (R2, R4, R8).
+bool waits_for_loads(const Instruction& i) {
+  if (i.kind == InstructionKind::memory) return !mutated(Mutation::release_ignores_loads);
+  if (i.kind == InstructionKind::barrier) return !mutated(Mutation::barrier_ignores_loads);
+  return i.mem.kind == MemKind::proxy_fence ? !mutated(Mutation::proxy_fence_ignores_loads)
+                                            : !mutated(Mutation::fence_ignores_loads);
+}
+
+}  // namespace
 
 Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number)
     : Component(engine, std::move(name), domain),
@@ -65,7 +77,7 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
       if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
     } else {
       const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
-      if (orders && (w.loads != 0 || w.stores != 0)) return kNever;
+      if (orders && ((w.loads != 0 && waits_for_loads(i)) || w.stores != 0)) return kNever;
       if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
     }
   }
@@ -143,7 +155,7 @@ void Sm::issue(Cycle now, unsigned slot) {
 
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   Warp& w = warps_[slot];
-  if (i.mem.releases() && i.mem.scope > Scope::cta && !w.drained) {
+  if (i.mem.releases() && i.mem.scope > Scope::cta && !w.drained && !mutated(Mutation::release_skips_drain)) {
     issue_maintenance(now, slot, release_of(i.mem.scope), i.mem.scope, Hold::drain);
     return;
   }
@@ -172,7 +184,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();
   scoreboard_.set(slot, i, kNever);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
-  if (i.mem.acquires()) w.hold = Hold::acquire;
+  if (i.mem.acquires() && !mutated(Mutation::acquire_does_not_block)) w.hold = Hold::acquire;
 }
 
 void Sm::handle_events(Cycle now) {

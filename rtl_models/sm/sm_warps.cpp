@@ -1,10 +1,20 @@
 // What happens to warps between issues: results, barriers, exits, faults.
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/gauge.h"
 #include "warpline/sm/sm.h"
 
 namespace warpline {
+namespace {
+
+/// An acquire beyond the CTA has L1 drop its lines, whatever space its flag is in (R6).
+bool invalidates(const MemOp& acquire) {
+  return acquire.scope > Scope::cta && !mutated(Mutation::acquire_skips_invalidation) &&
+         !(acquire.space == Space::shared && mutated(Mutation::shared_flag_skips_invalidation));
+}
+
+}  // namespace
 
 void Sm::handle(const LsuEvent& event, Cycle now) {
   const unsigned slot = event.slot;
@@ -109,11 +119,11 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     scoreboard_.set(event.slot, i, event.ready);
   }
   lsu_.retire(event.entry);
-  if (!killed && w.hold == Hold::acquire && i.mem.acquires()) {
+  if (!killed && i.mem.acquires()) {
     w.hold = Hold::none;
+    const Hold hold = mutated(Mutation::acquire_ignores_invalidation) ? Hold::none : Hold::maintenance;
     // The entry just retired makes sure that there is room.
-    if (i.mem.scope > Scope::cta)
-      issue_maintenance(now, event.slot, acquire_of(i.mem.scope), i.mem.scope, Hold::maintenance);
+    if (invalidates(i.mem)) issue_maintenance(now, event.slot, acquire_of(i.mem.scope), i.mem.scope, hold);
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
   if (w.scheduled == kNever) evaluate(event.slot);

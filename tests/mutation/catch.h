@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "warpline/base/mutation.h"
+
+namespace warpline::testing {
+
+/// What shows a bug: an experiment that no correct run can fail.
+struct Catch {
+  Mutation mutation = Mutation::none;
+  std::string name;  ///< of the bug, and behind a slash of the experiment, if it has several
+  std::function<bool()> shows_broken;  ///< runs the experiment; whether it saw what may not be
+  /// For GoogleTest.
+  friend std::ostream& operator<<(std::ostream& out, const Catch& c) { return out << c.name; }
+};
+
+/// Litmus tests whose outcome in question the memory model forbids.
+[[nodiscard]] std::vector<Catch> catches_by_litmus();
+/// One SM or L2 slice among flat memories, to the cycle.
+[[nodiscard]] std::vector<Catch> catches_by_scene();
+/// Kernels on two GPUs that share system memory.
+[[nodiscard]] std::vector<Catch> catches_by_two_gpus();
+
+}  // namespace warpline::testing

@@ -1,0 +1,225 @@
+#include <gtest/gtest.h>
+
+#include "../unit/litmus/bench.h"
+#include "catch.h"
+#include "warpline/litmus/checker.h"
+
+namespace warpline::testing {
+namespace {
+
+/// Runs in which the outcome must show; a bug that needs more is a scene's to catch.
+constexpr std::uint64_t kRuns = 20000;
+constexpr std::uint64_t kRunsAtATime = 250;
+
+/// Whether runs show the outcome in question. Checks that the memory model forbids it.
+bool shows(const std::string& text) {
+  const litmus::Test test = litmus_test(text);
+  EXPECT_FALSE(litmus::check(test).allowed) << text;
+  litmus::Machine machine(litmus_gpu());
+  EXPECT_TRUE(machine.refusals(test).empty()) << text;
+  for (std::uint64_t done = 0; done < kRuns; done += kRunsAtATime) {
+    const litmus::RunReport report = litmus::run(machine, test, {kRunsAtATime, 1 + done});
+    EXPECT_EQ(report.stuck, 0U) << text;
+    if (report.in_question != 0) return true;
+  }
+  return false;
+}
+
+struct Row {
+  Mutation mutation;
+  const char* name;
+  const char* text;
+};
+
+constexpr const char* kMessagePassing = R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.acquire.gpu r0, f ;
+ st.release.gpu f, 1 | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))";
+
+constexpr const char* kMessagePassingByFences = R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.relaxed.gpu r0, f ;
+ fence.acq_rel.gpu | fence.acq_rel.gpu ;
+ st.relaxed.gpu f, 1 | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))";
+
+constexpr const char* kStoreBuffer = R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | st.weak y, 1 ;
+ fence.sc.gpu | fence.sc.gpu ;
+ ld.weak r0, y | ld.weak r1, x ;
+~exists (P0:r0 == 0 /\ P1:r1 == 0))";
+
+constexpr const char* kOwnStore = R"({ x=0; }
+ P0@cta 0,gpu 0 ;
+ ld.weak r0, x ;
+ st.weak x, 1 ;
+ ld.weak r1, x ;
+ ld.weak r2, x ;
+~exists (P0:r1 == 0 \/ P0:r2 == 0))";
+
+constexpr const char* kTexture = R"({ x=0; t @ texture aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ fence.proxy.texture ;
+ tld.weak r0, t ;
+~exists (P0:r0 == 0))";
+
+const Row kRows[] = {
+    {Mutation::store_keeps_line, "store_keeps_line", R"({ x=0; }
+ P0@cta 0,gpu 0 ;
+ ld.weak r0, x ;
+ add r0, r0, 0 ;
+ st.weak x, 1 ;
+ ld.weak r1, x ;
+~exists (P0:r1 == 0))"},
+    {Mutation::store_spares_fill, "store_spares_fill", kOwnStore},
+    {Mutation::dead_fill_installs, "dead_fill_installs", kOwnStore},
+    {Mutation::strong_load_keeps_line, "strong_load_keeps_line", R"({ x=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, x ;
+ | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::strong_load_spares_fill, "strong_load_spares_fill", R"({ x=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.relaxed.gpu x, 1 | ld.weak r2, x ;
+ | ld.relaxed.gpu r0, x ;
+ | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::atomic_keeps_line, "atomic_keeps_line", R"({ x=0; }
+ P0@cta 0,gpu 0 ;
+ atom.relaxed.gpu.add r0, x, 1 ;
+ ld.weak r1, x ;
+~exists (P0:r1 == 0))"},
+    {Mutation::reduction_keeps_line, "reduction_keeps_line", R"({ x=0; }
+ P0@cta 0,gpu 0 ;
+ red.relaxed.gpu.add x, 1 ;
+ ld.weak r1, x ;
+~exists (P0:r1 == 0))"},
+    {Mutation::invalidation_spares_fills, "invalidation_spares_fills/acquire", R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.acquire.gpu r0, f | ld.weak r2, x ;
+ st.release.gpu f, 1 | ld.weak r1, x | ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::invalidation_spares_fills, "invalidation_spares_fills/proxy_fence",
+     R"({ x=0; f=0; t @ texture aliases x; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.acquire.gpu r0, f | tld.weak r2, t ;
+ st.release.gpu f, 1 | fence.proxy.texture | ;
+ | tld.weak r1, t | ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::release_ignores_loads, "release_ignores_loads", R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.weak r0, x | ld.acquire.gpu r1, y ;
+ st.release.gpu y, 1 | st.weak x, 1 ;
+~exists (P0:r0 == 1 /\ P1:r1 == 1))"},
+    {Mutation::fence_ignores_loads, "fence_ignores_loads", R"({ x=0; y=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.weak r0, x | ld.relaxed.gpu r1, y ;
+ fence.acq_rel.gpu | fence.acq_rel.gpu ;
+ st.relaxed.gpu y, 1 | st.weak x, 1 ;
+~exists (P0:r0 == 1 /\ P1:r1 == 1))"},
+    {Mutation::release_skips_drain, "release_skips_drain", kMessagePassing},
+    {Mutation::release_drains_own_thread, "release_drains_own_thread", R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 1,gpu 0 ;
+ st.weak x, 1 | fence.acq_rel.gpu | ld.acquire.gpu r0, f ;
+ bar.cta.sync 0 | bar.cta.sync 0 | ld.weak r1, x ;
+ | st.release.gpu f, 1 | ;
+~exists (P2:r0 == 1 /\ P2:r1 == 0))"},
+    {Mutation::fence_skips_drain, "fence_skips_drain/acq_rel", kMessagePassingByFences},
+    {Mutation::fence_skips_drain, "fence_skips_drain/sc", kStoreBuffer},
+    {Mutation::reduction_unacknowledged, "reduction_unacknowledged", R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ red.relaxed.gpu.add x, 1 | ld.acquire.gpu r0, f ;
+ st.release.gpu f, 1 | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::barrier_ignores_loads, "barrier_ignores_loads", R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 1,gpu 0 ;
+ ld.weak r0, x | bar.cta.sync 0 | ld.acquire.gpu r1, f ;
+ bar.cta.sync 0 | st.release.gpu f, 1 | st.weak x, 1 ;
+~exists (P0:r0 == 1 /\ P2:r1 == 1))"},
+    {Mutation::link_atomic_overtaken, "link_atomic_overtaken", R"({ x @ sysmem = 5; }
+ P0@cta 0,gpu 0 ;
+ red.relaxed.sys.min x, 1 ;
+ ld.relaxed.sys r0, x ;
+~exists (P0:r0 == 5))"},
+    {Mutation::acquire_does_not_block, "acquire_does_not_block", kMessagePassing},
+    {Mutation::acquire_skips_invalidation, "acquire_skips_invalidation", kMessagePassing},
+    {Mutation::acquire_ignores_invalidation, "acquire_ignores_invalidation", R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ st.weak x, 1 | ld.acquire.sys r0, f ;
+ st.release.sys f, 1 | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::fence_skips_invalidation, "fence_skips_invalidation", kMessagePassingByFences},
+    {Mutation::sys_access_ignores_dirty, "sys_access_ignores_dirty", R"({ x @ sysmem = 0; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ ld.relaxed.sys r0, x ;
+~exists (P0:r0 == 0))"},
+    {Mutation::sys_access_keeps_copy, "sys_access_keeps_copy", R"({ x @ sysmem = 0; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ st.relaxed.sys x, 2 ;
+ ld.weak.cg r0, x ;
+~exists (P0:r0 == 1))"},
+    {Mutation::fetch_overwrites_dirty, "fetch_overwrites_dirty", R"({ x @ sysmem = 0; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ ld.weak.cg r0, x ;
+ ld.weak.cg r1, x ;
+~exists (P0:r1 == 0))"},
+    {Mutation::proxy_fence_does_nothing, "proxy_fence_does_nothing", kTexture},
+    {Mutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/own", kTexture},
+    {Mutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/sibling", R"({ x=0; t @ texture aliases x; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ st.weak x, 1 | bar.cta.sync 0 ;
+ bar.cta.sync 0 | fence.proxy.texture ;
+ | tld.weak r0, t ;
+~exists (P1:r0 == 0))"},
+    {Mutation::proxy_fence_ignores_surfaces, "proxy_fence_ignores_surfaces",
+     R"({ x=0; f=0; s @ surface aliases x; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ sust.weak s, 1 | ld.acquire.gpu r0, f ;
+ fence.proxy.surface | fence.proxy.surface ;
+ st.release.gpu f, 1 | ld.weak r1, x ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {Mutation::surface_fence_keeps_l1, "surface_fence_keeps_l1", R"({ x=0; s @ surface aliases x; }
+ P0@cta 0,gpu 0 ;
+ sust.weak s, 1 ;
+ fence.proxy.surface ;
+ ld.weak r0, x ;
+~exists (P0:r0 == 0))"},
+    {Mutation::alias_fence_keeps_l1, "alias_fence_keeps_l1", R"({ x=0; y @ generic aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ fence.proxy.alias ;
+ ld.weak r0, y ;
+~exists (P0:r0 == 0))"},
+    {Mutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/texture", kTexture},
+    {Mutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/constant",
+     R"({ x=0; c @ constant aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ fence.proxy.constant ;
+ cold.weak r0, c ;
+~exists (P0:r0 == 0))"},
+    {Mutation::proxy_fence_ignores_loads, "proxy_fence_ignores_loads", R"({ x=0; t @ texture aliases x; }
+ P0@cta 0,gpu 0 ;
+ tld.weak r0, t ;
+ fence.proxy.texture ;
+ st.weak x, 1 ;
+~exists (P0:r0 == 1))"},
+    {Mutation::sc_fence_skips_invalidation, "sc_fence_skips_invalidation", kStoreBuffer},
+};
+
+}  // namespace
+
+std::vector<Catch> catches_by_litmus() {
+  std::vector<Catch> catches;
+  for (const Row& row : kRows)
+    catches.push_back({row.mutation, row.name, [text = row.text] { return shows(text); }});
+  return catches;
+}
+
+}  // namespace warpline::testing

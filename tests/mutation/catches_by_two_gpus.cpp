@@ -1,0 +1,95 @@
+#include "../unit/gpu/two_gpus.h"
+#include "catch.h"
+
+namespace warpline::testing {
+namespace {
+
+using test::spin;
+using test::TwoGpus;
+
+/// GPU 1 reads the datum, so that its caches have it; GPU 0 then writes it and releases the flag. Whether GPU
+/// 1, having acquired the flag, reads the datum as it was.
+bool reads_stale() {
+  TwoGpus gpus;
+  const std::uint64_t datum = gpus.zeros(Aperture::sysmem), flag = gpus.zeros(Aperture::sysmem);
+  const std::uint64_t ready = gpus.zeros(Aperture::sysmem), out = gpus.zeros(Aperture::vidmem, 1);
+  gpus.run({spin("ld.acquire.sys.global.u32", "%a2") +
+                "st.global.u32 [%a0], 1;\nst.release.sys.global.u32 [%a1], 1;\n",
+            {datum, flag, ready}},
+           {"ld.global.u32 %r0, [%a0];\nst.release.sys.global.u32 [%a2], 1;\n" +
+                spin("ld.acquire.sys.global.u32", "%a1") +
+                "ld.global.u32 %r1, [%a0];\nst.global.u32 [%a3], %r1;\n",
+            {datum, flag, ready, out}});
+  return gpus.word(out) == 0;
+}
+
+/// Both write words of one line, of which both have a copy. Whether one of them is lost.
+bool loses_the_others_word() {
+  TwoGpus gpus;
+  const std::uint64_t line = gpus.zeros(Aperture::sysmem);
+  const std::string body =
+      "ld.global.u32 %r2, [%a0];\nadd.u64 %d0, %a0, %a1;\nadd.u32 %r1, %r2, 7;\nst.global.u32 [%d0], %r1;\n"
+      "fence.acq_rel.sys;\n";
+  gpus.run({body, {line, 0}}, {body, {line, 4}});
+  return gpus.word(line) != 7 || gpus.word(line + 4) != 7;
+}
+
+/// Both increment a word by compare-and-swap over the link. Whether an increment is lost.
+bool loses_increments() {
+  TwoGpus gpus({{"pcie.latency=40"}});
+  const std::uint64_t word = gpus.zeros(Aperture::sysmem);
+  const TwoGpus::Grid grid{"red.inc.sys.global.u32 [%a0], 0xFFFFFF;\n", {word}, 2, 64};
+  gpus.run(grid, grid);
+  return gpus.word(word) != 4 * 64;
+}
+
+/// Writes to the peer, which is far, then releases a flag in system memory. Whether somebody who looks at
+/// both in every cycle finds the flag set and the datum not there.
+bool flag_overtakes_posted_write() {
+  TwoGpus gpus;
+  const std::uint64_t datum = gpus.zeros(Aperture::peer), flag = gpus.zeros(Aperture::sysmem);
+  bool overtakes = false;
+  gpus.platform().on_progress(1, [&](double) {
+    overtakes = overtakes || (gpus.word(flag) == 1 && gpus.word(datum) == 0);
+    return true;
+  });
+  gpus.run({"st.global.u32 [%a0], 1;\nst.release.sys.global.u32 [%a1], 1;\n", {datum, flag}}, {"", {}});
+  return overtakes;
+}
+
+/// Four threads read a register each by `.mmio`, the first two the same, and write it. Whether the device
+/// sees anything else than these eight accesses of four bytes, in the order of the lanes.
+bool device_sees_other_accesses() {
+  TwoGpus gpus;
+  const std::uint64_t registers = gpus.zeros(Aperture::peer);
+  std::vector<std::pair<std::uint64_t, unsigned>> reads, writes;
+  gpus.platform().peer()->watch([&](const BusAccess& access) {
+    if (access.kind == BusAccess::Kind::read) reads.emplace_back(access.offset, access.bytes);
+    if (access.kind == BusAccess::Kind::write) writes.emplace_back(access.offset, access.bytes);
+  });
+  gpus.run({"mov.u32 %r0, %tid.x;\nshr.u32 %r0, %r0, 1;\nmul.wide.u32 %d0, %r0, 16;\nadd.u64 %d0, %d0, %a0;\n"
+            "ld.mmio.relaxed.sys.global.u32 %r1, [%d0];\nst.mmio.relaxed.sys.global.u32 [%d0], %r1;\n",
+            {registers},
+            1,
+            4},
+           {"", {}});
+  const std::vector<std::pair<std::uint64_t, unsigned>> wanted = {{0, 4}, {0, 4}, {16, 4}, {16, 4}};
+  return reads != wanted || writes != wanted;
+}
+
+}  // namespace
+
+std::vector<Catch> catches_by_two_gpus() {
+  return {
+      {Mutation::sys_acquire_keeps_copies, "sys_acquire_keeps_copies", reads_stale},
+      {Mutation::sys_release_skips_write_back, "sys_release_skips_write_back", reads_stale},
+      {Mutation::sys_release_skips_flush, "sys_release_skips_flush", flag_overtakes_posted_write},
+      {Mutation::clean_bytes_written_back, "clean_bytes_written_back", loses_the_others_word},
+      {Mutation::mmio_lanes_merge, "mmio_lanes_merge/device", device_sees_other_accesses},
+      {Mutation::mmio_replayed, "mmio_replayed/device", device_sees_other_accesses},
+      {Mutation::mmio_reads_sectors, "mmio_reads_sectors/device", device_sees_other_accesses},
+      {Mutation::link_swap_loses_update, "link_swap_loses_update", loses_increments},
+  };
+}
+
+}  // namespace warpline::testing
