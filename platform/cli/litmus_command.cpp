@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
@@ -47,11 +48,54 @@ std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
   return out;
 }
 
-std::unique_ptr<litmus::Machine> make_machine(const GpuConfig& config, const std::string& transport) {
-  std::shared_ptr<NetlistDriver> driver;
-  if (transport == "at") driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::socket);
-  return std::make_unique<litmus::Machine>(config, driver, transport == "lt");
+/// A file, and the test in it or what is wrong with it.
+struct LitmusInput {
+  std::string file;
+  Result<litmus::Test> test;
+};
+
+std::vector<LitmusInput> read_tests(const std::vector<std::string>& files) {
+  std::vector<LitmusInput> out;
+  for (const std::string& file : files) {
+    const auto text = read_file(file);
+    out.push_back(
+        {file, text.ok() ? litmus::parse(text.value(), file) : Result<litmus::Test>(text.faults())});
+  }
+  return out;
 }
+
+/// A machine for each number of GPUs that tests ask for, made when the first does. Where hops are SystemC's
+/// there is one for all, for it elaborates once.
+class LitmusMachines {
+ public:
+  LitmusMachines(GpuConfig config, std::string transport, const std::vector<LitmusInput>& inputs)
+      : config_(std::move(config)), transport_(std::move(transport)) {
+    if (transport_ != "at") return;
+    for (const LitmusInput& i : inputs)
+      if (i.test.ok()) config_.gpus = std::max(config_.gpus, gpus_of(i.test.value()));
+  }
+  litmus::Machine& of(const litmus::Test& test) {
+    GpuConfig config = config_;
+    config.gpus = std::max(config.gpus, gpus_of(test));
+    std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
+    if (machine == nullptr) {
+      std::shared_ptr<NetlistDriver> driver;
+      if (transport_ == "at") driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::socket);
+      machine = std::make_unique<litmus::Machine>(config, driver, transport_ == "lt");
+    }
+    return *machine;
+  }
+
+ private:
+  /// More than a platform has are refused by the machine.
+  static unsigned gpus_of(const litmus::Test& test) {
+    return std::min(litmus::places_of(test).gpus, kMaxGpus);
+  }
+
+  GpuConfig config_;
+  std::string transport_;
+  std::map<unsigned, std::unique_ptr<litmus::Machine>> made_;  ///< by GPUs
+};
 
 bool is_one_of(const char* option, const std::string& word, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return true;
@@ -128,13 +172,13 @@ int LitmusCommand::run() const {
   const litmus::RunPlan plan{runs_, seed_, max_cycles_};
   const SignalGuard guard;
   ProgressBar bar(is_terminal(STDERR_FILENO), files.size(), "runs");
-  std::unique_ptr<litmus::Machine> machine;
+  const std::vector<LitmusInput> tests = read_tests(files);
+  LitmusMachines machines(config.value(), transport_, tests);
   std::vector<LitmusResult> results;
   bool bad = false, violated = false, stopped = false;
-  for (std::size_t n = 0; n < files.size() && !stopped; ++n) {
-    bar.launch(n, fs::path(files[n]).filename().string());
-    const auto text = read_file(files[n]);
-    auto test = text.ok() ? litmus::parse(text.value(), files[n]) : Result<litmus::Test>(text.faults());
+  for (std::size_t n = 0; n < tests.size() && !stopped; ++n) {
+    const auto& [file, test] = tests[n];
+    bar.launch(n, fs::path(file).filename().string());
     if (!test.ok()) {
       bar.clear();
       print_faults(test.faults());
@@ -142,18 +186,18 @@ int LitmusCommand::run() const {
       continue;
     }
     LitmusResult result;
-    result.file = files[n];
-    result.test = std::move(test.value());
+    result.file = file;
+    result.test = test.value();
     result.verdict = litmus::check(result.test, options);
     result.barriers_can_be_met = litmus::barriers_can_be_met(result.test);
     if (runs_ != 0) {
-      if (machine == nullptr) machine = make_machine(config.value(), transport_);
-      const std::vector<std::string> refused = machine->refusals(result.test);
+      litmus::Machine& machine = machines.of(result.test);
+      const std::vector<std::string> refused = machine.refusals(result.test);
       if (refused.empty()) {
-        stopped = !run_test(*machine, plan, bar, result);
+        stopped = !run_test(machine, plan, bar, result);
       } else {
         bar.clear();
-        for (const std::string& why : refused) print_error(files[n] + " cannot run: " + why);
+        for (const std::string& why : refused) print_error(file + " cannot run: " + why);
         bad = true;
       }
     }

@@ -102,13 +102,6 @@ class Run {
     Diagnostics faults;
     if (!config.ok()) faults = config.faults();
     if (!plan.ok()) faults.insert(faults.end(), plan.faults().begin(), plan.faults().end());
-    if (config.ok() && config.value().gpus > 1) {
-      Diagnostic d;
-      d.file = "gpus";
-      d.message = "launches on several GPUs are not built yet: a launch file cannot say where a grid runs";
-      d.hint = "GpuPlatform::launch() of the library takes grids for several GPUs";
-      faults.push_back(std::move(d));
-    }
     if (config.ok() && !request_.pins.empty()) {
       const Diagnostics unmatched = unmatched_hops("--pins", request_.pins, config.value());
       faults.insert(faults.end(), unmatched.begin(), unmatched.end());

@@ -27,15 +27,18 @@ constexpr std::uint64_t kImageBytes = 1U << 20U;
 Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver, bool loose)
     : config_(config),
       driver_(driver != nullptr ? std::move(driver) : std::make_shared<DirectDriver>()),
-      vidmem_(kImageBytes),
       sysmem_(kImageBytes),
+      peer_(kImageBytes),
       period_(period_of(config.clocks)) {
-  for (const Home home : {Home::vidmem, Home::sysmem})
+  for (const Home home : {Home::vidmem, Home::sysmem, Home::peer})
     for (unsigned n = 0; n < Arena::kWindows; ++n)
       space_.map({Arena::window(home, n), Arena::kBytes, Arena::base(home), 0});
-  netlist_ = std::make_unique<Netlist>(config_, driver_->engine(), &vidmem_, &sysmem_);
-  driver_->connect(*netlist_);
-  driver_->set_loose(*netlist_, loose);  // binds hops that are made late, as SystemC's are
+  std::vector<MemoryImage*> vidmem;
+  for (unsigned n = 0; n < config.gpus; ++n) vidmem.push_back(&vidmem_.emplace_back(kImageBytes));
+  system_ = std::make_unique<System>(config_, driver_->engine(), vidmem, &sysmem_, &peer_);
+  for (unsigned n = 0; n < system_->gpus(); ++n) driver_->connect(system_->gpu(n));
+  for (unsigned n = 0; n < system_->gpus(); ++n)
+    driver_->set_loose(system_->gpu(n), loose);  // binds hops that are made late, as SystemC's are
   jitter_ = std::make_unique<Jitter>(driver_->engine());
 }
 
@@ -51,11 +54,20 @@ std::vector<std::string> Machine::refusals(const Test& test) const {
   if (!out.empty()) return out;
   ImageTable images;
   const Program program = lower(test, images);
+  const unsigned gpus = program.places.gpus;
+  if (gpus > config_.gpus)
+    out.push_back("its threads are on " + std::to_string(gpus) + " GPUs, of which there are " +
+                  std::to_string(config_.gpus));
   const std::uint64_t room = std::uint64_t{resident(program)} * config_.sms;
-  if (program.ctas.size() > room)
-    out.push_back("its " + std::to_string(program.ctas.size()) + " CTAs of up to " +
+  for (unsigned g = 0; g < gpus; ++g) {
+    const auto ctas = static_cast<std::uint64_t>(std::count_if(
+        program.ctas.begin(), program.ctas.end(), [&](const CtaProgram& c) { return c.gpu == g; }));
+    if (ctas <= room) continue;
+    out.push_back("its " + std::to_string(ctas) + " CTAs of up to " +
                   std::to_string(program.threads_per_cta) +
-                  " threads do not fit this GPU at once, which holds " + std::to_string(room));
+                  " threads do not fit a GPU at once, which holds " + std::to_string(room));
+    break;
+  }
   return out;
 }
 
@@ -67,8 +79,6 @@ void Machine::load(const Test& test) {
   has_standstill_ = false;
   standstill_ = {};
   run_.program = &program_;
-  homes_.assign(test.memories.size(), Home::vidmem);
-  for (const Location& l : test.locations) homes_[l.memory] = l.home;
   KernelInfo info;
   info.name = test.name;
   info.block.x = program_.threads_per_cta * kWarpLanes;
@@ -78,12 +88,18 @@ void Machine::load(const Test& test) {
   map.space = &space_;
   map.images = &images_;
   map.constant_base = Arena::base(Home::vidmem);
-  for (Netlist::SmCluster& c : netlist_->clusters())
-    c.sm->start(info, std::make_unique<Source>(run_, config_.sm.warp_slots), map, resident(program_));
+  for (unsigned g = 0; g < program_.places.gpus; ++g)
+    for (Netlist::SmCluster& c : system_->gpu(g).clusters())
+      c.sm->start(info, std::make_unique<Source>(run_, g, config_.sm.warp_slots), map, resident(program_));
 }
 
 std::uint8_t* Machine::bytes_of(unsigned memory) {
-  return (homes_[memory] == Home::sysmem ? sysmem_ : vidmem_).at(run_.offset[memory]);
+  const Places& places = program_.places;
+  switch (places.home[memory]) {
+    case Home::sysmem: return sysmem_.at(run_.offset[memory]);
+    case Home::peer: return peer_.image().at(run_.offset[memory]);
+    default: return vidmem_[places.owner(memory)].at(run_.offset[memory]);
+  }
 }
 
 /// A while after whatever a channel or memory still owes, on a common edge of all clocks.
@@ -93,13 +109,27 @@ Cycle Machine::next_start() const {
 }
 
 /// What a fill of the sectors of `memory` brings.
-Request Machine::fill_of(unsigned memory, Home home) {
-  const std::uint64_t line = run_.offset[memory] & ~std::uint64_t{kLineBytes - 1};
+Request Machine::fill_of(unsigned memory) {
+  const unsigned within = run_.offset[memory] % kLineBytes;
   Request r;
-  r.line = PhysicalAddress{Arena::base(home).value + line};
-  r.sectors = sectors_of(run_.offset[memory] % kLineBytes, Test::kBytes);
-  std::memcpy(r.data.data(), (home == Home::sysmem ? sysmem_ : vidmem_).at(line), kLineBytes);
+  r.line = PhysicalAddress{Arena::base(program_.places.home[memory]).value + run_.offset[memory] - within};
+  r.sectors = sectors_of(within, Test::kBytes);
+  std::memcpy(r.data.data(), bytes_of(memory) - within, kLineBytes);
   return r;
+}
+
+template <class Drawn>
+void Machine::warm(Netlist::SmCluster& c, Drawn&& drawn) {
+  for (const Warmable& w : program_.warmable) {
+    if (!drawn()) continue;
+    Request r = fill_of(w.memory);
+    r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
+    switch (w.cache) {
+      case Warmable::Cache::l1_lg: c.l1_lg->put(r); break;
+      case Warmable::Cache::texture: c.texture->put(r); break;
+      case Warmable::Cache::constant: c.constant->put(r); break;
+    }
+  }
 }
 
 /// Half of what may be in a cache is there, of L2 and of each SM that runs a CTA.
@@ -109,34 +139,28 @@ void Machine::warm(Random& random) {
     bits = bits >> 1U | bits << 63U;
     return (bits & 1U) != 0;
   };
-  for (unsigned m = 0; m < homes_.size(); ++m) {
-    if (homes_[m] == Home::shared || !drawn()) continue;
-    const Request r = fill_of(m, homes_[m]);
-    netlist_->slice(netlist_->crossbar().core().slice_of(r.line)).put(r);
-  }
-  for (std::size_t n = 0; n < run_.sms.size(); ++n) {
-    const auto end = run_.sms.begin() + static_cast<std::ptrdiff_t>(n);
-    if (std::find(run_.sms.begin(), end, run_.sms[n]) != end) continue;
-    Netlist::SmCluster& c = netlist_->clusters()[run_.sms[n]];
-    for (const Warmable& w : program_.warmable) {
-      if (!drawn()) continue;
-      Request r = fill_of(w.memory, w.home);
-      r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
-      switch (w.cache) {
-        case Warmable::Cache::l1_lg: c.l1_lg->put(r); break;
-        case Warmable::Cache::texture: c.texture->put(r); break;
-        case Warmable::Cache::constant: c.constant->put(r); break;
-      }
+  const Places& places = program_.places;
+  for (unsigned g = 0; g < places.gpus; ++g) {
+    Netlist& gpu = system_->gpu(g);
+    for (unsigned m = 0; m < places.home.size(); ++m) {
+      const bool own = places.home[m] == Home::vidmem && places.owner(m) == g;
+      if ((!own && places.home[m] != Home::sysmem) || !drawn()) continue;
+      const Request r = fill_of(m);
+      gpu.slice(gpu.crossbar().core().slice_of(r.line)).put(r);
     }
+    const std::vector<unsigned>& sms = run_.gpus[g].sms;
+    for (auto sm = sms.begin(); sm != sms.end(); ++sm)
+      if (std::find(sms.begin(), sm, *sm) == sm) warm(gpu.clusters()[*sm], drawn);
   }
 }
 
 void Machine::prepare(std::uint64_t seed) {
+  const std::vector<Home>& home = program_.places.home;
   run_.draw(*test_, seed, config_.sms, resident(program_));
   driver_->engine().restart();
   jitter_->draw(seed);
-  for (unsigned m = 0; m < homes_.size(); ++m)
-    if (homes_[m] != Home::shared) std::memcpy(bytes_of(m), &test_->memories[m].initial, Test::kBytes);
+  for (unsigned m = 0; m < home.size(); ++m)
+    if (home[m] != Home::shared) std::memcpy(bytes_of(m), &test_->memories[m].initial, Test::kBytes);
   Random random(~seed);
   warm(random);
 }
@@ -144,19 +168,22 @@ void Machine::prepare(std::uint64_t seed) {
 bool Machine::run(std::uint64_t seed, Cycle most) {
   prepare(seed);
   const Cycle start = next_start();
-  netlist_->distributor().start_at(run_.sms, start);
+  for (unsigned g = 0; g < program_.places.gpus; ++g)
+    system_->gpu(g).distributor().start_at(run_.gpus[g].sms, start);
   const bool ended = driver_->run_until(start + most) == RunOutcome::quiescent;
   cycles_ = driver_->engine().now() - start;
   if (!ended) end_warps();
-  for (const Netlist::SmCluster& c : netlist_->clusters())
-    WARPLINE_EXPECT(c.sm->faults().empty(), "what a litmus test may say does not fault");
+  for (unsigned g = 0; g < program_.places.gpus; ++g)
+    for (const Netlist::SmCluster& c : system_->gpu(g).clusters())
+      WARPLINE_EXPECT(c.sm->faults().empty(), "what a litmus test may say does not fault");
   return ended;
 }
 
 void Machine::end_warps() {
   if (!has_standstill_) standstill_ = driver_->standstill();
   has_standstill_ = true;
-  for (Netlist::SmCluster& c : netlist_->clusters()) c.sm->end_warps();
+  for (unsigned g = 0; g < program_.places.gpus; ++g)
+    for (Netlist::SmCluster& c : system_->gpu(g).clusters()) c.sm->end_warps();
   WARPLINE_EXPECT(driver_->run_until(kNever - 1) == RunOutcome::quiescent,
                   "hardware without warps comes to rest");
 }
@@ -166,13 +193,17 @@ std::int64_t Machine::value(const Term& term) {
   if (term.kind == Term::Kind::reg) return run_.threads[term.thread].registers[term.number];
   const unsigned memory = test_->locations[term.number].memory;
   const Memory& own = test_->memories[memory];
-  if (homes_[memory] == Home::shared) return own.value(static_cast<std::uint64_t>(run_.shared_end[memory]));
+  const Home home = program_.places.home[memory];
+  if (home == Home::shared) return own.value(static_cast<std::uint64_t>(run_.shared_end[memory]));
   std::uint64_t bits = 0;
   std::memcpy(&bits, bytes_of(memory), sizeof bits);
-  if (homes_[memory] == Home::sysmem) {
-    const PhysicalAddress at{Arena::base(Home::sysmem).value + run_.offset[memory]};
+  if (home == Home::sysmem) {
+    const PhysicalAddress at{Arena::base(home).value + run_.offset[memory]};
     auto* const bytes = reinterpret_cast<std::uint8_t*>(&bits);
-    netlist_->slice(netlist_->crossbar().core().slice_of(line_of(at))).overlay(at, bytes, sizeof bits);
+    for (unsigned g = 0; g < program_.places.gpus; ++g) {
+      Netlist& gpu = system_->gpu(g);
+      gpu.slice(gpu.crossbar().core().slice_of(line_of(at))).overlay(at, bytes, sizeof bits);
+    }
   }
   return own.value(bits);
 }

@@ -1,18 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "warpline/fabric/jitter.h"
-#include "warpline/gpu/netlist.h"
 #include "warpline/gpu/netlist_driver.h"
+#include "warpline/gpu/system.h"
 #include "warpline/litmus/run_state.h"
 
 namespace warpline::litmus {
 
-/// A GPU that runs litmus tests, one run after the other on the same hardware: between runs it restarts, so
+/// GPUs that run litmus tests, one run after the other on the same hardware: between runs it restarts, so
 /// that a run depends on its test and seed only.
 ///
 /// The seed of a run decides where its memories and CTAs lie, which caches hold what from before, when each
@@ -49,7 +50,9 @@ class Machine {
  private:
   void prepare(std::uint64_t seed);
   void warm(Random& random);
-  [[nodiscard]] Request fill_of(unsigned memory, Home home);
+  template <class Drawn>
+  void warm(Netlist::SmCluster& c, Drawn&& drawn);
+  [[nodiscard]] Request fill_of(unsigned memory);
   void end_warps();
   [[nodiscard]] unsigned resident(const Program& program) const;
   [[nodiscard]] std::uint8_t* bytes_of(unsigned memory);
@@ -57,10 +60,12 @@ class Machine {
 
   GpuConfig config_;
   std::shared_ptr<NetlistDriver> driver_;
-  MemoryImage vidmem_, sysmem_;
+  std::deque<MemoryImage> vidmem_;  ///< by GPU
+  MemoryImage sysmem_;
+  PeerMemory peer_;
   AddressSpace space_;
   ImageTable images_;
-  std::unique_ptr<Netlist> netlist_;
+  std::unique_ptr<System> system_;
   std::unique_ptr<Jitter> jitter_;
   Cycle cycles_ = 0;
   bool has_standstill_ = false;
@@ -69,7 +74,6 @@ class Machine {
   const Test* test_ = nullptr;
   Program program_;
   RunState run_;
-  std::vector<Home> homes_;  ///< by memory
 };
 
 }  // namespace warpline::litmus

@@ -93,7 +93,7 @@ unsigned Parser::location_named(std::string_view name) {
   if (known != all.end()) return static_cast<unsigned>(known - all.begin());
   const auto number = static_cast<unsigned>(all.size());
   all.push_back({std::string(name), Proxy::generic, static_cast<unsigned>(test_->memories.size()), number,
-                 Home::vidmem});
+                 Home::unsaid});
   test_->memories.emplace_back();
   return number;
 }
@@ -158,8 +158,8 @@ bool Parser::alias(const Token& name) {
     bool aliases;
   };
   static const std::vector<Way> kWays = {
-      {"generic", Proxy::generic, Home::vidmem, true}, {"texture", Proxy::texture, Home::vidmem, true},
-      {"surface", Proxy::surface, Home::vidmem, true}, {"constant", Proxy::constant, Home::vidmem, true},
+      {"generic", Proxy::generic, Home::unsaid, true}, {"texture", Proxy::texture, Home::unsaid, true},
+      {"surface", Proxy::surface, Home::unsaid, true}, {"constant", Proxy::constant, Home::unsaid, true},
       {"vidmem", Proxy::generic, Home::vidmem, false}, {"sysmem", Proxy::generic, Home::sysmem, false},
       {"peer", Proxy::generic, Home::peer, false},     {"shared", Proxy::generic, Home::shared, false}};
   const Token& word = take();

@@ -5,15 +5,6 @@
 namespace warpline::litmus {
 namespace {
 
-/// The number of a generic location among those that name the same memory: its window.
-unsigned window_of(const Test& test, unsigned location) {
-  const Location& own = test.locations[test.locations[location].address];
-  unsigned number = 0;
-  for (unsigned n = 0; n < test.locations[location].address; ++n)
-    number += test.locations[n].memory == own.memory && test.locations[n].proxy == Proxy::generic;
-  return number;
-}
-
 /// An image of integers over the whole arena.
 std::uint64_t image_of(ImageTable& images, bool surface, std::uint64_t address, unsigned bytes) {
   Image image;
@@ -30,6 +21,7 @@ class Lowering {
   Lowering(const Test& test, ImageTable& images) : test_(test), images_(images) {}
 
   Program run() {
+    program_.places = places_of(test_);
     for (const Thread& t : test_.threads)
       program_.registers = std::max(program_.registers, static_cast<unsigned>(t.registers.size()));
     find_shared();
@@ -81,6 +73,7 @@ class Lowering {
       return;
     }
     CtaProgram cta;
+    cta.gpu = program_.places.of_thread[t];
     cta.threads.push_back(t);
     for (const unsigned memory : shared_memories_) {
       cta.begin.push_back(shared_step(memory, MemKind::store, litmus::Instruction::kNoRegister));
@@ -159,11 +152,20 @@ class Lowering {
     find_address(s, i);
   }
 
+  /// The window of a location: names of one memory have one each.
+  [[nodiscard]] std::uint64_t window_at(unsigned location) const {
+    const unsigned address = test_.locations[location].address, memory = test_.locations[location].memory;
+    const auto before =
+        std::count_if(test_.locations.begin(), test_.locations.begin() + address,
+                      [&](const Location& l) { return l.memory == memory && l.proxy == Proxy::generic; });
+    return Arena::window(program_.places.home[memory], static_cast<unsigned>(before));
+  }
+
   void find_address(Step& s, const litmus::Instruction& i) {
     const Location& l = test_.locations[i.location];
     s.memory = l.memory;
     s.bytes = i.bytes();
-    const std::uint64_t window = Arena::window(l.home, window_of(test_, i.location));
+    const std::uint64_t window = window_at(i.location);
     switch (s.mem.kind) {
       case MemKind::texture_load:
         s.address = Step::Address::element;
@@ -222,12 +224,12 @@ class Lowering {
     for (unsigned n = 0; n < test_.locations.size(); ++n) {
       const Location& l = test_.locations[n];
       if (l.home == Home::shared) continue;
-      const std::uint64_t window = Arena::window(l.home, window_of(test_, n));
+      const std::uint64_t window = window_at(n);
       using Cache = Warmable::Cache;
-      if (l.proxy == Proxy::generic) program_.warmable.push_back({Cache::l1_lg, l.memory, l.home, window});
+      if (l.proxy == Proxy::generic) program_.warmable.push_back({Cache::l1_lg, l.memory, window});
       if (l.proxy == Proxy::texture || (noncoherent && l.proxy == Proxy::generic))
-        program_.warmable.push_back({Cache::texture, l.memory, l.home, window});
-      if (l.proxy == Proxy::constant) program_.warmable.push_back({Cache::constant, l.memory, l.home, 0});
+        program_.warmable.push_back({Cache::texture, l.memory, window});
+      if (l.proxy == Proxy::constant) program_.warmable.push_back({Cache::constant, l.memory, 0});
       if (l.proxy != Proxy::generic) continue;
       litmus::Instruction i;
       i.kind = litmus::InstructionKind::memory;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "warpline/litmus/places.h"
 #include "warpline/litmus/test.h"
 #include "warpline/sm/image_table.h"
 #include "warpline/sm/instruction_source.h"
@@ -12,19 +13,23 @@
 namespace warpline::litmus {
 
 /// Where litmus tests keep their memories: the same bytes of each memory in every run, a few lines, so that a
-/// run can lay a test's memories over cache lines and slices as it likes. Windows show the arena of vidmem
-/// and that of sysmem at several virtual addresses, for locations that are aliases of each other. The arena
+/// run can lay a test's memories over cache lines and slices as it likes. Windows show the arenas of vidmem,
+/// sysmem and the peer at several virtual addresses, for locations that are aliases of each other. The arena
 /// of vidmem is where constant addresses begin, too.
 struct Arena {
   static constexpr unsigned kLines = 64;
   static constexpr std::uint64_t kBytes = std::uint64_t{kLines} * kLineBytes;
   static constexpr unsigned kWindows = 8;
   static constexpr PhysicalAddress base(Home home) {
-    return physical(home == Home::sysmem ? Aperture::sysmem : Aperture::vidmem, 0);
+    return physical(home == Home::sysmem ? Aperture::sysmem
+                    : home == Home::peer ? Aperture::peer
+                                         : Aperture::vidmem,
+                    0);
   }
   static constexpr std::uint64_t window(Home home, unsigned number) {
-    constexpr std::uint64_t kVidmem = 0x7F00'0000'0000ULL, kSysmem = 0x7E00'0000'0000ULL, kApart = 1U << 20U;
-    return (home == Home::sysmem ? kSysmem : kVidmem) + number * kApart;
+    constexpr std::uint64_t kVidmem = 0x7F00'0000'0000ULL, kSysmem = 0x7E00'0000'0000ULL,
+                            kPeer = 0x7D00'0000'0000ULL, kApart = 1U << 20U;
+    return (home == Home::sysmem ? kSysmem : home == Home::peer ? kPeer : kVidmem) + number * kApart;
   }
 };
 
@@ -51,6 +56,7 @@ struct Step : warpline::Instruction {
 
 /// The threads of one CTA.
 struct CtaProgram {
+  unsigned gpu = 0;  ///< on which it runs; see Places
   std::vector<unsigned> threads;
   std::vector<Step> begin;  ///< gives shared memory its initial values
   std::vector<Step> end;    ///< reads what shared memory holds at the end
@@ -61,12 +67,12 @@ struct Warmable {
   enum class Cache : std::uint8_t { l1_lg, texture, constant };
   Cache cache = Cache::l1_lg;
   unsigned memory = 0;
-  Home home = Home::vidmem;
   std::uint64_t base = 0;  ///< virtual address, or constant address, of the arena's first byte
 };
 
 /// A test in the form in which SMs run it.
 struct Program {
+  Places places;
   std::vector<std::vector<Step>> code;  ///< by thread
   std::vector<CtaProgram> ctas;
   std::vector<Step> noise;  ///< weak loads of everything

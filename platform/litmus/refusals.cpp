@@ -12,7 +12,7 @@ void add(std::vector<std::string>& sentences, std::string sentence) {
     sentences.push_back(std::move(sentence));
 }
 
-void judge_access(const Test& test, const Thread& thread, const litmus::Instruction& i,
+void judge_access(const Test& test, const Places& places, const Thread& thread, const litmus::Instruction& i,
                   std::vector<std::string>& out) {
   // Of proxies, fences are for litmus tests alone: no assembler takes them.
   const bool proxy_fence = i.op.kind == MemKind::proxy_fence;
@@ -20,8 +20,12 @@ void judge_access(const Test& test, const Thread& thread, const litmus::Instruct
     add(out, "\"" + i.text + "\": " + *why + " is not built yet");
   if (i.kind != litmus::InstructionKind::memory) return;
   const Location& l = test.locations[i.location];
-  if (i.op.space == Space::constant && l.home == Home::sysmem)
-    add(out, l.name + " lies in system memory, where no constant does");
+  const Home home = places.home[l.memory];
+  if (i.op.space == Space::constant && (home == Home::sysmem || home == Home::peer))
+    add(out, l.name + " lies in " + (home == Home::peer ? "a peer's" : "system") +
+                 " memory, where no constant does");
+  if (home == Home::vidmem && places.users[l.memory].size() > 1)
+    add(out, l.name + " lies in video memory, which one GPU only can reach");
   if (l.home != Home::shared) return;
   for (const Thread& t : test.threads)
     for (const litmus::Instruction& other : t.code)
@@ -35,11 +39,9 @@ void judge_access(const Test& test, const Thread& thread, const litmus::Instruct
 std::vector<std::string> refusals(const Test& test) {
   std::vector<std::string> out;
   if (test.threads.empty()) add(out, "it has no thread");
-  for (const Thread& t : test.threads)
-    if (t.place.gpu != test.threads.front().place.gpu) add(out, "several GPUs are not built yet");
+  const Places places = places_of(test);
   std::vector<unsigned> names(test.memories.size(), 0);
   for (const Location& l : test.locations) {
-    if (l.home == Home::peer) add(out, l.name + ": memory of a peer is not built yet");
     if (l.proxy == Proxy::generic && ++names[l.memory] > Arena::kWindows)
       add(out, l.name + ": one memory has at most " + std::to_string(Arena::kWindows) + " virtual addresses");
   }
@@ -47,7 +49,7 @@ std::vector<std::string> refusals(const Test& test) {
   if (test.memories.size() > kMostMemories)
     add(out, "it has more than " + std::to_string(kMostMemories) + " memories");
   for (const Thread& t : test.threads)
-    for (const litmus::Instruction& i : t.code) judge_access(test, t, i, out);
+    for (const litmus::Instruction& i : t.code) judge_access(test, places, t, i, out);
   return out;
 }
 

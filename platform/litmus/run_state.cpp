@@ -29,20 +29,31 @@ void draw_layout(RunState& run, Random& random) {
 /// Each CTA has an SM of its own, most of the time; now and then it joins the one before it.
 void draw_places(RunState& run, unsigned sms, unsigned resident, Random& random) {
   const auto first = static_cast<unsigned>(random.below(sms));
-  const auto room = [&](unsigned sm) {
-    return std::count(run.sms.begin(), run.sms.end(), sm) < static_cast<std::ptrdiff_t>(resident);
+  const auto room = [&](const GpuState& gpu, unsigned sm) {
+    return std::count(gpu.sms.begin(), gpu.sms.end(), sm) < static_cast<std::ptrdiff_t>(resident);
   };
-  const std::size_t ctas = run.program->ctas.size();
-  run.sms.clear();
+  run.gpus.resize(run.program->places.gpus);
+  for (GpuState& gpu : run.gpus) {
+    gpu.ctas.clear();
+    gpu.sms.clear();
+  }
+  const auto ctas = static_cast<unsigned>(run.program->ctas.size());
   for (unsigned n = 0; n < ctas; ++n) {
+    GpuState& gpu = run.gpus[run.program->ctas[n].gpu];
     unsigned sm = (first + n) % sms;
-    if (n != 0 && one_in(4, random)) sm = run.sms.back();
-    while (!room(sm)) sm = (sm + 1) % sms;
-    run.sms.push_back(sm);
+    if (!gpu.sms.empty() && one_in(4, random)) sm = gpu.sms.back();
+    while (!room(gpu, sm)) sm = (sm + 1) % sms;
+    gpu.ctas.push_back(n);
+    gpu.sms.push_back(sm);
   }
   if (run.program->noise.empty() || one_in(2, random)) return;
-  const unsigned beside = run.sms[random.below(ctas)];
-  if (room(beside)) run.sms.push_back(beside);
+  const auto beside = static_cast<unsigned>(random.below(ctas));
+  GpuState& gpu = run.gpus[run.program->ctas[beside].gpu];
+  const auto at = std::find(gpu.ctas.begin(), gpu.ctas.end(), beside) - gpu.ctas.begin();
+  const unsigned sm = gpu.sms[static_cast<std::size_t>(at)];
+  if (!room(gpu, sm)) return;
+  gpu.ctas.push_back(ctas);
+  gpu.sms.push_back(sm);
 }
 
 void draw_threads(RunState& run, const Test& test, Random& random) {
@@ -80,7 +91,7 @@ void RunState::draw(const Test& test, std::uint64_t seed, unsigned sm_count, uns
   shared_end.assign(test.memories.size(), 0);
   draw_layout(*this, random);
   draw_places(*this, sm_count, resident, random);
-  ctas.assign(sms.size(), CtaState{});
+  ctas.assign(program->ctas.size() + 1, CtaState{});
   draw_threads(*this, test, random);
 }
 

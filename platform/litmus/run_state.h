@@ -32,16 +32,22 @@ struct CtaState {
   std::array<std::uint16_t, 16> arrivals{};  ///< at its barriers
 };
 
+/// What one GPU does in a run.
+struct GpuState {
+  std::vector<unsigned> ctas;  ///< that it runs, in the order in which they start
+  std::vector<unsigned> sms;   ///< on which each of them runs
+};
+
 /// A run of a program: what it has drawn, and how far it has come.
 struct RunState {
   const Program* program = nullptr;
-  std::vector<std::uint32_t> offset;     ///< of each memory, in the arena
-  std::vector<ThreadState> threads;      ///< the program's, and behind them those that make noise
-  std::vector<CtaState> ctas;            ///< likewise
-  std::vector<unsigned> sms;             ///< on which each CTA runs
+  std::vector<std::uint32_t> offset;  ///< of each memory, in the arena
+  std::vector<ThreadState> threads;   ///< the program's, and behind them those that make noise
+  std::vector<CtaState> ctas;         ///< likewise
+  std::vector<GpuState> gpus;
   std::vector<std::int64_t> shared_end;  ///< by memory, of shared memories: what they hold at the end
 
-  /// Draws everything for a run. `resident`: CTAs that an SM holds.
+  /// Draws everything for a run. `sms`: of a GPU. `resident`: CTAs that an SM holds.
   void draw(const Test& test, std::uint64_t seed, unsigned sms, unsigned resident);
 };
 

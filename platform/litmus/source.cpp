@@ -25,14 +25,15 @@ std::int64_t value_of(const ThreadState& t, const Operand& o) {
 void Source::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask /*threads*/) {
   threads_[slot] = nullptr;
   const Program& program = *run_.program;
-  if (cta.x < program.ctas.size()) {
-    const std::vector<unsigned>& own = program.ctas[cta.x].threads;
+  const unsigned number = run_.gpus[gpu_].ctas[cta.x];
+  if (number < program.ctas.size()) {
+    const std::vector<unsigned>& own = program.ctas[number].threads;
     if (warp_in_cta < own.size()) threads_[slot] = &run_.threads[own[warp_in_cta]];
   } else if (warp_in_cta == 0) {
     threads_[slot] = &run_.threads.back();
   }
   if (threads_[slot] == nullptr) return;
-  threads_[slot]->cta = cta.x;
+  threads_[slot]->cta = number;
   choose_next(*threads_[slot]);
 }
 

@@ -12,8 +12,8 @@ namespace warpline::litmus {
 /// scheduled independently. Loads are not waited for until their registers are used.
 class Source final : public InstructionSource {
  public:
-  /// `run` outlives it; runs are drawn while nothing is under way.
-  Source(RunState& run, unsigned slots) : run_(run), threads_(slots, nullptr) {}
+  /// Of GPU number `gpu`. `run` outlives it; runs are drawn while nothing is under way.
+  Source(RunState& run, unsigned gpu, unsigned slots) : run_(run), gpu_(gpu), threads_(slots, nullptr) {}
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override {
@@ -48,6 +48,7 @@ class Source final : public InstructionSource {
   void barrier(ThreadState& t, const Step& s, BarrierOp& out);
 
   RunState& run_;
+  unsigned gpu_;
   std::vector<ThreadState*> threads_;  ///< by slot; null: nobody of the run
 };
 

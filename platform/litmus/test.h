@@ -73,6 +73,7 @@ struct Thread {
 
 /// Where the bytes of a location lie.
 enum class Home : std::uint8_t {
+  unsaid,  ///< see Places
   vidmem,
   sysmem,
   peer,    ///< a device on the link
@@ -84,9 +85,9 @@ enum class Home : std::uint8_t {
 struct Location {
   std::string name;
   Proxy proxy = Proxy::generic;
-  unsigned memory = 0;   ///< physical memory: equal numbers are equal bytes
-  unsigned address = 0;  ///< the generic virtual address behind it: equal for the proxies of one address
-  Home home = Home::vidmem;
+  unsigned memory = 0;       ///< physical memory: equal numbers are equal bytes
+  unsigned address = 0;      ///< the generic virtual address behind it: equal for the proxies of one address
+  Home home = Home::unsaid;  ///< as written
 };
 
 /// The bytes behind a location.

@@ -118,13 +118,20 @@ TEST_F(LitmusCommandTest, RefusesWhatItCannotRunAndJudgesItAllTheSame) {
   write("two.litmus",
         "PTX two\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists (x == "
         "1)\n");
-  const Ended e = litmus({path("two.litmus"), "--json"});
+  write("own.litmus",
+        "PTX own\n{ x @ vidmem; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;\n st.weak x, 1 | st.weak x, 2 "
+        ";\nexists (x == 1)\n");
+  const Ended e = litmus({path("own.litmus"), path("two.litmus"), path("sb.litmus"), "--json"});
   EXPECT_EQ(e.status, kBadInput);
-  EXPECT_NE(e.err.find("two.litmus cannot run: several GPUs are not built yet"), std::string::npos) << e.err;
+  EXPECT_NE(e.err.find("own.litmus cannot run: x lies in video memory, which one GPU only can reach"),
+            std::string::npos)
+      << e.err;
   const std::vector<json> rows = lines(e.out);
-  ASSERT_EQ(rows.size(), 1U);
+  ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0]["axiomatic"], "allowed");
   EXPECT_EQ(rows[0]["runs"], 0);
+  EXPECT_EQ(rows[1]["runs"], 1000);
+  EXPECT_EQ(rows[2]["runs"], 1000);
 }
 
 TEST_F(LitmusCommandTest, ShowsPeopleAHistogramOrATable) {

@@ -191,10 +191,13 @@ TEST(LitmusMachine, RefusesWhatItCannotRunByName) {
     return refused.empty() ? std::string("nothing") : refused.front();
   };
   EXPECT_EQ(
-      why("{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists (x == 1)"),
-      "several GPUs are not built yet");
-  EXPECT_EQ(why("{ x @ peer; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 1)"),
-            "x: memory of a peer is not built yet");
+      why("{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 3 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists (x == 1)"),
+      "its threads are on 2 GPUs, of which there are 1");
+  EXPECT_EQ(why("{ x @ vidmem; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;\n st.weak x, 1 | st.weak x, 2 "
+                ";\nexists (x == 1)"),
+            "x lies in video memory, which one GPU only can reach");
+  EXPECT_EQ(why("{ x @ peer; c @ constant aliases x; }\n P0@cta 0,gpu 0 ;\n cold r0, c ;\nexists (x == 1)"),
+            "c lies in a peer's memory, where no constant does");
   EXPECT_EQ(why("{ x @ shared; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists "
                 "(x == 1)"),
             "x lies in shared memory, which one CTA only can reach");
