@@ -119,9 +119,9 @@ Request Machine::fill_of(unsigned memory) {
 }
 
 template <class Drawn>
-void Machine::warm(Netlist::SmCluster& c, Drawn&& drawn) {
+void Machine::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
   for (const Warmable& w : program_.warmable) {
-    if (!drawn()) continue;
+    if (!program_.places.reaches(gpu, w.memory) || !drawn()) continue;
     Request r = fill_of(w.memory);
     r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
     switch (w.cache) {
@@ -143,14 +143,14 @@ void Machine::warm(Random& random) {
   for (unsigned g = 0; g < places.gpus; ++g) {
     Netlist& gpu = system_->gpu(g);
     for (unsigned m = 0; m < places.home.size(); ++m) {
-      const bool own = places.home[m] == Home::vidmem && places.owner(m) == g;
-      if ((!own && places.home[m] != Home::sysmem) || !drawn()) continue;
+      const bool cached = places.home[m] == Home::vidmem || places.home[m] == Home::sysmem;
+      if (!cached || !places.reaches(g, m) || !drawn()) continue;
       const Request r = fill_of(m);
       gpu.slice(gpu.crossbar().core().slice_of(r.line)).put(r);
     }
     const std::vector<unsigned>& sms = run_.gpus[g].sms;
     for (auto sm = sms.begin(); sm != sms.end(); ++sm)
-      if (std::find(sms.begin(), sm, *sm) == sm) warm(gpu.clusters()[*sm], drawn);
+      if (std::find(sms.begin(), sm, *sm) == sm) warm(g, gpu.clusters()[*sm], drawn);
   }
 }
 

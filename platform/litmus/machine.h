@@ -51,7 +51,7 @@ class Machine {
   void prepare(std::uint64_t seed);
   void warm(Random& random);
   template <class Drawn>
-  void warm(Netlist::SmCluster& c, Drawn&& drawn);
+  void warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn);
   [[nodiscard]] Request fill_of(unsigned memory);
   void end_warps();
   [[nodiscard]] unsigned resident(const Program& program) const;

@@ -16,6 +16,10 @@ struct Places {
 
   /// Whose video memory holds memory `m`.
   [[nodiscard]] unsigned owner(unsigned m) const { return users[m].empty() ? 0 : users[m].front(); }
+  /// Whether GPU `g` reaches memory `m`.
+  [[nodiscard]] bool reaches(unsigned g, unsigned m) const {
+    return home[m] != Home::vidmem || owner(m) == g;
+  }
 };
 
 /// A memory of which the test says nothing lies in the video memory of the GPU that accesses it, or in system

@@ -237,6 +237,19 @@ class Lowering {
       i.destination = 0;
       program_.noise.push_back(step(program_.own_code.emplace_back(std::move(i)), nullptr));
     }
+    add_write_back();
+  }
+
+  /// L2 keeps what is stored to system memory until somebody has it written back: a fence of the noise, too.
+  void add_write_back() {
+    const std::vector<Home>& home = program_.places.home;
+    if (std::find(home.begin(), home.end(), Home::sysmem) == home.end()) return;
+    litmus::Instruction i;
+    i.kind = litmus::InstructionKind::fence;
+    i.op.kind = MemKind::fence;
+    i.op.semantics = Semantics::release;
+    i.op.scope = Scope::sys;
+    program_.noise.push_back(step(program_.own_code.emplace_back(std::move(i)), nullptr));
   }
 
   const Test& test_;

@@ -75,7 +75,7 @@ struct Program {
   Places places;
   std::vector<std::vector<Step>> code;  ///< by thread
   std::vector<CtaProgram> ctas;
-  std::vector<Step> noise;  ///< weak loads of everything
+  std::vector<Step> noise;  ///< weak loads of everything, and fences that write system memory back
   std::vector<Warmable> warmable;
   std::uint32_t shared_bytes = 0;
   unsigned registers = 1;

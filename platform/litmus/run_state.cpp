@@ -57,10 +57,10 @@ void draw_places(RunState& run, unsigned sms, unsigned resident, Random& random)
 }
 
 void draw_threads(RunState& run, const Test& test, Random& random) {
-  constexpr unsigned kSkews[] = {1, 16, 100, 400};
+  constexpr unsigned kSkews[] = {1, 16, 100, 400, 2000};
   constexpr unsigned kPaces[] = {0, 16, 128, 1000};
   constexpr unsigned kNoiseDelay = 64, kMostNoise = 4;
-  const auto skew = kSkews[random.below(4)];
+  const auto skew = kSkews[random.below(5)];
   const auto pace = kPaces[random.below(4)];
   const std::size_t own = test.threads.size();
   run.threads.resize(std::max(run.threads.size(), own + 1));

@@ -34,8 +34,8 @@ class Writer {
                                : std::vector<std::string>{"gpu", "sys", "cluster"};
     if (one_in(4)) strong_scopes_ = {pick({"cta", "cluster", "gpu", "sys"})};
     proxies_ = one_in(3);
-    home_ = one_in(4) ? " @ sysmem" : "";
-    if (!home_.empty()) proxies_ = false;
+    gpus_ = one_in(3) ? 2 : 1;
+    home_ = one_in(4) ? " @ sysmem" : one_in(6) ? " @ peer" : "";
   }
 
   std::string run() {
@@ -53,7 +53,7 @@ class Writer {
   std::string scope() { return pick(strong_scopes_); }
 
   struct Column {
-    unsigned cta = 0;
+    unsigned cta = 0, gpu = 0;
     std::vector<std::string> code;
     unsigned registers = 0;
   };
@@ -130,12 +130,17 @@ class Writer {
     }
   }
 
+  void begin_column() {
+    columns_.emplace_back();
+    columns_.back().cta = static_cast<unsigned>(random_.below(3));
+    columns_.back().gpu = static_cast<unsigned>(random_.below(gpus_));
+  }
+
   void critical_cycle() {
     const Cycle& cycle = kCycles[random_.below(kCycles.size())];
     unsigned barrier = 0;
     for (unsigned t = 0; t <= cycle.back().thread; ++t) {
-      columns_.emplace_back();
-      columns_.back().cta = static_cast<unsigned>(random_.below(3));
+      begin_column();
       bool first = true;
       for (const Corner& corner : cycle) {
         if (corner.thread != t) continue;
@@ -145,9 +150,10 @@ class Writer {
             // The rest is a sibling's, behind a barrier.
             const std::string meet = "bar.cta.sync " + std::to_string(barrier++);
             columns_.back().code.push_back(meet);
-            const unsigned cta = columns_.back().cta;
+            const Column sibling = columns_.back();
             columns_.emplace_back();
-            columns_.back().cta = cta;
+            columns_.back().cta = sibling.cta;
+            columns_.back().gpu = sibling.gpu;
             columns_.back().code.push_back(meet);
             if (one_in(2)) between(columns_.back());
           }
@@ -161,8 +167,7 @@ class Writer {
   void anything() {
     const auto threads = 2 + random_.below(3);
     for (std::uint64_t t = 0; t < threads; ++t) {
-      columns_.emplace_back();
-      columns_.back().cta = static_cast<unsigned>(random_.below(3));
+      begin_column();
       const auto count = 1 + random_.below(threads == 2 ? 6 : 4);
       for (std::uint64_t n = 0; n < count; ++n)
         if (one_in(3)) {
@@ -185,7 +190,7 @@ class Writer {
     std::size_t rows = 0;
     for (std::size_t t = 0; t < columns_.size(); ++t) {
       out += (t == 0 ? " P" : " | P") + std::to_string(t) + "@cta " + std::to_string(columns_[t].cta) +
-             ", gpu 0";
+             ", gpu " + std::to_string(columns_[t].gpu);
       rows = std::max(rows, columns_[t].code.size());
     }
     out += " ;\n";
@@ -205,6 +210,7 @@ class Writer {
   std::vector<std::string> strong_scopes_;
   bool proxies_ = false;
   std::string home_;
+  unsigned gpus_ = 1;
   std::vector<Column> columns_;
   unsigned value_ = 0;
 };

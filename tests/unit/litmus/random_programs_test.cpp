@@ -53,7 +53,9 @@ TEST(RandomLitmusPrograms, NeverShowWhatTheModelForbids) {
   const std::uint64_t programs = from_environment("WARPLINE_PROGRAMS", 250);
   RunPlan plan;
   plan.runs = from_environment("WARPLINE_PROGRAM_RUNS", 40);
-  Machine machine(load_gpu("mini", {}).value());
+  GpuConfig config = load_gpu("mini", {}).value();
+  config.gpus = 2;
+  Machine machine(config);
   std::uint64_t ended = 0, outcomes = 0;
   for (std::uint64_t seed = first; seed < first + programs; ++seed) {
     Random random(splitmix64(seed));
