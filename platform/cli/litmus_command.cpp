@@ -15,11 +15,13 @@
 #include "warpline/cli/console.h"
 #include "warpline/cli/litmus_report.h"
 #include "warpline/cli/progress.h"
+#include "warpline/cli/request_check.h"
 #include "warpline/cli/signals.h"
 #include "warpline/cli/whole_number.h"
 #include "warpline/config/document.h"
 #include "warpline/config/files.h"
 #include "warpline/config/loader.h"
+#include "warpline/gpu/hop_names.h"
 #include "warpline/gpu/tlm_driver.h"
 #include "warpline/litmus/parser.h"
 
@@ -68,25 +70,32 @@ std::vector<LitmusInput> read_tests(const std::vector<std::string>& files) {
 /// there is one for all, for it elaborates once.
 class LitmusMachines {
  public:
-  LitmusMachines(GpuConfig config, std::string transport, const std::vector<LitmusInput>& inputs)
-      : config_(std::move(config)), transport_(std::move(transport)) {
-    if (transport_ != "at") return;
+  LitmusMachines(GpuConfig config, std::string transport, std::vector<std::string> pins,
+                 const std::vector<LitmusInput>& inputs)
+      : config_(std::move(config)), transport_(std::move(transport)), pins_(std::move(pins)) {
+    if (!in_systemc()) return;
     for (const LitmusInput& i : inputs)
       if (i.test.ok()) config_.gpus = std::max(config_.gpus, gpus_of(i.test.value()));
   }
+  /// The GPUs that any machine has at least; in SystemC all.
+  [[nodiscard]] const GpuConfig& config() const { return config_; }
   litmus::Machine& of(const litmus::Test& test) {
     GpuConfig config = config_;
     config.gpus = std::max(config.gpus, gpus_of(test));
     std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
     if (machine == nullptr) {
       std::shared_ptr<NetlistDriver> driver;
-      if (transport_ == "at") driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::socket);
+      if (in_systemc())
+        driver = std::make_shared<SystemCDriver>(
+            config.clocks, transport_ == "at" ? HopTransport::socket : HopTransport::direct, TickMode::lazy,
+            1, pins_);
       machine = std::make_unique<litmus::Machine>(config, driver, transport_ == "lt");
     }
     return *machine;
   }
 
  private:
+  [[nodiscard]] bool in_systemc() const { return transport_ == "at" || !pins_.empty(); }
   /// More than a platform has are refused by the machine.
   static unsigned gpus_of(const litmus::Test& test) {
     return std::min(litmus::places_of(test).gpus, kMaxGpus);
@@ -94,6 +103,7 @@ class LitmusMachines {
 
   GpuConfig config_;
   std::string transport_;
+  std::vector<std::string> pins_;
   std::map<unsigned, std::unique_ptr<litmus::Machine>> made_;  ///< by GPUs
 };
 
@@ -142,6 +152,8 @@ LitmusCommand::LitmusCommand(CLI::App& app) {
       ->allow_extra_args(false);
   app_->add_option("--transport", transport_, "how hops are carried: fast, at or lt; see warpline run")
       ->capture_default_str();
+  app_->add_option("--pins", pins_, "opens hops as clocked wires: those whose name matches; may be repeated")
+      ->allow_extra_args(false);
   app_->add_flag("--json", json_, "one line of JSON for each test");
   app_->add_option("--dot", dot_, "of one test: draws an execution with the outcome to this Graphviz file");
   app_->footer(
@@ -166,6 +178,7 @@ int LitmusCommand::run() const {
     print_faults(config.faults());
     return kBadInput;
   }
+  if (!pins_fit(transport_, pins_)) return kBadInput;
   litmus::CheckOptions options;
   options.unroll = unroll_;
   options.draw = !dot_.empty();
@@ -173,7 +186,11 @@ int LitmusCommand::run() const {
   const SignalGuard guard;
   ProgressBar bar(is_terminal(STDERR_FILENO), files.size(), "runs");
   const std::vector<LitmusInput> tests = read_tests(files);
-  LitmusMachines machines(config.value(), transport_, tests);
+  LitmusMachines machines(config.value(), transport_, pins_, tests);
+  if (const Diagnostics unmatched = unmatched_hops("--pins", pins_, machines.config()); !unmatched.empty()) {
+    print_faults(unmatched);
+    return kBadInput;
+  }
   std::vector<LitmusResult> results;
   bool bad = false, violated = false, stopped = false;
   for (std::size_t n = 0; n < tests.size() && !stopped; ++n) {

@@ -35,6 +35,7 @@ class LitmusCommand {
   std::string gpu_ = "mini";
   std::vector<std::string> sets_;
   std::string transport_ = "fast";
+  std::vector<std::string> pins_;
   std::string model_ = "ptx75";
   std::string dot_;
   bool json_ = false;

@@ -56,12 +56,15 @@ int check_observation(RunRequest& request, const std::string* window) {
 
 }  // namespace
 
+bool pins_fit(const std::string& transport, const std::vector<std::string>& pins) {
+  if (transport != "lt" || pins.empty()) return true;
+  print_error("--pins opens hops of a timed run; --transport lt has no cycles that wires could show",
+              "--transport fast or at");
+  return false;
+}
+
 int check_request(RunRequest& request, const std::string* window) {
-  if (request.transport == "lt" && !request.pins.empty()) {
-    print_error("--pins opens hops of a timed run; --transport lt has no cycles that wires could show",
-                "--transport fast or at");
-    return kBadInput;
-  }
+  if (!pins_fit(request.transport, request.pins)) return kBadInput;
   if (!request.fast_forward.empty() && !request.pins.empty()) {
     print_error("--fast-forward crosses hops by calls, which hops opened as pins do not take",
                 "--pins without --fast-forward");

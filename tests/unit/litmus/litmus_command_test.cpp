@@ -159,6 +159,8 @@ TEST_F(LitmusCommandTest, RefusesOptionsThatMeanNothing) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--model", "ptx60"}, "is none of ptx75"},
       {{"--transport", "fats"}, "did you mean \"fast\"?"},
+      {{"--transport", "lt", "--pins", "*"}, "--pins opens hops of a timed run"},
+      {{"--pins", "l3*"}, "l3*"},
       {{"--gpu", "minni"}, "mini"},
       {{"--runs", "-1"}, "is no whole number"},
       {{"--run", "1"}, "did you mean \"--runs\"?"}};

@@ -14,21 +14,46 @@ constexpr const char* kMixed = R"({ x=3; y @ generic aliases x; z @ sysmem = 5; 
  | | ld.weak r3, z ;
 exists (P2:r2 == 1 /\ P2:r3 == 5 /\ P0:r0 == 0 /\ P1:r0 == 0 /\ P1:r1 == 0 /\ P2:r0 == 0 /\ P2:r1 == 0))";
 
-TEST(LitmusTransports, SocketsShowWhatPortsShow) {
-  const litmus::Test test = litmus_test(kMixed);
-  const GpuConfig gpu = litmus_gpu();
+constexpr const char* kTwoGpus = R"({ x=3; p @ peer = 5; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 1 | P2@cta 1,gpu 1 ;
+ atom.add.sys r0, x, 1 | st.mmio.relaxed.sys p, 6 | ld.weak r0, x ;
+ st.weak x, 7 | ld.mmio.relaxed.sys r0, p | ld.acquire.sys r1, f ;
+ st.release.sys f, 1 | atom.add.sys r1, x, 2 | ld.weak r2, x ;
+exists (x == 7 /\ p == 5 /\ P0:r0 == 0 /\ P1:r0 == 0 /\ P1:r1 == 0 /\ P2:r0 == 0 /\ P2:r1 == 0 /\ P2:r2 == 0))";
+
+/// Runs of `text` with `transport`, and those hops that match `pins` as wires, are those port to port.
+void expect_alike(const std::string& text, const GpuConfig& gpu, HopTransport transport,
+                  std::vector<std::string> pins, std::uint64_t runs) {
+  const litmus::Test test = litmus_test(text);
   litmus::Machine direct(gpu);
-  litmus::Machine sockets(gpu, std::make_shared<SystemCDriver>(gpu.clocks, HopTransport::socket));
+  litmus::Machine other(
+      gpu, std::make_shared<SystemCDriver>(gpu.clocks, transport, TickMode::lazy, 1, std::move(pins)));
   direct.load(test);
-  sockets.load(test);
+  other.load(test);
   const std::vector<litmus::Term> terms = test.condition.terms();
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < runs; ++seed) {
     ASSERT_TRUE(direct.run(seed));
-    ASSERT_TRUE(sockets.run(seed));
-    EXPECT_EQ(direct.cycles(), sockets.cycles()) << "seed " << seed;
+    ASSERT_TRUE(other.run(seed));
+    EXPECT_EQ(direct.cycles(), other.cycles()) << "seed " << seed;
     for (const litmus::Term& term : terms)
-      EXPECT_EQ(direct.value(term), sockets.value(term)) << "seed " << seed;
+      EXPECT_EQ(direct.value(term), other.value(term)) << "seed " << seed;
   }
+}
+
+TEST(LitmusTransports, SocketsShowWhatPortsShow) {
+  expect_alike(kMixed, litmus_gpu(), HopTransport::socket, {}, 50);
+}
+
+TEST(LitmusTransports, SocketsOfTwoGpusShowWhatPortsShow) {
+  GpuConfig gpu = litmus_gpu();
+  gpu.gpus = 2;
+  expect_alike(kTwoGpus, gpu, HopTransport::socket, {}, 50);
+}
+
+TEST(LitmusTransports, PinsShowWhatPortsShow) {
+  GpuConfig gpu = litmus_gpu();
+  gpu.gpus = 2;
+  expect_alike(kTwoGpus, gpu, HopTransport::direct, {"gpu[*].pcie*", "gpu[1].l2*", "*l1_lg.from_sm"}, 10);
 }
 
 TEST(LitmusTransports, LooselyTimedRunsEndAndForbidWhatTheModelForbids) {
