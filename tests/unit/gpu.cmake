@@ -6,7 +6,7 @@ warpline_systemc_test(gpu_systemc_test SOURCES gpu/systemc_test.cpp gpu/system_c
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
 warpline_systemc_test(memory_subsystem_test SOURCES gpu/memory_subsystem_test.cpp gpu/address_map_test.cpp fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module warpline_protocol_checker)
-warpline_test(system_test SOURCES gpu/system_test.cpp gpu/peer_test.cpp gpu/launch_gpus_test.cpp DEPENDS warpline::gpu)
+warpline_test(system_test SOURCES gpu/system_test.cpp gpu/peer_test.cpp gpu/mmio_stream_test.cpp gpu/launch_gpus_test.cpp DEPENDS warpline::gpu)
 find_package(nlohmann_json REQUIRED)
 warpline_test(observe_test SOURCES gpu/observe_modes_test.cpp gpu/observe_wave_test.cpp gpu/observe_timeline_test.cpp
                                    ${PROJECT_SOURCE_DIR}/tests/support/vcd_reader.cpp ${PROJECT_SOURCE_DIR}/tests/support/timeline_reader.cpp
