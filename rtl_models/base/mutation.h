@@ -71,11 +71,12 @@ enum class Mutation : std::uint8_t {
   // R11: posted writes have arrived when a release of system scope is done.
   sys_release_skips_flush,  ///< no read follows them over the link
 
-  // Exactly once: `.mmio`, and atomics over a link.
+  // Exactly once and in order: `.mmio`, and atomics over a link.
   mmio_lanes_merge,        ///< lanes of one line are one transaction
   mmio_replayed,           ///< a transaction is sent twice
   mmio_reads_overlap,      ///< a read does not wait for the one before
   mmio_reads_sectors,      ///< a read takes all bytes of its sectors
+  peer_lines_spread,       ///< a peer's lines take several ways to it
   link_swap_loses_update,  ///< a compare-and-swap loop overwrites what has changed meanwhile
 
   end  ///< one past the last

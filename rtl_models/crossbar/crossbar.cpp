@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "warpline/base/mutation.h"
 #include "warpline/fabric/gauge.h"
 
 namespace warpline {
@@ -60,7 +61,9 @@ void Crossbar::enter_request(Cycle now, unsigned client) {
     if (!postponed_[client]) begin_maintenance(client);
     return;
   }
-  const unsigned slice = core_.slice_of(r->line);
+  unsigned slice = core_.slice_of(r->line);
+  if (aperture_of(r->line) == Aperture::peer && mutated(Mutation::peer_lines_spread))
+    slice = static_cast<unsigned>(line_number(r->line) % slices_);
   if (queues_.empty()) {
     down_.ask(slice, client);
     return;

@@ -77,6 +77,34 @@ bool device_sees_other_accesses() {
   return reads != wanted || writes != wanted;
 }
 
+/// A warp writes a register in each of 32 lines by `.mmio`, while messages lie in queues as `seed` draws it.
+/// Whether the device sees that in another order than that of the lanes.
+bool device_sees_another_order(std::uint64_t seed) {
+  RunOptions options;
+  options.jitter = seed;
+  TwoGpus gpus({}, options);
+  const std::uint64_t registers = gpus.zeros(Aperture::peer, 0, std::uint64_t{kWarpLanes} * kLineBytes);
+  std::uint64_t next = 0;
+  bool ordered = true;
+  gpus.platform().peer()->watch([&](const BusAccess& access) {
+    if (access.kind != BusAccess::Kind::write) return;
+    ordered = ordered && access.offset == next;
+    next += kLineBytes;
+  });
+  gpus.run({"mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, 128;\nadd.u64 %d0, %d0, %a0;\n"
+            "st.mmio.relaxed.sys.global.u32 [%d0], %r0;\n",
+            {registers},
+            1,
+            kWarpLanes},
+           {"", {}});
+  return !ordered || next != std::uint64_t{kWarpLanes} * kLineBytes;
+}
+bool device_sees_another_order_in_some_run() {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    if (device_sees_another_order(seed)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<Catch> catches_by_two_gpus() {
@@ -88,6 +116,7 @@ std::vector<Catch> catches_by_two_gpus() {
       {Mutation::mmio_lanes_merge, "mmio_lanes_merge/device", device_sees_other_accesses},
       {Mutation::mmio_replayed, "mmio_replayed/device", device_sees_other_accesses},
       {Mutation::mmio_reads_sectors, "mmio_reads_sectors/device", device_sees_other_accesses},
+      {Mutation::peer_lines_spread, "peer_lines_spread", device_sees_another_order_in_some_run},
       {Mutation::link_swap_loses_update, "link_swap_loses_update", loses_increments},
   };
 }
