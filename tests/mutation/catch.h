@@ -13,7 +13,8 @@ namespace warpline::testing {
 struct Catch {
   Mutation mutation = Mutation::none;
   std::string name;  ///< of the bug, and behind a slash of the experiment, if it has several
-  std::function<bool()> shows_broken;  ///< runs the experiment; whether it saw what may not be
+  /// Runs the experiment, with what it draws from `seed`, and says whether it saw what may not be.
+  std::function<bool(std::uint64_t seed)> shows_broken;
   /// For GoogleTest.
   friend std::ostream& operator<<(std::ostream& out, const Catch& c) { return out << c.name; }
 };

@@ -36,12 +36,12 @@ struct SliceScene {
   FlatMemory link, dram;
 };
 
-/// L1 between an SM and a crossbar that takes a request every 20 cycles.
+/// L1 between an SM and a crossbar that takes a request every 20 cycles and answers it after `delay`.
 struct L1Scene {
-  explicit L1Scene(const std::vector<Item>& items)
+  explicit L1Scene(const std::vector<Item>& items, Cycle delay)
       : sm(engine, "sm[0]", ClockDomain{}, items),
         l1(engine, "l1", ClockDomain{}, L1LgParameters{}, true),
-        below(engine, "crossbar", FlatMemory::fixed(5), 20) {
+        below(engine, "crossbar", FlatMemory::fixed(delay), 20) {
     constexpr ChannelParameters kChannel{128, 1, 1, 1};
     connect(sm.out, l1.from_sm, kChannel);
     connect(l1.to_sm, sm.in, kChannel);
@@ -62,18 +62,29 @@ ByteMask first_word() {
 }
 
 /// Writes of 1, 2, 3 and 4 to one word, and a read behind them.
-bool requests_of_a_sector_change_places() {
+bool requests_of_a_sector_change_places(std::uint64_t) {
   std::vector<Item> items;
   for (std::uint8_t n = 1; n <= 4; ++n) items.push_back(write_item(n, PhysicalAddress{0}, first_word(), n));
   items.push_back(read_item(5, PhysicalAddress{0}, 1));
   items.back().request.scope = Scope::gpu;
-  L1Scene scene(items);
+  L1Scene scene(items, 5);
   scene.run();
   return scene.below.lines[0][0] != 4 || scene.sm.answers[4].data[0] != 4;
 }
 
+/// All lines are invalidated while a read fetches one, then somebody else writes to it.
+bool read_is_older_than_an_invalidation(std::uint64_t) {
+  L1Scene scene({read_item(0, PhysicalAddress{0}, 1), maintain_item(20, maintenance::kInvalidate),
+                 read_item(200, PhysicalAddress{0}, 1)},
+                100);
+  static_cast<void>(scene.engine.run_until(50));
+  scene.below.lines[0].fill(9);
+  scene.run();
+  return scene.sm.answers[2].data[0] != 9;
+}
+
 /// A read has its line fetched, a write to it waits for that, and a second read comes in any later cycle.
-bool read_misses_an_earlier_write() {
+bool read_misses_an_earlier_write(std::uint64_t) {
   for (Cycle at = 10; at < 80; ++at) {
     SliceScene scene(
         {read_item(0, kHostLine, 1), write_item(5, kHostLine, first_word(), 9), read_item(at, kHostLine, 1)},
@@ -85,7 +96,7 @@ bool read_misses_an_earlier_write() {
 }
 
 /// The copies are discarded while a read fetches a line, then the host writes to it.
-bool read_misses_what_the_host_wrote() {
+bool read_misses_what_the_host_wrote(std::uint64_t) {
   SliceScene scene({read_item(0, kHostLine, 1), maintain_item(20, maintenance::kDiscardSysmem),
                     read_item(200, kHostLine, 1)},
                    100);
@@ -95,14 +106,14 @@ bool read_misses_what_the_host_wrote() {
   return scene.crossbar.answers[2].data[0] != 9;
 }
 
-bool release_is_done_before_the_write_back() {
+bool release_is_done_before_the_write_back(std::uint64_t) {
   SliceScene scene(
       {write_item(0, kHostLine, first_word(), 9), maintain_item(20, maintenance::kWriteBackSysmem)}, 100);
   scene.run();
   return scene.link.seen.empty() || scene.crossbar.answers[1].answered < scene.link.seen[0].answered;
 }
 
-bool shared_flag_does_not_invalidate() {
+bool shared_flag_does_not_invalidate(std::uint64_t) {
   const Step flag = ordered(memory(MemKind::load, Space::shared, DataType::u32, strided(0, 4), {1}),
                             Semantics::acquire, Scope::gpu);
   SmBench bench({{flag, memory(MemKind::load, Space::global, DataType::u32, strided(0x1000, 4), {2})}});
@@ -113,7 +124,7 @@ bool shared_flag_does_not_invalidate() {
 /// Four lanes read registers that count, by `.mmio`: two of them the same. What the device saw is not one
 /// read of its own bytes for each lane, in their order and one after the other; or the lanes got anything
 /// else.
-bool registers_are_not_read_once() {
+bool registers_are_not_read_once(std::uint64_t) {
   Step load = ordered(memory(MemKind::load, Space::global, DataType::b32,
                              [](MemoryAccess& a) {
                                a.active = 0xF;
@@ -143,6 +154,8 @@ bool registers_are_not_read_once() {
 
 std::vector<Catch> catches_by_scene() {
   return {
+      {Mutation::invalidation_spares_fills, "invalidation_spares_fills/acquire",
+       read_is_older_than_an_invalidation},
       {Mutation::read_overtakes, "read_overtakes", requests_of_a_sector_change_places},
       {Mutation::write_overtakes, "write_overtakes", requests_of_a_sector_change_places},
       {Mutation::waiting_request_overtaken, "waiting_request_overtaken", read_misses_an_earlier_write},
