@@ -39,11 +39,14 @@ std::string litmus_json(const LitmusResult& r) {
   for (const litmus::Outcome& o : r.report.outcomes)
     outcomes += fmt::format("{}{}: {}", outcomes.empty() ? "" : ", ",
                             json_string(litmus::text_of(o, r.report.terms, r.test)), o.count);
+  const std::string holds = r.test.holds.empty() ? ""
+                                                 : fmt::format("\"held\": {}, \"gave_way\": {}, ",
+                                                               r.report.held, r.report.gave_way);
   return fmt::format(
       "{{\"test\": {}, \"file\": {}, \"condition\": \"{}\", \"axiomatic\": \"{}\", \"observed\": {}, "
-      "\"runs\": {}, \"stuck\": {}, \"terminates\": {}, \"outcomes\": {{{}}}}}\n",
+      "\"runs\": {}, \"stuck\": {}, \"terminates\": {}, {}\"outcomes\": {{{}}}}}\n",
       json_string(r.name()), json_string(r.file), r.test.condition.kind_name(), verdict_word(r), r.observed(),
-      r.report.runs, r.report.stuck, r.terminates(), outcomes);
+      r.report.runs, r.report.stuck, r.terminates(), holds, outcomes);
 }
 
 std::string litmus_text(const LitmusResult& r) {
@@ -59,6 +62,9 @@ std::string litmus_text(const LitmusResult& r) {
   if (r.report.runs == 0) return out;
   out += fmt::format("  platform  seen in {} of {} runs, {} runs/s\n", r.report.in_question, r.report.runs,
                      rate(r));
+  if (!t.holds.empty())
+    out += fmt::format("  holds     held something in {} runs; in {} one had to give way\n", r.report.held,
+                       r.report.gave_way);
   if (r.report.stuck != 0)
     out += fmt::format("  stuck     {} runs did not end; the first:\n", r.report.stuck) +
            standstill_text(r.report.standstill);

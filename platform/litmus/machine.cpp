@@ -26,6 +26,7 @@ constexpr std::uint64_t kImageBytes = 1U << 20U;
 
 Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistDriver> driver, bool loose)
     : config_(config),
+      takes_holds_(driver == nullptr && !loose),
       driver_(driver != nullptr ? std::move(driver) : std::make_shared<DirectDriver>()),
       sysmem_(kImageBytes),
       peer_(kImageBytes),
@@ -54,6 +55,9 @@ std::vector<std::string> Machine::refusals(const Test& test) const {
   if (!out.empty()) return out;
   ImageTable images;
   const Program program = lower(test, images);
+  if (!test.holds.empty() && !takes_holds_)
+    out.push_back(
+        "it holds messages back, which timed runs port to port do only (--transport fast, no pins)");
   const unsigned gpus = program.places.gpus;
   if (gpus > config_.gpus)
     out.push_back("its threads are on " + std::to_string(gpus) + " GPUs, of which there are " +
@@ -79,6 +83,7 @@ void Machine::load(const Test& test) {
   has_standstill_ = false;
   standstill_ = {};
   run_.program = &program_;
+  run_.observer = test.holds.empty() ? nullptr : &holds_;
   KernelInfo info;
   info.name = test.name;
   info.block.x = program_.threads_per_cta * kWarpLanes;
@@ -163,6 +168,7 @@ void Machine::prepare(std::uint64_t seed) {
     if (home[m] != Home::shared) std::memcpy(bytes_of(m), &test_->memories[m].initial, Test::kBytes);
   Random random(~seed);
   warm(random);
+  holds_.begin(*test_, run_, *system_, driver_->engine());
 }
 
 bool Machine::run(std::uint64_t seed, Cycle most) {
@@ -170,7 +176,10 @@ bool Machine::run(std::uint64_t seed, Cycle most) {
   const Cycle start = next_start();
   for (unsigned g = 0; g < program_.places.gpus; ++g)
     system_->gpu(g).distributor().start_at(run_.gpus[g].sms, start);
-  const bool ended = driver_->run_until(start + most) == RunOutcome::quiescent;
+  RunOutcome outcome = driver_->run_until(start + most);
+  gave_way_ = outcome == RunOutcome::deadlock && holds_.let_go();
+  if (gave_way_) outcome = driver_->run_until(start + most);
+  const bool ended = outcome == RunOutcome::quiescent;
   cycles_ = driver_->engine().now() - start;
   if (!ended) end_warps();
   for (unsigned g = 0; g < program_.places.gpus; ++g)
@@ -180,6 +189,7 @@ bool Machine::run(std::uint64_t seed, Cycle most) {
 }
 
 void Machine::end_warps() {
+  holds_.let_go();
   if (!has_standstill_) standstill_ = driver_->standstill();
   has_standstill_ = true;
   for (unsigned g = 0; g < program_.places.gpus; ++g)

@@ -9,6 +9,7 @@
 #include "warpline/fabric/jitter.h"
 #include "warpline/gpu/netlist_driver.h"
 #include "warpline/gpu/system.h"
+#include "warpline/litmus/holds.h"
 #include "warpline/litmus/run_state.h"
 
 namespace warpline::litmus {
@@ -36,6 +37,10 @@ class Machine {
   bool run(std::uint64_t seed, Cycle most = kMostCycles);
   /// Cycles that the last run took.
   [[nodiscard]] Cycle cycles() const { return cycles_; }
+  /// Of the last run: whether its holds held anything, and whether one had to give way because nothing else
+  /// was left to happen.
+  [[nodiscard]] bool held() const { return holds_.held(); }
+  [[nodiscard]] bool gave_way() const { return gave_way_; }
   /// Of the first run since load() that did not end: who waited for what.
   [[nodiscard]] const Standstill& standstill() const { return standstill_; }
   /// What a term of the condition was at the end of the last run. Pre: that ended.
@@ -59,6 +64,7 @@ class Machine {
   [[nodiscard]] Cycle next_start() const;
 
   GpuConfig config_;
+  bool takes_holds_;
   std::shared_ptr<NetlistDriver> driver_;
   std::deque<MemoryImage> vidmem_;  ///< by GPU
   MemoryImage sysmem_;
@@ -74,6 +80,8 @@ class Machine {
   const Test* test_ = nullptr;
   Program program_;
   RunState run_;
+  Holds holds_;
+  bool gave_way_ = false;
 };
 
 }  // namespace warpline::litmus

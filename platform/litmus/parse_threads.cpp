@@ -60,7 +60,12 @@ bool Parser::placement(Thread& thread) {
 }
 
 void Parser::rows() {
-  while (!peek().is("exists") && !peek().is("~") && !peek().is("forall") && peek().kind != TokenKind::end) {
+  const auto at_end = [this] {
+    for (const char* const next : {"hold", "exists", "~", "forall"})
+      if (peek().is(next)) return true;
+    return peek().kind == TokenKind::end;
+  };
+  while (!at_end()) {
     unsigned n = 0;
     do {
       if (n == test_->threads.size()) {

@@ -111,6 +111,7 @@ void Parser::run(Test& test) {
   test_ = &test;
   initial_state();
   threads();
+  holds();
   condition();
 }
 

@@ -16,7 +16,8 @@ constexpr unsigned kNoThread = ~0U;
 [[nodiscard]] unsigned thread_number(const Token& name);
 
 /// The parser of one test. Each part of the text has a file of its own: the initial state (parser.cpp),
-/// threads (parse_threads.cpp), instructions (parse_instruction.cpp), the condition (parse_condition.cpp).
+/// threads (parse_threads.cpp), instructions (parse_instruction.cpp), holds (parse_holds.cpp), the condition
+/// (parse_condition.cpp).
 class Parser {
  public:
   Parser(std::vector<Token> tokens, FaultList& faults) : tokens_(std::move(tokens)), faults_(faults) {}
@@ -55,6 +56,9 @@ class Parser {
   bool destination(Instruction& i, Thread& thread);
   bool address(Instruction& i);
   void resolve_labels();
+  void holds();
+  bool hold();
+  bool known_thread(unsigned& thread);
   void condition();
   bool disjunction(Proposition& p);
   bool conjunction(Proposition& p);

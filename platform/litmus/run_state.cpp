@@ -69,6 +69,7 @@ void draw_threads(RunState& run, const Test& test, Random& random) {
     t.code = n < own ? &run.program->code[n] : nullptr;
     t.current = nullptr;
     t.at = 0;
+    t.last = nullptr;
     t.at_barrier = false;
     t.own = 0;
     t.delay = static_cast<unsigned>(random.below(n < own ? skew : kNoiseDelay));
@@ -84,6 +85,16 @@ void draw_threads(RunState& run, const Test& test, Random& random) {
 }
 
 }  // namespace
+
+unsigned RunState::sm_of(unsigned thread) const {
+  for (const GpuState& gpu : gpus)
+    for (std::size_t n = 0; n < gpu.ctas.size(); ++n) {
+      if (gpu.ctas[n] >= program->ctas.size()) continue;
+      const std::vector<unsigned>& own = program->ctas[gpu.ctas[n]].threads;
+      if (std::find(own.begin(), own.end(), thread) != own.end()) return gpu.sms[n];
+    }
+  return 0;
+}
 
 void RunState::draw(const Test& test, std::uint64_t seed, unsigned sm_count, unsigned resident) {
   Random random(seed);

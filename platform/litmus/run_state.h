@@ -14,6 +14,7 @@ struct ThreadState {
   const std::vector<Step>* code = nullptr;
   const Step* current = nullptr;  ///< that it executes next; null: it has ended
   unsigned at = 0;                ///< in `code`
+  const Step* last = nullptr;     ///< of `code`, that it executed last
   unsigned cta = 0;
   bool at_barrier = false;
   std::uint32_t barrier = 0;
@@ -38,6 +39,14 @@ struct GpuState {
   std::vector<unsigned> sms;   ///< on which each of them runs
 };
 
+/// Who is told how far the threads of a run have come.
+class ProgressObserver {
+ public:
+  virtual ~ProgressObserver() = default;
+  /// A read has its value; of any other instruction: its thread goes on behind it.
+  virtual void done(unsigned thread, unsigned instruction) = 0;
+};
+
 /// A run of a program: what it has drawn, and how far it has come.
 struct RunState {
   const Program* program = nullptr;
@@ -45,8 +54,11 @@ struct RunState {
   std::vector<ThreadState> threads;   ///< the program's, and behind them those that make noise
   std::vector<CtaState> ctas;         ///< likewise
   std::vector<GpuState> gpus;
+  ProgressObserver* observer = nullptr;
   std::vector<std::int64_t> shared_end;  ///< by memory, of shared memories: what they hold at the end
 
+  /// The SM, of its GPU, that runs a thread of the program.
+  [[nodiscard]] unsigned sm_of(unsigned thread) const;
   /// Draws everything for a run. `sms`: of a GPU. `resident`: CTAs that an SM holds.
   void draw(const Test& test, std::uint64_t seed, unsigned sms, unsigned resident);
 };

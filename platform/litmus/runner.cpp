@@ -53,6 +53,8 @@ RunReport run(Machine& machine, const Test& test, const RunPlan& plan,
   std::vector<std::int64_t> values(report.terms.size());
   while (report.runs < plan.runs) {
     const bool ended = machine.run(splitmix64(seed + report.runs++), plan.most_cycles);
+    report.held += machine.held();
+    report.gave_way += machine.gave_way();
     if (ended) {
       for (std::size_t n = 0; n < values.size(); ++n) values[n] = machine.value(report.terms[n]);
       histogram.add(values);

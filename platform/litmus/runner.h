@@ -29,7 +29,9 @@ struct RunReport {
   std::vector<Term> terms;
   std::vector<Outcome> outcomes;  ///< by their values
   std::uint64_t runs = 0;
-  std::uint64_t stuck = 0;  ///< of them, that did not end
+  std::uint64_t stuck = 0;     ///< of them, that did not end
+  std::uint64_t held = 0;      ///< of them, in which a hold of the test held something
+  std::uint64_t gave_way = 0;  ///< of them, in which one had to end before its instruction was done
   std::uint64_t in_question = 0;
   Standstill standstill;  ///< of the first run that did not end
 };

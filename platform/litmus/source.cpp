@@ -16,6 +16,11 @@ Step sleep_step() {
 }
 const Step kSleep = sleep_step();
 
+/// Whether it is done only when its value is there.
+bool awaits_value(const Step& s) {
+  return s.kind == warpline::InstructionKind::memory && s.mem.reads();
+}
+
 std::int64_t value_of(const ThreadState& t, const Operand& o) {
   return o.is_register ? t.registers[o.number] : o.value;
 }
@@ -66,10 +71,19 @@ void Source::choose_next(ThreadState& t) {
   if (t.own < program.end.size()) t.current = &program.end[t.own];
 }
 
+/// Tells that `done`, of the program's code, is done.
+void Source::tell(const ThreadState& t, const Step* done) const {
+  if (run_.observer == nullptr || done == nullptr || t.code == nullptr) return;
+  const auto thread = static_cast<unsigned>(&t - run_.threads.data());
+  run_.observer->done(thread, static_cast<unsigned>(done - t.code->data()));
+}
+
 void Source::execute(unsigned slot, Issue& issue) {
   ThreadState& t = *threads_[slot];
   const Step& s = *t.current;
   issue.active = 1;
+  if (t.last != nullptr && !awaits_value(*t.last)) tell(t, t.last);
+  t.last = nullptr;
   const bool first = t.code != nullptr && begins(t);
   if (&s == &kSleep) {
     issue.sleep_cycles = first ? kPoll : t.delay;
@@ -79,6 +93,7 @@ void Source::execute(unsigned slot, Issue& issue) {
   const bool last = t.code != nullptr && !first && t.at == t.code->size();
   if (first) ++run_.ctas[t.cta].begun;
   if (last) ++t.own;
+  if (!first && !last && t.code != nullptr) t.last = &s;
   if (!first && !last) ++t.at;
   switch (s.kind) {
     case warpline::InstructionKind::memory:
@@ -93,6 +108,7 @@ void Source::execute(unsigned slot, Issue& issue) {
     default: break;  // the SM does what a fence asks for
   }
   choose_next(t);
+  if (t.current == nullptr && t.last != nullptr && !awaits_value(s)) tell(t, t.last);
 }
 
 void Source::access(const ThreadState& t, const Step& s, MemoryAccess& out) const {
@@ -167,6 +183,7 @@ void Source::complete(unsigned slot, const warpline::Instruction& instruction, c
   if (!s.mem.reads()) return;
   std::uint64_t bits = 0;
   std::memcpy(&bits, access.lane_data(0), sizeof bits);
+  if (!s.reads_end && threads_[slot]->code != nullptr) tell(*threads_[slot], &s);
   if (s.reads_end) {
     run_.shared_end[s.memory] = static_cast<std::int64_t>(bits);
   } else if (s.of->destination != litmus::Instruction::kNoRegister) {

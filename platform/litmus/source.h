@@ -42,6 +42,7 @@ class Source final : public InstructionSource {
     return run_.ctas[t.cta].begun < run_.program->ctas[t.cta].begin.size();
   }
   void choose_next(ThreadState& t);
+  void tell(const ThreadState& t, const Step* done) const;
   void access(const ThreadState& t, const Step& s, MemoryAccess& out) const;
   static void jump(ThreadState& t, unsigned target);
   void compute(ThreadState& t, const litmus::Instruction& i);

@@ -101,6 +101,20 @@ struct Memory {
 /// The value of an access's bytes: sign-extended unless its type is an unsigned one.
 [[nodiscard]] std::int64_t extended(DataType type, std::uint64_t bits);
 
+/// Keeps an event of every run back until an instruction is done, so that a rare interleaving becomes a sure
+/// one. It changes when things happen, never what the model allows.
+struct Hold {
+  enum class What : std::uint8_t {
+    fill,   ///< what a cache of the SM waits for does not arrive there
+    write,  ///< stores and atomics of the SM do not arrive at L2, nor what it sends to that slice behind them
+  };
+  What what = What::fill;
+  unsigned location = 0;
+  unsigned thread = 0;             ///< on whose SM
+  unsigned until_thread = 0;       ///< whose instruction ends it
+  unsigned until_instruction = 0;  ///< of Thread::code: a read is done when it has its value
+};
+
 /// A litmus test.
 struct Test {
   static constexpr unsigned kBytes = 8;         ///< of a memory
@@ -110,6 +124,7 @@ struct Test {
   std::vector<Location> locations;
   std::vector<Memory> memories;
   std::vector<Thread> threads;
+  std::vector<Hold> holds;
   Condition condition;
 };
 

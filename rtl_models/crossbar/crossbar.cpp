@@ -243,8 +243,10 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
   });
   for (const unsigned n : filled_)
     for (const Queue::Entry& e : queues_[n].entries)
-      rows.emplace_back(*e.request, name(), name() + " queue",
-                        "cycle " + std::to_string(e.until) + ", and its turn", std::vector<std::string>{});
+      rows.emplace_back(
+          *e.request, name(), name() + " queue",
+          e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
+          std::vector<std::string>{});
   for (unsigned client = 0; client < finished_of_.size(); ++client) {
     const PortBase& out = *to_client_[client];
     list_all(rows, finished_of_[client], name(), out.path(), out.room(), {out.other_side()});

@@ -90,6 +90,11 @@ class Crossbar final : public Component, public LooseTarget {
     draw_residence(random);
   }
   void in_flight(std::vector<InFlight>& rows) const override;
+  /// Asks `gate` of every request from now on that enters a queue of its own; null: of none. Pre: turns are
+  /// drawn (draw_turns).
+  void set_gate(const Gate<RequestMessage>* gate) { gate_ = gate; }
+  /// See In::let_go.
+  void let_go(Cycle at);
 
   [[nodiscard]] const CrossbarCore& core() const { return core_; }
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
@@ -146,6 +151,7 @@ class Crossbar final : public Component, public LooseTarget {
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
   std::size_t finished_ = 0;
   CrossbarCounters counters_;
+  const Gate<RequestMessage>* gate_ = nullptr;
 };
 
 }  // namespace warpline

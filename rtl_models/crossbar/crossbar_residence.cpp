@@ -14,7 +14,8 @@ void Crossbar::draw_residence(Random& random) {
 void Crossbar::rest(Cycle now, Request* r, unsigned client, unsigned slice) {
   Queue& q = queue_of(client, slice);
   if (q.entries.empty()) filled_.push_back(client * slices_ + slice);
-  q.entries.push_back({r, domain().after(now, q.residence)});
+  const bool held = gate_ != nullptr && gate_->holds({r});
+  q.entries.push_back({r, held ? kNever : domain().after(now, q.residence)});
   ++resting_[client];
 }
 
@@ -39,6 +40,13 @@ Cycle Crossbar::advance_resting(Cycle now) {
     next = domain().after(now, 1);
   }
   return next;
+}
+
+void Crossbar::let_go(Cycle at) {
+  for (const unsigned n : filled_)
+    for (Queue::Entry& e : queues_[n].entries)
+      if (e.until == kNever && (gate_ == nullptr || !gate_->holds({e.request}))) e.until = at;
+  wake(at);
 }
 
 /// Takes the request that asks for `slice` out of the client's queue; null: none does.

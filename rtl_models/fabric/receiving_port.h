@@ -27,6 +27,15 @@ const Request* request_of(const M&, long) {
   return nullptr;
 }
 
+/// Says of each message that begins whether it lies in its queue until somebody lets it go: a queue that
+/// somebody else keeps full for as long as that.
+template <class M>
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  [[nodiscard]] virtual bool holds(const M& message) const = 0;
+};
+
 /// The receiving port. It owns the queue, the credits, the width and the latency.
 template <class M>
 class alignas(64) In final : public PortBase {
@@ -72,7 +81,11 @@ class alignas(64) In final : public PortBase {
       slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
       wire_free_ = sender_domain_.cycle_of(edge + n);
     }
-    owner_.wake(slot.at);
+    if (gate_ != nullptr && gate_->holds(message)) {
+      slot.at = kNever;
+    } else {
+      owner_.wake(slot.at);
+    }
     if (count_ == 0 && arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
     tail_ = advance(tail_);
     ++count_;
@@ -108,6 +121,18 @@ class alignas(64) In final : public PortBase {
     WARPLINE_EXPECT(count_ == 0, "a port is attached before it is used");
     arrivals_ = &arrivals;
     arrivals_port_ = port;
+  }
+  /// Asks `gate` of every message from now on; null: of none. Pre: nothing is on the channel, it joins two
+  /// components, nobody collects its arrivals.
+  void set_gate(const Gate<M>* gate) {
+    WARPLINE_EXPECT(count_ == 0 && arrivals_ == nullptr && upstream_ == nullptr, "a gate finds no message");
+    gate_ = gate;
+  }
+  /// Lets the messages go that were held and would not be any more: they can be popped from cycle `at` on.
+  void let_go(Cycle at) {
+    for (unsigned i = 0, n = head_; i < count_; ++i, n = advance(n))
+      if (slots_[n].at == kNever && (gate_ == nullptr || !gate_->holds(slots_[n].message))) slots_[n].at = at;
+    owner_.wake(at);
   }
   /// Who performs loosely timed accesses that arrive here. Pre: it lives as long as the port.
   void perform_by(LooseTarget& target) { loose_ = &target; }
@@ -206,6 +231,7 @@ class alignas(64) In final : public PortBase {
   Cycle wire_free_ = 0;
   Out<M>* sender_ = nullptr;
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
+  const Gate<M>* gate_ = nullptr;
 };
 
 template <class M>
@@ -215,9 +241,10 @@ void In<M>::in_flight(std::vector<InFlight>& rows) const {
     const Request* r = request_of(slots_[slot].message, 0);
     if (r == nullptr) return;
     const bool arrived = slots_[slot].at <= owner_.engine().now();
-    const std::string why = !arrived ? "cycle " + std::to_string(slots_[slot].at) + ", to arrive"
-                            : i == 0 ? owner_.name() + " to take it"
-                                     : owner_.name() + " to take the " + std::to_string(i) + " before it";
+    const std::string why = slots_[slot].at == kNever ? "a hold to end"
+                            : !arrived ? "cycle " + std::to_string(slots_[slot].at) + ", to arrive"
+                            : i == 0   ? owner_.name() + " to take it"
+                                       : owner_.name() + " to take the " + std::to_string(i) + " before it";
     rows.emplace_back(*r, owner_.name(), path(), why);
     rows.back().wait.who = path();
     if (arrived) rows.back().wait.on = {owner_.name()};

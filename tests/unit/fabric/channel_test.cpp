@@ -80,6 +80,39 @@ TEST(Channel, AnEarlyPopDoesNotFreeTheWire) {
   EXPECT_TRUE(hop.out.ready(105));
 }
 
+/// Holds messages of one line.
+struct LineGate final : Gate<RequestMessage> {
+  bool open = false;
+  [[nodiscard]] bool holds(const RequestMessage& m) const override {
+    return !open && m.request->line == PhysicalAddress{kLineBytes};
+  }
+};
+
+TEST(Channel, AGateHoldsWhatItIsAboutAndWhatIsBehindIt) {
+  Hop hop({32, 5, 4, 1});
+  LineGate gate;
+  hop.in.set_gate(&gate);
+  for (const std::uint64_t line : {0U, kLineBytes, 0U}) {
+    const RequestMessage m = hop.message(1);
+    m.request->line = PhysicalAddress{line};
+    const Cycle at = 100 + hop.requests.size();
+    ASSERT_TRUE(hop.out.ready(at));
+    hop.out.send(at, m);
+  }
+  ASSERT_TRUE(hop.in.ready(106));
+  EXPECT_EQ(hop.in.pop(106).request, &hop.requests[0]);
+  EXPECT_FALSE(hop.in.ready(5000));
+  hop.in.let_go(5001);
+  EXPECT_FALSE(hop.in.ready(6000)) << "it is still to be held";
+  gate.open = true;
+  hop.in.let_go(6001);
+  EXPECT_FALSE(hop.in.ready(6000));
+  ASSERT_TRUE(hop.in.ready(6001));
+  EXPECT_EQ(hop.in.pop(6001).request, &hop.requests[1]);
+  ASSERT_TRUE(hop.in.ready(6002));
+  EXPECT_EQ(hop.in.pop(6002).request, &hop.requests[2]);
+}
+
 TEST(Channel, BeatsAndLatencyAreEdgesOfTheSender) {
   const ClockDomain slow(5, 2);  // edges at 0, 3, 5, 8, 10, 13, 15, 18, 20
   Hop hop({32, 2, 4, 1}, slow);

@@ -184,6 +184,63 @@ exists (x == 0))");
   EXPECT_EQ(report.outcomes.size(), 3U) << "any of them may be last";
 }
 
+/// Two stores and their readers; `holds` stands before the condition.
+std::string message_passing(const std::string& store, const std::string& holds) {
+  return "{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | ld.relaxed.gpu r0, f ;\n " +
+         store + " f, 1 | ld.relaxed.gpu r1, x ;\n" + holds + "exists (P1:r0 == 1 /\\ P1:r1 == 0)";
+}
+constexpr const char* kHoldX = "hold write x of P0 until P1:1;\n";
+
+TEST(LitmusMachine, AHeldWriteIsPassedByOthers) {
+  const auto seen = [](const std::string& text) {
+    Machine machine(litmus_gpu());
+    const litmus::Test test = litmus_test(text);
+    return litmus::run(machine, test, {1000, 7});
+  };
+  const litmus::RunReport open = seen(message_passing("st.relaxed.gpu", ""));
+  const litmus::RunReport held = seen(message_passing("st.relaxed.gpu", kHoldX));
+  EXPECT_EQ(open.held, 0U);
+  EXPECT_EQ(held.stuck, 0U);
+  EXPECT_GT(held.held, 500U);
+  EXPECT_GT(held.in_question, 3 * open.in_question + 50);
+  EXPECT_GT(held.gave_way, 0U) << "now and then the flag lies behind it in the same queue";
+  EXPECT_LT(held.gave_way, held.held / 2);
+}
+
+TEST(LitmusMachine, AHeldFillArrivesWhenItsHoldEnds) {
+  const litmus::Test test = litmus_test(R"({ x=0; f=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ ld.relaxed.gpu r0, x | st.relaxed.gpu f, 1 ;
+ ld.relaxed.gpu r1, f | ;
+ ld.acquire.gpu r2, f | ;
+hold fill x of P0 until P1:0;
+exists (x == 0))");
+  Machine machine(litmus_gpu());
+  const litmus::RunReport report = litmus::run(machine, test, {500, 7});
+  EXPECT_EQ(report.stuck, 0U);
+  EXPECT_EQ(report.gave_way, 0U);
+  EXPECT_GT(report.held, 50U);
+}
+
+TEST(LitmusMachine, AHoldThatNothingEndsGivesWay) {
+  const litmus::Test test = litmus_test(
+      "{ x=0; }\n P0@cta 0,gpu 0 ;\n atom.add.gpu r0, x, 1 ;\n"
+      "hold write x of P0 until P0:0;\nexists (P0:r0 == 0)");
+  Machine machine(litmus_gpu());
+  const litmus::RunReport report = litmus::run(machine, test, {50, 7});
+  EXPECT_EQ(report.stuck, 0U);
+  EXPECT_EQ(report.held, 50U);
+  EXPECT_EQ(report.gave_way, 50U);
+  EXPECT_EQ(report.in_question, 50U);
+}
+
+TEST(LitmusMachine, HoldsAreForTimedRunsPortToPort) {
+  const litmus::Test test = litmus_test(message_passing("st.weak", kHoldX));
+  const auto refused = Machine(litmus_gpu(), nullptr, true).refusals(test);
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_NE(refused[0].find("holds messages back"), std::string::npos);
+}
+
 TEST(LitmusMachine, RefusesWhatItCannotRunByName) {
   const auto why = [](const std::string& text) {
     const litmus::Test test = litmus_test(text);

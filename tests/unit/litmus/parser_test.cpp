@@ -169,6 +169,9 @@ TEST(LitmusParser, SaysWhatItCannotRun) {
 
 TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
   const std::string threads = " P0@cta 0,gpu 0 ;\n ld.weak r0, x ;\n";
+  const auto held = [&](const std::string& hold) {
+    return "PTX t\n{\nx=0; s @ shared;\n}\n" + threads + "hold " + hold + ";\nexists (x == 0)";
+  };
   for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
            {"", "begins with \"PTX\""},
            {"AArch64 t\n{\n}\n", "begins with \"PTX\""},
@@ -180,6 +183,15 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
            {"PTX t\n{\ny @ texure aliases x;\n}\n" + threads + "exists 0==0", "neither a proxy nor a memory"},
            {"PTX t\n{\ny @ texture aliases x;\n}\n" + threads + "exists 0==0", "declared nowhere before"},
            {"PTX t\n{\nx=0;\n}\n" + threads, "a condition is missing"},
+           {held("read x of P0 until P0:0"), "'read' cannot be held"},
+           {held("fill z of P0 until P0:0"), "there is no location 'z'"},
+           {held("fill s of P0 until P0:0"), "shared memory, which no queue leads to"},
+           {held("fill x of P3 until P0:0"), "there is no thread 'P3'"},
+           {held("fill x until P0:0"), "\"of\" is missing"},
+           {held("write x of P0 until P0:r0"), "a number is missing"},
+           {held("write x of P0 until P0:1"), "thread P0 has no instruction 1"},
+           {held("write x of P0 until P0:-1"), "thread P0 has no instruction -1"},
+           {held("write x of P0 until P0:0 P1"), "\";\" is missing"},
            {"PTX t\n{\nx=0;\n}\n" + threads + "exists (P0:r9 == 1)", "names register"},
            {"PTX t\n{\nx=0;\n}\n" + threads + "exists (P0:r0 = 1", "is missing"},
            {"PTX t\n{\nx=0;\n}\n" + threads + "exists (z == 1)", "there is no location"},
@@ -201,7 +213,7 @@ TEST(LitmusParser, NoCutOfATextCrashesIt) {
       "PTX t\n\"d\"\n{\nx = 0; t @ texture aliases x; P0:r0=1;\n}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n"
       " LC00: | st.weak x, 1 ;\n atom.relaxed.gpu.cas r0, x, 0, 1 | bar.cta.sync 1, 1, 2 ;\n beq r0, 0, LC00 "
       "| "
-      "fence.proxy.texture ;\n~exists (P0:r0 == 1 \\/ ~(x != 2))\n";
+      "fence.proxy.texture ;\nhold write x of P1 until P0:1;\n~exists (P0:r0 == 1 \\/ ~(x != 2))\n";
   ASSERT_TRUE(parse(text, "t").ok());
   for (std::size_t n = 0; n < text.size(); ++n) {
     static_cast<void>(parse(text.substr(0, n), "t"));
