@@ -120,8 +120,9 @@ void L1Lg::accept_write(Request& r) {
       r.atomics = nullptr;
     }
     if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
-    if (w->command == Command::reduce && mutated(Mutation::reduction_unacknowledged)) w->surface = true;
-    w->token = (w->surface ? surface_writes_ : writes_).sent();
+    const bool unacknowledged = r.command == Command::reduce && mutated(Mutation::reduction_unacknowledged);
+    if (unacknowledged) w->surface = true;
+    w->token = (r.surface || unacknowledged ? surface_writes_ : writes_).sent();
     queue_out(w);
   }
 }

@@ -103,9 +103,10 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   }
   const std::uint32_t index = line_for(entry.number, fetched.line, entry.priority, sink);
   LineState& state = tags_.state(index);
-  const ByteMask kept = mutated(Mutation::fetch_overwrites_dirty) ? ByteMask{} : tags_.dirty(index);
-  if (Copy* copy = copy_of(index); copy != nullptr)
+  if (Copy* copy = copy_of(index); copy != nullptr) {
+    const ByteMask kept = mutated(Mutation::fetch_overwrites_dirty) ? ByteMask{} : tags_.dirty(index);
     copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~kept);
+  }
   state.add_valid(fetched.sectors);
 }
 

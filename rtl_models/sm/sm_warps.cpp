@@ -119,7 +119,7 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     scoreboard_.set(event.slot, i, event.ready);
   }
   lsu_.retire(event.entry);
-  if (!killed && i.mem.acquires()) {
+  if (!killed && (w.hold == Hold::acquire || mutated(Mutation::acquire_does_not_block)) && i.mem.acquires()) {
     w.hold = Hold::none;
     const Hold hold = mutated(Mutation::acquire_ignores_invalidation) ? Hold::none : Hold::maintenance;
     // The entry just retired makes sure that there is room.
