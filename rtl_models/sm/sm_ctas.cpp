@@ -29,6 +29,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     warps_[slot] = Warp{};
     warps_[slot].active = true;
     warps_[slot].cta = index;
+    warps_[slot].live = lanes;
     warps_[slot].issue_edge = edge_;
     warps_[slot].line = fetch_.no_line();
     fetch_.forget(slot);

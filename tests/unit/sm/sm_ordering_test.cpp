@@ -144,6 +144,14 @@ TEST(SmOrdering, AnExitCompletesABarrierWhateverTheWarpsLastInstructionIs) {
   }
 }
 
+TEST(SmOrdering, AnExitCompletesABarrierThoughItIsTheWarpsFirstInstructionSince) {
+  // Warp 1 issues nothing between the barrier's first use and its own end.
+  SmBench bench(
+      {{alu(20, {}, {1}), alu(1, {1}), barrier({0, 0, true}), alu(1)}, {alu(100, {}, {1}), alu(1, {1})}});
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_GT(bench.log.edge_of(0, 3), bench.log.edge_of(1, 1));
+}
+
 TEST(SmOrdering, ABarrierIsOfItsOwnCtaWhoeverHasTheSlotsOfItsWarps) {
   // Warp 1 ends at once, so that the second CTA's warp 0 gets its slot; both wait there.
   SmBench bench({{alu(50, {}, {1}), alu(1, {1}), barrier({0, 0, true}), alu(1)}, {alu(1)}});
