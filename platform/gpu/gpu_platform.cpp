@@ -92,6 +92,7 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
     s.jitter->draw(*s.options.jitter + s.launches++);
   }
   const Cycle start = s.driver->engine().now();
+  if (s.recorder != nullptr) s.begin_record(grids);
   for (const GridLaunch& g : grids) s.start(g);
   s.report_progress(grids);
   LaunchResult result;
@@ -107,6 +108,7 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
     result.outcome = s.driver->run_until(s.options.max_cycles);
   }
   result.cycles = s.driver->engine().now() - start;
+  if (s.recorder != nullptr) s.end_record(grids, result.outcome);
   if (s.observation != nullptr) {
     if (result.outcome == RunOutcome::quiescent) s.observation->settle();
     for (const GridLaunch& g : grids) s.observation->kernel_ended(g.kernel->info().name, start + 1);

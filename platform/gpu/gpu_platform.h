@@ -21,6 +21,7 @@
 
 namespace warpline {
 
+struct ExecutionRecord;
 class Observation;
 struct ObservationOptions;
 
@@ -124,6 +125,10 @@ class GpuPlatform {
   /// Completes the files of observe(), if it was called: without this call there are none. Returns why they
   /// cannot be written, a sentence each.
   [[nodiscard]] std::vector<std::string> finish_observation();
+  /// Records from now on what the threads of each grid do to memory, and calls `taken` with it at the end of
+  /// the grid: litmus::judge() says whether the memory model allows it. `most`: accesses, fences and barriers
+  /// of one grid; a record of more is refused. Grids are recorded that run alone. Pre: not tags-only.
+  void record(std::size_t most, std::function<void(const ExecutionRecord&)> taken);
   /// Every request in flight, where it is and what it waits for, and all other waits. Callable between
   /// launches and in the progress callback, where a run pauses.
   [[nodiscard]] Standstill standstill() const;

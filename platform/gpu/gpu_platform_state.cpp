@@ -106,8 +106,9 @@ void GpuPlatform::State::start(const GridLaunch& grid) {
   const std::uint64_t per_sm = std::uint64_t{config.sm.warp_slots} * kWarpLanes * map.local_bytes;
   for (unsigned i = 0; i < config.sms; ++i) {
     map.local_base = physical(Aperture::vidmem, gpus[grid.gpu].local_base + i * per_sm);
-    netlist.clusters()[i].sm->start(info, grid.kernel->make_source(i, config.sm.warp_slots), map,
-                                    resident(info));
+    std::unique_ptr<InstructionSource> source = grid.kernel->make_source(i, config.sm.warp_slots);
+    if (recorder != nullptr) source = recorder->watch(std::move(source), i, config.sm.warp_slots);
+    netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
   }
   netlist.distributor().start(info.grid, resident(info));
 }

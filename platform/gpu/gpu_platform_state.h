@@ -12,6 +12,7 @@
 #include "warpline/gpu/device_memory.h"
 #include "warpline/gpu/gpu_platform.h"
 #include "warpline/gpu/observe/observation.h"
+#include "warpline/gpu/record/execution_recorder.h"
 #include "warpline/gpu/system.h"
 
 namespace warpline {
@@ -33,8 +34,11 @@ struct GpuPlatform::State {
   std::shared_ptr<NetlistDriver> driver;
   DeviceMemory memory{config};
   ImageTable images;
-  std::unique_ptr<System> system;            ///< made by the first launch
-  std::unique_ptr<Observation> observation;  ///< of the system; null: none
+  std::unique_ptr<System> system;               ///< made by the first launch
+  std::unique_ptr<Observation> observation;     ///< of the system; null: none
+  std::unique_ptr<ExecutionRecorder> recorder;  ///< null: nothing is recorded
+  std::function<void(const ExecutionRecord&)> on_record;
+  std::uint64_t faults_before = 0;  ///< the grid that is recorded
   std::deque<Gpu> gpus;
   std::optional<Jitter> jitter;  ///< made by the first launch that wants it
   std::uint64_t launches = 0;    ///< so far
@@ -52,6 +56,10 @@ struct GpuPlatform::State {
   void prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1);
   /// Hands a kernel to the SMs and the distributor of its GPU.
   void start(const GridLaunch& grid);
+  void begin_record(const std::vector<GridLaunch>& grids);
+  void end_record(const std::vector<GridLaunch>& grids, RunOutcome outcome);
+  /// Faults of all SMs so far.
+  [[nodiscard]] std::uint64_t fault_count() const;
   void report_progress(const std::vector<GridLaunch>& grids);
   [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu) const;
   /// Bytes of video memory that the kernel's code would take.

@@ -105,6 +105,13 @@ bool L2Slice::accept(Request& r) {
   return true;
 }
 
+/// Takes a request that was not here before.
+bool L2Slice::accept_new(Request& r) {
+  if (!accept(r)) return false;
+  if (observer_ != nullptr) observer_->taken(r);
+  return true;
+}
+
 /// Does what the core's outcome asks for. Returns whether the request is taken.
 bool L2Slice::follow(Request& r, const L2Outcome& out) {
   if (out.fetch != 0) fetch(r, out);
@@ -171,7 +178,7 @@ Cycle L2Slice::perform_outgoing(Cycle sent) {
 
 void L2Slice::perform(Request& r, Cycle& at) {
   r.settled = false;
-  while (!accept(r)) at = std::max(at, engine().wait_below());
+  while (!accept_new(r)) at = std::max(at, engine().wait_below());
   Cycle sent = at;
   settle(served_, served_count_, sent);
   for (;;) {
@@ -210,7 +217,7 @@ Cycle L2Slice::tick(Cycle now) {
       } else {
         again_.push_front(r);
       }
-    } else if (from_crossbar.ready(now) && accept(*from_crossbar.front().request)) {
+    } else if (from_crossbar.ready(now) && accept_new(*from_crossbar.front().request)) {
       from_crossbar.pop(now);
       moved = true;
     }

@@ -5,6 +5,7 @@
 
 #include "warpline/cache/write_tracker.h"
 #include "warpline/fabric/channel.h"
+#include "warpline/l2/coherence_observer.h"
 #include "warpline/l2/l2_core.h"
 
 namespace warpline {
@@ -48,6 +49,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
     core_.update(address, bytes, count);
   }
+  /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
+  void observe(CoherenceObserver* observer) { observer_ = observer; }
   /// The backing store of video memory; null in a tags-only run.
   [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
   void in_flight(std::vector<InFlight>& rows) const override;
@@ -64,6 +67,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   };
   void write_back(const WriteBack& w) override;
   [[nodiscard]] bool accept(Request& r);
+  [[nodiscard]] bool accept_new(Request& r);
   [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
   void maintain(Request& r);
   void flush(const Request& r);
@@ -83,6 +87,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   static constexpr unsigned kOutgoingLimit = 16;  ///< requests to one memory held before input waits
   L2Core core_;
   unsigned slices_;
+  CoherenceObserver* observer_ = nullptr;
   std::vector<Outgoing> dram_out_;
   Outgoing pcie_out_;
   unsigned out_count_ = 0;

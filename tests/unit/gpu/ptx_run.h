@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +17,11 @@ namespace warpline::test {
 /// Runs a PTX module on the preset mini. Throws what is wrong with it.
 class PtxRun {
  public:
-  /// `launch`: the launch file; the module lies beside it as k.ptx, and so do `files`, by name.
+  /// `launch`: the launch file; the module lies beside it as k.ptx, and so do `files`, by name. `before` gets
+  /// the platform before anything runs.
   PtxRun(const std::string& ptx, const std::string& launch, const std::vector<Override>& overrides = {},
-         const std::map<std::string, std::string>& files = {})
+         const std::map<std::string, std::string>& files = {}, const RunOptions& options = {},
+         const std::function<void(GpuPlatform&)>& before = {})
       : folder_(std::filesystem::temp_directory_path() / ("warpline-ptx-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder_);
     write("k.ptx", ptx);
@@ -26,7 +29,8 @@ class PtxRun {
     for (const auto& [name, bytes] : files) write(name, bytes);
     auto plan = plan_run({(folder_ / "l.toml").string()}, false);
     if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
-    gpu_.emplace(preset("mini", overrides), RunOptions{});
+    gpu_.emplace(preset("mini", overrides), options);
+    if (before) before(*gpu_);
     LaunchRunner runner(plan.value(), *gpu_, false);
     if (const Diagnostics faults = runner.prepare(); !faults.empty())
       throw std::runtime_error(faults.front().text());

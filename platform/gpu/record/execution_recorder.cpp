@@ -1,0 +1,233 @@
+#include "warpline/gpu/record/execution_recorder.h"
+
+#include <algorithm>
+
+#include "warpline/gpu/record/recording_source.h"
+#include "warpline/sm/address_windows.h"
+
+namespace warpline {
+namespace {
+
+/// Accesses that no record can hold: their memory, or what they do to it, is not that of the memory model's
+/// scalar accesses. Null: it can.
+const char* unrecordable(const MemOp& op) {
+  switch (op.kind) {
+    case MemKind::async_copy: return "asynchronous copies";
+    case MemKind::discard: return "\"discard\", which leaves bytes undefined";
+    case MemKind::texture_load: return "texture accesses";
+    case MemKind::surface_load:
+    case MemKind::surface_store: return "surface accesses";
+    default: return op.space == Space::shared_cluster ? "shared memory of other CTAs" : nullptr;
+  }
+}
+
+bool moves_data(MemKind kind) {
+  return kind == MemKind::load || kind == MemKind::store || kind == MemKind::atomic ||
+         kind == MemKind::reduction;
+}
+
+}  // namespace
+
+void ExecutionRecorder::begin(const KernelInfo& kernel, const AddressSpace& space) {
+  kernel_ = kernel;
+  space_ = &space;
+  hint_ = nullptr;
+  full_ = false;
+  now_ = meetings_ = 0;
+  record_ = {};
+  record_.kernel = kernel.name;
+  record_.threads_per_cta = kernel.threads_per_cta();
+  operands_.clear();
+  instructions_.clear();
+  threads_.clear();
+  under_way_.clear();
+  on_their_way_.clear();
+  barriers_.clear();
+}
+
+std::unique_ptr<InstructionSource> ExecutionRecorder::watch(std::unique_ptr<InstructionSource> source,
+                                                            unsigned sm, unsigned slots) {
+  return std::make_unique<RecordingSource>(std::move(source), *this, sm, slots, kernel_.grid);
+}
+
+void ExecutionRecorder::refuse(const std::string& what, const Instruction* i,
+                               const InstructionSource* source) {
+  // One instruction stands for all of its kind.
+  for (const std::string& known : record_.refusals)
+    if (known.compare(0, what.size(), what) == 0) return;
+  record_.refusals.push_back(i == nullptr ? what : what + " (" + source->where(*i) + ")");
+}
+
+bool ExecutionRecorder::takes(std::size_t more) {
+  if (full_) return false;
+  if (record_.events.size() + more <= most_) return true;
+  full_ = true;
+  refuse("more than " + std::to_string(most_) + " accesses, fences and barriers", nullptr, nullptr);
+  return false;
+}
+
+std::uint32_t ExecutionRecorder::thread_of(const Warp& w, unsigned lane) {
+  const unsigned number = w.first_thread + lane;
+  const auto [at, fresh] = threads_.try_emplace(pair_key(w.cta_number, number),
+                                                static_cast<std::uint32_t>(record_.threads.size()));
+  if (fresh) record_.threads.push_back({w.cta, w.cta_number, number});
+  return at->second;
+}
+
+std::uint32_t ExecutionRecorder::number_of(const Instruction& i, const InstructionSource& source) {
+  const auto [at, fresh] =
+      instructions_.try_emplace(&i, static_cast<std::uint32_t>(record_.instructions.size()));
+  if (fresh) {
+    MemOp op = i.mem;
+    const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
+    if (!op.is_strong() && (op.is_volatile || op.is_mmio || atomic)) op.semantics = Semantics::relaxed;
+    if (op.is_volatile || op.is_mmio) op.scope = Scope::sys;
+    if (atomic && op.scope == Scope::none) op.scope = Scope::gpu;
+    record_.instructions.push_back({op, source.where(i)});
+  }
+  return at->second;
+}
+
+/// Finds the memory at `address`, as the program wrote it. False: it is private, or a fault.
+bool ExecutionRecorder::place(RecordedEvent& e, const MemOp& op, const Warp& w, std::uint64_t address,
+                              unsigned bytes) {
+  Space space = op.space;
+  if (space == Space::generic) {
+    space = AddressWindows::space_of(address);
+    address = AddressWindows::from_generic(space, address);
+  }
+  e.address = e.physical = address;
+  if (space == Space::shared) {
+    e.space = w.cta_number + 1;
+    return address + bytes <= kernel_.shared_bytes;
+  }
+  if (space != Space::global) return false;
+  const Mapping* m = space_->find(address, bytes, hint_);
+  if (m == nullptr) return false;
+  e.space = 0;
+  e.physical = m->physical.value + (address - m->base);
+  return true;
+}
+
+/// Keeps what the bytes of `e` held before the grid: whoever is first to access them finds them as they were.
+void ExecutionRecorder::touch(const RecordedEvent& e) {
+  const std::uint64_t line = e.physical & ~std::uint64_t{kLineBytes - 1};
+  const auto offset = static_cast<unsigned>(e.physical - line);
+  RecordedLine& l = record_.lines[{e.space, line}];
+  for (unsigned n = offset; n < offset + e.bytes; ++n)
+    if (!l.touched.test(n) && e.space == 0) read_(PhysicalAddress{line + n}, &l.before[n], 1);
+  l.touched.set(offset, e.bytes);
+}
+
+void ExecutionRecorder::access(const Warp& w, const Instruction& i, const InstructionSource& source,
+                               const MemoryAccess& access) {
+  const MemOp& op = i.mem;
+  if (access.active == 0) return;
+  if (const char* what = unrecordable(op); what != nullptr) refuse(what, &i, &source);
+  if (!moves_data(op.kind) || !takes(std::size_t{lane_count(access.active)} * op.vector)) return;
+  Run run;
+  run.first = record_.events.size();
+  RecordedEvent e;
+  e.instruction = number_of(i, source);
+  e.reads = op.kind != MemKind::store;
+  e.writes = op.kind != MemKind::load;
+  for (LaneMask m = access.active; m != 0; m &= m - 1)
+    add_lane(e, op, w, access, static_cast<unsigned>(__builtin_ctz(m)), run);
+  for (std::size_t n = run.first; n < record_.events.size(); ++n) {
+    const RecordedEvent& x = record_.events[n];
+    if (x.space == 0 && aperture_of(PhysicalAddress{x.physical}) == Aperture::peer)
+      refuse("accesses of memory beyond the link", &i, &source);
+    run.left += x.writes && x.space == 0;
+  }
+  under_way_.erase(&access);
+  if (run.offsets.empty()) return;
+  if (op.reads()) under_way_[&access] = run;
+  if (run.left != 0) on_their_way_[pair_key(w.sm, w.slot)].push_back(run);
+}
+
+void ExecutionRecorder::add_lane(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access,
+                                 unsigned lane, Run& run) {
+  const unsigned size = size_of(op.type);
+  e.bytes = static_cast<std::uint8_t>(size);
+  e.thread = thread_of(w, lane);
+  for (unsigned n = 0; n < op.vector; ++n) {
+    if (!op.has_element(n)) continue;
+    if (!place(e, op, w, access.address_of(lane) + std::uint64_t{n} * size, size)) continue;
+    e.issued = ++now_;
+    // Shared memory is worked on in the order in which the SM issues, lane by lane.
+    e.coherent = e.writes && e.space != 0 ? now_ : 0;
+    const std::uint8_t* data = access.lane_data(lane) + std::size_t{n} * size;
+    if (op.kind == MemKind::store) {
+      std::copy_n(data, size, e.written.begin());
+    } else if (e.writes) {
+      Operands& o = operands_[record_.events.size()];
+      std::copy_n(data, size, o.b.begin());
+      if (op.atomic == AtomicOperation::compare_and_swap) {
+        const auto* second = reinterpret_cast<const std::uint8_t*>(&access.second[lane]);
+        std::copy_n(size > sizeof access.second[lane] ? data + size : second, size, o.c.begin());
+      }
+    }
+    touch(e);
+    record_.events.push_back(e);
+    run.offsets.push_back(static_cast<std::uint16_t>(data - access.data));
+  }
+}
+
+void ExecutionRecorder::answer(const MemoryAccess& access) {
+  const auto found = under_way_.find(&access);
+  if (found == under_way_.end()) return;
+  const Run& run = found->second;
+  for (std::size_t n = 0; n < run.offsets.size(); ++n) {
+    RecordedEvent& e = record_.events[run.first + n];
+    std::copy_n(access.data + run.offsets[n], e.bytes, e.read.begin());
+    e.returned = true;
+    e.answered = ++now_;
+  }
+  under_way_.erase(found);
+}
+
+void ExecutionRecorder::fence(Warp& w, const Instruction& i, const InstructionSource& source,
+                              LaneMask lanes) {
+  // Asynchronous copies are recorded by nobody, so a fence of their proxy orders nothing.
+  if (i.mem.kind == MemKind::proxy_fence && i.mem.proxy == Proxy::async) return;
+  if (!takes(lane_count(lanes))) return;
+  RecordedEvent e;
+  e.kind = RecordedEvent::Kind::fence;
+  w.fence = record_.events.size();
+  w.fencing = lane_count(lanes);
+  e.instruction = number_of(i, source);
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    e.thread = thread_of(w, static_cast<unsigned>(__builtin_ctz(m)));
+    e.issued = ++now_;
+    record_.events.push_back(e);
+  }
+}
+
+void ExecutionRecorder::pass_fence(Warp& w) {
+  for (; w.fencing != 0; --w.fencing, ++w.fence)
+    if (w.fence < record_.events.size()) record_.events[w.fence].answered = ++now_;
+}
+
+void ExecutionRecorder::arrive(const Warp& w, const Instruction& i, const InstructionSource& source,
+                               const Issue& issue) {
+  if (!takes(lane_count(issue.active))) return;
+  std::uint64_t& meeting = barriers_[pair_key(w.cta_number, issue.barrier.id)];
+  if (meeting == 0) meeting = ++meetings_;
+  RecordedEvent e;
+  e.kind = RecordedEvent::Kind::barrier;
+  e.instruction = number_of(i, source);
+  e.meeting = meeting;
+  e.expected = issue.barrier.threads;
+  e.waits = issue.barrier.waits;
+  for (LaneMask m = issue.active; m != 0; m &= m - 1) {
+    e.thread = thread_of(w, static_cast<unsigned>(__builtin_ctz(m)));
+    e.issued = ++now_;
+    record_.events.push_back(e);
+  }
+}
+
+void ExecutionRecorder::release(const Warp& w, std::uint32_t barrier) {
+  barriers_.erase(pair_key(w.cta_number, barrier));
+}
+
+}  // namespace warpline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "warpline/fabric/request.h"
+
+namespace warpline {
+
+/// Is told of the requests that an L2 slice takes, in the order in which it takes them. For one line that is
+/// the order in which its accesses take effect: a slice performs them in it, or sends them on in it.
+class CoherenceObserver {
+ public:
+  /// `r` has been taken; the data of a write, and the lanes of an atomic, are still there.
+  virtual void taken(const Request& r) = 0;
+
+ protected:
+  ~CoherenceObserver() = default;
+};
+
+}  // namespace warpline
