@@ -23,14 +23,6 @@ namespace {
 
 const std::vector<std::string> kCommands = {"run", "cctl", "check", "config", "explain", "litmus", "policy"};
 
-/// An option of `run` whose part of the platform does not exist yet: known, so that it is refused
-/// for what it is and not as a misspelling.
-struct LaterOption {
-  const char* name;
-  bool takes_value;
-};
-constexpr LaterOption kLaterOptions[] = {{"--check-consistency", false}};
-
 class CommandLine {
  public:
   CommandLine() : app_("Warpline: a virtual platform of a GPU's memory subsystem.", "warpline") {
@@ -101,6 +93,12 @@ class CommandLine {
     run_->add_option("--max-cycles", request_.max_cycles,
                      "gives up after this many cycles, with exit status 3")
         ->check(kWholeNumber);
+    run_->add_flag("--check-consistency", request_.check_consistency,
+                   "records what threads read and write, and judges every grid by the PTX memory consistency "
+                   "model");
+    run_->add_option(
+        "--dot", request_.dot,
+        "of --check-consistency: draws an execution that the model forbids to this Graphviz file");
     run_->add_flag("--quiet", request_.quiet, "no summary and no progress bar");
     run_->add_option("--wave", request_.observation.wave,
                      "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
@@ -114,13 +112,6 @@ class CommandLine {
         ->allow_extra_args(false);
     window_option_ =
         run_->add_option("--window", window_, "of --wave and --timeline: only cycles FIRST:LAST");
-    for (const LaterOption& o : kLaterOptions) {
-      CLI::Option* option =
-          o.takes_value ? run_->add_option(o.name, later_value_, "not built yet")->allow_extra_args(false)
-                        : run_->add_flag(o.name, "not built yet");
-      option->group("");  // not in --help
-      later_.emplace_back(o.name, option);
-    }
     run_->footer(
         "Signals: SIGINT stops soon, SIGUSR1 goes on; both show every request in flight and what it waits "
         "for.\n"
@@ -152,11 +143,6 @@ class CommandLine {
     if (explain_->parsed()) return explain_->run();
     if (litmus_->parsed()) return litmus_->run();
     if (policy_->parsed()) return policy_->run();
-    for (const auto& [name, option] : later_)
-      if (option->count() != 0) {
-        print_error(name + " is not built yet");
-        return kBadInput;
-      }
     const std::string* const window = window_option_->count() != 0 ? &window_ : nullptr;
     if (const int status = check_request(request_, window); status != kDone) return status;
     return run_kernels(request_, WARPLINE_VERSION);
@@ -171,7 +157,6 @@ class CommandLine {
     for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
-    for (const LaterOption& o : kLaterOptions) known.emplace_back(o.name);
     for (int n = 1; n < argc; ++n) {
       const std::string word = std::string(argv[n]).substr(0, std::string(argv[n]).find('='));
       if (word.size() < 2 || word[0] != '-' || std::find(known.begin(), known.end(), word) != known.end())
@@ -196,8 +181,6 @@ class CommandLine {
   RunRequest request_;
   std::string gpu_;
   std::vector<std::string> sets_;
-  std::string later_value_;
-  std::vector<std::pair<std::string, const CLI::Option*>> later_;
   std::string window_;
   const CLI::Option* window_option_ = nullptr;
 };

@@ -79,6 +79,14 @@ int check_request(RunRequest& request, const std::string* window) {
     print_error("--fast-forward leads to timed grids; --transport lt has none", "--transport fast or at");
     return kBadInput;
   }
+  if (!request.dot.empty() && !request.check_consistency) {
+    print_error("--dot draws what --check-consistency finds, which is not given");
+    return kBadInput;
+  }
+  if (request.check_consistency && request.tags_only) {
+    print_error("--check-consistency judges values; a run with --tags-only has none");
+    return kBadInput;
+  }
   if (const int status = check_observation(request, window); status != kDone) return status;
   if (request.max_cycles == 0) {
     print_error("--max-cycles must be at least 1");

@@ -14,7 +14,9 @@
 #include "warpline/config/loader.h"
 #include "warpline/gpu/hop_names.h"
 #include "warpline/gpu/launch_runner.h"
+#include "warpline/gpu/record/execution_record.h"
 #include "warpline/gpu/tlm_driver.h"
+#include "warpline/litmus/judge.h"
 
 /// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
 /// are needed.
@@ -27,6 +29,8 @@ namespace {
 
 constexpr Cycle kProgressCycles = 2000;
 constexpr std::size_t kShownFaults = 10;
+/// Accesses, fences and barriers of a grid that are kept to be judged.
+constexpr std::size_t kRecordedEvents = 1'000'000;
 
 /// Gigabytes per second, which are bytes per nanosecond.
 double dram_peak(const GpuConfig& c) {
@@ -85,6 +89,7 @@ class Run {
         return kBadInput;
       }
     }
+    if (request_.check_consistency) check_consistency(platform);
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
     if (!end.input_faults.empty()) {
@@ -105,6 +110,12 @@ class Run {
     if (config.ok() && !request_.pins.empty()) {
       const Diagnostics unmatched = unmatched_hops("--pins", request_.pins, config.value());
       faults.insert(faults.end(), unmatched.begin(), unmatched.end());
+    }
+    if (plan.ok() && plan.value().without_data && request_.check_consistency) {
+      Diagnostic d;
+      d.file = "--check-consistency";
+      d.message = "traces and generators carry no data, so there are no values to judge";
+      faults.push_back(std::move(d));
     }
     if (plan.ok() && !request_.fast_forward.empty()) {
       const auto to = fast_forward_to(request_.fast_forward, plan.value());
@@ -130,6 +141,15 @@ class Run {
     for (const Problem& p : config_->shallow_channels())
       print_message("warning: " + p.path + ": " + p.message + "\n");
     return kDone;
+  }
+
+  /// Has every grid judged as it ends.
+  void check_consistency(GpuPlatform& platform) {
+    platform.record(kRecordedEvents, [this](const ExecutionRecord& record) {
+      litmus::JudgeOptions options;
+      options.draw = !request_.dot.empty();
+      judgements_.push_back(litmus::judge(record, options));
+    });
   }
 
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
@@ -166,6 +186,7 @@ class Run {
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
+    report_consistency();
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     int status = judge(end, platform);
     if (!request_.stats.empty()) {
@@ -178,6 +199,40 @@ class Run {
     for (const std::string& failure : platform.finish_observation()) {
       print_error(failure);
       status = kBadInput;
+    }
+    return status;
+  }
+
+  /// Grids come in the order of launches.
+  void report_consistency() {
+    using Verdict = litmus::Judgement::Verdict;
+    for (std::size_t n = 0; n < judgements_.size(); ++n) {
+      const litmus::Judgement& j = judgements_[n];
+      const std::string kernel = judgements_.size() == 1 ? "" : "\"" + j.kernel + "\" ";
+      if (j.verdict == Verdict::obeys && !request_.quiet)
+        print_result((n == 0 ? "\n" : "") + ("consistency: " + kernel) + litmus::text_of(j) + "\n");
+      if (n >= statistics_.launches.size()) continue;
+      const char* word = j.verdict == Verdict::obeys      ? "obeys"
+                         : j.verdict == Verdict::violates ? "violates"
+                                                          : "not judged";
+      statistics_.launches[n].consistency = {word, j.axiom, j.reason, j.threads, j.events, j.accesses};
+    }
+  }
+
+  /// The exit status that the judgements ask for.
+  int judge_consistency() {
+    using Verdict = litmus::Judgement::Verdict;
+    int status = kDone;
+    bool drawn = request_.dot.empty();
+    for (const litmus::Judgement& j : judgements_) {
+      if (j.verdict == Verdict::obeys) continue;
+      print_error("consistency: kernel \"" + j.kernel + "\" " + litmus::text_of(j));
+      if (j.verdict == Verdict::refused && status == kDone) status = kBadInput;
+      if (j.verdict == Verdict::violates) status = kCheckFailed;
+      if (drawn || j.graph.empty()) continue;
+      drawn = true;
+      if (const std::string failure = write_file_atomically(request_.dot, j.graph); !failure.empty())
+        print_error("--dot: " + failure);
     }
     return status;
   }
@@ -202,7 +257,8 @@ class Run {
       print_error("counters do not reconcile: " + sentence);
       good = false;
     }
-    return good ? kDone : kCheckFailed;
+    const int consistent = judge_consistency();
+    return good ? consistent : kCheckFailed;
   }
 
   const RunRequest& request_;
@@ -210,6 +266,7 @@ class Run {
   std::optional<RunPlan> plan_;
   FastForward fast_forward_;
   RunStatistics statistics_;
+  std::vector<litmus::Judgement> judgements_;  ///< by grid
 };
 
 }  // namespace

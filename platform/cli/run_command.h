@@ -21,6 +21,8 @@ struct RunRequest {
   bool tags_only = false;
   std::string stats;               ///< JSON file, or empty
   ObservationOptions observation;  ///< --wave, --timeline, --probe, --window
+  bool check_consistency = false;
+  std::string dot;  ///< of check_consistency: Graphviz file of a violation, or empty
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
   Cycle max_cycles = kNever;

@@ -38,7 +38,8 @@ struct GpuPlatform::State {
   std::unique_ptr<Observation> observation;     ///< of the system; null: none
   std::unique_ptr<ExecutionRecorder> recorder;  ///< null: nothing is recorded
   std::function<void(const ExecutionRecord&)> on_record;
-  std::uint64_t faults_before = 0;  ///< the grid that is recorded
+  unsigned recorded_gpu = 0;        ///< that runs the grid that is recorded
+  std::uint64_t faults_before = 0;  ///< that grid
   std::deque<Gpu> gpus;
   std::optional<Jitter> jitter;  ///< made by the first launch that wants it
   std::uint64_t launches = 0;    ///< so far

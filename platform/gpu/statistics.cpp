@@ -114,6 +114,14 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
   out += "}";
 }
 
+std::string consistency_json(const ConsistencyStatistics& c) {
+  std::string out = fmt::format("      \"consistency\": {{\"verdict\": {}", json_string(c.verdict));
+  if (!c.axiom.empty()) out += fmt::format(", \"axiom\": {}", json_string(c.axiom));
+  if (!c.reason.empty()) out += fmt::format(", \"reason\": {}", json_string(c.reason));
+  return out + fmt::format(", \"threads\": {}, \"events\": {}, \"accesses\": {}}},\n", c.threads, c.events,
+                           c.accesses);
+}
+
 }  // namespace
 
 std::string to_json(const RunStatistics& run) {
@@ -134,9 +142,10 @@ std::string to_json(const RunStatistics& run) {
         "{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n{}      "
         "\"cycles\": "
         "{},\n"
-        "      \"counters\": ",
+        "{}      \"counters\": ",
         n == 0 ? "" : ",", json_string(l.kernel), json_string(l.input), json_string(l.outcome),
-        l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles);
+        l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles,
+        l.consistency ? consistency_json(*l.consistency) : "");
     append_counters(out, run.table, l.values, "      ");
     out += "\n    }";
   }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,15 @@ class CounterTable {
   std::unordered_map<std::string, std::size_t> by_path_;
 };
 
+/// What the memory model says of a launch.
+struct ConsistencyStatistics {
+  std::string verdict;               ///< "obeys", "violates", "not judged"
+  std::string axiom;                 ///< of a violation
+  std::string reason;                ///< unless it obeys
+  unsigned threads = 0, events = 0;  ///< judged together
+  std::uint64_t accesses = 0;        ///< recorded
+};
+
 /// What one launch did.
 struct LaunchStatistics {
   std::string kernel;
@@ -59,6 +69,7 @@ struct LaunchStatistics {
   Cycle cycles = 0;
   bool measured = true;  ///< counts in the run's totals; otherwise it was fast-forwarded over, loosely timed
   CounterTable::Values values;
+  std::optional<ConsistencyStatistics> consistency;  ///< if it was asked for
 };
 
 /// What a run did.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "warpline/litmus/execution.h"
 
 namespace warpline::litmus {
@@ -51,6 +53,7 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
   for (unsigned m = 0; m < test.memories.size(); ++m) {
     Event e;
     e.memory = m;
+    e.bytes = std::max(Test::kBytes, test.memories[m].bytes);
     initial.add(static_cast<unsigned>(events.size()));
     events.push_back(e);
   }

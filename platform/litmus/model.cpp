@@ -93,13 +93,14 @@ class CoherenceSearch {
                   const std::function<bool(const Relation&)>& f, std::optional<Axiom>& why)
       : c_(c), reads_from_(reads_from), causality_(causality), f_(f), why_(why) {}
 
-  bool run() {
+  bool run(const Relation* known) {
     const Relation writes = c_.overlapping.between(c_.writes, c_.writes);
     Relation forced = causality_.cause.between(c_.writes, c_.writes) & c_.overlapping;
     c_.initial.each([&](unsigned e) {
       forced.row(e) |= writes.row(e);
       forced.row(e).remove(e);
     });
+    if (known != nullptr) forced |= *known;
     const Relation strong = writes & c_.morally_strong;
     for (unsigned a = 0; a < c_.size; ++a)
       strong.row(a).each([&](unsigned b) {
@@ -158,8 +159,8 @@ class CoherenceSearch {
 
 bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
                           const Causality& causality, const std::function<bool(const Relation&)>& f,
-                          std::optional<Axiom>& why) {
-  return CoherenceSearch(c, reads_from, causality, f, why).run();
+                          std::optional<Axiom>& why, const Relation* known) {
+  return CoherenceSearch(c, reads_from, causality, f, why).run(known);
 }
 
 }  // namespace warpline::litmus

@@ -35,10 +35,11 @@ struct Causality {
 
 /// Calls `f` with each coherence order that the axioms allow, until it answers true; returns whether it did.
 /// Orders are as small as the axioms let them be: what neither causality nor moral strength orders is
-/// unordered. `why` is the axiom that rejected the last one that was tried.
+/// unordered. `known`: writes of which the order is known already; null: none. `why` is the axiom that
+/// rejected the last one that was tried.
 bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
                           const Causality& causality, const std::function<bool(const Relation&)>& f,
-                          std::optional<Axiom>& why);
+                          std::optional<Axiom>& why, const Relation* known = nullptr);
 
 /// The reads that precede the writes that are coherence-after what they read.
 [[nodiscard]] Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from,

@@ -6,7 +6,7 @@ namespace warpline::litmus {
 namespace {
 
 constexpr std::size_t kMostPaths = 4096;
-constexpr unsigned kMostPathEvents = kMostEvents / 2;
+constexpr unsigned kMostPathEvents = 64;
 constexpr unsigned kMostSteps = 4096;  ///< of a path: loops without events end, too
 
 /// A path in the making.

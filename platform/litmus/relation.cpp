@@ -25,7 +25,7 @@ Relation& Relation::operator&=(const Relation& o) {
 }
 
 Relation operator-(Relation a, const Relation& b) {
-  for (unsigned n = 0; n < a.size_; ++n) b.rows_[n].each([&](unsigned m) { a.rows_[n].remove(m); });
+  for (unsigned n = 0; n < a.size_; ++n) a.rows_[n] -= b.rows_[n];
   return a;
 }
 

@@ -1,49 +1,87 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace warpline::litmus {
 
-/// Events of one execution, at most.
-constexpr unsigned kMostEvents = 128;
-
-/// A set of events.
+/// A set of events. Those of the first 128, as many as tests have, are kept without a place of their own.
 class EventSet {
  public:
-  void add(unsigned e) { words_[e / 64] |= std::uint64_t{1} << (e % 64); }
-  void remove(unsigned e) { words_[e / 64] &= ~(std::uint64_t{1} << (e % 64)); }
-  [[nodiscard]] bool has(unsigned e) const { return (words_[e / 64] >> (e % 64) & 1U) != 0; }
-  [[nodiscard]] bool empty() const { return (words_[0] | words_[1]) == 0; }
+  void add(unsigned e) {
+    if (e < kNear) {
+      near_[e / 64] |= bit(e);
+    } else {
+      const std::size_t n = (e - kNear) / 64;
+      if (n >= far_.size()) far_.resize(n + 1);
+      far_[n] |= bit(e);
+    }
+  }
+  void remove(unsigned e) {
+    if (e < kNear) {
+      near_[e / 64] &= ~bit(e);
+    } else if (const std::size_t n = (e - kNear) / 64; n < far_.size()) {
+      far_[n] &= ~bit(e);
+    }
+  }
+  [[nodiscard]] bool has(unsigned e) const {
+    if (e < kNear) return (near_[e / 64] & bit(e)) != 0;
+    const std::size_t n = (e - kNear) / 64;
+    return n < far_.size() && (far_[n] & bit(e)) != 0;
+  }
+  [[nodiscard]] bool empty() const {
+    if ((near_[0] | near_[1]) != 0) return false;
+    for (const std::uint64_t word : far_)
+      if (word != 0) return false;
+    return true;
+  }
   EventSet& operator|=(const EventSet& o) {
-    words_[0] |= o.words_[0];
-    words_[1] |= o.words_[1];
+    near_[0] |= o.near_[0];
+    near_[1] |= o.near_[1];
+    if (far_.size() < o.far_.size()) far_.resize(o.far_.size());
+    for (std::size_t n = 0; n < o.far_.size(); ++n) far_[n] |= o.far_[n];
     return *this;
   }
   EventSet& operator&=(const EventSet& o) {
-    words_[0] &= o.words_[0];
-    words_[1] &= o.words_[1];
+    near_[0] &= o.near_[0];
+    near_[1] &= o.near_[1];
+    if (far_.size() > o.far_.size()) far_.resize(o.far_.size());
+    for (std::size_t n = 0; n < far_.size(); ++n) far_[n] &= o.far_[n];
+    return *this;
+  }
+  /// Takes out what is in `o`.
+  EventSet& operator-=(const EventSet& o) {
+    near_[0] &= ~o.near_[0];
+    near_[1] &= ~o.near_[1];
+    for (std::size_t n = 0; n < far_.size() && n < o.far_.size(); ++n) far_[n] &= ~o.far_[n];
     return *this;
   }
   friend EventSet operator|(EventSet a, const EventSet& b) { return a |= b; }
   friend EventSet operator&(EventSet a, const EventSet& b) { return a &= b; }
-  friend bool operator==(const EventSet& a, const EventSet& b) { return a.words_ == b.words_; }
   /// Calls `f` with each event, in their order.
   template <class F>
   void each(F&& f) const {
-    for (unsigned w = 0; w < 2; ++w)
-      for (std::uint64_t bits = words_[w]; bits != 0; bits &= bits - 1)
-        f(w * 64 + static_cast<unsigned>(__builtin_ctzll(bits)));
+    for (unsigned w = 0; w < 2; ++w) each_of(near_[w], w * 64, f);
+    for (std::size_t n = 0; n < far_.size(); ++n) each_of(far_[n], kNear + static_cast<unsigned>(n) * 64, f);
   }
 
  private:
-  std::array<std::uint64_t, 2> words_{};
+  static constexpr unsigned kNear = 128;
+  static std::uint64_t bit(unsigned e) { return std::uint64_t{1} << (e % 64); }
+  template <class F>
+  static void each_of(std::uint64_t bits, unsigned first, F& f) {
+    for (; bits != 0; bits &= bits - 1) f(first + static_cast<unsigned>(__builtin_ctzll(bits)));
+  }
+  std::array<std::uint64_t, 2> near_{};
+  std::vector<std::uint64_t> far_;
 };
 
 /// A binary relation over the events 0 to size() - 1.
 class Relation {
  public:
-  explicit Relation(unsigned size = 0) : size_(size) {}
+  explicit Relation(unsigned size = 0) : size_(size), rows_(size) {}
   [[nodiscard]] unsigned size() const { return size_; }
   void add(unsigned a, unsigned b) { rows_[a].add(b); }
   [[nodiscard]] bool has(unsigned a, unsigned b) const { return rows_[a].has(b); }
@@ -73,7 +111,7 @@ class Relation {
 
  private:
   unsigned size_;
-  std::array<EventSet, kMostEvents> rows_{};
+  std::vector<EventSet> rows_;
 };
 
 }  // namespace warpline::litmus

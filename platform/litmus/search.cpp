@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace warpline::litmus {
+namespace {
+
+/// Events of an execution that is looked at, at most.
+constexpr std::size_t kMostEvents = 128;
+
+}  // namespace
 
 Verdict Search::run() {
   for (const Thread& t : test_.threads) {

@@ -93,7 +93,9 @@ struct Location {
 /// The bytes behind a location.
 struct Memory {
   std::int64_t initial = 0;
-  unsigned bytes = 4;  ///< of its value: 4, or 8 where an access goes beyond its first four
+  /// Of its value: 4, or 8 where an access goes beyond its first four. Of a recorded execution: all that it
+  /// has.
+  unsigned bytes = 4;
   /// What its bytes, `bits`, stand for in a condition.
   [[nodiscard]] std::int64_t value(std::uint64_t bits) const;
 };

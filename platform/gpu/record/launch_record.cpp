@@ -12,10 +12,15 @@ void GpuPlatform::record(std::size_t most, std::function<void(const ExecutionRec
   s.on_record = std::move(taken);
   s.recorder =
       std::make_unique<ExecutionRecorder>(most, [&s](PhysicalAddress at, std::uint8_t* to, unsigned count) {
-        const MemoryImage& memory =
-            aperture_of(at) == Aperture::vidmem ? s.memory.vidmem(0) : s.memory.sysmem();
+        const MemoryImage* memory = nullptr;
+        switch (aperture_of(at)) {
+          case Aperture::vidmem: memory = &s.memory.vidmem(s.recorded_gpu); break;
+          case Aperture::sysmem: memory = &s.memory.sysmem(); break;
+          case Aperture::peer: memory = &s.memory.peer()->image(); break;
+        }
         const std::uint64_t offset = offset_in_aperture(at);
-        if (offset + count <= memory.size()) std::copy_n(memory.at(offset), count, to);
+        WARPLINE_EXPECT(offset + count <= memory->size(), "what is mapped is there");
+        std::copy_n(memory->at(offset), count, to);
       });
 }
 
@@ -29,8 +34,9 @@ std::uint64_t GpuPlatform::State::fault_count() const {
 
 void GpuPlatform::State::begin_record(const std::vector<GridLaunch>& grids) {
   faults_before = fault_count();
-  recorder->begin(grids.front().kernel->info(), memory.space(grids.front().gpu));
-  Netlist& netlist = system->gpu(0);
+  recorded_gpu = grids.front().gpu;
+  recorder->begin(grids.front().kernel->info(), memory.space(recorded_gpu));
+  Netlist& netlist = system->gpu(recorded_gpu);
   for (unsigned n = 0; !netlist.lacks_slices() && n < config.l2.slices; ++n)
     netlist.slice(n).observe(recorder.get());
 }
@@ -39,11 +45,11 @@ void GpuPlatform::State::end_record(const std::vector<GridLaunch>& grids, RunOut
   std::string broken;
   if (outcome != RunOutcome::quiescent) broken = "the grid did not end";
   if (fault_count() != faults_before) broken = "threads ended with faults";
-  if (system->gpu(0).lacks_slices()) broken = "the L2 slices are somebody else's";
-  if (grids.size() != 1 || grids.front().gpu != 0) broken = "grids ran on several GPUs";
+  if (system->gpu(recorded_gpu).lacks_slices()) broken = "the L2 slices are somebody else's";
+  if (grids.size() != 1) broken = "grids ran on several GPUs at the same time";
   ExecutionRecord record = recorder->end(broken);
   const std::vector<std::string>& names = memory.buffers();
-  for (const Mapping& m : memory.space(0).mappings())
+  for (const Mapping& m : memory.space(recorded_gpu).mappings())
     if (m.region != 0 && m.region <= names.size())
       record.buffers.push_back({m.base, m.bytes, names[m.region - 1]});
   on_record(record);
