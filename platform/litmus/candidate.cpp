@@ -73,6 +73,7 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
     if (e.kind == EventKind::write) writes.add(n);
     if (e.thread == Event::kInitial) continue;
     if (e.accesses() && e.proxy == Proxy::generic) generic.add(n);
+    has_proxy_fences = has_proxy_fences || e.kind == EventKind::proxy_fence;
     if (e.kind == EventKind::proxy_fence && e.proxy == Proxy::alias) alias_fences.add(n);
     const PathEvent& of_path = paths[e.thread]->events[e.in_path];
     for (const unsigned read : of_path.after) dependency.add(first_event[e.thread] + read, n);

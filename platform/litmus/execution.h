@@ -46,6 +46,7 @@ struct Candidate {
   std::vector<unsigned> first_event;  ///< by thread
   unsigned size;
   EventSet reads, writes, generic, initial, alias_fences;
+  bool has_proxy_fences = false;
   Relation program_order, dependency;
   Relation overlapping;   ///< accesses to common bytes, each with itself, too
   Relation same_address;  ///< of them, those by one virtual address

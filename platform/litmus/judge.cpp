@@ -17,9 +17,10 @@ namespace {
 /// Looks for what reads read such that a recorded execution obeys the axioms.
 class Judge {
  public:
-  Judge(const RecordedTest& recorded, const JudgeOptions& options)
+  Judge(const RecordedTest& recorded, const JudgeOptions& options, std::uint64_t most_tries)
       : recorded_(recorded),
-        options_(options),
+        draws_(options.draw),
+        most_tries_(most_tries),
         c_(recorded.test(), recorded.paths()),
         sources_(sources_of_reads(recorded, c_)),
         coherence_(c_.size),
@@ -38,12 +39,13 @@ class Judge {
       explain(sources_, out);
       out.axiom = "reads-from";
       const RecordedEvent& e = *recorded_.origin(c_.events[nobody->slot.read]);
-      out.reason = recorded_.place_of(e) + " reads what nobody had written to " + recorded_.name_of(e);
+      out.reason = fmt::format("{} reads {} of {}, which nobody had written", place_of(recorded_.record(), e),
+                               value_text(e.read, e.bytes), name_of(recorded_.record(), e));
     } else if (search(sources_)) {
       out.verdict = Judgement::Verdict::obeys;
-    } else if (tries_ > options_.most_tries) {
-      out.reason = fmt::format("values do not tell what reads read, and {} tries did not show it",
-                               options_.most_tries);
+    } else if (tries_ > most_tries_) {
+      out.reason =
+          fmt::format("values do not tell what reads read, and {} tries did not show it", most_tries_);
     } else {
       explain(sources_, out);
     }
@@ -141,7 +143,7 @@ class Judge {
   }
 
   bool search(std::vector<ReadSources> sources) {
-    if (++tries_ > options_.most_tries || !narrow(sources)) return false;
+    if (++tries_ > most_tries_ || !narrow(sources)) return false;
     const auto open = std::find_if(sources.begin(), sources.end(),
                                    [](const ReadSources& s) { return s.writes.size() != 1; });
     if (open == sources.end()) return !violated(known(sources));
@@ -149,7 +151,7 @@ class Judge {
     for (const unsigned w : choices) {
       open->writes = {w};
       if (search(sources)) return true;
-      if (tries_ > options_.most_tries) return false;
+      if (tries_ > most_tries_) return false;
     }
     return false;
   }
@@ -173,17 +175,84 @@ class Judge {
     const Axiom axiom = violated(reads_from).value_or(Axiom::causality);
     out.axiom = name_of(axiom);
     out.reason = "no choice of what reads read obeys the axioms";
-    if (!options_.draw) return;
+    if (!draws_) return;
     const Causality all = causality(c_, reads_from_relation(c_, reads_from), fences_, barriers_);
     out.graph = draw(c_, reads_from, coherence_, all, axiom);
   }
 
   const RecordedTest& recorded_;
-  const JudgeOptions& options_;
+  bool draws_;
+  std::uint64_t most_tries_;
   const Candidate c_;
   const std::vector<ReadSources> sources_;
   Relation coherence_, fences_, barriers_;
   std::uint64_t tries_ = 0;
+};
+
+/// Judges group after group; a violation outweighs a refusal.
+class GroupJudge {
+ public:
+  GroupJudge(const ExecutionRecord& record, const RecordedSharing& sharing, const JudgeOptions& options)
+      : record_(record), sharing_(sharing), options_(options), events_(sharing.groups()) {
+    for (std::size_t n = 0; n < record.events.size(); ++n)
+      if (const unsigned g = sharing.group_of(record.events[n].thread); g != RecordedSharing::kNone)
+        events_[g].push_back(n);
+  }
+
+  void run(Judgement& out) {
+    out.verdict = Judgement::Verdict::obeys;
+    for (const std::vector<std::size_t>& events : events_) {
+      // It has about as many as the record, which is cheaper to ask than a test is to make.
+      if (events.size() > 2 * std::size_t{options_.most_events}) {
+        refuse(out, events.size());
+        continue;
+      }
+      const RecordedTest test(record_, sharing_, events);
+      out.threads += static_cast<unsigned>(test.test().threads.size());
+      out.events += static_cast<unsigned>(test.size());
+      if (test.size() > options_.most_events) {
+        refuse(out, test.size());
+        continue;
+      }
+      take(out, test);
+      if (out.verdict == Judgement::Verdict::violates) return;
+    }
+  }
+
+ private:
+  void refuse(Judgement& out, std::size_t size) const {
+    if (out.verdict == Judgement::Verdict::refused) return;
+    out.verdict = Judgement::Verdict::refused;
+    out.reason = fmt::format("{} operations of threads that share memory; at most {} are judged together",
+                             size, options_.most_events);
+  }
+
+  void take(Judgement& out, const RecordedTest& test) {
+    const double size = static_cast<double>(test.size());
+    const double cost = size * size * size;
+    const double left = options_.most_work - work_;
+    if (left < cost) {
+      if (out.verdict == Judgement::Verdict::refused) return;
+      out.verdict = Judgement::Verdict::refused;
+      out.reason = fmt::format("{} groups of threads that share memory are too many", sharing_.groups());
+      return;
+    }
+    const auto tries = static_cast<std::uint64_t>(std::min(left / cost, 1e15));
+    Judgement one = Judge(test, options_, std::min(options_.most_tries, tries)).run();
+    out.tries += one.tries;
+    work_ += static_cast<double>(one.tries) * cost;
+    if (one.verdict == Judgement::Verdict::obeys || one.verdict == out.verdict) return;
+    out.verdict = one.verdict;
+    out.reason = std::move(one.reason);
+    out.axiom = std::move(one.axiom);
+    out.graph = std::move(one.graph);
+  }
+
+  const ExecutionRecord& record_;
+  const RecordedSharing& sharing_;
+  const JudgeOptions& options_;
+  std::vector<std::vector<std::size_t>> events_;  ///< by group
+  double work_ = 0;
 };
 
 }  // namespace
@@ -195,21 +264,15 @@ Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
     for (const std::string& r : record.refusals) out.reason += (out.reason.empty() ? "" : "; ") + r;
     return out;
   }
-  const RecordedTest recorded(record);
-  if (const auto& contradiction = recorded.contradiction()) {
+  for (const RecordedEvent& e : record.events) out.accesses += e.kind == RecordedEvent::Kind::access;
+  const RecordedSharing sharing(record);
+  if (const auto& contradiction = sharing.contradiction()) {
     out.verdict = Judgement::Verdict::violates;
     out.axiom = contradiction->axiom;
     out.reason = contradiction->reason;
-  } else if (recorded.size() > options.most_events) {
-    out.reason = fmt::format("{} operations on memory that several threads access; at most {} are judged",
-                             recorded.size(), options.most_events);
   } else {
-    out = Judge(recorded, options).run();
-    out.kernel = record.kernel;
+    GroupJudge(record, sharing, options).run(out);
   }
-  out.threads = static_cast<unsigned>(recorded.test().threads.size());
-  out.events = static_cast<unsigned>(recorded.size());
-  for (const RecordedEvent& e : record.events) out.accesses += e.kind == RecordedEvent::Kind::access;
   return out;
 }
 

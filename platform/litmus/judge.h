@@ -11,11 +11,13 @@ namespace warpline::litmus {
 
 /// How much of a recorded grid is judged.
 struct JudgeOptions {
-  /// Operations that are judged together, at most: those on memory that several threads access, and the
-  /// fences and barriers of these threads. The cost of a try grows with their third power.
-  unsigned most_events = 1024;
-  /// Tries, at most, where values do not tell what reads read.
-  std::uint64_t most_tries = 200;
+  /// Operations that are judged together, at most: threads that share no memory and meet at no barrier are
+  /// judged apart.
+  unsigned most_events = 4096;
+  /// Tries for threads that are judged together, at most, where values do not tell what reads read.
+  std::uint64_t most_tries = 10'000;
+  /// The sum over all tries of the third power of the number of operations, at most: about 10 s.
+  double most_work = 1.5e11;
   bool draw = false;  ///< fill in Judgement::graph where the model is violated
 };
 

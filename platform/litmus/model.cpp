@@ -36,6 +36,8 @@ Relation observation_of(const Candidate& c, const Relation& reads_from) {
 /// Base causality as each pair of accesses sees it through their proxies (PTX ISA, "Proxy-preserved base
 /// causality order").
 Relation proxy_preserved(const Candidate& c, const Relation& base) {
+  const Relation by_one_proxy = c.same_proxy_and_cta & c.same_address & base;
+  if (!c.has_proxy_fences) return (c.same_address & base.between(c.generic, c.generic)) | by_one_proxy;
   // From a memory operation to where it is in the generic proxy: itself, or a fence of its proxy behind it.
   Relation leaves(c.size);
   c.generic.each([&](unsigned e) { leaves.add(e, e); });
@@ -45,7 +47,7 @@ Relation proxy_preserved(const Candidate& c, const Relation& base) {
   const Relation path = leaves.then(base).then(enters);
   const Relation to_alias = leaves.then(base.into(c.alias_fences));
   const Relation aliased = to_alias.then(base).then(enters);
-  return (c.same_address & path) | (c.same_proxy_and_cta & c.same_address & base) | (c.overlapping & aliased);
+  return (c.same_address & path) | by_one_proxy | (c.overlapping & aliased);
 }
 
 }  // namespace

@@ -2,72 +2,55 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "warpline/gpu/record/execution_record.h"
 #include "warpline/litmus/execution.h"
 #include "warpline/litmus/path.h"
+#include "warpline/litmus/recorded_sharing.h"
 #include "warpline/litmus/test.h"
 
 namespace warpline::litmus {
 
-/// A recorded grid as a litmus test without branches, and the one way through its threads that was taken.
-///
-/// Memory that one thread has to itself is left out: no other thread's operations can be ordered by it, and
-/// that the thread finds there what it left is checked at once. So are threads that access nothing else and
-/// meet all of their CTA at every barrier; a fence.sc of theirs could at most order two others that are
-/// ordered without it.
+/// A group of threads of a recorded grid as a litmus test without branches, and the one way through its
+/// threads that was taken.
 class RecordedTest {
  public:
-  explicit RecordedTest(const ExecutionRecord& record);
+  /// `events`: those of the record whose threads are of the group. Both others outlive it.
+  RecordedTest(const ExecutionRecord& record, const RecordedSharing& sharing,
+               const std::vector<std::size_t>& events);
+  RecordedTest(const RecordedTest&) = delete;
+  RecordedTest& operator=(const RecordedTest&) = delete;
 
-  /// What is wrong already: a value that was never in that memory, or is not there at the end.
-  struct Contradiction {
-    const char* axiom;
-    std::string reason;
-  };
-  [[nodiscard]] const std::optional<Contradiction>& contradiction() const { return contradiction_; }
+  [[nodiscard]] const ExecutionRecord& record() const { return record_; }
   [[nodiscard]] const Test& test() const { return test_; }
   [[nodiscard]] std::vector<const Path*> paths() const;
   /// Events of a candidate of the test.
   [[nodiscard]] std::size_t size() const { return test_.memories.size() + events_; }
-  /// What event `e` of thread `e.thread` was; null: an initial write.
+  /// What event `e` of a candidate was; null: an initial write.
   [[nodiscard]] const RecordedEvent* origin(const Event& e) const {
     return e.thread == Event::kInitial ? nullptr : origins_[e.thread][e.in_path];
   }
   /// What byte `offset` of a memory held before the grid.
-  [[nodiscard]] std::uint8_t before(unsigned memory, unsigned offset) const;
-  [[nodiscard]] std::string name_of(const RecordedEvent& e) const;
-  /// "thread 3 of CTA (0, 0, 0), k.ptx:12".
-  [[nodiscard]] std::string place_of(const RecordedEvent& e) const;
+  [[nodiscard]] std::uint8_t before(unsigned memory, unsigned offset) const {
+    return sharing_.byte(false, of_memory_[memory]->space, of_memory_[memory]->base + offset);
+  }
 
  private:
-  /// Bytes that accesses overlap in.
-  struct Piece {
-    std::uint64_t space = 0, base = 0, end = 0;
-    std::vector<std::size_t> accesses;  ///< events of the record
-    unsigned memory = 0;                ///< of the test
-  };
-  void find_pieces();
-  [[nodiscard]] bool is_private(const Piece& p) const;
-  void check_private(const Piece& p);
-  void check_end(const Piece& p);
-  void contradict(const char* axiom, std::string reason);
-  void add_memory(Piece& p);
-  void choose_threads();
+  using Piece = RecordedSharing::Piece;
+  unsigned thread_of(const RecordedEvent& e);
+  unsigned memory_of(const Piece& p);
+  unsigned location_of(const RecordedEvent& e, unsigned memory);
   void add_event(std::size_t n);
-  Instruction& add_instruction(const RecordedEvent& e, std::string text);
-  [[nodiscard]] std::uint8_t byte(bool after, std::uint64_t space, std::uint64_t at) const;
+  void add_access(const RecordedEvent& e, const Piece& p, unsigned thread);
+  Instruction& add_instruction(const RecordedEvent& e, unsigned thread, const std::string& text);
+  PathEvent& push(EventKind kind, const Instruction& i, const RecordedEvent& e, unsigned thread);
 
   const ExecutionRecord& record_;
-  std::optional<Contradiction> contradiction_;
-  std::vector<Piece> pieces_;
-  std::vector<const Piece*> piece_of_;  ///< by event of the record; null: left out
-  std::vector<unsigned> threads_;       ///< by thread of the record: of the test; kLeftOut
-  static constexpr unsigned kLeftOut = ~0U;
+  const RecordedSharing& sharing_;
   Test test_;
+  std::map<std::uint32_t, unsigned> threads_;  ///< by thread of the record
+  std::map<const Piece*, unsigned> memories_;
   std::map<std::pair<unsigned, std::uint64_t>, unsigned> locations_;  ///< by memory and virtual address
   std::vector<const Piece*> of_memory_;
   std::vector<Path> paths_;
