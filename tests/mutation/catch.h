@@ -25,5 +25,7 @@ struct Catch {
 [[nodiscard]] std::vector<Catch> catches_by_scene();
 /// Kernels on two GPUs that share system memory.
 [[nodiscard]] std::vector<Catch> catches_by_two_gpus();
+/// Random kernels, judged as they ran.
+[[nodiscard]] std::vector<Catch> catches_by_kernels();
 
 }  // namespace warpline::testing
