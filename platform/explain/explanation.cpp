@@ -125,10 +125,10 @@ class Writer {
     plain.kind = load ? MemKind::load : MemKind::store;
     plain.space = Space::global;
     add("SM", "the coordinates become addresses of the surface's memory");
-    add("L1 local/global",
-        l1_size() + (load ? "not looked up: its lines know nothing of surface stores"
-                          : "passed by: a line that is there stays as it is until a fence of "
-                            "the surface proxy"));
+    add("L1 local/global", l1_size() + (load ? l1_load(plain, gpu_.l1_lg) : l1_store(plain, gpu_.l1_lg)) +
+                               ". All of that is of the surface proxy's own lines: generic accesses neither "
+                               "see nor change them, and "
+                               "acquires spare them; its fence drops both proxies' lines");
     add("L2", l2_size() + (load ? l2_load(plain, gpu_.l2) : l2_store(plain, gpu_.l2)));
   }
 

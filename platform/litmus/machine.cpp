@@ -130,6 +130,7 @@ void Machine::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
     Request r = fill_of(w.memory);
     r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
     switch (w.cache) {
+      case Warmable::Cache::l1_surface: r.surface = true; [[fallthrough]];
       case Warmable::Cache::l1_lg: c.l1_lg->put(r); break;
       case Warmable::Cache::texture: c.texture->put(r); break;
       case Warmable::Cache::constant: c.constant->put(r); break;

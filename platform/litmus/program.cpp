@@ -16,6 +16,27 @@ std::uint64_t image_of(ImageTable& images, bool surface, std::uint64_t address, 
   return images.add(image);
 }
 
+Warmable::Cache cache_of(const MemOp& op) {
+  switch (op.kind) {
+    case MemKind::surface_load:
+    case MemKind::surface_store: return Warmable::Cache::l1_surface;
+    case MemKind::texture_load: return Warmable::Cache::texture;
+    default: break;
+  }
+  if (op.space == Space::constant) return Warmable::Cache::constant;
+  return op.is_noncoherent ? Warmable::Cache::texture : Warmable::Cache::l1_lg;
+}
+
+/// A weak load that uses the cache that `op` uses.
+MemOp weak_load_like(const MemOp& op) {
+  MemOp load;
+  load.kind = MemKind::load;
+  if (cache_of(op) == Warmable::Cache::l1_lg) return load;
+  load = op;
+  if (op.kind == MemKind::surface_store) load.kind = MemKind::surface_load;
+  return load;
+}
+
 class Lowering {
  public:
   Lowering(const Test& test, ImageTable& images) : test_(test), images_(images) {}
@@ -37,7 +58,7 @@ class Lowering {
     for (const CtaProgram& c : program_.ctas)
       program_.threads_per_cta =
           std::max<unsigned>(program_.threads_per_cta, static_cast<unsigned>(c.threads.size()));
-    add_warmable();
+    add_scene();
     return std::move(program_);
   }
 
@@ -217,26 +238,24 @@ class Lowering {
     s.uses = static_cast<std::uint16_t>(known && i.counts ? arrivals : 0);
   }
 
-  void add_warmable() {
-    bool noncoherent = false;
+  /// What finds a line by which an access of the threads goes, and a weak load that brings it.
+  void add_scene() {
     for (const Thread& t : test_.threads)
-      for (const litmus::Instruction& i : t.code) noncoherent = noncoherent || i.op.is_noncoherent;
-    for (unsigned n = 0; n < test_.locations.size(); ++n) {
-      const Location& l = test_.locations[n];
-      if (l.home == Home::shared) continue;
-      const std::uint64_t window = window_at(n);
-      using Cache = Warmable::Cache;
-      if (l.proxy == Proxy::generic) program_.warmable.push_back({Cache::l1_lg, l.memory, window});
-      if (l.proxy == Proxy::texture || (noncoherent && l.proxy == Proxy::generic))
-        program_.warmable.push_back({Cache::texture, l.memory, window});
-      if (l.proxy == Proxy::constant) program_.warmable.push_back({Cache::constant, l.memory, 0});
-      if (l.proxy != Proxy::generic) continue;
-      litmus::Instruction i;
-      i.kind = litmus::InstructionKind::memory;
-      i.location = n;
-      i.destination = 0;
-      program_.noise.push_back(step(program_.own_code.emplace_back(std::move(i)), nullptr));
-    }
+      for (const litmus::Instruction& i : t.code) {
+        if (i.kind != litmus::InstructionKind::memory) continue;
+        const Location& l = test_.locations[i.location];
+        if (l.home == Home::shared) continue;
+        const Warmable w{cache_of(i.op), l.memory, i.op.space == Space::constant ? 0 : window_at(i.location)};
+        if (std::find(program_.warmable.begin(), program_.warmable.end(), w) != program_.warmable.end())
+          continue;
+        program_.warmable.push_back(w);
+        litmus::Instruction load;
+        load.kind = i.kind;
+        load.op = weak_load_like(i.op);
+        load.location = i.location;
+        load.destination = 0;
+        program_.noise.push_back(step(program_.own_code.emplace_back(std::move(load)), nullptr));
+      }
     add_write_back();
   }
 

@@ -64,10 +64,14 @@ struct CtaProgram {
 
 /// A place in a cache that a run may have warmed: what may be there, and what finds it.
 struct Warmable {
-  enum class Cache : std::uint8_t { l1_lg, texture, constant };
+  enum class Cache : std::uint8_t { l1_lg, l1_surface, texture, constant };
   Cache cache = Cache::l1_lg;
   unsigned memory = 0;
   std::uint64_t base = 0;  ///< virtual address, or constant address, of the arena's first byte
+
+  friend bool operator==(const Warmable& a, const Warmable& b) {
+    return a.cache == b.cache && a.memory == b.memory && a.base == b.base;
+  }
 };
 
 /// A test in the form in which SMs run it.
@@ -75,7 +79,8 @@ struct Program {
   Places places;
   std::vector<std::vector<Step>> code;  ///< by thread
   std::vector<CtaProgram> ctas;
-  std::vector<Step> noise;  ///< weak loads of everything, and fences that write system memory back
+  /// Weak loads of everything, by the proxies that the threads use, and fences that write system memory back.
+  std::vector<Step> noise;
   std::vector<Warmable> warmable;
   std::uint32_t shared_bytes = 0;
   unsigned registers = 1;

@@ -61,7 +61,8 @@ enum class Mutation : std::uint8_t {
   proxy_fence_skips_drain,       ///< it does not wait for the SM's generic stores
   proxy_fence_ignores_surfaces,  ///< nor for its surface stores
   alias_fence_keeps_l1,          ///< that of aliases leaves L1's lines
-  surface_fence_keeps_l1,        ///< that of surfaces leaves them
+  surface_fence_keeps_l1,        ///< that of surfaces leaves its generic lines
+  surface_fence_keeps_surfaces,  ///< and that the lines of its own proxy
   proxy_fence_keeps_lines,       ///< that of textures or constants leaves their cache's lines
   proxy_fence_ignores_loads,     ///< it does not wait for the thread's loads
 

@@ -25,7 +25,7 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
   e.pending = 0;
   e.live = true;
   e.in_use = true;
-  e.local = false;
+  e.kind = LineKind::global;
   e.stale = false;
   e.priority = EvictionPriority::no_allocate;
   std::uint16_t& head = buckets_[bucket_of(number)];
@@ -48,10 +48,10 @@ void MissTable::kill(std::uint16_t index) {
   e.live = false;
 }
 
-void MissTable::kill_all(bool local) {
+void MissTable::kill_all(LineKind kind) {
   if (in_use_ == 0) return;
   for (std::size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].live && entries_[i].local == local) kill(static_cast<std::uint16_t>(i));
+    if (entries_[i].live && entries_[i].kind == kind) kill(static_cast<std::uint16_t>(i));
 }
 
 void MissTable::in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,

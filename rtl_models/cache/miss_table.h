@@ -5,6 +5,7 @@
 
 #include "warpline/base/types.h"
 #include "warpline/cache/eviction.h"
+#include "warpline/cache/line_kind.h"
 #include "warpline/fabric/in_flight.h"
 
 namespace warpline {
@@ -22,7 +23,7 @@ class MissTable {
     SectorMask pending = 0;    ///< sectors requested and not yet filled
     bool live = false;         ///< takes merges and installs
     bool in_use = false;
-    bool local = false;  ///< of a local line: spared by invalidations of global lines
+    LineKind kind = LineKind::global;
     bool stale = false;  ///< found, but its fill must not install
     /// Of those who wait; one that nobody has asked for yet, or only without allocation, installs nothing.
     EvictionPriority priority = EvictionPriority::no_allocate;
@@ -46,8 +47,8 @@ class MissTable {
   std::uint16_t allocate(std::uint64_t number);
   /// Marks an entry dead. Idempotent.
   void kill(std::uint16_t index);
-  /// Marks every live entry dead whose `local` flag is `local`.
-  void kill_all(bool local);
+  /// Marks every live entry of lines of this kind dead.
+  void kill_all(LineKind kind);
   /// Marks stale every live entry whose line number satisfies `which`.
   template <class F>
   void mark_stale(F&& which) {

@@ -138,7 +138,7 @@ void ReadOnlyCache::in_flight(std::vector<InFlight>& rows) const {
 }
 
 void ReadOnlyCache::invalidate() {
-  path_.invalidate(false);
+  path_.invalidate(LineKind::global);
   ++counters_.invalidations;
 }
 

@@ -12,7 +12,7 @@ ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool 
       homes_(with_data ? tags_.lines() : 0) {}
 
 bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   out.entry = misses_.find(number);
   if (out.entry == MissTable::kNone) {
     if (misses_.full()) {
@@ -20,7 +20,7 @@ bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
       return false;
     }
     out.entry = misses_.allocate(number);
-    misses_[out.entry].local = r.local;
+    misses_[out.entry].kind = kind_of(r);
   }
   MissTable::Entry& entry = misses_[out.entry];
   out.fetch = static_cast<SectorMask>(missing & ~entry.pending);
@@ -31,7 +31,7 @@ bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
 
 ReadOutcome ReadPath::prefetch(const Request& r) {
   ReadOutcome out;
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   const std::uint32_t index = tags_.find(number, number);
   if (index != TagArray::kAbsent) {
     out.hits = tags_.state(index).valid_sectors() & r.sectors;
@@ -84,7 +84,7 @@ void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, Re
 }
 
 std::uint32_t ReadPath::allocate(const Request& r, EvictionPriority priority, Evicted& evicted) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   const EvictionClass eviction = tags_.admit(number, priority);
   const std::uint32_t index = tags_.victim(number);
   if (tags_.present(index)) {
@@ -102,12 +102,12 @@ std::uint32_t ReadPath::allocate(const Request& r, EvictionPriority priority, Ev
       __builtin_memcpy(victim_.data(), lines_.at(index), kLineBytes);
       evicted.data = victim_.data();
     }
-    --present_[old.local];
+    --present_[old.kind];
   }
   LineState& fresh = tags_.install(index, number, eviction);
-  fresh.local = r.local;
+  fresh.kind = static_cast<std::uint64_t>(kind_of(r)) & 3U;
   if (!homes_.empty()) homes_[index] = r.line;
-  ++present_[r.local];
+  ++present_[fresh.kind];
   return index;
 }
 
@@ -144,7 +144,7 @@ Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
 void ReadPath::drop_line(std::uint64_t number) {
   kill_fill(number);
   if (const std::uint32_t index = tags_.find(number, number); index != TagArray::kAbsent) {
-    --present_[tags_.state(index).local];
+    --present_[tags_.state(index).kind];
     tags_.drop(index);
   }
 }
@@ -156,11 +156,11 @@ void ReadPath::clear() {
 }
 
 void ReadPath::put(const Request& r) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   std::uint32_t index = tags_.find(number, number);
   Evicted evicted;
   if (index == TagArray::kAbsent) index = allocate(r, EvictionPriority::none, evicted);
-  WARPLINE_EXPECT(!evicted.happened, "a scene fits the cache");
+  WARPLINE_EXPECT(!evicted.dirty.any(), "a scene drops nothing that is owed to memory");
   tags_.state(index).add_valid(r.sectors);
   if (std::uint8_t* line = lines_.at(index); line != nullptr) copy_sectors(line, r.data.data(), r.sectors);
 }
@@ -183,14 +183,15 @@ void ReadPath::update(PhysicalAddress address, const std::uint8_t* bytes, unsign
   }
 }
 
-std::uint64_t ReadPath::invalidate(bool local) {
-  if (!mutated(Mutation::invalidation_spares_fills)) misses_.kill_all(local);
+std::uint64_t ReadPath::invalidate(LineKind kind) {
+  if (!mutated(Mutation::invalidation_spares_fills)) misses_.kill_all(kind);
+  const auto own = static_cast<std::uint64_t>(kind);
   std::uint64_t dropped = 0;
-  for (std::uint32_t i = 0; i < tags_.lines() && present_[local] != 0; ++i) {
-    if (!tags_.present(i) || (tags_.state(i).local != 0) != local) continue;
+  for (std::uint32_t i = 0; i < tags_.lines() && present_[own] != 0; ++i) {
+    if (!tags_.present(i) || tags_.state(i).kind != own) continue;
     WARPLINE_EXPECT(!tags_.state(i).has_dirty, "dirty lines are written back before they are dropped");
     tags_.drop(i);
-    --present_[local];
+    --present_[own];
     ++dropped;
   }
   return dropped;

@@ -34,9 +34,9 @@ struct Evicted {
 };
 
 /// The part that every cache of this family shares: look up, miss registers, fills. Tags are
-/// virtual line numbers; lines are allocated when their fill arrives, so a pending line occupies no way.
-/// A fill serves those who waited even if it is dead; only a live fill installs (R1), and only if one
-/// of them did not say no_allocate.
+/// virtual line numbers, and whether the line is the surface proxy's; lines are allocated when their fill
+/// arrives, so a pending line occupies no way. A fill serves those who waited even if it is dead; only a live
+/// fill installs (R1), and only if one of them did not say no_allocate.
 class ReadPath {
  public:
   ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data);
@@ -45,7 +45,7 @@ class ReadPath {
   /// a sector that misses are copied too and kept from the fill: they are newer than it.
   ReadOutcome read(Request& r) {
     ReadOutcome out;
-    const std::uint64_t number = line_number(r.virtual_line);
+    const std::uint64_t number = tag_of(r);
     const std::uint32_t index = tags_.find(number, number);
     const bool present = index != TagArray::kAbsent;
     if (present) out.hits = tags_.state(index).valid_sectors() & r.sectors;
@@ -65,7 +65,7 @@ class ReadPath {
   /// The fetch with `fetched.token` has come back. Requests that need nothing more go to `served`,
   /// in arrival order. Returns the line that was replaced, if any.
   Evicted fill(const Request& fetched, RequestList& served);
-  /// A line for `r`, evicting another; the state is fresh but for local and its class.
+  /// A line for `r`, evicting another; the state is fresh but for its kind and class.
   std::uint32_t allocate(const Request& r, EvictionPriority priority, Evicted& evicted);
 
   /// R1: forgets the present line, if any, and marks its fill under way dead.
@@ -75,15 +75,15 @@ class ReadPath {
     if (misses_.in_use() == 0) return;
     if (const std::uint16_t e = misses_.find(number); e != MissTable::kNone) misses_.kill(e);
   }
-  /// Drops all lines whose `local` flag is `local` and marks their fills dead. Returns the number dropped.
+  /// Drops all lines of this kind and marks their fills dead. Returns the number dropped.
   /// Pre: none of them is dirty.
-  std::uint64_t invalidate(bool local);
+  std::uint64_t invalidate(LineKind kind);
 
   /// Drops all lines, dirty ones too. Pre: no fill is under way.
   void clear();
 
   /// For whoever sets up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
-  /// have left them. Pre: quiescent; no line has to make room.
+  /// have left them. Pre: quiescent; no dirty line has to make room.
   void put(const Request& r);
 
   /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
@@ -111,7 +111,7 @@ class ReadPath {
   TagArray tags_;
   LineStore lines_;
   MissTable misses_;
-  std::array<std::uint64_t, 2> present_{};  ///< lines present, by local flag
+  std::array<std::uint64_t, kLineKinds> present_{};  ///< lines present, by kind
   std::uint64_t dead_fills_ = 0;
   std::vector<PhysicalAddress>
       homes_;  ///< of lines present, by index, for a debugger; empty in a tags-only run

@@ -41,11 +41,11 @@ struct CacheGeometry {
 /// (least significant field first), so that the lines of a set compare in victim order as numbers.
 struct LineState {
   std::uint64_t valid : 4;      ///< SectorMask of the sectors whose 32 bytes can all be read
-  std::uint64_t local : 1;      ///< a line of local memory
+  std::uint64_t kind : 2;       ///< LineKind
   std::uint64_t last_use : 1;   ///< its dirty bytes are owed to nobody (`ld.lu`)
   std::uint64_t sysmem : 1;     ///< a copy of system memory
   std::uint64_t has_dirty : 1;  ///< some byte is newer than the level below
-  std::uint64_t : 6;
+  std::uint64_t : 5;
   std::uint64_t used : 48;     ///< when it was used last, in look-ups of this array, from 1; 0: never
   std::uint64_t eviction : 2;  ///< EvictionClass
 

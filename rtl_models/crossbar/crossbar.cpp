@@ -223,7 +223,7 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
   for (const unsigned n : filled_)
     waits.push_back({name(),
                      "the turn of " + std::to_string(queues_[n].entries.size()) + " requests in a queue",
-                     {to_l2_[n % slices_]->other_side()}});
+                     {to_l2_[slice_of(n)]->other_side()}});
   if (core_.maintenance_under_way() != 0)
     waits.push_back({name(),
                      std::to_string(core_.maintenance_under_way()) +

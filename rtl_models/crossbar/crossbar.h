@@ -53,9 +53,10 @@ struct CrossbarWidths {
 /// once at most. Each input is a queue: messages of one client to one slice stay in order (R5),
 /// and a head that waits holds up what is behind it.
 ///
-/// Drawn turns (draw_turns) also give each pair of a client and a slice a queue of its own, in which requests
-/// lie for a while that is drawn: then those of one client to different slices pass each other, and still
-/// those to one slice stay in order. A maintenance request waits until its client has none there.
+/// Drawn turns (draw_turns) also give each pair of a client and a slice two queues of its own, one for the
+/// surface proxy and one for the others, in which requests lie for a while that is drawn: then those of one
+/// client to different slices or of different proxies pass each other, and still those of one proxy to one
+/// slice stay in order. A maintenance request waits until its client has none there.
 ///
 /// A maintenance request goes to every slice: it stays at the head of its client's queue until a
 /// copy has left by each output, possibly by several in one cycle, and is answered when all
@@ -105,7 +106,7 @@ class Crossbar final : public Component, public LooseTarget {
     unsigned left = 0;  ///< copies not yet sent
     std::uint16_t number = 0;
   };
-  /// The queue of a client and a slice.
+  /// The queue of a client, a slice and a proxy.
   struct Queue {
     struct Entry {
       Request* request = nullptr;
@@ -116,9 +117,13 @@ class Crossbar final : public Component, public LooseTarget {
     std::deque<Entry> entries;
   };
   void draw_residence(Random& random);
-  [[nodiscard]] Queue& queue_of(unsigned client, unsigned slice) {
-    return queues_[std::size_t{client} * slices_ + slice];
+  static constexpr unsigned kQueuesOfPair = 2;
+  /// The number of the first queue of a client and a slice.
+  [[nodiscard]] unsigned queue_of(unsigned client, unsigned slice) const {
+    return (client * slices_ + slice) * kQueuesOfPair;
   }
+  [[nodiscard]] unsigned client_of(unsigned queue) const { return queue / kQueuesOfPair / slices_; }
+  [[nodiscard]] unsigned slice_of(unsigned queue) const { return queue / kQueuesOfPair % slices_; }
   void rest(Cycle now, Request* r, unsigned client, unsigned slice);
   Cycle advance_resting(Cycle now);
   Request* take_resting(unsigned client, unsigned slice);
@@ -143,7 +148,7 @@ class Crossbar final : public Component, public LooseTarget {
   Arrivals slice_arrivals_;
   Arbiter down_;  ///< outputs: slices; inputs: clients
   Arbiter up_;    ///< outputs: clients; inputs: slices, and last the finished maintenance requests
-  std::vector<Queue> queues_;      ///< of clients and slices; none until something is drawn
+  std::vector<Queue> queues_;      ///< of clients, slices and proxies; none until something is drawn
   std::vector<unsigned> filled_;   ///< numbers of those that are not empty
   std::vector<unsigned> resting_;  ///< of each client: requests in its queues
   std::vector<bool> postponed_;    ///< clients whose head is a maintenance request that waits for those

@@ -1,4 +1,5 @@
-// Requests that lie in queues of their own for a while, so that those to different slices pass each other.
+// Requests that lie in queues of their own for a while, so that those to different slices, and of different
+// proxies, pass each other.
 #include <algorithm>
 
 #include "warpline/crossbar/crossbar.h"
@@ -7,13 +8,14 @@
 namespace warpline {
 
 void Crossbar::draw_residence(Random& random) {
-  if (queues_.empty()) queues_ = std::vector<Queue>(from_client_.size() * slices_);
+  if (queues_.empty()) queues_ = std::vector<Queue>(from_client_.size() * slices_ * kQueuesOfPair);
   for (Queue& q : queues_) q.residence = Jitter::residence(random);
 }
 
 void Crossbar::rest(Cycle now, Request* r, unsigned client, unsigned slice) {
-  Queue& q = queue_of(client, slice);
-  if (q.entries.empty()) filled_.push_back(client * slices_ + slice);
+  const unsigned n = queue_of(client, slice) + r->surface;
+  Queue& q = queues_[n];
+  if (q.entries.empty()) filled_.push_back(n);
   const bool held = gate_ != nullptr && gate_->holds({r});
   q.entries.push_back({r, held ? kNever : domain().after(now, q.residence)});
   ++resting_[client];
@@ -29,9 +31,10 @@ Cycle Crossbar::advance_resting(Cycle now) {
       next = std::min(next, until);
       continue;
     }
-    q.asks = true;
-    down_.ask(n % slices_, n / slices_);
     next = domain().after(now, 1);
+    if (queues_[n ^ 1U].asks) continue;  // the pair's other queue is first
+    q.asks = true;
+    down_.ask(slice_of(n), client_of(n));
   }
   for (unsigned client = 0; client < postponed_.size(); ++client) {
     if (!postponed_[client] || resting_[client] != 0) continue;
@@ -52,13 +55,15 @@ void Crossbar::let_go(Cycle at) {
 /// Takes the request that asks for `slice` out of the client's queue; null: none does.
 Request* Crossbar::take_resting(unsigned client, unsigned slice) {
   if (queues_.empty()) return nullptr;
-  Queue& q = queue_of(client, slice);
+  unsigned n = queue_of(client, slice);
+  if (!queues_[n].asks) ++n;
+  Queue& q = queues_[n];
   if (!q.asks) return nullptr;
   Request* r = q.entries.front().request;
   q.entries.pop_front();
   q.asks = false;
   --resting_[client];
-  if (q.entries.empty()) filled_.erase(std::find(filled_.begin(), filled_.end(), client * slices_ + slice));
+  if (q.entries.empty()) filled_.erase(std::find(filled_.begin(), filled_.end(), n));
   return r;
 }
 

@@ -37,12 +37,13 @@ inline constexpr std::uint8_t kDrain =
 inline constexpr std::uint8_t kWriteBackSysmem =
     2;  ///< all dirty system-memory bytes in L2 are written back (R7)
 inline constexpr std::uint8_t kDiscardSysmem = 4;  ///< L2's system-memory copies are discarded (R7)
-inline constexpr std::uint8_t kInvalidate = 8;     ///< global lines of the cache are dropped (R6, R8)
+inline constexpr std::uint8_t kInvalidate = 8;     ///< global lines are dropped, surface lines aside (R6, R8)
 inline constexpr std::uint8_t kInvalidateLocal =
     16;  ///< local lines of L1 are dropped, dirty ones written back first (CCTLL.IVALL)
-inline constexpr std::uint8_t kDrainSurfaces = 32;  ///< earlier surface stores of the SM are, too (R8)
-inline constexpr std::uint8_t kAll =
-    kDrain | kWriteBackSysmem | kDiscardSysmem | kInvalidate | kInvalidateLocal | kDrainSurfaces;
+inline constexpr std::uint8_t kDrainSurfaces = 32;       ///< earlier surface stores of the SM are, too (R8)
+inline constexpr std::uint8_t kInvalidateSurfaces = 64;  ///< surface lines of L1 are dropped (R8)
+inline constexpr std::uint8_t kAll = kDrain | kWriteBackSysmem | kDiscardSysmem | kInvalidate |
+                                     kInvalidateLocal | kDrainSurfaces | kInvalidateSurfaces;
 }  // namespace maintenance
 
 /// What an access asks of a cache's replacement (PTX ISA, "Cache Eviction Priority Hints"), the weakest

@@ -69,6 +69,7 @@ std::string command(const Request& r) {
   part(maintenance::kWriteBackSysmem, "write-back of sysmem");
   part(maintenance::kDiscardSysmem, "discard of sysmem");
   part(maintenance::kInvalidate, "invalidation");
+  part(maintenance::kInvalidateSurfaces, "invalidation of surface lines");
   part(maintenance::kInvalidateLocal, "invalidation of local lines");
   return parts.empty() ? "maintenance" : parts;
 }

@@ -11,8 +11,8 @@ namespace warpline {
 namespace {
 
 constexpr std::uint64_t kUsual = 40;    ///< edges
-constexpr std::uint64_t kRareOne = 24;  ///< one queue in so many is slow
-constexpr std::uint64_t kSlow = 1000;   ///< edges: several round trips to L2
+constexpr std::uint64_t kRareOne = 16;  ///< one queue in so many is slow
+constexpr std::uint64_t kSlow = 3000;   ///< edges: several round trips to L2
 
 std::uint64_t mark_of(const std::string& name) {
   std::uint64_t mark = name.size();

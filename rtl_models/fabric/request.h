@@ -87,7 +87,7 @@ struct alignas(64) Request {
   Scope scope = Scope::none;  ///< of a strong access; none: weak
   bool local : 1;             ///< a line of local memory: write-back at L1
   bool no_l1 : 1;             ///< neither looked up nor allocated at L1
-  bool surface : 1;           ///< a store by the surface proxy: L1's lines know nothing of it
+  bool surface : 1;           ///< by the surface proxy, whose lines in L1 are its own
   bool last_use : 1;          ///< a read of a local line whose write-back is owed no longer (`ld.lu`)
   bool exact : 1;             ///< one transaction of `bytes` and no more, of a read too (`.mmio`)
   bool settled : 1;           ///< loosely timed: answered by the block that performs it

@@ -106,8 +106,6 @@ void L1Lg::accept_write(Request& r) {
   } else {
     if (r.command != Command::write) {
       core_.pass_atomic(r);
-    } else if (r.surface) {
-      core_.store_surface(r);
     } else {
       core_.store_global(r);
     }

@@ -12,8 +12,8 @@ namespace warpline {
 /// wait (hit under miss); requests leave for L2 in the order of the SM's requests (R5). A write or
 /// reduction is answered when it has passed L1 (R4), control of a line at once, a `maintain` request when
 /// what it asks for has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done
-/// (R7), global lines invalidated (R6), local ones written back and invalidated. While local lines are being
-/// written back, one per cycle, the SM's requests wait.
+/// (R7), global and surface lines invalidated (R6, R8), local ones written back and invalidated. While local
+/// lines are being written back, one per cycle, the SM's requests wait.
 class L1Lg final : public Component, public LooseTarget {
  public:
   L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
@@ -41,8 +41,11 @@ class L1Lg final : public Component, public LooseTarget {
   void restart() override { core_.clear(); }
   /// See ReadPath::put.
   void put(const Request& r) { core_.put(r); }
-  /// Drops global lines, as the driver does between grids. Pre: quiescent.
-  void invalidate_global() { core_.invalidate_global(); }
+  /// Drops global lines and those of surfaces, as the driver does between grids. Pre: quiescent.
+  void invalidate_global() {
+    core_.invalidate_global();
+    core_.invalidate_surfaces();
+  }
   /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.
   void forget_local() { core_.forget_local(); }
   [[nodiscard]] const L1LgCounters& counters() const { return core_.counters(); }

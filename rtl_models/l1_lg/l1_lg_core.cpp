@@ -29,7 +29,7 @@ void L1LgCore::settle_eviction(Evicted& evicted) {
 }
 
 void L1LgCore::forward(const Request& r) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   const bool drops =
       (r.beyond_cta() || rereads(r)) && !mutated(Mutation::strong_load_keeps_line) &&
       !(mutated(Mutation::strong_load_spares_fill) && path_.tags().find(number, number) == TagArray::kAbsent);
@@ -48,7 +48,7 @@ void L1LgCore::finish_read(Request& r, const ReadOutcome& out) {
 }
 
 void L1LgCore::finish_local_read(Request& r, const ReadOutcome& out) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   if (out.kind == ReadOutcome::Kind::wait && !given_up_.empty()) {
     // Like dirty bytes, and never the same ones, they are newer than what the fill brings.
     const ByteMask laid = given_up_.lay_over(number, ByteMask::of_sectors(r.missing), r.data.data());
@@ -65,7 +65,7 @@ Evicted L1LgCore::fill(const Request& fetched, RequestList& served) {
   counters_.dead_fills = path_.dead_fills();
   settle_eviction(evicted);
   if (fetched.local && !given_up_.empty()) {
-    const std::uint64_t number = line_number(fetched.virtual_line);
+    const std::uint64_t number = tag_of(fetched);
     const std::uint32_t index = path_.tags().find(number, number);
     if (index != TagArray::kAbsent)
       given_up_.lay_over(number, ByteMask::of_sectors(fetched.sectors), path_.lines().at(index));
@@ -74,7 +74,7 @@ Evicted L1LgCore::fill(const Request& fetched, RequestList& served) {
 }
 
 void L1LgCore::store_global(const Request& r) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   const std::uint32_t index = path_.tags().find(number, number);
   SectorMask hits = 0;
   if (index != TagArray::kAbsent) {
@@ -92,13 +92,8 @@ void L1LgCore::store_global(const Request& r) {
   counters_.stored_sectors += sector_count(r.sectors);
 }
 
-void L1LgCore::store_surface(const Request& r) {
-  count_look_up(r, 0);
-  counters_.stored_sectors += sector_count(r.sectors);
-}
-
 Evicted L1LgCore::store_local(const Request& r) {
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   // A fill under way was read before this store; installed after an eviction of the line it would
   // bring the old bytes back.
   path_.kill_fill(number);
@@ -123,7 +118,7 @@ Evicted L1LgCore::store_local(const Request& r) {
 void L1LgCore::pass_atomic(const Request& r) {
   const bool reduces = r.command == Command::reduce;
   if (!(reduces ? mutated(Mutation::reduction_keeps_line) : mutated(Mutation::atomic_keeps_line)))
-    path_.drop_line(line_number(r.virtual_line));
+    path_.drop_line(tag_of(r));
   ++counters_.atomics;
   counters_.atomic_sectors += sector_count(r.sectors);
 }

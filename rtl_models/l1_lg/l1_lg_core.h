@@ -80,11 +80,9 @@ class L1LgCore {
   Evicted fill(const Request& fetched, RequestList& served);
   /// A prefetch for L2 has been sent.
   void count_prefetch() { ++counters_.prefetch_requests; }
-  /// A store to a global line: updates or drops the present line and kills its fill (R1). The
+  /// A store to a global or surface line: updates or drops the present line and kills its fill (R1). The
   /// caller sends it on to L2.
   void store_global(const Request& r);
-  /// A store by the surface proxy: it goes to L2, and what is here stays as it is (PTX ISA, "Proxies").
-  void store_surface(const Request& r);
   /// A store to a local line, kept here until it is evicted.
   Evicted store_local(const Request& r);
   /// An atomic or reduction on its way to L2 (R1).
@@ -100,8 +98,10 @@ class L1LgCore {
   Evicted clean_next_local(std::uint32_t& from);
   /// Drops all local lines and kills their fills (R1). Pre: none is dirty.
   void invalidate_local();
-  /// Drops all global lines and kills their fills (R1, R6).
+  /// Drops all global lines and kills their fills (R1, R6). Those of the surface proxy stay.
   void invalidate_global();
+  /// Drops all lines of the surface proxy and kills their fills (R1, R8).
+  void invalidate_surfaces();
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();
@@ -125,6 +125,9 @@ class L1LgCore {
   [[nodiscard]] const MissTable& misses() const { return path_.misses(); }
 
  private:
+  [[nodiscard]] static bool is_local(const LineState& s) {
+    return s.kind == static_cast<std::uint64_t>(LineKind::local);
+  }
   [[nodiscard]] static bool rereads(const Request& r) { return r.cache_operator == CacheOperator::cv; }
   void forward(const Request& r);
   /// Counts a read that is local or a miss, and does what a local one asks for besides.

@@ -19,19 +19,23 @@ ReadOutcome L1LgCore::prefetch(const Request& r) {
 
 void L1LgCore::pass_control(const Request& r) {
   ++counters_.controls;
-  if (r.control == LineControl::discard) path_.drop_line(line_number(r.virtual_line));
+  if (r.control == LineControl::discard) path_.drop_line(tag_of(r));
 }
 
 void L1LgCore::invalidate_global() {
-  path_.invalidate(false);
+  path_.invalidate(LineKind::global);
   ++counters_.invalidations;
+}
+
+void L1LgCore::invalidate_surfaces() {
+  path_.invalidate(LineKind::surface);
 }
 
 void L1LgCore::forget_local() {
   TagArray& tags = path_.tags();
   for (std::uint32_t i = 0; i < tags.lines(); ++i)
-    if (tags.state(i).local != 0) tags.mark_clean(i);
-  path_.invalidate(true);
+    if (is_local(tags.state(i))) tags.mark_clean(i);
+  path_.invalidate(LineKind::local);
   given_up_.clear();
 }
 
@@ -56,7 +60,7 @@ Evicted L1LgCore::clean(std::uint32_t index) {
 
 Evicted L1LgCore::control_line(const Request& r) {
   ++counters_.line_operations;
-  const std::uint64_t number = line_number(r.virtual_line);
+  const std::uint64_t number = tag_of(r);
   const std::uint32_t index = path_.tags().find(number, number);
   Evicted out;
   if (index != TagArray::kAbsent) {
@@ -67,18 +71,21 @@ Evicted L1LgCore::control_line(const Request& r) {
       ++counters_.reset_lines;
     }
   }
-  if (r.control != LineControl::write_back) path_.drop_line(number);
+  if (r.control != LineControl::write_back) {
+    path_.drop_line(number);
+    path_.drop_line(tag_of(r.virtual_line, true));
+  }
   return out;
 }
 
 Evicted L1LgCore::clean_next_local(std::uint32_t& from) {
   const TagArray& tags = path_.tags();
-  while (from < tags.lines() && !(tags.state(from).local && tags.state(from).has_dirty)) ++from;
+  while (from < tags.lines() && !(is_local(tags.state(from)) && tags.state(from).has_dirty)) ++from;
   return from < tags.lines() ? clean(from++) : Evicted{};
 }
 
 void L1LgCore::invalidate_local() {
-  path_.invalidate(true);
+  path_.invalidate(LineKind::local);
   ++counters_.local_invalidations;
 }
 

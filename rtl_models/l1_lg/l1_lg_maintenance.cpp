@@ -27,6 +27,7 @@ void L1Lg::accept_control(const Request& r) {
 
 void L1Lg::finish_maintenance(Request& r) {
   if ((r.maintenance & maintenance::kInvalidate) != 0) core_.invalidate_global();
+  if ((r.maintenance & maintenance::kInvalidateSurfaces) != 0) core_.invalidate_surfaces();
   if ((r.maintenance & maintenance::kInvalidateLocal) != 0) {
     flushing_.push(&r);
   } else {

@@ -36,7 +36,7 @@ std::uint8_t maintenance_of(const MemOp& op, SmCache& cache) {
   if (op.kind != MemKind::cache_control) return 0;
   switch (op.cache_target) {
     case CctlTarget::indexed_constants: cache = SmCache::constant; return maintenance::kInvalidate;
-    case CctlTarget::global_lines: return maintenance::kInvalidate;
+    case CctlTarget::global_lines: return maintenance::kInvalidate | maintenance::kInvalidateSurfaces;
     case CctlTarget::local_lines: return maintenance::kInvalidateLocal;
     default: return 0;
   }

@@ -105,8 +105,8 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       r.line = PhysicalAddress{m->physical.value + (line.line - m->base)};
       r.region = m->region;
       r.scope = strong_scope(op);
-      r.surface = op.kind == MemKind::surface_store;
-      r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1 || op.proxy == Proxy::surface;
+      r.surface = op.kind == MemKind::surface_load || op.kind == MemKind::surface_store;
+      r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1;
       unsigned block = op.prefetch_bytes;
       if (op.cache_hint) block = std::max(block, apply_policy(r, e, line));
       // Only of video memory: what lies beyond a bus is not read for a hint.

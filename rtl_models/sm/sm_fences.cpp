@@ -18,6 +18,8 @@ unsigned asked_by(Proxy proxy) {
   if (!mutated(Mutation::proxy_fence_ignores_surfaces)) what |= maintenance::kDrainSurfaces;
   if (proxy == Proxy::alias && !mutated(Mutation::alias_fence_keeps_l1)) what |= maintenance::kInvalidate;
   if (proxy == Proxy::surface && !mutated(Mutation::surface_fence_keeps_l1)) what |= maintenance::kInvalidate;
+  if (proxy == Proxy::surface && !mutated(Mutation::surface_fence_keeps_surfaces))
+    what |= maintenance::kInvalidateSurfaces;
   return what;
 }
 
@@ -58,8 +60,8 @@ void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
 }
 
 /// All proxies meet in L2: a drain brings the SM's stores there, those of surfaces too, and what the proxy's
-/// cache holds of before is dropped (R8). L1's lines know nothing of surface stores, and it cannot tell that
-/// two virtual addresses are one memory. Asynchronous copies take the path of other accesses.
+/// cache holds of before is dropped (R8). L1 has lines of both the generic and the surface proxy, and cannot
+/// tell that two virtual addresses are one memory. Asynchronous copies take the path of other accesses.
 void Sm::issue_proxy_fence(Cycle now, unsigned slot, Proxy proxy) {
   if (proxy == Proxy::async || mutated(Mutation::proxy_fence_does_nothing)) return;
   const bool by_l1 = proxy == Proxy::alias || proxy == Proxy::surface;

@@ -177,7 +177,8 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
     item.request.sectors = sectors;
   } else {
     item =
-        maintain_item(at, static_cast<std::uint8_t>(1 + random.below(traffic == Traffic::bursts ? 31 : 15)));
+        maintain_item(at, static_cast<std::uint8_t>(1 + random.below(traffic == Traffic::bursts ? 31 : 15) +
+                                                    32 * random.below(4)));
   }
   if (texture && random.below(12) == 0) item = maintain_item(at, maintenance::kInvalidate);
   Request& r = item.request;
@@ -187,6 +188,7 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
                              r.control != LineControl::discard;
   r.local = (data || local_control) && !texture && !sysmem && line.value % 1024 < 512;
   if (!r.local) r.last_use = false;
+  r.surface = data && !r.local && !texture && random.below(4) == 0;
   r.no_l1 = data && !r.local && random.below(8) == 0;
   r.cache_operator = r.local || random.below(6) != 0 ? CacheOperator::none : CacheOperator::cv;
   if (r.command == Command::write && r.cache_operator == CacheOperator::cv)

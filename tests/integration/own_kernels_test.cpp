@@ -130,7 +130,7 @@ TEST(OwnKernels, CopiesPastL1AreNotLookedUpThere) {
   EXPECT_EQ(value(narrow, "l1_lg.sector_accesses"), 4U * 1408U * 4U / 32U);
 }
 
-TEST(OwnKernels, TexturesAskTheTextureCacheAndSurfacesL2) {
+TEST(OwnKernels, TexturesAskTheTextureCacheAndSurfacesL1) {
   const Workspace w;
   ASSERT_EQ(w.warpline({"run", in_source("sw/kernels/texture.toml"), "--stats", "stats.json"}).status, 0);
   const json statistics = json::parse(read_file(w.path("stats.json")));
@@ -141,9 +141,8 @@ TEST(OwnKernels, TexturesAskTheTextureCacheAndSurfacesL2) {
   EXPECT_EQ(value(box, "l1_lg.sector_accesses"), value(box, "sm.lsu.global_sectors"));
   const json& shift = statistics.at("launches").at(2);
   EXPECT_EQ(value(shift, "texture.sector_accesses"), 0U);
-  // Surface loads pass L1's lines, which know nothing of surface stores.
-  EXPECT_GT(value(shift, "l1_lg.forwarded_sectors"), 0U);
-  EXPECT_EQ(value(shift, "l1_lg.sector_accesses") + value(shift, "l1_lg.forwarded_sectors"),
+  EXPECT_EQ(value(shift, "l1_lg.forwarded_sectors"), 0U);
+  EXPECT_EQ(value(shift, "l1_lg.sector_accesses"),
             value(shift, "sm.lsu.image_sectors") + value(shift, "sm.lsu.global_sectors"));
 }
 

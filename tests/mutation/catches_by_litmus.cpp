@@ -204,6 +204,13 @@ const Row kRows[] = {
  fence.proxy.surface ;
  ld.weak r0, x ;
 ~exists (P0:r0 == 0))"},
+    {Mutation::surface_fence_keeps_surfaces, "surface_fence_keeps_surfaces",
+     R"({ x=0; s @ surface aliases x; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ fence.proxy.surface ;
+ suld.weak r0, s ;
+~exists (P0:r0 == 0))"},
     {Mutation::alias_fence_keeps_l1, "alias_fence_keeps_l1", R"({ x=0; y @ generic aliases x; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;

@@ -18,7 +18,7 @@ void compare_with_map(std::uint64_t seed) {
   const auto size = static_cast<unsigned>(1 + random.below(20));
   MissTable table(size);
   std::map<std::uint64_t, std::uint16_t> live;
-  std::map<std::uint16_t, bool> used;  // and whether local
+  std::map<std::uint16_t, LineKind> used;  // and whose line it is for
   for (unsigned step = 0; step < 3000; ++step) {
     const std::uint64_t number = random.below(40) * 8;  // collides in every small hash
     ASSERT_EQ(table.full(), used.size() == size);
@@ -35,10 +35,10 @@ void compare_with_map(std::uint64_t seed) {
         break;
       case 1:
         if (random.below(10) == 0) {
-          const bool local = random.below(2) != 0;
-          table.kill_all(local);
+          const auto kind = static_cast<LineKind>(random.below(kLineKinds));
+          table.kill_all(kind);
           for (auto i = live.begin(); i != live.end();)
-            i = used[i->second] == local ? live.erase(i) : std::next(i);
+            i = used[i->second] == kind ? live.erase(i) : std::next(i);
         }
         break;
       case 2:
@@ -57,7 +57,7 @@ void compare_with_map(std::uint64_t seed) {
           const std::uint16_t index = table.allocate(number);
           ASSERT_EQ(used.count(index), 0U) << "an entry in use is not handed out, step " << step;
           ASSERT_TRUE(table[index].live && !table[index].stale && table[index].pending == 0);
-          used[index] = table[index].local = random.below(2) != 0;
+          used[index] = table[index].kind = static_cast<LineKind>(random.below(kLineKinds));
           live[number] = index;
         }
     }

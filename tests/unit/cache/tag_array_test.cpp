@@ -272,10 +272,10 @@ TEST(TagArray, AFreshLineHasNothingOfTheOneBefore) {
   ByteMask some;
   some.set(3, 5);
   tags.mark_dirty(0, some, PhysicalAddress{128});
-  tags.state(0).local = 1;
+  tags.state(0).kind = 1;
   tags.install(0, 2, EvictionClass::first);
   EXPECT_EQ(tags.state(0).valid_sectors(), 0);
-  EXPECT_FALSE(tags.state(0).local);
+  EXPECT_EQ(tags.state(0).kind, 0U);
   EXPECT_FALSE(tags.dirty(0).any());
   tags.mark_dirty(0, some, PhysicalAddress{256});
   EXPECT_EQ(tags.dirty(0), some);

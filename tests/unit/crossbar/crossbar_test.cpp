@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "bench_of_crossbar.h"
 
 namespace warpline::testing {
@@ -137,6 +139,34 @@ TEST(Crossbar, DrawnResidenceLetsRequestsToDifferentSlicesPassEachOther) {
     const Cycle written = std::max(first[0].at, second[0].at);
     EXPECT_TRUE(first[1].command == Command::maintain && first[1].at > written) << "turns " << turns;
     EXPECT_TRUE(second[1].command == Command::maintain && second[1].at > written) << "turns " << turns;
+  }
+  EXPECT_GT(passed, 10U);
+  EXPECT_LT(passed, 40U);
+}
+
+/// Requests of one proxy to one sector arrive in their order (R5); those of two proxies in any.
+TEST(Crossbar, DrawnResidenceLetsTheTwoProxiesPassEachOther) {
+  unsigned passed = 0;
+  for (std::uint64_t turns = 1; turns <= 50; ++turns) {
+    CrossbarBench::Shape shape;
+    for (Cycle at = 0; at < 4; ++at) {
+      Item item = write_item(at, line_at(0), ByteMask::of_sectors(1));
+      item.request.surface = at % 2 != 0;
+      shape.items.resize(1);
+      shape.items[0].push_back(item);
+    }
+    shape.slices = 1;
+    shape.turns = turns;
+    CrossbarBench bench(shape);
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    std::map<std::uint64_t, std::size_t> place;
+    for (const auto& seen : bench.slices[0]->seen) place.emplace(seen.id, place.size());
+    ASSERT_EQ(place.size(), 4U);
+    std::vector<std::size_t> order;
+    for (const auto& [id, n] : place) order.push_back(n);
+    EXPECT_LT(order[0], order[2]) << "turns " << turns;
+    EXPECT_LT(order[1], order[3]) << "turns " << turns;
+    passed += order[1] < order[0];
   }
   EXPECT_GT(passed, 10U);
   EXPECT_LT(passed, 40U);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,36 +15,44 @@ namespace {
 /// What drops a line, or all of its kind.
 struct Killer {
   const char* name;
-  bool of_global, of_local;
+  std::set<LineKind> kinds;  ///< of lines that it drops
   std::function<void(L1LgCore&, const Request&)> act;
 };
 
 void control(L1LgCore& core, Request r, LineControl what) {
   r.command = Command::control;
   r.control = what;
+  r.surface = false;  // an address, not a proxy
   static_cast<void>(core.control_line(r));
 }
 
 const std::vector<Killer> kKillers = {
-    {"CCTL.IV", true, true, [](L1LgCore& c, const Request& r) { control(c, r, LineControl::invalidate); }},
-    {"CCTL.RS", true, true, [](L1LgCore& c, const Request& r) { control(c, r, LineControl::reset); }},
-    {"CCTL.IVALL, acquire", true, false, [](L1LgCore& c, const Request&) { c.invalidate_global(); }},
-    {"CCTLL.IVALL", false, true, [](L1LgCore& c, const Request&) { c.invalidate_local(); }}};
+    {"CCTL.IV",
+     {LineKind::global, LineKind::local, LineKind::surface},
+     [](L1LgCore& c, const Request& r) { control(c, r, LineControl::invalidate); }},
+    {"CCTL.RS",
+     {LineKind::global, LineKind::local, LineKind::surface},
+     [](L1LgCore& c, const Request& r) { control(c, r, LineControl::reset); }},
+    {"acquire", {LineKind::global}, [](L1LgCore& c, const Request&) { c.invalidate_global(); }},
+    {"CCTLL.IVALL", {LineKind::local}, [](L1LgCore& c, const Request&) { c.invalidate_local(); }},
+    {"fence.proxy.surface", {LineKind::surface}, [](L1LgCore& c, const Request&) {
+       c.invalidate_surfaces();
+     }}};
 
 /// One line, a memory whose bytes tell how often it was written, and two prefetches or loads of the line.
 class Play {
  public:
-  explicit Play(bool local) : core_(parameters(), true) {
-    line_.local = local;
+  Play(LineKind kind, bool dropped) : core_(parameters(), true), dropped_(dropped) {
+    line_.local = kind == LineKind::local;
+    line_.surface = kind == LineKind::surface;
     line_.sectors = kAllSectors;
-    line_.virtual_line = VirtualAddress{local ? std::uint64_t{1} << 63U : 0};
+    line_.virtual_line = VirtualAddress{line_.local ? std::uint64_t{1} << 63U : 0};
   }
   /// `a`, `b`: requests; `A`, `B`: their fills; `K`: memory is written and the line dropped.
   void step(char what, const Killer& killer, bool load) {
     if (what == 'K') {
-      ++version_;
       killer.act(core_, line_);
-      killed_at_ = version_;
+      if (dropped_) killed_at_ = ++version_;
       return;
     }
     const unsigned n = what == 'a' || what == 'A' ? 0 : 1;
@@ -86,6 +94,7 @@ class Play {
     for (const std::uint8_t byte : r.data) ASSERT_GE(byte, killed_at_);
   }
   L1LgCore core_;
+  bool dropped_;  ///< the line is of a kind that is dropped
   Request line_;
   Request requests_[2], fills_[2];
   bool fetched_[2] = {};
@@ -95,29 +104,29 @@ class Play {
 TEST(L1LgInterleavings, APrefetchAcrossAnInvalidationInstallsNothing) {
   unsigned orders = 0, hits = 0, misses = 0;
   for (const Killer& killer : kKillers)
-    for (const bool local : {false, true}) {
-      if (!(local ? killer.of_local : killer.of_global)) continue;
+    for (const LineKind kind : {LineKind::global, LineKind::local, LineKind::surface}) {
+      const bool kills = killer.kinds.count(kind) != 0;
       for (const bool load : {false, true}) {
         std::string order = "ABKab";
         std::sort(order.begin(), order.end());
         do {
           if (order.find('A') < order.find('a') || order.find('B') < order.find('b')) continue;
-          SCOPED_TRACE(std::string(killer.name) + (local ? ", local, " : ", global, ") + order +
-                       (load ? " load" : ""));
-          Play play(local);
+          SCOPED_TRACE(std::string(killer.name) + ", kind " + std::to_string(static_cast<int>(kind)) + ", " +
+                       order + (load ? " load" : ""));
+          Play play(kind, kills);
           for (const char what : order) play.step(what, killer, load);
           play.finish();
-          // The line is there if a request came after the invalidation and its fill, or the one that it
-          // joined, is back: nothing is dropped that need not be.
+          // The line is there if it is of another kind, or if a request came after the invalidation and its
+          // fill, or the one that it joined, is back: nothing is dropped that need not be.
           const std::size_t k = order.find('K');
           const bool asked_later = order.find('a') > k || order.find('b') > k;
-          EXPECT_EQ(play.hit, asked_later);
+          EXPECT_EQ(play.hit, asked_later || !kills);
           ++orders;
           ++(play.hit ? hits : misses);
         } while (std::next_permutation(order.begin(), order.end()));
       }
     }
-  EXPECT_EQ(orders, 6U * 2 * 30);
+  EXPECT_EQ(orders, kKillers.size() * kLineKinds * 2 * 30);
   EXPECT_GT(hits, 0U);
   EXPECT_GT(misses, 0U);
 }

@@ -101,7 +101,7 @@ std::vector<Item> random_items(Random& random) {
             maintenance::kDrain | maintenance::kDiscardSysmem,
             maintenance::kInvalidateLocal,
             maintenance::kDrain | maintenance::kInvalidate | maintenance::kInvalidateLocal};
-        items.push_back(maintain_item(at, kWhat[random.below(6)]));
+        items.push_back(maintain_item(at, kWhat[random.below(kWhat.size())]));
       }
     }
   }
@@ -216,9 +216,9 @@ TEST(L1Lg, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) {
   }
 }
 
-/// A store by the surface proxy goes to L2 past the line that is here (PTX ISA, "Proxies"), and a release
-/// does not wait for it; a fence of its proxy does (R8).
-TEST(L1Lg, SurfaceStoresLeaveLinesAloneAndHaveADrainOfTheirOwn) {
+/// A surface store changes lines of its own proxy only (PTX ISA, "Proxies"), and a release does not wait for
+/// it; a fence of its proxy does (R8).
+TEST(L1Lg, SurfaceStoresHaveLinesAndADrainOfTheirOwn) {
   for (const bool surface : {false, true}) {
     for (const bool proxy_fence : {false, true}) {
       const unsigned what = maintenance::kDrain | (proxy_fence ? maintenance::kDrainSurfaces : 0U);
@@ -235,11 +235,39 @@ TEST(L1Lg, SurfaceStoresLeaveLinesAloneAndHaveADrainOfTheirOwn) {
       const bool waited = bench.sm.answers[2].answered > store.answered;
       EXPECT_EQ(waited, !surface || proxy_fence) << surface << proxy_fence;
       const bool changed = bench.sm.answers[3].data != bench.sm.answers[0].data;
-      EXPECT_EQ(changed, !surface) << "the line is as it was";
+      EXPECT_EQ(changed, !surface) << "the generic line is as it was";
       EXPECT_EQ(bench.l1.counters().stored_sectors, sector_count(items[1].request.sectors));
       EXPECT_EQ(bench.engine.pool().in_use(), 0U);
     }
   }
+}
+
+/// Each proxy keeps a line of its own of the same bytes, which the other's stores and invalidations spare.
+TEST(L1Lg, LinesOfTheTwoProxiesDoNotKnowEachOther) {
+  const auto by = [](bool surface, Item item) {
+    item.request.surface = surface;
+    return item;
+  };
+  for (const bool stored : {false, true})
+    for (const bool dropped : {false, true}) {
+      const unsigned what = dropped ? maintenance::kInvalidateSurfaces : maintenance::kInvalidate;
+      const Item write = at_line(write_item(400, {}, ByteMask::of_sectors(1), 0x5A), 1, false);
+      std::vector<Item> items = {by(false, load(0, 1)), by(true, load(100, 1)), by(stored, write)};
+      for (const Cycle at : {Cycle{600}, Cycle{800}}) {
+        for (const bool surface : {false, true}) items.push_back(by(surface, load(at, 1)));
+        if (at == 600) items.push_back(maintain_item(700, static_cast<std::uint8_t>(what)));
+      }
+      Bench bench(Shape{}, items);
+      ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+      const auto data = [&](std::size_t item) { return bench.sm.answers[item].data[0]; };
+      EXPECT_EQ(bench.memory.seen.size(), 4U)
+          << "a fetch of each, the store, and a fetch of what was dropped";
+      for (const bool surface : {false, true}) {
+        EXPECT_EQ(data(3U + surface) == 0x5A, surface == stored) << "the other's line is stale";
+        EXPECT_EQ(data(6U + surface) == 0x5A, surface == stored || surface == dropped);
+      }
+      EXPECT_EQ(bench.l1.counters().load_sector_hits, 3U);
+    }
 }
 
 TEST(L1Lg, APrefetchWaitsForAPlaceRatherThanBeingLost) {

@@ -102,6 +102,31 @@ exists (P0:r0 == 0))"),
             0U);
 }
 
+TEST(LitmusOutcomes, LinesOfSurfacesAreStaleUntilTheirFence) {
+  const auto with = [](const std::string& store, const std::string& fence, const std::string& load) {
+    return times_seen("{ x=0; f=0; s @ surface aliases x; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n " + store +
+                      " | ld.acquire.gpu r0, f ;\n fence.proxy.surface | " + fence +
+                      " ;\n st.release.gpu f, 1 | " + load + " ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)");
+  };
+  EXPECT_GT(with("st.weak x, 1", "", "suld.weak r1, s"), 0U) << "an acquire spares them";
+  EXPECT_GT(with("st.weak x, 1", "fence.proxy.alias", "suld.weak r1, s"), 0U);
+  EXPECT_EQ(with("st.weak x, 1", "fence.proxy.surface", "suld.weak r1, s"), 0U);
+  EXPECT_EQ(with("sust.weak s, 1", "fence.proxy.surface", "suld.weak r1, s"), 0U);
+  EXPECT_EQ(with("sust.weak s, 1", "", "ld.weak r1, x"), 0U) << "an acquire drops generic ones";
+}
+
+/// What a CTA stores by surface its own threads see by surface, stored past a line or into one.
+TEST(LitmusOutcomes, ACtaSeesItsOwnSurfaceStores) {
+  EXPECT_EQ(times_seen(R"({ x=0; s @ surface aliases x; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ suld.weak r0, s | ;
+ sust.weak s, 1 | bar.cta.sync 0 ;
+ suld.weak r1, s | suld.weak r2, s ;
+ bar.cta.sync 0 | suld.weak r3, s ;
+exists (P0:r0 != 0 \/ P0:r1 != 1 \/ P1:r2 != 1 \/ P1:r3 != 1))"),
+            0U);
+}
+
 TEST(LitmusOutcomes, SiblingsMeetInSharedMemory) {
   EXPECT_EQ(times_seen(R"({ x @ shared = 4; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;

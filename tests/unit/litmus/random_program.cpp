@@ -66,7 +66,7 @@ class Writer {
   void write(Column& c, unsigned location) {
     const std::string value = std::to_string(++value_);
     const std::string x = name_of(location), alias = name_of(location, "a");
-    switch (random_.below(proxies_ ? 10 : 7)) {
+    switch (random_.below(proxies_ ? 11 : 7)) {
       case 0:
       case 1:
         c.code.push_back("st.weak" + pick({"", "", ".wb", ".cg", ".cs", ".wt"}) + " " + x + ", " + value);
@@ -80,6 +80,7 @@ class Writer {
                          ".exch r" + std::to_string(c.registers++) + ", " + x + ", " + value);
         break;
       case 7: c.code.push_back("st.weak " + alias + ", " + value); break;
+      case 8: c.code.push_back("sust.weak " + name_of(location, "sa") + ", " + value); break;
       default: c.code.push_back("sust.weak " + name_of(location, "s") + ", " + value); break;
     }
   }
@@ -87,7 +88,7 @@ class Writer {
   void read(Column& c, unsigned location) {
     const std::string r = " r" + std::to_string(c.registers++) + ", ";
     const std::string x = name_of(location);
-    switch (random_.below(proxies_ ? 10 : 7)) {
+    switch (random_.below(proxies_ ? 13 : 7)) {
       case 0:
       case 1:
       case 2: c.code.push_back("ld.weak" + pick({"", "", ".ca", ".cg", ".cs", ".lu", ".cv"}) + r + x); break;
@@ -100,6 +101,8 @@ class Writer {
         break;
       case 7: c.code.push_back("ld.weak" + r + name_of(location, "a")); break;
       case 8: c.code.push_back(pick({"tld.weak", "ld.weak.global.nc"}) + r + name_of(location, "t")); break;
+      case 9: c.code.push_back("cold.weak" + r + name_of(location, "c")); break;
+      case 10: c.code.push_back("suld.weak" + r + name_of(location, "sa")); break;
       default: c.code.push_back("suld.weak" + r + name_of(location, "s")); break;
     }
   }
@@ -112,7 +115,8 @@ class Writer {
       case 3: c.code.push_back("fence.sc." + scope()); break;
       case 4: c.code.push_back("fence." + pick({"acq_rel.", "acquire.", "release."}) + scope()); break;
       case 5:
-        c.code.push_back(proxies_ ? "fence.proxy." + pick({"alias", "surface", "texture"}) : "membar.gl");
+        c.code.push_back(proxies_ ? "fence.proxy." + pick({"alias", "surface", "texture", "constant"})
+                                  : "membar.gl");
         break;
       case 6:
         c.code.push_back(pick({"CCTL.IV ", "CCTL.WB ", "CCTL.PF1 "}) +
@@ -184,7 +188,8 @@ class Writer {
       out += std::string(x) + home_ + " = 0;\n";
       if (!proxies_) continue;
       out += "a" + std::string(x) + " @ generic aliases " + x + "; s" + x + " @ surface aliases " + x +
-             "; t" + x + " @ texture aliases " + x + ";\n";
+             "; t" + x + " @ texture aliases " + x + "; c" + x + " @ constant aliases " + x + "; sa" + x +
+             " @ surface aliases a" + x + ";\n";
     }
     out += "}\n";
     std::size_t rows = 0;

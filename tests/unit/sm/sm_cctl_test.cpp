@@ -76,7 +76,7 @@ TEST(SmCctl, AllOfAKindIsOneRequestToItsCache) {
   };
   const auto global = run(CctlTarget::global_lines);
   ASSERT_EQ(global->l1.seen.size(), 1U);
-  EXPECT_EQ(global->l1.seen[0].maintenance, maintenance::kInvalidate);
+  EXPECT_EQ(global->l1.seen[0].maintenance, maintenance::kInvalidate | maintenance::kInvalidateSurfaces);
   const auto local = run(CctlTarget::local_lines);
   ASSERT_EQ(local->l1.seen.size(), 1U);
   EXPECT_EQ(local->l1.seen[0].maintenance, maintenance::kInvalidateLocal);

@@ -15,7 +15,7 @@ Step store(std::uint64_t at) {
 }
 
 /// What the LSU sent to L1, in order: r read, w write, d drain, b write-back of system memory,
-/// x discard of it, i invalidation.
+/// x discard of it, i invalidation, s of surface lines.
 std::string sent(const SmBench& bench) {
   std::string s;
   for (const FlatMemory::Seen& m : bench.l1.seen) {
@@ -28,6 +28,7 @@ std::string sent(const SmBench& bench) {
     if ((m.maintenance & maintenance::kWriteBackSysmem) != 0) s += 'b';
     if ((m.maintenance & maintenance::kDiscardSysmem) != 0) s += 'x';
     if ((m.maintenance & maintenance::kInvalidate) != 0) s += 'i';
+    if ((m.maintenance & maintenance::kInvalidateSurfaces) != 0) s += 's';
   }
   return s;
 }
@@ -97,7 +98,7 @@ TEST(SmOrdering, AProxyFenceDrainsThenInvalidatesTheCacheOfItsProxy) {
     FlatMemory SmBench::*also;  ///< the cache that is invalidated apart from L1
   };
   for (const Row& row :
-       {Row{Proxy::alias, "w di r", nullptr}, Row{Proxy::surface, "w di r", nullptr},
+       {Row{Proxy::alias, "w di r", nullptr}, Row{Proxy::surface, "w dis r", nullptr},
         Row{Proxy::texture, "w d r", &SmBench::texture}, Row{Proxy::constant, "w d r", &SmBench::constant},
         Row{Proxy::async, "w r", nullptr}}) {
     SmBench bench({{store(0x1000), proxy_fence(row.proxy), load(0x1080, {1})}}, SmBench::fixed(50));
