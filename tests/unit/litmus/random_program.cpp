@@ -101,7 +101,12 @@ class Writer {
         break;
       case 7: c.code.push_back("ld.weak" + r + name_of(location, "a")); break;
       case 8: c.code.push_back(pick({"tld.weak", "ld.weak.global.nc"}) + r + name_of(location, "t")); break;
-      case 9: c.code.push_back("cold.weak" + r + name_of(location, "c")); break;
+      case 9: {
+        // Constants lie in their GPU's video memory.
+        const bool constant = home_.empty() && gpus_ == 1;
+        c.code.push_back((constant ? "cold.weak" : "suld.weak") + r + name_of(location, constant ? "c" : "s"));
+        break;
+      }
       case 10: c.code.push_back("suld.weak" + r + name_of(location, "sa")); break;
       default: c.code.push_back("suld.weak" + r + name_of(location, "s")); break;
     }
