@@ -45,6 +45,7 @@ void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
   w->line = evicted.home;
   w->virtual_line = VirtualAddress{0};
   w->local = true;
+  w->surface = false;
   w->scope = Scope::none;
   w->cache_operator = CacheOperator::none;
   w->last_use = false;

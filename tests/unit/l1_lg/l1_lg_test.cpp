@@ -8,6 +8,7 @@ namespace warpline::testing {
 namespace {
 
 constexpr std::uint64_t kLocal = std::uint64_t{1} << 63U;
+constexpr std::uint64_t kSurfaces = 6U * kLineBytes;
 
 struct Shape {
   L1LgParameters parameters;
@@ -50,13 +51,24 @@ Item store(Cycle at, unsigned line, unsigned offset, unsigned bytes, std::uint8_
   return at_line(write_item(at, {}, mask, value), line, local);
 }
 
+/// By the surface proxy, if asked to be: of a line that the generic one does not store to, so that it is
+/// exact.
+Item by_surface(bool surface, Item item) {
+  item.request.surface = surface;
+  if (!surface) return item;
+  item.request.virtual_line.value += kSurfaces;
+  item.request.line.value += kSurfaces;
+  return item;
+}
+
 std::vector<Item> random_items(Random& random) {
   std::vector<Item> items;
   Cycle at = 0;
   for (unsigned i = 0; i < 400; ++i) {
     at += random.below(3) == 0 ? random.below(20) : 0;
-    const auto line = static_cast<unsigned>(random.below(6));
+    auto line = static_cast<unsigned>(random.below(6));
     const bool local = random.below(3) == 0;
+    const bool surface = !local && random.below(4) == 0;
     switch (random.below(10)) {
       case 0:
       case 1:
@@ -70,12 +82,14 @@ std::vector<Item> random_items(Random& random) {
           item.request.prefetch = static_cast<SectorMask>(random.below(256));
         item.request.last_use = local && random.below(2) != 0;
         item.request.l1_priority = static_cast<EvictionPriority>(random.below(6));
-        items.push_back(item);
+        items.push_back(by_surface(surface, item));
         break;
       }
       case 4:
       case 5:
-      case 6: items.push_back(at_line(random_write_item(random, at, {}), line, local)); break;
+      case 6:
+        items.push_back(by_surface(surface, at_line(random_write_item(random, at, {}), line, local)));
+        break;
       case 8: {
         // All but a reset, which loses bytes.
         constexpr std::array<LineControl, 6> kControls = {
@@ -94,7 +108,8 @@ std::vector<Item> random_items(Random& random) {
         break;
       }
       default: {
-        constexpr std::array<std::uint8_t, 6> kWhat = {
+        constexpr std::array<std::uint8_t, 7> kWhat = {
+            maintenance::kDrain | maintenance::kDrainSurfaces | maintenance::kInvalidateSurfaces,
             maintenance::kDrain,
             maintenance::kInvalidate,
             maintenance::kDrain | maintenance::kInvalidate,
@@ -112,7 +127,7 @@ std::vector<Item> random_items(Random& random) {
   return items;
 }
 
-/// R3: a drain is answered after every earlier write has been.
+/// R3, R8: a drain is answered after every earlier write has been, surface stores where it says so.
 void check_drains(const std::vector<Item>& items, const Bench& bench) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].request.command != Command::maintain ||
@@ -122,7 +137,8 @@ void check_drains(const std::vector<Item>& items, const Bench& bench) {
       const bool writes = s.command == Command::write || s.command == Command::atomic ||
                           s.command == Command::reduce ||
                           (s.command == Command::control && s.control == LineControl::discard);
-      if (writes && s.line.value < (1U << 20U) && s.id < i) {
+      const bool by_surfaces = (items[i].request.maintenance & maintenance::kDrainSurfaces) != 0;
+      if (writes && s.line.value < (by_surfaces ? 1U << 20U : kSurfaces) && s.id < i) {
         ASSERT_LT(s.answered, bench.sm.answers[i].answered) << "drain " << i << " of write " << s.id;
       }
     }

@@ -104,7 +104,8 @@ class Writer {
       case 9: {
         // Constants lie in their GPU's video memory.
         const bool constant = home_.empty() && gpus_ == 1;
-        c.code.push_back((constant ? "cold.weak" : "suld.weak") + r + name_of(location, constant ? "c" : "s"));
+        c.code.push_back((constant ? "cold.weak" : "suld.weak") + r +
+                         name_of(location, constant ? "c" : "s"));
         break;
       }
       case 10: c.code.push_back("suld.weak" + r + name_of(location, "sa")); break;
