@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "warpline/gpu/statistics.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kLaunchRows = 16;
 constexpr std::size_t kKernelColumns = 34;
+constexpr const char* kOrderingScopes[] = {"cta", "cluster", "gpu", "sys", "proxy"};
 
 /// 12345678 as "12,345,678".
 std::string grouped(std::uint64_t n) {
@@ -45,6 +47,7 @@ class Summary {
     head();
     faults();
     instructions();
+    ordering();
     caches();
     memory();
     launches();
@@ -96,6 +99,17 @@ class Summary {
       row("shared accesses", grouped(shared),
           fmt::format("{:.2f} bank cycles each",
                       static_cast<double>(at("sm.lsu.shared_passes")) / static_cast<double>(shared)));
+  }
+
+  void ordering() {
+    const auto cycles = [&](const char* scope) { return at(std::string("sm.ordering_cycles_") + scope); };
+    std::uint64_t all = 0;
+    for (const char* const scope : kOrderingScopes) all += cycles(scope);
+    if (all == 0) return;
+    title("Ordering (cycles that warps stood still in fences, releases, acquires)");
+    for (const char* const scope : kOrderingScopes)
+      if (const std::uint64_t n = cycles(scope); n != 0)
+        row(std::strcmp(scope, "proxy") == 0 ? "proxy fences" : scope, grouped(n), share(n, all));
   }
 
   void caches() {

@@ -77,7 +77,10 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
       if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
     } else {
       const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
-      if (orders && ((w.loads != 0 && waits_for_loads(i)) || w.stores != 0)) return kNever;
+      if (orders && ((w.loads != 0 && waits_for_loads(i)) || w.stores != 0)) {
+        if (i.kind != InstructionKind::barrier) begin_ordering(w, i.mem);
+        return kNever;
+      }
       if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
     }
   }
@@ -155,9 +158,13 @@ void Sm::issue(Cycle now, unsigned slot) {
 
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   Warp& w = warps_[slot];
-  if (i.mem.releases() && i.mem.scope > Scope::cta && !w.drained && !mutated(Mutation::release_skips_drain)) {
-    issue_maintenance(now, slot, release_of(i.mem.scope), i.mem.scope, Hold::drain);
-    return;
+  if (i.mem.releases()) {
+    if (i.mem.scope > Scope::cta && !w.drained && !mutated(Mutation::release_skips_drain)) {
+      begin_ordering(w, i.mem);
+      issue_maintenance(now, slot, release_of(i.mem.scope), i.mem.scope, Hold::drain);
+      return;
+    }
+    end_ordering(w);
   }
   w.drained = false;
   unsigned index = 0;
@@ -184,7 +191,9 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();
   scoreboard_.set(slot, i, kNever);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
-  if (i.mem.acquires() && !mutated(Mutation::acquire_does_not_block)) w.hold = Hold::acquire;
+  if (!i.mem.acquires() || mutated(Mutation::acquire_does_not_block)) return;
+  w.hold = Hold::acquire;
+  begin_ordering(w, i.mem);
 }
 
 void Sm::handle_events(Cycle now) {

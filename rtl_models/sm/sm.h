@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,11 +17,34 @@
 
 namespace warpline {
 
+/// Cycles that warps have stood still for the sake of order, each warp's counted: from the moment in which
+/// its fence, release or acquire had to wait for something to the one in which the warp could go on. An
+/// acquire's own latency is part of it.
+struct OrderingCounters {
+  static constexpr std::uint8_t kProxyFences = 5;        ///< behind the scopes
+  std::array<std::uint64_t, kProxyFences + 1> cycles{};  ///< by Scope
+
+  template <class F>
+  void visit(F&& f) const {
+    constexpr const char* kNames[] = {nullptr,
+                                      "ordering_cycles_cta",
+                                      "ordering_cycles_cluster",
+                                      "ordering_cycles_gpu",
+                                      "ordering_cycles_sys",
+                                      "ordering_cycles_proxy"};
+    for (std::size_t n = 1; n < cycles.size(); ++n)
+      f(kNames[n], cycles[n], "cycles",
+        n == kProxyFences ? "warps stood still for proxy fences"
+                          : "warps stood still for fences, releases and acquires of this scope");
+  }
+};
+
 /// Counters of an SM beside those of its load/store unit.
 struct SmCounters {
   std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0,
                 program_faults = 0;
   std::uint64_t calls = 0, returns = 0, stack_spills = 0, stack_refills = 0;
+  OrderingCounters ordering;
 
   template <class F>
   void visit(F&& f) const {
@@ -29,6 +53,7 @@ struct SmCounters {
     f("ctas", ctas, "CTAs", "CTAs finished");
     f("warps", warps, "warps", "warps finished");
     f("barriers", barriers, "instructions", "barrier instructions issued");
+    ordering.visit(f);
     f("calls", calls, "instructions", "calls, with at least one active lane");
     f("returns", returns, "instructions", "returns, likewise");
     f("stack_spills", stack_spills, "tokens", "of call-return stacks, written to local memory");
@@ -98,16 +123,18 @@ class Sm final : public Component {
     bool active = false;
     bool drained = false;  ///< the drain before its next instruction is done
     Hold hold = Hold::none;
-    Proxy proxy = Proxy::generic;      ///< of Hold::proxy_drain: whose fence it is
-    unsigned cta = 0;                  ///< CTA slot
-    LaneMask live = 0;                 ///< lanes that had not exited when barriers last looked
-    unsigned loads = 0;                ///< loads and atomics in flight
-    unsigned stores = 0;               ///< stores and reductions that have not passed L1
-    unsigned copies = 0;               ///< asynchronous copies that have not written shared memory
-    unsigned spills = 0;               ///< of the stores, tokens of its call-return stack
-    std::uint32_t stack_goal = 0;      ///< of Hold::flush: tokens that are to be on its stack then
-    std::uint64_t issue_edge = 0;      ///< earliest edge of its next issue
-    std::uint64_t scheduled = kNever;  ///< edge for which it stands in ready_
+    std::uint8_t order_for = 0;          ///< in which of OrderingCounters::cycles order_since counts
+    Proxy proxy = Proxy::generic;        ///< of Hold::proxy_drain: whose fence it is
+    unsigned cta = 0;                    ///< CTA slot
+    LaneMask live = 0;                   ///< lanes that had not exited when barriers last looked
+    unsigned loads = 0;                  ///< loads and atomics in flight
+    unsigned stores = 0;                 ///< stores and reductions that have not passed L1
+    unsigned copies = 0;                 ///< asynchronous copies that have not written shared memory
+    unsigned spills = 0;                 ///< of the stores, tokens of its call-return stack
+    std::uint32_t stack_goal = 0;        ///< of Hold::flush: tokens that are to be on its stack then
+    std::uint64_t issue_edge = 0;        ///< earliest edge of its next issue
+    std::uint64_t order_since = kNever;  ///< edge since which it stands still for the sake of order
+    std::uint64_t scheduled = kNever;    ///< edge for which it stands in ready_
     const Instruction* next = nullptr;
     std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
   };
@@ -130,6 +157,7 @@ class Sm final : public Component {
   void issue(Cycle now, unsigned slot);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
+  void issue_fence_beyond_cta(Cycle now, unsigned slot, const MemOp& fence);
   void issue_proxy_fence(Cycle now, unsigned slot, Proxy proxy);
   /// What a release, or an acquire, at `scope` asks of L1 and what lies below it (R3, R6, R7).
   [[nodiscard]] static std::uint8_t release_of(Scope scope);
@@ -137,6 +165,17 @@ class Sm final : public Component {
   void issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope scope, Hold hold,
                          SmCache cache = SmCache::l1_lg);
   void maintained(Cycle now, unsigned slot);
+  void begin_ordering(Warp& w, const MemOp& op) const {
+    if (w.order_since != kNever) return;
+    w.order_since = edge_;
+    w.order_for = op.kind == MemKind::proxy_fence ? OrderingCounters::kProxyFences
+                                                  : static_cast<std::uint8_t>(op.scope);
+  }
+  void end_ordering(Warp& w) {
+    if (w.order_since == kNever) return;
+    counters_.ordering.cycles[w.order_for] += edge_ - w.order_since;
+    w.order_since = kNever;
+  }
   void issue_barrier(unsigned slot, const Issue& issue);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
   void access_tokens(Cycle now, unsigned slot, const CallReturnStack::Tokens& tokens, bool spill);

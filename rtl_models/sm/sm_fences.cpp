@@ -48,11 +48,17 @@ void Sm::issue_maintenance(Cycle now, unsigned slot, std::uint8_t what, Scope sc
 
 /// Pre: the thread's loads have returned, its stores have passed L1 (R2).
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
+  Warp& w = warps_[slot];
+  begin_ordering(w, fence);
   if (fence.kind == MemKind::proxy_fence) {
     issue_proxy_fence(now, slot, fence.proxy);
-    return;
+  } else if (fence.scope > Scope::cta) {
+    issue_fence_beyond_cta(now, slot, fence);
   }
-  if (fence.scope <= Scope::cta) return;
+  if (w.hold == Hold::none) end_ordering(w);
+}
+
+void Sm::issue_fence_beyond_cta(Cycle now, unsigned slot, const MemOp& fence) {
   unsigned what = 0;
   if (fence.releases() && !mutated(Mutation::fence_skips_drain)) what |= release_of(fence.scope);
   if (fence.acquires() && !keeps_lines(fence)) what |= acquire_of(fence.scope);
@@ -84,6 +90,7 @@ void Sm::maintained(Cycle now, unsigned slot) {
   // an earlier one.
   w.drained =
       w.hold == Hold::drain || (w.hold == Hold::maintenance && mutated(Mutation::release_drains_own_thread));
+  if (w.hold != Hold::drain) end_ordering(w);
   w.hold = Hold::none;
   evaluate(slot);
 }

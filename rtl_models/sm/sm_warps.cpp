@@ -43,7 +43,7 @@ void Sm::kill(unsigned slot) {
   fetch_.forget(slot);
   ready_.remove(slot);
   Warp& w = warps_[slot];
-  w.scheduled = kNever;
+  w.scheduled = w.order_since = kNever;
   flushing_ &= ~(std::uint64_t{1} << slot);
   if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
   lanes_exited(ctas_[w.cta]);
@@ -124,6 +124,7 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     const Hold hold = mutated(Mutation::acquire_ignores_invalidation) ? Hold::none : Hold::maintenance;
     // The entry just retired makes sure that there is room.
     if (invalidates(i.mem)) issue_maintenance(now, event.slot, acquire_of(i.mem.scope), i.mem.scope, hold);
+    if (w.hold == Hold::none) end_ordering(w);
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
   if (w.scheduled == kNever) evaluate(event.slot);

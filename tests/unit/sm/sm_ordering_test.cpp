@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "script.h"
 #include "warpline/fabric/wait_graph.h"
 
@@ -114,6 +116,44 @@ TEST(SmOrdering, AProxyFenceDrainsThenInvalidatesTheCacheOfItsProxy) {
       EXPECT_GT(bench.l1.seen[2].at, seen[0].answered);
     }
   }
+}
+
+std::map<std::string, std::uint64_t> ordering_cycles(const SmBench& bench) {
+  std::map<std::string, std::uint64_t> out;
+  bench.sm.counters().ordering.visit([&](const std::string& name, std::uint64_t n, const char*, const char*) {
+    if (n != 0) out[name.substr(std::string("ordering_cycles_").size())] = n;
+  });
+  return out;
+}
+
+TEST(SmOrdering, CyclesOfAFenceAreCountedByItsScope) {
+  const Step other = load(0x1800, {3});
+  for (const Scope scope : {Scope::cluster, Scope::gpu, Scope::sys}) {
+    // The drain, and the way of the store to L1: what the fence makes the next load wait longer.
+    const auto issued = [&](const std::vector<Step>& steps, std::map<std::string, std::uint64_t>& cycles) {
+      SmBench bench(std::vector<std::vector<Step>>{steps});
+      EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+      cycles = ordering_cycles(bench);
+      return bench.l1.seen.back().at;
+    };
+    std::map<std::string, std::uint64_t> none, fenced;
+    const Cycle before = issued({store(0x1000), other}, none);
+    const Cycle after = issued({store(0x1000), fence(Semantics::acq_rel, scope), other}, fenced);
+    EXPECT_TRUE(none.empty());
+    ASSERT_EQ(fenced.size(), 1U);
+    const char* const names[] = {"", "", "cluster", "gpu", "sys"};
+    EXPECT_EQ(fenced.begin()->first, names[static_cast<std::size_t>(scope)]);
+    // Beside them the fence takes a turn of issue of its own.
+    EXPECT_NEAR(static_cast<double>(fenced.begin()->second), static_cast<double>(after - before), 4);
+    EXPECT_GT(fenced.begin()->second, 10U);
+  }
+}
+
+TEST(SmOrdering, WhatHasNothingToWaitForCostsNothing) {
+  SmBench bench(std::vector<std::vector<Step>>{
+      {fence(Semantics::acq_rel, Scope::cta), ordered(store(0x1000), Semantics::release, Scope::cta)}});
+  EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_TRUE(ordering_cycles(bench).empty());
 }
 
 TEST(SmOrdering, WeakLoadsAndStoresOverlap) {
