@@ -13,7 +13,7 @@ bool Parser::known_thread(unsigned& thread) {
   return thread != kNone || fail(name, "there is no thread " + ptx::quoted(name.text));
 }
 
-/// Behind "hold": "fill x of P1 until P2:1".
+/// Behind "hold": "fill x of P1 until P2:1"; without "of" it is one for each thread.
 bool Parser::hold() {
   Hold h;
   if (accept("write")) {
@@ -28,9 +28,9 @@ bool Parser::hold() {
     return fail(name, "there is no location " + ptx::quoted(name.text));
   if (test_->locations[h.location].home == Home::shared)
     return fail(name, ptx::quoted(name.text) + " lies in shared memory, which no queue leads to");
-  if (!expect("of") || !known_thread(h.thread) || !expect("until") || !known_thread(h.until_thread) ||
-      !expect(":"))
-    return false;
+  const bool of_one = accept("of");
+  if (of_one && !known_thread(h.thread)) return false;
+  if (!expect("until") || !known_thread(h.until_thread) || !expect(":")) return false;
   const Token at = peek();
   const auto instruction = number();
   if (!instruction) return false;
@@ -40,7 +40,9 @@ bool Parser::hold() {
                         std::to_string(*instruction) + ": they are numbered from 0, and it has " +
                         std::to_string(count));
   h.until_instruction = static_cast<unsigned>(*instruction);
-  test_->holds.push_back(h);
+  const unsigned first = of_one ? h.thread : 0;
+  const unsigned end = of_one ? h.thread + 1 : static_cast<unsigned>(test_->threads.size());
+  for (h.thread = first; h.thread < end; ++h.thread) test_->holds.push_back(h);
   return true;
 }
 

@@ -187,7 +187,7 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
            {held("fill z of P0 until P0:0"), "there is no location 'z'"},
            {held("fill s of P0 until P0:0"), "shared memory, which no queue leads to"},
            {held("fill x of P3 until P0:0"), "there is no thread 'P3'"},
-           {held("fill x until P0:0"), "\"of\" is missing"},
+           {held("fill x P0 until P0:0"), "\"until\" is missing"},
            {held("write x of P0 until P0:r0"), "a number is missing"},
            {held("write x of P0 until P0:1"), "thread P0 has no instruction 1"},
            {held("write x of P0 until P0:-1"), "thread P0 has no instruction -1"},
@@ -206,6 +206,21 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
     for (const Diagnostic& d : r.faults()) all += d.text();
     EXPECT_NE(all.find(says), std::string::npos) << all;
   }
+}
+
+TEST(LitmusParser, AHoldIsOfOneThreadOrOfAll) {
+  const auto held_threads = [](const std::string& whose) {
+    const Result<litmus::Test> r =
+        parse("PTX t\n{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n ld.weak r0, x | st.weak x, 1 ;\nhold fill x " +
+                  whose + "until P1:0;\nexists (x == 1)",
+              "t.litmus");
+    std::vector<unsigned> threads;
+    if (r.ok())
+      for (const Hold& h : r.value().holds) threads.push_back(h.thread);
+    return threads;
+  };
+  EXPECT_EQ(held_threads("of P1 "), std::vector<unsigned>{1});
+  EXPECT_EQ(held_threads(""), (std::vector<unsigned>{0, 1}));
 }
 
 TEST(LitmusParser, NoCutOfATextCrashesIt) {
