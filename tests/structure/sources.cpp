@@ -14,7 +14,7 @@ const std::vector<std::vector<std::string>> kLevels = {
     {"base"},
     {"isa"},
     {"fabric"},
-    {"cache"},
+    {"cache", "tlp"},
     {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},
     {"config"},
     {"programs", "explain"},

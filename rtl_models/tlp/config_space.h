@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "warpline/base/problem.h"
+
+namespace warpline {
+
+/// A base address register as a function is built: what it asks for.
+struct BarDescription {
+  std::uint64_t bytes = 0;  ///< a power of two, at least 16; 0: there is none
+  bool wide = false;        ///< 64-bit: takes the next BAR's place, too
+  bool prefetchable = false;
+};
+inline constexpr unsigned kBars = 6;
+
+/// What a function is, as its configuration space says.
+struct FunctionDescription {
+  std::uint16_t vendor = 0x1AF0, device = 0x0001;
+  std::uint16_t subsystem_vendor = 0x1AF0, subsystem = 0x0001;
+  std::uint32_t class_code = 0xFF0000;  ///< base class, subclass, interface
+  std::uint8_t revision = 1;
+  std::array<BarDescription, kBars> bars{};
+  unsigned vectors = 0;   ///< of MSI-X; 0: it has none. At most 2048.
+  unsigned msix_bar = 0;  ///< BAR in which its table lies, at offset 0, and its pending bits behind it
+  unsigned max_payload_supported = 512;  ///< 128 to 4096 bytes, a power of two
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+};
+
+/// A memory access that a function's BARs claim.
+struct BarHit {
+  unsigned bar = 0;
+  std::uint64_t offset = 0;
+};
+
+/// Power states of a function (PCI power management).
+enum class PowerState : std::uint8_t { d0 = 0, d1 = 1, d2 = 2, d3hot = 3 };
+
+/// The 4 KiB configuration space of a function: type 0 header; capabilities power management, MSI-X (if it
+/// has vectors) and PCI Express (PCI Local Bus 3.0, PCI Express base specification). Extended capabilities:
+/// none.
+///
+/// Registers that are not there read as 0 and ignore writes. In D3hot the function claims no memory and may
+/// make no request; going back to D0 resets it.
+class ConfigSpace {
+ public:
+  /// Pre: the description has no problems.
+  explicit ConfigSpace(const FunctionDescription& description);
+
+  /// Registers of 4 bytes. Pre: `offset` is a multiple of 4 below 4096. `enables`: bit i: byte i is written.
+  [[nodiscard]] std::uint32_t read(unsigned offset) const;
+  void write(unsigned offset, std::uint32_t value, unsigned enables = 0xF);
+  /// What it was built as: every setting that software made is gone.
+  void reset();
+  /// Whether power management has asked for a reset of the function since this was called last.
+  [[nodiscard]] bool take_soft_reset();
+
+  /// The BAR that claims all of `bytes` bytes from `address`, if memory space is enabled and the function is
+  /// in D0.
+  [[nodiscard]] std::optional<BarHit> decode(std::uint64_t address, std::uint64_t bytes) const;
+  /// Where a BAR lies. Nothing where there is none, or software has not placed it.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(unsigned bar) const;
+
+  [[nodiscard]] bool memory_enabled() const;
+  /// Whether the function may make requests.
+  [[nodiscard]] bool bus_master() const;
+  [[nodiscard]] PowerState power_state() const;
+  [[nodiscard]] bool msix_enabled() const;
+  [[nodiscard]] bool msix_masked() const;
+  /// As software set them in device control, bytes.
+  [[nodiscard]] unsigned max_payload() const;
+  [[nodiscard]] unsigned max_read_request() const;
+  [[nodiscard]] bool relaxed_ordering_enabled() const;
+  [[nodiscard]] bool no_snoop_enabled() const;
+
+  /// Bits of the PCI Express device status register.
+  enum ErrorBit : std::uint16_t { kCorrectable = 1, kNonFatal = 2, kFatal = 4, kUnsupportedRequest = 8 };
+  void report(std::uint16_t error_bits);
+  /// Bits of the status register: a completion with an abort was received (bit 13: unsupported request, 12:
+  /// completer abort) or sent (11), poisoned data was received (15).
+  void report_status(std::uint16_t status_bits);
+
+  [[nodiscard]] const FunctionDescription& description() const { return description_; }
+  /// Offsets of the capabilities; 0: it has none.
+  [[nodiscard]] unsigned power_capability() const { return power_; }
+  [[nodiscard]] unsigned msix_capability() const { return msix_; }
+  [[nodiscard]] unsigned express_capability() const { return express_; }
+
+ private:
+  void put(unsigned offset, std::uint32_t value, std::uint32_t writable = 0, std::uint32_t clear_by_one = 0);
+  FunctionDescription description_;
+  /// A register: what it holds, which bits software may write, and which it clears by writing 1.
+  struct Register {
+    std::uint32_t value = 0, writable = 0, clear_by_one = 0;
+  };
+  static constexpr unsigned kRegisters = 64;  ///< of the first 256 bytes; all others are not there
+  std::array<Register, kRegisters> registers_{};
+  unsigned power_ = 0, msix_ = 0, express_ = 0;
+  bool soft_reset_ = false;
+};
+
+}  // namespace warpline

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "warpline/tlp/config_space.h"
+#include "warpline/tlp/link_parameters.h"
+#include "warpline/tlp/msix.h"
+#include "warpline/tlp/tlp.h"
+
+namespace warpline {
+
+/// How a read that a function made ended.
+enum class ReadOutcome : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
+
+/// Bytes that came back for a read, or how it ended without them.
+struct ReadPart {
+  std::uint32_t cookie = 0;   ///< whose read it is: what read() was given
+  std::uint64_t address = 0;  ///< of the first byte
+  std::vector<std::uint8_t> data;
+  ReadOutcome outcome = ReadOutcome::done;
+  bool last = false;  ///< the read is over
+};
+
+/// The transaction layer of one function, without time: configuration space, MSI-X, which requests it takes
+/// and which it may make, tags, and what becomes of completions.
+///
+/// Towards its device it shows BAR accesses and parts of what was read. Requests for what it does not claim
+/// are answered as unsupported, and posted ones dropped; malformed and poisoned packets are reported in its
+/// status registers. A completion that belongs to no request, or to one that was given up, is dropped and
+/// counted.
+class EndpointCore {
+ public:
+  /// Pre: neither has problems. The pool outlives it.
+  EndpointCore(TlpPool& pool, FunctionId id, const FunctionDescription& description,
+               const LinkParameters& parameters);
+
+  /// A memory request that one of its BARs claims.
+  struct BarRequest {
+    BarHit where;
+    Tlp* tlp = nullptr;  ///< the device's from now on, to be answered by complete() or released
+  };
+  /// Takes a packet, which is its own from now on. Returns true if it is a request for the device.
+  [[nodiscard]] bool receive(Tlp* tlp, BarRequest& request);
+
+  /// Answers a request that is not posted: `data` of as many bytes as it asks for, in as many packets as it
+  /// takes; or another status than successful, without data. Releases the request.
+  void complete(Tlp* request, CompletionStatus status, const std::uint8_t* data);
+
+  /// Whether another read or atomic may be made now: there is a tag, and it is a bus master in D0.
+  [[nodiscard]] bool may_read() const;
+  [[nodiscard]] bool may_write() const {
+    return config_.bus_master() && config_.power_state() == PowerState::d0;
+  }
+  /// Reads at most max_read_request() bytes, not across 4 KiB; answered by parts with this cookie. Pre:
+  /// may_read().
+  void read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now);
+  /// An atomic fetch-add, answered likewise. Pre: may_read(); `bytes` 4 or 8, aligned.
+  void fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, std::uint64_t operand,
+                 Cycle now);
+  /// Writes, in as many packets as it takes. Pre: may_write().
+  void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, bool relaxed_ordering);
+  /// Sends the interrupt messages that may go.
+  void send_interrupts();
+
+  /// Parts that have come back, oldest first.
+  [[nodiscard]] std::deque<ReadPart>& parts() { return parts_; }
+  /// Packets that it has made, to be put on the link, oldest first.
+  [[nodiscard]] std::deque<Tlp*>& outgoing() { return outgoing_; }
+  /// Gives up reads that were made `completion_timeout` cycles or longer before `now`.
+  void expire(Cycle now);
+  /// When the next would be given up; kNever: none is under way.
+  [[nodiscard]] Cycle next_expiry() const;
+  /// Reads and atomics under way.
+  [[nodiscard]] unsigned reads_in_flight() const { return in_flight_; }
+  /// Hot reset: back to what it was built as. What was under way is forgotten, without a part.
+  void reset();
+
+  [[nodiscard]] ConfigSpace& config() { return config_; }
+  [[nodiscard]] const ConfigSpace& config() const { return config_; }
+  [[nodiscard]] MsixTable* msix() { return description_vectors_ != 0 ? &msix_ : nullptr; }
+  [[nodiscard]] FunctionId id() const { return id_; }
+  /// No read it makes is longer, bytes.
+  [[nodiscard]] unsigned max_read_request() const;
+  [[nodiscard]] unsigned max_payload() const;
+
+  struct Counters {
+    std::uint64_t reads = 0, writes = 0, atomics = 0, interrupts = 0;
+    std::uint64_t requests = 0, configurations = 0;
+    std::uint64_t unsupported = 0, malformed = 0, poisoned = 0, timeouts = 0, unexpected = 0;
+    template <class F>
+    void visit(F&& f) const {
+      f("reads", reads, "packets", "reads that it made");
+      f("writes", writes, "packets", "writes that it made");
+      f("atomics", atomics, "packets", "atomics that it made");
+      f("interrupts", interrupts, "packets", "interrupt messages that it sent");
+      f("requests", requests, "packets", "for its BARs");
+      f("configurations", configurations, "packets", "for its configuration space");
+      f("unsupported", unsupported, "packets", "that it did not claim, dropped or refused");
+      f("malformed", malformed, "packets", "dropped");
+      f("poisoned", poisoned, "packets", "that came with damaged data");
+      f("timeouts", timeouts, "requests", "that were given up");
+      f("unexpected", unexpected, "packets", "completions of no request under way");
+    }
+  };
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  /// A request under way, by its tag.
+  struct Outstanding {
+    bool used = false;
+    std::uint32_t cookie = 0;
+    std::uint64_t address = 0;  ///< of the next byte to come
+    std::uint32_t left = 0;
+    Cycle made = 0;
+  };
+  void receive_completion(Tlp* tlp);
+  void receive_configuration(Tlp* tlp);
+  unsigned take_tag(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now);
+
+  TlpPool& pool_;
+  FunctionId id_;
+  LinkParameters parameters_;
+  ConfigSpace config_;
+  unsigned description_vectors_;
+  MsixTable msix_;
+  std::vector<Outstanding> outstanding_;
+  std::deque<std::uint16_t> by_age_;  ///< tags, the oldest request first; some are over
+  unsigned in_flight_ = 0;
+  std::deque<ReadPart> parts_;
+  std::deque<Tlp*> outgoing_;
+  Counters counters_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpline/fabric/channel.h"
+#include "warpline/tlp/link_parameters.h"
+#include "warpline/tlp/tlp_queue.h"
+#include "warpline/tlp/tlp_rules.h"
+
+namespace warpline {
+
+/// What went over one end of a link.
+struct LinkCounters {
+  std::uint64_t packets_sent = 0;
+  std::uint64_t payload_sent = 0;
+  std::uint64_t packets_received = 0;
+  std::uint64_t payload_received = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("packets_sent", packets_sent, "packets", "put on the wire");
+    f("payload_sent", payload_sent, "bytes", "of them, headers excluded");
+    f("packets_received", packets_received, "packets", "taken off the link");
+    f("payload_received", payload_received, "bytes", "of them, headers excluded");
+  }
+};
+
+/// One end of a PCI Express link, in the component that it belongs to.
+///
+/// Each direction of a link is one wire, which carries one packet at a time, and a channel for each class of
+/// packets: its depth is the credits of the class, so that none can keep another from moving for good. A
+/// credit is back `latency` after its packet was taken. Packets are sent and taken in the order of the wire,
+/// but for what may_pass() lets pass.
+class TlpPort {
+ public:
+  /// `name`: what the link leads to: "root" makes ports "from_root.posted" and so on. Pre: the parameters
+  /// have no problems.
+  TlpPort(Component& owner, const std::string& name, const LinkParameters& parameters);
+
+  /// Queues a packet: any number of them, as whoever makes requests bounds them by tags and by waiting().
+  void send(Tlp* tlp) { waiting_.push(tlp); }
+  /// Packets queued and not yet on the wire.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  /// Last thing in a tick: puts on the wire what may go. Returns when there may be more to send; kNever: not
+  /// before something is queued or a credit comes back, which wakes the owner.
+  [[nodiscard]] Cycle transmit(Cycle now);
+
+  /// The next packet to be taken for which `wants(const Tlp&)`; null if there is none now.
+  template <class F>
+  [[nodiscard]] Tlp* next(Cycle now, F&& wants);
+  /// Takes it: from now on it is the caller's.
+  void take(Cycle now, const Tlp* tlp);
+
+  [[nodiscard]] bool busy() const { return !waiting_.empty(); }
+  void explain(std::vector<Wait>& waits) const;
+  /// Drops what waits to be sent, as a link that goes down does. What is on the wire still arrives.
+  void drop(TlpPool& pool);
+  [[nodiscard]] const LinkCounters& counters() const { return counters_; }
+  [[nodiscard]] const LinkParameters& parameters() const { return parameters_; }
+
+  /// The ports of its three channels of either direction, by class.
+  [[nodiscard]] In<TlpMessage>& in(TlpClass of) { return in_[static_cast<unsigned>(of)]; }
+  [[nodiscard]] Out<TlpMessage>& out(TlpClass of) { return out_[static_cast<unsigned>(of)]; }
+
+ private:
+  LinkParameters parameters_;
+  Component& owner_;
+  std::array<In<TlpMessage>, kTlpClasses> in_;
+  std::array<Out<TlpMessage>, kTlpClasses> out_;
+  TlpQueue waiting_;
+  std::uint64_t wire_free_ = 0;  ///< edge of the owner's clock
+  std::uint64_t sent_ = 0;       ///< numbers the packets of the wire
+  LinkCounters counters_;
+};
+
+/// Joins both ends of a link, port to port. Pre: neither is bound; equal parameters.
+void connect(TlpPort& a, TlpPort& b);
+
+template <class F>
+Tlp* TlpPort::next(Cycle now, F&& wants) {
+  // A wire keeps its order, so of each class only the oldest can be next, and what it would have to pass is
+  // at the front of another class.
+  std::array<Tlp*, kTlpClasses> front{};
+  for (unsigned c = 0; c < kTlpClasses; ++c)
+    if (in_[c].ready(now)) front[c] = in_[c].front().tlp;
+  Tlp* chosen = nullptr;
+  for (Tlp* tlp : front) {
+    if (tlp == nullptr || !wants(static_cast<const Tlp&>(*tlp))) continue;
+    if (chosen != nullptr && chosen->sequence < tlp->sequence) continue;
+    bool passes = true;
+    for (const Tlp* other : front)
+      if (other != nullptr && other->sequence < tlp->sequence) passes = passes && may_pass(*tlp, *other);
+    if (passes) chosen = tlp;
+  }
+  return chosen;
+}
+
+}  // namespace warpline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warpline/tlp/tlp.h"
+
+namespace warpline {
+
+/// A run of bytes that one packet asks for or carries.
+struct TlpPart {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// The requests into which an access is cut: none longer than `most` bytes, none across a boundary of 4 KiB
+/// (PCI Express, memory requests). Each begins where the one before it ends. `bytes` == 0: one part of 0
+/// bytes.
+[[nodiscard]] std::vector<TlpPart> split_request(std::uint64_t address, std::uint32_t bytes, unsigned most);
+
+/// The completions by which a read is answered: none longer than `most` bytes, and all but the last end on a
+/// multiple of `boundary`, the read completion boundary of 64 or 128 bytes. `bytes` == 0: one part of 0
+/// bytes. Pre: `most` >= `boundary`.
+[[nodiscard]] std::vector<TlpPart> split_completion(std::uint64_t address, std::uint32_t bytes, unsigned most,
+                                                    unsigned boundary);
+
+/// Why a packet is malformed, a sentence; empty if it is well formed: payload beyond `max_payload`, read
+/// beyond `max_read`, a 4 KiB boundary crossed, an atomic that is not naturally aligned or of another size
+/// than 4 or 8 (compare-and-swap 16 too), data that is missing or too long, a configuration
+/// request for more than one register, a completion with more than is left of its read.
+[[nodiscard]] std::string malformation(const Tlp& tlp, unsigned max_payload, unsigned max_read);
+
+/// Whether `later` may be sent or taken before `earlier`, which came first over the same link (PCI Express
+/// base specification, transaction ordering; ID-based ordering is not modelled). A request that is not posted
+/// may be passed by everything. A posted write is passed only by what has relaxed ordering and carries data:
+/// writes, atomics, completions; never by a read. A completion may be passed by everything but another of its
+/// own read.
+[[nodiscard]] bool may_pass(const Tlp& later, const Tlp& earlier);
+
+/// What an atomic packet makes of the bytes at `memory`, and what was there before into `old`. `tlp.bytes`
+/// bytes each; little-endian.
+void perform_atomic(const Tlp& tlp, std::uint8_t* memory, std::uint8_t* old);
+
+}  // namespace warpline
