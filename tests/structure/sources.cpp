@@ -12,7 +12,7 @@ namespace {
 /// One level per entry; a folder may include the levels below its own, and of its own level only itself.
 const std::vector<std::vector<std::string>> kLevels = {
     {"base"},
-    {"isa"},
+    {"mmio", "isa"},
     {"fabric"},
     {"cache", "tlp"},
     {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},

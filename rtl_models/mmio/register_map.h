@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace warpline {
+
+/// What software's accesses do to a field.
+enum class FieldAccess : std::uint8_t {
+  read_only,
+  read_write,
+  write_only,          ///< reads as 0
+  write_one_to_clear,  ///< a 1 clears the bit, a 0 leaves it
+  read_to_clear,       ///< a read returns the field and brings it to 0; writes leave it
+  read_to_pop,         ///< a read takes what it returns out of a queue; writes leave it
+};
+
+/// Some bits of a register or of a word in memory.
+struct BitField {
+  std::uint8_t low;   ///< lowest bit
+  std::uint8_t bits;  ///< how many: 1 to 64
+
+  [[nodiscard]] constexpr std::uint64_t mask() const { return (~std::uint64_t{0} >> (64U - bits)) << low; }
+  /// The field's value in `word`.
+  [[nodiscard]] constexpr std::uint64_t in(std::uint64_t word) const { return (word & mask()) >> low; }
+  /// A word of nothing but this field. What `value` has beyond the field is cut off.
+  [[nodiscard]] constexpr std::uint64_t of(std::uint64_t value) const { return (value << low) & mask(); }
+};
+
+/// A field as its description says.
+struct FieldDescription {
+  const char* name;
+  BitField at;
+  FieldAccess access;
+  std::uint64_t reset;  ///< of the field, from its lowest bit
+  const char* meaning;
+};
+
+/// A register, or several alike.
+struct RegisterDescription {
+  const char* name;
+  std::uint32_t offset;  ///< of the first, bytes; a multiple of `bytes`
+  std::uint8_t bytes;    ///< of one: 4 or 8
+  std::uint16_t count;   ///< how many; 1: no array
+  std::uint32_t stride;  ///< from one to the next, bytes; a multiple of `bytes`
+  bool kept;             ///< a reset leaves its value
+  const char* meaning;
+  /// Without overlap; bits of none read as 0 and ignore writes.
+  const FieldDescription* fields;
+  unsigned field_count;
+};
+
+/// The registers of a block as data: made of one description file, as are the driver's header and the manual
+/// (sw/regs). A register is named by its index here; the generated header has a constant for each.
+struct RegisterMap {
+  const char* name;
+  std::uint32_t bytes;  ///< of address space
+  const RegisterDescription* registers;
+  unsigned register_count;
+};
+
+/// One of several registers alike: which in RegisterMap::registers, and which element.
+struct RegisterAt {
+  unsigned index = 0;
+  unsigned element = 0;
+};
+
+/// The register that the byte at `offset` belongs to.
+[[nodiscard]] std::optional<RegisterAt> register_at(const RegisterMap& map, std::uint64_t offset);
+
+/// What the register holds after a reset.
+[[nodiscard]] std::uint64_t reset_value(const RegisterDescription& of);
+
+}  // namespace warpline
