@@ -27,6 +27,8 @@ struct FunctionDescription {
   unsigned vectors = 0;   ///< of MSI-X; 0: it has none. At most 2048.
   unsigned msix_bar = 0;  ///< BAR in which its table lies, at offset 0, and its pending bits behind it
   unsigned max_payload_supported = 512;  ///< 128 to 4096 bytes, a power of two
+  unsigned link_speed = 4;               ///< generation: 1 to 6
+  unsigned link_width = 16;              ///< lanes: 1, 2, 4, 8, 12, 16 or 32
 
   [[nodiscard]] Problems problems(const std::string& path) const;
 };
@@ -45,7 +47,8 @@ enum class PowerState : std::uint8_t { d0 = 0, d1 = 1, d2 = 2, d3hot = 3 };
 /// none.
 ///
 /// Registers that are not there read as 0 and ignore writes. In D3hot the function claims no memory and may
-/// make no request; going back to D0 resets it.
+/// make no request; going back to D0 resets it (there is no D1 and no D2: asking for them changes nothing).
+/// Atomics need no permission of their own, so that there is no such bit in device control 2.
 class ConfigSpace {
  public:
   /// Pre: the description has no problems.
@@ -66,6 +69,8 @@ class ConfigSpace {
   [[nodiscard]] std::optional<std::uint64_t> address_of(unsigned bar) const;
 
   [[nodiscard]] bool memory_enabled() const;
+  /// Whether the function reports damaged data that it was sent as a master data parity error.
+  [[nodiscard]] bool parity_response() const;
   /// Whether the function may make requests.
   [[nodiscard]] bool bus_master() const;
   [[nodiscard]] PowerState power_state() const;
@@ -76,12 +81,19 @@ class ConfigSpace {
   [[nodiscard]] unsigned max_read_request() const;
   [[nodiscard]] bool relaxed_ordering_enabled() const;
   [[nodiscard]] bool no_snoop_enabled() const;
+  /// Whether tags have 8 bits; otherwise they have 5.
+  [[nodiscard]] bool extended_tags() const;
+  /// How many times as long as by default requests wait for their completions, as device control 2 says, by
+  /// the shortest time of each range; 0: for ever.
+  [[nodiscard]] unsigned completion_timeout_scale() const;
+  /// What device status says of requests that are not completed.
+  void show_pending(bool transactions);
 
   /// Bits of the PCI Express device status register.
   enum ErrorBit : std::uint16_t { kCorrectable = 1, kNonFatal = 2, kFatal = 4, kUnsupportedRequest = 8 };
   void report(std::uint16_t error_bits);
   /// Bits of the status register: a completion with an abort was received (bit 13: unsupported request, 12:
-  /// completer abort) or sent (11), poisoned data was received (15).
+  /// completer abort) or sent (11); damaged data was received (15), and for a request of its own (8).
   void report_status(std::uint16_t status_bits);
 
   [[nodiscard]] const FunctionDescription& description() const { return description_; }
@@ -98,7 +110,13 @@ class ConfigSpace {
     std::uint32_t value = 0, writable = 0, clear_by_one = 0;
   };
   static constexpr unsigned kRegisters = 64;  ///< of the first 256 bytes; all others are not there
-  std::array<Register, kRegisters> registers_{};
+  [[nodiscard]] std::uint32_t at(unsigned offset) const { return registers_[offset / 4].value; }
+  void build_header();
+  void build_bars();
+  void build_capabilities();
+  void build_express();
+  void set_power_state(PowerState before);
+  std::array<Register, kRegisters> registers_{}, built_{};
   unsigned power_ = 0, msix_ = 0, express_ = 0;
   bool soft_reset_ = false;
 };

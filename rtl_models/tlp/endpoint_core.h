@@ -29,7 +29,13 @@ struct ReadPart {
 /// Towards its device it shows BAR accesses and parts of what was read. Requests for what it does not claim
 /// are answered as unsupported, and posted ones dropped; malformed and poisoned packets are reported in its
 /// status registers. A completion that belongs to no request, or to one that was given up, is dropped and
-/// counted.
+/// counted. (PCI Express base specification, transaction layer and error signalling.)
+///
+/// A read ends with the first part that is not `done`. Its tag is not used again before its last completion
+/// has come, or a reset: a late one can not be taken for another read's.
+///
+/// Going from D3hot to D0 resets the function: reads under way and interrupts pending are forgotten at once,
+/// and the device learns it from config().take_soft_reset().
 class EndpointCore {
  public:
   /// Pre: neither has problems. The pool outlives it.
@@ -81,8 +87,11 @@ class EndpointCore {
   [[nodiscard]] const ConfigSpace& config() const { return config_; }
   [[nodiscard]] MsixTable* msix() { return description_vectors_ != 0 ? &msix_ : nullptr; }
   [[nodiscard]] FunctionId id() const { return id_; }
+  /// Tags of requests that are over, and whose completions may still come.
+  [[nodiscard]] unsigned tags_given_up() const;
   /// No read it makes is longer, bytes.
   [[nodiscard]] unsigned max_read_request() const;
+  /// No packet it makes carries more, bytes. It takes what the link allows.
   [[nodiscard]] unsigned max_payload() const;
 
   struct Counters {
@@ -107,17 +116,34 @@ class EndpointCore {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  /// A request under way, by its tag.
+  /// A tag, and the request that it was last given to.
   struct Outstanding {
-    bool used = false;
+    enum class State : std::uint8_t { free, under_way, given_up };
+    State state = State::free;
     std::uint32_t cookie = 0;
     std::uint64_t address = 0;  ///< of the next byte to come
     std::uint32_t left = 0;
     Cycle made = 0;
+    std::uint64_t number = 0;  ///< of the request, among all that were made
   };
+  struct Made {
+    std::uint16_t tag = 0;
+    std::uint64_t number = 0;
+  };
+  bool receive_request(Tlp* tlp, BarRequest& request);
   void receive_completion(Tlp* tlp);
   void receive_configuration(Tlp* tlp);
-  unsigned take_tag(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now);
+  void access_configuration(Tlp* tlp);
+  void drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits);
+  void refuse(Tlp* tlp);
+  void report_poison();
+  void accept(Outstanding& o, const Tlp& tlp);
+  void end(Outstanding& o, ReadOutcome outcome, bool tag_free);
+  void forget_requests();
+  [[nodiscard]] bool usable(std::uint16_t tag) const { return tag < 32 || config_.extended_tags(); }
+  [[nodiscard]] Cycle timeout() const;
+  Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
+  void take_tag(Tlp* tlp, std::uint32_t cookie, Cycle now);
 
   TlpPool& pool_;
   FunctionId id_;
@@ -125,9 +151,11 @@ class EndpointCore {
   ConfigSpace config_;
   unsigned description_vectors_;
   MsixTable msix_;
-  std::vector<Outstanding> outstanding_;
-  std::deque<std::uint16_t> by_age_;  ///< tags, the oldest request first; some are over
+  std::vector<Outstanding> outstanding_;  ///< by tag
+  std::deque<std::uint16_t> free_tags_;   ///< the one that has been free for longest first
+  std::deque<Made> by_age_;  ///< the oldest request first, which is under way; others may be over
   unsigned in_flight_ = 0;
+  std::uint64_t made_ = 0;
   std::deque<ReadPart> parts_;
   std::deque<Tlp*> outgoing_;
   Counters counters_;

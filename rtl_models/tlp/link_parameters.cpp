@@ -27,7 +27,7 @@ Problems LinkParameters::problems(const std::string& path) const {
   rules.need(is_payload_size(max_read_request), "max_read_request", kSize);
   rules.need(completion_boundary == 64 || completion_boundary == 128, "completion_boundary",
              "must be 64 or 128 bytes");
-  rules.need(tags >= 1 && tags <= 1024, "tags", "must be 1 to 1024 requests");
+  rules.need(tags >= 1 && tags <= 256, "tags", "must be 1 to 256 requests");
   rules.need(is_credit_count(posted_credits), "posted_credits", kCredits);
   rules.need(is_credit_count(non_posted_credits), "non_posted_credits", kCredits);
   rules.need(is_credit_count(completion_credits), "completion_credits", kCredits);

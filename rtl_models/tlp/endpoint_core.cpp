@@ -1,0 +1,142 @@
+#include "warpline/tlp/endpoint_core.h"
+
+#include <algorithm>
+
+#include "warpline/base/contract.h"
+#include "warpline/tlp/tlp_rules.h"
+
+namespace warpline {
+
+EndpointCore::EndpointCore(TlpPool& pool, FunctionId id, const FunctionDescription& description,
+                           const LinkParameters& parameters)
+    : pool_(pool),
+      id_(id),
+      parameters_(parameters),
+      config_(description),
+      description_vectors_(description.vectors),
+      msix_(std::max(1U, description.vectors)),
+      outstanding_(parameters.tags) {
+  WARPLINE_EXPECT(parameters.problems("").empty(), "link parameters are checked before they are used");
+  for (unsigned tag = 0; tag < parameters.tags; ++tag) free_tags_.push_back(static_cast<std::uint16_t>(tag));
+}
+
+unsigned EndpointCore::max_read_request() const {
+  return std::min(parameters_.max_read_request, config_.max_read_request());
+}
+
+unsigned EndpointCore::max_payload() const {
+  return std::min(parameters_.max_payload, config_.max_payload());
+}
+
+bool EndpointCore::may_read() const {
+  return may_write() &&
+         std::any_of(free_tags_.begin(), free_tags_.end(), [this](std::uint16_t tag) { return usable(tag); });
+}
+
+unsigned EndpointCore::tags_given_up() const {
+  return static_cast<unsigned>(outstanding_.size() - free_tags_.size()) - in_flight_;
+}
+
+Tlp* EndpointCore::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
+  Tlp* tlp = pool_.allocate();
+  tlp->kind = kind;
+  tlp->requester = id_;
+  tlp->address = address;
+  tlp->bytes = bytes;
+  outgoing_.push_back(tlp);
+  return tlp;
+}
+
+void EndpointCore::take_tag(Tlp* tlp, std::uint32_t cookie, Cycle now) {
+  const auto at =
+      std::find_if(free_tags_.begin(), free_tags_.end(), [this](std::uint16_t t) { return usable(t); });
+  tlp->tag = *at;
+  free_tags_.erase(at);
+  outstanding_[tlp->tag] = {Outstanding::State::under_way, cookie, tlp->address, tlp->bytes, now, made_};
+  by_age_.push_back({tlp->tag, made_++});
+  ++in_flight_;
+  config_.show_pending(true);
+}
+
+void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
+  WARPLINE_EXPECT(may_read(), "a function reads when it may");
+  Tlp* tlp = make(TlpKind::memory_read, address, bytes);
+  WARPLINE_EXPECT(malformation(*tlp, 0, max_read_request()).empty(), "a read is one well-formed packet");
+  take_tag(tlp, cookie, now);
+  ++counters_.reads;
+}
+
+void EndpointCore::fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes,
+                             std::uint64_t operand, Cycle now) {
+  WARPLINE_EXPECT(may_read(), "a function makes atomics when it may read");
+  Tlp* tlp = make(TlpKind::fetch_add, address, bytes);
+  for (unsigned i = 0; i < bytes && i < 8; ++i)
+    tlp->data.push_back(static_cast<std::uint8_t>(operand >> 8 * i));
+  WARPLINE_EXPECT(malformation(*tlp, max_payload(), 0).empty(), "an atomic is of 4 or 8 aligned bytes");
+  take_tag(tlp, cookie, now);
+  ++counters_.atomics;
+}
+
+void EndpointCore::write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes,
+                         bool relaxed_ordering) {
+  WARPLINE_EXPECT(may_write(), "a function writes when it may");
+  for (const TlpPart& part : split_request(address, bytes, max_payload())) {
+    Tlp* tlp = make(TlpKind::memory_write, part.address, part.bytes);
+    tlp->relaxed_ordering = relaxed_ordering && config_.relaxed_ordering_enabled();
+    const std::uint8_t* from = data + (part.address - address);
+    tlp->data.assign(from, from + part.bytes);
+    ++counters_.writes;
+  }
+}
+
+void EndpointCore::send_interrupts() {
+  if (description_vectors_ == 0 || !may_write()) return;
+  InterruptMessage message;
+  while (msix_.take(config_.msix_enabled(), config_.msix_masked(), message)) {
+    Tlp* tlp = make(TlpKind::memory_write, message.address, 4);
+    for (unsigned i = 0; i < 4; ++i) tlp->data.push_back(static_cast<std::uint8_t>(message.data >> 8 * i));
+    ++counters_.interrupts;
+  }
+}
+
+Cycle EndpointCore::timeout() const {
+  return Cycle{parameters_.completion_timeout} * config_.completion_timeout_scale();
+}
+
+Cycle EndpointCore::next_expiry() const {
+  if (by_age_.empty() || timeout() == 0) return kNever;
+  return outstanding_[by_age_.front().tag].made + timeout();
+}
+
+void EndpointCore::expire(Cycle now) {
+  while (next_expiry() <= now) {
+    ++counters_.timeouts;
+    config_.report(ConfigSpace::kNonFatal);
+    end(outstanding_[by_age_.front().tag], ReadOutcome::timeout, false);
+  }
+}
+
+/// Reads under way end without a part, and interrupts that are pending without a message.
+void EndpointCore::forget_requests() {
+  for (Outstanding& o : outstanding_)
+    if (o.state == Outstanding::State::under_way) o.state = Outstanding::State::given_up;
+  by_age_.clear();
+  in_flight_ = 0;
+  parts_.clear();
+  msix_.reset();
+}
+
+void EndpointCore::reset() {
+  forget_requests();
+  config_.reset();
+  static_cast<void>(config_.take_soft_reset());
+  for (Tlp* tlp : outgoing_) pool_.release(tlp);
+  outgoing_.clear();
+  free_tags_.clear();
+  for (unsigned tag = 0; tag < outstanding_.size(); ++tag) {
+    outstanding_[tag].state = Outstanding::State::free;
+    free_tags_.push_back(static_cast<std::uint16_t>(tag));
+  }
+}
+
+}  // namespace warpline
