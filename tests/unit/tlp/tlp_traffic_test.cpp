@@ -77,6 +77,7 @@ TEST(TlpTraffic, EveryPacketArrivesOnceInALegalOrderWhateverTheTicks) {
       pair.b.draw_script(seed * 2 + 1, 150);
       pair.a.stall = static_cast<unsigned>(random.below(5));
       pair.b.stall = static_cast<unsigned>(random.below(5));
+      pair.a.one_a_tick = random.below(2) == 0;
       ASSERT_EQ(pair.run(), RunOutcome::quiescent);
       std::vector<Cycle>& log = results.emplace_back();
       for (const TrafficEnd* end : {&pair.a, &pair.b}) {

@@ -45,8 +45,9 @@ class TrafficEnd final : public Component {
 
   Cycle tick(Cycle now) override {
     for (; queued_ < script.size() && script[queued_].due <= now; ++queued_) port.send(&script[queued_].tlp);
-    bool refused = false;
+    bool refused = false, full = false;
     const auto wants = [&](const Tlp& t) {
+      if (full) return false;
       const bool yes = class_of(t.kind) != never && accepts(t, now);
       refused = refused || (class_of(t.kind) != never && !yes);
       return yes;
@@ -55,6 +56,7 @@ class TrafficEnd final : public Component {
       port.take(now, tlp);
       note_taken(now, tlp);
       refused = false;
+      full = one_a_tick;
     }
     Cycle next = transmit(now);
     if (refused) next = std::min(next, now + 1);
@@ -67,7 +69,8 @@ class TrafficEnd final : public Component {
   TlpPort port;
   TrafficEnd* other = nullptr;
   std::deque<Sent> script;
-  unsigned stall = 0;  ///< a packet is accepted in one of so many spans of 32 cycles only; 0: always
+  bool one_a_tick = false;  ///< takes one packet, and relies on being woken for the next
+  unsigned stall = 0;       ///< a packet is accepted in one of so many spans of 32 cycles only; 0: always
   TlpClass never = static_cast<TlpClass>(kTlpClasses);  ///< a class that is never accepted
 
  private:
