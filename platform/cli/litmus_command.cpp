@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
-#include <memory>
 #include <utility>
 
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
+#include "warpline/cli/litmus_machines.h"
 #include "warpline/cli/litmus_report.h"
 #include "warpline/cli/progress.h"
 #include "warpline/cli/request_check.h"
@@ -22,7 +21,6 @@
 #include "warpline/config/files.h"
 #include "warpline/config/loader.h"
 #include "warpline/gpu/hop_names.h"
-#include "warpline/gpu/tlm_driver.h"
 #include "warpline/litmus/parser.h"
 
 namespace warpline {
@@ -42,70 +40,33 @@ std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
     std::vector<std::string> found;
     for (const auto& entry :
          fs::recursive_directory_iterator(input, fs::directory_options::skip_permission_denied, ignored))
-      if (entry.path().extension() == ".litmus") found.push_back(entry.path().string());
+      if (entry.path().extension() == ".litmus" && !entry.is_directory(ignored))
+        found.push_back(entry.path().string());
     std::sort(found.begin(), found.end());
-    if (found.empty()) out.push_back(input);  // whoever reads it says what is wrong
+    if (found.empty()) out.push_back(input);  // read_tests says what is wrong
     out.insert(out.end(), found.begin(), found.end());
   }
   return out;
 }
 
-/// A file, and the test in it or what is wrong with it.
-struct LitmusInput {
-  std::string file;
-  Result<litmus::Test> test;
-};
-
 std::vector<LitmusInput> read_tests(const std::vector<std::string>& files) {
   std::vector<LitmusInput> out;
   for (const std::string& file : files) {
-    const auto text = read_file(file);
+    std::error_code ignored;
+    if (fs::is_directory(file, ignored)) {
+      Diagnostic empty;
+      empty.file = file;
+      empty.message = "is a folder without any file called *.litmus";
+      out.push_back({file, empty});
+      continue;
+    }
+    constexpr std::uint64_t kMostBytes = 1U << 18U;  // nobody's test is longer
+    const auto text = read_file(file, kMostBytes);
     out.push_back(
         {file, text.ok() ? litmus::parse(text.value(), file) : Result<litmus::Test>(text.faults())});
   }
   return out;
 }
-
-/// A machine for each number of GPUs that tests ask for, made when the first does. Where hops are SystemC's
-/// there is one for all, for it elaborates once.
-class LitmusMachines {
- public:
-  LitmusMachines(GpuConfig config, std::string transport, std::vector<std::string> pins,
-                 const std::vector<LitmusInput>& inputs)
-      : config_(std::move(config)), transport_(std::move(transport)), pins_(std::move(pins)) {
-    if (!in_systemc()) return;
-    for (const LitmusInput& i : inputs)
-      if (i.test.ok()) config_.gpus = std::max(config_.gpus, gpus_of(i.test.value()));
-  }
-  /// The GPUs that any machine has at least; in SystemC all.
-  [[nodiscard]] const GpuConfig& config() const { return config_; }
-  litmus::Machine& of(const litmus::Test& test) {
-    GpuConfig config = config_;
-    config.gpus = std::max(config.gpus, gpus_of(test));
-    std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
-    if (machine == nullptr) {
-      std::shared_ptr<NetlistDriver> driver;
-      if (in_systemc())
-        driver = std::make_shared<SystemCDriver>(
-            config.clocks, transport_ == "at" ? HopTransport::socket : HopTransport::direct, TickMode::lazy,
-            1, pins_);
-      machine = std::make_unique<litmus::Machine>(config, driver, transport_ == "lt");
-    }
-    return *machine;
-  }
-
- private:
-  [[nodiscard]] bool in_systemc() const { return transport_ == "at" || !pins_.empty(); }
-  /// More than a platform has are refused by the machine.
-  static unsigned gpus_of(const litmus::Test& test) {
-    return std::min(litmus::places_of(test).gpus, kMaxGpus);
-  }
-
-  GpuConfig config_;
-  std::string transport_;
-  std::vector<std::string> pins_;
-  std::map<unsigned, std::unique_ptr<litmus::Machine>> made_;  ///< by GPUs
-};
 
 bool is_one_of(const char* option, const std::string& word, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return true;
@@ -157,7 +118,8 @@ LitmusCommand::LitmusCommand(CLI::App& app) {
   app_->add_flag("--json", json_, "one line of JSON for each test");
   app_->add_option("--dot", dot_, "of one test: draws an execution with the outcome to this Graphviz file");
   app_->footer(
-      "Exit status: 0 done; 1 an outcome was seen that the model forbids; 2 bad input.\n"
+      "Exit status: 0 done; 1 an outcome was seen that the model forbids; 2 bad input, or the model gave "
+      "up.\n"
       "Example: warpline litmus tests/litmus --runs 10000");
 }
 
@@ -182,6 +144,7 @@ int LitmusCommand::run() const {
   litmus::CheckOptions options;
   options.unroll = unroll_;
   options.draw = !dot_.empty();
+  options.stop = [] { return SignalGuard::stop_wanted(); };
   const litmus::RunPlan plan{runs_, seed_, max_cycles_};
   const SignalGuard guard;
   ProgressBar bar(is_terminal(STDERR_FILENO), files.size(), "runs");
@@ -206,6 +169,13 @@ int LitmusCommand::run() const {
     result.file = file;
     result.test = test.value();
     result.verdict = litmus::check(result.test, options);
+    stopped = SignalGuard::stop_wanted();
+    if (stopped) break;
+    if (result.is_undecided()) {
+      bar.clear();
+      print_error(file + ": the model gives up: " + result.verdict.gave_up);
+      bad = true;
+    }
     result.barriers_can_be_met = litmus::barriers_can_be_met(result.test);
     if (runs_ != 0) {
       litmus::Machine& machine = machines.of(result.test);
@@ -219,7 +189,11 @@ int LitmusCommand::run() const {
       }
     }
     violated = violated || result.is_violation();
-    if (!dot_.empty()) {
+    if (!dot_.empty() && result.verdict.graph.empty()) {
+      bar.clear();
+      print_error("--dot: the model finds no execution that ends so, not even a forbidden one");
+      bad = true;
+    } else if (!dot_.empty()) {
       if (const std::string failure = write_file_atomically(dot_, result.verdict.graph); !failure.empty()) {
         print_error("--dot: " + failure);
         bad = true;

@@ -11,15 +11,20 @@ namespace warpline {
 namespace {
 
 const char* verdict_word(const LitmusResult& r) {
-  return r.verdict.allowed ? "allowed" : "forbidden";
+  return r.verdict.allowed ? "allowed" : r.is_undecided() ? "undecided" : "forbidden";
+}
+
+/// Loops go on for longer than the model has followed them, and what it has not found may be there.
+bool is_bounded(const LitmusResult& r) {
+  return r.verdict.bounded && !r.verdict.allowed && !r.is_undecided();
 }
 
 /// "forbidden*": as far as it was looked.
 std::string verdict_mark(const LitmusResult& r) {
-  return std::string(verdict_word(r)) + (r.verdict.bounded && !r.verdict.allowed ? "*" : "");
+  return std::string(verdict_word(r)) + (is_bounded(r) ? "*" : "");
 }
 
-constexpr const char* kBounded = "* as far as loops were followed (--unroll) and executions looked at\n";
+constexpr const char* kBounded = "* as far as loops were followed (--unroll)\n";
 
 std::string rate(const LitmusResult& r) {
   return r.seconds > 0 ? fmt::format("{:.0f}", static_cast<double>(r.report.runs) / r.seconds) : "-";
@@ -57,7 +62,7 @@ std::string litmus_text(const LitmusResult& r) {
                                : "an end that satisfies the condition";
   out += fmt::format("  model     {} is {}{}\n", what, verdict_mark(r),
                      r.verdict.axiom.empty() ? "" : " by " + r.verdict.axiom);
-  if (r.verdict.bounded && !r.verdict.allowed) out += fmt::format("            {}", kBounded);
+  if (is_bounded(r)) out += fmt::format("            {}", kBounded);
   if (!r.barriers_can_be_met) out += "  barriers  one waits for more threads than ever come\n";
   if (r.report.runs == 0) return out;
   out += fmt::format("  platform  seen in {} of {} runs, {} runs/s\n", r.report.in_question, r.report.runs,
@@ -90,11 +95,11 @@ std::string litmus_table(const std::vector<LitmusResult>& results) {
   for (const LitmusResult* r : rows) {
     violations += r->is_violation();
     seen += r->observed();
-    bounded += r->verdict.bounded && !r->verdict.allowed;
+    bounded += is_bounded(*r);
     out += fmt::format("{:<{}}  {:<9}  {:<10}  {:>10}  {:>10}  {:>8}{}\n", r->name(), width,
                        r->test.condition.kind_name(), verdict_mark(*r), r->report.in_question, r->report.runs,
                        r->report.stuck,
-                       r->is_violation()         ? "  VIOLATION"
+                       r->is_violation()         ? is_bounded(*r) ? "  VIOLATION*" : "  VIOLATION"
                        : !r->barriers_can_be_met ? "  a barrier is never met"
                                                  : "");
   }

@@ -22,8 +22,10 @@ struct LitmusResult {
   /// The file's path without its suffix: names in the files repeat.
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool observed() const { return report.in_question != 0; }
+  /// The model has given up before it found the outcome or had looked at all executions.
+  [[nodiscard]] bool is_undecided() const { return !verdict.allowed && !verdict.gave_up.empty(); }
   /// A forbidden outcome was seen: the platform breaks the model.
-  [[nodiscard]] bool is_violation() const { return observed() && !verdict.allowed; }
+  [[nodiscard]] bool is_violation() const { return observed() && !verdict.allowed && !is_undecided(); }
   [[nodiscard]] bool terminates() const { return report.stuck == 0 && barriers_can_be_met; }
 };
 

@@ -62,6 +62,9 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
     for (unsigned n = 0; n < paths[thread]->events.size(); ++n)
       events.push_back(event_of(test, thread, paths[thread]->events[n], n));
   }
+  first_value.push_back(0);
+  for (const Path* path : paths)
+    first_value.push_back(first_value.back() + static_cast<unsigned>(path->values.size()));
   size = static_cast<unsigned>(events.size());
   for (Relation* r : {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &atomic,
                       &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of})

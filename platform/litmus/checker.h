@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,17 +12,22 @@ namespace warpline::litmus {
 
 /// What the axiomatic checker is asked.
 struct CheckOptions {
-  unsigned unroll = 3;               ///< how often each loop is followed
-  bool draw = false;                 ///< fill in Verdict::graph
-  std::uint64_t steps = 50'000'000;  ///< after which it gives up
+  unsigned unroll = 3;      ///< how often each loop is followed
+  bool draw = false;        ///< fill in Verdict::graph
+  double work = kMostWork;  ///< after which it gives up: the sum over all steps of the square of the events
+  std::function<bool()> stop;  ///< asked now and then, if set; true: give up
+  /// Some seconds.
+  static constexpr double kMostWork = 1e9;
 };
 
 /// What the PTX memory consistency model (ISA 7.5, with proxies) says of a test's outcome in question.
 struct Verdict {
   bool allowed = false;
-  /// Not every execution was looked at: loops go on longer than `unroll`, or there were too many. An outcome
+  /// Not every execution was looked at: loops go on longer than `unroll`, or `gave_up` says why. An outcome
   /// that was not found is then forbidden as far as known.
   bool bounded = false;
+  /// Why it gave up before it had looked at all that `unroll` asks for; empty: it did not.
+  std::string gave_up;
   std::uint64_t executions = 0;  ///< choices of what reads read that were looked at
   /// Where it is forbidden: the axiom that rejected most executions with this outcome, if there were any.
   std::string axiom;

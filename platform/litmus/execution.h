@@ -44,6 +44,8 @@ struct Candidate {
   std::vector<const Path*> paths;  ///< by thread
   std::vector<Event> events;
   std::vector<unsigned> first_event;  ///< by thread
+  std::vector<unsigned>
+      first_value;  ///< by thread: of its path's values among those of all; behind it how many
   unsigned size;
   EventSet reads, writes, generic, initial, alias_fences;
   bool has_proxy_fences = false;
@@ -77,7 +79,8 @@ struct Execution {
 /// The values of an execution.
 class Values {
  public:
-  /// Both outlive it. Values that depend on reads without a write, or on themselves, are unknown.
+  /// Both outlive it and stay as they are. Values that depend on reads without a write, or on themselves, are
+  /// unknown.
   Values(const Candidate& candidate, const std::vector<ReadsFrom>& reads_from);
   /// What a number of `values` of `thread`'s path stands for, if it is known.
   bool of(unsigned thread, unsigned value, std::int64_t& out);
@@ -87,11 +90,18 @@ class Values {
   bool possible();
 
  private:
+  /// A value that was asked for before: each is worked out once, however many others are made of it.
+  struct Known {
+    bool asked = false, known = false;
+    std::int64_t value = 0;
+  };
+  bool work_out(unsigned thread, const Value& v, std::int64_t& out);
   bool read(unsigned event, std::int64_t& out);
 
   const Candidate& candidate_;
   const std::vector<ReadsFrom>& reads_from_;
   EventSet busy_;
+  std::vector<Known> known_;
 };
 
 }  // namespace warpline::litmus

@@ -92,8 +92,8 @@ namespace {
 class CoherenceSearch {
  public:
   CoherenceSearch(const Candidate& c, const std::vector<ReadsFrom>& reads_from, const Causality& causality,
-                  const std::function<bool(const Relation&)>& f, std::optional<Axiom>& why)
-      : c_(c), reads_from_(reads_from), causality_(causality), f_(f), why_(why) {}
+                  const std::function<bool(const Relation&)>& f, std::optional<Axiom>& why, Budget* budget)
+      : c_(c), reads_from_(reads_from), causality_(causality), f_(f), why_(why), budget_(budget) {}
 
   bool run(const Relation* known) {
     const Relation writes = c_.overlapping.between(c_.writes, c_.writes);
@@ -113,6 +113,7 @@ class CoherenceSearch {
 
  private:
   bool search(const Relation& order, std::size_t next) {
+    if (budget_ != nullptr && !budget_->spend(c_.size)) return true;
     if (!order.irreflexive()) return reject(Axiom::coherence);
     const Relation before = from_reads(c_, reads_from_, order);
     bool contradicts = false;
@@ -154,6 +155,7 @@ class CoherenceSearch {
   const Causality& causality_;
   const std::function<bool(const Relation&)>& f_;
   std::optional<Axiom>& why_;
+  Budget* budget_;
   std::vector<std::pair<unsigned, unsigned>> pairs_;
 };
 
@@ -161,8 +163,8 @@ class CoherenceSearch {
 
 bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
                           const Causality& causality, const std::function<bool(const Relation&)>& f,
-                          std::optional<Axiom>& why, const Relation* known) {
-  return CoherenceSearch(c, reads_from, causality, f, why).run(known);
+                          std::optional<Axiom>& why, const Relation* known, Budget* budget) {
+  return CoherenceSearch(c, reads_from, causality, f, why, budget).run(known);
 }
 
 }  // namespace warpline::litmus

@@ -33,13 +33,34 @@ struct Causality {
 [[nodiscard]] std::optional<Axiom> violated_without_coherence(const Candidate& c, const Relation& reads_from,
                                                               const Causality& causality);
 
+/// The work that a search may do before it gives up.
+class Budget {
+ public:
+  /// `work`: the sum over all steps of the square of the number of events. `stop`, if set: whether to give up
+  /// anyway.
+  Budget(double work, const std::function<bool()>& stop) : left_(work), stop_(stop) {}
+  /// Takes the work of a step. False: nothing is left.
+  [[nodiscard]] bool spend(unsigned events) {
+    left_ -= static_cast<double>(events) * events;
+    stopped_ = stopped_ || (stop_ && stop_());
+    return !spent();
+  }
+  [[nodiscard]] bool spent() const { return stopped_ || left_ < 0; }
+
+ private:
+  double left_;
+  const std::function<bool()>& stop_;
+  bool stopped_ = false;
+};
+
 /// Calls `f` with each coherence order that the axioms allow, until it answers true; returns whether it did.
 /// Orders are as small as the axioms let them be: what neither causality nor moral strength orders is
 /// unordered. `known`: writes of which the order is known already; null: none. `why` is the axiom that
-/// rejected the last one that was tried.
+/// rejected the last one that was tried. Where `budget`, if any, is spent it returns true at once.
 bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
                           const Causality& causality, const std::function<bool(const Relation&)>& f,
-                          std::optional<Axiom>& why, const Relation* known = nullptr);
+                          std::optional<Axiom>& why, const Relation* known = nullptr,
+                          Budget* budget = nullptr);
 
 /// The reads that precede the writes that are coherence-after what they read.
 [[nodiscard]] Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from,

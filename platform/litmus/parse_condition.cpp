@@ -41,19 +41,15 @@ bool Parser::conjunction(Proposition& p) {
 }
 
 bool Parser::negation(Proposition& p) {
-  if (accept("~")) {
-    p.kind = Proposition::Kind::negation;
-    return negation(p.parts.emplace_back());
-  }
-  if (accept("(")) {
-    // What nests deeper is no condition that anybody wrote.
-    constexpr unsigned kDeepest = 200;
-    if (++depth_ > kDeepest) return fail(peek(), "this condition nests too deep");
-    const bool good = disjunction(p) && expect(")");
-    --depth_;
-    return good;
-  }
-  return comparison(p);
+  const bool negated = accept("~");
+  if (!negated && !accept("(")) return comparison(p);
+  // What nests deeper is no condition that anybody wrote.
+  constexpr unsigned kDeepest = 200;
+  if (++depth_ > kDeepest) return fail(peek(), "this condition nests too deep");
+  if (negated) p.kind = Proposition::Kind::negation;
+  const bool good = negated ? negation(p.parts.emplace_back()) : disjunction(p) && expect(")");
+  --depth_;
+  return good;
 }
 
 bool Parser::comparison(Proposition& p) {

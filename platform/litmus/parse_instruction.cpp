@@ -81,7 +81,7 @@ bool Parser::address(Instruction& i) {
   if (accept("+")) {
     const auto offset = number();
     if (!offset) return false;
-    if (*offset < 0 || *offset + i.bytes() > Test::kBytes || *offset % i.bytes() != 0)
+    if (*offset < 0 || *offset > Test::kBytes - i.bytes() || *offset % i.bytes() != 0)
       return fail(name, "an access lies in the 8 bytes of its location, aligned to its size");
     i.offset = static_cast<std::uint32_t>(*offset);
   }

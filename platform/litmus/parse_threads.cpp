@@ -23,10 +23,15 @@ void Parser::threads() {
     const unsigned n = thread_named(r.thread);
     if (n == kNone) {
       fail(r.thread, "there is no thread " + std::string(r.thread.text));
-    } else {
-      Thread& t = test_->threads[n];
-      t.initial[register_named(t, r.name.text)] = r.value;
+      continue;
     }
+    Thread& t = test_->threads[n];
+    const std::size_t known = t.registers.size();
+    const unsigned number = register_named(t, r.name.text);
+    if (number < known && t.initial[number] != r.value)
+      fail(r.name, ptx::quoted(r.name.text) + " begins as " + std::to_string(r.value) + " here, and as " +
+                       std::to_string(t.initial[number]) + " before");
+    t.initial[number] = r.value;
   }
   rows();
   resolve_labels();

@@ -74,7 +74,8 @@ std::optional<std::int64_t> Parser::number() {
   const char* const end = t.text.data() + t.text.size();
   std::uint64_t magnitude = 0;
   const auto read = std::from_chars(begin, end, magnitude, hex ? 16 : 10);
-  if (read.ec != std::errc{} || read.ptr != end) {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 63U;
+  if (read.ec != std::errc{} || read.ptr != end || (negative && magnitude > kLeast)) {
     fail(t, ptx::quoted(t.text) + " is no number of at most 64 bits");
     return std::nullopt;
   }
@@ -146,8 +147,18 @@ bool Parser::initial_statement() {
   if (accept("@") && !alias(name)) return false;
   if (!accept("=")) return true;
   const auto value = number();
-  if (value) test_->memories[test_->locations[location_named(name.text)].memory].initial = *value;
-  return value.has_value();
+  return value && initial_value(name, *value);
+}
+
+/// A memory begins with one value, by whatever name.
+bool Parser::initial_value(const Token& name, std::int64_t value) {
+  const unsigned memory = test_->locations[location_named(name.text)].memory;
+  const auto [at, fresh] = initial_memories_.try_emplace(memory, value);
+  if (!fresh && at->second != value)
+    return fail(name, ptx::quoted(name.text) + " begins as " + std::to_string(value) + " here, and as " +
+                          std::to_string(at->second) + " before");
+  test_->memories[memory].initial = value;
+  return true;
 }
 
 /// Behind "name @": where it lies, or what it is another name of.

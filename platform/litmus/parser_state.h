@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ class Parser {
   // Parts
   void initial_state();
   bool initial_statement();
-  bool initial_register(unsigned thread, const Token& name);
+  bool initial_value(const Token& name, std::int64_t value);
   bool alias(const Token& name);
   void threads();
   bool placement(Thread& thread);
@@ -88,7 +89,7 @@ class Parser {
   std::size_t at_ = 0;
   Test* test_ = nullptr;
   unsigned thread_ = 0;  ///< whose cell is being read
-  unsigned depth_ = 0;   ///< of parentheses in the condition
+  unsigned depth_ = 0;   ///< of parentheses and negations in the condition
   std::vector<Label> labels_;
   std::vector<Jump> jumps_;
   /// Registers given a value before their thread is known: by its name.
@@ -97,6 +98,7 @@ class Parser {
     std::int64_t value = 0;
   };
   std::vector<InitialRegister> initial_registers_;
+  std::map<unsigned, std::int64_t> initial_memories_;  ///< those given a value
 };
 
 /// The operation that `opcode` says, its operands aside; a fault where PTX has no such operation.

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kMostPaths = 4096;
 constexpr unsigned kMostPathEvents = 64;
-constexpr unsigned kMostSteps = 4096;  ///< of a path: loops without events end, too
+constexpr unsigned kMostSteps = 4096;           ///< of a path: loops without events end, too
+constexpr std::size_t kMostValues = 1U << 20U;  ///< of all paths that a branch has begun
 
 /// A path in the making.
 struct State {
@@ -20,7 +21,7 @@ struct State {
 
 class Unfolding {
  public:
-  Unfolding(const Thread& thread, unsigned unroll, bool& cut) : thread_(thread), unroll_(unroll), cut_(cut) {}
+  Unfolding(const Thread& thread, unsigned unroll, Cut& cut) : thread_(thread), unroll_(unroll), cut_(cut) {}
 
   std::vector<Path> run() {
     State s;
@@ -57,12 +58,17 @@ class Unfolding {
 
   /// Adds the reads that `value` depends on.
   static void reads_of(const Path& p, unsigned value, std::vector<unsigned>& out) {
-    const Value& v = p.values[value];
-    if (v.kind == Value::Kind::read) {
-      if (std::find(out.begin(), out.end(), v.event) == out.end()) out.push_back(v.event);
-    } else if (v.kind != Value::Kind::constant) {
-      reads_of(p, v.a, out);
-      reads_of(p, v.b, out);
+    // A value is made of earlier ones.
+    std::vector<bool> wanted(value + 1, false);
+    wanted[value] = true;
+    for (unsigned n = value + 1; n-- > 0;) {
+      const Value& v = p.values[n];
+      if (!wanted[n] || v.kind == Value::Kind::constant) continue;
+      if (v.kind != Value::Kind::read) {
+        wanted[v.a] = wanted[v.b] = true;
+      } else if (std::find(out.begin(), out.end(), v.event) == out.end()) {
+        out.push_back(v.event);
+      }
     }
   }
 
@@ -92,8 +98,9 @@ class Unfolding {
 
   void walk(State s) {
     while (s.at < thread_.code.size()) {
-      if (paths_.size() >= kMostPaths || s.path.events.size() > kMostPathEvents || ++s.steps > kMostSteps) {
-        cut_ = true;
+      if (paths_.size() >= kMostPaths || values_ > kMostValues || s.path.events.size() > kMostPathEvents ||
+          ++s.steps > kMostSteps) {
+        cut_.rest = true;
         return;
       }
       const Instruction& i = thread_.code[s.at];
@@ -125,6 +132,7 @@ class Unfolding {
         case InstructionKind::branch: {
           const unsigned a = operand(s.path, i.a), b = operand(s.path, i.b);
           State other = s;
+          values_ += s.path.values.size();
           other.path.assumptions.push_back({i.comparison, a, b, true});
           depend(other, a, b);
           if (jump(other, i)) walk(std::move(other));
@@ -149,7 +157,7 @@ class Unfolding {
   /// Returns whether the loop, if it is one, may be taken once more.
   bool jump(State& s, const Instruction& i) {
     if (i.target <= s.at && ++s.taken[s.at] > unroll_) {
-      cut_ = true;
+      cut_.loops = true;
       return false;
     }
     s.at = i.target;
@@ -170,14 +178,15 @@ class Unfolding {
     if (i.destination != Instruction::kNoRegister) s.path.registers[i.destination] = read;
   }
 
-  /// Either finds what it compares with and writes, or reads only.
+  /// Either finds what it compares with, in as many bytes as it has, and writes, or reads only.
   void compare_and_swap(State s, const Instruction& i) {
     for (const bool swaps : {true, false}) {
       State next = s;
       const auto partner = static_cast<unsigned>(next.path.events.size());
       const unsigned a = operand(next.path, i.a), b = operand(next.path, i.b);
       const unsigned read = push_read(next, i);
-      next.path.assumptions.push_back({Comparison::equal, read, a, swaps});
+      const unsigned wanted = computed(next.path, Value::Kind::narrowed, a, a, &i);
+      next.path.assumptions.push_back({Comparison::equal, read, wanted, swaps});
       if (swaps) push_write(next, i, b, partner);
       if (i.destination != Instruction::kNoRegister) next.path.registers[i.destination] = read;
       ++next.at;
@@ -187,13 +196,14 @@ class Unfolding {
 
   const Thread& thread_;
   unsigned unroll_;
-  bool& cut_;
+  Cut& cut_;
+  std::size_t values_ = 0;
   std::vector<Path> paths_;
 };
 
 }  // namespace
 
-std::vector<Path> unfold(const Thread& thread, unsigned unroll, bool& cut) {
+std::vector<Path> unfold(const Thread& thread, unsigned unroll, Cut& cut) {
   return Unfolding(thread, unroll, cut).run();
 }
 

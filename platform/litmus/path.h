@@ -10,12 +10,13 @@ namespace warpline::litmus {
 
 /// How a value of a path comes about. Values refer to others of the path by their number.
 struct Value {
-  enum class Kind : std::uint8_t { constant, read, add, subtract, atomic };
+  enum class Kind : std::uint8_t { constant, read, add, subtract, atomic, narrowed };
   Kind kind = Kind::constant;
   std::int64_t constant = 0;
   unsigned event = 0;  ///< of `read`: the path's event that reads it
   unsigned a = 0, b = 0;
-  const Instruction* instruction = nullptr;  ///< of `atomic`: what it makes of a (memory's) and b
+  /// Of `atomic`: what it makes of a (memory's) and b. Of `narrowed`: a is read as its access would.
+  const Instruction* instruction = nullptr;
 };
 
 /// What a path takes for granted: that a comparison of two values holds, or does not.
@@ -46,8 +47,14 @@ struct Path {
   std::vector<unsigned> registers;  ///< their values at the end, as numbers of `values`
 };
 
-/// The paths of `thread` that take each backward branch at most `unroll` times, shorter ones first. `cut` is
-/// set where there are more: longer loops, or more paths or events than anybody can look through.
-[[nodiscard]] std::vector<Path> unfold(const Thread& thread, unsigned unroll, bool& cut);
+/// What unfolding left out.
+struct Cut {
+  bool loops = false;  ///< longer ones
+  bool rest = false;   ///< paths that are longer, or more of them, than anybody can look through
+};
+
+/// The paths of `thread` that take each backward branch at most `unroll` times, shorter ones first. What is
+/// left out is set in `cut`.
+[[nodiscard]] std::vector<Path> unfold(const Thread& thread, unsigned unroll, Cut& cut);
 
 }  // namespace warpline::litmus

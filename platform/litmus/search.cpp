@@ -1,6 +1,7 @@
 #include "warpline/litmus/search.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace warpline::litmus {
 namespace {
@@ -12,14 +13,20 @@ constexpr std::size_t kMostEvents = 128;
 
 Verdict Search::run() {
   for (const Thread& t : test_.threads) {
-    bool cut = false;
+    Cut cut;
     all_paths_.push_back(unfold(t, options_.unroll, cut));
-    verdict_.bounded |= cut;
+    verdict_.bounded = verdict_.bounded || cut.loops;
+    if (cut.rest)
+      verdict_.gave_up = "thread " + t.name + " has too many ways through its code, or too long ones";
   }
   looks_at_memory_ = std::any_of(question_.terms.begin(), question_.terms.end(),
                                  [](const Term& t) { return t.kind == Term::Kind::location; });
   paths_.assign(test_.threads.size(), nullptr);
-  verdict_.allowed = combine(0);
+  const bool found = combine(0);
+  if (budget_.spent()) verdict_.gave_up = "there are too many executions to look at";
+  verdict_.allowed = found && !budget_.spent();
+  if (verdict_.allowed) verdict_.gave_up.clear();
+  verdict_.bounded = verdict_.bounded || !verdict_.gave_up.empty();
   if (const auto most = std::max_element(rejected_.begin(), rejected_.end()); !verdict_.allowed && *most != 0)
     verdict_.axiom = name_of(static_cast<Axiom>(most - rejected_.begin()));
   return std::move(verdict_);
@@ -30,7 +37,6 @@ bool Search::combine(unsigned thread) {
   for (const Path& p : all_paths_[thread]) {
     paths_[thread] = &p;
     if (combine(thread + 1)) return true;
-    if (steps_ > options_.steps) return false;
   }
   return false;
 }
@@ -38,8 +44,9 @@ bool Search::combine(unsigned thread) {
 bool Search::judge_candidate() {
   std::size_t events = test_.memories.size();
   for (const Path* p : paths_) events += p->events.size();
-  if (++steps_ > options_.steps || events > kMostEvents) {
-    verdict_.bounded = true;
+  if (!budget_.spend(static_cast<unsigned>(events))) return true;
+  if (events > kMostEvents) {
+    verdict_.gave_up = "there are executions of more than " + std::to_string(kMostEvents) + " events";
     return false;
   }
   const Candidate c(test_, paths_);
@@ -76,20 +83,6 @@ void Search::add_slots(unsigned read) {
   const std::vector<unsigned> edges = cuts(e.memory, e.offset, e.offset + e.bytes);
   for (std::size_t n = 0; n + 1 < edges.size(); ++n)
     slots_.push_back({read, edges[n], edges[n + 1] - edges[n], Event::kNone});
-}
-
-void Search::add_stretches() {
-  stretches_.clear();
-  for (const Term& t : question_.terms) {
-    if (t.kind != Term::Kind::location) continue;
-    const unsigned memory = test_.locations[t.number].memory;
-    if (std::any_of(stretches_.begin(), stretches_.end(),
-                    [&](const Stretch& s) { return s.memory == memory; }))
-      continue;
-    const std::vector<unsigned> edges = cuts(memory, 0, test_.memories[memory].bytes);
-    for (std::size_t n = 0; n + 1 < edges.size(); ++n)
-      stretches_.push_back({memory, edges[n], edges[n + 1] - edges[n], Event::kNone});
-  }
 }
 
 bool Search::was_seen(unsigned read, unsigned write) const {
@@ -131,20 +124,12 @@ bool Search::may_read(const ReadsFrom& slot, unsigned write) const {
 }
 
 bool Search::assign(std::size_t slot) {
-  if (++steps_ > options_.steps) {
-    verdict_.bounded = true;
-    return false;
-  }
+  if (!budget_.spend(candidate_->size)) return true;
   constexpr std::size_t kCheckedEarly = 4;
   Values values(*candidate_, slots_);
   if (!values.possible()) return false;
   if (slot == slots_.size()) return judge_reads();
-  if (slot >= kCheckedEarly) {
-    const Relation none(candidate_->size);
-    const Relation reads_from = reads_from_relation(*candidate_, slots_);
-    const Causality so_far = causality(*candidate_, reads_from, none, none);
-    if (violated_without_coherence(*candidate_, reads_from, so_far)) return false;
-  }
+  if (slot >= kCheckedEarly && is_hopeless(slot)) return false;
   bool found = false;
   candidate_->writes.each([&](unsigned write) {
     if (found || !may_read(slots_[slot], write) || tears(slots_[slot], write, slot)) return;
@@ -153,6 +138,26 @@ bool Search::assign(std::size_t slot) {
   });
   slots_[slot].write = Event::kNone;
   return found;
+}
+
+/// Whether the first `slots` contradict the axioms whatever the others read.
+bool Search::is_hopeless(std::size_t slots) const {
+  const Candidate& c = *candidate_;
+  // Of two morally strong atomics that read the same, the one that writes first intervenes in the other.
+  for (std::size_t a = 0; a < slots; ++a)
+    for (std::size_t b = a + 1; b < slots; ++b) {
+      const auto& [read, other, write] = std::tie(slots_[a].read, slots_[b].read, slots_[a].write);
+      const auto precedes = [&](unsigned e) {
+        return c.initial.has(write) || c.morally_strong.has(write, e);
+      };
+      if (slots_[b].write == write && c.events[read].partner != Event::kNone &&
+          c.events[other].partner != Event::kNone && c.morally_strong.has(read, other) && precedes(read) &&
+          precedes(other))
+        return true;
+    }
+  const Relation none(c.size);
+  const Relation reads_from = reads_from_relation(c, slots_);
+  return violated_without_coherence(c, reads_from, causality(c, reads_from, none, none)).has_value();
 }
 
 bool Search::judge_reads() {
@@ -193,7 +198,7 @@ bool Search::judge_orders(const Relation& fences, const Relation& barriers) {
         if (options_.draw) verdict_.graph = draw(*candidate_, slots_, coherence, all, std::nullopt);
         return true;
       },
-      why);
+      why, nullptr, &budget_);
   if (!found && why) reject(*why, all);
   return found;
 }
@@ -204,48 +209,6 @@ void Search::reject(Axiom axiom, const Causality& causality) {
   ++rejected_[static_cast<std::size_t>(axiom)];
   if (options_.draw && verdict_.graph.empty())
     verdict_.graph = draw(*candidate_, slots_, Relation(candidate_->size), causality, axiom);
-}
-
-bool Search::choose_last(const Relation& coherence, std::size_t stretch) {
-  if (!looks_at_memory_) return true;
-  if (stretch == stretches_.size()) return wanted();
-  Stretch& s = stretches_[stretch];
-  bool found = false;
-  const auto writes_it = [&](unsigned w) {
-    const Event& e = candidate_->events[w];
-    return e.memory == s.memory && e.offset <= s.offset && s.offset + s.bytes <= e.offset + e.bytes;
-  };
-  candidate_->writes.each([&](unsigned write) {
-    if (found || !writes_it(write)) return;
-    bool last = true;
-    coherence.row(write).each([&](unsigned later) { last = last && !writes_it(later); });
-    if (!last) return;
-    s.write = write;
-    found = choose_last(coherence, stretch + 1);
-  });
-  return found;
-}
-
-bool Search::wanted() {
-  Values values(*candidate_, slots_);
-  return question_.wanted([&](const Term& t) {
-    std::int64_t out = 0;
-    if (t.kind == Term::Kind::reg) {
-      values.of(t.thread, paths_[t.thread]->registers[t.number], out);
-      return out;
-    }
-    const unsigned memory = test_.locations[t.number].memory;
-    std::uint64_t bits = 0;
-    for (const Stretch& s : stretches_) {
-      if (s.memory != memory) continue;
-      std::uint64_t from = 0;
-      values.written(s.write, from);
-      from >>= 8 * (s.offset - candidate_->events[s.write].offset);
-      if (s.bytes < 8) from &= (std::uint64_t{1} << (8 * s.bytes)) - 1;
-      bits |= from << (8 * s.offset);
-    }
-    return test_.memories[memory].value(bits);
-  });
 }
 
 }  // namespace warpline::litmus

@@ -23,7 +23,7 @@ class Search {
   };
   /// Both outlive it.
   Search(const Test& test, const Question& question, const CheckOptions& options)
-      : test_(test), question_(question), options_(options) {}
+      : test_(test), question_(question), options_(options), budget_(options.work, options.stop) {}
 
   [[nodiscard]] Verdict run();
 
@@ -32,6 +32,7 @@ class Search {
   bool judge_candidate();
   void add_slots(unsigned read);
   bool assign(std::size_t slot);
+  [[nodiscard]] bool is_hopeless(std::size_t slots) const;
   bool judge_reads();
   bool order_fences(std::size_t pair, Relation order);
   bool judge_orders(const Relation& fences, const Relation& barriers);
@@ -60,7 +61,7 @@ class Search {
   };
   std::vector<Stretch> stretches_;
   bool looks_at_memory_ = false;
-  std::uint64_t steps_ = 0;
+  Budget budget_;  ///< where it is spent, every part of the search says "found", and so ends
   std::array<std::uint64_t, kAxioms> rejected_{};
 };
 

@@ -18,7 +18,7 @@ std::uint64_t part(const Event& of, std::uint64_t bits, unsigned from, unsigned 
 }  // namespace
 
 Values::Values(const Candidate& candidate, const std::vector<ReadsFrom>& reads_from)
-    : candidate_(candidate), reads_from_(reads_from) {}
+    : candidate_(candidate), reads_from_(reads_from), known_(candidate.first_value.back()) {}
 
 bool Values::written(unsigned write, std::uint64_t& bits) {
   const Event& e = candidate_.events[write];
@@ -52,12 +52,22 @@ bool Values::read(unsigned event, std::int64_t& out) {
 
 bool Values::of(unsigned thread, unsigned value, std::int64_t& out) {
   const Value& v = candidate_.paths[thread]->values[value];
-  std::int64_t a = 0, b = 0;
-  switch (v.kind) {
-    case Value::Kind::constant: out = v.constant; return true;
-    case Value::Kind::read: return read(candidate_.first_event[thread] + v.event, out);
-    default: break;
+  if (v.kind == Value::Kind::constant) {
+    out = v.constant;
+    return true;
   }
+  Known& k = known_[candidate_.first_value[thread] + value];
+  if (!k.asked) {
+    k.known = work_out(thread, v, k.value);
+    k.asked = true;
+  }
+  if (k.known) out = k.value;
+  return k.known;
+}
+
+bool Values::work_out(unsigned thread, const Value& v, std::int64_t& out) {
+  if (v.kind == Value::Kind::read) return read(candidate_.first_event[thread] + v.event, out);
+  std::int64_t a = 0, b = 0;
   if (!of(thread, v.a, a) || !of(thread, v.b, b)) return false;
   // Sums wrap as the hardware's do.
   const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
@@ -65,6 +75,8 @@ bool Values::of(unsigned thread, unsigned value, std::int64_t& out) {
     out = static_cast<std::int64_t>(x + y);
   } else if (v.kind == Value::Kind::subtract) {
     out = static_cast<std::int64_t>(x - y);
+  } else if (v.kind == Value::Kind::narrowed) {
+    out = extended(v.instruction->op.type, x);
   } else {
     const Instruction& i = *v.instruction;
     const std::uint64_t operand = i.subtracts ? 0 - y : y;

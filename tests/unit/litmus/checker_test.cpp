@@ -73,6 +73,11 @@ const Case kRest[] = {
      "{\nx=5;\n}\n P0@cta 0 ;\n atom.cas r0, x, 1, 2 ;\nexists (x == 2)\n"},
     {"one that succeeds does", true,
      "{\nx=1;\n}\n P0@cta 0 ;\n atom.cas r0, x, 1, 2 ;\nexists (x == 2 /\\ P0:r0 == 1)\n"},
+    {"it compares as many bits as it has", true,
+     "{\nx=-1;\n}\n P0@cta 0 ;\n atom.cas r0, x, 0xFFFFFFFF, 0x100000001 ;\n atom.cas.b32 r1, x, 1, -2 ;\n"
+     " atom.cas.b32 r2, x, -2, 3 ;\nexists (P0:r2 == 0xFFFFFFFE /\\ x == 3)\n"},
+    {"and all of those", false,
+     "{\nx=0x100000001;\n}\n P0@cta 0 ;\n atom.cas.b64 r0, x, 1, 2 ;\nexists (x == 2)\n"},
     {"increments at a scope of both are never lost", false,
      "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n atom.add r0, x, 1 | atom.add r0, x, 1 ;\nexists (x == 1)\n"},
     {"at the scope of a CTA they may be", true,
@@ -146,9 +151,50 @@ TEST(Checker, SaysWhereItDidNotLookAtEverything) {
   const Verdict v = check(loop);
   EXPECT_FALSE(v.allowed) << "nobody ever writes what it waits for";
   EXPECT_TRUE(v.bounded);
+  EXPECT_EQ(v.gave_up, "");
+}
+
+TEST(Checker, GivesUpWhereThereIsTooMuchToLookAt) {
   CheckOptions few;
-  few.steps = 2;
-  EXPECT_TRUE(check(parsed(kMessage), few).bounded);
+  few.work = 100;
+  const Verdict v = check(parsed(kMessage), few);
+  EXPECT_EQ(v.gave_up, "there are too many executions to look at");
+  EXPECT_TRUE(v.bounded);
+  unsigned asked = 0;
+  CheckOptions interrupted;
+  interrupted.stop = [&] { return ++asked == 3; };
+  EXPECT_NE(check(parsed(kMessage), interrupted).gave_up, "");
+  EXPECT_EQ(asked, 3U);
+
+  std::string stores;
+  for (unsigned n = 0; n < 63; ++n) stores += " st.weak x, 1 | st.weak x, 1 | st.weak x, 1 ;\n";
+  const std::string wide = "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 | P2@cta 2 ;\n" + stores;
+  EXPECT_EQ(check(parsed(wide + "exists (x == 1)\n")).gave_up,
+            "there are executions of more than 128 events");
+  const std::string deep = "{\nx=0;\n}\n P0@cta 0 ;\n" + stores + stores;
+  std::string one = deep;
+  for (std::size_t at = 0; (at = one.find(" |", at)) != std::string::npos;)
+    one.erase(at, one.find('\n', at) - at - 2);
+  EXPECT_NE(check(parsed(one + "exists (x == 1)\n")).gave_up.find("thread P0 has too many ways"),
+            std::string::npos);
+}
+
+/// Each value is worked out once: doubling it is no more work than adding to it.
+TEST(Checker, FollowsALongCalculation) {
+  std::string code = "{\nx=1; y=0;\n}\n P0@cta 0 ;\n ld.weak r0, x ;\n";
+  for (unsigned n = 0; n < 62; ++n) code += " add r0, r0, r0 ;\n";
+  code += " st.weak.b64 y, r0 ;\n";
+  EXPECT_TRUE(check(parsed(code + "exists (y == 0x4000000000000000)\n")).allowed);
+  EXPECT_FALSE(check(parsed(code + "exists (y != 0x4000000000000000)\n")).allowed);
+}
+
+TEST(Checker, FindsTheOrderOfManyAtomics) {
+  std::string places, atomics;
+  for (unsigned n = 0; n < 16; ++n) {
+    places += (n == 0 ? " P" : " | P") + std::to_string(n) + "@cta " + std::to_string(n);
+    atomics += n == 0 ? " atom.add r0, x, 1" : " | atom.add r0, x, 1";
+  }
+  EXPECT_TRUE(check(parsed("{\nx=0;\n}\n" + places + ";\n" + atomics + ";\nexists (x == 16)\n")).allowed);
 }
 
 /// What a run read: the model says of that alone whether it is allowed.

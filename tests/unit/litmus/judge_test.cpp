@@ -14,63 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using Verdict = Judgement::Verdict;
 
-/// What a thread of a kernel does, by its number: 64 in each CTA. %rd1 is the buffer, of 64 words; %rd2
-/// shared memory.
-struct ThreadCode {
-  unsigned number;
-  const char* code;
-};
-
-std::string kernel(const std::vector<ThreadCode>& threads) {
-  std::string out =
-      ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
-      ".reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n.shared .align 8 .b8 s[64];\n"
-      "ld.param.u64 %rd1, [a];\nmov.u64 %rd2, s;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
-      "mad.lo.u32 %r3, %r1, 64, %r2;\n";
-  for (const ThreadCode& t : threads) {
-    const std::string n = std::to_string(t.number);
-    out += "setp.ne.u32 %p1, %r3, " + n + ";\n@%p1 bra L" + n + ";\n" + t.code +
-           "\nadd.u32 %r8, %r4, %r5;\nbra END;\nL" + n + ":\n";
-  }
-  return out + "END:\nret;\n}\n";
-}
-
-std::string launch(unsigned ctas, const char* more = "") {
-  return "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [" + std::to_string(ctas) +
-         ", 1, 1]\nblock = [64, 1, 1]\n[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 64\n" + more;
-}
-
-ExecutionRecord record_of(const std::vector<ThreadCode>& threads, unsigned ctas = 2,
-                          const RunOptions& options = {}, std::size_t most = 1000) {
-  return records_of(kernel(threads), launch(ctas), options, most).at(0);
-}
-
-/// The n-th event of a thread that accesses `address` of its space, from the buffer's first byte on.
-RecordedEvent& event(ExecutionRecord& r, unsigned thread, unsigned address, unsigned n = 0) {
-  for (RecordedEvent& e : r.events) {
-    const RecordedThread& t = r.threads[e.thread];
-    const std::uint64_t base = e.space == 0 ? r.buffers.at(0).address : 0;
-    if (e.kind != RecordedEvent::Kind::access || t.cta_number * 64 + t.number != thread ||
-        e.address - base != address)
-      continue;
-    if (n-- == 0) return e;
-  }
-  throw std::runtime_error("no such event");
-}
-
-void set(RecordedEvent::Bytes& bytes, std::uint8_t value) {
-  bytes = {};
-  bytes[0] = value;
-}
-
-/// The flag is set when the data is there, and the reader waits for it.
-const ThreadCode kWriter = {
-    0, "st.global.u32 [%rd1], 7; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1+128], 1;"};
-const ThreadCode kReader = {
-    64,
-    "W: ld.relaxed.gpu.global.u32 %r4, [%rd1+128]; setp.eq.u32 %p2, %r4, 0; @%p2 bra W;"
-    "fence.acq_rel.gpu; ld.global.u32 %r5, [%rd1];"};
-
 TEST(Judge, ThePlatformObeys) {
   ExecutionRecord r = record_of({kWriter, kReader});
   const Judgement j = judge(r);
@@ -179,40 +122,6 @@ TEST(Judge, MemoryHoldsTheLastWriteAtTheEnd) {
   EXPECT_THAT(judge(r).reason, HasSubstr("a does not hold at the end"));
 }
 
-TEST(Judge, AtomicsAreAtomic) {
-  const char* const both = "atom.add.u32 %r4, [%rd1], 1;";
-  ExecutionRecord r = record_of({{0, both}, {64, both}, {128, both}, {129, both}}, 3);
-  const Judgement good = judge(r);
-  EXPECT_EQ(good.verdict, Verdict::obeys) << text_of(good);
-  EXPECT_EQ(good.events, 1U + 4 * 2);
-  // The third to take effect finds what the first left, as if the second were not there.
-  std::vector<RecordedEvent*> atomics;
-  for (RecordedEvent& e : r.events) atomics.push_back(&e);
-  std::sort(atomics.begin(), atomics.end(), [](auto* a, auto* b) { return a->coherent < b->coherent; });
-  set(atomics[2]->read, 1);
-  const Judgement j = judge(r);
-  EXPECT_EQ(j.verdict, Verdict::violates) << text_of(j);
-  EXPECT_EQ(j.axiom, "atomicity");
-}
-
-TEST(Judge, ReductionsCountThoughNobodyGetsTheirValues) {
-  ExecutionRecord r =
-      record_of({{0, "red.add.u32 [%rd1], 2; red.max.s32 [%rd1+4], 5; red.shared.add.u32 [%rd2], 1;"},
-                 {1, "red.add.u32 [%rd1], 3; red.max.s32 [%rd1+4], 4; red.shared.add.u32 [%rd2], 1;"},
-                 {64, "red.add.u32 [%rd1], 4;"}});
-  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
-  std::uint8_t most = 0;
-  for (const RecordedEvent& e : r.events)
-    if (e.space == 0 && e.address == r.buffers.at(0).address) most = std::max(most, e.written[0]);
-  EXPECT_EQ(most, 9);
-}
-
-TEST(Judge, AFailedCompareAndSwapWritesNothing) {
-  ExecutionRecord r = record_of({{0, "atom.cas.b32 %r4, [%rd1], 3, 4;"}, {64, "st.global.u32 [%rd1], 0;"}});
-  EXPECT_FALSE(event(r, 0, 0).writes);
-  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
-}
-
 TEST(Judge, SiblingsMeetAtBarriers) {
   const ThreadCode writer = {0, "st.shared.u32 [%rd2], 3; bar.sync 0;"};
   const ThreadCode reader = {32, "bar.sync 0; ld.shared.u32 %r4, [%rd2];"};
@@ -225,56 +134,6 @@ TEST(Judge, SiblingsMeetAtBarriers) {
   for (RecordedEvent& e : r.events)
     if (e.kind == RecordedEvent::Kind::barrier) e.meeting += e.thread;
   EXPECT_EQ(judge(r).verdict, Verdict::obeys);
-}
-
-TEST(Judge, PartsOfAWordAreWrittenByDifferentThreads) {
-  ExecutionRecord r = record_of({{0, "mov.u32 %r4, 0x1111; st.global.u16 [%rd1], 0x1111;"},
-                                 {1, "st.global.u16 [%rd1+2], 0x2222;"},
-                                 {64, "nanosleep.u32 2000; ld.volatile.global.u32 %r4, [%rd1];"}});
-  EXPECT_EQ(event(r, 64, 0).read[2], 0x22);
-  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
-  event(r, 64, 0).read[3] = 0x11;
-  EXPECT_EQ(judge(r).axiom, "reads-from");
-}
-
-TEST(Judge, MemoryThatOneThreadHasToItselfIsCheckedAtOnce) {
-  ExecutionRecord r =
-      record_of({{0, "st.global.u32 [%rd1], 1; ld.global.u32 %r4, [%rd1]; ld.global.u32 %r5, [%rd1+64];"},
-                 {64, "ld.global.u32 %r4, [%rd1+64];"}});
-  const Judgement j = judge(r);
-  EXPECT_EQ(j.verdict, Verdict::obeys);
-  EXPECT_EQ(j.events, 0U);
-  EXPECT_EQ(j.accesses, 4U);
-  set(event(r, 0, 0, 1).read, 0);
-  EXPECT_EQ(judge(r).axiom, "coherence");
-  set(event(r, 0, 0, 1).read, 1);
-  set(event(r, 64, 64).read, 1);
-  EXPECT_EQ(judge(r).axiom, "coherence") << "nobody writes there";
-}
-
-TEST(Judge, EveryTransportIsRecorded) {
-  RunOptions loose;
-  loose.loose = true;
-  ExecutionRecord r = record_of({kWriter, kReader}, 2, loose);
-  const Judgement j = judge(r);
-  EXPECT_EQ(j.verdict, Verdict::obeys) << text_of(j);
-  EXPECT_GE(j.events, 8U);
-}
-
-TEST(Judge, SystemMemoryIsRecorded) {
-  for (const char* const scope : {"gpu", "sys"}) {
-    const std::string writer =
-        std::string("st.global.u32 [%rd1], 7; st.release.") + scope + ".global.u32 [%rd1+128], 1;";
-    const std::string reader = std::string("W: ld.acquire.") + scope +
-                               ".global.u32 %r4, [%rd1+128]; setp.eq.u32 %p2, %r4, 0; @%p2 bra W;"
-                               "ld.global.u32 %r5, [%rd1]; atom.add.u32 %r5, [%rd1], 1;";
-    ExecutionRecord r =
-        records_of(kernel({{0, writer.c_str()}, {64, reader.c_str()}}), launch(2, "aperture = \"sysmem\"\n"))
-            .at(0);
-    const Judgement j = judge(r);
-    EXPECT_EQ(j.verdict, Verdict::obeys) << text_of(j);
-    EXPECT_EQ(event(r, 64, 0, 1).written[0], 8);
-  }
 }
 
 TEST(Judge, WhatIsTooLargeIsRefused) {

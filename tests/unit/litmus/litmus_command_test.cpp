@@ -134,6 +134,45 @@ TEST_F(LitmusCommandTest, RefusesWhatItCannotRunAndJudgesItAllTheSame) {
   EXPECT_EQ(rows[2]["runs"], 1000);
 }
 
+/// What the model has not looked through, it cannot forbid.
+TEST_F(LitmusCommandTest, NothingIsAViolationOfAModelThatGaveUp) {
+  std::string stores;
+  for (unsigned n = 0; n < 200; ++n) stores += " st.weak x, " + std::to_string(n) + " ;\n";
+  write("long.litmus", "PTX long\n{ x=0; }\n P0@cta 0,gpu 0 ;\n" + stores + "exists (x == 199)\n");
+  const Ended e = litmus({path("long.litmus"), "--json", "--runs", "10"});
+  EXPECT_EQ(e.status, kBadInput);
+  EXPECT_NE(e.err.find("long.litmus: the model gives up: thread P0 has too many ways"), std::string::npos)
+      << e.err;
+  const std::vector<json> rows = lines(e.out);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["axiomatic"], "undecided");
+  EXPECT_EQ(rows[0]["observed"], true);
+  const Ended text = litmus({path("long.litmus"), "--runs", "10"});
+  EXPECT_NE(text.out.find("is undecided"), std::string::npos) << text.out;
+  const Ended table = litmus({path("long.litmus"), path("sb.litmus"), "--runs", "10"});
+  EXPECT_NE(table.out.find(" 0 forbidden and seen"), std::string::npos) << table.out;
+}
+
+TEST_F(LitmusCommandTest, FindsFilesInFolders) {
+  fs::create_directories(path("inner.litmus"));
+  fs::create_directories(path("empty"));
+  write("inner.litmus/coherent.litmus", kCoherent);
+  const Ended e = litmus({path("inner.litmus"), path("sub"), path("empty"), "--json", "--runs", "10"});
+  EXPECT_EQ(e.status, kBadInput);
+  EXPECT_NE(e.err.find("empty: error: is a folder without any file called *.litmus"), std::string::npos)
+      << e.err;
+  EXPECT_EQ(lines(e.out).size(), 2U);
+  EXPECT_EQ(litmus({path(""), "--json", "--runs", "10"}).status, kDone)
+      << "a folder may be called like a file";
+}
+
+TEST_F(LitmusCommandTest, RefusesAFileThatNobodyWrote) {
+  write("huge.litmus", std::string(1U << 19U, 'x'));
+  const Ended e = litmus({path("huge.litmus"), "--runs", "10"});
+  EXPECT_EQ(e.status, kBadInput);
+  EXPECT_NE(e.err.find("has more than"), std::string::npos) << e.err;
+}
+
 TEST_F(LitmusCommandTest, ShowsPeopleAHistogramOrATable) {
   const Ended one = litmus({path("sb.litmus"), "--runs", "100"});
   EXPECT_NE(one.out.find("is allowed"), std::string::npos) << one.out;
@@ -153,6 +192,11 @@ TEST_F(LitmusCommandTest, DrawsAnExecution) {
   std::getline(in, first);
   EXPECT_NE(first.find("digraph"), std::string::npos) << first;
   EXPECT_EQ(litmus({path("sb.litmus"), path("sub/coherent.litmus"), "--dot", dot}).status, kBadInput);
+  write("none.litmus", "PTX none\n{ x=0; }\n P0@cta 0 ;\n ld.weak r0, x ;\nexists (P0:r0 == 42)\n");
+  const Ended none = litmus({path("none.litmus"), "--runs", "0", "--dot", path("none.dot")});
+  EXPECT_EQ(none.status, kBadInput);
+  EXPECT_NE(none.err.find("no execution that ends so"), std::string::npos) << none.err;
+  EXPECT_FALSE(fs::exists(path("none.dot")));
 }
 
 TEST_F(LitmusCommandTest, RefusesOptionsThatMeanNothing) {

@@ -144,6 +144,11 @@ TEST(LitmusMachine, AtomicsComputeAsTheModelSays) {
                        "exists (P0:r0 != 5 \\/ P0:r1 != 8 \\/ P0:r2 != 7 \\/ P0:r3 != 20 \\/ x != 30)",
                        100),
             0U);
+  EXPECT_EQ(times_seen("{ x=-1; }\n P0@cta 0,gpu 0 ;\n atom.cas r0, x, 0xFFFFFFFF, 0x100000001 ;\n"
+                       " atom.cas.b32 r1, x, 1, -2 ;\n atom.cas.b32 r2, x, -2, 3 ;\n"
+                       "exists (P0:r0 != -1 \\/ P0:r1 != 1 \\/ P0:r2 != 0xFFFFFFFE \\/ x != 3)",
+                       100),
+            0U);
 }
 
 TEST(LitmusMachine, CountsARunThatCannotEndAndGoesOn) {

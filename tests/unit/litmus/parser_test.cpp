@@ -49,6 +49,12 @@ TEST(LitmusParser, ReadsNamesPlacesAndInitialValues) {
   EXPECT_EQ(t.condition.text, "(P1:r0 == 1 /\\ 1:r1 = 0)");
 }
 
+TEST(LitmusParser, AnInitialValueMayStandThereTwice) {
+  EXPECT_EQ(
+      with("ld.weak r0, x", "x=5; y @ generic aliases x = 5; x=5; P0:r0=1; P0:r0=1;").memories[0].initial, 5);
+  EXPECT_EQ(with("st.weak x, -9223372036854775808").threads[0].code[0].a.value, INT64_MIN);
+}
+
 TEST(LitmusParser, NamesOfOneMemoryShareItsBytes) {
   const litmus::Test t =
       with("tld.weak r0, t", "x=5; y @ generic aliases x; t @ texture aliases y; z @ sysmem = 3;");
@@ -152,6 +158,8 @@ TEST(LitmusParser, SaysWhatItCannotRun) {
            Mistake{"ld.weak r0", "\",\" is missing"},
            Mistake{"ld.weak r0, x, 1", "one operand too many"},
            Mistake{"ld.weak.b64 r0, x+4", "aligned to its size"},
+           Mistake{"ld.weak r0, x+0x7ffffffffffffffc", "aligned to its size"},
+           Mistake{"st.weak x, -9223372036854775809", "at most 64 bits"},
            Mistake{"bar.cta.sync 16", "barriers 0 to 15"},
            Mistake{"bar.cta.red 1", "is no barrier"},
            Mistake{"goto L9", "there is no label"},
@@ -179,6 +187,10 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
            {"PTX t\n{\nx=0\n", "is missing"},
            {"PTX t\n{\nx=;\n}\n" + threads + "exists 0==0", "a number is missing"},
            {"PTX t\n{\nx=99999999999999999999;\n}\n" + threads + "exists 0==0", "at most 64 bits"},
+           {"PTX t\n{\nx=0; x=1;\n}\n" + threads + "exists 0==0", "'x' begins as 1 here, and as 0 before"},
+           {"PTX t\n{\nx=0; t @ texture aliases x = 2;\n}\n" + threads + "exists 0==0",
+            "'t' begins as 2 here"},
+           {"PTX t\n{\nP0:r0=3; P0:r0=4;\n}\n" + threads + "exists 0==0", "'r0' begins as 4 here"},
            {"PTX t\n{\nP7:r0=1;\n}\n" + threads + "exists 0==0", "there is no thread P7"},
            {"PTX t\n{\ny @ texure aliases x;\n}\n" + threads + "exists 0==0", "neither a proxy nor a memory"},
            {"PTX t\n{\ny @ texture aliases x;\n}\n" + threads + "exists 0==0", "declared nowhere before"},
@@ -199,6 +211,7 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
            {"PTX t\n{\nx=0;\n}\n P0@sm 0 ;\nexists 0==0", "no place of a thread"},
            {"PTX t\n{\nx=0;\n}\n P0@cta 0 ;\n ld.weak r0, x | ld.weak r0, x ;\nexists 0==0", "more columns"},
            {"PTX t\n{\nx=0;\n}\n" + threads + "exists " + std::string(5000, '('), "nests too deep"},
+           {"PTX t\n{\nx=0;\n}\n" + threads + "exists " + std::string(5000, '~'), "nests too deep"},
        }) {
     const Result<litmus::Test> r = parse(text, "t.litmus");
     ASSERT_FALSE(r.ok()) << text;
