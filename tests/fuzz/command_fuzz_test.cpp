@@ -1,5 +1,5 @@
-// Damaged launch files, PTX, programs, presets and traces through the whole command: it runs them or says
-// what is wrong with them, and never crashes, hangs or complains about something else.
+// Damaged launch files, PTX, programs, presets, traces and litmus tests through the whole command: it runs
+// them or says what is wrong with them, and never crashes, hangs or complains about something else.
 //
 // WARPLINE_FUZZ_MUTANTS sets how many mutants there are of each kind of file (10000 before a release). A
 // failure names its seed; the damaged file is in the message.
@@ -101,6 +101,22 @@ keep:
   RET;
 )";
 
+const char* const kLitmus = R"(PTX MP
+"by two proxies, two sizes and a barrier"
+{
+x=0; y = -1; t @ texture aliases x; a @ generic aliases x; s @ shared = 3; P1:r3 = 0x10;
+}
+ P0@cta 0, gpu 0      | P1@cta 1, cluster 0, gpu 0       | P2@cta 1, cluster 0 ;
+ st.weak.b64 x, 1     | L0: ld.acquire.gpu r0, y         | bar.cta.sync 1, 1, 2 ;
+ fence.release.gpu    | beq r0, -1, L0                   | ld.weak.u8 r0, s+1 ;
+ st.relaxed.gpu y, 2  | fence.proxy.texture              | atom.relaxed.cta.cas r1, s, 3, 4 ;
+ red.gpu.add.u64 x, 5 | tld.weak r1, t                   | ld.weak.global.nc r2, y ;
+ CCTL.IV x            | st.weak s, r1                    | fence.proxy.alias ;
+                      | bar.cta.sync 1, 1, 2             | ld.volatile r3, a ;
+hold write x of P0 until P1:0;
+~exists (P1:r0 == 2 /\ P1:r1 == 0 \/ ~(y != 7))
+)";
+
 unsigned mutants() {
   const char* wanted = std::getenv("WARPLINE_FUZZ_MUTANTS");
   return wanted == nullptr ? 75 : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
@@ -112,14 +128,16 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
   const std::string victim = GetParam();
   const Workspace w;
   std::map<std::string, std::string> files = {
-      {"launch.toml", kLaunch},
-      {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
-      {"kernel-1.traceg", kTrace},
-      {"program.wls", kProgram},
-      {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
+      {"launch.toml", kLaunch},    {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
+      {"kernel-1.traceg", kTrace}, {"program.wls", kProgram},
+      {"test.litmus", kLitmus},    {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
   const bool runs_itself = victim == "kernel-1.traceg" || victim == "program.wls";
   const std::string input = runs_itself ? victim : "launch.toml";
-  const std::vector<std::string> command{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
+  const bool is_litmus = victim == "test.litmus";
+  const std::vector<std::string> command =
+      is_litmus ? std::vector<std::string>{"litmus", victim, "--gpu",        "gpu.toml",
+                                           "--runs", "20",   "--max-cycles", "5000"}
+                : std::vector<std::string>{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
   for (const auto& [name, text] : files) w.write(name, text);
   const Finished sound = w.warpline(command);
   ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
@@ -129,13 +147,16 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
     const std::string damaged = Mutator(seed).mutate(files.at(victim));
     w.write(victim, damaged);
     const Finished run = w.warpline(command);
+    ASSERT_FALSE(is_litmus && run.status == 1) << "seed " << seed << ": what the model forbids was seen\n"
+                                               << damaged;
     ASSERT_LE(run.status, 3) << "seed " << seed << "\n" << run.err << "\n" << damaged;
     if (run.status == 2) {
       ++rejected;
       ASSERT_NE(run.err.find(victim), std::string::npos) << "seed " << seed << "\n"
                                                          << run.err << "\n"
                                                          << damaged;
-      ASSERT_EQ(run.out, "") << "seed " << seed;
+      // A litmus test that no GPU can run is judged all the same.
+      ASSERT_TRUE(is_litmus || run.out.empty()) << "seed " << seed;
     }
     ASSERT_TRUE(run.status == 0 || !(run.err + run.out).empty()) << "seed " << seed;
   }
@@ -144,7 +165,7 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
 
 INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
                          testing::Values("launch.toml", "kernel.ptx", "gpu.toml", "kernel-1.traceg",
-                                         "program.wls"),
+                                         "program.wls", "test.litmus"),
                          [](const auto& p) {
                            std::string name = p.param;
                            return name.substr(0, name.find_first_of(".-")) + "_" +
