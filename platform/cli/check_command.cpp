@@ -9,7 +9,7 @@
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
 #include "warpline/cli/progress.h"
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 #include "warpline/programs/ptx/legality/check_text.h"
 #include "warpline/programs/ptx/legality/judge_table.h"
 

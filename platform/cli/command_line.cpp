@@ -15,7 +15,7 @@
 #include "warpline/cli/request_check.h"
 #include "warpline/cli/run_command.h"
 #include "warpline/cli/whole_number.h"
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 #include "warpline/sm/kernel.h"
 
 namespace warpline {

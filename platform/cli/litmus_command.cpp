@@ -17,9 +17,9 @@
 #include "warpline/cli/request_check.h"
 #include "warpline/cli/signals.h"
 #include "warpline/cli/whole_number.h"
-#include "warpline/config/document.h"
-#include "warpline/config/files.h"
 #include "warpline/config/loader.h"
+#include "warpline/document/document.h"
+#include "warpline/document/files.h"
 #include "warpline/gpu/hop_names.h"
 #include "warpline/litmus/parser.h"
 

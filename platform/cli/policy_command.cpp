@@ -11,7 +11,7 @@
 
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 #include "warpline/isa/cache_policy.h"
 
 namespace warpline {

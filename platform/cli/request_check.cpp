@@ -6,7 +6,7 @@
 
 #include "warpline/cli/command_line.h"
 #include "warpline/cli/console.h"
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 namespace {

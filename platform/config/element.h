@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 #include "warpline/isa/data_type.h"
 
 namespace warpline {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "warpline/config/document.h"
 #include "warpline/config/expression_grammar.h"
 #include "warpline/config/expression_node.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "warpline/config/element.h"
-#include "warpline/config/files.h"
 #include "warpline/config/launch_contents.h"
+#include "warpline/document/files.h"
 
 namespace warpline {
 namespace {

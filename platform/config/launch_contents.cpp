@@ -4,7 +4,7 @@
 
 #include "warpline/base/random.h"
 #include "warpline/config/element.h"
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 
 namespace warpline {
 namespace {

@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "warpline/config/element.h"
-#include "warpline/config/files.h"
 #include "warpline/config/gpu_config.h"
 #include "warpline/config/launch_arguments.h"
 #include "warpline/config/launch_contents.h"
+#include "warpline/document/files.h"
 
 namespace warpline {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
-#include "warpline/config/document.h"
 #include "warpline/config/expression.h"
+#include "warpline/document/document.h"
 #include "warpline/isa/data_type.h"
 #include "warpline/isa/texel.h"
 

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "warpline/base/contract.h"
-#include "warpline/config/document.h"
-#include "warpline/config/files.h"
 #include "warpline/config/preset_texts.h"
+#include "warpline/document/document.h"
+#include "warpline/document/files.h"
 
 namespace warpline {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <vector>
 
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 

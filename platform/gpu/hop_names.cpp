@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 #include "warpline/gpu/system.h"
 
 namespace warpline {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 #include "warpline/gpu/initial_arrays.h"
 #include "warpline/gpu/inspection_report.h"
 #include "warpline/gpu/launch_file_state.h"

@@ -1,6 +1,6 @@
 #include "warpline/gpu/program_file.h"
 
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 #include "warpline/programs/wls/module.h"
 
 namespace warpline {

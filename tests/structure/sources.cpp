@@ -16,6 +16,7 @@ const std::vector<std::vector<std::string>> kLevels = {
     {"fabric"},
     {"cache", "tlp"},
     {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},
+    {"document"},
     {"config"},
     {"programs", "explain"},
     {"gpu"},

@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "warpline/base/random.h"
-#include "warpline/config/document.h"
 #include "warpline/config/launch_file.h"
 #include "warpline/config/loader.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "warpline/config/files.h"
 #include "warpline/config/loader.h"
+#include "warpline/document/files.h"
 
 namespace warpline {
 namespace {

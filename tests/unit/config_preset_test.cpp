@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "warpline/config/document.h"
 #include "warpline/config/loader.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 namespace {

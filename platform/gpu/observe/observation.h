@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "warpline/config/output_file.h"
+#include "warpline/document/output_file.h"
 #include "warpline/fabric/probe.h"
 #include "warpline/gpu/observe/selection.h"
 #include "warpline/gpu/observe/timeline_writer.h"

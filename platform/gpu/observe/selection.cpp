@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "warpline/base/glob.h"
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 
 namespace warpline {
 namespace {

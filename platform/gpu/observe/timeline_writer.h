@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "warpline/config/output_file.h"
+#include "warpline/document/output_file.h"
 #include "warpline/fabric/recorder.h"
 
 namespace warpline {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/config/output_file.h"
+#include "warpline/document/output_file.h"
 #include "warpline/fabric/recorder.h"
 
 namespace warpline {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 #include "warpline/litmus/parser.h"
 
 namespace warpline::testing {

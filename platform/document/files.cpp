@@ -1,4 +1,4 @@
-#include "warpline/config/files.h"
+#include "warpline/document/files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "warpline/config/output_file.h"
+#include "warpline/document/output_file.h"
 
 namespace warpline {
 namespace {

@@ -1,4 +1,4 @@
-#include "warpline/config/document.h"
+#include "warpline/document/document.h"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>

@@ -1,4 +1,4 @@
-#include "warpline/config/output_file.h"
+#include "warpline/document/output_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
