@@ -7,6 +7,7 @@ get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
 list(REMOVE_ITEM targets warpline_cli)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpline)
 install(TARGETS warpline)
+install(TARGETS warpline_regs_program EXPORT warpline-targets)
 install(TARGETS ${targets} warpline_rtl_models warpline_platform EXPORT warpline-targets FILE_SET HEADERS)
 install(EXPORT warpline-targets NAMESPACE warpline:: DESTINATION ${package_dir})
 
@@ -14,6 +15,7 @@ configure_package_config_file(cmake/warpline-config.cmake.in warpline-config.cma
 # Before 1.0 a new minor version may change interfaces.
 write_basic_package_version_file(warpline-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warpline-config.cmake ${PROJECT_BINARY_DIR}/warpline-config-version.cmake
+              cmake/warpline_registers.cmake
         DESTINATION ${package_dir})
 
 # Static libraries are linked in this order: who needs another comes before it.
@@ -33,5 +35,7 @@ configure_file(cmake/warpline.pc.in warpline.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/warpline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+get_property(manuals TARGET warpline_regs PROPERTY WARPLINE_MANUALS)
+install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_DOCDIR}/manuals)
 install(DIRECTORY sw/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY sw/kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/warpline FILES_MATCHING REGEX "\\.(cu|ptx|toml)$")

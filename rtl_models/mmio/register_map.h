@@ -27,6 +27,19 @@ struct BitField {
   [[nodiscard]] constexpr std::uint64_t of(std::uint64_t value) const { return (value << low) & mask(); }
 };
 
+/// The field of `word` whose bits are `kMask`, as generated headers name fields.
+template <std::uint64_t kMask>
+[[nodiscard]] constexpr std::uint64_t field(std::uint64_t word) {
+  static_assert(kMask != 0, "a field has bits");
+  return (word & kMask) / (kMask & (~kMask + 1));
+}
+/// A word of nothing but that field. What `value` has beyond the field is cut off.
+template <std::uint64_t kMask>
+[[nodiscard]] constexpr std::uint64_t in_field(std::uint64_t value) {
+  static_assert(kMask != 0, "a field has bits");
+  return (value * (kMask & (~kMask + 1))) & kMask;
+}
+
 /// A field as its description says.
 struct FieldDescription {
   const char* name;

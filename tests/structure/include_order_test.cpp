@@ -1,5 +1,5 @@
-// base <- {mmio, isa} <- fabric <- cache <- blocks <- document <- config <- programs <- gpu <- litmus <- cli,
-// and no block includes another.
+// base <- {mmio, isa} <- {fabric, regs} <- cache <- blocks <- document <- config <- programs <- gpu <- litmus
+// <- cli, and no block includes another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

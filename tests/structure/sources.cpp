@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::vector<std::string>> kLevels = {
     {"base"},
     {"mmio", "isa"},
-    {"fabric"},
+    {"fabric", "regs"},
     {"cache", "tlp"},
     {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},
     {"document"},

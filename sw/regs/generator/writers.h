@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "description.h"
+
+namespace warpline::registers {
+
+/// What is made of a block that breaks no rule (read_block), as the text of one file each. Equal blocks give
+/// equal texts.
+
+/// The model's table: C++17, a RegisterMap `warpline::regs::NAME::kMap` with an index for each register,
+/// masks of fields, values of enumerations, constants, and offsets in structures.
+[[nodiscard]] std::string table_text(const Block& block);
+/// The driver's header: macros for C11 and C++, with no include but stdint.h.
+[[nodiscard]] std::string header_text(const Block& block);
+/// The manual, in Markdown.
+[[nodiscard]] std::string manual_text(const Block& block);
+
+}  // namespace warpline::registers
