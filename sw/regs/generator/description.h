@@ -60,6 +60,12 @@ struct Structure : Named {
   std::vector<StructureMember> members;
 };
 
+/// What the manual says that no single register does.
+struct Chapter {
+  std::string title;
+  std::string text;  ///< Markdown
+};
+
 /// A block of registers and what belongs to them, in the order of the file.
 struct Block {
   std::string file;  ///< its name without folders
@@ -68,6 +74,7 @@ struct Block {
   std::string meaning;
   std::uint32_t bytes = 0;  ///< of address space
   unsigned bar = 0;
+  std::vector<Chapter> chapters;
   std::vector<Constant> constants;
   std::vector<Register> registers;
   std::vector<Enumeration> enumerations;

@@ -86,6 +86,7 @@ class ManualWriter {
         "bytes. "
         "Numbers are little-endian.\n",
         hex(block_.bytes), block_.bytes, block_.bar);
+    for (const Chapter& c : block_.chapters) print("\n## {}\n\n{}\n", c.title, c.text);
     accesses();
     summary();
     for (const Register& r : registers_) one_register(r);

@@ -23,6 +23,7 @@ class BlockReader {
     b.file = std::filesystem::path(document_.file()).filename().string();
     TableReader root(document_, document_.root(), {}, "the file", faults_);
     if (const Member* m = root.find("block", TableReader::required)) read_head(b, *m);
+    for (const Value* v : tables(root, "chapter", "chapter")) b.chapters.push_back(chapter(*v));
     for (const Value* v : tables(root, "constant", "constant"))
       b.constants.push_back(constant(*v, "[[constant]]"));
     for (const Value* v : tables(root, "register", "register")) b.registers.push_back(one_register(*v));
@@ -49,6 +50,16 @@ class BlockReader {
     if (b.bytes % 4 != 0) fault(place_of(in, "bytes"), "bytes: must be a multiple of 4");
     b.bar = number(in, "bar", 0, 5, TableReader::optional);
     in.finish();
+  }
+
+  Chapter chapter(const Value& table) {
+    TableReader in(document_, table, table.place, "[[chapter]]", faults_);
+    Chapter c;
+    c.title = line_of(in, "title");
+    c.text = in.text("text", TableReader::required).value_or("");
+    while (!c.text.empty() && c.text.back() == '\n') c.text.pop_back();
+    in.finish();
+    return c;
   }
 
   Constant constant(const Value& table, const std::string& what) {

@@ -175,6 +175,17 @@ bar = @6
                 {"block: must be a [block] table", "did you mean \"register\"?"});
 }
 
+TEST(Reader, ChaptersAreTextOfManyLines) {
+  const std::string chapter = "[[chapter]]\ntitle = \"Use\"\ntext = \"\"\"\nFirst.\n\nThen.\n\"\"\"\n";
+  const Result<Block> read = read_block("timer.toml", kHead + chapter + kPlain);
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read.value().chapters.size(), 1U);
+  EXPECT_EQ(read.value().chapters[0].title, "Use");
+  EXPECT_EQ(read.value().chapters[0].text, "First.\n\nThen.");
+  expect_faults_of("@@[[chapter]]\n@txt = 1\n" + std::string(kPlain),
+                   {"lacks \"title\"", "lacks \"text\"", "did you mean \"text\"?"});
+}
+
 TEST(Reader, FaultsOfRegisters) {
   expect_faults_of(
       R"([[register]]
