@@ -126,10 +126,9 @@ std::string l2_store(const MemOp& op, const L2Parameters& l2) {
 }
 
 std::string system_memory(const MemOp& op) {
-  const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
   if (op.is_mmio)
     return "one bus transaction for each lane, in lane order; the next waits for a read's answer";
-  if (atomic)
+  if (op.is_atomic())
     return "L2 writes back and drops its copy; performed over the link: fetch-add, exchange and "
            "compare-and-swap as "
            "PCIe atomics, others as a loop of compare-and-swap";

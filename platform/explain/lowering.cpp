@@ -55,8 +55,7 @@ std::string strength_of(const MemOp& op) {
   if (op.is_mmio) return ".MMIO";
   if (op.is_noncoherent) return ".CONSTANT";
   Scope scope = op.is_strong() ? op.scope : Scope::none;
-  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction)
-    scope = op.scope == Scope::none ? Scope::gpu : op.scope;
+  if (op.is_atomic()) scope = op.scope == Scope::none ? Scope::gpu : op.scope;
   if (scope == Scope::none) {
     switch (op.cache_operator) {
       case CacheOperator::ca:

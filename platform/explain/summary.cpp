@@ -11,8 +11,7 @@ const char* strength_text(const MemOp& op) {
   if (op.is_mmio) return "mmio";
   if (op.is_volatile) return "volatile";
   switch (op.semantics) {
-    case Semantics::weak:
-      return op.kind == MemKind::atomic || op.kind == MemKind::reduction ? "relaxed" : "weak";
+    case Semantics::weak: return op.is_atomic() ? "relaxed" : "weak";
     case Semantics::relaxed: return "relaxed";
     case Semantics::acquire: return "acquiring";
     case Semantics::release: return "releasing";
@@ -76,9 +75,7 @@ std::string summary_of(const MemOp& op) {
   std::string text =
       access ? fmt::format("{} {}", strength_text(op), kind_text(op.kind)) : kind_text(op.kind);
   if (op.kind == MemKind::fence) text = fmt::format("{} fence", strength_text(op));
-  text +=
-      scope_text(op.kind == MemKind::atomic || op.kind == MemKind::reduction ? std::max(op.scope, Scope::gpu)
-                                                                             : op.scope);
+  text += scope_text(op.is_atomic() ? std::max(op.scope, Scope::gpu) : op.scope);
   if (op.kind == MemKind::fence || op.kind == MemKind::proxy_fence) return text;
   if (op.type != DataType::none)
     text += fmt::format(" of {}{} ({} byte{}) for each lane",

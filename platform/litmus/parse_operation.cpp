@@ -120,7 +120,7 @@ class OpcodeReader {
   }
 
   bool modifier(std::string_view word) {
-    const bool atomic = op_.kind == MemKind::atomic || op_.kind == MemKind::reduction;
+    const bool atomic = op_.is_atomic();
     const bool generic = op_.proxy == Proxy::generic;
     if (order(word)) return true;
     if (word == "volatile" && generic && !atomic) return op_.is_volatile = true;
@@ -151,22 +151,20 @@ class OpcodeReader {
   }
 
   bool finish() {
-    const bool atomic = op_.kind == MemKind::atomic || op_.kind == MemKind::reduction;
+    const bool atomic = op_.is_atomic();
     if (atomic && op_.atomic == AtomicOperation::none)
       return fail("an atomic says what it does", ".add, for instance");
     if (atomic && op_.type != DataType::none && size_of(op_.type) < Test::kDefaultBytes)
       return fail("atomics of litmus tests have 4 or 8 bytes");
-    if (atomic && !ordered_) op_.semantics = Semantics::relaxed;
-    if (atomic && op_.scope == Scope::none) op_.scope = Scope::gpu;
-    if (op_.is_volatile || op_.is_mmio) {
-      if (op_.is_mmio && ordered_ && op_.semantics == Semantics::relaxed) ordered_ = false;
-      if (op_.is_mmio && op_.scope == Scope::sys) op_.scope = Scope::none;
-      if (ordered_ || op_.scope != Scope::none || op_.cache_operator != CacheOperator::none)
-        return fail(ptx::quoted(opcode_.text) + " says its order twice",
-                    "volatile and mmio accesses are relaxed, at the scope of the system");
-      op_.semantics = Semantics::relaxed;
-      op_.scope = Scope::sys;
-    }
+    if (atomic && ordered_ && !op_.is_strong()) return fail("an atomic is not weak", "relaxed, for instance");
+    // Of mmio PTX wants ".relaxed.sys" to be written.
+    if (op_.is_mmio && ordered_ && op_.semantics == Semantics::relaxed) ordered_ = false;
+    if (op_.is_mmio && op_.scope == Scope::sys) op_.scope = Scope::none;
+    if ((op_.is_volatile || op_.is_mmio) &&
+        (ordered_ || op_.scope != Scope::none || op_.cache_operator != CacheOperator::none))
+      return fail(ptx::quoted(opcode_.text) + " says its order twice",
+                  "volatile and mmio accesses are relaxed, at the scope of the system");
+    op_ = with_default_order(op_);
     if (op_.semantics != Semantics::weak && op_.scope == Scope::none)
       return fail(ptx::quoted(opcode_.text) + " has no scope", ".cta, .cluster, .gpu or .sys");
     if (op_.semantics == Semantics::weak && op_.scope != Scope::none)

@@ -159,8 +159,7 @@ class Lowering {
   void access(Step& s, const litmus::Instruction& i) {
     s.kind = warpline::InstructionKind::memory;
     if (i.op.writes()) use(s, i.a);
-    const bool atomic = i.op.kind == MemKind::atomic || i.op.kind == MemKind::reduction;
-    if (atomic) {
+    if (i.op.is_atomic()) {
       if (i.op.atomic == AtomicOperation::compare_and_swap) use(s, i.b);
       s.mem.type = i.atomic_type();
     } else if (i.op.type == DataType::none) {

@@ -44,6 +44,14 @@ unsigned MemOp::accessed_words() const {
   return words;
 }
 
+MemOp with_default_order(MemOp op) {
+  const bool of_system = op.is_volatile || op.is_mmio;
+  if (!op.is_strong() && (of_system || op.is_atomic())) op.semantics = Semantics::relaxed;
+  if (of_system) op.scope = Scope::sys;
+  if (op.is_atomic() && op.scope == Scope::none) op.scope = Scope::gpu;
+  return op;
+}
+
 std::optional<std::string> refusal(const MemOp& op) {
   switch (op.kind) {
     case MemKind::load:
@@ -65,7 +73,7 @@ std::optional<std::string> refusal(const MemOp& op) {
     case MemKind::async_copy: break;
   }
   if (op.space == Space::shared_cluster) return ".shared::cluster";
-  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) return std::nullopt;
+  if (op.is_atomic()) return std::nullopt;
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
       op.type == DataType::bf16x2)
     return "." + std::string(name_of(op.type));

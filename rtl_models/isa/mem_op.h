@@ -134,6 +134,8 @@ struct MemOp {
   /// Whether a qualifier of it means nothing outside global memory (PTX ISA: a generic address there is
   /// undefined behaviour).
   [[nodiscard]] bool wants_global() const { return cache_hint || prefetch_bytes != 0 || is_mmio; }
+  /// Whether it reads, computes and writes as one.
+  [[nodiscard]] bool is_atomic() const { return kind == MemKind::atomic || kind == MemKind::reduction; }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }
   /// A strong access whose scope reaches beyond the SM, so that L1 must not serve it.
   [[nodiscard]] bool beyond_cta() const { return is_strong() && scope > Scope::cta; }
@@ -148,10 +150,14 @@ struct MemOp {
            kind == MemKind::surface_load;
   }
   [[nodiscard]] bool writes() const {
-    return kind == MemKind::store || kind == MemKind::atomic || kind == MemKind::reduction ||
-           kind == MemKind::surface_store;
+    return kind == MemKind::store || is_atomic() || kind == MemKind::surface_store;
   }
 };
+
+/// `op` with the order that PTX means where none is written (PTX ISA, "Operation types", "atom"): volatile
+/// and mmio accesses are relaxed at the scope of the system, atomics and reductions relaxed at that of the
+/// GPU.
+[[nodiscard]] MemOp with_default_order(MemOp op);
 
 /// The first qualifier of `op` that this version does not model, as it is written in PTX
 /// (".L2::cache_hint"), or nothing. Programs are refused with it before they run.

@@ -40,7 +40,7 @@ EvictionPriority l2_priority_of(const MemOp& op) {
 /// The scope at which L1 and L2 must treat the access as strong; none: weak.
 Scope strong_scope(const MemOp& op) {
   if (op.is_volatile) return Scope::sys;
-  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) return std::max(op.scope, Scope::gpu);
+  if (op.is_atomic()) return std::max(op.scope, Scope::gpu);
   return op.is_strong() ? op.scope : Scope::none;
 }
 

@@ -86,7 +86,7 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
     return;
   }
   counters_.instructions += !e.tokens;
-  if (op.kind == MemKind::atomic || op.kind == MemKind::reduction) ++counters_.atomics;
+  if (op.is_atomic()) ++counters_.atomics;
   head_.exact = op.is_mmio;
   if (op.fills) begin_copy(e);
 }

@@ -43,7 +43,7 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes,
                               std::uint64_t window) {
   const unsigned bytes = op.bytes_per_lane();
-  const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
+  const bool atomic = op.is_atomic();
   const unsigned words_per_lane = std::max(1U, bytes / 4);
   const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);

@@ -78,12 +78,7 @@ std::uint32_t ExecutionRecorder::number_of(const Instruction& i, const Instructi
   const auto [at, fresh] =
       instructions_.try_emplace(&i, static_cast<std::uint32_t>(record_.instructions.size()));
   if (fresh) {
-    MemOp op = i.mem;
-    const bool atomic = op.kind == MemKind::atomic || op.kind == MemKind::reduction;
-    if (!op.is_strong() && (op.is_volatile || op.is_mmio || atomic)) op.semantics = Semantics::relaxed;
-    if (op.is_volatile || op.is_mmio) op.scope = Scope::sys;
-    if (atomic && op.scope == Scope::none) op.scope = Scope::gpu;
-    record_.instructions.push_back({op, source.where(i)});
+    record_.instructions.push_back({with_default_order(i.mem), source.where(i)});
   }
   return at->second;
 }

@@ -96,10 +96,7 @@ auto look_up(const Table& table, std::string_view word) -> std::optional<decltyp
 class ModifierReader {
  public:
   ModifierReader(std::string_view name, Opcode& out)
-      : name_(name),
-        out_(out),
-        matrix_(name == "LDSM" || name == "STSM"),
-        atomic_(out.mem.kind == MemKind::atomic || out.mem.kind == MemKind::reduction) {}
+      : name_(name), out_(out), matrix_(name == "LDSM" || name == "STSM"), atomic_(out.mem.is_atomic()) {}
 
   void take(std::string_view word) {
     MemOp& m = out_.mem;

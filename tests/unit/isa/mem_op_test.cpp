@@ -272,5 +272,28 @@ TEST(MemOp, WhatItDoes) {
   EXPECT_TRUE(op.writes());
 }
 
+TEST(MemOp, OrderThatIsNotWrittenIsPtxs) {
+  const MemOp plain = with_default_order(load_u32());
+  EXPECT_EQ(plain.semantics, Semantics::weak);
+  EXPECT_EQ(plain.scope, Scope::none);
+  for (bool MemOp::*const flag : {&MemOp::is_volatile, &MemOp::is_mmio}) {
+    MemOp op = load_u32();
+    op.*flag = true;
+    EXPECT_EQ(with_default_order(op).semantics, Semantics::relaxed);
+    EXPECT_EQ(with_default_order(op).scope, Scope::sys);
+  }
+  for (const MemKind kind : {MemKind::atomic, MemKind::reduction}) {
+    MemOp op = load_u32();
+    op.kind = kind;
+    EXPECT_TRUE(op.is_atomic());
+    EXPECT_EQ(with_default_order(op).semantics, Semantics::relaxed);
+    EXPECT_EQ(with_default_order(op).scope, Scope::gpu);
+    op.semantics = Semantics::acq_rel;
+    op.scope = Scope::cta;
+    EXPECT_EQ(with_default_order(op).semantics, Semantics::acq_rel);
+    EXPECT_EQ(with_default_order(op).scope, Scope::cta);
+  }
+}
+
 }  // namespace
 }  // namespace warpline

@@ -150,6 +150,7 @@ TEST(LitmusParser, SaysWhatItCannotRun) {
            Mistake{"ld.relaxed.gpu.cg r0, x", "can only be weak"},
            Mistake{"ld.weak.wt r0, x", "says nothing of"},
            Mistake{"ld.volatile.gpu r0, x", "says its order twice"},
+           Mistake{"atom.weak.add r0, x, 1", "an atomic is not weak"},
            Mistake{"atom.relaxed.gpu r0, x, 1", "says what it does"},
            Mistake{"atom.add.u8 r0, x, 1", "4 or 8 bytes"},
            Mistake{"fence.relaxed.gpu", "is no fence"},
