@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "warpline/litmus/recorded_sharing.h"
 #include "warpline/litmus/search.h"
 
 namespace warpline::litmus {
@@ -73,6 +76,21 @@ std::string draw(const Candidate& c, const std::vector<ReadsFrom>& reads_from, c
   edges(out, immediate(coherence), "co", "blue");
   edges(out, from_reads(c, reads_from, coherence), "fr", "orange");
   edges(out, causality.synchronizes, "sync", "darkgreen");
+  return out + "}\n";
+}
+
+std::string draw(const ExecutionRecord& record, const RecordedSharing::Contradiction& of) {
+  constexpr std::size_t kMost = 32;  // accesses that anybody wants to look at
+  std::string out = fmt::format(
+      "digraph \"{}\" {{\n  node [shape=box, fontname=monospace];\n  label=\"forbidden: {}: {}\";\n",
+      escaped(record.kernel), of.axiom, escaped(of.reason));
+  const std::size_t first = of.accesses.size() - std::min(kMost, of.accesses.size());
+  for (std::size_t n = first; n < of.accesses.size(); ++n) {
+    const RecordedEvent& e = record.events[of.accesses[n]];
+    out += fmt::format("  e{} [label=\"{} {}\"];\n", n, escaped(place_of(record, e)),
+                       escaped(access_text(record, e)));
+    if (n != first) out += fmt::format("  e{} -> e{};\n", n - 1, n);
+  }
   return out + "}\n";
 }
 

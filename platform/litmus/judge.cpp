@@ -56,7 +56,8 @@ class GroupJudge {
     if (left < cost) {
       if (out.verdict == Judgement::Verdict::refused) return;
       out.verdict = Judgement::Verdict::refused;
-      out.reason = fmt::format("{} groups of threads that share memory are too many", sharing_.groups());
+      out.reason = fmt::format("{} groups of threads that share memory would take too long to judge",
+                               sharing_.groups());
       return;
     }
     const auto tries = static_cast<std::uint64_t>(std::min(left / cost, 1e15));
@@ -92,6 +93,7 @@ Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
     out.verdict = Judgement::Verdict::violates;
     out.axiom = contradiction->axiom;
     out.reason = contradiction->reason;
+    if (options.draw) out.graph = draw(record, *contradiction);
   } else {
     GroupJudge(record, sharing, options).run(out);
   }

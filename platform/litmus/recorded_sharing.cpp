@@ -41,8 +41,11 @@ RecordedSharing::RecordedSharing(const ExecutionRecord& record) : record_(record
   find_groups();
 }
 
-void RecordedSharing::contradict(const char* axiom, std::string reason) {
-  if (!contradiction_) contradiction_ = Contradiction{axiom, std::move(reason)};
+void RecordedSharing::contradict(const char* axiom, const Piece& p, std::size_t event, std::string reason) {
+  if (contradiction_) return;
+  contradiction_ = Contradiction{axiom, std::move(reason), p.accesses};
+  std::vector<std::size_t>& all = contradiction_->accesses;
+  all.erase(std::upper_bound(all.begin(), all.end(), event), all.end());
 }
 
 void RecordedSharing::find_pieces() {
@@ -100,8 +103,9 @@ void RecordedSharing::check_end(const Piece& p) {
     const RecordedEvent& e = record_.events[n];
     for (unsigned b = 0; b < e.bytes; ++b)
       if (byte(true, p.space, e.physical + b) != last[e.physical - p.base + b].second)
-        return contradict("coherence", fmt::format("{} does not hold at the end what its last write left",
-                                                   name_of(record_, e)));
+        return contradict(
+            "coherence", p, p.accesses.back(),
+            fmt::format("{} does not hold at the end what its last write left", name_of(record_, e)));
   }
 }
 
@@ -116,7 +120,7 @@ void RecordedSharing::check_private(const Piece& p) {
       RecordedEvent::Bytes held{};
       std::copy_n(at, e.bytes, held.begin());
       return contradict(
-          "coherence",
+          "coherence", p, n,
           fmt::format("{} reads {} of {}, which holds {} and no other thread writes", place_of(record_, e),
                       value_text(e.read, e.bytes), name_of(record_, e), value_text(held, e.bytes)));
     }
@@ -160,6 +164,13 @@ std::string name_of(const ExecutionRecord& record, const RecordedEvent& e) {
     if (e.address - b.address < b.bytes)
       return e.address == b.address ? b.name : fmt::format("{}+0x{:x}", b.name, e.address - b.address);
   return fmt::format("0x{:x}", e.address);
+}
+
+std::string access_text(const ExecutionRecord& record, const RecordedEvent& e) {
+  std::string text = to_ptx(record.instructions[e.instruction].op) + " " + name_of(record, e);
+  if (e.reads) text += " = " + value_text(e.read, e.bytes);
+  if (e.writes) text += " := " + value_text(e.written, e.bytes);
+  return text;
 }
 
 std::string place_of(const ExecutionRecord& record, const RecordedEvent& e) {

@@ -31,6 +31,8 @@ class RecordedSharing {
   struct Contradiction {
     const char* axiom;
     std::string reason;
+    std::vector<std::size_t>
+        accesses;  ///< to that memory, events of the record in their order: the last is wrong
   };
   [[nodiscard]] const std::optional<Contradiction>& contradiction() const { return contradiction_; }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
@@ -49,7 +51,7 @@ class RecordedSharing {
   [[nodiscard]] bool is_private(const Piece& p) const;
   void check_private(const Piece& p);
   void check_end(const Piece& p);
-  void contradict(const char* axiom, std::string reason);
+  void contradict(const char* axiom, const Piece& p, std::size_t event, std::string reason);
   void find_groups();
 
   const ExecutionRecord& record_;
@@ -60,6 +62,12 @@ class RecordedSharing {
   unsigned groups_ = 0;
 };
 
+/// Graphviz: what was done to the memory in which a record contradicts itself, in order, and what contradicts
+/// it.
+[[nodiscard]] std::string draw(const ExecutionRecord& record, const RecordedSharing::Contradiction& of);
+
+/// "ld.global.u32 x = 1", for people.
+[[nodiscard]] std::string access_text(const ExecutionRecord& record, const RecordedEvent& e);
 /// "x+0x4", for people.
 [[nodiscard]] std::string name_of(const ExecutionRecord& record, const RecordedEvent& e);
 /// "thread 3 of CTA (0, 0, 0), k.ptx:12,".

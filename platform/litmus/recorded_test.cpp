@@ -113,10 +113,7 @@ void RecordedTest::add_event(std::size_t n) {
 }
 
 void RecordedTest::add_access(const RecordedEvent& e, const Piece& p, unsigned thread) {
-  std::string text = to_ptx(record_.instructions[e.instruction].op) + " " + name_of(record_, e);
-  if (e.reads) text += " = " + value_text(e.read, e.bytes);
-  if (e.writes) text += " := " + value_text(e.written, e.bytes);
-  Instruction& i = add_instruction(e, thread, text);
+  Instruction& i = add_instruction(e, thread, access_text(record_, e));
   i.kind = InstructionKind::memory;
   i.offset = static_cast<std::uint32_t>(e.physical - p.base);
   i.location = location_of(e, memory_of(p));

@@ -49,6 +49,11 @@ TEST(CheckConsistency, WhatADriverForgotToInvalidateIsAViolation) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("kernel \"look\" violates the PTX 7.5 model, coherence: "),
                              HasSubstr("reads 1 of x")));
   const auto stats = nlohmann::json::parse(read_file(w.path("s.json")));
+  const Finished drawn =
+      w.warpline({"run", kernel("stale"), "--check-consistency", "--quiet", "--dot", "stale.dot"});
+  EXPECT_EQ(drawn.status, 1);
+  EXPECT_THAT(read_file(w.path("stale.dot")),
+              AllOf(HasSubstr("digraph \"look\""), HasSubstr("forbidden: coherence"), HasSubstr("x = 1\"]")));
   std::string verdicts;
   for (const auto& launch : stats["launches"])
     verdicts += launch["consistency"]["verdict"].get<std::string>() + " ";
