@@ -70,6 +70,25 @@ case $step in
     expect 2 "$work/build/custom_l2" no_such_file.toml
     says 'no_such_file.toml'
     ;;
+  mmio_device)
+    build mmio_device
+    expect 0 "$work/build/mmio_device"
+    says '^ +35  bar 0  read +8 bytes  0x0010 NOW  0x0000000000000023 '
+    says '^ +60  bar 0  read +4 bytes  0x000a PERIOD\+2 .* misaligned$'
+    says '^0 of 20 accesses'
+    expect 0 "$work/build/mmio_device" --json
+    says '^\{"cycle": 60, .*"offset": 252, .*"outcome": "no register"\}$'
+    grep -q '^| `0x0020 + 0x4 \* n` | `NOTE\[n\]`' "$work/build/manuals/timer.md" || fail "the manual lacks a register"
+    printf '#include "wl_timer_regs.h"\n#include "wl_peer_regs.h"\nint main(void) { return WL_TIMER_NOTE_OFFSET(1) == 0x24 ? 0 : 1; }\n' >"$work/driver.c"
+    cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -I"$work/build/include/timer_registers_c" -I"$prefix/include" \
+      "$work/driver.c" -o "$work/driver"
+    expect 0 "$work/driver"
+    [ -f "$prefix/share/doc/warpline/manuals/peer.md" ] || fail "the package has no manual of the peer"
+    # A description that became wrong stops the build, where it is wrong.
+    echo 'stride = 4' >>"$work/mmio_device/timer.toml"
+    expect 1 cmake --build "$work/build"
+    says 'timer\.toml:[0-9]+:1: error: unknown key "stride" in \[\[enumeration\.value\]\]'
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
