@@ -16,7 +16,7 @@ foreach(block peer every_kind)
     DEPENDS ${table} ${header} ${here}/list_names.cmake VERBATIM)
   list(APPEND lists ${list}.c ${list}.inc)
 endforeach()
-warpline_test(registers_test SOURCES registers/agreement_test.cpp registers/described_names.cpp registers/manual_tables.cpp registers/reader_test.cpp registers/reader_fuzz_test.cpp registers/program_test.cpp ${lists}
+warpline_test(registers_test SOURCES registers/agreement_test.cpp registers/described_names.cpp registers/manual_tables.cpp registers/reader_test.cpp registers/reader_fuzz_test.cpp registers/rules_test.cpp registers/program_test.cpp ${lists}
               DEPENDS warpline_registers warpline::regs warpline::regs_c every_kind_registers every_kind_registers_c)
 target_include_directories(registers_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 target_compile_definitions(registers_test PRIVATE WARPLINE_MANUALS="${PROJECT_BINARY_DIR}/manuals"
