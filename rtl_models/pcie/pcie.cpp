@@ -11,17 +11,19 @@ PcieLink::PcieLink(Engine& engine, std::string name, ClockDomain domain, const P
                    MemoryImage* sysmem, unsigned inputs, PeerMemory* peer)
     : Component(engine, std::move(name), domain),
       core_(parameters, sysmem, peer),
+      writers_(std::make_shared<MemoryWriters>()),
       ports_(*this, "from_l2", "to_l2", inputs) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "PCIe parameters are checked before they are used");
+  writers_->join(*this);
   ports_.perform_by(*this);
 }
 
 PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
     : Component(beside, std::move(name)),
       core_(beside.core_),
-      links_(beside.links_),
+      writers_(beside.writers_),
       ports_(*this, "from_l2", "to_l2", inputs) {
-  links_->push_back(this);
+  writers_->join(*this);
   ports_.perform_by(*this);
 }
 
@@ -36,9 +38,7 @@ void PcieLink::arrive(Cycle now) {
 Cycle PcieLink::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   ports_.collect(now);
-  // The others are due in this cycle, too, if they have anything that is: whoever is ticked first does it for
-  // all, so that the order of ticks is none of memory's.
-  for (PcieLink* link : *links_) link->arrive(now);
+  writers_->arrive(now);
   for (; !returning_.empty() && returning_.front().at <= t; returning_.pop_front())
     send_down(returning_.front().at, returning_.front().transfer);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "warpline/fabric/target_ports.h"
+#include "warpline/pcie/memory_writers.h"
 #include "warpline/pcie/pcie_core.h"
 
 namespace warpline {
@@ -68,7 +69,7 @@ struct PcieCounters {
 ///
 /// A request for no line of either memory has no effect and is answered with address_error. Takes no
 /// maintenance: L2 drains itself.
-class PcieLink final : public Component, public LooseTarget {
+class PcieLink final : public Component, public LooseTarget, private MemoryWriter {
  public:
   /// The memories outlive the link. `sysmem`: null: tags only. `peer`: null: there is none.
   PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
@@ -90,6 +91,8 @@ class PcieLink final : public Component, public LooseTarget {
   void in_flight(std::vector<InFlight>& rows) const override;
 
   [[nodiscard]] const PcieCore& core() const { return core_; }
+  /// Whoever shares its memories joins these.
+  [[nodiscard]] const std::shared_ptr<MemoryWriters>& writers() const { return writers_; }
   [[nodiscard]] const PcieCounters& counters() const { return counters_; }
 
  private:
@@ -122,7 +125,7 @@ class PcieLink final : public Component, public LooseTarget {
   void answer(Transfer& transfer);
   void send_up(std::uint64_t t, std::uint32_t transfer);
   [[nodiscard]] PcieTrain perform(Transfer& transfer);
-  void arrive(Cycle now);
+  void arrive(Cycle now) override;
   void send_down(std::uint64_t at, std::uint32_t transfer);
   void show_at_peer(const Transfer& transfer, std::uint64_t at, std::uint32_t words = 0) const;
   void show_runs(BusAccess::Kind kind, const Transfer& transfer, const ByteMask& mask,
@@ -135,9 +138,8 @@ class PcieLink final : public Component, public LooseTarget {
   void release(std::uint32_t transfer);
   void count(const PcieTrain& train, std::uint64_t& payload);
 
-  using Links = std::vector<PcieLink*>;
   PcieCore core_;
-  std::shared_ptr<Links> links_ = std::make_shared<Links>(1, this);  ///< to this memory, all of them
+  std::shared_ptr<MemoryWriters> writers_;  ///< of the memories
   TargetPorts ports_;
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;

@@ -112,7 +112,7 @@ void EndpointCore::expire(Cycle now) {
   while (next_expiry() <= now) {
     ++counters_.timeouts;
     config_.report(ConfigSpace::kNonFatal);
-    end(outstanding_[by_age_.front().tag], ReadOutcome::timeout, false);
+    end(outstanding_[by_age_.front().tag], ReadEnd::timeout, false);
   }
 }
 

@@ -12,14 +12,14 @@
 namespace warpline {
 
 /// How a read that a function made ended.
-enum class ReadOutcome : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
+enum class ReadEnd : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
 
 /// Bytes that came back for a read, or how it ended without them.
 struct ReadPart {
   std::uint32_t cookie = 0;   ///< whose read it is: what read() was given
   std::uint64_t address = 0;  ///< of the first byte
   std::vector<std::uint8_t> data;
-  ReadOutcome outcome = ReadOutcome::done;
+  ReadEnd outcome = ReadEnd::done;
   bool last = false;  ///< the read is over
 };
 
@@ -138,7 +138,7 @@ class EndpointCore {
   void refuse(Tlp* tlp);
   void report_poison();
   void accept(Outstanding& o, const Tlp& tlp);
-  void end(Outstanding& o, ReadOutcome outcome, bool tag_free);
+  void end(Outstanding& o, ReadEnd outcome, bool tag_free);
   void forget_requests();
   [[nodiscard]] bool usable(std::uint16_t tag) const { return tag < 32 || config_.extended_tags(); }
   [[nodiscard]] Cycle timeout() const;

@@ -145,9 +145,12 @@ void EndpointCore::receive_completion(Tlp* tlp) {
       tlp->requester == id_ && tlp->tag < outstanding_.size() && outstanding_[tlp->tag].state != State::free;
   const bool successful = tlp->status == CompletionStatus::successful;
   Outstanding* const o = known ? &outstanding_[tlp->tag] : nullptr;
-  // The next byte of the read, or the answer to a flush, and nothing else.
-  const bool fits = known && (!successful || (tlp->address == o->address && tlp->remaining == o->left &&
-                                              (tlp->bytes != 0 || o->left == 0)));
+  // The next byte of the read, or the answer to a flush, and nothing else. Whoever answers may know the page
+  // by another address.
+  constexpr std::uint64_t kPage = 4096;
+  const bool fits =
+      known && (!successful || ((tlp->address ^ o->address) % kPage == 0 && tlp->remaining == o->left &&
+                                (tlp->bytes != 0 || o->left == 0)));
   if (!fits || o->state == State::given_up) {
     if (fits) accept(*o, *tlp);
     drop(tlp, counters_.unexpected, ConfigSpace::kCorrectable);
@@ -174,14 +177,14 @@ void EndpointCore::accept(Outstanding& o, const Tlp& tlp) {
       free_tags_.push_back(tlp.tag);
     }
   } else if (tlp.status == CompletionStatus::unsupported_request) {
-    end(o, ReadOutcome::unsupported_request, true);
+    end(o, ReadEnd::unsupported_request, true);
   } else if (tlp.status == CompletionStatus::completer_abort) {
-    end(o, ReadOutcome::completer_abort, true);
+    end(o, ReadEnd::completer_abort, true);
   } else if (tlp.poisoned && tlp.payload() != 0) {
-    end(o, ReadOutcome::poisoned, last);
+    end(o, ReadEnd::poisoned, last);
   } else {
-    parts_.push_back({o.cookie, o.address, tlp.data, ReadOutcome::done, last});
-    if (last) end(o, ReadOutcome::done, true);
+    parts_.push_back({o.cookie, o.address, tlp.data, ReadEnd::done, last});
+    if (last) end(o, ReadEnd::done, true);
   }
   o.address += tlp.bytes;
   o.left -= tlp.bytes;
@@ -189,8 +192,8 @@ void EndpointCore::accept(Outstanding& o, const Tlp& tlp) {
 
 /// The request is over; if not because all has come, a part says why. `tag_free`: no completion of it can
 /// come any more.
-void EndpointCore::end(Outstanding& o, ReadOutcome outcome, bool tag_free) {
-  if (outcome != ReadOutcome::done) parts_.push_back({o.cookie, o.address, {}, outcome, true});
+void EndpointCore::end(Outstanding& o, ReadEnd outcome, bool tag_free) {
+  if (outcome != ReadEnd::done) parts_.push_back({o.cookie, o.address, {}, outcome, true});
   o.state = tag_free ? Outstanding::State::free : Outstanding::State::given_up;
   if (tag_free) free_tags_.push_back(static_cast<std::uint16_t>(&o - outstanding_.data()));
   --in_flight_;

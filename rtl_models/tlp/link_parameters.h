@@ -3,6 +3,7 @@
 #include <string>
 
 #include "warpline/base/problem.h"
+#include "warpline/tlp/tlp.h"
 
 namespace warpline {
 
@@ -19,6 +20,11 @@ struct LinkParameters {
   unsigned completion_credits = 64;
   unsigned completion_timeout = 50000;  ///< cycles after which a read is given up
 
+  /// Cycles from the first beat of a packet that carries `payload` bytes until it can be used at the other
+  /// end of an idle link.
+  [[nodiscard]] unsigned cycles_of(unsigned payload) const {
+    return (kTlpOverhead + payload + bytes_per_cycle - 1) / bytes_per_cycle - 1 + latency;
+  }
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {

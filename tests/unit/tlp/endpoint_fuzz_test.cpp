@@ -53,7 +53,7 @@ class Completer {
     static_cast<void>(bench_.sent());
     EXPECT_EQ(bench_.pool.in_use(), 0U);
   }
-  std::map<ReadOutcome, unsigned> ended;
+  std::map<ReadEnd, unsigned> ended;
 
  private:
   struct Open {
@@ -143,10 +143,10 @@ class Completer {
     if (o.over) {
       ++unexpected_;
     } else if (tlp.poisoned) {
-      expect_end(o, ReadOutcome::poisoned, tlp.address);
+      expect_end(o, ReadEnd::poisoned, tlp.address);
     } else {
-      expected_.push_back({o.cookie, tlp.address, tlp.data, ReadOutcome::done, last});
-      if (last) ++ended[ReadOutcome::done];
+      expected_.push_back({o.cookie, tlp.address, tlp.data, ReadEnd::done, last});
+      if (last) ++ended[ReadEnd::done];
     }
     past_.push_back(tlp);
     if (last) open_.erase(at);
@@ -160,13 +160,12 @@ class Completer {
     if (o.over) {
       ++unexpected_;
     } else {
-      expect_end(o, abort ? ReadOutcome::completer_abort : ReadOutcome::unsupported_request,
-                 o.plan[o.next].address);
+      expect_end(o, abort ? ReadEnd::completer_abort : ReadEnd::unsupported_request, o.plan[o.next].address);
     }
     open_.erase(at);
     bench_.receive(tlp);
   }
-  void expect_end(Open& o, ReadOutcome outcome, std::uint64_t address) {
+  void expect_end(Open& o, ReadEnd outcome, std::uint64_t address) {
     o.over = true;
     ++ended[outcome];
     expected_.push_back({o.cookie, address, {}, outcome, true});
@@ -177,7 +176,7 @@ class Completer {
     for (auto& [tag, o] : open_)
       if (!o.over && o.made + 400 <= now_) late.push_back(&o);
     std::sort(late.begin(), late.end(), [](const Open* a, const Open* b) { return a->cookie < b->cookie; });
-    for (Open* o : late) expect_end(*o, ReadOutcome::timeout, o->plan[o->next].address);
+    for (Open* o : late) expect_end(*o, ReadEnd::timeout, o->plan[o->next].address);
   }
   void compare() {
     const std::vector<ReadPart> parts = bench_.parts();
@@ -200,7 +199,7 @@ class Completer {
 };
 
 TEST(EndpointFuzz, EveryByteIsRightOrReportedAndNoTagIsLost) {
-  std::map<ReadOutcome, unsigned> ended;
+  std::map<ReadEnd, unsigned> ended;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Completer completer(seed);
@@ -208,9 +207,8 @@ TEST(EndpointFuzz, EveryByteIsRightOrReportedAndNoTagIsLost) {
     ASSERT_NO_FATAL_FAILURE(completer.finish());
     for (const auto& [outcome, n] : completer.ended) ended[outcome] += n;
   }
-  for (const ReadOutcome outcome :
-       {ReadOutcome::done, ReadOutcome::unsupported_request, ReadOutcome::completer_abort,
-        ReadOutcome::poisoned, ReadOutcome::timeout})
+  for (const ReadEnd outcome : {ReadEnd::done, ReadEnd::unsupported_request, ReadEnd::completer_abort,
+                                ReadEnd::poisoned, ReadEnd::timeout})
     EXPECT_GT(ended[outcome], 100U) << static_cast<int>(outcome);
 }
 

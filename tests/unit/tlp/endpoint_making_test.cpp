@@ -102,7 +102,7 @@ TEST(EndpointMaking, ReadsComeBackInPartsUnderTheirCookie) {
   for (unsigned i = 0; i < 4; ++i) {
     EXPECT_EQ(parts[i].cookie, cookies[i]);
     EXPECT_EQ(parts[i].last, last[i]);
-    EXPECT_EQ(parts[i].outcome, ReadOutcome::done);
+    EXPECT_EQ(parts[i].outcome, ReadEnd::done);
   }
   EXPECT_EQ(parts[3].address, 0x1080U);
   EXPECT_EQ(bench.core.reads_in_flight(), 0U);
@@ -113,13 +113,13 @@ TEST(EndpointMaking, FailedReadsSayWhyInPartsAndInStatus) {
   struct Case {
     CompletionStatus status;
     bool poisoned;
-    ReadOutcome outcome;
+    ReadEnd outcome;
     unsigned status_bits, device_status;
   };
   const Case cases[] = {
-      {CompletionStatus::unsupported_request, false, ReadOutcome::unsupported_request, 1U << 13U, 0},
-      {CompletionStatus::completer_abort, false, ReadOutcome::completer_abort, 1U << 12U, 0},
-      {CompletionStatus::successful, true, ReadOutcome::poisoned, 1U << 15U | 1U << 8U, 2},
+      {CompletionStatus::unsupported_request, false, ReadEnd::unsupported_request, 1U << 13U, 0},
+      {CompletionStatus::completer_abort, false, ReadEnd::completer_abort, 1U << 12U, 0},
+      {CompletionStatus::successful, true, ReadEnd::poisoned, 1U << 15U | 1U << 8U, 2},
   };
   for (const Case& c : cases) {
     Bench bench;
@@ -154,7 +154,7 @@ TEST(EndpointMaking, AReadIsGivenUpInExactlyTheCycleOfItsTimeout) {
   const std::vector<ReadPart> parts = bench.parts();
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].cookie, 1U);
-  EXPECT_EQ(parts[0].outcome, ReadOutcome::timeout);
+  EXPECT_EQ(parts[0].outcome, ReadEnd::timeout);
   EXPECT_EQ(bench.core.next_expiry(), 50300U);
   EXPECT_EQ(bench.device_status() & 2U, 2U);
   EXPECT_EQ(bench.core.tags_given_up(), 1U);

@@ -1,0 +1,182 @@
+#include "warpline/pcie/host_bridge.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpline {
+
+HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool,
+                       const LinkParameters& link)
+    : Component(engine, std::move(name), domain),
+      pool_(pool),
+      link_(*this, "root", link),
+      accesses_(link.tags) {}
+
+Tlp* HostBridge::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
+  Tlp* const tlp = pool_.allocate();
+  tlp->kind = kind;
+  tlp->requester = function_id(0, 0, 0);
+  tlp->address = address;
+  tlp->bytes = bytes;
+  return tlp;
+}
+
+HostBridge::Ticket HostBridge::load(std::uint64_t address, std::uint32_t bytes, Cycle at) {
+  ++counters_.reads;
+  return submit(make(TlpKind::memory_read, address, bytes), at);
+}
+
+void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at) {
+  ++counters_.writes;
+  Tlp* const tlp = make(TlpKind::memory_write, address, bytes);
+  tlp->data.resize(bytes);
+  std::memcpy(tlp->data.data(), data, bytes);
+  submit(tlp, at);
+}
+
+HostBridge::Ticket HostBridge::load_config(FunctionId function, unsigned offset, Cycle at) {
+  ++counters_.configurations;
+  Tlp* const tlp = make(TlpKind::config_read, offset, 4);
+  tlp->completer = function;
+  return submit(tlp, at);
+}
+
+HostBridge::Ticket HostBridge::store_config(FunctionId function, unsigned offset, std::uint32_t value,
+                                            unsigned bytes, Cycle at) {
+  ++counters_.configurations;
+  Tlp* const tlp = make(TlpKind::config_write, offset, bytes);
+  tlp->completer = function;
+  tlp->data.resize(bytes);
+  std::memcpy(tlp->data.data(), &value, bytes);
+  return submit(tlp, at);
+}
+
+HostBridge::Ticket HostBridge::submit(Tlp* tlp, Cycle at) {
+  const Ticket ticket = tlp->posted() ? 0 : ++tickets_;
+  if (!loose_) {
+    made_.push_back({at, ticket, tlp});
+    if (made_.size() == 1) wake(at);
+    return ticket;
+  }
+  WARPLINE_EXPECT(loose_root_ != nullptr, "somebody performs what is loosely timed");
+  Cycle t = at + domain().cycles_in(link_.parameters().cycles_of(tlp->payload()));
+  loose_root_->perform(*tlp, t);
+  if (ticket != 0) {
+    Answer& answer = answers_[ticket];
+    answer.cycle = t + domain().cycles_in(link_.parameters().cycles_of(tlp->payload()));
+    switch (tlp->status) {
+      case CompletionStatus::successful:
+        answer.outcome = tlp->poisoned ? Outcome::poisoned : Outcome::done;
+        break;
+      case CompletionStatus::unsupported_request: answer.outcome = Outcome::unsupported_request; break;
+      case CompletionStatus::completer_abort: answer.outcome = Outcome::completer_abort; break;
+    }
+    counters_.refused += tlp->status != CompletionStatus::successful;
+    if (answer.outcome == Outcome::done && tlp->kind != TlpKind::config_write) answer.data = tlp->data;
+  }
+  pool_.release(tlp);
+  return ticket;
+}
+
+bool HostBridge::take(Ticket ticket, Answer& answer) {
+  const auto found = answers_.find(ticket);
+  if (found == answers_.end()) return false;
+  answer = std::move(found->second);
+  answers_.erase(found);
+  return true;
+}
+
+Cycle HostBridge::tick(Cycle now) {
+  const auto any = [](const Tlp&) { return true; };
+  while (Tlp* const tlp = link_.next(now, any)) {
+    link_.take(now, tlp);
+    receive(tlp, now);
+  }
+  expire(now);
+  issue(now);
+  Cycle next = link_.transmit(now);
+  if (!made_.empty() && made_.front().at > now) next = std::min(next, made_.front().at);
+  if (under_way_ == 0) return next;
+  for (const Access& a : accesses_)
+    if (a.ticket != 0 && !a.given_up) next = std::min(next, a.made + timeout());
+  return next;
+}
+
+/// In the order in which they were made: a load that finds no tag keeps back what comes after it.
+void HostBridge::issue(Cycle now) {
+  for (; !made_.empty() && made_.front().at <= now; made_.pop_front()) {
+    const Made& made = made_.front();
+    if (made.ticket != 0) {
+      const auto free =
+          std::find_if(accesses_.begin(), accesses_.end(), [](const Access& a) { return a.ticket == 0; });
+      if (free == accesses_.end()) return;
+      *free = {made.ticket, now, false, {}};
+      made.tlp->tag = static_cast<std::uint16_t>(free - accesses_.begin());
+      ++under_way_;
+    }
+    link_.send(made.tlp);
+  }
+}
+
+void HostBridge::receive(Tlp* tlp, Cycle now) {
+  if (tlp->kind == TlpKind::completion) {
+    receive_completion(*tlp, now);
+  } else {
+    Cycle at = now;
+    perform(*tlp, at);
+  }
+  pool_.release(tlp);
+}
+
+void HostBridge::perform(Tlp& tlp, Cycle& at) {
+  HostInterrupt interrupt{tlp.address, 0, at};
+  std::memcpy(&interrupt.data, tlp.data.data(), std::min<std::size_t>(4, tlp.data.size()));
+  interrupts_.push_back(interrupt);
+  ++counters_.interrupts;
+  if (heard_) heard_(at);
+}
+
+void HostBridge::receive_completion(const Tlp& tlp, Cycle now) {
+  Access& access = accesses_[tlp.tag];
+  const bool last = tlp.status != CompletionStatus::successful || tlp.remaining == tlp.bytes;
+  if (access.given_up) {
+    if (last) access = {};
+    return;
+  }
+  std::vector<std::uint8_t>& data = access.answer.data;
+  data.insert(data.end(), tlp.data.begin(), tlp.data.end());
+  if (tlp.poisoned) access.answer.outcome = Outcome::poisoned;
+  if (!last) return;
+  Outcome outcome = access.answer.outcome;
+  if (tlp.status == CompletionStatus::unsupported_request) outcome = Outcome::unsupported_request;
+  if (tlp.status == CompletionStatus::completer_abort) outcome = Outcome::completer_abort;
+  counters_.refused += tlp.status != CompletionStatus::successful;
+  finish(access, outcome, now);
+  access = {};
+}
+
+void HostBridge::finish(Access& access, Outcome outcome, Cycle now) {
+  access.answer.outcome = outcome;
+  access.answer.cycle = now;
+  if (outcome != Outcome::done) access.answer.data.clear();
+  answers_[access.ticket] = std::move(access.answer);
+  --under_way_;
+  if (heard_) heard_(now);
+}
+
+void HostBridge::expire(Cycle now) {
+  if (under_way_ == 0) return;
+  for (Access& access : accesses_) {
+    if (access.ticket == 0 || access.given_up || access.made + timeout() > now) continue;
+    ++counters_.timeouts;
+    finish(access, Outcome::timeout, now);
+    access.given_up = true;
+  }
+}
+
+void HostBridge::explain(std::vector<Wait>& waits) const {
+  if (under_way_ != 0) waits.push_back({name(), std::to_string(under_way_) + " answers of devices"});
+  link_.explain(waits);
+}
+
+}  // namespace warpline

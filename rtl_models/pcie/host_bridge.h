@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "warpline/fabric/engine.h"
+#include "warpline/tlp/loose_tlp.h"
+#include "warpline/tlp/tlp_port.h"
+
+namespace warpline {
+
+/// An interrupt message as it reaches the host.
+struct HostInterrupt {
+  std::uint64_t address = 0;
+  std::uint32_t data = 0;
+  Cycle cycle = 0;
+};
+
+/// What a host did over its bridge.
+struct HostBridgeCounters {
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t configurations = 0;
+  std::uint64_t interrupts = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t timeouts = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("reads", reads, "packets", "loads from devices");
+    f("writes", writes, "packets", "stores to devices");
+    f("configurations", configurations, "packets", "accesses to configuration space");
+    f("interrupts", interrupts, "packets", "interrupt messages that arrived");
+    f("refused", refused, "packets", "that were answered as unsupported or aborted");
+    f("timeouts", timeouts, "packets", "that were not answered in time");
+  }
+};
+
+/// The bridge between a host's processor and the root complex: loads and stores become packets, in the order
+/// in which they are made, and interrupt messages wait for the processor.
+///
+/// The processor is no block of the netlist: it acts between runs of the engine, and says when.
+class HostBridge final : public Component, public LooseTlpTarget {
+ public:
+  /// How a load or configuration access ended.
+  enum class Outcome : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
+  struct Answer {
+    Outcome outcome = Outcome::done;
+    std::vector<std::uint8_t> data;  ///< of a load or configuration read that is done
+    Cycle cycle = 0;                 ///< in which it came
+  };
+  /// Names an access that is answered.
+  using Ticket = std::uint64_t;
+
+  /// The pool outlives it. Pre: the parameters have no problems.
+  HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, const LinkParameters& link);
+
+  [[nodiscard]] TlpPort& to_root() { return link_; }
+  /// Who performs what is loosely timed.
+  void perform_by(LooseTlpTarget& root) { loose_root_ = &root; }
+  /// Whether accesses are loosely timed from now on: answered when the call returns. Pre: nothing is under
+  /// way.
+  void set_loose(bool loose) { loose_ = loose; }
+
+  /// Accesses made in cycle `at`, or as soon after it as may be; not before what was made earlier. `bytes`: 1
+  /// to 4096, not across 4 KiB; a load of 0 bytes comes back when the stores before it have arrived.
+  Ticket load(std::uint64_t address, std::uint32_t bytes, Cycle at);
+  void store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at);
+  /// Configuration accesses; `offset` a multiple of 4, of a store any `bytes` within the register.
+  Ticket load_config(FunctionId function, unsigned offset, Cycle at);
+  Ticket store_config(FunctionId function, unsigned offset, std::uint32_t value, unsigned bytes, Cycle at);
+  /// Takes the answer, if it has come.
+  bool take(Ticket ticket, Answer& answer);
+  /// Interrupts that have arrived, oldest first.
+  [[nodiscard]] std::deque<HostInterrupt>& interrupts() { return interrupts_; }
+  /// Called when an answer or an interrupt comes, in the cycle in which it does.
+  void on_event(std::function<void(Cycle)> heard) { heard_ = std::move(heard); }
+
+  Cycle tick(Cycle now) override;
+  /// An interrupt message.
+  void perform(Tlp& tlp, Cycle& at) override;
+  [[nodiscard]] bool busy() const override { return link_.busy() || !made_.empty() || under_way_ != 0; }
+  void explain(std::vector<Wait>& waits) const override;
+  [[nodiscard]] const HostBridgeCounters& counters() const { return counters_; }
+
+ private:
+  /// A request under way, by its tag.
+  struct Access {
+    Ticket ticket = 0;  ///< 0: the tag is free
+    Cycle made = 0;
+    bool given_up = false;  ///< an answer may yet come: until it does the tag is not used again
+    Answer answer;          ///< as far as it has come
+  };
+  [[nodiscard]] Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
+  Ticket submit(Tlp* tlp, Cycle at);
+  void issue(Cycle now);
+  void receive(Tlp* tlp, Cycle now);
+  void receive_completion(const Tlp& tlp, Cycle now);
+  void finish(Access& access, Outcome outcome, Cycle now);
+  void expire(Cycle now);
+  [[nodiscard]] Cycle timeout() const { return domain().cycles_in(link_.parameters().completion_timeout); }
+
+  TlpPool& pool_;
+  TlpPort link_;
+  LooseTlpTarget* loose_root_ = nullptr;
+  bool loose_ = false;
+  /// An access that is made, and not yet on the link.
+  struct Made {
+    Cycle at = 0;
+    Ticket ticket = 0;  ///< 0: of a store
+    Tlp* tlp = nullptr;
+  };
+  std::deque<Made> made_;
+  std::vector<Access> accesses_;      ///< by tag
+  unsigned under_way_ = 0;            ///< tags whose answer is awaited
+  std::map<Ticket, Answer> answers_;  ///< not yet taken
+  Ticket tickets_ = 0;
+  std::deque<HostInterrupt> interrupts_;
+  std::function<void(Cycle)> heard_;
+  HostBridgeCounters counters_;
+};
+
+}  // namespace warpline

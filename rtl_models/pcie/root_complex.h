@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpline/fabric/engine.h"
+#include "warpline/pcie/memory_writers.h"
+#include "warpline/pcie/root_complex_core.h"
+#include "warpline/tlp/loose_tlp.h"
+#include "warpline/tlp/tlp_port.h"
+
+namespace warpline {
+
+/// The root complex: system memory, the host, and the links to devices meet here (see RootComplexCore).
+///
+/// - What a device does to memory takes effect `memory_latency` after it has arrived, and a little later in
+/// channels
+///   that are farther away. A posted write waits for the posted writes before it over the same link, unless
+///   its ordering is relaxed; so do interrupt messages and reads.
+/// - What goes on to another port leaves `forward_latency` after it has arrived; no more than `forward_queue`
+///   requests of one port wait for that. A refusal takes as long.
+///
+/// What takes effect in memory in one cycle does so in one order, whoever else writes it (MemoryWriters).
+class RootComplex final : public Component, public LooseTlpTarget, private MemoryWriter {
+ public:
+  /// Memory, pool and writers outlive it. `links`: to devices, port by port; 1 to 254 of them.
+  RootComplex(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool,
+              const RootComplexParameters& parameters, MemoryImage& sysmem, const LinkParameters& host,
+              const std::vector<LinkParameters>& links);
+  /// In the cluster and with the clock of a link of a GPU to the same memory, one of `writers`.
+  RootComplex(const Component& beside, std::string name, std::shared_ptr<MemoryWriters> writers,
+              TlpPool& pool, const RootComplexParameters& parameters, MemoryImage& sysmem,
+              const LinkParameters& host, const std::vector<LinkParameters>& links);
+
+  /// The end of the link to device i, and to the host.
+  [[nodiscard]] TlpPort& to_device(unsigned i) { return *ports_[i + 1].link; }
+  [[nodiscard]] TlpPort& to_host() { return *ports_[0].link; }
+  /// Who performs loosely timed requests for device i, and interrupts for the host. They live as long.
+  void perform_by(unsigned device, LooseTlpTarget& target) { ports_[device + 1].loose = &target; }
+  void interrupt_by(LooseTlpTarget& host) { ports_[0].loose = &host; }
+
+  /// Takes the link to device i down, as removal does, or up again. What comes for the device then is
+  /// answered as unsupported; what waits at the link already is lost, and whoever wants an answer gives up in
+  /// time. What the device has sent and is not yet taken is dropped.
+  void set_link(unsigned i, bool up);
+
+  /// What is to happen to a packet as it leaves for a device, or for RootComplexCore::kHost: what a bad link,
+  /// a careless switch or a worn memory does now and then.
+  enum class Injection : std::uint8_t {
+    none,
+    lose,    ///< it never arrives
+    damage,  ///< its payload, if it has one, is marked as damaged
+    refuse,  ///< a completion: it says unsupported request. Anything else is left as it is
+  };
+  /// Asks of every packet that leaves. For tests of drivers and devices; loosely timed packets are not asked
+  /// about.
+  void inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide) { decide_ = std::move(decide); }
+
+  Cycle tick(Cycle now) override;
+  void perform(Tlp& tlp, Cycle& at) override;
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
+  [[nodiscard]] RootComplexCore& core() { return core_; }
+  [[nodiscard]] const RootComplexCore& core() const { return core_; }
+
+ private:
+  /// Where packets come and go: the host's is the first.
+  struct Port {
+    std::unique_ptr<TlpPort> link;
+    LooseTlpTarget* loose = nullptr;
+    std::uint64_t ordered = 0;  ///< edge before which nothing that is ordered takes effect
+    std::deque<std::pair<std::uint64_t, Tlp*>> delayed;  ///< on the way to be forwarded, with the edge
+    TlpQueue forwarded;                                  ///< to other ports, when these have room
+  };
+  struct Effect {
+    Tlp* tlp = nullptr;
+    unsigned from = 0;  ///< number of the port
+    bool interrupt = false;
+  };
+  void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
+  void arrive(Cycle now) override;
+  void take(std::uint64_t t, unsigned from, Tlp* tlp);
+  void schedule(std::uint64_t t, unsigned from, Tlp* tlp, bool interrupt);
+  void refuse(std::uint64_t t, unsigned from, Tlp* tlp);
+  void delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
+  [[nodiscard]] bool forward(std::uint64_t t, unsigned from);
+  void send(unsigned to, Tlp* tlp);
+  /// Whether a port's link is up.
+  [[nodiscard]] bool leads_on(unsigned port) const { return port == 0 || core_.up(port - 1); }
+  [[nodiscard]] static unsigned route_of(unsigned port) {
+    return port == 0 ? RootComplexCore::kHost : port - 1;
+  }
+  [[nodiscard]] static unsigned number_of(unsigned route) {
+    return route == RootComplexCore::kHost ? 0 : route + 1;
+  }
+
+  RootComplexCore core_;
+  std::shared_ptr<MemoryWriters> writers_;
+  std::vector<Port> ports_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Effect> effects_;  ///< by edge and order of arrival
+  std::uint64_t arrivals_ = 0;
+  std::vector<Tlp*> completions_;  ///< scratch
+  std::function<Injection(unsigned, const Tlp&)> decide_;
+};
+
+}  // namespace warpline
