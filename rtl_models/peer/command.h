@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "warpline/regs/peer.h"
+
+namespace warpline {
+
+/// A run of bytes on the bus.
+struct Segment {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// An entry of a submission ring (manual of the peer, COMMAND).
+struct PeerCommand {
+  std::uint8_t opcode = 0;
+  std::uint8_t flags = 0;
+  std::uint16_t id = 0;
+  std::uint16_t source_entries = 0;
+  std::uint16_t destination_entries = 0;
+  std::uint32_t length = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t source = 0;
+  std::uint64_t destination = 0;
+  std::uint64_t operand = 0;
+
+  [[nodiscard]] bool lists_source() const { return (flags & 1U) != 0; }
+  [[nodiscard]] bool lists_destination() const { return (flags & 2U) != 0; }
+};
+
+/// Commands of more bytes are refused.
+inline constexpr std::uint32_t kLongestCommand = std::uint32_t{1} << 24U;
+
+/// From its 64 bytes in memory.
+[[nodiscard]] PeerCommand decode_command(const std::uint8_t* bytes);
+/// Whether it can be executed with a buffer of that many bytes, as far as it itself tells: a status code.
+[[nodiscard]] unsigned validate(const PeerCommand& command, std::uint64_t buffer_bytes);
+/// The segments of a scatter list of `entries` entries at `bytes`, if none is empty, no reserved field is set
+/// and they add up to `length`; nothing otherwise.
+[[nodiscard]] std::vector<Segment> decode_list(const std::uint8_t* bytes, unsigned entries,
+                                               std::uint32_t length);
+
+/// An entry of a completion ring.
+struct CompletionEntry {
+  std::uint64_t result = 0;
+  std::uint16_t id = 0;
+  std::uint16_t status = 0;
+  std::uint16_t sq_head = 0;
+  std::uint16_t phase = 0;
+};
+/// Into its 16 bytes of memory.
+void encode(const CompletionEntry& entry, std::uint8_t* bytes);
+
+}  // namespace warpline

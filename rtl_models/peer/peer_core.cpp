@@ -1,0 +1,194 @@
+#include "warpline/peer/peer_core.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "warpline/tlp/tlp_rules.h"
+
+namespace warpline {
+
+using namespace regs::peer;
+
+FunctionDescription PeerCore::description(const PeerParameters& parameters) {
+  FunctionDescription d;
+  d.class_code = 0x088000;  // a system peripheral of no standard kind
+  d.bars[kRegisterBar] = {kMap.bytes, true, false};
+  d.bars[kMsixBar] = {4096, true, false};
+  d.bars[kBufferBar] = {parameters.buffer_bytes, true, parameters.prefetchable};
+  d.vectors = kQueues;
+  d.msix_bar = kMsixBar;
+  return d;
+}
+
+PeerCore::PeerCore(EndpointCore& bus, const PeerParameters& parameters, double cycles_per_us)
+    : bus_(bus),
+      parameters_(parameters),
+      cycles_per_us_(cycles_per_us),
+      registers_(kMap),
+      queues_(kQueues),
+      buffer_(parameters.buffer_bytes),
+      engine_(bus, queues_, buffer_, *this, parameters),
+      log_(parameters.log_entries) {
+  WARPLINE_EXPECT(parameters.problems("").empty(), "peer parameters are checked before they are used");
+  describe_registers();
+  describe_queues();
+}
+
+void PeerCore::perform(const BarHit& where, Tlp& access, Cycle now) {
+  LoggedAccess logged;
+  logged.cycle = now;
+  logged.bar = static_cast<std::uint8_t>(where.bar);
+  logged.requester = access.requester.value;
+  logged.bytes = access.bytes;
+  logged.offset = where.offset;
+  using Kind = LoggedAccess::Kind;
+  const bool reads = access.kind == TlpKind::memory_read;
+  logged.kind = !reads ? (access.posted() ? Kind::write : Kind::atomic)
+                       : (access.bytes == 0 ? Kind::flush : Kind::read);
+  if (!reads) std::memcpy(&logged.value, access.data.data(), std::min<std::size_t>(8, access.data.size()));
+  if (access.bytes == 0) {
+    access.data.clear();
+  } else if (where.bar == kBufferBar) {
+    access_buffer(where, access);
+  } else if (where.bar == kMsixBar) {
+    access_msix(where, access, logged);
+  } else {
+    access_register(where, access, logged);
+  }
+  if (reads) std::memcpy(&logged.value, access.data.data(), std::min<std::size_t>(8, access.data.size()));
+  log_.add(logged);
+}
+
+void PeerCore::access_register(const BarHit& where, Tlp& access, LoggedAccess& logged) {
+  std::uint64_t value = 0;
+  if (access.kind == TlpKind::memory_read) {
+    ++counters_.register_reads;
+    const RegisterFile::Read read = registers_.read(where.offset, access.bytes);
+    logged.outcome = read.outcome;
+    access.data.assign(access.bytes, 0);
+    std::memcpy(access.data.data(), &read.value, std::min<std::size_t>(8, access.bytes));
+  } else if (access.posted()) {
+    ++counters_.register_writes;
+    std::memcpy(&value, access.data.data(), std::min<std::size_t>(8, access.bytes));
+    if (!resetting_) logged.outcome = registers_.write(where.offset, access.bytes, value);
+  } else {
+    // An atomic on a register: no register takes one.
+    logged.outcome = AccessOutcome::wrong_size;
+    access.data.assign(access.bytes, 0);
+  }
+  if (logged.outcome == AccessOutcome::done) return;
+  ++counters_.bad_accesses;
+  if ((registers_.get(kError) & kErrorBadAccess) == 0) registers_.set(kBadOffset, where.offset);
+  error(kErrorBadAccess);
+}
+
+void PeerCore::access_msix(const BarHit& where, Tlp& access, LoggedAccess& logged) {
+  const bool fits = access.bytes == 4 || access.bytes == 8;
+  if (!fits || where.offset % access.bytes != 0) {
+    logged.outcome = fits ? AccessOutcome::misaligned : AccessOutcome::wrong_size;
+    ++counters_.bad_accesses;
+  }
+  std::uint64_t value = 0;
+  if (access.posted()) {
+    ++counters_.register_writes;
+    std::memcpy(&value, access.data.data(), std::min<std::size_t>(8, access.bytes));
+    if (logged.outcome == AccessOutcome::done) bus_.msix()->write(where.offset, access.bytes, value);
+    return;
+  }
+  ++counters_.register_reads;
+  if (logged.outcome == AccessOutcome::done) value = bus_.msix()->read(where.offset, access.bytes);
+  access.data.assign(access.bytes, 0);
+  std::memcpy(access.data.data(), &value, std::min<std::size_t>(8, access.bytes));
+}
+
+void PeerCore::access_buffer(const BarHit& where, Tlp& access) {
+  ++counters_.buffer_accesses;
+  std::uint8_t* const at = buffer_.data() + where.offset;
+  if (access.posted()) {
+    std::memcpy(at, access.data.data(), access.bytes);
+  } else if (access.kind == TlpKind::memory_read) {
+    access.data.assign(at, at + access.bytes);
+  } else {
+    std::array<std::uint8_t, 16> old{};
+    perform_atomic(access, at, old.data());
+    access.data.assign(old.begin(), old.begin() + access.bytes);
+  }
+}
+
+Cycle PeerCore::step(Cycle now, unsigned room) {
+  if (resetting_) {
+    if (engine_.abort()) end_reset();
+    return kNever;
+  }
+  if (!waiting_ && !engine_.busy()) return kNever;
+  const bool fetches = (registers_.get(kControl) & kControlEnable) != 0;
+  Cycle next = engine_.step(now, fetches, room);
+  waiting_ = false;
+  for (unsigned q = 0; q < queues_.size(); ++q) {
+    if (queues_[q].due(now)) raise(q);
+    next = std::min(next, queues_[q].deadline());
+    waiting_ = waiting_ || queues_[q].may_fetch() || queues_[q].deadline() != kNever;
+  }
+  return next;
+}
+
+void PeerCore::raise(unsigned queue) {
+  ++counters_.interrupts;
+  bus_.msix()->raise(queues_[queue].shape().vector);
+}
+
+void PeerCore::command_completed(unsigned queue, unsigned status, Cycle now) {
+  ++counters_.commands;
+  registers_.set(kCommands, registers_.get(kCommands) + 1);
+  registers_.raise(kEvents, kEventsCompleted);
+  if (status != kStatusCodeOk) {
+    ++counters_.failed_commands;
+    error(kErrorCommand);
+  }
+  const std::uint64_t coalesce = registers_.get(kCoalesce, queue);
+  const auto time =
+      static_cast<Cycle>(static_cast<double>(field<kCoalesceTime>(coalesce)) * cycles_per_us_ / 1000.0);
+  if (queues_[queue].tell(static_cast<unsigned>(field<kCoalesceCompletions>(coalesce)), time, now))
+    raise(queue);
+}
+
+void PeerCore::notified(std::uint64_t operand) {
+  registers_.raise(kEvents, kEventsNotified);
+  if (events_.size() == kEventFifoDepth) return error(kErrorEventOverflow);
+  events_.push_back(static_cast<std::uint32_t>(operand));
+}
+
+void PeerCore::bus_failed(std::uint64_t address) {
+  if ((registers_.get(kError) & kErrorBus) == 0) registers_.set(kErrorAddress, address);
+  error(kErrorBus);
+}
+
+void PeerCore::error(std::uint64_t bits) {
+  registers_.raise(kError, bits);
+  registers_.raise(kEvents, kEventsFailed);
+}
+
+void PeerCore::begin_reset() {
+  ++counters_.resets;
+  resetting_ = true;
+  engine_.drop();
+  for (QueuePair& q : queues_) q = QueuePair{};
+  waiting_ = false;
+  events_.clear();
+}
+
+void PeerCore::end_reset() {
+  resetting_ = false;
+  registers_.reset();
+}
+
+void PeerCore::power_on() {
+  engine_.drop();
+  for (QueuePair& q : queues_) q = QueuePair{};
+  waiting_ = false;
+  events_.clear();
+  resetting_ = false;
+  registers_.power_on();
+}
+
+}  // namespace warpline

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "warpline/mmio/access_log.h"
+#include "warpline/mmio/register_file.h"
+#include "warpline/peer/command_engine.h"
+#include "warpline/peer/peer_parameters.h"
+#include "warpline/peer/queue_pair.h"
+#include "warpline/tlp/endpoint_core.h"
+
+namespace warpline {
+
+/// What the peer did.
+struct PeerCounters {
+  std::uint64_t register_reads = 0;
+  std::uint64_t register_writes = 0;
+  std::uint64_t buffer_accesses = 0;
+  std::uint64_t bad_accesses = 0;
+  std::uint64_t doorbells = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t failed_commands = 0;
+  std::uint64_t interrupts = 0;
+  std::uint64_t resets = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("register_reads", register_reads, "accesses", "reads of registers, of the MSI-X table too");
+    f("register_writes", register_writes, "accesses", "writes of registers, of the MSI-X table too");
+    f("buffer_accesses", buffer_accesses, "accesses", "of its own memory");
+    f("bad_accesses", bad_accesses, "accesses", "that no register takes");
+    f("doorbells", doorbells, "accesses", "of registers, those to doorbells");
+    f("commands", commands, "commands", "completed");
+    f("failed_commands", failed_commands, "commands", "of those, with another status than OK");
+    f("interrupts", interrupts, "interrupts", "raised, masked ones included");
+    f("resets", resets, "resets", "by its CONTROL register");
+  }
+};
+
+/// The peer device without time: a queue-pair engine behind registers (its manual is made of
+/// sw/regs/peer.toml).
+///
+/// BARs, of 64 bits each: 0 registers, 2 MSI-X, 4 its own memory. Queues, commands and interrupts are as the
+/// manual says.
+class PeerCore final : private CommandListener {
+ public:
+  static constexpr unsigned kRegisterBar = 0, kMsixBar = 2, kBufferBar = 4;
+
+  /// What its configuration space says of it.
+  [[nodiscard]] static FunctionDescription description(const PeerParameters& parameters);
+
+  /// The bus outlives it, and is that of a function with this description. `cycles_per_us`: of the clock in
+  /// which it is told the time. Pre: the parameters have no problems.
+  PeerCore(EndpointCore& bus, const PeerParameters& parameters, double cycles_per_us);
+  PeerCore(const PeerCore&) = delete;
+  PeerCore& operator=(const PeerCore&) = delete;
+
+  /// Performs an access to a BAR and writes it into the log. Of a read or an atomic, `data` is the answer.
+  void perform(const BarHit& where, Tlp& access, Cycle now);
+  /// Executes commands and raises interrupts, as far as may be in cycle `now`. `room`: packets that may be
+  /// made, about. Returns when there is more to do, if nothing comes; kNever: never.
+  Cycle step(Cycle now, unsigned room);
+  /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
+  void power_on();
+
+  [[nodiscard]] bool busy() const { return engine_.busy() || resetting_; }
+  [[nodiscard]] const AccessLog& log() const { return log_; }
+  [[nodiscard]] const PeerCounters& counters() const { return counters_; }
+  /// Its own memory.
+  [[nodiscard]] std::vector<std::uint8_t>& buffer() { return buffer_; }
+  [[nodiscard]] const RegisterFile& registers() const { return registers_; }
+  [[nodiscard]] const std::vector<QueuePair>& queues() const { return queues_; }
+
+ private:
+  void describe_registers();
+  void describe_queues();
+  void access_register(const BarHit& where, Tlp& access, LoggedAccess& logged);
+  void access_msix(const BarHit& where, Tlp& access, LoggedAccess& logged);
+  void access_buffer(const BarHit& where, Tlp& access);
+  void control_queue(unsigned queue, std::uint64_t value);
+  void ring(bool taken);
+  void error(std::uint64_t bits);
+  void begin_reset();
+  void end_reset();
+  void raise(unsigned queue);
+  void command_completed(unsigned queue, unsigned status, Cycle now) override;
+  void notified(std::uint64_t operand) override;
+  void bus_failed(std::uint64_t address) override;
+  void stopped() override {}
+
+  EndpointCore& bus_;
+  PeerParameters parameters_;
+  double cycles_per_us_;
+  RegisterFile registers_;
+  std::vector<QueuePair> queues_;
+  std::vector<std::uint8_t> buffer_;
+  CommandEngine engine_;
+  std::deque<std::uint32_t> events_;
+  bool resetting_ = false;
+  bool waiting_ = false;  ///< a queue has something to be fetched or to be told of, as far as is known
+  AccessLog log_;
+  PeerCounters counters_;
+};
+
+}  // namespace warpline
