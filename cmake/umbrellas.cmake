@@ -1,6 +1,6 @@
 # What users link: warpline::rtl_models, every block and its module; warpline::platform, a whole GPU as well.
-set(warpline_rtl_models_folders base mmio isa regs fabric cache tlp sm l1_lg texture constant crossbar l2 dram pcie)
-set(warpline_platform_folders document config programs gpu explain litmus)
+set(warpline_rtl_models_folders base mmio isa regs fabric cache tlp sm l1_lg texture constant crossbar l2 dram pcie peer)
+set(warpline_platform_folders document config programs gpu explain litmus host)
 foreach(umbrella rtl_models platform)
   add_library(warpline_${umbrella} INTERFACE)
   foreach(folder ${warpline_${umbrella}_folders})

@@ -89,6 +89,26 @@ case $step in
     expect 1 cmake --build "$work/build"
     says 'timer\.toml:[0-9]+:1: error: unknown key "stride" in \[\[enumeration\.value\]\]'
     ;;
+  bring_up)
+    build bring_up
+    expect 0 "$work/build/step1_identity"
+    says '^IDENTITY 0x574C5044, VERSION 1\.0$'
+    says '^ +[0-9]+  bar 0  read +4 bytes  0x0000 IDENTITY +0x574c5044 '
+    expect 0 "$work/build/step2_reset"
+    says 'ready$'
+    expect 0 "$work/build/step3_command"
+    says '^status 0, memory 0x1122334455667788, after [0-9]+ cycles$'
+    expect 0 "$work/build/step4_interrupt"
+    says '^status 0, was 37, is 42$'
+    expect 0 "$work/build/step5_scatter"
+    says '^status 0, "Hello world!"$'
+    expect 0 "$work/build/step6_errors"
+    says '^forbidden memory: status 5, ERROR 0x18$'
+    says '^pulled out: the device does not answer$'
+    says '^put back: 16 queues$'
+    expect 0 "$work/build/step7_thousand"
+    says '^counter 1000, [0-9]{1,3} of 1000 completions in order'
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)

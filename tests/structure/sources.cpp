@@ -13,14 +13,14 @@ namespace {
 const std::vector<std::vector<std::string>> kLevels = {
     {"base"},
     {"mmio", "isa"},
-    {"fabric", "regs"},
+    {"fabric", "regs", "regs_c"},
     {"cache", "tlp"},
-    {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie"},
+    {"sm", "l1_lg", "texture", "constant", "crossbar", "l2", "dram", "pcie", "peer"},
     {"document"},
     {"config"},
     {"programs", "explain"},
     {"gpu"},
-    {"litmus"},
+    {"litmus", "host"},
     {"cli"}};
 
 }  // namespace

@@ -1,0 +1,129 @@
+/* Driver of the peer device. It allocates nothing, keeps no global state and calls nothing but its port, so
+ * that it runs wherever the eight functions of wl_port.h can be written. One device is used by one thread at
+ * a time. */
+#ifndef WL_PEER_H
+#define WL_PEER_H
+
+#include "wl_peer_regs.h"
+#include "wl_port.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a call ended. Negative values are failures. */
+enum wl_result {
+  WL_OK = 0,
+  WL_NONE = 1,          /* there is nothing yet */
+  WL_BAD_ARGUMENT = -1, /* the caller's mistake: nothing was done */
+  WL_GONE = -2,         /* the device does not answer: it was removed, or its link is down */
+  WL_NOT_OURS = -3,     /* another device, or a version that this driver does not know */
+  WL_TIMEOUT = -4,      /* the device did not do in time what it should */
+  WL_FULL = -5,         /* as many commands are under way as the ring holds: take completions first */
+  WL_UNMAPPED = -6,     /* the port refused to let the device touch the memory */
+  WL_STOPPED = -7,      /* the device stopped after an error: wl_peer_recover() is the way on */
+  WL_CORRUPT = -8       /* a completion that belongs to no command: wl_peer_recover() is the way on */
+};
+/* A word or two for it. */
+const char* wl_result_text(enum wl_result result);
+
+/* A command, as a caller thinks of it. Addresses are bus addresses, or offsets in the device's buffer where
+ * the opcode says so; with entries, `source` or `destination` is the address of a scatter list of so many. */
+struct wl_peer_command {
+  uint8_t opcode; /* WL_PEER_OPCODE_* */
+  uint16_t source_entries;
+  uint16_t destination_entries;
+  uint32_t length;
+  uint64_t source;
+  uint64_t destination;
+  uint64_t operand;
+  uint64_t cookie; /* the caller's own: comes back with the completion */
+};
+
+struct wl_peer_completion {
+  uint64_t cookie;
+  uint64_t result;
+  uint16_t status; /* WL_PEER_STATUS_CODE_*; ABORTED: it was under way when the device was recovered */
+};
+
+/* What the driver keeps of one entry of a ring. */
+struct wl_peer_slot {
+  uint64_t cookie;
+  uint8_t state;
+};
+
+/* A queue as the caller wants it. The memory is the caller's, and the queue's until it is destroyed. */
+struct wl_peer_queue_options {
+  unsigned order;             /* both rings have 2^order entries */
+  void* submissions;          /* 64 bytes an entry, 64-byte aligned */
+  void* completions;          /* 16 bytes an entry, 64-byte aligned */
+  struct wl_peer_slot* slots; /* one an entry */
+  int interrupt;              /* whether completions raise an interrupt: the vector is the queue's number */
+  unsigned coalesce_count;    /* after how many; 0 counts as 1 */
+  uint32_t coalesce_ns;       /* or after what time since the first; 0: no limit */
+  int relaxed; /* data and completions may be written in relaxed order: for data that is checked */
+};
+
+struct wl_peer_queue {
+  struct wl_peer_queue_options options;
+  uint64_t submissions_bus;
+  uint64_t completions_bus;
+  uint32_t tail;      /* next entry to be written */
+  uint32_t rung;      /* tail as the device knows it */
+  uint32_t head;      /* next completion to be looked at */
+  uint32_t taken;     /* of those, not told to the device */
+  uint32_t under_way; /* commands without their completion */
+  uint32_t search;    /* slot at which the search for a free one begins */
+  uint32_t aborted;   /* commands that a recovery lost and that are still to be reported */
+  uint16_t phase;     /* of a new completion */
+  uint8_t exists;
+};
+
+struct wl_peer {
+  const struct wl_port* port;
+  unsigned queues;    /* that the device has */
+  unsigned max_order; /* of the longest ring */
+  unsigned vectors;
+  unsigned scatter; /* entries of the longest scatter list */
+  struct wl_peer_queue queue[WL_PEER_QUEUES];
+};
+
+/* Looks whether the function behind the port is a peer that this driver knows, and learns what it has. The
+ * port must outlive `peer`. The function's BARs must have been placed, and it must be allowed to make
+ * requests. */
+enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port);
+
+/* Resets the device and enables it, without queues. Queues that existed are forgotten and their memory
+ * unmapped. */
+enum wl_result wl_peer_start(struct wl_peer* peer);
+
+enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned queue,
+                                    const struct wl_peer_queue_options* options);
+/* Waits at most `timeout_us` until its commands are done. Takes the memory back in any case, and what was not
+ * done by then is lost: WL_TIMEOUT says so. */
+enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned queue, uint32_t timeout_us);
+
+/* Puts a command into the ring. The device is not told yet: wl_peer_ring() does. */
+enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned queue, const struct wl_peer_command* command);
+/* Tells the device of all commands submitted since the last time. */
+enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned queue);
+/* Takes a completion, if there is one: WL_NONE otherwise. */
+enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned queue, struct wl_peer_completion* completion);
+/* The same, but waits for it at most `timeout_us`: by the interrupt if the queue raises one, else by looking
+ * again and again. WL_TIMEOUT, WL_STOPPED or WL_GONE says what became of the device if there is none. */
+enum wl_result wl_peer_wait(struct wl_peer* peer, unsigned queue, uint32_t timeout_us,
+                            struct wl_peer_completion* completion);
+
+/* Says what state the device is in: WL_OK, WL_STOPPED or WL_GONE. `errors`: where its ERROR register goes,
+ * which is cleared; may be null. */
+enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors);
+/* Brings a device that stopped, or does not do what it should, back to work: resets it and creates its queues
+ * again. Every command that was under way is reported as ABORTED by the polls that follow. */
+enum wl_result wl_peer_recover(struct wl_peer* peer);
+/* Stops the device and takes all memory back, whatever state it is in. */
+void wl_peer_teardown(struct wl_peer* peer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

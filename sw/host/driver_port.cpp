@@ -1,0 +1,72 @@
+// The eight functions by which a driver reaches its device.
+#include <atomic>
+#include <memory>
+
+#include "warpline/host/host_machine.h"
+
+namespace warpline {
+
+struct HostMachine::Binding {
+  HostMachine* machine = nullptr;
+  unsigned device = 0;
+  wl_port port{};
+
+  [[nodiscard]] const HostDevice& hardware() const { return machine->devices_[device]; }
+
+  static Binding& of(void* context) { return *static_cast<Binding*>(context); }
+  static std::uint64_t read(void* context, unsigned space, std::uint64_t offset, unsigned bytes) {
+    const Binding& b = of(context);
+    if (space == WL_SPACE_CONFIG) return b.machine->load_config(b.hardware().id, offset, bytes);
+    return b.machine->load(b.address_of(space, offset, bytes), bytes);
+  }
+  static void write(void* context, unsigned space, std::uint64_t offset, unsigned bytes,
+                    std::uint64_t value) {
+    const Binding& b = of(context);
+    if (space == WL_SPACE_CONFIG) return b.machine->store_config(b.hardware().id, offset, bytes, value);
+    b.machine->store(b.address_of(space, offset, bytes), bytes, value);
+  }
+  /// Native code's accesses to simulated memory happen at once, so it is the compiler alone that must keep
+  /// order.
+  static void barrier(void* /*context*/) { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static std::uint64_t dma_map(void* context, void* memory, std::size_t bytes, unsigned direction) {
+    const Binding& b = of(context);
+    return b.machine->map_dma(b.device, memory, bytes, direction).value_or(0);
+  }
+  static void dma_unmap(void* context, std::uint64_t bus, std::size_t /*bytes*/) {
+    const Binding& b = of(context);
+    if (!b.machine->unmap_dma(b.device, bus))
+      b.machine->log(WL_LOG_ERROR, "dma_unmap: nothing is mapped there");
+  }
+  static int wait_irq(void* context, unsigned vector, std::uint32_t timeout_us) {
+    const Binding& b = of(context);
+    return b.machine->wait_interrupt(b.device, vector, timeout_us) ? 1 : 0;
+  }
+  static void delay(void* context, std::uint32_t nanoseconds) { of(context).machine->delay_ns(nanoseconds); }
+  static void log(void* context, wl_log_level level, const char* text) {
+    of(context).machine->log(level, text);
+  }
+
+  /// An address that no device has, where the BAR is not there or does not reach so far.
+  [[nodiscard]] std::uint64_t address_of(unsigned bar, std::uint64_t offset, unsigned bytes) const {
+    constexpr std::uint64_t kNobody = ~std::uint64_t{0} - 4095;
+    if (bar >= kBars) return kNobody;
+    const HostDevice::Bar& b = hardware().bars[bar];
+    return bytes <= b.bytes && offset <= b.bytes - bytes ? b.address + offset : kNobody;
+  }
+};
+
+HostMachine::~HostMachine() = default;
+
+const wl_port& HostMachine::port_of(unsigned device) {
+  WARPLINE_EXPECT(device < devices_.size(), "a device that was found has a port");
+  auto binding = std::make_shared<Binding>();
+  binding->machine = this;
+  binding->device = device;
+  binding->port = {binding.get(),      &Binding::read,    &Binding::write,
+                   &Binding::barrier,  &Binding::dma_map, &Binding::dma_unmap,
+                   &Binding::wait_irq, &Binding::delay,   &Binding::log};
+  bindings_.push_back(std::move(binding));
+  return bindings_.back()->port;
+}
+
+}  // namespace warpline

@@ -1,0 +1,81 @@
+#include "warpline/host/wl_machine.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "warpline/host/host_machine.h"
+#include "warpline/regs/peer.h"
+
+/// The machine behind the C functions.
+struct wl_machine {
+  wl_machine(std::uint64_t memory_bytes, const warpline::PcieSystemParameters& parameters)
+      : memory(memory_bytes), system(engine, {}, kMegahertz, parameters, memory), host(system) {}
+
+  static constexpr unsigned kMegahertz = 1000;
+  warpline::Engine engine;
+  warpline::MemoryImage memory;
+  warpline::PcieSystem system;
+  warpline::HostMachine host;
+};
+
+wl_machine* wl_machine_create(const wl_machine_options* options) {
+  const wl_machine_options given = options != nullptr ? *options : wl_machine_options{};
+  warpline::PcieSystemParameters parameters;
+  if (given.peers != 0) parameters.peers = given.peers;
+  parameters.peer.completion_spread = given.spread_cycles;
+  for (const warpline::Problem& p : parameters.problems("machine"))
+    std::fprintf(stderr, "wl_machine: %s: %s\n", p.path.c_str(), p.message.c_str());
+  if (!parameters.problems("machine").empty()) return nullptr;
+  const std::size_t bytes = given.memory_bytes != 0 ? given.memory_bytes : std::size_t{64} << 20U;
+  if (bytes < 8192) {
+    std::fprintf(stderr, "wl_machine: a machine has at least 8192 bytes of memory, not %zu\n", bytes);
+    return nullptr;
+  }
+  auto machine = std::make_unique<wl_machine>(bytes, parameters);
+  machine->system.set_loose(given.loosely_timed != 0);
+  machine->host.on_log([](wl_log_level level, const std::string& text) {
+    const char* const what = level == WL_LOG_ERROR ? "error" : level == WL_LOG_WARNING ? "warning" : "note";
+    std::fprintf(stderr, "%s: %s\n", what, text.c_str());
+  });
+  machine->host.enumerate();
+  return machine.release();
+}
+
+void wl_machine_destroy(wl_machine* machine) {
+  delete machine;
+}
+
+const wl_port* wl_machine_port(wl_machine* machine, unsigned device) {
+  const auto& devices = machine->host.devices();
+  for (unsigned i = 0; i < devices.size(); ++i)
+    if (devices[i].port == device) return &machine->host.port_of(i);
+  return nullptr;
+}
+
+void* wl_machine_memory(wl_machine* machine, std::size_t bytes) {
+  return machine->host.allocate(bytes, 4096);
+}
+
+std::uint64_t wl_machine_cycles(const wl_machine* machine) {
+  return machine->host.now();
+}
+
+void wl_machine_remove(wl_machine* machine, unsigned device) {
+  if (device < machine->system.peers()) machine->system.set_present(device, false);
+}
+
+void wl_machine_insert(wl_machine* machine, unsigned device) {
+  if (device < machine->system.peers()) machine->system.set_present(device, true);
+  machine->host.enumerate();
+}
+
+void wl_machine_print_log(const wl_machine* machine, unsigned device, int json) {
+  auto& system = const_cast<wl_machine*>(machine)->system;
+  if (device >= system.peers()) return;
+  for (const warpline::LoggedAccess& access : system.peer(device).core().log().entries()) {
+    const auto* const map =
+        access.bar == warpline::PeerCore::kRegisterBar ? &warpline::regs::peer::kMap : nullptr;
+    const std::string line = json != 0 ? to_json(access, map) : to_text(access, map);
+    std::printf("%s\n", line.c_str());
+  }
+}
