@@ -69,7 +69,11 @@ void RootComplex::take(std::uint64_t t, unsigned from, Tlp* tlp) {
   switch (route.to) {
     case TlpRoute::To::memory: return schedule(t, from, tlp, false);
     case TlpRoute::To::interrupts: return schedule(t, from, tlp, true);
-    case TlpRoute::To::port: return delay(t, from, number_of(route.port), tlp);
+    case TlpRoute::To::port: {
+      // Who sees an answer sees what was written before it, in memory, too.
+      const bool pushes = tlp->kind == TlpKind::completion && !tlp->relaxed_ordering;
+      return delay(std::max(t, pushes ? ports_[from].ordered : 0), from, number_of(route.port), tlp);
+    }
     case TlpRoute::To::unsupported:
     case TlpRoute::To::refused: return refuse(t, from, tlp);
     case TlpRoute::To::dropped: return core_.pool().release(tlp);

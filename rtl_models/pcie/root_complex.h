@@ -24,7 +24,9 @@ namespace warpline {
 ///   that are farther away. A posted write waits for the posted writes before it over the same link, unless
 ///   its ordering is relaxed; so do interrupt messages and reads.
 /// - What goes on to another port leaves `forward_latency` after it has arrived; no more than `forward_queue`
-///   requests of one port wait for that. A refusal takes as long.
+///   requests of one port wait for that. A refusal takes as long. A completion without relaxed ordering waits
+///   for the posted writes before it over the same link: a read of a device makes sure of what the device
+///   wrote.
 ///
 /// What takes effect in memory in one cycle does so in one order, whoever else writes it (MemoryWriters).
 class RootComplex final : public Component, public LooseTlpTarget, private MemoryWriter {

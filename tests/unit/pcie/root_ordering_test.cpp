@@ -53,6 +53,26 @@ TEST(RootOrdering, AFlagThatIsNotRelaxedIsNeverSeenBeforeItsData) {
     EXPECT_EQ(Publication(seed, false).violations(), 0U) << seed;
 }
 
+TEST(RootOrdering, AnAnswerToTheHostComesAfterTheWritesBeforeIt) {
+  RootComplexParameters parameters;
+  parameters.memory_channels = 4;
+  parameters.channel_distance = 300;
+  BenchOfRoot bench(1, parameters);
+  for (unsigned i = 0; i < 10; ++i) {
+    const Cycle start = bench.engine.now() + 1;
+    const std::uint64_t address = 3 * 4096 + 64 * i;
+    const auto ticket = bench.host.load(BenchOfRoot::window(0), 4, start);
+    // On its way before the load reaches the device.
+    bench.device(0).send(start + 50, TlpKind::memory_write, address, 4);
+    bool visible = false;
+    bench.host.on_event([&](Cycle) { visible = bench.memory.at(address)[0] == 1; });
+    bench.run();
+    HostBridge::Answer answer;
+    ASSERT_TRUE(bench.host.take(ticket, answer));
+    EXPECT_TRUE(visible) << i;
+  }
+}
+
 TEST(RootOrdering, ARelaxedFlagIsSometimesSeenBeforeItsData) {
   unsigned violations = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) violations += Publication(seed, true).violations();
