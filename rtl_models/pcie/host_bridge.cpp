@@ -129,9 +129,7 @@ void HostBridge::receive(Tlp* tlp, Cycle now) {
 }
 
 void HostBridge::perform(Tlp& tlp, Cycle& at) {
-  HostInterrupt interrupt{tlp.address, 0, at};
-  std::memcpy(&interrupt.data, tlp.data.data(), std::min<std::size_t>(4, tlp.data.size()));
-  interrupts_.push_back(interrupt);
+  interrupts_.push_back({tlp.address, static_cast<std::uint32_t>(first_bytes(tlp.data)), at});
   ++counters_.interrupts;
   if (heard_) heard_(at);
 }

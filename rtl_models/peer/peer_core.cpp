@@ -45,7 +45,7 @@ void PeerCore::perform(const BarHit& where, Tlp& access, Cycle now) {
   const bool reads = access.kind == TlpKind::memory_read;
   logged.kind = !reads ? (access.posted() ? Kind::write : Kind::atomic)
                        : (access.bytes == 0 ? Kind::flush : Kind::read);
-  if (!reads) std::memcpy(&logged.value, access.data.data(), std::min<std::size_t>(8, access.data.size()));
+  if (!reads) logged.value = first_bytes(access.data);
   if (access.bytes == 0) {
     access.data.clear();
   } else if (where.bar == kBufferBar) {
@@ -55,7 +55,7 @@ void PeerCore::perform(const BarHit& where, Tlp& access, Cycle now) {
   } else {
     access_register(where, access, logged);
   }
-  if (reads) std::memcpy(&logged.value, access.data.data(), std::min<std::size_t>(8, access.data.size()));
+  if (reads) logged.value = first_bytes(access.data);
   log_.add(logged);
 }
 

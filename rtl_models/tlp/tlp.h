@@ -67,6 +67,13 @@ struct Tlp {
   [[nodiscard]] unsigned payload() const { return static_cast<unsigned>(data.size()); }
 };
 
+/// The number that the first bytes of a payload are, up to 8, little-endian.
+[[nodiscard]] inline std::uint64_t first_bytes(const std::vector<std::uint8_t>& data) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < data.size() && i < 8; ++i) value |= std::uint64_t{data[i]} << 8 * i;
+  return value;
+}
+
 /// Framing, sequence number, header with a 64-bit address, and CRC of one packet, bytes.
 inline constexpr unsigned kTlpOverhead = 24;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace warpline {
 namespace {
@@ -52,9 +51,7 @@ std::uint64_t HostMachine::finish(HostBridge::Ticket ticket, unsigned shift, uns
   now_ = std::max(now_, answer.cycle);
   outcome_ = answer.outcome;
   if (answer.outcome != HostBridge::Outcome::done) return ones(bytes);
-  std::uint64_t value = 0;
-  std::memcpy(&value, answer.data.data(), std::min<std::size_t>(8, answer.data.size()));
-  return value >> shift & ones(bytes);
+  return first_bytes(answer.data) >> shift & ones(bytes);
 }
 
 std::uint64_t HostMachine::load(std::uint64_t address, unsigned bytes) {
