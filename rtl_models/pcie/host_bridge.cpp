@@ -96,10 +96,28 @@ Cycle HostBridge::tick(Cycle now) {
   issue(now);
   Cycle next = link_.transmit(now);
   if (!made_.empty() && made_.front().at > now) next = std::min(next, made_.front().at);
-  if (under_way_ == 0) return next;
-  for (const Access& a : accesses_)
-    if (a.ticket != 0 && !a.given_up) next = std::min(next, a.made + timeout());
+  const bool waits = !made_.empty() && made_.front().at <= now;
+  if (under_way_ == 0 && !waits) return next;
+  for (const Access& a : accesses_) {
+    if (a.ticket == 0) continue;
+    if (!a.given_up) {
+      next = std::min(next, a.made + timeout());
+    } else if (waits) {
+      next = std::min(next, lost(a));
+    }
+  }
   return next;
+}
+
+/// A tag that is free. If there is none, the one of an answer that has been late for so long that it must
+/// have been lost, as a host could do nothing more otherwise.
+HostBridge::Access* HostBridge::free_access(Cycle now) {
+  Access* oldest = nullptr;
+  for (Access& a : accesses_) {
+    if (a.ticket == 0) return &a;
+    if (a.given_up && lost(a) <= now && (oldest == nullptr || a.made < oldest->made)) oldest = &a;
+  }
+  return oldest;
 }
 
 /// In the order in which they were made: a load that finds no tag keeps back what comes after it.
@@ -107,11 +125,10 @@ void HostBridge::issue(Cycle now) {
   for (; !made_.empty() && made_.front().at <= now; made_.pop_front()) {
     const Made& made = made_.front();
     if (made.ticket != 0) {
-      const auto free =
-          std::find_if(accesses_.begin(), accesses_.end(), [](const Access& a) { return a.ticket == 0; });
-      if (free == accesses_.end()) return;
-      *free = {made.ticket, now, false, {}};
-      made.tlp->tag = static_cast<std::uint16_t>(free - accesses_.begin());
+      Access* const free = free_access(now);
+      if (free == nullptr) return;
+      *free = {made.ticket, now, made.tlp->kind == TlpKind::config_write ? 0 : made.tlp->bytes, false, {}};
+      made.tlp->tag = static_cast<std::uint16_t>(free - accesses_.data());
       ++under_way_;
     }
     link_.send(made.tlp);
@@ -135,8 +152,15 @@ void HostBridge::perform(Tlp& tlp, Cycle& at) {
 }
 
 void HostBridge::receive_completion(const Tlp& tlp, Cycle now) {
+  const bool successful = tlp.status == CompletionStatus::successful;
+  const bool known = tlp.tag < accesses_.size() && accesses_[tlp.tag].ticket != 0;
+  if (!known || (successful && tlp.remaining != accesses_[tlp.tag].left)) {
+    ++counters_.unexpected;
+    return;
+  }
   Access& access = accesses_[tlp.tag];
-  const bool last = tlp.status != CompletionStatus::successful || tlp.remaining == tlp.bytes;
+  const bool last = !successful || tlp.remaining == tlp.bytes;
+  access.left -= std::min(access.left, tlp.bytes);
   if (access.given_up) {
     if (last) access = {};
     return;

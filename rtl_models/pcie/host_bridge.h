@@ -28,6 +28,7 @@ struct HostBridgeCounters {
   std::uint64_t interrupts = 0;
   std::uint64_t refused = 0;
   std::uint64_t timeouts = 0;
+  std::uint64_t unexpected = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -37,6 +38,7 @@ struct HostBridgeCounters {
     f("interrupts", interrupts, "packets", "interrupt messages that arrived");
     f("refused", refused, "packets", "that were answered as unsupported or aborted");
     f("timeouts", timeouts, "packets", "that were not answered in time");
+    f("unexpected", unexpected, "packets", "completions of no access under way");
   }
 };
 
@@ -92,12 +94,16 @@ class HostBridge final : public Component, public LooseTlpTarget {
   struct Access {
     Ticket ticket = 0;  ///< 0: the tag is free
     Cycle made = 0;
-    bool given_up = false;  ///< an answer may yet come: until it does the tag is not used again
-    Answer answer;          ///< as far as it has come
+    std::uint32_t left = 0;  ///< bytes that have not come
+    bool given_up = false;   ///< an answer may yet come: the tag is not used again while there are others
+    Answer answer;           ///< as far as it has come
   };
   [[nodiscard]] Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
   Ticket submit(Tlp* tlp, Cycle at);
   void issue(Cycle now);
+  [[nodiscard]] Access* free_access(Cycle now);
+  /// When the tag of an access that was given up is taken for lost.
+  [[nodiscard]] Cycle lost(const Access& a) const { return a.made + 2 * timeout(); }
   void receive(Tlp* tlp, Cycle now);
   void receive_completion(const Tlp& tlp, Cycle now);
   void finish(Access& access, Outcome outcome, Cycle now);

@@ -34,7 +34,30 @@ void RootComplex::make_ports(const LinkParameters& host, const std::vector<LinkP
 
 void RootComplex::set_link(unsigned i, bool up) {
   core_.set_up(i, up);
-  if (!up) to_device(i).drop(core_.pool());
+  if (up) return;
+  to_device(i).drop(core_.pool());
+  forget_answers(i + 1);
+}
+
+/// Drops the answers that are on their way to a port: a device that comes back there would take them for its
+/// own.
+void RootComplex::forget_answers(unsigned to) {
+  for (auto& [when, effect] : effects_) effect.forgotten = effect.forgotten || effect.from == to;
+  const auto forgets = [&](Tlp* tlp) {
+    if (tlp->kind != TlpKind::completion || tlp->route != to) return false;
+    core_.pool().release(tlp);
+    return true;
+  };
+  for (Port& port : ports_) {
+    const auto kept = std::remove_if(port.delayed.begin(), port.delayed.end(),
+                                     [&](const auto& entry) { return forgets(entry.second); });
+    port.delayed.erase(kept, port.delayed.end());
+    TlpQueue queue;
+    port.forwarded.drain([&](Tlp* tlp) {
+      if (!forgets(tlp)) queue.push(tlp);
+    });
+    port.forwarded = std::move(queue);
+  }
 }
 
 Cycle RootComplex::tick(Cycle now) {
@@ -69,11 +92,7 @@ void RootComplex::take(std::uint64_t t, unsigned from, Tlp* tlp) {
   switch (route.to) {
     case TlpRoute::To::memory: return schedule(t, from, tlp, false);
     case TlpRoute::To::interrupts: return schedule(t, from, tlp, true);
-    case TlpRoute::To::port: {
-      // Who sees an answer sees what was written before it, in memory, too.
-      const bool pushes = tlp->kind == TlpKind::completion && !tlp->relaxed_ordering;
-      return delay(std::max(t, pushes ? ports_[from].ordered : 0), from, number_of(route.port), tlp);
-    }
+    case TlpRoute::To::port: return delay(t, from, number_of(route.port), tlp);
     case TlpRoute::To::unsupported:
     case TlpRoute::To::refused: return refuse(t, from, tlp);
     case TlpRoute::To::dropped: return core_.pool().release(tlp);
@@ -97,9 +116,18 @@ void RootComplex::refuse(std::uint64_t t, unsigned from, Tlp* tlp) {
   for (Tlp* c : completions_) delay(t, from, from, c);
 }
 
+/// On to a port: who sees an answer, or a word from a peer, sees what was written before it, in memory, too.
+/// What goes back to where it came from is an answer of the root complex itself, which pushes
+/// nothing.
 void RootComplex::delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp) {
   tlp->route = to;
-  ports_[from].delayed.emplace_back(t + core_.parameters().forward_latency, tlp);
+  Port& port = ports_[from];
+  std::uint64_t at = t + core_.parameters().forward_latency;
+  if (to != from && !tlp->relaxed_ordering) at = std::max(at, port.ordered);
+  const auto later =
+      std::upper_bound(port.delayed.begin(), port.delayed.end(), at,
+                       [](std::uint64_t edge, const auto& entry) { return edge < entry.first; });
+  port.delayed.emplace(later, at, tlp);
 }
 
 /// Moves on what has waited long enough and finds room. Whether something is left that only waits for room.
@@ -150,7 +178,13 @@ void RootComplex::arrive(Cycle now) {
     core_.perform(*effect.tlp);
     completions_.clear();
     core_.complete(route_of(effect.from), effect.tlp, CompletionStatus::successful, completions_);
-    for (Tlp* c : completions_) send(effect.from, c);
+    for (Tlp* c : completions_) {
+      if (effect.forgotten) {
+        core_.pool().release(c);
+      } else {
+        send(effect.from, c);
+      }
+    }
   }
 }
 

@@ -20,13 +20,12 @@ namespace warpline {
 /// The root complex: system memory, the host, and the links to devices meet here (see RootComplexCore).
 ///
 /// - What a device does to memory takes effect `memory_latency` after it has arrived, and a little later in
-/// channels
-///   that are farther away. A posted write waits for the posted writes before it over the same link, unless
-///   its ordering is relaxed; so do interrupt messages and reads.
-/// - What goes on to another port leaves `forward_latency` after it has arrived; no more than `forward_queue`
-///   requests of one port wait for that. A refusal takes as long. A completion without relaxed ordering waits
-///   for the posted writes before it over the same link: a read of a device makes sure of what the device
-///   wrote.
+///   channels that are farther away. A posted write waits for the posted writes before it over the same link,
+///   unless its ordering is relaxed; so do interrupt messages and reads.
+/// - What goes on to another port leaves `forward_latency` after it has arrived, and unless its ordering is
+///   relaxed not before the posted writes before it over the same link have taken effect in memory: who has
+///   the answer to a load finds in memory what the device wrote before it answered. No more than
+///   `forward_queue` requests of one port wait for that. A refusal takes as long.
 ///
 /// What takes effect in memory in one cycle does so in one order, whoever else writes it (MemoryWriters).
 class RootComplex final : public Component, public LooseTlpTarget, private MemoryWriter {
@@ -49,7 +48,8 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
 
   /// Takes the link to device i down, as removal does, or up again. What comes for the device then is
   /// answered as unsupported; what waits at the link already is lost, and whoever wants an answer gives up in
-  /// time. What the device has sent and is not yet taken is dropped.
+  /// time. What the device has sent and is not yet taken is dropped, and it hears no answer to what it asked
+  /// before, even if the link is up again by then.
   void set_link(unsigned i, bool up);
 
   /// What is to happen to a packet as it leaves for a device, or for RootComplexCore::kHost: what a bad link,
@@ -85,6 +85,7 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
     Tlp* tlp = nullptr;
     unsigned from = 0;  ///< number of the port
     bool interrupt = false;
+    bool forgotten = false;  ///< the link went down since, so that nobody wants the answer
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
   void arrive(Cycle now) override;
@@ -94,6 +95,7 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   void delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
   [[nodiscard]] bool forward(std::uint64_t t, unsigned from);
   void send(unsigned to, Tlp* tlp);
+  void forget_answers(unsigned to);
   /// Whether a port's link is up.
   [[nodiscard]] bool leads_on(unsigned port) const { return port == 0 || core_.up(port - 1); }
   [[nodiscard]] static unsigned route_of(unsigned port) {

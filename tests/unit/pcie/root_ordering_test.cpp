@@ -73,6 +73,29 @@ TEST(RootOrdering, AnAnswerToTheHostComesAfterTheWritesBeforeIt) {
   }
 }
 
+TEST(RootOrdering, AWordToAPeerComesAfterTheWritesBeforeIt) {
+  for (const bool relaxed : {false, true}) {
+    RootComplexParameters parameters;
+    parameters.memory_channels = 4;
+    parameters.channel_distance = 300;
+    BenchOfRoot bench(2, parameters);
+    const std::uint64_t address = 3 * 4096;
+    bench.device(0).send(1, TlpKind::memory_write, address, 4);
+    bench.device(0).send(1, TlpKind::memory_write, BenchOfRoot::window(1), 4).relaxed_ordering = relaxed;
+    // What follows is not kept back by what waits.
+    bench.device(0).send(2, TlpKind::memory_write, BenchOfRoot::window(1) + 8, 4).relaxed_ordering = true;
+    const auto& came = bench.device(1).came;
+    bool visible = false;
+    for (Cycle now = 1; came.size() < 2; ++now) {
+      ASSERT_LT(now, 5000U);
+      visible = bench.memory.at(address)[0] == 1;
+      bench.run(now);
+    }
+    EXPECT_EQ(visible, !relaxed) << "when the last has come";
+    EXPECT_EQ(came[0].second.address, BenchOfRoot::window(1) + (relaxed ? 0 : 8));
+  }
+}
+
 TEST(RootOrdering, ARelaxedFlagIsSometimesSeenBeforeItsData) {
   unsigned violations = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) violations += Publication(seed, true).violations();
