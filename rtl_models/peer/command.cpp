@@ -1,5 +1,6 @@
 #include "warpline/peer/command.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace warpline {
@@ -49,17 +50,22 @@ PeerCommand decode_command(const std::uint8_t* bytes) {
   c.source = get<std::uint64_t>(bytes, kCommandSource);
   c.destination = get<std::uint64_t>(bytes, kCommandDestination);
   c.operand = get<std::uint64_t>(bytes, kCommandOperand);
+  c.reserved_tail = std::any_of(bytes + kCommandOperand + 8, bytes + kCommandBytes,
+                                [](std::uint8_t byte) { return byte != 0; });
   return c;
 }
 
 unsigned validate(const PeerCommand& c, std::uint64_t buffer_bytes) {
   const bool from_bus = c.opcode == kOpcodeCopy || c.opcode == kOpcodeRead;
   const bool to_bus = c.opcode == kOpcodeCopy || c.opcode == kOpcodeFill || c.opcode == kOpcodeWrite;
-  if (c.opcode > kOpcodeNotify || c.flags > 3 || c.reserved != 0 ||
+  if (c.opcode > kOpcodeNotify || c.flags > 3 || c.reserved != 0 || c.reserved_tail ||
       !lists_rightly(c.lists_source(), c.source_entries, from_bus) ||
       !lists_rightly(c.lists_destination(), c.destination_entries, to_bus))
     return kStatusCodeBadOpcode;
   if (c.source_entries > kMostEntries || c.destination_entries > kMostEntries) return kStatusCodeBadScatter;
+  if ((c.lists_source() && !fits_bus(c.source, kScatterBytes * c.source_entries)) ||
+      (c.lists_destination() && !fits_bus(c.destination, kScatterBytes * c.destination_entries)))
+    return kStatusCodeBadScatter;
   if (c.opcode == kOpcodeNop || c.opcode == kOpcodeNotify) return kStatusCodeOk;
   if (c.opcode == kOpcodeFetchAdd) {
     if (c.length != 4 && c.length != 8) return kStatusCodeBadLength;

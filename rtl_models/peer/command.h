@@ -25,6 +25,7 @@ struct PeerCommand {
   std::uint64_t source = 0;
   std::uint64_t destination = 0;
   std::uint64_t operand = 0;
+  bool reserved_tail = false;  ///< a byte behind the operand is not 0
 
   [[nodiscard]] bool lists_source() const { return (flags & 1U) != 0; }
   [[nodiscard]] bool lists_destination() const { return (flags & 2U) != 0; }

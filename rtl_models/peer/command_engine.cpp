@@ -11,6 +11,8 @@ constexpr std::uint32_t offset_of(std::uint32_t cookie) {
   return cookie & ((std::uint32_t{1} << CommandEngine::kOffsetBits) - 1);
 }
 
+constexpr std::uint64_t kNothingLost = ~std::uint64_t{0};
+
 unsigned status_of(ReadEnd outcome) {
   switch (outcome) {
     case ReadEnd::done: return kStatusCodeOk;
@@ -33,7 +35,8 @@ CommandEngine::CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues,
       listener_(listener),
       parameters_(parameters),
       random_(parameters.seed),
-      contexts_(parameters.commands) {}
+      contexts_(parameters.commands),
+      lost_(queues.size(), kNothingLost) {}
 
 Cycle CommandEngine::step(Cycle now, bool fetches, unsigned room) {
   take_parts();
@@ -117,6 +120,11 @@ bool CommandEngine::advance(Context& c, Cycle now, unsigned& room) {
       return true;
     case Stage::order:
       if (!is_next_of_queue(c)) return false;
+      // What was lost before it never completes, so neither does what it was to wait for.
+      if (follows_lost(c)) {
+        finish(c, kStatusCodeAborted, now);
+        return true;
+      }
       listener_.notified(c.command.operand);
       finish(c, kStatusCodeOk, now);
       return true;
@@ -137,6 +145,7 @@ bool CommandEngine::advance(Context& c, Cycle now, unsigned& room) {
 /// Its entry has been read.
 void CommandEngine::begin(Context& c, Cycle now) {
   if (c.failed) {
+    lost_[c.queue] = std::min(lost_[c.queue], c.serial);
     release(c);
     stopped_ = true;
     return listener_.stopped();
@@ -227,6 +236,7 @@ void CommandEngine::drop() {
   active_ = 0;
   stopped_ = false;
   turn_ = 0;
+  std::fill(lost_.begin(), lost_.end(), kNothingLost);
 }
 
 bool CommandEngine::abort() {

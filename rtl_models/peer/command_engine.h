@@ -94,6 +94,7 @@ class CommandEngine {
   void complete(Context& c, Cycle now);
   void release(Context& c);
   [[nodiscard]] bool is_next_of_queue(const Context& c) const;
+  [[nodiscard]] bool follows_lost(const Context& c) const { return lost_[c.queue] < c.serial; }
   void move_on(Context& c, Cycle now, unsigned& room);
   void produce(Context& c, unsigned& room);
   void write(Context& c, std::uint32_t offset, const std::uint8_t* data, std::uint32_t bytes);
@@ -108,6 +109,7 @@ class CommandEngine {
   unsigned active_ = 0;
   unsigned turn_ = 0;  ///< queue that is looked at first
   std::uint64_t serials_ = 0;
+  std::vector<std::uint64_t> lost_;  ///< of each queue: the first command whose entry could not be read
   bool stopped_ = false;
 };
 

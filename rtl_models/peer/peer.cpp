@@ -59,7 +59,9 @@ Cycle Peer::work(Cycle now) {
   endpoint_.expire(now);
   const auto waiting = static_cast<unsigned>(std::min<std::size_t>(link_.waiting(), parameters_.write_queue));
   const unsigned room = parameters_.write_queue - waiting;
-  Cycle next = std::min(core_.step(now, room), endpoint_.next_expiry());
+  const Cycle more = core_.step(now, room);
+  // Asked for afterwards, as the step may have made the first read.
+  Cycle next = std::min(more, endpoint_.next_expiry());
   endpoint_.send_interrupts();
   // A full queue may be empty before anything else happens.
   if (core_.busy() && endpoint_.outgoing().size() + waiting >= parameters_.write_queue)
@@ -67,14 +69,21 @@ Cycle Peer::work(Cycle now) {
   return next;
 }
 
-/// Does all that can be done in cycle `now`. Returns when there is more to do.
+/// Does all that can be done in cycle `now`. Returns when there is more to do. What it does may come back to
+/// it by way of another device; then whoever began goes on with it, so that however often two devices call
+/// each other, neither call is inside the other for long.
 Cycle Peer::run_loosely(Cycle now) {
   WARPLINE_EXPECT(root_ != nullptr, "somebody performs what is loosely timed");
+  if (running_) return kNever;
+  running_ = true;
   auto& packets = endpoint_.outgoing();
   for (;;) {
     const Cycle next = core_.step(now, parameters_.write_queue);
     endpoint_.send_interrupts();
-    if (packets.empty()) return next;
+    if (packets.empty()) {
+      running_ = false;
+      return next;
+    }
     while (!packets.empty()) {
       Tlp* const tlp = packets.front();
       packets.pop_front();

@@ -61,6 +61,7 @@ class Peer final : public Component, public LooseTlpTarget {
   TlpPort link_;
   LooseTlpTarget* root_ = nullptr;
   bool loose_ = false;
+  bool running_ = false;  ///< loosely timed, and in the middle of what it does
   bool present_ = true;
   std::deque<Answer> answers_;
 };

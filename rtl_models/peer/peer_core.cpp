@@ -1,6 +1,7 @@
 #include "warpline/peer/peer_core.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "warpline/tlp/tlp_rules.h"
@@ -146,8 +147,9 @@ void PeerCore::command_completed(unsigned queue, unsigned status, Cycle now) {
     error(kErrorCommand);
   }
   const std::uint64_t coalesce = registers_.get(kCoalesce, queue);
-  const auto time =
-      static_cast<Cycle>(static_cast<double>(field<kCoalesceTime>(coalesce)) * cycles_per_us_ / 1000.0);
+  // Rounded up: a short time is a cycle, and not no limit.
+  const auto time = static_cast<Cycle>(
+      std::ceil(static_cast<double>(field<kCoalesceTime>(coalesce)) * cycles_per_us_ / 1000.0));
   if (queues_[queue].tell(static_cast<unsigned>(field<kCoalesceCompletions>(coalesce)), time, now))
     raise(queue);
 }

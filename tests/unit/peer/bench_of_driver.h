@@ -13,8 +13,9 @@ namespace warpline::test {
 class BenchOfDriver {
  public:
   explicit BenchOfDriver(const PcieSystemParameters& parameters = {}, bool loose = false,
-                         std::uint64_t memory_bytes = 1U << 24U, TickMode mode = TickMode::lazy)
-      : engine(mode), memory(memory_bytes), system(engine, {}, 1000, parameters, memory) {
+                         std::uint64_t memory_bytes = 1U << 24U, TickMode mode = TickMode::lazy,
+                         unsigned mhz = 1000)
+      : engine(mode), memory(memory_bytes), system(engine, {}, mhz, parameters, memory) {
     system.set_loose(loose);
     host.on_log([this](wl_log_level, const std::string& text) { logged += text + "\n"; });
     host.enumerate();

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
 
 #include "warpline/peer/byte_stream.h"
+#include "warpline/peer/peer_parameters.h"
 
 namespace warpline {
 namespace {
@@ -36,6 +38,11 @@ TEST(PeerCommand, IsDecodedFromItsSixtyFourBytes) {
   EXPECT_EQ(c.source, 0x1716151413121110U);
   EXPECT_EQ(c.destination, 0x1F1E1D1C1B1A1918U);
   EXPECT_EQ(c.operand, 0x2726252423222120U);
+  EXPECT_TRUE(c.reserved_tail);
+  std::fill(bytes.begin() + 40, bytes.end(), std::uint8_t{0});
+  EXPECT_FALSE(decode_command(bytes.data()).reserved_tail);
+  bytes[63] = 1;
+  EXPECT_TRUE(decode_command(bytes.data()).reserved_tail);
 }
 
 TEST(PeerCommand, IsRefusedForWhatIsWrongWithIt) {
@@ -52,6 +59,15 @@ TEST(PeerCommand, IsRefusedForWhatIsWrongWithIt) {
       {"no such opcode", kOpcodeNotify + 1, 0, as_is, kStatusCodeBadOpcode},
       {"reserved flag", kOpcodeNop, 0, [](PeerCommand& c) { c.flags = 4; }, kStatusCodeBadOpcode},
       {"reserved field", kOpcodeNop, 0, [](PeerCommand& c) { c.reserved = 1; }, kStatusCodeBadOpcode},
+      {"a reserved byte", kOpcodeNop, 0, [](PeerCommand& c) { c.reserved_tail = true; },
+       kStatusCodeBadOpcode},
+      {"a list that ends beyond the bus", kOpcodeCopy, 8,
+       [](PeerCommand& c) {
+         c.flags = 1;
+         c.source_entries = 2;
+         c.source = ~std::uint64_t{0} - 15;
+       },
+       kStatusCodeBadScatter},
       {"entries without a list", kOpcodeCopy, 8, [](PeerCommand& c) { c.source_entries = 1; },
        kStatusCodeBadOpcode},
       {"a list without entries", kOpcodeCopy, 8, [](PeerCommand& c) { c.flags = 1; }, kStatusCodeBadOpcode},
@@ -116,6 +132,14 @@ TEST(ByteStream, FindsEveryByteInItsSegment) {
     EXPECT_EQ(s.at(i).address, addresses[i]);
     EXPECT_EQ(s.at(i).bytes, rest[i]);
   }
+}
+
+TEST(PeerParameters, AreRefusedWhereNoDeviceCouldHaveThem) {
+  EXPECT_TRUE(PeerParameters{}.problems("").empty());
+  PeerParameters p;
+  p.completion_spread = ~0U;
+  p.buffer_bytes = std::uint64_t{1} << 33U;
+  EXPECT_EQ(p.problems("").size(), 2U);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class Accident {
     EXPECT_EQ(failed_after_, 0U) << "commands after the recovery failed";
     wl_peer_teardown(&bench_.peer);
     EXPECT_TRUE(outside_is_untouched());
+    expect_nothing_left();
   }
   /// Whether software noticed.
   [[nodiscard]] bool reported() const { return reported_; }
@@ -212,6 +213,24 @@ class Accident {
     traffic_->forget();
     bench_.start(3, random_.below(2) == 0);
     traffic_ = std::make_unique<CommandTraffic>(bench_, 0, 4, random_.next());
+  }
+  /// Every packet has arrived and was given back, what is lost on purpose excepted.
+  void expect_nothing_left() {
+    bench_.host.pass(20000);
+    EXPECT_EQ(bench_.system.root().core().pool().in_use(), 0U);
+    EXPECT_FALSE(bench_.system.root().busy());
+    EXPECT_FALSE(bench_.system.peer(0).busy());
+    EXPECT_FALSE(bench_.system.bridge().busy());
+    const auto agree = [](const TlpPort& a, const TlpPort& b) {
+      EXPECT_EQ(a.counters().packets_sent, b.counters().packets_received);
+      EXPECT_EQ(a.counters().payload_sent, b.counters().payload_received);
+    };
+    TlpPort& root = bench_.system.root().to_device(0);
+    TlpPort& device = bench_.system.peer(0).to_root();
+    agree(root, device);
+    agree(device, root);
+    agree(bench_.system.root().to_host(), bench_.system.bridge().to_root());
+    agree(bench_.system.bridge().to_root(), bench_.system.root().to_host());
   }
   /// Memory that software never asked for: the first page, and all beyond what it has.
   [[nodiscard]] bool outside_is_untouched() {

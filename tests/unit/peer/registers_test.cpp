@@ -187,5 +187,16 @@ TEST(PeerInterrupts, AreCoalescedAsTheRegisterSays) {
   }
 }
 
+TEST(PeerInterrupts, AShortTimeIsNotNoLimit) {
+  BenchOfDriver bench({}, false, 1U << 20U, TickMode::lazy, 300);
+  bench.start(4, true);
+  bench.port->write(bench.port->context, 0, WL_PEER_COALESCE_OFFSET(0), 4,
+                    1U << WL_PEER_COALESCE_TIME_SHIFT | 255U);
+  const wl_peer_command nop{};
+  wl_peer_completion completion{};
+  ASSERT_EQ(bench.run(nop, completion), WL_OK);
+  EXPECT_EQ(bench.system.bridge().counters().interrupts, 1U);
+}
+
 }  // namespace
 }  // namespace warpline
