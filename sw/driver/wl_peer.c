@@ -39,13 +39,9 @@ enum wl_result wl_peer_read_alive(const struct wl_peer* peer, uint32_t offset, u
   return WL_TIMEOUT;
 }
 
-enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port) {
-  const struct wl_peer none = {0};
+static enum wl_result learn(struct wl_peer* peer) {
   uint32_t identity, version, capability;
   enum wl_result result;
-  if (peer == NULL || port == NULL) return WL_BAD_ARGUMENT;
-  *peer = none;
-  peer->port = port;
   result = wl_peer_read_alive(peer, WL_PEER_IDENTITY_OFFSET, &identity);
   if (result != WL_OK) return result;
   if (identity != WL_PEER_IDENTITY_VALUE) return WL_NOT_OURS;
@@ -62,7 +58,21 @@ enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port) {
   peer->vectors = (capability & WL_PEER_CAPABILITY_VECTORS_MASK) >> WL_PEER_CAPABILITY_VECTORS_SHIFT;
   peer->scatter = (capability & WL_PEER_CAPABILITY_SCATTER_MASK) >> WL_PEER_CAPABILITY_SCATTER_SHIFT;
   if (peer->queues > WL_PEER_QUEUES) peer->queues = WL_PEER_QUEUES;
+  /* A command's ID has 16 bits, and names an entry. */
+  if (peer->max_order > 16) peer->max_order = 16;
   return WL_OK;
+}
+
+enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port) {
+  const struct wl_peer none = {0};
+  enum wl_result result;
+  if (peer == NULL || port == NULL) return WL_BAD_ARGUMENT;
+  *peer = none;
+  peer->port = port;
+  result = learn(peer);
+  /* Nothing is ever written to a device that is somebody else's. */
+  if (result != WL_OK) *peer = none;
+  return result;
 }
 
 enum wl_result wl_peer_reset(struct wl_peer* peer) {
@@ -99,6 +109,7 @@ enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors) {
   uint32_t status, error;
   enum wl_result result;
   if (errors != NULL) *errors = 0;
+  if (peer == NULL || peer->port == NULL) return WL_BAD_ARGUMENT;
   result = wl_peer_read_alive(peer, WL_PEER_STATUS_OFFSET, &status);
   if (result == WL_OK) result = wl_peer_read_alive(peer, WL_PEER_ERROR_OFFSET, &error);
   if (result != WL_OK) return result;
@@ -114,9 +125,8 @@ enum wl_result wl_peer_recover(struct wl_peer* peer) {
   wl_peer_log(peer, WL_LOG_WARNING, "peer: recovering");
   result = wl_peer_is_present(peer) ? wl_peer_reset(peer) : WL_GONE;
   for (q = 0; q < peer->queues; ++q) {
-    struct wl_peer_queue* queue = &peer->queue[q];
-    if (!queue->exists) continue;
-    queue->aborted = queue->under_way;
+    if (!peer->queue[q].exists) continue;
+    wl_peer_queue_abort(peer, q);
     if (result == WL_OK) wl_peer_queue_enable(peer, q);
   }
   if (result != WL_OK) return result;

@@ -99,8 +99,10 @@ enum wl_result wl_peer_start(struct wl_peer* peer);
 
 enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned queue,
                                     const struct wl_peer_queue_options* options);
-/* Waits at most `timeout_us` until its commands are done. Takes the memory back in any case, and what was not
- * done by then is lost: WL_TIMEOUT says so. */
+/* Waits until its commands are done, at most `timeout_us` for each, those that the device was not told of,
+ * too. Takes the memory back in any case. What was not done by then is lost, and another result than WL_OK
+ * says so; as the device had to be recovered for that, the commands of other queues are reported as ABORTED.
+ */
 enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned queue, uint32_t timeout_us);
 
 /* Puts a command into the ring. The device is not told yet: wl_peer_ring() does. */

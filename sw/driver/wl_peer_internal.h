@@ -28,6 +28,8 @@ enum wl_result wl_peer_read_alive(const struct wl_peer* peer, uint32_t offset, u
 enum wl_result wl_peer_reset(struct wl_peer* peer);
 /* Tells the device of a queue, whose rings start empty. */
 void wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
+/* Gives up all its commands: they are reported as ABORTED. */
+void wl_peer_queue_abort(struct wl_peer* peer, unsigned queue);
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned queue);
 
 #endif

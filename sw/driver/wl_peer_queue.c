@@ -3,7 +3,7 @@
 
 #include "wl_peer_internal.h"
 
-enum slot_state { SLOT_FREE, SLOT_UNDER_WAY };
+enum slot_state { SLOT_FREE, SLOT_UNDER_WAY, SLOT_ABORTED };
 
 /* Looking again and again: how often, if there is no interrupt. */
 #define POLL_STEP_NS 200u
@@ -30,8 +30,8 @@ void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
   /* What an earlier round left there must not look new. */
   memset(options->completions, 0, (size_t)entries_of(queue) * WL_PEER_COMPLETION_BYTES);
   control |= (uint32_t)options->order << WL_PEER_QUEUE_CONTROL_ORDER_SHIFT;
-  control |= (uint32_t)number << WL_PEER_QUEUE_CONTROL_VECTOR_SHIFT;
-  if (options->interrupt) control |= WL_PEER_QUEUE_CONTROL_INTERRUPT_MASK;
+  if (options->interrupt)
+    control |= WL_PEER_QUEUE_CONTROL_INTERRUPT_MASK | (uint32_t)number << WL_PEER_QUEUE_CONTROL_VECTOR_SHIFT;
   if (options->relaxed) control |= WL_PEER_QUEUE_CONTROL_RELAXED_MASK;
   wl_peer_write64(peer, WL_PEER_SQ_BASE_OFFSET(number), queue->submissions_bus);
   wl_peer_write64(peer, WL_PEER_CQ_BASE_OFFSET(number), queue->completions_bus);
@@ -81,7 +81,11 @@ enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
   wl_peer_queue_enable(peer, number);
   result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
   if (result == WL_OK && (control & WL_PEER_QUEUE_CONTROL_ENABLE_MASK) == 0) result = WL_STOPPED;
-  if (result != WL_OK) wl_peer_queue_unmap(peer, number);
+  if (result != WL_OK) {
+    /* It may have been taken, though no answer says so. */
+    wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), 0);
+    wl_peer_queue_unmap(peer, number);
+  }
   return result;
 }
 
@@ -90,11 +94,14 @@ enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned number, uint
   struct wl_peer_completion ignored;
   enum wl_result result = WL_OK;
   if (queue == NULL) return WL_BAD_ARGUMENT;
+  (void)wl_peer_ring(peer, number);
   while (queue->under_way != 0 && result == WL_OK) result = wl_peer_wait(peer, number, timeout_us, &ignored);
   wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), 0);
   /* The device may be writing until it has been asked something and answered. */
   (void)wl_peer_read32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number));
-  if (result != WL_OK) (void)wl_peer_reset(peer);
+  queue->exists = 0;
+  /* Nothing less keeps it from writing to the rings, and the other queues go on as after any recovery. */
+  if (result != WL_OK) (void)wl_peer_recover(peer);
   wl_peer_queue_unmap(peer, number);
   return result;
 }
@@ -154,10 +161,18 @@ enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
   return WL_OK;
 }
 
+void wl_peer_queue_abort(struct wl_peer* peer, unsigned number) {
+  struct wl_peer_queue* queue = &peer->queue[number];
+  uint32_t i;
+  for (i = 0; i < entries_of(queue); ++i)
+    if (queue->options.slots[i].state == SLOT_UNDER_WAY) queue->options.slots[i].state = SLOT_ABORTED;
+  queue->aborted = queue->under_way;
+}
+
 /* A command that a recovery lost. */
 static void take_aborted(struct wl_peer_queue* queue, struct wl_peer_completion* completion) {
   const uint32_t mask = entries_of(queue) - 1;
-  while (queue->options.slots[queue->search].state != SLOT_UNDER_WAY)
+  while (queue->options.slots[queue->search].state != SLOT_ABORTED)
     queue->search = (queue->search + 1) & mask;
   queue->options.slots[queue->search].state = SLOT_FREE;
   completion->cookie = queue->options.slots[queue->search].cookie;
@@ -195,6 +210,8 @@ enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned number, struct wl_pee
   if (queue->head == 0) queue->phase ^= 1u;
   /* The device needs free entries now and then, not the exact number. */
   if (++queue->taken >= entries_of(queue) / 2 || queue->under_way == 0) {
+    /* The entries are read before the device may write them again. */
+    peer->port->barrier(peer->port->context);
     wl_peer_write32(peer, WL_PEER_CQ_HEAD_DOORBELL_OFFSET(number), queue->head);
     queue->taken = 0;
   }

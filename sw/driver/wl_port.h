@@ -29,9 +29,9 @@ struct wl_port {
   /* Writes the low bits of `value` likewise. It may be on its way when the call returns; writes arrive in the
    * order in which they are made. */
   void (*write)(void* context, unsigned space, uint64_t offset, unsigned bytes, uint64_t value);
-  /* What was written to memory before it is visible to the device before any write() after it arrives; what
-   * is read from memory after it is not older than what read() returned, or was read from memory, before it.
-   */
+  /* What was written to memory before it is visible to the device before any write() after it arrives, and
+   * what was read from memory before it has been read by then; what is read from memory after it is not older
+   * than what read() returned, or was read from memory, before it. */
   void (*barrier)(void* context);
   /* Lets the device touch memory, as WL_DMA_* says. Returns its bus address, or 0 if that cannot be.
    * The address is as aligned as the memory is, up to a page. Pieces of one page may be mapped apart, and one
