@@ -87,33 +87,17 @@ Cycle Peer::run_loosely(Cycle now) {
     while (!packets.empty()) {
       Tlp* const tlp = packets.front();
       packets.pop_front();
-      perform_outside(tlp, now);
+      Cycle at = now;
+      endpoint_.perform_outside(tlp, *root_, at);
     }
   }
-}
-
-/// Has a packet of its own performed, and takes the answer.
-void Peer::perform_outside(Tlp* tlp, Cycle at) {
-  root_->perform(*tlp, at);
-  if (tlp->posted()) return pool_.release(tlp);
-  const bool read = tlp->status == CompletionStatus::successful;
-  tlp->kind = TlpKind::completion;
-  if (!read) tlp->data.clear();
-  tlp->bytes = tlp->remaining = tlp->payload();
-  EndpointCore::BarRequest none;
-  static_cast<void>(endpoint_.receive(tlp, none));
 }
 
 void Peer::perform(Tlp& tlp, Cycle& at) {
   tlp.status = CompletionStatus::unsupported_request;
   if (!present_) return;
-  Tlp* const copy = pool_.allocate();
-  *copy = tlp;
   EndpointCore::BarRequest request;
-  // What it has made itself may wait there: another device's access may come while it makes one.
-  auto& packets = endpoint_.outgoing();
-  const std::size_t before = packets.size();
-  const bool for_device = endpoint_.receive(copy, request);
+  const bool for_device = endpoint_.receive_loosely(tlp, request);
   if (endpoint_.config().take_soft_reset()) core_.power_on();
   if (for_device) {
     core_.perform(request.where, *request.tlp, at);
@@ -121,12 +105,6 @@ void Peer::perform(Tlp& tlp, Cycle& at) {
     tlp.data.swap(request.tlp->data);
     pool_.release(request.tlp);
     at = domain().cycle_of(domain().edge_at_or_after(at) + parameters_.access_latency);
-  } else {
-    for (; packets.size() > before; packets.pop_back()) {
-      tlp.status = packets.back()->status;
-      tlp.data.swap(packets.back()->data);
-      pool_.release(packets.back());
-    }
   }
   if (const Cycle next = run_loosely(at); next != kNever) wake(next);
 }

@@ -52,7 +52,6 @@ class Peer final : public Component, public LooseTlpTarget {
   void take(Cycle now, std::uint64_t t);
   [[nodiscard]] Cycle work(Cycle now);
   [[nodiscard]] Cycle run_loosely(Cycle now);
-  void perform_outside(Tlp* tlp, Cycle at);
 
   TlpPool& pool_;
   PeerParameters parameters_;

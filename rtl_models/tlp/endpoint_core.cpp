@@ -1,6 +1,7 @@
 #include "warpline/tlp/endpoint_core.h"
 
 #include <algorithm>
+#include <array>
 
 #include "warpline/base/contract.h"
 #include "warpline/tlp/tlp_rules.h"
@@ -66,15 +67,22 @@ void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32
   ++counters_.reads;
 }
 
-void EndpointCore::fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes,
-                             std::uint64_t operand, Cycle now) {
+void EndpointCore::atomic(std::uint32_t cookie, TlpKind kind, std::uint64_t address, std::uint32_t bytes,
+                          const std::uint8_t* operands, Cycle now) {
   WARPLINE_EXPECT(may_read(), "a function makes atomics when it may read");
-  Tlp* tlp = make(TlpKind::fetch_add, address, bytes);
-  for (unsigned i = 0; i < bytes && i < 8; ++i)
-    tlp->data.push_back(static_cast<std::uint8_t>(operand >> 8 * i));
-  WARPLINE_EXPECT(malformation(*tlp, max_payload(), 0).empty(), "an atomic is of 4 or 8 aligned bytes");
+  Tlp* tlp = make(kind, address, bytes);
+  tlp->data.assign(operands, operands + (kind == TlpKind::compare_and_swap ? 2 : 1) * bytes);
+  WARPLINE_EXPECT(malformation(*tlp, max_payload(), 0).empty(), "an atomic is one well-formed packet");
   take_tag(tlp, cookie, now);
   ++counters_.atomics;
+}
+
+void EndpointCore::fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes,
+                             std::uint64_t operand, Cycle now) {
+  WARPLINE_EXPECT(bytes == 4 || bytes == 8, "an atomic fetch-add is of 4 or 8 bytes");
+  std::array<std::uint8_t, 8> operands{};
+  for (unsigned i = 0; i < bytes; ++i) operands[i] = static_cast<std::uint8_t>(operand >> 8 * i);
+  atomic(cookie, TlpKind::fetch_add, address, bytes, operands.data(), now);
 }
 
 void EndpointCore::write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes,

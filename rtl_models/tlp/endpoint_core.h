@@ -6,6 +6,7 @@
 
 #include "warpline/tlp/config_space.h"
 #include "warpline/tlp/link_parameters.h"
+#include "warpline/tlp/loose_tlp.h"
 #include "warpline/tlp/msix.h"
 #include "warpline/tlp/tlp.h"
 
@@ -62,7 +63,12 @@ class EndpointCore {
   /// Reads at most max_read_request() bytes, not across 4 KiB; answered by parts with this cookie. Pre:
   /// may_read().
   void read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now);
-  /// An atomic fetch-add, answered likewise. Pre: may_read(); `bytes` 4 or 8, aligned.
+  /// An atomic, answered likewise by the old value. `operands`: as many bytes, of a compare-and-swap twice as
+  /// many: what it compares with, then what it swaps in. Pre: may_read(); the packet is well formed
+  /// (malformation()).
+  void atomic(std::uint32_t cookie, TlpKind kind, std::uint64_t address, std::uint32_t bytes,
+              const std::uint8_t* operands, Cycle now);
+  /// An atomic fetch-add. Pre: may_read(); `bytes` 4 or 8, aligned.
   void fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, std::uint64_t operand,
                  Cycle now);
   /// Writes, in as many packets as it takes. Pre: may_write().
@@ -74,6 +80,12 @@ class EndpointCore {
   [[nodiscard]] std::deque<ReadPart>& parts() { return parts_; }
   /// Packets that it has made, to be put on the link, oldest first.
   [[nodiscard]] std::deque<Tlp*>& outgoing() { return outgoing_; }
+  /// Has a packet of outgoing() performed, loosely timed, by whoever `root` is, from cycle `at` on, and takes
+  /// the answer. `at`: when that comes. It is no longer outgoing().
+  void perform_outside(Tlp* tlp, LooseTlpTarget& root, Cycle& at);
+  /// Takes a loosely timed packet. Returns true if it is a request for the device, which has a packet of its
+  /// own then, whose data goes back into `tlp`; otherwise `tlp` is answered.
+  [[nodiscard]] bool receive_loosely(Tlp& tlp, BarRequest& request);
   /// Gives up reads that were made `completion_timeout` cycles or longer before `now`.
   void expire(Cycle now);
   /// When the next would be given up; kNever: none is under way.
