@@ -13,6 +13,7 @@ struct Mapping {
   std::uint64_t bytes = 0;  ///< exact: one past the end is unmapped
   PhysicalAddress physical;
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
+  bool device = false;       ///< a device's: a load that no cache may keep reads its bytes, and no more
 
   /// Whether all of [address, address + count) is in it.
   [[nodiscard]] bool holds(std::uint64_t address, unsigned count) const {

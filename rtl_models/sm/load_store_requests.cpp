@@ -92,6 +92,7 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   r.cache_operator = op.cache_operator;
   r.l1_priority = l1_priority_of(op);
   r.l2_priority = l2_priority_of(op);
+  head_.device = false;
   switch (head_.space) {
     case Space::global:
     case Space::texture: {
@@ -104,6 +105,7 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
       r.virtual_line = VirtualAddress{line.line};
       r.line = PhysicalAddress{m->physical.value + (line.line - m->base)};
       r.region = m->region;
+      head_.device = m->device;
       r.scope = strong_scope(op);
       r.surface = op.kind == MemKind::surface_load || op.kind == MemKind::surface_store;
       r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1;
@@ -131,6 +133,12 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   }
   switch (r.command) {
     case Command::read:
+      if (reads_device_past_l1(r, op)) {
+        r.exact = true;
+        r.bytes = {};
+        mark_touched(r, e, line);
+        break;
+      }
       if (!r.exact) break;
       mmio_reads_ = 1;
       mmio_lane_ = static_cast<unsigned>(__builtin_ctz(line.lanes));
@@ -146,21 +154,37 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   }
 }
 
-void LoadStoreUnit::fill_write(Request& r, const Entry& e, const LineAccess& line) const {
+/// Whether it is a load of a device's memory that no cache may keep: reading more of that than the program
+/// asks for might have effects.
+bool LoadStoreUnit::reads_device_past_l1(const Request& r, const MemOp& op) const {
+  return head_.device && !head_.exact && op.kind == MemKind::load && !op.is_noncoherent &&
+         (r.beyond_cta() || r.no_l1 || op.cache_operator == CacheOperator::cv);
+}
+
+/// Marks the bytes that the lanes of `line` read or write.
+void LoadStoreUnit::mark_touched(Request& r, const Entry& e, const LineAccess& line) const {
   const MemOp& op = e.instruction->mem;
-  const unsigned piece = head_.coalescer.piece();
-  r.bytes = {};  // the pool hands out the last user's
   for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
     if (op.sink_lanes == 0 || r.local) {  // of local memory, words that are sinks have no line
-      r.bytes.set(offset, piece);
-    } else {
-      for (unsigned n = 0; n < op.vector; ++n)
-        if (op.has_element(n)) r.bytes.set(offset + n * size_of(op.type), size_of(op.type));
+      r.bytes.set(offset, head_.coalescer.piece());
+      continue;
     }
-    if (map_.with_data)
-      __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + std::size_t{line.word} * 4, piece);
+    for (unsigned n = 0; n < op.vector; ++n)
+      if (op.has_element(n)) r.bytes.set(offset + n * size_of(op.type), size_of(op.type));
+  }
+}
+
+void LoadStoreUnit::fill_write(Request& r, const Entry& e, const LineAccess& line) const {
+  r.bytes = {};  // the pool hands out the last user's
+  mark_touched(r, e, line);
+  if (!map_.with_data) return;
+  for (LaneMask m = line.lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const auto offset = static_cast<unsigned>(head_.coalescer.address(lane, line.word) - line.line);
+    __builtin_memcpy(&r.data[offset], e.access.lane_data(lane) + std::size_t{line.word} * 4,
+                     head_.coalescer.piece());
   }
 }
 
@@ -207,7 +231,7 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
     }
     return;
   }
-  if (r.exact) {
+  if (r.exact && e.instruction->mem.is_mmio) {
     const std::uint64_t offset = e.access.address_of(mmio_lane_) - r.virtual_line.value;
     __builtin_memcpy(e.access.lane_data(mmio_lane_), &r.data[offset], bytes);
     return;

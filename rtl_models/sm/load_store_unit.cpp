@@ -209,7 +209,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     events.push_back(
         {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
-    mmio_reads_ -= r.exact && r.command == Command::read;
+    mmio_reads_ -= r.exact && r.command == Command::read && e.instruction->mem.is_mmio;
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
       last_fault_ = bus_error(now, e, r);

@@ -158,6 +158,7 @@ class LoadStoreUnit {
     Space space = Space::generic;  ///< of the lines being sent; generic: none yet
     bool line_held = false;        ///< `line` waits for its port, or for the answer to an earlier one
     bool exact = false;            ///< one transaction a lane (`.mmio`)
+    bool device = false;           ///< the line being sent is a device's
     LineAccess line;
     const Mapping* mapping = nullptr;  ///< of a whole line, found already
     Coalescer coalescer;
@@ -191,6 +192,8 @@ class LoadStoreUnit {
   [[nodiscard]] Fault bus_error(Cycle now, const Entry& e, const Request& r) const;
   [[nodiscard]] std::optional<Fault> check_control(const Entry& e);
   void fill_control(Request& r, const Entry& e, const LineAccess& line);
+  [[nodiscard]] bool reads_device_past_l1(const Request& r, const MemOp& op) const;
+  void mark_touched(Request& r, const Entry& e, const LineAccess& line) const;
   void fill_write(Request& r, const Entry& e, const LineAccess& line) const;
   [[nodiscard]] std::uint64_t address_as_written(const Entry& e, const Fault& fault) const;
   [[nodiscard]] bool next_space(Entry& e);
