@@ -30,15 +30,19 @@ PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
 /// What is due in cycle `now` at the far end takes effect.
 void PcieLink::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
-  for (std::deque<Timed>* queue : {&up_, &peer_up_})
-    for (; !queue->empty() && queue->front().at <= t; queue->pop_front())
-      arrive_up(queue->front().at, queue->front().transfer);
+  const auto arrive_by = [&](std::deque<Timed>& queue) {
+    for (; !queue.empty() && queue.front().at <= t; queue.pop_front())
+      arrive_up(queue.front().at, queue.front().transfer);
+  };
+  arrive_by(up_);
+  if (function_ == nullptr) arrive_by(peer_up_);
 }
 
 Cycle PcieLink::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   ports_.collect(now);
   writers_->arrive(now);
+  if (function_ != nullptr) exchange_with_devices(now, t);
   for (; !returning_.empty() && returning_.front().at <= t; returning_.pop_front())
     send_down(returning_.front().at, returning_.front().transfer);
   for (; !down_.empty() && down_.front().at <= t; down_.pop_front()) arrive_down(down_.front().transfer);
@@ -61,7 +65,8 @@ Cycle PcieLink::tick(Cycle now) {
   // While the wire is taken, whatever could use it waits for it. What does not fit waits for an
   // answer, which is on its way.
   if (up_free_ > t && (!legs_.empty() || choose() != TargetPorts::kNone)) next = std::min(next, up_free_);
-  return next == kNever ? kNever : domain().cycle_of(next);
+  const Cycle devices = function_ != nullptr ? function_->transmit(now) : kNever;
+  return next == kNever ? devices : std::min(devices, domain().cycle_of(next));
 }
 
 unsigned PcieLink::tags_of(const Request& r) const {
@@ -73,7 +78,8 @@ unsigned PcieLink::tags_of(const Request& r) const {
 bool PcieLink::fits(const Request& r) const {
   return tags_ + tags_of(r) <= core_.parameters().tags &&
          (mutated(Mutation::link_atomic_overtaken) ||
-          std::find(looping_.begin(), looping_.end(), r.line) == looping_.end());
+          std::find(looping_.begin(), looping_.end(), r.line) == looping_.end()) &&
+         !waits_for_devices(r);
 }
 
 unsigned PcieLink::choose() const {
@@ -95,6 +101,10 @@ void PcieLink::perform(Request& r, Cycle& at) {
       const Timed arrival = up.front();
       up.pop_front();
       arrive_up(arrival.at, arrival.transfer);
+      if (function_ == nullptr) continue;
+      Cycle answered = domain().cycle_of(arrival.at);
+      function_->exchange_loosely(answered);
+      take_answers(domain().edge_at_or_after(answered));
     } else if (!returning_.empty()) {
       const Timed arrival = returning_.front();
       returning_.pop_front();
@@ -117,7 +127,8 @@ void PcieLink::perform(Request& r, Cycle& at) {
 }
 
 bool PcieLink::busy() const {
-  return transfers_.size() != free_.size() || ports_.unsent() != 0;
+  return transfers_.size() != free_.size() || ports_.unsent() != 0 ||
+         (function_ != nullptr && function_->busy());
 }
 
 void PcieLink::visit_gauges(GaugeVisitor& visitor) const {
@@ -132,6 +143,7 @@ void PcieLink::explain(std::vector<Wait>& waits) const {
   if (const std::size_t n = transfers_.size() - free_.size(); n != 0)
     waits.push_back({name(), std::to_string(n) + " transfers to cross the link"});
   ports_.explain(waits);
+  if (function_ != nullptr) function_->explain(waits);
 }
 
 void PcieLink::in_flight(std::vector<InFlight>& rows) const {
@@ -152,6 +164,9 @@ void PcieLink::in_flight(std::vector<InFlight>& rows) const {
       rows.emplace_back(*transfer.request, name(), name() + " wire upward",
                         "its packets to arrive in cycle " + std::to_string(domain().cycle_of(t.at)));
     }
+  for (const std::uint32_t index : asking_)
+    if (transfers_[index].awaited != 0)
+      rows.emplace_back(*transfers_[index].request, name(), name() + " root", "the answers of devices");
   timed(returning_, " peer", "its completion to reach the wire downward");
   timed(down_, " wire downward", "its completion to arrive");
   ports_.in_flight(rows);

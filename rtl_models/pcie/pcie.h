@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "warpline/fabric/target_ports.h"
+#include "warpline/pcie/gpu_function.h"
 #include "warpline/pcie/memory_writers.h"
 #include "warpline/pcie/pcie_core.h"
 
@@ -69,6 +70,13 @@ struct PcieCounters {
 ///
 /// A request for no line of either memory has no effect and is answered with address_error. Takes no
 /// maintenance: L2 drains itself.
+///
+/// Behind a root complex (reach_devices()) there is no peer's memory: what arrives for the peer aperture goes
+/// on as packets of a GpuFunction, and the offset in the aperture is the address on the bus. A read is a
+/// packet for each run of adjacent bytes it asks for, an exact one of those bytes and no other one of whole
+/// sectors; a write one for each run of bytes; AtomicOps and the words of compare-and-swap loops one each. As
+/// packets that are not posted may be overtaken, what would have to stay behind one on its line waits until
+/// that is answered. What devices do not answer with data reads as all ones.
 class PcieLink final : public Component, public LooseTarget, private MemoryWriter {
  public:
   /// The memories outlive the link. `sysmem`: null: tags only. `peer`: null: there is none.
@@ -77,6 +85,12 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   /// A link of another GPU to the memories of `beside`, in its cluster, with its clock and parameters. Links
   /// to one memory live and die together.
   PcieLink(PcieLink& beside, std::string name, unsigned inputs);
+
+  /// Puts a root complex in the place of the peer's memory. To be called before anything is under way, and
+  /// once. Pre: it has no peer's memory, and is not tags only. The pool outlives it.
+  GpuFunction& reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root);
+  /// The function as which it reaches devices; null: there is no root complex.
+  [[nodiscard]] const GpuFunction* function() const { return function_.get(); }
 
   [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
   [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
@@ -109,6 +123,7 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
     std::uint8_t gpu = 0;
     std::uint16_t sm = 0, warp = 0;
     unsigned completion = 0;  ///< cycles of the wire downward
+    unsigned awaited = 0;     ///< packets that devices have yet to answer
     PcieSwap swap;            ///< of an atomic that takes several round trips
     PhysicalAddress line;
     ByteMask bytes;  ///< of a posted write, with its data
@@ -120,6 +135,7 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   };
   [[nodiscard]] unsigned tags_of(const Request& request) const;
   [[nodiscard]] bool fits(const Request& request) const;
+  [[nodiscard]] bool waits_for_devices(const Request& request) const;
   [[nodiscard]] unsigned choose() const;
   std::uint32_t take(Request* r, unsigned port);
   void answer(Transfer& transfer);
@@ -133,17 +149,27 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   void show(BusAccess::Kind kind, const Transfer& transfer, unsigned offset, unsigned bytes,
             std::uint64_t at) const;
   void arrive_up(std::uint64_t at, std::uint32_t transfer);
+  void go_on(std::uint32_t transfer);
+  void ask(std::uint32_t transfer);
+  void ask_atomics(std::uint32_t transfer);
+  void ask_words(std::uint32_t transfer);
+  void take_answers(std::uint64_t at);
+  void take(const GpuFunction::Piece& piece);
+  void exchange_with_devices(Cycle now, std::uint64_t t);
+  [[nodiscard]] PcieTrain completion_of(const Transfer& transfer) const;
   void arrive_down(std::uint32_t transfer);
   void finish(std::uint32_t transfer);
   void release(std::uint32_t transfer);
   void count(const PcieTrain& train, std::uint64_t& payload);
 
   PcieCore core_;
+  std::unique_ptr<GpuFunction> function_;
   std::shared_ptr<MemoryWriters> writers_;  ///< of the memories
   TargetPorts ports_;
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
   std::vector<PhysicalAddress> looping_;  ///< lines on which atomics of several round trips are at work
+  std::vector<std::uint32_t> asking_;     ///< transfers that devices are asked for
   std::deque<std::uint32_t> legs_;        ///< whose next packets wait for the wire
   std::deque<Timed> posted_;              ///< to be answered when on the wire
   std::deque<Timed> up_;                  ///< under way upward, to system memory

@@ -1,4 +1,5 @@
 // What a peer's bus shows of the transfers that arrive there.
+#include "warpline/pcie/byte_runs.h"
 #include "warpline/pcie/pcie.h"
 
 namespace warpline {
@@ -22,13 +23,7 @@ void PcieLink::show(BusAccess::Kind kind, const Transfer& transfer, unsigned off
 /// Each run of adjacent bytes of `mask`.
 void PcieLink::show_runs(BusAccess::Kind kind, const Transfer& transfer, const ByteMask& mask,
                          std::uint64_t at) const {
-  for (unsigned first = 0; first < kLineBytes; ++first) {
-    if (!mask.test(first)) continue;
-    unsigned end = first + 1;
-    while (end < kLineBytes && mask.test(end)) ++end;
-    show(kind, transfer, first, end - first, at);
-    first = end;
-  }
+  for_each_run(mask, [&](unsigned first, unsigned bytes) { show(kind, transfer, first, bytes, at); });
 }
 
 /// `words`: of the line, those that it reads or tries to swap.

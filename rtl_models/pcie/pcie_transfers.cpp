@@ -16,9 +16,9 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
   transfer.request = r;
   transfer.port = port;
   transfer.tags = tags_of(*r);
-  transfer.reaches = core_.reaches(r->line);
   transfer.line = r->line;
   transfer.peer = aperture_of(r->line) == Aperture::peer;
+  transfer.reaches = (transfer.peer && function_ != nullptr) || core_.reaches(r->line);
   transfer.exact = r->exact;
   transfer.gpu = r->gpu;
   transfer.sm = r->sm;
@@ -64,10 +64,15 @@ std::uint32_t PcieLink::take(Request* r, unsigned port) {
     case Command::maintain:
     case Command::control: WARPLINE_EXPECT(false, "a PCIe link has no caches to maintain"); break;
   }
+  if (transfer.peer && function_ != nullptr && r->command != Command::write) asking_.push_back(index);
   return index;
 }
 
 void PcieLink::answer(Transfer& transfer) {
+  if (transfer.peer && function_ != nullptr) {
+    const auto index = static_cast<std::uint32_t>(&transfer - transfers_.data());
+    asking_.erase(std::remove(asking_.begin(), asking_.end(), index), asking_.end());
+  }
   if (transfer.leg >= Leg::word_reads)
     looping_.erase(std::remove(looping_.begin(), looping_.end(), transfer.request->line), looping_.end());
   if (transfer.port != TargetPorts::kNone) ports_.answer(transfer.port, transfer.request);
@@ -94,7 +99,7 @@ void PcieLink::send_up(std::uint64_t t, std::uint32_t index) {
   up_free_ = t + train.cycles;
   const PcieParameters& p = core_.parameters();
   if (transfer.peer) {
-    peer_up_.push_back({up_free_ + p.latency + p.peer_latency, index});
+    peer_up_.push_back({up_free_ + p.latency + (function_ == nullptr ? p.peer_latency : 0), index});
   } else {
     up_.push_back({up_free_ + p.latency, index});
   }
@@ -106,17 +111,29 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
   if (!transfer.reaches) return core_.refusal();
   Request& r = *transfer.request;
   switch (transfer.leg) {
-    case Leg::read:
-      core_.perform_read(r);
-      // A completion of some bytes is as long as the write that carries them.
-      return r.exact ? core_.write(r.bytes) : core_.read_completion(r.sectors);
-    case Leg::atomic_op: core_.perform_atomic(r); return core_.atomic_completion(*r.atomics);
-    case Leg::word_reads: core_.see(r.line, transfer.swap); return core_.word_values(transfer.swap);
+    case Leg::read: core_.perform_read(r); break;
+    case Leg::atomic_op: core_.perform_atomic(r); break;
+    case Leg::word_reads: core_.see(r.line, transfer.swap); break;
     case Leg::word_swaps: {
-      const PcieTrain completion = core_.word_values(transfer.swap);
+      const PcieTrain completion = completion_of(transfer);
       if (core_.try_swap(r.line, transfer.swap)) ++counters_.cas_retries;
       return completion;
     }
+    case Leg::write:
+    case Leg::word_writes: break;
+  }
+  return completion_of(transfer);
+}
+
+/// What answers a leg; of words, before any is done with.
+PcieTrain PcieLink::completion_of(const Transfer& transfer) const {
+  const Request& r = *transfer.request;
+  switch (transfer.leg) {
+    // A completion of some bytes is as long as the write that carries them.
+    case Leg::read: return r.exact ? core_.write(r.bytes) : core_.read_completion(r.sectors);
+    case Leg::atomic_op: return core_.atomic_completion(*r.atomics);
+    case Leg::word_reads:
+    case Leg::word_swaps: return core_.word_values(transfer.swap);
     case Leg::write:
     case Leg::word_writes: break;
   }
@@ -126,6 +143,7 @@ PcieTrain PcieLink::perform(Transfer& transfer) {
 
 void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
   Transfer& transfer = transfers_[index];
+  if (transfer.peer && function_ != nullptr) return go_on(index);
   if (transfer.leg == Leg::write || transfer.leg == Leg::word_writes) {
     if (transfer.reaches) core_.perform_write(transfer.line, transfer.data.data(), transfer.bytes);
     show_at_peer(transfer, at);
