@@ -56,6 +56,21 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   return m.base;
 }
 
+std::uint64_t DeviceMemory::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes) {
+  WARPLINE_EXPECT(aperture != Aperture::vidmem, "video memory is mapped where it is allocated");
+  WARPLINE_EXPECT(offset % kBufferAlignment == 0, "what is mapped begins where a buffer may");
+  WARPLINE_EXPECT(bytes != 0 && bytes <= kPeerBase - mapped_end_, "there are addresses for what is mapped");
+  Mapping m;
+  // Lines, sectors and pages lie in it as they do on the bus.
+  m.base = mapped_end_ + offset % kPage;
+  m.bytes = bytes;
+  m.physical = physical(aperture, offset);
+  m.device = aperture == Aperture::peer;
+  mapped_end_ = (m.base + bytes + kPage - 1) / kPage * kPage;
+  for (Gpu& g : gpus_) g.space.map(m);
+  return m.base;
+}
+
 void DeviceMemory::map_everything() {
   for (Gpu& g : gpus_) g.space.map_everything();
 }
@@ -108,7 +123,9 @@ std::uint8_t* DeviceMemory::host(std::uint64_t address, std::size_t count) {
     switch (aperture_of(p)) {
       case Aperture::vidmem: return vidmem(gpu).at(offset_in_aperture(p));
       case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));
-      case Aperture::peer: return peer_->image().at(offset_in_aperture(p));
+      case Aperture::peer:
+        WARPLINE_EXPECT(peer_ != nullptr, "the host reaches devices by their root ports");
+        return peer_->image().at(offset_in_aperture(p));
     }
   }
   WARPLINE_EXPECT(false, "the host touches mapped memory only");

@@ -28,6 +28,8 @@ class DeviceMemory {
 
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// See GpuPlatform::map.
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes);
   /// See GpuPlatform::map_everything.
   void map_everything();
   /// Host access by virtual address. Pre: the range is mapped.
@@ -61,7 +63,9 @@ class DeviceMemory {
     return config_.vidmem_bytes - gpus_[gpu].used - gpus_[gpu].code_used;
   }
   /// Whether any buffer lies beyond the links.
-  [[nodiscard]] bool uses_links() const { return sysmem_used_ != 0 || peer_used_ != 0; }
+  [[nodiscard]] bool uses_links() const {
+    return sysmem_used_ != 0 || peer_used_ != 0 || mapped_end_ != kMappedBase;
+  }
   /// The last place at or before `offset` where a buffer may begin.
   [[nodiscard]] static std::uint64_t aligned_down(std::uint64_t offset) {
     return offset & ~(kBufferAlignment - 1);
@@ -69,6 +73,9 @@ class DeviceMemory {
 
  private:
   static constexpr std::uint64_t kBufferAlignment = 256;
+  static constexpr std::uint64_t kPage = 4096;
+  /// Where map() begins to lay what it maps.
+  static constexpr std::uint64_t kMappedBase = 0x7000'0000'0000ULL;
   /// What a GPU has of its own.
   struct Gpu {
     AddressSpace space;
@@ -93,6 +100,7 @@ class DeviceMemory {
   std::unique_ptr<PeerMemory> peer_;
   std::vector<std::string> buffers_;
   std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
+  std::uint64_t mapped_end_ = kMappedBase;
 };
 
 }  // namespace warpline

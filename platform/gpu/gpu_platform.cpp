@@ -17,6 +17,10 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
   return state_->memory.allocate(name, bytes, aperture, gpu);
 }
 
+std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes) {
+  return state_->memory.map(aperture, offset, bytes);
+}
+
 std::uint64_t GpuPlatform::add_image(const Image& image) {
   return state_->images.add(image);
 }
@@ -31,6 +35,10 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
 
 PeerMemory* GpuPlatform::peer() {
   return state_->memory.peer();
+}
+
+PcieSystem* GpuPlatform::pcie() {
+  return state_->pcie.get();
 }
 
 CacheRegisters& GpuPlatform::registers(unsigned gpu) {
@@ -76,7 +84,21 @@ void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
 }
 
 LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
+  start(grids);
+  return finish();
+}
+
+bool GpuPlatform::running() const {
+  const std::vector<GridLaunch>& grids = state_->under_way;
+  return std::any_of(grids.begin(), grids.end(), [this](const GridLaunch& g) {
+    const WorkDistributor& d = state_->system->gpu(g.gpu).distributor();
+    return d.done() != d.total();
+  });
+}
+
+void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   State& s = *state_;
+  WARPLINE_EXPECT(s.under_way.empty(), "grids that were started are finished before the next");
   for (const GridLaunch& g : grids) {
     WARPLINE_EXPECT(g.gpu < s.config.gpus && refusals(g.kernel->info(), g.gpu).empty(),
                     "a kernel is launched on a GPU that can run it");
@@ -91,10 +113,17 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
     }
     s.jitter->draw(*s.options.jitter + s.launches++);
   }
-  const Cycle start = s.driver->engine().now();
+  s.started = s.driver->engine().now();
   if (s.recorder != nullptr) s.begin_record(grids);
   for (const GridLaunch& g : grids) s.start(g);
   s.report_progress(grids);
+  s.under_way = grids;
+}
+
+LaunchResult GpuPlatform::finish() {
+  State& s = *state_;
+  const std::vector<GridLaunch> grids = std::move(s.under_way);
+  s.under_way.clear();
   LaunchResult result;
   result.outcome = s.driver->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
@@ -107,11 +136,11 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
       s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
     result.outcome = s.driver->run_until(s.options.max_cycles);
   }
-  result.cycles = s.driver->engine().now() - start;
+  result.cycles = s.driver->engine().now() - s.started;
   if (s.recorder != nullptr) s.end_record(grids, result.outcome);
   if (s.observation != nullptr) {
     if (result.outcome == RunOutcome::quiescent) s.observation->settle();
-    for (const GridLaunch& g : grids) s.observation->kernel_ended(g.kernel->info().name, start + 1);
+    for (const GridLaunch& g : grids) s.observation->kernel_ended(g.kernel->info().name, s.started + 1);
   }
   if (result.outcome != RunOutcome::quiescent) result.standstill = s.driver->standstill();
   return result;
@@ -179,6 +208,7 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
 void GpuPlatform::visit(CounterVisitor& visitor) const {
   if (state_->system == nullptr) return;
   state_->system->visit(visitor);
+  if (state_->pcie != nullptr) state_->pcie->visit(visitor);
   const std::vector<std::string>& buffers = state_->memory.buffers();
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const RegionCounters c = state_->system->region(i + 1);

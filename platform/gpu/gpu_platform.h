@@ -14,6 +14,7 @@
 #include "warpline/fabric/memory_image.h"
 #include "warpline/gpu/cache_registers.h"
 #include "warpline/gpu/netlist_driver.h"
+#include "warpline/gpu/pcie_system.h"
 #include "warpline/pcie/peer_memory.h"
 #include "warpline/sm/address_space.h"
 #include "warpline/sm/image_table.h"
@@ -50,6 +51,10 @@ struct RunOptions {
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
   bool loose = false;  ///< requests are loosely timed from the start
+  /// A host's PCI Express, in place of the peer device of config.peer_bytes, which is 0 then: the GPUs are
+  /// functions behind its root complex, and the `peer` aperture of their address space is its bus. Nothing:
+  /// there is none. Pre: no problems; not tags_only.
+  std::optional<PcieSystemParameters> pcie;
 };
 
 /// How a launch ended.
@@ -83,6 +88,13 @@ class GpuPlatform {
   /// system and peer memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
                          unsigned gpu = 0);
+  /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
+  /// BAR has on the bus (Aperture::peer), of a platform with a host: `offset` is the physical address, or the
+  /// address on the bus. Returns its virtual address. Of a device, a load that no cache may keep
+  /// (`.volatile`,
+  /// `.relaxed` beyond the CTA and so on) reads the bytes it asks for, others whole sectors. Pre: `offset` is
+  /// a multiple of 256, and `bytes` is not 0.
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes);
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
   std::uint64_t add_image(const Image& image);
   /// Maps every address, for traces and generators. Makes the platform tags-only.
@@ -102,6 +114,9 @@ class GpuPlatform {
   [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu = 0) const;
   /// The memory of the peer device, whose bus can be watched; null: config.peer_bytes is 0.
   [[nodiscard]] PeerMemory* peer();
+  /// The host's PCI Express, made by build(); null: there is none. Whoever plays the host (HostMachine)
+  /// drives time, too, from start() to finish().
+  [[nodiscard]] PcieSystem* pcie();
   /// The registers by which a driver has a GPU's caches invalidated between dependent grids.
   [[nodiscard]] CacheRegisters& registers(unsigned gpu = 0);
   /// Runs a kernel on GPU 0 to the end. Pre: refusals() is empty. Throws InputError if a trace turns out to
@@ -112,6 +127,13 @@ class GpuPlatform {
   /// Runs grids on several GPUs at the same time, to the end of all. Pre: one at most on each GPU; refusals()
   /// are empty.
   LaunchResult launch(const std::vector<GridLaunch>& grids);
+  /// The same in steps: starts the grids, and no time passes. It does in finish(), or before that as far as
+  /// whoever plays the host lets it.
+  void start(const std::vector<GridLaunch>& grids);
+  /// Whether any CTA of the grids that were started has yet to end.
+  [[nodiscard]] bool running() const;
+  /// Runs to the end of what was started.
+  LaunchResult finish();
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);

@@ -35,6 +35,7 @@ struct GpuPlatform::State {
   DeviceMemory memory{config};
   ImageTable images;
   std::unique_ptr<System> system;               ///< made by the first launch
+  std::unique_ptr<PcieSystem> pcie;             ///< likewise; null: there is none
   std::unique_ptr<Observation> observation;     ///< of the system; null: none
   std::unique_ptr<ExecutionRecorder> recorder;  ///< null: nothing is recorded
   std::function<void(const ExecutionRecord&)> on_record;
@@ -43,6 +44,8 @@ struct GpuPlatform::State {
   std::deque<Gpu> gpus;
   std::optional<Jitter> jitter;  ///< made by the first launch that wants it
   std::uint64_t launches = 0;    ///< so far
+  std::vector<GridLaunch> under_way;
+  Cycle started = 0;  ///< those
   Cycle progress_every = kNever;
   std::function<bool(double)> progress;
 

@@ -134,6 +134,10 @@ void Netlist::visit(CounterVisitor& visitor) const {
   for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);
   for (const auto& d : channels_) visit_counters(d->name(), d->counters(), visitor);
   visit_counters(pcie_->name(), pcie_->counters(), visitor);
+  if (const GpuFunction* f = pcie_->function(); f != nullptr) {
+    visit_counters(pcie_->name() + ".function", f->counters(), visitor);
+    visit_counters(pcie_->name() + ".function.endpoint", f->endpoint().counters(), visitor);
+  }
 }
 
 }  // namespace warpline

@@ -8,6 +8,7 @@ Problems PcieSystemParameters::problems(const std::string& path) const {
   rules.add(root.problems(path + ".root"));
   rules.add(host.problems(path + ".host"));
   rules.add(device.problems(path + ".device"));
+  rules.add(gpu.problems(path + ".gpu"));
   rules.add(peer.problems(path + ".peer"));
   return rules.take();
 }
@@ -19,14 +20,37 @@ PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
   root_ =
       std::make_unique<RootComplex>(engine, "root", domain, pool_, parameters.root, sysmem, parameters.host,
                                     std::vector<LinkParameters>(parameters.peers, parameters.device));
-  bridge_ = std::make_unique<HostBridge>(engine, "host", domain, pool_, parameters.host);
+  add_host(domain, parameters);
+}
+
+PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
+                       const PcieSystemParameters& parameters, MemoryImage& sysmem)
+    : engine_(gpus.front()->engine()), sysmem_(sysmem), mhz_(mhz) {
+  std::vector<LinkParameters> links(parameters.peers, parameters.device);
+  links.resize(parameters.peers + gpus.size(), parameters.gpu);
+  root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), pool_,
+                                        parameters.root, sysmem, parameters.host, links);
+  for (unsigned i = 0; i < gpus.size(); ++i) {
+    const unsigned port = parameters.peers + i;
+    GpuFunction& gpu = gpus[i]->reach_devices(pool_, RootComplexCore::id_of(port), parameters.gpu);
+    connect(gpu.to_root(), root_->to_device(port));
+    gpu.perform_by(*root_);
+    root_->perform_by(port, gpu);
+  }
+  engine_.begin_cluster();
+  add_host(gpus.front()->domain(), parameters);
+}
+
+/// And what is there without GPUs, too.
+void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parameters) {
+  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, pool_, parameters.host);
   connect(bridge_->to_root(), root_->to_host());
   bridge_->perform_by(*root_);
   root_->interrupt_by(*bridge_);
   for (unsigned i = 0; i < parameters.peers; ++i) {
-    peers_.push_back(std::make_unique<Peer>(engine, "peer[" + std::to_string(i) + "]", domain, pool_,
+    peers_.push_back(std::make_unique<Peer>(engine_, "peer[" + std::to_string(i) + "]", domain, pool_,
                                             RootComplexCore::id_of(i), parameters.peer, parameters.device,
-                                            mhz));
+                                            mhz_));
     connect(peers_[i]->to_root(), root_->to_device(i));
     peers_[i]->perform_by(*root_);
     root_->perform_by(i, *peers_[i]);

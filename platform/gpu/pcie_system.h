@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "warpline/base/counter.h"
 #include "warpline/pcie/host_bridge.h"
+#include "warpline/pcie/pcie.h"
 #include "warpline/pcie/root_complex.h"
 #include "warpline/peer/peer.h"
 
@@ -17,12 +19,15 @@ struct PcieSystemParameters {
   RootComplexParameters root;
   LinkParameters host;    ///< between host bridge and root complex
   LinkParameters device;  ///< of every device
+  LinkParameters gpu;     ///< from the end of each GPU's link on; its length is PcieParameters::latency
   PeerParameters peer;
   unsigned peers = 1;
 
   PcieSystemParameters() {
     host.latency = 20;
     host.bytes_per_cycle = 64;
+    gpu.latency = 20;
+    gpu.bytes_per_cycle = 64;
   }
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -30,16 +35,22 @@ struct PcieSystemParameters {
     f("root", root, "root complex");
     f("host", host, "link between host bridge and root complex");
     f("device", device, "links between root complex and devices");
+    f("gpu", gpu, "what is between the GPUs' links and the root complex");
     f("peer", peer, "peer devices");
     f("peers", peers, "number of peer devices");
   }
 };
 
-/// Host bridge, root complex and peer devices on one engine, joined port to port.
+/// Host bridge, root complex and peer devices on one engine, joined port to port. GPUs may be beside the
+/// devices: their root ports come after those of the devices.
 class PcieSystem {
  public:
   /// `mhz`: of the fastest clock. Engine and memory outlive it. Pre: the parameters have no problems.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
+             MemoryImage& sysmem);
+  /// With the GPUs at the far ends of these links, the memory beyond which `sysmem` is. The links live as
+  /// long, and have no peer's memory.
+  PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz, const PcieSystemParameters& parameters,
              MemoryImage& sysmem);
 
   [[nodiscard]] Engine& engine() { return engine_; }
@@ -48,7 +59,13 @@ class PcieSystem {
   [[nodiscard]] HostBridge& bridge() { return *bridge_; }
   [[nodiscard]] unsigned peers() const { return static_cast<unsigned>(peers_.size()); }
   [[nodiscard]] Peer& peer(unsigned i) { return *peers_[i]; }
+  /// The root port of a GPU.
+  [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return peers() + i; }
   [[nodiscard]] unsigned mhz() const { return mhz_; }
+  /// Runs the engine as Engine::run_until does, by whoever runs it.
+  RunOutcome run_until(Cycle limit) { return run_until_ ? run_until_(limit) : engine_.run_until(limit); }
+  /// Who runs the engine; at first nobody but this.
+  void run_by(std::function<RunOutcome(Cycle)> run_until) { run_until_ = std::move(run_until); }
   /// Surprise removal of a device, and its return: as new, with everything to be set up again.
   void set_present(unsigned i, bool present);
   /// Hot reset of a device by its root port.
@@ -58,7 +75,10 @@ class PcieSystem {
   void visit(CounterVisitor& visitor) const;
 
  private:
+  void add_host(ClockDomain domain, const PcieSystemParameters& parameters);
+
   Engine& engine_;
+  std::function<RunOutcome(Cycle)> run_until_;
   MemoryImage& sysmem_;
   unsigned mhz_;
   TlpPool pool_;

@@ -40,8 +40,13 @@ bool HostMachine::step(Cycle limit) {
   Engine& engine = system_.engine();
   const Cycle next = engine.next_tick();
   if (next > limit) return false;
-  static_cast<void>(engine.run_until(next));
+  static_cast<void>(system_.run_until(next));
   return true;
+}
+
+/// The next cycle in which it may do something: time may have passed without it.
+Cycle HostMachine::soonest() const {
+  return std::max(now_, system_.engine().now()) + 1;
 }
 
 std::uint64_t HostMachine::finish(HostBridge::Ticket ticket, unsigned shift, unsigned bytes) {
@@ -55,27 +60,27 @@ std::uint64_t HostMachine::finish(HostBridge::Ticket ticket, unsigned shift, uns
 }
 
 std::uint64_t HostMachine::load(std::uint64_t address, unsigned bytes) {
-  return finish(system_.bridge().load(address, bytes, now_ + 1), 0, bytes);
+  return finish(system_.bridge().load(address, bytes, soonest()), 0, bytes);
 }
 
 void HostMachine::store(std::uint64_t address, unsigned bytes, std::uint64_t value) {
-  system_.bridge().store(address, &value, bytes, now_ + 1);
+  system_.bridge().store(address, &value, bytes, soonest());
 }
 
 std::uint64_t HostMachine::load_config(FunctionId id, std::uint64_t offset, unsigned bytes) {
   const auto within = static_cast<unsigned>(offset % 4);
-  const auto ticket = system_.bridge().load_config(id, static_cast<unsigned>(offset - within), now_ + 1);
+  const auto ticket = system_.bridge().load_config(id, static_cast<unsigned>(offset - within), soonest());
   return finish(ticket, 8 * within, bytes);
 }
 
 void HostMachine::store_config(FunctionId id, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
   const auto ticket = system_.bridge().store_config(id, static_cast<unsigned>(offset),
-                                                    static_cast<std::uint32_t>(value), bytes, now_ + 1);
+                                                    static_cast<std::uint32_t>(value), bytes, soonest());
   static_cast<void>(finish(ticket, 0, bytes));
 }
 
 void HostMachine::pass(Cycle cycles) {
-  now_ += cycles;
+  now_ = soonest() - 1 + cycles;
   while (step(now_)) {
   }
 }
@@ -94,6 +99,7 @@ void HostMachine::take_interrupts() {
 
 bool HostMachine::wait_interrupt(unsigned device, unsigned vector, std::uint32_t timeout_us) {
   const std::uint64_t key = std::uint64_t{devices_[device].port} << 32U | vector;
+  now_ = soonest() - 1;
   const Cycle deadline = now_ + Cycle{timeout_us} * system_.mhz();
   for (;;) {
     take_interrupts();
@@ -123,6 +129,17 @@ std::optional<std::uint64_t> HostMachine::map_dma(unsigned device, const void* m
   // A page is left out after each window, so that what runs past one is caught.
   free_bus_ += window.bytes + Iommu::kPage;
   return window.address + into;
+}
+
+bool HostMachine::open_bar(unsigned device, unsigned target, unsigned bar) {
+  const HostDevice::Bar& b = devices_[target].bars[bar];
+  if (b.address == 0) return false;
+  Iommu::Window window;
+  window.address = window.physical = b.address - b.address % Iommu::kPage;
+  window.bytes = (b.address + b.bytes + Iommu::kPage - 1) / Iommu::kPage * Iommu::kPage - window.address;
+  Iommu& iommu = system_.root().core().iommu();
+  static_cast<void>(iommu.unmap(devices_[device].domain, window.address));
+  return iommu.map(devices_[device].domain, window);
 }
 
 bool HostMachine::unmap_dma(unsigned device, std::uint64_t bus) {

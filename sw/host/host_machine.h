@@ -82,6 +82,8 @@ class HostMachine {
   /// Lets a device touch memory of allocate(). Nothing if it is not such memory.
   [[nodiscard]] std::optional<std::uint64_t> map_dma(unsigned device, const void* memory, std::size_t bytes,
                                                      unsigned direction);
+  /// Lets a device touch a BAR of another one, at the address that it has on the bus. False: it has none.
+  bool open_bar(unsigned device, unsigned target, unsigned bar);
   /// False: nothing is mapped there.
   bool unmap_dma(unsigned device, std::uint64_t bus);
 
@@ -96,6 +98,7 @@ class HostMachine {
   void route_vectors(HostDevice& device, unsigned number);
   std::uint64_t finish(HostBridge::Ticket ticket, unsigned shift, unsigned bytes);
   void take_interrupts();
+  [[nodiscard]] Cycle soonest() const;
   [[nodiscard]] bool step(Cycle limit);
 
   PcieSystem& system_;
