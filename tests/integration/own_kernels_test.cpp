@@ -74,7 +74,10 @@ TEST(OwnKernels, AreAllTested) {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(in_source("sw/kernels")))
     if (entry.path().extension() == ".cu") found.insert(entry.path().stem().string());
-  EXPECT_EQ(found, std::set<std::string>(std::begin(kKernels), std::end(kKernels)));
+  std::set<std::string> tested(std::begin(kKernels), std::end(kKernels));
+  tested.insert(
+      "submit");  // wants a host and a device, which no launch file has: tests/unit/gpu/handshake_test.cpp
+  EXPECT_EQ(found, tested);
 }
 
 TEST(OwnKernels, RunFromTheirFolderOnABigGpu) {

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "body_kernel.h"
 #include "harness.h"
-#include "warpline/programs/ptx/module.h"
 
 namespace warpline::test {
 
-/// Two GPUs of the preset mini, with kernels written as bodies: of 64-bit parameters %a0, %a1 and so on, with
-/// registers %r0 to %r9, %d0 to %d3, %h0 to %h3 (16 bits) and %p.
+/// Two GPUs of the preset mini, with kernels written as bodies (module_of_body()).
 class TwoGpus {
  public:
   explicit TwoGpus(std::vector<Override> overrides = {}, RunOptions options = {})
@@ -52,21 +51,8 @@ class TwoGpus {
     return o;
   }
   std::unique_ptr<Kernel> kernel(const Grid& g) {
-    std::string ptx = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(";
-    std::string loads;
-    std::vector<std::uint8_t> block(g.parameters.size() * 8);
-    for (std::size_t i = 0; i < g.parameters.size(); ++i) {
-      const std::string n = std::to_string(i);
-      ptx += (i == 0 ? ".param .u64 q" : ", .param .u64 q") + n;
-      loads += "ld.param.u64 %a" + n + ", [q" + n + "];\n";
-    }
-    if (!block.empty()) __builtin_memcpy(block.data(), g.parameters.data(), block.size());
-    ptx += ") {\n.reg .u64 %a<8>, %d<4>;\n.reg .u32 %r<10>;\n.reg .u16 %h<4>;\n.reg .pred %p;\n" + loads +
-           g.body + "\nret;\n}\n";
-    auto module = ptx::parse(ptx, "k.ptx");
-    if (!module.ok()) throw std::runtime_error(module.faults().front().text());
-    modules_.push_back(std::move(module.value()));
-    return modules_.back()->make_kernel("k", {g.ctas, 1, 1}, {g.threads, 1, 1}, 0, block);
+    modules_.push_back(module_of_body(g.body, g.parameters.size()));
+    return modules_.back()->make_kernel("k", {g.ctas, 1, 1}, {g.threads, 1, 1}, 0, block_of(g.parameters));
   }
   GpuPlatform platform_;
   std::vector<std::unique_ptr<ptx::Module>> modules_;

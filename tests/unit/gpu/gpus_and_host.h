@@ -1,0 +1,114 @@
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "body_kernel.h"
+#include "harness.h"
+#include "warpline/host/host_machine.h"
+
+namespace warpline::test {
+
+/// GPUs of the preset mini behind the root complex of a host, with one peer device that every GPU may touch.
+class GpusAndHost {
+ public:
+  explicit GpusAndHost(RunOptions options = {}, const std::vector<Override>& overrides = {})
+      : platform(preset("mini", overrides), completed(std::move(options))) {
+    platform.build();
+    host.emplace(*platform.pcie(), kReserved);
+    host->enumerate();
+    for (unsigned gpu = 0; gpu < platform.config().gpus; ++gpu)
+      for (const unsigned bar : {PeerCore::kRegisterBar, PeerCore::kBufferBar})
+        if (!host->open_bar(device_of(gpu), 0, bar)) throw std::runtime_error("a BAR is not opened");
+    registers = map_bar(PeerCore::kRegisterBar);
+    buffer = map_bar(PeerCore::kBufferBar);
+  }
+  /// The number that a GPU has among the host's devices.
+  [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_peers() + gpu; }
+
+  /// A launch of an entry, or of a body.
+  struct Grid {
+    ptx::Module* module = nullptr;
+    std::string entry;
+    std::vector<std::uint8_t> parameters;
+    unsigned ctas = 1, threads = 1;
+  };
+  void start(const std::vector<Grid>& grids) {
+    std::vector<GridLaunch> launches;
+    kernels_.clear();
+    for (const Grid& g : grids) {
+      kernels_.push_back(g.module->make_kernel(g.entry, {g.ctas, 1, 1}, {g.threads, 1, 1}, 0, g.parameters));
+      launches.push_back({kernels_.back().get(), static_cast<unsigned>(launches.size()), true});
+    }
+    platform.start(launches);
+  }
+  LaunchResult finish() {
+    const LaunchResult r = platform.finish();
+    if (r.outcome != RunOutcome::quiescent) throw std::runtime_error("the grids do not end");
+    if (!platform.faults().empty()) throw std::runtime_error(platform.faults().front().kind);
+    return r;
+  }
+  LaunchResult run(const std::string& body, const std::vector<std::uint64_t>& parameters,
+                   unsigned threads = 1) {
+    modules_.push_back(module_of_body(body, parameters.size()));
+    start({{modules_.back().get(), "k", block_of(parameters), 1, threads}});
+    return finish();
+  }
+  /// Host memory of zeros, as software and kernels see it.
+  struct Shared {
+    std::uint8_t* bytes = nullptr;
+    std::uint64_t address = 0;
+    [[nodiscard]] std::uint32_t word(std::size_t i) const {
+      std::uint32_t value = 0;
+      std::memcpy(&value, bytes + 4 * i, sizeof value);
+      return value;
+    }
+  };
+  Shared share(std::size_t bytes) {
+    Shared s;
+    s.bytes = static_cast<std::uint8_t*>(host->allocate(bytes, 4096));
+    s.address = platform.map(Aperture::sysmem, *host->physical(s.bytes, bytes), bytes);
+    return s;
+  }
+  [[nodiscard]] PeerCore& peer() { return platform.pcie()->peer(0).core(); }
+  [[nodiscard]] std::uint32_t buffer_word(std::size_t i) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, &peer().buffer()[4 * i], sizeof value);
+    return value;
+  }
+
+  GpuPlatform platform;
+  std::optional<HostMachine> host;
+  std::uint64_t registers = 0, buffer = 0;  ///< virtual addresses of the device's BARs
+
+ private:
+  static constexpr std::uint64_t kReserved = 1U << 20U;
+  static RunOptions completed(RunOptions o) {
+    if (!o.pcie) o.pcie.emplace();
+    o.max_cycles = 50'000'000;
+    return o;
+  }
+  [[nodiscard]] unsigned platform_peers() const { return const_cast<GpuPlatform&>(platform).pcie()->peers(); }
+  std::uint64_t map_bar(unsigned bar) {
+    const HostDevice::Bar& b = host->devices()[0].bars[bar];
+    return platform.map(Aperture::peer, b.address, b.bytes);
+  }
+  std::vector<std::unique_ptr<ptx::Module>> modules_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+};
+
+/// The module in a file.
+inline std::unique_ptr<ptx::Module> module_in(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  auto module = ptx::parse(text.str(), path);
+  if (!module.ok()) throw std::runtime_error(module.faults().front().text());
+  return std::move(module.value());
+}
+
+}  // namespace warpline::test
