@@ -2,49 +2,46 @@
 #include <atomic>
 #include <memory>
 
-#include "warpline/host/host_machine.h"
+#include "warpline/host/host.h"
 
 namespace warpline {
 
-struct HostMachine::Binding {
-  HostMachine* machine = nullptr;
+struct Host::Binding {
+  Host* host = nullptr;
   unsigned device = 0;
   wl_port port{};
 
-  [[nodiscard]] const HostDevice& hardware() const { return machine->devices_[device]; }
+  [[nodiscard]] const HostDevice& hardware() const { return host->devices_[device]; }
 
   static Binding& of(void* context) { return *static_cast<Binding*>(context); }
   static std::uint64_t read(void* context, unsigned space, std::uint64_t offset, unsigned bytes) {
     const Binding& b = of(context);
-    if (space == WL_SPACE_CONFIG) return b.machine->load_config(b.hardware().id, offset, bytes);
-    return b.machine->load(b.address_of(space, offset, bytes), bytes);
+    if (space == WL_SPACE_CONFIG) return b.host->load_config(b.hardware().id, offset, bytes);
+    return b.host->load(b.address_of(space, offset, bytes), bytes);
   }
   static void write(void* context, unsigned space, std::uint64_t offset, unsigned bytes,
                     std::uint64_t value) {
     const Binding& b = of(context);
-    if (space == WL_SPACE_CONFIG) return b.machine->store_config(b.hardware().id, offset, bytes, value);
-    b.machine->store(b.address_of(space, offset, bytes), bytes, value);
+    if (space == WL_SPACE_CONFIG) return b.host->store_config(b.hardware().id, offset, bytes, value);
+    b.host->store(b.address_of(space, offset, bytes), bytes, value);
   }
   /// Native code's accesses to simulated memory happen at once, so it is the compiler alone that must keep
   /// order.
   static void barrier(void* /*context*/) { std::atomic_signal_fence(std::memory_order_seq_cst); }
   static std::uint64_t dma_map(void* context, void* memory, std::size_t bytes, unsigned direction) {
     const Binding& b = of(context);
-    return b.machine->map_dma(b.device, memory, bytes, direction).value_or(0);
+    return b.host->map_dma(b.device, memory, bytes, direction).value_or(0);
   }
   static void dma_unmap(void* context, std::uint64_t bus, std::size_t /*bytes*/) {
     const Binding& b = of(context);
-    if (!b.machine->unmap_dma(b.device, bus))
-      b.machine->log(WL_LOG_ERROR, "dma_unmap: nothing is mapped there");
+    if (!b.host->unmap_dma(b.device, bus)) b.host->log(WL_LOG_ERROR, "dma_unmap: nothing is mapped there");
   }
   static int wait_irq(void* context, unsigned vector, std::uint32_t timeout_us) {
     const Binding& b = of(context);
-    return b.machine->wait_interrupt(b.device, vector, timeout_us) ? 1 : 0;
+    return b.host->wait_interrupt(b.device, vector, timeout_us) ? 1 : 0;
   }
-  static void delay(void* context, std::uint32_t nanoseconds) { of(context).machine->delay_ns(nanoseconds); }
-  static void log(void* context, wl_log_level level, const char* text) {
-    of(context).machine->log(level, text);
-  }
+  static void delay(void* context, std::uint32_t nanoseconds) { of(context).host->delay_ns(nanoseconds); }
+  static void log(void* context, wl_log_level level, const char* text) { of(context).host->log(level, text); }
 
   /// An address that no device has, where the BAR is not there or does not reach so far.
   [[nodiscard]] std::uint64_t address_of(unsigned bar, std::uint64_t offset, unsigned bytes) const {
@@ -55,12 +52,10 @@ struct HostMachine::Binding {
   }
 };
 
-HostMachine::~HostMachine() = default;
-
-const wl_port& HostMachine::port_of(unsigned device) {
+const wl_port& Host::port_of(unsigned device) {
   WARPLINE_EXPECT(device < devices_.size(), "a device that was found has a port");
   auto binding = std::make_shared<Binding>();
-  binding->machine = this;
+  binding->host = this;
   binding->device = device;
   binding->port = {binding.get(),      &Binding::read,    &Binding::write,
                    &Binding::barrier,  &Binding::dma_map, &Binding::dma_unmap,

@@ -1,7 +1,7 @@
 // What firmware does: finding devices, and giving them addresses, interrupts and a domain.
 #include <algorithm>
 
-#include "warpline/host/host_machine.h"
+#include "warpline/host/host.h"
 
 namespace warpline {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::uint64_t kNarrowBase = 0xE000'0000, kNarrow = 0x0400'0000;
 
 }  // namespace
 
-const std::vector<HostDevice>& HostMachine::enumerate() {
+const std::vector<HostDevice>& Host::enumerate() {
   devices_.clear();
   bindings_.clear();
   interrupts_.clear();
@@ -25,7 +25,7 @@ const std::vector<HostDevice>& HostMachine::enumerate() {
   return devices_;
 }
 
-void HostMachine::set_up(unsigned port) {
+void Host::set_up(unsigned port) {
   HostDevice d;
   d.port = port;
   d.id = RootComplexCore::id_of(port);
@@ -46,7 +46,7 @@ void HostMachine::set_up(unsigned port) {
 
 /// Asks each BAR for its size by writing all ones, and lays them side by side, the largest first, so that
 /// each is aligned to its size.
-void HostMachine::place_bars(HostDevice& d) {
+void Host::place_bars(HostDevice& d) {
   store_config(d.id, kCommand, 2, 0);
   std::vector<unsigned> present;
   std::array<bool, kBars> wide{};
@@ -75,8 +75,8 @@ void HostMachine::place_bars(HostDevice& d) {
 }
 
 /// A BAR of 32 bits that finds no room stays unplaced, and its address 0.
-void HostMachine::lay_out(HostDevice& d, const std::vector<unsigned>& bars,
-                          const std::array<bool, kBars>& wide, bool which) {
+void Host::lay_out(HostDevice& d, const std::vector<unsigned>& bars, const std::array<bool, kBars>& wide,
+                   bool which) {
   const std::uint64_t base = which ? kWide * (d.port + 1) : kNarrowBase + kNarrow * d.port;
   const std::uint64_t most = which ? kWide : kNarrow;
   if (!which && system_.sysmem().size() > kNarrowBase) return;
@@ -95,14 +95,14 @@ void HostMachine::lay_out(HostDevice& d, const std::vector<unsigned>& bars,
 }
 
 /// Where the capability of that kind is; 0: it has none.
-std::uint64_t HostMachine::capability(const HostDevice& d, std::uint8_t id) {
+std::uint64_t Host::capability(const HostDevice& d, std::uint8_t id) {
   std::uint64_t at = load_config(d.id, kCapabilities, 1);
   while (at != 0 && load_config(d.id, at, 1) != id) at = load_config(d.id, at + 1, 1);
   return at;
 }
 
 /// Payloads as long as it can send, and reads as long as there are; the link's own limits hold besides.
-void HostMachine::allow_largest_packets(const HostDevice& d) {
+void Host::allow_largest_packets(const HostDevice& d) {
   const std::uint64_t at = capability(d, kExpressId);
   if (at == 0) return;
   constexpr std::uint64_t kPayload = 7U << 5U, kReadRequest = 7U << 12U, kLargestRead = 5U << 12U;
@@ -112,7 +112,7 @@ void HostMachine::allow_largest_packets(const HostDevice& d) {
 }
 
 /// Every vector becomes a message of its own, unmasked.
-void HostMachine::route_vectors(HostDevice& d, unsigned port) {
+void Host::route_vectors(HostDevice& d, unsigned port) {
   const std::uint64_t at = capability(d, kMsixId);
   if (at == 0) return;
   const std::uint64_t control = load_config(d.id, at + 2, 2);

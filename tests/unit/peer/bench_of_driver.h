@@ -1,6 +1,9 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -9,20 +12,18 @@
 
 namespace warpline::test {
 
-/// A host with a peer behind its root complex, and memory for what a driver needs.
-class BenchOfDriver {
+/// A driver on a host, and memory for what it needs.
+class DriverBench {
  public:
-  explicit BenchOfDriver(const PcieSystemParameters& parameters = {}, bool loose = false,
-                         std::uint64_t memory_bytes = 1U << 24U, TickMode mode = TickMode::lazy,
-                         unsigned mhz = 1000)
-      : engine(mode), memory(memory_bytes), system(engine, {}, mhz, parameters, memory) {
-    system.set_loose(loose);
-    host.on_log([this](wl_log_level, const std::string& text) { logged += text + "\n"; });
-    host.enumerate();
-  }
+  /// Of the device of root port `number`, alone of those that the host has found.
+  DriverBench(Host& host, PcieSystem& system, unsigned number = 0)
+      : os(host), device(system.peer(number)), number_(number) {}
+  DriverBench(const DriverBench&) = delete;
+  DriverBench& operator=(const DriverBench&) = delete;
+
   /// Probes and starts the device, and makes a queue.
   void start(unsigned order = 4, bool interrupt = false, unsigned queue = 0) {
-    port = &host.port_of(0);
+    port = &os.port_of(number_);
     ASSERT_EQ(wl_peer_probe(&peer, port), WL_OK);
     ASSERT_EQ(wl_peer_start(&peer), WL_OK);
     create(order, interrupt, queue);
@@ -31,8 +32,8 @@ class BenchOfDriver {
     const std::size_t entries = std::size_t{1} << order;
     wl_peer_queue_options options{};
     options.order = order;
-    options.submissions = host.allocate(entries * WL_PEER_COMMAND_BYTES);
-    options.completions = host.allocate(entries * WL_PEER_COMPLETION_BYTES);
+    options.submissions = os.allocate(entries * WL_PEER_COMMAND_BYTES);
+    options.completions = os.allocate(entries * WL_PEER_COMPLETION_BYTES);
     slots.emplace_back(entries);
     options.slots = slots.back().data();
     options.interrupt = interrupt ? 1 : 0;
@@ -45,7 +46,7 @@ class BenchOfDriver {
   };
   Shared share(std::size_t bytes) {
     Shared s;
-    s.bytes = static_cast<std::uint8_t*>(host.allocate(bytes, 4096));
+    s.bytes = static_cast<std::uint8_t*>(os.allocate(bytes, 4096));
     s.bus = port->dma_map(port->context, s.bytes, bytes, WL_DMA_BOTH);
     return s;
   }
@@ -56,13 +57,40 @@ class BenchOfDriver {
     return wl_peer_wait(&peer, queue, 1000, &completion);
   }
 
+  Host& os;
+  Peer& device;
+  const wl_port* port = nullptr;
+  wl_peer peer{};
+  std::deque<std::vector<wl_peer_slot>> slots;
+
+ private:
+  unsigned number_;
+};
+
+/// The engine and the rest of a machine in plain C++.
+struct PlainMachine {
+  PlainMachine(const PcieSystemParameters& parameters, std::uint64_t memory_bytes, TickMode mode,
+               unsigned mhz)
+      : engine(mode), memory(memory_bytes), system(engine, {}, mhz, parameters, memory) {}
+
   Engine engine;
   MemoryImage memory;
   PcieSystem system;
   HostMachine host{system};
-  const wl_port* port = nullptr;
-  wl_peer peer{};
-  std::deque<std::vector<wl_peer_slot>> slots;
+};
+
+/// A plain host with a peer behind its root complex.
+class BenchOfDriver : public PlainMachine, public DriverBench {
+ public:
+  explicit BenchOfDriver(const PcieSystemParameters& parameters = {}, bool loose = false,
+                         std::uint64_t memory_bytes = 1U << 24U, TickMode mode = TickMode::lazy,
+                         unsigned mhz = 1000)
+      : PlainMachine(parameters, memory_bytes, mode, mhz), DriverBench(host, system) {
+    system.set_loose(loose);
+    host.on_log([this](wl_log_level, const std::string& text) { logged += text + "\n"; });
+    host.enumerate();
+  }
+
   std::string logged;
 };
 

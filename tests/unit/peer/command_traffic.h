@@ -14,7 +14,7 @@ class CommandTraffic {
   static constexpr std::uint32_t kBytes = 3000;  ///< that a command moves at most
 
   /// `areas`: commands under way at most. The device's buffer is shared among queues by `part`.
-  CommandTraffic(BenchOfDriver& bench, unsigned queue, unsigned areas, std::uint64_t seed, unsigned part = 0)
+  CommandTraffic(DriverBench& bench, unsigned queue, unsigned areas, std::uint64_t seed, unsigned part = 0)
       : bench_(bench), queue_(queue), random_(seed), part_(part), areas_(areas) {
     for (Area& a : areas_) {
       a.memory = bench.share(kAreaBytes);
@@ -62,7 +62,7 @@ class CommandTraffic {
  private:
   static constexpr unsigned kDestination = 4096, kLists = 8192, kAreaBytes = 12288;
   struct Area {
-    BenchOfDriver::Shared memory;
+    DriverBench::Shared memory;
     std::vector<std::uint8_t> before, expected;
     std::uint64_t result = 0;
     unsigned opcode = 0;
@@ -118,7 +118,7 @@ class CommandTraffic {
     a.opcode = c.opcode;
     a.result = 0;
     const std::uint64_t in_buffer = kBytes * (number + std::uint64_t{part_} * 64);
-    std::vector<std::uint8_t>& buffer = bench_.system.peer(0).core().buffer();
+    std::vector<std::uint8_t>& buffer = bench_.device.core().buffer();
     std::vector<unsigned> from, to;
     switch (c.opcode) {
       case WL_PEER_OPCODE_COPY:
@@ -158,7 +158,7 @@ class CommandTraffic {
     return c;
   }
 
-  BenchOfDriver& bench_;
+  DriverBench& bench_;
   unsigned queue_;
   Random random_;
   unsigned part_;

@@ -1,0 +1,76 @@
+#include "warpline/host/host.h"
+
+#include <functional>
+
+namespace warpline {
+
+Host::Host(PcieSystem& system, std::uint64_t reserved)
+    : system_(system), free_memory_(reserved), domains_(system.root().core().ports()) {
+  system_.root().core().iommu().enable(true);
+}
+
+Host::~Host() = default;
+
+void* Host::allocate(std::size_t bytes, std::size_t align) {
+  MemoryImage& memory = system_.sysmem();
+  const std::uint64_t at = (free_memory_ + align - 1) & ~(static_cast<std::uint64_t>(align) - 1);
+  if (at > memory.size() || bytes > memory.size() - at) return nullptr;
+  free_memory_ = at + bytes;
+  return memory.at(at);
+}
+
+std::optional<std::uint64_t> Host::physical(const void* memory, std::size_t bytes) const {
+  const MemoryImage& image = system_.sysmem();
+  const auto* const at = static_cast<const std::uint8_t*>(memory);
+  const std::less<> before;
+  if (before(at, image.at(0)) || before(image.at(image.size()), at)) return std::nullopt;
+  const auto offset = static_cast<std::uint64_t>(at - image.at(0));
+  if (bytes > image.size() - offset) return std::nullopt;
+  return offset;
+}
+
+std::optional<std::uint64_t> Host::map_dma(unsigned device, const void* memory, std::size_t bytes,
+                                           unsigned direction) {
+  const auto at = physical(memory, bytes);
+  if (!at || bytes == 0 || direction == 0 || direction > WL_DMA_BOTH) return std::nullopt;
+  const std::uint64_t into = *at % Iommu::kPage;
+  Iommu::Window window;
+  window.address = free_bus_;
+  window.physical = *at - into;
+  window.bytes = (into + bytes + Iommu::kPage - 1) / Iommu::kPage * Iommu::kPage;
+  window.readable = (direction & WL_DMA_TO_DEVICE) != 0;
+  window.writable = (direction & WL_DMA_FROM_DEVICE) != 0;
+  if (!system_.root().core().iommu().map(devices_[device].domain, window)) return std::nullopt;
+  // A page is left out after each window, so that what runs past one is caught.
+  free_bus_ += window.bytes + Iommu::kPage;
+  return window.address + into;
+}
+
+bool Host::open_bar(unsigned device, unsigned target, unsigned bar) {
+  const HostDevice::Bar& b = devices_[target].bars[bar];
+  if (b.address == 0) return false;
+  Iommu::Window window;
+  window.address = window.physical = b.address - b.address % Iommu::kPage;
+  window.bytes = (b.address + b.bytes + Iommu::kPage - 1) / Iommu::kPage * Iommu::kPage - window.address;
+  Iommu& iommu = system_.root().core().iommu();
+  static_cast<void>(iommu.unmap(devices_[device].domain, window.address));
+  return iommu.map(devices_[device].domain, window);
+}
+
+bool Host::unmap_dma(unsigned device, std::uint64_t bus) {
+  return system_.root().core().iommu().unmap(devices_[device].domain, bus - bus % Iommu::kPage);
+}
+
+void Host::note_interrupt(std::uint64_t address, std::uint32_t data) {
+  const std::uint64_t port = (address - RootComplexCore::kInterruptWindow) / Iommu::kPage;
+  ++interrupts_[port << 32U | data];
+}
+
+bool Host::take_interrupt(unsigned device, unsigned vector) {
+  const auto found = interrupts_.find(std::uint64_t{devices_[device].port} << 32U | vector);
+  if (found == interrupts_.end()) return false;
+  interrupts_.erase(found);
+  return true;
+}
+
+}  // namespace warpline
