@@ -12,7 +12,7 @@ FunctionDescription GpuFunction::description() {
 }
 
 GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters)
-    : pool_(pool), endpoint_(pool, id, description(), parameters), port_(link, "root", parameters) {}
+    : endpoint_(pool, id, description(), parameters), port_(link, "root", parameters) {}
 
 void GpuFunction::read(std::uint32_t transfer, std::uint8_t part, std::uint64_t address, unsigned bytes) {
   waiting_.push_back({TlpKind::memory_read, transfer, part, address, bytes, {}, false});

@@ -89,7 +89,6 @@ class GpuFunction final : public LooseTlpTarget {
   void collect();
   void refuse(const Wanted& wanted, unsigned first);
 
-  TlpPool& pool_;
   EndpointCore endpoint_;
   TlpPort port_;
   LooseTlpTarget* root_ = nullptr;
