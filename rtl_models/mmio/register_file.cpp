@@ -134,11 +134,13 @@ std::uint64_t RegisterFile::get(unsigned index, unsigned element) const {
 }
 
 void RegisterFile::set(unsigned index, std::uint64_t value, unsigned element) {
-  values_[at(index, element)] = value & behaviours_[index].held;
+  const std::size_t place = at(index, element);
+  values_[place] = value & behaviours_[index].held;
 }
 
 void RegisterFile::raise(unsigned index, std::uint64_t bits, unsigned element) {
-  values_[at(index, element)] |= bits & behaviours_[index].held;
+  const std::size_t place = at(index, element);
+  values_[place] |= bits & behaviours_[index].held;
 }
 
 void RegisterFile::on_write(unsigned index, OnWrite behaviour) {
