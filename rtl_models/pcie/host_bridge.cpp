@@ -4,6 +4,19 @@
 #include <cstring>
 
 namespace warpline {
+namespace {
+
+/// What an answer says, of which a part that came `earlier` may have been damaged.
+HostBridge::Outcome outcome_of(const Tlp& answer, bool earlier) {
+  switch (answer.status) {
+    case CompletionStatus::successful: break;
+    case CompletionStatus::unsupported_request: return HostBridge::Outcome::unsupported_request;
+    case CompletionStatus::completer_abort: return HostBridge::Outcome::completer_abort;
+  }
+  return earlier || answer.poisoned ? HostBridge::Outcome::poisoned : HostBridge::Outcome::done;
+}
+
+}  // namespace
 
 HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool,
                        const LinkParameters& link)
@@ -64,13 +77,7 @@ HostBridge::Ticket HostBridge::submit(Tlp* tlp, Cycle at) {
   if (ticket != 0) {
     Answer& answer = answers_[ticket];
     answer.cycle = t + domain().cycles_in(link_.parameters().cycles_of(tlp->payload()));
-    switch (tlp->status) {
-      case CompletionStatus::successful:
-        answer.outcome = tlp->poisoned ? Outcome::poisoned : Outcome::done;
-        break;
-      case CompletionStatus::unsupported_request: answer.outcome = Outcome::unsupported_request; break;
-      case CompletionStatus::completer_abort: answer.outcome = Outcome::completer_abort; break;
-    }
+    answer.outcome = outcome_of(*tlp, false);
     counters_.refused += tlp->status != CompletionStatus::successful;
     if (answer.outcome == Outcome::done && tlp->kind != TlpKind::config_write) answer.data = tlp->data;
   }
@@ -167,13 +174,10 @@ void HostBridge::receive_completion(const Tlp& tlp, Cycle now) {
   }
   std::vector<std::uint8_t>& data = access.answer.data;
   data.insert(data.end(), tlp.data.begin(), tlp.data.end());
-  if (tlp.poisoned) access.answer.outcome = Outcome::poisoned;
+  access.answer.outcome = outcome_of(tlp, access.answer.outcome == Outcome::poisoned);
   if (!last) return;
-  Outcome outcome = access.answer.outcome;
-  if (tlp.status == CompletionStatus::unsupported_request) outcome = Outcome::unsupported_request;
-  if (tlp.status == CompletionStatus::completer_abort) outcome = Outcome::completer_abort;
-  counters_.refused += tlp.status != CompletionStatus::successful;
-  finish(access, outcome, now);
+  counters_.refused += !successful;
+  finish(access, access.answer.outcome, now);
   access = {};
 }
 
