@@ -1,5 +1,7 @@
 #include "warpline/gpu/pcie_system.h"
 
+#include <utility>
+
 namespace warpline {
 
 Problems PcieSystemParameters::problems(const std::string& path) const {
@@ -73,7 +75,7 @@ void PcieSystem::visit(CounterVisitor& visitor) const {
   for (const auto& peer : peers_) {
     visit_counters(peer->name(), peer->core().counters(), visitor);
     visit_counters(peer->name() + ".endpoint", peer->endpoint().counters(), visitor);
-    visit_counters(peer->name() + ".link", const_cast<Peer&>(*peer).to_root().counters(), visitor);
+    visit_counters(peer->name() + ".link", std::as_const(*peer).to_root().counters(), visitor);
   }
 }
 

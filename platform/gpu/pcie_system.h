@@ -59,6 +59,7 @@ class PcieSystem {
   [[nodiscard]] HostBridge& bridge() { return *bridge_; }
   [[nodiscard]] unsigned peers() const { return static_cast<unsigned>(peers_.size()); }
   [[nodiscard]] Peer& peer(unsigned i) { return *peers_[i]; }
+  [[nodiscard]] const Peer& peer(unsigned i) const { return *peers_[i]; }
   /// The root port of a GPU.
   [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return peers() + i; }
   [[nodiscard]] unsigned mhz() const { return mhz_; }

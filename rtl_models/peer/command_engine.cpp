@@ -148,7 +148,7 @@ void CommandEngine::begin(Context& c, Cycle now) {
     lost_[c.queue] = std::min(lost_[c.queue], c.serial);
     release(c);
     stopped_ = true;
-    return listener_.stopped();
+    return;
   }
   c.command = decode_command(c.text.data());
   const PeerCommand& command = c.command;

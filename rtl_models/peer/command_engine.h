@@ -19,8 +19,6 @@ class CommandListener {
   virtual void notified(std::uint64_t operand) = 0;
   /// A read of memory failed.
   virtual void bus_failed(std::uint64_t address) = 0;
-  /// The engine fetches no more: it could not read a command.
-  virtual void stopped() = 0;
 
  protected:
   ~CommandListener() = default;

@@ -23,6 +23,7 @@ class Peer final : public Component, public LooseTlpTarget {
        const PeerParameters& parameters, const LinkParameters& link, unsigned mhz);
 
   [[nodiscard]] TlpPort& to_root() { return link_; }
+  [[nodiscard]] const TlpPort& to_root() const { return link_; }
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
   /// Whether its requests are loosely timed from now on. Pre: nothing is under way.

@@ -89,7 +89,6 @@ class PeerCore final : private CommandListener {
   void command_completed(unsigned queue, unsigned status, Cycle now) override;
   void notified(std::uint64_t operand) override;
   void bus_failed(std::uint64_t address) override;
-  void stopped() override {}
 
   EndpointCore& bus_;
   PeerParameters parameters_;

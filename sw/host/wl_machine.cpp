@@ -70,7 +70,7 @@ void wl_machine_insert(wl_machine* machine, unsigned device) {
 }
 
 void wl_machine_print_log(const wl_machine* machine, unsigned device, int json) {
-  auto& system = const_cast<wl_machine*>(machine)->system;
+  const warpline::PcieSystem& system = machine->system;
   if (device >= system.peers()) return;
   for (const warpline::LoggedAccess& access : system.peer(device).core().log().entries()) {
     const auto* const map =
