@@ -83,6 +83,9 @@ class CommandLine {
         ->type_name("KERNEL|N");
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");
+    run_->add_option("--access-log", request_.access_log,
+                     "writes every access that arrived at devices to this file: lines of text, or JSON if it "
+                     "ends in .json");
     run_->add_option("--seed", request_.seed, "of all random choices of the model")
         ->check(kWholeNumber)
         ->capture_default_str();

@@ -140,6 +140,10 @@ int LitmusCommand::run() const {
     print_faults(config.faults());
     return kBadInput;
   }
+  if (config.value().pcie_system.peers != 0) {
+    print_error("--gpu: litmus tests have peer memory, and no devices", "leave gpu.pcie_system.peers at 0");
+    return kBadInput;
+  }
   if (!pins_fit(transport_, pins_)) return kBadInput;
   litmus::CheckOptions options;
   options.unroll = unroll_;

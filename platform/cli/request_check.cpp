@@ -34,9 +34,14 @@ int check_observation(RunRequest& request, const std::string* window) {
                 "--transport fast or at");
     return kBadInput;
   }
+  bool shared = false;
   const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-  if (same(o.wave, o.timeline) || same(o.wave, request.stats) || same(o.timeline, request.stats)) {
-    print_error("--wave, --timeline and --stats need a file each");
+  const std::string* const files[] = {&o.wave, &o.timeline, &request.stats, &request.access_log};
+  for (const auto* a = std::begin(files); a != std::end(files); ++a)
+    shared =
+        shared || std::any_of(a + 1, std::end(files), [&](const std::string* b) { return same(**a, *b); });
+  if (shared) {
+    print_error("--wave, --timeline, --stats and --access-log need a file each");
     return kBadInput;
   }
   if (!windowed) return kDone;

@@ -16,6 +16,7 @@
 #include "warpline/gpu/launch_runner.h"
 #include "warpline/gpu/record/execution_record.h"
 #include "warpline/gpu/tlm_driver.h"
+#include "warpline/host/launch_file_host.h"
 #include "warpline/litmus/judge.h"
 
 /// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
@@ -51,9 +52,12 @@ void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t to
 
 void print_stuck(const RunEnd& end, Cycle now) {
   const bool dead = end.outcome == RunOutcome::deadlock;
-  print_error(fmt::format(
-      "kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-      dead ? "is deadlocked: nothing can move any more" : "is not done at the cycle limit, stopped", now));
+  print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
+                          end.host_is_stuck && dead ? "has ended, and the host waits for what never comes"
+                          : end.host_is_stuck       ? "has ended, and the host is not done at the cycle limit"
+                          : dead                    ? "is deadlocked: nothing can move any more"
+                                                    : "is not done at the cycle limit, stopped",
+                          now));
   print_message(standstill_text(end.standstill));
 }
 
@@ -77,17 +81,16 @@ class Run {
                                                        TickMode::lazy, request_.seed, request_.pins);
     options.loose = request_.transport == "lt";
     GpuPlatform platform(*config_, options);
-    LaunchRunner runner(*plan_, platform, options.tags_only);
+    if (config_->pcie_system.peers != 0) host_.emplace(platform, request_.max_cycles);
+    LaunchRunner runner(*plan_, platform, options.tags_only, host_ ? &*host_ : nullptr);
     runner.fast_forward(fast_forward_);
-    if (const Diagnostics faults = runner.prepare(); !faults.empty()) {
+    // Devices are set up with the data, and by then they are observed.
+    Diagnostics faults;
+    if (request_.observation.wanted()) faults = platform.observe(request_.observation);
+    if (faults.empty()) faults = runner.prepare();
+    if (!faults.empty()) {
       print_faults(faults);
       return kBadInput;
-    }
-    if (request_.observation.wanted()) {
-      if (const Diagnostics faults = platform.observe(request_.observation); !faults.empty()) {
-        print_faults(faults);
-        return kBadInput;
-      }
     }
     if (request_.check_consistency) check_consistency(platform);
     const RunEnd end = launch_all(runner, platform);
@@ -111,6 +114,20 @@ class Run {
       const Diagnostics unmatched = unmatched_hops("--pins", request_.pins, config.value());
       faults.insert(faults.end(), unmatched.begin(), unmatched.end());
     }
+    if (config.ok() && config.value().pcie_system.peers != 0) {
+      const auto clash = [&faults](const char* option, const char* why) {
+        Diagnostic d;
+        d.file = option;
+        d.message = why;
+        d.hint = "leave gpu.pcie_system.peers at 0";
+        faults.push_back(std::move(d));
+      };
+      if (request_.tags_only || (plan.ok() && plan.value().without_data))
+        clash(request_.tags_only ? "--tags-only" : "INPUT",
+              "a host and its devices need data, and this run has none");
+      if (request_.check_consistency)
+        clash("--check-consistency", "what a host and its devices do to memory is not recorded");
+    }
     if (plan.ok() && plan.value().without_data && request_.check_consistency) {
       Diagnostic d;
       d.file = "--check-consistency";
@@ -122,14 +139,22 @@ class Run {
       if (to.ok()) fast_forward_ = to.value();
       if (!to.ok()) faults.insert(faults.end(), to.faults().begin(), to.faults().end());
     }
-    if (!request_.stats.empty()) {
-      const std::filesystem::path folder = std::filesystem::absolute(request_.stats).parent_path();
-      if (!std::filesystem::is_directory(folder)) {
-        Diagnostic d;
-        d.file = "--stats";
-        d.message = "there is no folder " + folder.string();
-        faults.push_back(std::move(d));
-      }
+    for (const auto& [option, path] :
+         {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log}}) {
+      if (path->empty()) continue;
+      const std::filesystem::path folder = std::filesystem::absolute(*path).parent_path();
+      if (std::filesystem::is_directory(folder)) continue;
+      Diagnostic d;
+      d.file = option;
+      d.message = "there is no folder " + folder.string();
+      faults.push_back(std::move(d));
+    }
+    if (config.ok() && config.value().pcie_system.peers == 0 && !request_.access_log.empty()) {
+      Diagnostic d;
+      d.file = "--access-log";
+      d.message = "the platform has no devices whose accesses could be told";
+      d.hint = "--set pcie_system.peers=1 --set peer_bytes=0";
+      faults.push_back(std::move(d));
     }
     if (!faults.empty()) {
       print_faults(faults);
@@ -189,13 +214,16 @@ class Run {
     report_consistency();
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     int status = judge(end, platform);
-    if (!request_.stats.empty()) {
-      const std::string failure = write_file_atomically(request_.stats, to_json(statistics_));
-      if (!failure.empty()) {
-        print_error("--stats: " + failure);
-        status = kBadInput;
-      }
-    }
+    const auto write = [&status](const char* option, const std::string& path, const std::string& text) {
+      const std::string failure = write_file_atomically(path, text);
+      if (failure.empty()) return;
+      print_error(std::string(option) + ": " + failure);
+      status = kBadInput;
+    };
+    if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
+    if (!request_.access_log.empty())
+      write("--access-log", request_.access_log,
+            host_->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
     for (const std::string& failure : platform.finish_observation()) {
       print_error(failure);
       status = kBadInput;
@@ -265,6 +293,7 @@ class Run {
   std::optional<GpuConfig> config_;
   std::optional<RunPlan> plan_;
   FastForward fast_forward_;
+  std::optional<LaunchFileHost> host_;  ///< where there are devices
   RunStatistics statistics_;
   std::vector<litmus::Judgement> judgements_;  ///< by grid
 };

@@ -20,6 +20,7 @@ struct RunRequest {
   std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
   std::string stats;               ///< JSON file, or empty
+  std::string access_log;          ///< what arrived at devices: text, or JSON if it ends so; or empty
   ObservationOptions observation;  ///< --wave, --timeline, --probe, --window
   bool check_consistency = false;
   std::string dot;  ///< of check_consistency: Graphviz file of a violation, or empty

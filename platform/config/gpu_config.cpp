@@ -60,6 +60,10 @@ Problems GpuConfig::problems() const {
   rules.add(l2.problems("gpu.l2"));
   rules.add(dram.problems("gpu.dram"));
   rules.add(pcie.problems("gpu.pcie"));
+  rules.add(pcie_system.problems("gpu.pcie_system"));
+  rules.need(pcie_system.peers == 0 || peer_bytes == 0, "peer_bytes",
+             "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
+             "(--set peer_bytes=0)");
   rules.add(hops.problems("gpu.hops"));
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";

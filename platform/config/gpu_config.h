@@ -5,6 +5,7 @@
 
 #include "warpline/base/problem.h"
 #include "warpline/cache/read_only_cache_parameters.h"
+#include "warpline/config/pcie_system_parameters.h"
 #include "warpline/crossbar/crossbar_parameters.h"
 #include "warpline/dram/dram_parameters.h"
 #include "warpline/fabric/channel_parameters.h"
@@ -35,7 +36,7 @@ struct ClockParameters {
 struct HopsParameters {
   HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
   HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
-  HopParameters crossbar_l2, l2_dram, l2_pcie;
+  HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar;
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
@@ -50,6 +51,7 @@ struct HopsParameters {
     f("crossbar_l2", crossbar_l2, "crossbar and one L2 slice");
     f("l2_dram", l2_dram, "L2 slice and DRAM channel");
     f("l2_pcie", l2_pcie, "L2 slice and PCIe link");
+    f("pcie_crossbar", pcie_crossbar, "PCIe link and crossbar, for requests from outside to video memory");
   }
 };
 
@@ -64,7 +66,7 @@ struct GpuConfig {
   unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
-  std::uint64_t peer_bytes = 1ULL << 24U;    ///< likewise; 0: there is no peer device
+  std::uint64_t peer_bytes = 1ULL << 24U;    ///< likewise; 0: there is no plain peer memory
   ClockParameters clocks;
   SmParameters sm;
   L1LgParameters l1_lg;
@@ -75,6 +77,9 @@ struct GpuConfig {
   L2Parameters l2;
   DramParameters dram;
   PcieParameters pcie;
+  /// Of the platform, whatever number of GPUs it has. With peers the GPUs are functions behind a root
+  /// complex, and the `peer` aperture of their address space is its bus.
+  PcieSystemParameters pcie_system = PcieSystemParameters::none();
   HopsParameters hops;
 
   /// Every fault at once, each with its path.
@@ -89,7 +94,8 @@ struct GpuConfig {
     f("sms", sms, "number of SMs");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
-    f("peer_bytes", peer_bytes, "memory of a peer device within reach of the links, bytes");
+    f("peer_bytes", peer_bytes,
+      "plain memory of a peer within reach of the links, bytes; 0 where pcie_system.peers is not");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("l1_lg", l1_lg, "L1 local/global cache");
@@ -100,6 +106,7 @@ struct GpuConfig {
     f("l2", l2, "L2 slices");
     f("dram", dram, "DRAM channels");
     f("pcie", pcie, "link to system and peer memory");
+    f("pcie_system", pcie_system, "host bridge, root complex and peer devices");
     f("hops", hops, "channels between the blocks");
   }
 };

@@ -55,11 +55,17 @@ void ArgumentReader::read_one(const Value& table, Launch& launch) {
   const Member* bytes = reader.find("bytes");
   const Member* texture = reader.find("texture");
   const Member* surface = reader.find("surface");
+  const Member* address = reader.find("address");
+  const Member* bus = reader.find("bus");
   int kinds = 0;
-  for (const Member* kind : {buffer, scalar, bytes, texture, surface}) kinds += kind != nullptr ? 1 : 0;
+  for (const Member* kind : {buffer, scalar, bytes, texture, surface, address, bus})
+    kinds += kind != nullptr ? 1 : 0;
   if (kinds != 1) {
-    reader.fault(table.place, "[[argument]] must say exactly one of buffer, scalar, bytes, texture, surface");
-    for (const char* key : {"type", "count", "init", "expect", "dump", "aperture"}) reader.find(key);
+    reader.fault(
+        table.place,
+        "[[argument]] must say exactly one of buffer, scalar, bytes, texture, surface, address, bus");
+    for (const char* key : {"type", "count", "init", "expect", "dump", "aperture", "device", "offset"})
+      reader.find(key);
     return reader.finish();
   }
   if (buffer != nullptr) read_buffer(reader, *buffer, argument);
@@ -67,6 +73,8 @@ void ArgumentReader::read_one(const Value& table, Launch& launch) {
   if (bytes != nullptr) read_bytes(reader, argument);
   if (texture != nullptr) read_image(reader, *texture, argument);
   if (surface != nullptr) read_image(reader, *surface, argument);
+  if (address != nullptr) read_address(*address, argument);
+  if (bus != nullptr) read_bus(reader, argument);
   reader.finish();
   launch.arguments.push_back(std::move(argument));
 }

@@ -40,6 +40,8 @@ class ArgumentReader {
   void read_buffer(TableReader& reader, const Member& name, Argument& argument);
   void read_scalar(TableReader& reader, Argument& argument);
   void read_bytes(TableReader& reader, Argument& argument);
+  void read_address(const Member& member, Argument& argument);
+  void read_bus(TableReader& reader, Argument& argument);
   void read_image(TableReader& outer, const Member& member, Argument& argument);
   void read_elements(TableReader& outer, const Member& member, PendingImage& pending, LaunchImage& image);
   void resolve_images();

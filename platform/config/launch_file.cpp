@@ -5,6 +5,7 @@
 
 #include "warpline/config/element.h"
 #include "warpline/config/gpu_config.h"
+#include "warpline/config/host_reader.h"
 #include "warpline/config/launch_arguments.h"
 #include "warpline/config/launch_contents.h"
 #include "warpline/document/files.h"
@@ -20,7 +21,7 @@ constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
 
 constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",      "block",     "shared_bytes",
                                        "invalidate_l1", "argument", "generator", "footprint", "stride",
-                                       "accesses",      "seed",     "gpu"};
+                                       "accesses",      "seed",     "gpu",       "host",      "concurrent"};
 
 class LaunchFileReader {
  public:
@@ -35,6 +36,7 @@ class LaunchFileReader {
     const Member* launches = root.find("launch");
     for (const char* key : kLaunchKeys) root.find(key);
     const Member* symbols = root.find("symbol");
+    const Member* registers = root.find("register");
     root.finish();
     if (launches != nullptr) {
       launch_tables(root, *launches);
@@ -44,6 +46,7 @@ class LaunchFileReader {
     if (symbols != nullptr) symbol_tables(root, *symbols);
     arguments_.read_contents();
     check_reach();
+    host(registers);
     if (!faults_.empty()) {
       std::stable_sort(faults_.begin(), faults_.end(),
                        [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
@@ -89,6 +92,8 @@ class LaunchFileReader {
     } else {
       module_kernel(reader, l);
     }
+    concurrent(reader, l);
+    if (const Member* steps = reader.find("host")) host_steps_.emplace_back(out_.launches.size(), steps);
     // The top level's unknown keys were reported already.
     if (&table != &document_->root()) reader.finish();
     out_.launches.push_back(std::move(l));
@@ -130,6 +135,29 @@ class LaunchFileReader {
     l.kernel = g.kind;
     l.kernel_place = kind->place;
     l.generator = std::move(g);
+  }
+
+  /// Launches that run at the same time are each on a GPU of their own.
+  void concurrent(TableReader& reader, Launch& l) {
+    l.concurrent = reader.boolean("concurrent").value_or(false);
+    if (!l.concurrent) return;
+    const Place place = reader.find("concurrent")->place;
+    if (out_.launches.empty()) return reader.fault(place, "concurrent: there is no launch before this one");
+    for (std::size_t n = out_.launches.size(); n-- != 0;) {
+      if (out_.launches[n].gpu == l.gpu)
+        return reader.fault(place, "concurrent: GPU " + std::to_string(l.gpu) +
+                                       " runs a launch at that time; say another (gpu = 1)");
+      if (!out_.launches[n].concurrent) return;
+    }
+  }
+
+  /// What the host does. Comes when all buffers are known.
+  void host(const Member* registers) {
+    HostReader reader(*document_, out_, faults_);
+    for (const DeviceAddress& a : out_.addresses)
+      if (a.bus && a.bus->buffer < out_.buffers.size()) reader.check(*a.bus);
+    for (const auto& [launch, steps] : host_steps_) reader.read_steps(*steps, out_.launches[launch]);
+    if (registers != nullptr) reader.read_registers(*registers);
   }
 
   /// One to three extents, each at least 1.
@@ -202,6 +230,7 @@ class LaunchFileReader {
   LaunchFile out_;
   Diagnostics faults_;
   ArgumentReader arguments_;
+  std::vector<std::pair<std::size_t, const Member*>> host_steps_;  ///< by number of their launch
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "warpline/base/problem.h"
 #include "warpline/base/types.h"
 #include "warpline/config/expression.h"
+#include "warpline/config/host_program.h"
 #include "warpline/document/document.h"
 #include "warpline/isa/data_type.h"
 #include "warpline/isa/texel.h"
@@ -74,11 +75,20 @@ struct LaunchImage {
 
 /// One kernel argument, positional.
 struct Argument {
-  enum class Kind : std::uint8_t { buffer, scalar, bytes, image };
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device };
   Kind kind = Kind::scalar;
   std::size_t buffer = 0;           ///< its number in LaunchFile::buffers
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
   std::size_t image = 0;            ///< its number in LaunchFile::images
+  std::size_t address = 0;          ///< of device: its number in LaunchFile::addresses
+  Place place;
+};
+
+/// An address that is known when devices have been set up: of a place in one, as kernels see it; or of a
+/// buffer, as a device sees it.
+struct DeviceAddress {
+  std::optional<DevicePlace> where;
+  std::optional<BusAddress> bus;
   Place place;
 };
 
@@ -99,7 +109,9 @@ struct Launch {
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   bool invalidate_l1 = true;
   unsigned gpu = 0;
+  bool concurrent = false;  ///< runs at the same time as the launch before it, on another GPU
   std::vector<Argument> arguments;
+  std::vector<HostStep> host;  ///< what the host does meanwhile, one after the other
   std::optional<GeneratorLaunch> generator;
   Place place, module_place, kernel_place, grid_place, block_place, gpu_place;
 };
@@ -118,9 +130,19 @@ struct LaunchFile {
   std::vector<Buffer> buffers;  ///< in the order of their first mention
   std::vector<LaunchImage> images;
   std::vector<Symbol> symbols;
+  std::vector<DeviceAddress> addresses;  ///< among the arguments
+  std::vector<LaunchRegister> registers;
   std::vector<NamedArray> arrays;  ///< what expressions may name: buffers, then symbols that state a type
   std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`
   std::vector<Launch> launches;
+
+  /// What in it asks for a host with devices, if anything does: where it stands, and the largest number of a
+  /// device that it names.
+  struct HostNeed {
+    Place place;
+    unsigned device = 0;
+  };
+  [[nodiscard]] std::optional<HostNeed> host_need() const;
 };
 
 /// Loads a launch file and the files it names, relative to its own folder. Every fault at once.

@@ -24,7 +24,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
                      const Interposer& interpose)
     : sc_module(name),
       engine_(engine),
-      crossbar_("crossbar", engine, netlist.crossbar(), Netlist::kClientsPerSm * netlist.config().sms,
+      crossbar_("crossbar", engine, netlist.crossbar(), netlist.crossbar_clients(),
                 netlist.config().l2.slices, netlist.sysmem() != nullptr),
       pcie_("pcie", engine, netlist.link(), netlist.sysmem(), netlist.config().l2.slices) {
   const GpuConfig& config = netlist.config();
@@ -47,8 +47,10 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     targets[&blocks.constant->from_sm] = &c.constant.from_sm;
     targets[&blocks.instruction->from_sm] = &c.instruction.from_sm;
   }
-  for (unsigned i = 0; i < Netlist::kClientsPerSm * config.sms; ++i)
+  for (unsigned i = 0; i < netlist.crossbar_clients(); ++i)
     targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];
+  if (Inbound* in = netlist.link().inbound(); in != nullptr)
+    initiators[&in->to_crossbar] = &pcie_.to_crossbar.front();
   for (unsigned i = 0; i < config.l2.slices; ++i) {
     targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
     if (netlist.lacks_slices()) continue;

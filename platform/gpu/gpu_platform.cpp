@@ -21,6 +21,13 @@ std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uin
   return state_->memory.map(aperture, offset, bytes);
 }
 
+std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, unsigned gpu) const {
+  const Mapping* hint = nullptr;
+  const Mapping* const m = state_->memory.space(gpu).find(address, 1, hint);
+  if (m == nullptr) return std::nullopt;
+  return PhysicalAddress{m->physical.value + (address - m->base)};
+}
+
 std::uint64_t GpuPlatform::add_image(const Image& image) {
   return state_->images.add(image);
 }
@@ -111,7 +118,10 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
       s.set_loose(s.options.loose);
       s.jitter.emplace(s.driver->engine());
     }
-    s.jitter->draw(*s.options.jitter + s.launches++);
+    const std::uint64_t seed = *s.options.jitter + s.launches++;
+    const bool idle =
+        s.driver->engine().quiescent() || s.driver->run_until(s.options.max_cycles) == RunOutcome::quiescent;
+    if (idle) s.jitter->draw(seed);
   }
   s.started = s.driver->engine().now();
   if (s.recorder != nullptr) s.begin_record(grids);
@@ -161,7 +171,7 @@ Diagnostics GpuPlatform::observe(const ObservationOptions& options) {
   WARPLINE_EXPECT(s.system == nullptr, "a GPU is observed from its first launch on");
   s.build();
   s.observation = std::make_unique<Observation>(options, s.fastest_mhz(), s.driver->engine());
-  Diagnostics faults = s.observation->attach(*s.system);
+  Diagnostics faults = s.observation->attach(*s.system, s.pcie.get());
   if (!faults.empty()) {
     s.observation.reset();
   } else if (s.observation->has_wave()) {

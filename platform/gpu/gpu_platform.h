@@ -51,10 +51,6 @@ struct RunOptions {
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
   bool loose = false;  ///< requests are loosely timed from the start
-  /// A host's PCI Express, in place of the peer device of config.peer_bytes, which is 0 then: the GPUs are
-  /// functions behind its root complex, and the `peer` aperture of their address space is its bus. Nothing:
-  /// there is none. Pre: no problems; not tags_only.
-  std::optional<PcieSystemParameters> pcie;
 };
 
 /// How a launch ended.
@@ -76,7 +72,7 @@ struct GridLaunch {
 /// address space, constant banks, launches, cache maintenance between grids.
 class GpuPlatform {
  public:
-  /// Pre: config.problems() is empty.
+  /// Pre: config.problems() is empty; options.tags_only only without config.pcie_system.peers.
   GpuPlatform(const GpuConfig& config, const RunOptions& options);
   ~GpuPlatform();
 
@@ -95,6 +91,9 @@ class GpuPlatform {
   /// `.relaxed` beyond the CTA and so on) reads the bytes it asks for, others whole sectors. Pre: `offset` is
   /// a multiple of 256, and `bytes` is not 0.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes);
+  /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
+  /// complex, the offset in video memory is that in the GPU's BAR.
+  [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
   std::uint64_t add_image(const Image& image);
   /// Maps every address, for traces and generators. Makes the platform tags-only.
@@ -128,7 +127,8 @@ class GpuPlatform {
   /// are empty.
   LaunchResult launch(const std::vector<GridLaunch>& grids);
   /// The same in steps: starts the grids, and no time passes. It does in finish(), or before that as far as
-  /// whoever plays the host lets it.
+  /// whoever plays the host lets it. With jitter, what host and devices have under way is completed first,
+  /// as time is drawn anew when nothing moves; what does not end leaves it as it was, and finish() says so.
   void start(const std::vector<GridLaunch>& grids);
   /// Whether any CTA of the grids that were started has yet to end.
   [[nodiscard]] bool running() const;
@@ -142,7 +142,8 @@ class GpuPlatform {
 
   /// Writes a wave or a timeline of all launches from now on. Returns what is wrong with the options: the
   /// patterns that match nothing, the files that cannot be written; nothing is observed then. Called once,
-  /// before the first launch and after map_everything(). Pre: options.wanted().
+  /// before the first launch, and after map_everything() unless the run was without data from the start. Pre:
+  /// options.wanted().
   [[nodiscard]] Diagnostics observe(const ObservationOptions& options);
   /// Completes the files of observe(), if it was called: without this call there are none. Returns why they
   /// cannot be written, a sentence each.

@@ -5,17 +5,8 @@
 
 namespace warpline {
 
-namespace {
-
-GpuConfig with_devices_of(const RunOptions& options, GpuConfig config) {
-  if (options.pcie) config.peer_bytes = 0;
-  return config;
-}
-
-}  // namespace
-
 GpuPlatform::State::State(const GpuConfig& c, const RunOptions& o)
-    : config(with_devices_of(o, c)),
+    : config(c),
       options(o),
       driver(o.driver != nullptr ? o.driver : std::make_shared<DirectDriver>(o.tick_mode, o.seed)) {
   for (unsigned i = 0; i < config.gpus; ++i) gpus.emplace_back(*this, i);
@@ -44,11 +35,11 @@ void GpuPlatform::State::build() {
   MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
   system = std::make_unique<System>(config, driver->engine(), vidmem, sysmem, memory.peer(),
                                     driver->brings_slices() ? Slices::foreign : Slices::ours);
-  if (options.pcie) {
+  if (config.pcie_system.peers != 0) {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
-    pcie = std::make_unique<PcieSystem>(links, fastest_mhz(), *options.pcie, *sysmem);
+    pcie = std::make_unique<PcieSystem>(links, fastest_mhz(), config.pcie_system, *sysmem);
     pcie->run_by([this](Cycle limit) { return driver->run_until(limit); });
   }
   for (unsigned i = 0; i < config.gpus; ++i) driver->connect(system->gpu(i));

@@ -64,7 +64,9 @@ Diagnostics unopenable_hops(const std::string& option, const std::vector<std::st
   netlist.for_each_hop([&](const Hop& h) { ours.insert(h.name()); });
   std::vector<bool> refused(patterns.size(), false);
   Engine engine;
-  Netlist whole(netlist.config(), engine, nullptr, nullptr);
+  GpuPlace place;
+  place.inbound = netlist.place().inbound;
+  Netlist whole(netlist.config(), engine, nullptr, nullptr, Slices::ours, place);
   whole.for_each_hop([&](const Hop& h) {
     if (ours.count(h.name()) != 0) return;
     for (std::size_t i = 0; i < patterns.size(); ++i) {

@@ -13,6 +13,7 @@ namespace warpline {
 struct LaunchRunner::FileState {
   std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
   std::vector<std::uint64_t> images;   ///< handles, as LaunchFile::images
+  std::vector<std::uint64_t> places;   ///< values, as LaunchFile::addresses
   VariableAddresses variables;
   std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
   std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches

@@ -61,6 +61,7 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
     const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
     platform_.write(state.buffers.back(), bytes.data(), bytes.size());
   }
+  if (faults.empty()) set_up_host(file, state, faults);
   for (const LaunchImage& i : file.images)
     state.images.push_back(
         platform_.add_image({i.is_surface, state.buffers[i.buffer], i.width, i.height, i.format}));
@@ -76,6 +77,41 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   }
   state.variables = place_variables(loaded, platform_, constant_used_, faults);
   if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
+}
+
+void LaunchRunner::set_up_host(const LaunchFile& file, FileState& state, Diagnostics& faults) {
+  const auto need = file.host_need();
+  if (!need) return;
+  const unsigned peers = platform_.config().pcie_system.peers;
+  if (host_ == nullptr || need->device >= peers) {
+    faults.push_back(file.document->fault(
+        need->place,
+        peers == 0 ? "the platform has no host with devices"
+                   : "the platform has no peer[" + std::to_string(need->device) + "]",
+        "its devices are as many as pcie_system.peers says (--set pcie_system.peers=" +
+            std::to_string(need->device + 1) + (peers == 0 ? " --set peer_bytes=0)" : ")")));
+    return;
+  }
+  for (std::size_t n = 0; n + 1 < states_.size(); ++n) check_registers(plan_.files[n].file, file, faults);
+  if (!faults.empty()) return;
+  has_host_ = true;
+  const Diagnostics more = host_->set_up({file, state.buffers}, state.places);
+  faults.insert(faults.end(), more.begin(), more.end());
+}
+
+/// All files' registers are written before the first launch, so one value of two would be lost.
+void LaunchRunner::check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults) {
+  for (const LaunchRegister& r : file.registers) {
+    const auto is_same = [&r](const LaunchRegister& other) {
+      return r.initial && other.initial && other.where.device == r.where.device &&
+             other.where.offset == r.where.offset;
+    };
+    if (std::any_of(before.registers.begin(), before.registers.end(), is_same))
+      faults.push_back(file.document->fault(
+          r.where.place,
+          "init: " + before.document->file() + " writes register \"" + r.where.text + "\", too",
+          "registers are written once, before the first launch of all files: run the files one by one"));
+  }
 }
 
 void LaunchRunner::prepare_launches(std::size_t number) {
@@ -99,7 +135,7 @@ void LaunchRunner::prepare_launches(std::size_t number) {
       const auto entry = std::find_if(entries.begin(), entries.end(),
                                       [&](const ptx::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
-      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images);
+      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images, state.places);
       WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
       state.kernels.push_back(
           module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));

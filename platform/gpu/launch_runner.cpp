@@ -23,10 +23,15 @@ const char* outcome_text(RunOutcome outcome) {
   return "stopped";
 }
 
+/// Whether a step runs at the same time as the one before it.
+bool is_concurrent(const RunPlan& plan, const Step& step) {
+  return step.trace.empty() && plan.files[step.file].file.launches[step.launch].concurrent;
+}
+
 }  // namespace
 
-LaunchRunner::LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only)
-    : plan_(plan), platform_(platform), tags_only_(tags_only || plan.without_data) {}
+LaunchRunner::LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host)
+    : plan_(plan), platform_(platform), tags_only_(tags_only || plan.without_data), host_(host) {}
 
 LaunchRunner::~LaunchRunner() = default;
 
@@ -35,15 +40,20 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
   bool all_ran = true;
   measures_ = !fast_forward_.asked();
   if (!measures_) platform_.set_loose(true);
-  for (const Step& step : plan_.steps) {
-    if (!step.trace.empty()) {
-      all_ran = run_trace(step, end, table, launches);
-    } else {
-      const Launch& l = plan_.files[step.file].file.launches[step.launch];
-      const GridLaunch grid{states_[step.file]->kernels[step.launch].get(), l.gpu, l.invalidate_l1};
-      all_ran = run_step(step, grid, end, table, launches);
+  if (has_host_) {
+    host_->begin();
+    // What setting up cost is no part of the run.
+    before_ = end.before = table.read([&](CounterVisitor& v) { platform_.visit(v); });
+  }
+  const std::vector<Step>& steps = plan_.steps;
+  for (std::size_t n = 0, count = 1; n < steps.size() && all_ran; n += count) {
+    count = 1;
+    if (!steps[n].trace.empty()) {
+      all_ran = run_trace(steps[n], end, table, launches);
+      continue;
     }
-    if (!all_ran) break;
+    while (n + count < steps.size() && is_concurrent(plan_, steps[n + count])) ++count;
+    all_ran = run_launches(n, count, end, table, launches);
   }
   for (const auto& [opcode, count] : unknown_opcodes_)
     end.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
@@ -59,32 +69,62 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
   return end;
 }
 
-/// Switches to timed if the grid about to run is the first to be measured.
-void LaunchRunner::start_measuring(const std::string& kernel, std::size_t number, RunEnd& end) {
-  if (measures_ || !fast_forward_.reached(number, kernel)) return;
+/// Switches to timed if the grid about to start is the first to be measured.
+void LaunchRunner::start_measuring(const std::string& kernel, RunEnd& end) {
+  if (measures_ || !fast_forward_.reached(grids_started_, kernel)) return;
   measures_ = true;
   platform_.set_loose(false);
-  end.fast_forwarded = number;
+  end.fast_forwarded = grids_started_;
   end.measured_from = platform_.now();
   end.before = before_;
 }
 
-bool LaunchRunner::run_step(const Step& step, const GridLaunch& grid, RunEnd& end, CounterTable& table,
-                            std::vector<LaunchStatistics>& launches) {
-  const Kernel& kernel = *grid.kernel;
-  start_measuring(kernel.info().name, launches.size(), end);
-  if (on_launch_) on_launch_(launches.size(), kernel.info().name);
+bool LaunchRunner::run_launches(std::size_t first, std::size_t count, RunEnd& end, CounterTable& table,
+                                std::vector<LaunchStatistics>& launches) {
+  Together together;
+  together.step = &plan_.steps[first];
+  const std::vector<Launch>& all = plan_.files[together.step->file].file.launches;
+  together.launch = &all[together.step->launch];
+  for (std::size_t n = first; n < first + count; ++n) {
+    const std::size_t number = plan_.steps[n].launch;
+    together.grids.push_back(
+        {states_[together.step->file]->kernels[number].get(), all[number].gpu, all[number].invalidate_l1});
+  }
+  return run_grids(together, end, table, launches);
+}
+
+LaunchResult LaunchRunner::run_hosted(const Together& together, RunEnd& end) {
+  if (!has_host_ || together.launch == nullptr) return platform_.launch(together.grids);
+  const std::size_t file = together.step->file;
+  HostedLaunch hosted =
+      host_->run({plan_.files[file].file, states_[file]->buffers}, *together.launch, together.grids);
+  end.host_is_stuck = hosted.host_is_stuck;
+  end.checks += hosted.checks;
+  end.failed_checks += hosted.failures.size();
+  end.failures.insert(end.failures.end(), hosted.failures.begin(), hosted.failures.end());
+  return std::move(hosted.result);
+}
+
+bool LaunchRunner::run_grids(const Together& together, RunEnd& end, CounterTable& table,
+                             std::vector<LaunchStatistics>& launches) {
+  std::string name;
+  for (const GridLaunch& g : together.grids) {
+    name += (name.empty() ? "" : " + ") + g.kernel->info().name;
+    start_measuring(g.kernel->info().name, end);
+    ++grids_started_;
+  }
+  if (on_launch_) on_launch_(launches.size(), name);
   LaunchResult result;
   try {
-    result = platform_.launch({grid});
+    result = run_hosted(together, end);
   } catch (const InputError& error) {
     end.input_faults.push_back(error.diagnostic);
     return false;
   }
   CounterTable::Values now = table.read([&](CounterVisitor& v) { platform_.visit(v); });
   LaunchStatistics s;
-  s.kernel = kernel.info().name;
-  s.input = step.input;
+  s.kernel = name;
+  s.input = together.step->input;
   s.outcome = outcome_text(result.outcome);
   s.cycles = result.cycles;
   s.measured = measures_;
@@ -93,7 +133,7 @@ bool LaunchRunner::run_step(const Step& step, const GridLaunch& grid, RunEnd& en
   launches.push_back(std::move(s));
   end.outcome = result.outcome;
   if (result.outcome == RunOutcome::quiescent) return true;
-  end.stuck_kernel = kernel.info().name;
+  end.stuck_kernel = name;
   end.standstill = std::move(result.standstill);
   return false;
 }
@@ -113,7 +153,7 @@ bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table,
     end.input_faults.push_back(std::move(d));
   }
   if (!end.input_faults.empty()) return false;
-  const bool ran = run_step(step, {&kernel, 0, true}, end, table, launches);
+  const bool ran = run_grids({&step, {{&kernel, 0, true}}, nullptr}, end, table, launches);
   for (const std::string& unknown : kernel.unknown_opcodes()) {
     const std::size_t colon = unknown.rfind(": ");
     const std::string opcode = unknown.substr(0, colon);
@@ -159,6 +199,15 @@ void LaunchRunner::check(std::size_t number, RunEnd& end) {
     if (s.expect)
       compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
               state.variables[s.module].at(s.variable->name), *s.expect);
+  if (has_host_) {
+    const auto is_expected = [](const LaunchRegister& r) { return r.expect.has_value(); };
+    end.checks +=
+        static_cast<std::size_t>(std::count_if(file.registers.begin(), file.registers.end(), is_expected));
+    for (std::string& failure : host_->unexpected(file)) {
+      ++end.failed_checks;
+      end.failures.push_back(std::move(failure));
+    }
+  }
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     const InspectionReport report = inspect(*loaded.modules[m], state.variables[m], platform_);
     end.shown += report.text;

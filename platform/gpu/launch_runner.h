@@ -10,6 +10,7 @@
 #include "warpline/base/problem.h"
 #include "warpline/gpu/fast_forward.h"
 #include "warpline/gpu/gpu_platform.h"
+#include "warpline/gpu/launch_host.h"
 #include "warpline/gpu/run_plan.h"
 #include "warpline/gpu/statistics.h"
 
@@ -19,8 +20,9 @@ namespace warpline {
 struct RunEnd {
   RunOutcome outcome = RunOutcome::quiescent;
   std::string stuck_kernel;           ///< of a run that did not end quiescent
-  Standstill standstill;              ///< likewise
-  std::size_t checks = 0;             ///< buffers and symbols compared
+  bool host_is_stuck = false;         ///< it ended, and the host is not done
+  Standstill standstill;              ///< of a run that did not end quiescent
+  std::size_t checks = 0;             ///< buffers, symbols and registers compared
   std::size_t failed_checks = 0;      ///< of those, not as expected
   std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
   std::string shown;                  ///< what programs asked to be shown, line by line
@@ -35,7 +37,8 @@ struct RunEnd {
 class LaunchRunner {
  public:
   /// Keeps both. Pre: the platform is new, and tags-only if the plan is without data.
-  LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only);
+  /// `host`: plays the host of launch files that have one, and outlives this; null: they are refused.
+  LaunchRunner(RunPlan& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host = nullptr);
   ~LaunchRunner();
 
   /// Runs loosely timed up to there, and measures from there on.
@@ -53,19 +56,33 @@ class LaunchRunner {
   struct FileState;
   void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
   void prepare_file(std::size_t number, Diagnostics& faults);
+  void set_up_host(const LaunchFile& file, FileState& state, Diagnostics& faults);
+  static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
   void prepare_launches(std::size_t number);
   void check_launches(std::size_t number, Diagnostics& faults);
-  bool run_step(const Step& step, const GridLaunch& grid, RunEnd& end, CounterTable& table,
-                std::vector<LaunchStatistics>& launches);
+  bool run_launches(std::size_t first, std::size_t count, RunEnd& end, CounterTable& table,
+                    std::vector<LaunchStatistics>& launches);
+  /// Grids that run at the same time, and what the host does meanwhile; `launch`: null: nothing.
+  struct Together {
+    const Step* step = nullptr;
+    std::vector<GridLaunch> grids;
+    const Launch* launch = nullptr;
+  };
+  bool run_grids(const Together& together, RunEnd& end, CounterTable& table,
+                 std::vector<LaunchStatistics>& launches);
+  [[nodiscard]] LaunchResult run_hosted(const Together& together, RunEnd& end);
   bool run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches);
   void check(std::size_t number, RunEnd& end);
 
   RunPlan& plan_;
   GpuPlatform& platform_;
   bool tags_only_;
+  LaunchHost* host_;
+  bool has_host_ = false;  ///< a file needs it
+  std::size_t grids_started_ = 0;
   std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
   std::vector<std::unique_ptr<FileState>> states_;
-  void start_measuring(const std::string& kernel, std::size_t number, RunEnd& end);
+  void start_measuring(const std::string& kernel, RunEnd& end);
   FastForward fast_forward_;
   bool measures_ = true;
   std::function<void(std::size_t, const std::string&)> on_launch_;

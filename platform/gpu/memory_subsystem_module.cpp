@@ -22,13 +22,19 @@ GpuConfig load(const MemorySubsystemOptions& options) {
   std::vector<Override> overrides;
   for (const std::string& s : options.settings) overrides.push_back({s});
   Result<GpuConfig> config = load_gpu(options.gpu, overrides);
-  if (config.ok() && config.value().gpus == 1) return std::move(config.value());
-  if (config.ok())
+  if (!config.ok()) {
+    std::string all;
+    for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
+    throw std::invalid_argument(all);
+  }
+  const GpuConfig& c = config.value();
+  if (c.gpus != 1)
     throw std::invalid_argument("gpu.gpus: a memory subsystem is that of one GPU, not of " +
-                                std::to_string(config.value().gpus));
-  std::string all;
-  for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
-  throw std::invalid_argument(all);
+                                std::to_string(c.gpus));
+  if (c.pcie_system.peers != 0)
+    throw std::invalid_argument(
+        "gpu.pcie_system.peers: a memory subsystem has no root complex; PcieSystemModule is one");
+  return std::move(config.value());
 }
 
 unsigned fastest(const ClockParameters& c) {

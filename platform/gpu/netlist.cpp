@@ -1,6 +1,7 @@
 #include "warpline/gpu/netlist.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace warpline {
 namespace {
@@ -56,7 +57,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   const unsigned slices = config.l2.slices;
   engine.begin_cluster();
   crossbar_ = std::make_unique<Crossbar>(
-      engine, place_.prefix + "crossbar", l2_clock, config.crossbar, config.sms * kClientsPerSm, slices,
+      engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
@@ -67,6 +68,8 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
                                                 vidmem_, static_cast<unsigned>(channels.size())));
     slices_.back()->set_posted_atomics(!config.pcie.atomic_ops);
+    // Behind a root complex, which `peer` is not, one device may end where the next begins.
+    if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);
   }
   for (unsigned c = 0; c < config.dram.channels; ++c) {
     engine.begin_cluster();
@@ -82,6 +85,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     pcie_ = std::make_unique<PcieLink>(engine, link, domain_of(config.clocks.link, config.clocks),
                                        config.pcie, sysmem_, slices, place_.peer);
   }
+  if (place_.inbound) pcie_->take_inbound(place_.number, config.vidmem_bytes);
 }
 
 void Netlist::connect_distributor(const GpuConfig& config) {
@@ -138,6 +142,8 @@ void Netlist::visit(CounterVisitor& visitor) const {
     visit_counters(pcie_->name() + ".function", f->counters(), visitor);
     visit_counters(pcie_->name() + ".function.endpoint", f->endpoint().counters(), visitor);
   }
+  if (const Inbound* in = std::as_const(*pcie_).inbound(); in != nullptr)
+    visit_counters(pcie_->name() + ".inbound", in->counters(), visitor);
 }
 
 }  // namespace warpline

@@ -55,13 +55,15 @@ struct GpuPlace {
   std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
   PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
   PeerMemory* peer = nullptr;  ///< of a device beside the GPUs; null: there is none
+  bool inbound = false;        ///< whether hosts and devices reach its video memory, through its BAR
 };
 
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
 /// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
 /// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
-/// constant cache, 4n+3 its instruction cache. Slice s meets the channels dram_channels_of(s).
+/// constant cache, 4n+3 its instruction cache; behind those of all SMs the link, if requests come in by
+/// it (GpuPlace::inbound). Slice s meets the channels dram_channels_of(s).
 class Netlist {
  public:
   static constexpr unsigned kClientsPerSm = 4;
@@ -90,6 +92,7 @@ class Netlist {
   void set_loose(bool loose);
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
+  [[nodiscard]] unsigned crossbar_clients() const { return config_.sms * kClientsPerSm + place_.inbound; }
   /// Whether the slices are to be somebody else's. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
@@ -150,6 +153,11 @@ void Netlist::for_each_hop(F&& make) {
              c.constant->from_crossbar, hops.constant_crossbar});
     make(Hop{c.instruction->to_crossbar, x.from_client(first + 3), x.to_client(first + 3),
              c.instruction->from_crossbar, hops.instruction_crossbar});
+  }
+  if (Inbound* in = pcie_->inbound(); in != nullptr) {
+    const unsigned last = crossbar_clients() - 1;
+    make(Hop{in->to_crossbar, crossbar_->from_client(last), crossbar_->to_client(last), in->from_crossbar,
+             hops.pcie_crossbar});
   }
   std::vector<unsigned> used(channels_.size(), 0);
   for (unsigned s = 0; s < slices_.size(); ++s) {

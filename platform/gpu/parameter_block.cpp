@@ -12,6 +12,7 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::buffer: return "a buffer's address";
     case Argument::Kind::scalar: return "a scalar";
     case Argument::Kind::image: return "the handle of a texture or surface";
+    case Argument::Kind::device: return "the address of a device, or for one,";
     case Argument::Kind::bytes: break;
   }
   return "bytes";
@@ -22,7 +23,8 @@ const char* name_of(Argument::Kind kind) {
 Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch,
                                                   const ptx::Entry& entry,
                                                   const std::vector<std::uint64_t>& addresses,
-                                                  const std::vector<std::uint64_t>& handles) {
+                                                  const std::vector<std::uint64_t>& handles,
+                                                  const std::vector<std::uint64_t>& places) {
   Diagnostics faults;
   if (launch.arguments.size() != entry.parameters.size())
     faults.push_back(file.document->fault(launch.kernel_place,
@@ -33,7 +35,8 @@ Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const 
   for (std::size_t n = 0; n < launch.arguments.size() && n < entry.parameters.size(); ++n) {
     const Argument& a = launch.arguments[n];
     const ptx::Parameter& p = entry.parameters[n];
-    const bool is_word = a.kind == Argument::Kind::buffer || a.kind == Argument::Kind::image;
+    const bool is_word = a.kind == Argument::Kind::buffer || a.kind == Argument::Kind::image ||
+                         a.kind == Argument::Kind::device;
     const std::size_t bytes = is_word ? kPointerBytes : a.bytes.size();
     if (bytes != p.bytes) {
       faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " +
@@ -46,6 +49,8 @@ Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const 
       std::memcpy(&block[p.offset], &addresses[a.buffer], kPointerBytes);
     } else if (a.kind == Argument::Kind::image) {
       std::memcpy(&block[p.offset], &handles[a.image], kPointerBytes);
+    } else if (a.kind == Argument::Kind::device) {
+      std::memcpy(&block[p.offset], &places[a.address], kPointerBytes);
     } else {
       std::memcpy(&block[p.offset], a.bytes.data(), bytes);
     }

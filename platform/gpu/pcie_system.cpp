@@ -1,19 +1,6 @@
 #include "warpline/gpu/pcie_system.h"
 
-#include <utility>
-
 namespace warpline {
-
-Problems PcieSystemParameters::problems(const std::string& path) const {
-  Rules rules(path);
-  rules.need(peers >= 1 && peers <= 8, "peers", "must be between 1 and 8");
-  rules.add(root.problems(path + ".root"));
-  rules.add(host.problems(path + ".host"));
-  rules.add(device.problems(path + ".device"));
-  rules.add(gpu.problems(path + ".gpu"));
-  rules.add(peer.problems(path + ".peer"));
-  return rules.take();
-}
 
 PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
                        const PcieSystemParameters& parameters, MemoryImage& sysmem)
@@ -45,7 +32,7 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
 
 /// And what is there without GPUs, too.
 void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parameters) {
-  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, pool_, parameters.host);
+  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, pool_, parameters.host, parameters.bridge);
   connect(bridge_->to_root(), root_->to_host());
   bridge_->perform_by(*root_);
   root_->interrupt_by(*bridge_);
@@ -64,7 +51,13 @@ void PcieSystem::set_present(unsigned i, bool present) {
   peers_[i]->set_present(present);
 }
 
+void PcieSystem::hot_reset(unsigned i) {
+  root_->reset_link(i);
+  peers_[i]->hot_reset();
+}
+
 void PcieSystem::set_loose(bool loose) {
+  loose_ = loose;
   bridge_->set_loose(loose);
   for (const auto& peer : peers_) peer->set_loose(loose);
 }

@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "warpline/base/counter.h"
+#include "warpline/config/pcie_system_parameters.h"
 #include "warpline/pcie/host_bridge.h"
 #include "warpline/pcie/pcie.h"
 #include "warpline/pcie/root_complex.h"
@@ -14,38 +16,12 @@
 
 namespace warpline {
 
-/// A host's PCI Express: what its root complex and the devices behind it are.
-struct PcieSystemParameters {
-  RootComplexParameters root;
-  LinkParameters host;    ///< between host bridge and root complex
-  LinkParameters device;  ///< of every device
-  LinkParameters gpu;     ///< from the end of each GPU's link on; its length is PcieParameters::latency
-  PeerParameters peer;
-  unsigned peers = 1;
-
-  PcieSystemParameters() {
-    host.latency = 20;
-    host.bytes_per_cycle = 64;
-    gpu.latency = 20;
-    gpu.bytes_per_cycle = 64;
-  }
-  [[nodiscard]] Problems problems(const std::string& path) const;
-  template <class F>
-  void visit(F&& f) {
-    f("root", root, "root complex");
-    f("host", host, "link between host bridge and root complex");
-    f("device", device, "links between root complex and devices");
-    f("gpu", gpu, "what is between the GPUs' links and the root complex");
-    f("peer", peer, "peer devices");
-    f("peers", peers, "number of peer devices");
-  }
-};
-
 /// Host bridge, root complex and peer devices on one engine, joined port to port. GPUs may be beside the
 /// devices: their root ports come after those of the devices.
 class PcieSystem {
  public:
-  /// `mhz`: of the fastest clock. Engine and memory outlive it. Pre: the parameters have no problems.
+  /// `mhz`: of the fastest clock. Engine and memory outlive it. Pre: the parameters have no problems, and a
+  /// peer.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
              MemoryImage& sysmem);
   /// With the GPUs at the far ends of these links, the memory beyond which `sysmem` is. The links live as
@@ -63,6 +39,9 @@ class PcieSystem {
   /// The root port of a GPU.
   [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return peers() + i; }
   [[nodiscard]] unsigned mhz() const { return mhz_; }
+  /// A host takes the system, to place its devices, or leaves it. False: it has one already.
+  [[nodiscard]] bool take() { return !std::exchange(taken_, true); }
+  void leave() { taken_ = false; }
   /// Runs the engine as Engine::run_until does, by whoever runs it.
   RunOutcome run_until(Cycle limit) { return run_until_ ? run_until_(limit) : engine_.run_until(limit); }
   /// Who runs the engine; at first nobody but this.
@@ -70,9 +49,10 @@ class PcieSystem {
   /// Surprise removal of a device, and its return: as new, with everything to be set up again.
   void set_present(unsigned i, bool present);
   /// Hot reset of a device by its root port.
-  void hot_reset(unsigned i) { peers_[i]->hot_reset(); }
+  void hot_reset(unsigned i);
   /// Whether packets are loosely timed from now on. Pre: quiescent.
   void set_loose(bool loose);
+  [[nodiscard]] bool is_loose() const { return loose_; }
   void visit(CounterVisitor& visitor) const;
 
  private:
@@ -82,6 +62,8 @@ class PcieSystem {
   std::function<RunOutcome(Cycle)> run_until_;
   MemoryImage& sysmem_;
   unsigned mhz_;
+  bool loose_ = false;
+  bool taken_ = false;
   TlpPool pool_;
   std::unique_ptr<RootComplex> root_;
   std::unique_ptr<HostBridge> bridge_;

@@ -11,48 +11,21 @@
 #include <stdexcept>
 #include <string>
 
+#include "warpline/gpu/host_access_module.h"
+
 namespace warpline {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
-constexpr unsigned kConfigRegister = 4;
 
 const PcieSystemOptions& fit(const PcieSystemOptions& options) {
   Problems problems = options.parameters.problems("parameters");
   if (options.processors == 0) problems.push_back({"processors", "must be at least 1"});
-  if (options.memory_bytes < 2 * kPage || options.memory_bytes > RootComplexCore::kInterruptWindow)
+  if (options.memory_bytes < 8192 || options.memory_bytes > RootComplexCore::kInterruptWindow)
     problems.push_back({"memory_bytes", "must be between 8 KiB and 1 TiB"});
   if (const std::string p = CycleTime::problem(options.mhz); !p.empty()) problems.push_back({"mhz", p});
   std::string all;
   for (const Problem& p : problems) all += (all.empty() ? "" : "\n") + p.path + ": " + p.message;
   if (!all.empty()) throw std::invalid_argument(all);
   return options;
-}
-
-bool in_config(std::uint64_t address) {
-  return address - PcieSystemModule::kConfigWindow < PcieSystemModule::kConfigWindowBytes;
-}
-
-tlm::tlm_response_status status_of(HostBridge::Outcome outcome) {
-  switch (outcome) {
-    case HostBridge::Outcome::done: return tlm::TLM_OK_RESPONSE;
-    case HostBridge::Outcome::unsupported_request: return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-    case HostBridge::Outcome::completer_abort:
-    case HostBridge::Outcome::poisoned:
-    case HostBridge::Outcome::timeout: break;
-  }
-  return tlm::TLM_GENERIC_ERROR_RESPONSE;
-}
-
-/// What is wrong about the shape of an access; TLM_OK_RESPONSE: nothing.
-tlm::tlm_response_status shape(const tlm::tlm_generic_payload& p) {
-  const std::uint64_t address = p.get_address(), bytes = p.get_data_length();
-  if (!p.is_read() && !p.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-  if (p.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-  const std::uint64_t unit = in_config(address) ? kConfigRegister : kPage;
-  if (bytes == 0 || p.get_streaming_width() < bytes || address % unit + bytes > unit)
-    return tlm::TLM_BURST_ERROR_RESPONSE;
-  return tlm::TLM_OK_RESPONSE;
 }
 
 }  // namespace
@@ -86,8 +59,8 @@ struct PcieSystemModule::State {
   };
 
   void transport(int number, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  HostBridge::Ticket submit(tlm::tlm_generic_payload& payload, Cycle at);
-  void answer(tlm::tlm_generic_payload& payload, const HostBridge::Answer& answer);
+  void barrier(const sc_core::sc_time& delay);
+  [[nodiscard]] Cycle next_access(const sc_core::sc_time& delay);
   bool direct(int number, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
   unsigned debug(int number, tlm::tlm_generic_payload& payload);
   void note(Cycle at);
@@ -112,7 +85,7 @@ struct PcieSystemModule::State {
 void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload& payload,
                                         sc_core::sc_time& delay) {
   payload.set_dmi_allowed(false);
-  if (const auto status = shape(payload); status != tlm::TLM_OK_RESPONSE) {
+  if (const auto status = shape_of(payload); status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
     return;
   }
@@ -122,9 +95,8 @@ void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload
   }
   const EngineModule::Access access(engine);
   const bool loose = engine.is_loose();
-  Cycle at = engine.cycle_of(engine.time() + delay) + 1;
-  if (loose) at = latest = std::max({at, latest, engine.engine().now() + 1});
-  const HostBridge::Ticket ticket = submit(payload, at);
+  const Cycle at = next_access(delay);
+  const HostBridge::Ticket ticket = submit(system.bridge(), payload, at);
   engine.wake();
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   if (ticket == 0) return;
@@ -136,34 +108,16 @@ void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload
   payload.set_dmi_allowed(memory_from(payload.get_address()) != 0);
 }
 
-HostBridge::Ticket PcieSystemModule::State::submit(tlm::tlm_generic_payload& p, Cycle at) {
-  HostBridge& bridge = system.bridge();
-  const std::uint64_t address = p.get_address();
-  const unsigned bytes = p.get_data_length();
-  if (!in_config(address)) {
-    if (p.is_read()) return bridge.load(address, bytes, at);
-    bridge.store(address, p.get_data_ptr(), bytes, at);
-    return 0;
-  }
-  const FunctionId id{static_cast<std::uint16_t>((address - kConfigWindow) >> 12U)};
-  const auto offset = static_cast<unsigned>(address % kPage);
-  if (p.is_read()) return bridge.load_config(id, offset - offset % kConfigRegister, at);
-  std::uint32_t value = 0;
-  std::memcpy(&value, p.get_data_ptr(), bytes);
-  return bridge.store_config(id, offset, value, bytes, at);
+/// The cycle in which an access goes out that is made so far ahead.
+Cycle PcieSystemModule::State::next_access(const sc_core::sc_time& delay) {
+  const Cycle at = engine.cycle_of(engine.time() + delay) + 1;
+  return engine.is_loose() ? latest = std::max({at, latest, engine.engine().now() + 1}) : at;
 }
 
-void PcieSystemModule::State::answer(tlm::tlm_generic_payload& p, const HostBridge::Answer& given) {
-  const bool config = in_config(p.get_address());
-  if (p.is_read() && given.outcome == HostBridge::Outcome::done) {
-    const std::size_t skipped = config ? p.get_address() % kConfigRegister : 0;
-    WARPLINE_EXPECT(given.data.size() >= skipped + p.get_data_length(),
-                    "an answer has all that was asked for");
-    std::memcpy(p.get_data_ptr(), given.data.data() + skipped, p.get_data_length());
-  } else if (p.is_read()) {
-    std::memset(p.get_data_ptr(), 0xFF, p.get_data_length());
-  }
-  if (!config) p.set_response_status(status_of(given.outcome));
+void PcieSystemModule::State::barrier(const sc_core::sc_time& delay) {
+  const EngineModule::Access access(engine);
+  system.bridge().barrier(next_access(delay));
+  engine.wake();
 }
 
 bool PcieSystemModule::State::direct(int /*number*/, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -264,6 +218,10 @@ void PcieSystemModule::set_loose(bool loose) {
   if (loose) return;
   for (auto& socket : state_->from_cpu)
     if (socket.size() != 0) socket->invalidate_direct_mem_ptr(0, state_->memory.size() - 1);
+}
+
+void PcieSystemModule::barrier(const sc_core::sc_time& delay) {
+  state_->barrier(delay);
 }
 
 bool PcieSystemModule::is_loose() const {

@@ -77,6 +77,8 @@ class PcieSystemModule final : public sc_core::sc_module {
   /// to the global quantum, which becomes one microsecond if nobody has set it. Pre: idle().
   void set_loose(bool loose);
   [[nodiscard]] bool is_loose() const;
+  /// A barrier of a processor that is ahead of the simulation by `delay` (HostBridge::barrier).
+  void barrier(const sc_core::sc_time& delay);
   /// Whether nothing is under way.
   [[nodiscard]] bool idle() const;
   /// What is inside: for removal and reset of devices, access logs, counters, and whoever plays firmware.

@@ -1,4 +1,6 @@
 // The sums that hold between and within the levels of a quiescent netlist.
+#include <utility>
+
 #include "warpline/gpu/netlist.h"
 
 namespace warpline {
@@ -55,13 +57,18 @@ std::vector<std::string> Netlist::unreconciled() const {
     writes_out += l1.stored_sectors + l1.writeback_sectors;
     atomics_out += l1.atomic_sectors;
   }
+  if (const Inbound* in = std::as_const(*pcie_).inbound(); in != nullptr) {
+    reads_out += in->counters().read_sectors;
+    writes_out += in->counters().written_sectors;
+    atomics_out += in->counters().atomic_sectors;
+  }
   const CrossbarCounters& x = crossbar_->counters();
   ledger.same(gpu + "crossbar.read_sectors_requested", x.read_sectors_requested,
-              "sectors fetched by the caches", reads_out);
+              "sectors fetched by the caches and from outside", reads_out);
   ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
               x.read_sectors_requested);
-  ledger.same(gpu + "crossbar.request_sectors", x.request_sectors, "sectors written by the caches",
-              writes_out);
+  ledger.same(gpu + "crossbar.request_sectors", x.request_sectors,
+              "sectors written by the caches and from outside", writes_out);
   if (lacks_slices()) return ledger.take();  // what foreign slices do, they count themselves
   std::uint64_t into_l2 = 0, fetched = 0, written_back = 0;
   for (const auto& s : slices_) {

@@ -158,7 +158,8 @@ class Planner {
       if (e.name != launch.kernel) continue;
       const std::vector<std::uint64_t> no_addresses(l.file.buffers.size());
       const std::vector<std::uint64_t> no_handles(l.file.images.size());
-      const auto packed = pack_parameters(l.file, launch, e, no_addresses, no_handles);
+      const std::vector<std::uint64_t> no_places(l.file.addresses.size());
+      const auto packed = pack_parameters(l.file, launch, e, no_addresses, no_handles, no_places);
       if (!packed.ok()) add(packed.faults());
       return;
     }

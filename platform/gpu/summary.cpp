@@ -50,6 +50,7 @@ class Summary {
     ordering();
     caches();
     memory();
+    devices();
     launches();
     return std::move(out_);
   }
@@ -148,6 +149,27 @@ class Summary {
   /// A byte per nanosecond is a gigabyte per second.
   [[nodiscard]] std::string rate(std::uint64_t bytes) const {
     return run_.time_ns > 0 ? fmt::format("{:.2f} GB/s", static_cast<double>(bytes) / run_.time_ns) : "";
+  }
+
+  void devices() {
+    const std::uint64_t reads = at("peer.register_reads"), writes = at("peer.register_writes");
+    const std::uint64_t buffer = at("peer.buffer_accesses"), commands = at("peer.commands");
+    if (reads + writes + buffer + commands == 0) return;
+    title("Devices");
+    row("register accesses", grouped(reads + writes),
+        fmt::format("{} reads, {} writes, {} of doorbells", grouped(reads), grouped(writes),
+                    grouped(at("peer.doorbells"))));
+    if (buffer != 0) row("buffer accesses", grouped(buffer), "");
+    if (commands != 0) row("commands", grouped(commands), grouped(at("peer.failed_commands")) + " failed");
+    if (const std::uint64_t n = at("peer.interrupts"); n != 0) row("interrupts raised", grouped(n), "");
+    row("packets to devices", grouped(at("root.to_devices")),
+        fmt::format("{} from other devices", grouped(at("root.peer_to_peer"))));
+    row("of system memory",
+        grouped(at("root.memory_reads") + at("root.memory_writes") + at("root.memory_atomics")),
+        fmt::format("{} reads, {} writes, {} atomics", grouped(at("root.memory_reads")),
+                    grouped(at("root.memory_writes")), grouped(at("root.memory_atomics"))));
+    if (const std::uint64_t n = at("root.refused") + at("root.unsupported"); n != 0)
+      row("refused packets", grouped(n), "by the IOMMU, or for nobody");
   }
 
   void launches() {

@@ -13,7 +13,7 @@ namespace warpline {
 ///
 /// What a GPU writes to system memory takes effect when its packet arrives there, in one order for all GPUs
 /// (see PcieLink). So AtomicOps and compare-and-swap loops are atomic between GPUs; without AtomicOps atomics
-/// are atomic among their own GPU's threads only. No GPU reaches another's video memory.
+/// are atomic among their own GPU's threads only. GPUs reach each other's video memory through BARs only.
 ///
 /// A GPU that is alone has the names "sm[3]" and "l2[0]"; one of several, "gpu[1].sm[3]" and "gpu[1].l2[0]".
 class System {

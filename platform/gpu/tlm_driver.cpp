@@ -68,7 +68,9 @@ void SystemCDriver::set_loose(Netlist& netlist, bool loose) {
 
 RunOutcome SystemCDriver::run_until(Cycle limit) {
   module_.set_limit(limit);
-  if (module_.engine().next_tick() > limit) return module_.engine().run_until(limit);
+  // Where nothing is left to do, SystemC would complain about being started.
+  const bool idle = !module_.active() && module_.at_rest();
+  if (idle || module_.engine().next_tick() > limit) return module_.engine().run_until(limit);
   const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
   thread_waits_ = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
   module_.run_ahead(thread_waits_ ? 0 : kAhead);

@@ -69,8 +69,14 @@ enum class Mutation : std::uint8_t {
   // R9: fence.sc does what R2, R3 and R6 say.
   sc_fence_skips_invalidation,  ///< it leaves L1's lines, as a release would
 
+  // R10: what comes over PCI Express for video memory.
+  inbound_write_overtakes,      ///< a posted write goes to L2 before the last one is done
+  inbound_order_per_requester,  ///< it waits for those of its own requester only
+  inbound_read_overtakes,       ///< a read goes before the posted writes before it are done
+
   // R11: posted writes have arrived when a release of system scope is done.
-  sys_release_skips_flush,  ///< no read follows them over the link
+  sys_release_skips_flush,        ///< no read follows them over the link
+  sys_release_flushes_last_only,  ///< of several destinations, only the one written last is read from
 
   // Exactly once and in order: `.mmio`, and atomics over a link.
   mmio_lanes_merge,        ///< lanes of one line are one transaction

@@ -47,6 +47,8 @@ class alignas(64) In final : public PortBase {
   [[nodiscard]] bool ready(Cycle now) const { return count_ != 0 && slots_[head_].at <= now; }
   /// Pre: ready(now).
   [[nodiscard]] const M& front() const { return slots_[head_].message; }
+  /// The oldest message on the channel, whether it has arrived or not; null: there is none.
+  [[nodiscard]] const M* oldest() const { return count_ != 0 ? &slots_[head_].message : nullptr; }
   /// Takes the front message and returns its credit. Pre: ready(now).
   M pop(Cycle now) {
     WARPLINE_EXPECT(ready(now), "a message that has arrived is popped");

@@ -54,29 +54,26 @@ void L2Slice::write_back(const WriteBack& w) {
 
 /// Sends it over the link.
 void L2Slice::pass_on(Request* r) {
-  const bool atomic = r->command == Command::atomic || r->command == Command::reduce;
-  if (r->command == Command::write || (atomic && posted_atomics_)) {
-    const Aperture aperture = aperture_of(r->line);
-    if (aperture == Aperture::sysmem) sysmem_ = {true, r->line};
-    if (aperture == Aperture::peer) peer_ = {true, r->line};
-  }
+  if (r->command == Command::write) note_posted(*r);
   queue(pcie_out_, r);
 }
 
-/// Has `r` wait until all that was written over the link has arrived.
-void L2Slice::flush(const Request& r) {
-  for (Destination* d : {&sysmem_, &peer_}) {
-    if (!d->written) continue;
-    d->written = false;
-    Request* f = engine().pool().allocate_child(r, this);
-    f->command = Command::read;
-    f->line = d->line;
-    f->virtual_line = VirtualAddress{0};
-    f->sectors = 0;
-    f->prefetch = 0;
-    f->token = sysmem_writes_.sent();
-    queue(pcie_out_, f);
-  }
+/// A posted write is on its way, or about to be. It goes before every flush that is sent from now on.
+void L2Slice::note_posted(const Request& r) {
+  if (mutated(Mutation::sys_release_flushes_last_only)) written_.clear();
+  if (const auto forgotten = written_.note(r.line)) flush(r, *forgotten);
+}
+
+/// Sends a read of no byte behind what was written to a destination; releases wait for it.
+void L2Slice::flush(const Request& r, PhysicalAddress line) {
+  Request* f = engine().pool().allocate_child(r, this);
+  f->command = Command::read;
+  f->line = line;
+  f->virtual_line = VirtualAddress{0};
+  f->sectors = 0;
+  f->prefetch = 0;
+  f->token = sysmem_writes_.sent();
+  queue(pcie_out_, f);
 }
 
 void L2Slice::fetch(const Request& r, const L2Outcome& out) {
@@ -92,7 +89,7 @@ void L2Slice::maintain(Request& r) {
   if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
     core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
   if ((r.maintenance & maintenance::kWriteBackSysmem) != 0 && !mutated(Mutation::sys_release_skips_flush))
-    flush(r);
+    written_.drain([&](PhysicalAddress line) { flush(r, line); });
   if (mutated(Mutation::sys_release_ignores_write_back)) return serve(&r);
   sysmem_writes_.drain(&r, maintained_);
   while (!maintained_.empty()) serve(maintained_.pop());
@@ -126,6 +123,10 @@ bool L2Slice::follow(Request& r, const L2Outcome& out) {
 
 void L2Slice::handle_response(Request& r) {
   if (r.maker != this) {
+    // Of an atomic that ends in a posted write, the write leaves a round trip after the atomic: a flush that
+    // was sent in between has passed it.
+    const bool atomic = r.command == Command::atomic || r.command == Command::reduce;
+    if (atomic && posted_atomics_ && aperture_of(r.line) != Aperture::vidmem) note_posted(r);
     serve(&r);
     return;
   }

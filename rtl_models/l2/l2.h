@@ -7,6 +7,7 @@
 #include "warpline/fabric/channel.h"
 #include "warpline/l2/coherence_observer.h"
 #include "warpline/l2/l2_core.h"
+#include "warpline/l2/written_destinations.h"
 
 namespace warpline {
 
@@ -17,7 +18,7 @@ namespace warpline {
 /// prefetch of video memory at once and one of system memory when it is here. `maintain` is answered when the
 /// system-memory bytes that were dirty when it arrived are on the link (R7); one that writes them back, when
 /// all posted writes that went over the link before it have arrived: behind them goes a read of no byte to
-/// each memory that they went to, and it waits for these (R11).
+/// each destination that they went to (WrittenDestinations), and it waits for these (R11).
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
   /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
@@ -35,7 +36,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void perform(Request& r, Cycle& at) override;
   void restart() override {
     core_.clear();
-    sysmem_ = peer_ = {};
+    written_.clear();
   }
   /// See L2Core::put.
   void put(const Request& r) { core_.put(r); }
@@ -56,6 +57,9 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void in_flight(std::vector<InFlight>& rows) const override;
   /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
   void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
+  /// How large a naturally aligned block of the peer aperture always leads to one device: a power of two.
+  /// WrittenDestinations::kBlockBytes unless told. Pre: nothing was written.
+  void set_peer_block(std::uint64_t bytes) { written_.set_block(bytes); }
   void set_regions(std::size_t count) { core_.set_regions(count); }
   [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
@@ -70,8 +74,9 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   [[nodiscard]] bool accept_new(Request& r);
   [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
   void maintain(Request& r);
-  void flush(const Request& r);
+  void flush(const Request& r, PhysicalAddress line);
   void pass_on(Request* r);
+  void note_posted(const Request& r);
   void handle_response(Request& r);
   void fetch(const Request& r, const L2Outcome& out);
   void queue(Outgoing& out, Request* r);
@@ -95,12 +100,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   unsigned served_count_ = 0;
   RequestList again_;           ///< looked at before anything new (R5)
   WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
-  /// A memory behind the link, and whether posted writes have gone there since its last flush.
-  struct Destination {
-    bool written = false;
-    PhysicalAddress line;  ///< of one of these
-  };
-  Destination sysmem_, peer_;
+  WrittenDestinations written_;
   bool posted_atomics_ = false;
   RequestList maintained_;
 };

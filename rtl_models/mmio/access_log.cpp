@@ -6,16 +6,6 @@
 namespace warpline {
 namespace {
 
-const char* name_of(LoggedAccess::Kind kind) {
-  switch (kind) {
-    case LoggedAccess::Kind::read: return "read";
-    case LoggedAccess::Kind::write: return "write";
-    case LoggedAccess::Kind::atomic: return "atomic";
-    case LoggedAccess::Kind::flush: break;
-  }
-  return "flush";
-}
-
 /// snprintf into a string; no format here gives more than 127 characters.
 template <class... Arguments>
 std::string print(const char* format, Arguments... arguments) {
@@ -28,7 +18,18 @@ std::string requester(std::uint16_t id) {
   return print("%02x:%02x.%x", id >> 8U, (id >> 3U) & 0x1FU, id & 7U);
 }
 
-/// "SQ_BASE[3]", "SQ_BASE[3]+4" for its upper half; nothing where there is no register.
+}  // namespace
+
+const char* name_of(LoggedAccess::Kind kind) {
+  switch (kind) {
+    case LoggedAccess::Kind::read: return "read";
+    case LoggedAccess::Kind::write: return "write";
+    case LoggedAccess::Kind::atomic: return "atomic";
+    case LoggedAccess::Kind::flush: break;
+  }
+  return "flush";
+}
+
 std::string register_name(const LoggedAccess& access, const RegisterMap* map) {
   const auto at = map == nullptr ? std::nullopt : register_at(*map, access.offset);
   if (!at) return {};
@@ -39,8 +40,6 @@ std::string register_name(const LoggedAccess& access, const RegisterMap* map) {
   if (inside != 0) name += "+" + std::to_string(inside);
   return name;
 }
-
-}  // namespace
 
 std::string to_text(const LoggedAccess& access, const RegisterMap* map) {
   const unsigned digits = access.bytes >= 8 ? 16 : access.bytes * 2;

@@ -51,6 +51,11 @@ class AccessLog {
   std::deque<LoggedAccess> entries_;
 };
 
+/// "write".
+[[nodiscard]] const char* name_of(LoggedAccess::Kind kind);
+/// "SQ_BASE[3]", "SQ_BASE[3]+4" for its upper half; nothing where there is no register. `map`: whose
+/// registers lie in the access's BAR; null: none.
+[[nodiscard]] std::string register_name(const LoggedAccess& access, const RegisterMap* map);
 /// One line: "  1234  bar 0  write     4 bytes  0x0010 CONTROL  0x00000001  from 00:00.0", with what is wrong
 /// with it at its end. `map`: whose registers lie in the access's BAR; null: none.
 [[nodiscard]] std::string to_text(const LoggedAccess& access, const RegisterMap* map);

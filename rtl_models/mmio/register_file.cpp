@@ -133,6 +133,12 @@ std::uint64_t RegisterFile::get(unsigned index, unsigned element) const {
   return values_[at(index, element)];
 }
 
+std::uint64_t RegisterFile::look(unsigned index, unsigned element) const {
+  const std::size_t place = at(index, element);
+  const Behaviour& b = behaviours_[index];
+  return b.on_look ? b.on_look(element) & b.held : values_[place];
+}
+
 void RegisterFile::set(unsigned index, std::uint64_t value, unsigned element) {
   const std::size_t place = at(index, element);
   values_[place] = value & behaviours_[index].held;

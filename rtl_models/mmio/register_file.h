@@ -63,6 +63,8 @@ class RegisterFile {
   /// The hardware's own access to all bits of a register; no behaviour is called. Pre: there is that
   /// register. Bits of no field, and bits beyond the register, stay 0.
   [[nodiscard]] std::uint64_t get(unsigned index, unsigned element = 0) const;
+  /// The same, of a register that changes by itself what it is now (OnLook).
+  [[nodiscard]] std::uint64_t look(unsigned index, unsigned element = 0) const;
   void set(unsigned index, std::uint64_t value, unsigned element = 0);
   /// Sets bits, as an event does.
   void raise(unsigned index, std::uint64_t bits, unsigned element = 0);

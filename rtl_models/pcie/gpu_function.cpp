@@ -4,15 +4,20 @@
 
 namespace warpline {
 
-FunctionDescription GpuFunction::description() {
+FunctionDescription GpuFunction::description(std::uint64_t bar_bytes) {
   FunctionDescription d;
   d.device = 0x0002;
   d.class_code = 0x030200;  // a 3D controller
+  d.bars[kMemoryBar] = {bar_bytes, bar_bytes != 0, bar_bytes != 0};
   return d;
 }
 
-GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters)
-    : endpoint_(pool, id, description(), parameters), port_(link, "root", parameters) {}
+GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters,
+                         const Memory& memory)
+    : endpoint_(pool, id, description(memory.bar_bytes), parameters),
+      port_(link, "root", parameters),
+      pool_(pool),
+      memory_(memory) {}
 
 void GpuFunction::read(std::uint32_t transfer, std::uint8_t part, std::uint64_t address, unsigned bytes) {
   waiting_.push_back({TlpKind::memory_read, transfer, part, address, bytes, {}, false});
@@ -95,13 +100,33 @@ void GpuFunction::forget() {
   }
 }
 
-void GpuFunction::exchange(Cycle now) {
-  const auto any = [](const Tlp&) { return true; };
-  while (Tlp* const tlp = port_.next(now, any)) {
+bool GpuFunction::lies_in_memory(const EndpointCore::BarRequest& request) const {
+  // A flush of no byte has an address like any other read.
+  return request.where.offset < memory_.bytes && request.tlp->bytes <= memory_.bytes - request.where.offset;
+}
+
+void GpuFunction::claim(const EndpointCore::BarRequest& request, Room& room) {
+  if (!lies_in_memory(request)) return endpoint_.refuse(request.tlp);
+  --(request.tlp->posted() ? room.posted : room.non_posted);
+  claimed_.push_back({request.tlp, request.where.offset});
+}
+
+void GpuFunction::complete(Tlp* request) {
+  if (request->status != CompletionStatus::successful) return endpoint_.abort(request);
+  if (request->posted()) return pool_.release(request);
+  endpoint_.complete(request, CompletionStatus::successful, request->data.data());
+}
+
+void GpuFunction::exchange(Cycle now, Room room) {
+  const auto fits = [&](const Tlp& tlp) {
+    const bool configures = tlp.kind == TlpKind::config_read || tlp.kind == TlpKind::config_write;
+    if (memory_.bar_bytes == 0 || tlp.kind == TlpKind::completion || configures) return true;
+    return (tlp.posted() ? room.posted : room.non_posted) != 0;
+  };
+  while (Tlp* const tlp = port_.next(now, fits)) {
     port_.take(now, tlp);
-    EndpointCore::BarRequest none;
-    const bool claimed = endpoint_.receive(tlp, none);
-    WARPLINE_EXPECT(!claimed, "a function without BARs claims nothing");
+    EndpointCore::BarRequest request;
+    if (endpoint_.receive(tlp, request)) claim(request, room);
     collect();
     if (endpoint_.config().take_soft_reset()) forget();
   }
@@ -133,11 +158,29 @@ void GpuFunction::exchange_loosely(Cycle& at) {
   collect();
 }
 
-void GpuFunction::perform(Tlp& tlp, Cycle& /*at*/) {
-  EndpointCore::BarRequest none;
-  const bool claimed = endpoint_.receive_loosely(tlp, none);
-  WARPLINE_EXPECT(!claimed, "a function without BARs claims nothing");
+void GpuFunction::perform(Tlp& tlp, Cycle& at) {
+  EndpointCore::BarRequest request;
+  const bool claimed = endpoint_.receive_loosely(tlp, request);
   if (endpoint_.config().take_soft_reset()) forget();
+  if (!claimed) return;
+  if (lies_in_memory(request)) {
+    WARPLINE_EXPECT(loose_memory_ != nullptr, "somebody performs what is loosely timed");
+    loose_memory_->perform_inbound(*request.tlp, request.where.offset, at);
+    tlp.status = request.tlp->status;
+    if (tlp.status == CompletionStatus::successful) {
+      tlp.data.swap(request.tlp->data);
+      return pool_.release(request.tlp);
+    }
+  }
+  auto& packets = endpoint_.outgoing();
+  const std::size_t before = packets.size();
+  if (tlp.status == CompletionStatus::completer_abort) {
+    endpoint_.abort(request.tlp);
+  } else {
+    endpoint_.refuse(request.tlp);
+  }
+  // The answer is `tlp` itself.
+  for (; packets.size() > before; packets.pop_back()) pool_.release(packets.back());
 }
 
 void GpuFunction::explain(std::vector<Wait>& waits) const {

@@ -17,18 +17,38 @@ namespace warpline {
 /// after it. What is not answered with data, in time (unsupported, aborted, damaged, given up; or the
 /// function may make no requests, as software has not allowed it to), is answered with all ones.
 ///
-/// It has a configuration space, and claims no memory.
+/// Its only BAR, if it has one, is 0: 64-bit, prefetchable, the offset in it the offset in video memory. What
+/// asks for bytes beyond the end of that is unsupported; other requests for it are for the link to take
+/// on.
 class GpuFunction final : public LooseTlpTarget {
  public:
+  static constexpr unsigned kMemoryBar = 0;
+  /// Video memory as it is seen from outside.
+  struct Memory {
+    std::uint64_t bar_bytes = 0;  ///< 0: it is not
+    std::uint64_t bytes = 0;      ///< that there are
+  };
   /// What its configuration space says of it.
-  [[nodiscard]] static FunctionDescription description();
+  [[nodiscard]] static FunctionDescription description(std::uint64_t bar_bytes);
 
   /// The pool outlives it. Pre: the parameters have no problems.
-  GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters);
+  GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters,
+              const Memory& memory);
 
   [[nodiscard]] TlpPort& to_root() { return port_; }
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
+  /// Who performs requests for video memory that are loosely timed. Lives as long.
+  class LooseMemory {
+   public:
+    /// From cycle `at` on, in which the packet is at the far end of the link; `at`: when its answer is there
+    /// again. Afterwards `tlp.data` of a request that reads is the answer.
+    virtual void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) = 0;
+
+   protected:
+    ~LooseMemory() = default;
+  };
+  void perform_by(LooseMemory& memory) { loose_memory_ = &memory; }
 
   /// Asks for at most a line, which is answered in one piece or, of more bytes than a packet has, in several;
   /// of 0 bytes: when the writes before it have arrived. `transfer` and `part` come back with the answer.
@@ -51,13 +71,26 @@ class GpuFunction final : public LooseTlpTarget {
   /// Pieces that have come, oldest first.
   [[nodiscard]] std::deque<Piece>& pieces() { return pieces_; }
 
+  /// How many requests for video memory may be taken now, by class: others stay at the end of the link, and
+  /// what must stay behind them.
+  struct Room {
+    unsigned posted = 0, non_posted = 0;
+  };
   /// Takes what has come and makes what can be made. Part of the link's tick; transmit() ends it.
-  void exchange(Cycle now);
+  void exchange(Cycle now, Room room);
+  /// A request for video memory that was taken: the caller's, and for complete() in the end.
+  struct Claimed {
+    Tlp* tlp = nullptr;
+    std::uint64_t offset = 0;
+  };
+  [[nodiscard]] std::deque<Claimed>& claimed() { return claimed_; }
+  /// Such a request is done: answers it with its data, or aborts it, as its `status` says. It is released.
+  void complete(Tlp* request);
   /// Puts packets on the wire. Returns when there is more to do; kNever: not before something comes.
   [[nodiscard]] Cycle transmit(Cycle now);
   /// Has all that is asked for performed, loosely timed. `at`: afterwards when the last answer is there.
   void exchange_loosely(Cycle& at);
-  /// A configuration request: nothing else is for it.
+  /// A configuration request, or one for video memory.
   void perform(Tlp& tlp, Cycle& at) override;
 
   [[nodiscard]] bool busy() const { return !waiting_.empty() || port_.busy(); }
@@ -85,6 +118,8 @@ class GpuFunction final : public LooseTlpTarget {
     bool under_way = false;
   };
   void forget();
+  void claim(const EndpointCore::BarRequest& request, Room& room);
+  [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const;
   void issue(Cycle now);
   void collect();
   void refuse(const Wanted& wanted, unsigned first);
@@ -92,6 +127,10 @@ class GpuFunction final : public LooseTlpTarget {
   EndpointCore endpoint_;
   TlpPort port_;
   LooseTlpTarget* root_ = nullptr;
+  LooseMemory* loose_memory_ = nullptr;
+  TlpPool& pool_;
+  Memory memory_;
+  std::deque<Claimed> claimed_;
   std::deque<Wanted> waiting_;
   /// Requests under way, by cookie, and which cookies are free.
   std::vector<Wanted> under_way_;

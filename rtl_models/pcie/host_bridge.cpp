@@ -4,26 +4,27 @@
 #include <cstring>
 
 namespace warpline {
-namespace {
 
 /// What an answer says, of which a part that came `earlier` may have been damaged.
-HostBridge::Outcome outcome_of(const Tlp& answer, bool earlier) {
+HostBridge::Outcome HostBridge::outcome_of(const Tlp& answer, bool earlier) {
   switch (answer.status) {
     case CompletionStatus::successful: break;
-    case CompletionStatus::unsupported_request: return HostBridge::Outcome::unsupported_request;
-    case CompletionStatus::completer_abort: return HostBridge::Outcome::completer_abort;
+    case CompletionStatus::unsupported_request: return Outcome::unsupported_request;
+    case CompletionStatus::completer_abort: return Outcome::completer_abort;
   }
-  return earlier || answer.poisoned ? HostBridge::Outcome::poisoned : HostBridge::Outcome::done;
+  return earlier || answer.poisoned ? Outcome::poisoned : Outcome::done;
 }
 
-}  // namespace
-
 HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool,
-                       const LinkParameters& link)
+                       const LinkParameters& link, const HostBridgeParameters& parameters)
     : Component(engine, std::move(name), domain),
       pool_(pool),
+      parameters_(parameters),
       link_(*this, "root", link),
-      accesses_(link.tags) {}
+      accesses_(link.tags),
+      combiner_(parameters) {
+  WARPLINE_EXPECT(parameters.problems("").empty(), "host bridge parameters are checked before they are used");
+}
 
 Tlp* HostBridge::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
   Tlp* const tlp = pool_.allocate();
@@ -34,52 +35,52 @@ Tlp* HostBridge::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) 
   return tlp;
 }
 
-HostBridge::Ticket HostBridge::load(std::uint64_t address, std::uint32_t bytes, Cycle at) {
-  ++counters_.reads;
-  return submit(make(TlpKind::memory_read, address, bytes), at);
-}
-
-void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at) {
-  ++counters_.writes;
-  Tlp* const tlp = make(TlpKind::memory_write, address, bytes);
-  tlp->data.resize(bytes);
-  std::memcpy(tlp->data.data(), data, bytes);
-  submit(tlp, at);
-}
-
 HostBridge::Ticket HostBridge::load_config(FunctionId function, unsigned offset, Cycle at) {
+  settle(at);
   ++counters_.configurations;
   Tlp* const tlp = make(TlpKind::config_read, offset, 4);
   tlp->completer = function;
-  return submit(tlp, at);
+  return submit(tlp, at, {});
 }
 
 HostBridge::Ticket HostBridge::store_config(FunctionId function, unsigned offset, std::uint32_t value,
                                             unsigned bytes, Cycle at) {
+  settle(at);
   ++counters_.configurations;
   Tlp* const tlp = make(TlpKind::config_write, offset, bytes);
   tlp->completer = function;
   tlp->data.resize(bytes);
   std::memcpy(tlp->data.data(), &value, bytes);
-  return submit(tlp, at);
+  return submit(tlp, at, {});
 }
 
-HostBridge::Ticket HostBridge::submit(Tlp* tlp, Cycle at) {
+HostBridge::Ticket HostBridge::submit(Tlp* tlp, Cycle at, Ahead ahead) {
   const Ticket ticket = tlp->posted() ? 0 : ++tickets_;
   if (!loose_) {
-    made_.push_back({at, ticket, tlp});
-    if (made_.size() == 1) wake(at);
+    made_.push_back({at, ticket, tlp, std::move(ahead)});
+    if (made_.size() == 1 && !ticking_) wake(at);
     return ticket;
   }
   WARPLINE_EXPECT(loose_root_ != nullptr, "somebody performs what is loosely timed");
   Cycle t = at + domain().cycles_in(link_.parameters().cycles_of(tlp->payload()));
   loose_root_->perform(*tlp, t);
+  if (ahead.asked != 0 && tlp->status != CompletionStatus::successful) {
+    pool_.release(tlp);
+    tlp = make(TlpKind::memory_read, ahead.address, ahead.asked);
+    ahead = {};
+    ++counters_.reads;
+    loose_root_->perform(*tlp, t);
+  }
   if (ticket != 0) {
     Answer& answer = answers_[ticket];
     answer.cycle = t + domain().cycles_in(link_.parameters().cycles_of(tlp->payload()));
     answer.outcome = outcome_of(*tlp, false);
     counters_.refused += tlp->status != CompletionStatus::successful;
     if (answer.outcome == Outcome::done && tlp->kind != TlpKind::config_write) answer.data = tlp->data;
+    if (answer.outcome == Outcome::done && ahead.asked != 0) {
+      split(ahead, answer.data);
+      keep(ahead, at);
+    }
   }
   pool_.release(tlp);
   return ticket;
@@ -94,14 +95,18 @@ bool HostBridge::take(Ticket ticket, Answer& answer) {
 }
 
 Cycle HostBridge::tick(Cycle now) {
+  ticking_ = true;
   const auto any = [](const Tlp&) { return true; };
   while (Tlp* const tlp = link_.next(now, any)) {
     link_.take(now, tlp);
     receive(tlp, now);
   }
   expire(now);
+  combiner_.expire(now, leaving_);
+  send_leaving(now);
   issue(now);
-  Cycle next = link_.transmit(now);
+  ticking_ = false;
+  Cycle next = std::min(link_.transmit(now), combiner_.deadline());
   if (!made_.empty() && made_.front().at > now) next = std::min(next, made_.front().at);
   const bool waits = !made_.empty() && made_.front().at <= now;
   if (under_way_ == 0 && !waits) return next;
@@ -130,11 +135,17 @@ HostBridge::Access* HostBridge::free_access(Cycle now) {
 /// In the order in which they were made: a load that finds no tag keeps back what comes after it.
 void HostBridge::issue(Cycle now) {
   for (; !made_.empty() && made_.front().at <= now; made_.pop_front()) {
-    const Made& made = made_.front();
+    Made& made = made_.front();
     if (made.ticket != 0) {
       Access* const free = free_access(now);
       if (free == nullptr) return;
-      *free = {made.ticket, now, made.tlp->kind == TlpKind::config_write ? 0 : made.tlp->bytes, false, {}};
+      free->ticket = made.ticket;
+      free->made = now;
+      free->address = made.tlp->address;
+      free->left = made.tlp->kind == TlpKind::config_write ? 0 : made.tlp->bytes;
+      free->given_up = false;
+      free->answer = {};
+      free->ahead = std::move(made.ahead);
       made.tlp->tag = static_cast<std::uint16_t>(free - accesses_.data());
       ++under_way_;
     }
@@ -153,6 +164,7 @@ void HostBridge::receive(Tlp* tlp, Cycle now) {
 }
 
 void HostBridge::perform(Tlp& tlp, Cycle& at) {
+  settle(at);
   interrupts_.push_back({tlp.address, static_cast<std::uint32_t>(first_bytes(tlp.data)), at});
   ++counters_.interrupts;
   if (heard_) heard_(at);
@@ -161,13 +173,17 @@ void HostBridge::perform(Tlp& tlp, Cycle& at) {
 void HostBridge::receive_completion(const Tlp& tlp, Cycle now) {
   const bool successful = tlp.status == CompletionStatus::successful;
   const bool known = tlp.tag < accesses_.size() && accesses_[tlp.tag].ticket != 0;
-  if (!known || (successful && tlp.remaining != accesses_[tlp.tag].left)) {
+  // An answer that was taken for lost may yet come to who has its tag now.
+  if (!known ||
+      (successful && !brings_next(tlp, accesses_[tlp.tag].address, accesses_[tlp.tag].left))) {
     ++counters_.unexpected;
     return;
   }
   Access& access = accesses_[tlp.tag];
   const bool last = !successful || tlp.remaining == tlp.bytes;
   access.left -= std::min(access.left, tlp.bytes);
+  access.address += tlp.bytes;
+  if (access.ahead.asked != 0) return receive_ahead(access, tlp, last, now);
   if (access.given_up) {
     if (last) access = {};
     return;
@@ -197,6 +213,7 @@ void HostBridge::expire(Cycle now) {
     ++counters_.timeouts;
     finish(access, Outcome::timeout, now);
     access.given_up = true;
+    access.ahead = {};
   }
 }
 

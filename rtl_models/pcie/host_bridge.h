@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "warpline/fabric/engine.h"
+#include "warpline/pcie/host_bridge_parameters.h"
+#include "warpline/pcie/read_ahead.h"
+#include "warpline/pcie/write_combiner.h"
+#include "warpline/tlp/endpoint_core.h"
 #include "warpline/tlp/loose_tlp.h"
 #include "warpline/tlp/tlp_port.h"
 
@@ -29,6 +33,8 @@ struct HostBridgeCounters {
   std::uint64_t refused = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t unexpected = 0;
+  std::uint64_t combined = 0;
+  std::uint64_t read_ahead = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -39,6 +45,8 @@ struct HostBridgeCounters {
     f("refused", refused, "packets", "that were answered as unsupported or aborted");
     f("timeouts", timeouts, "packets", "that were not answered in time");
     f("unexpected", unexpected, "packets", "completions of no access under way");
+    f("combined", combined, "stores", "that gathered in a write-combining line before they became packets");
+    f("read_ahead", read_ahead, "loads", "answered by what an earlier one had read ahead");
   }
 };
 
@@ -46,6 +54,16 @@ struct HostBridgeCounters {
 /// in which they are made, and interrupt messages wait for the processor.
 ///
 /// The processor is no block of the netlist: it acts between runs of the engine, and says when.
+///
+/// An access is one packet of just its bytes, but for those of prefetchable memory, of which it is told,
+/// where that is mapped write-combining:
+/// - Stores gather in lines (WriteCombiner) and leave as fewer packets: when a line is full, when another
+///   line wants its buffer, `combining_cycles` after its first store, and before any other access, a barrier,
+///   and an interrupt that arrives. Their order among each other is lost.
+/// - With `read_ahead` a load reads on to the end of its aligned block. Loads that find all their bytes there
+///   become no packet. What is there is dropped by any store, barrier, configuration access, interrupt, other
+///   load or change of a mapping, and after `read_ahead_cycles`. A load that is refused is made again
+///   without, as memory may end before the block.
 class HostBridge final : public Component, public LooseTlpTarget {
  public:
   /// How a load or configuration access ended.
@@ -59,7 +77,8 @@ class HostBridge final : public Component, public LooseTlpTarget {
   using Ticket = std::uint64_t;
 
   /// The pool outlives it. Pre: the parameters have no problems.
-  HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, const LinkParameters& link);
+  HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, const LinkParameters& link,
+             const HostBridgeParameters& parameters = {});
 
   [[nodiscard]] TlpPort& to_root() { return link_; }
   /// Who performs what is loosely timed.
@@ -69,12 +88,32 @@ class HostBridge final : public Component, public LooseTlpTarget {
   void set_loose(bool loose) { loose_ = loose; }
 
   /// Accesses made in cycle `at`, or as soon after it as may be; not before what was made earlier. `bytes`: 1
-  /// to 4096, not across 4 KiB; a load of 0 bytes comes back when the stores before it have arrived.
+  /// to 4096, not across 4 KiB; a load of 0 bytes comes back when the stores before it have arrived. Pre:
+  /// `at` is later than the last tick.
   Ticket load(std::uint64_t address, std::uint32_t bytes, Cycle at);
   void store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at);
   /// Configuration accesses; `offset` a multiple of 4, of a store any `bytes` within the register.
   Ticket load_config(FunctionId function, unsigned offset, Cycle at);
   Ticket store_config(FunctionId function, unsigned offset, std::uint32_t value, unsigned bytes, Cycle at);
+  /// What gathers leaves, and what was read ahead is dropped.
+  void barrier(Cycle at);
+
+  /// Addresses, in whole pages where they are mapped.
+  struct Range {
+    std::uint64_t base = 0, bytes = 0;
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t count) const {
+      return address >= base && address - base < bytes && count <= bytes - (address - base);
+    }
+  };
+  /// A prefetchable BAR, placed: reads of it have no side effects, and writes to it may be merged. Pre: it
+  /// overlaps no other.
+  void add_prefetchable(const Range& range) { prefetchable_.push_back(range); }
+  /// Forgets all of them, and with them what is mapped write-combining.
+  void forget_prefetchable();
+  /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
+  /// or not all prefetchable memory of one BAR.
+  [[nodiscard]] bool set_combining(const Range& range, bool on);
+
   /// Takes the answer, if it has come.
   bool take(Ticket ticket, Answer& answer);
   /// Interrupts that have arrived, oldest first.
@@ -85,25 +124,44 @@ class HostBridge final : public Component, public LooseTlpTarget {
   Cycle tick(Cycle now) override;
   /// An interrupt message.
   void perform(Tlp& tlp, Cycle& at) override;
-  [[nodiscard]] bool busy() const override { return link_.busy() || !made_.empty() || under_way_ != 0; }
+  [[nodiscard]] bool busy() const override {
+    return link_.busy() || !made_.empty() || under_way_ != 0 || !combiner_.empty();
+  }
   void explain(std::vector<Wait>& waits) const override;
   [[nodiscard]] const HostBridgeCounters& counters() const { return counters_; }
 
  private:
+  /// Of a load that reads ahead: what was asked for, and what came beyond that.
+  struct Ahead {
+    std::uint64_t address = 0;
+    std::uint32_t asked = 0;  ///< 0: it does not
+    std::uint64_t epoch = 0;  ///< in which it was made; what comes in another is not kept
+    std::vector<std::uint8_t> beyond;
+  };
   /// A request under way, by its tag.
   struct Access {
     Ticket ticket = 0;  ///< 0: the tag is free
     Cycle made = 0;
-    std::uint32_t left = 0;  ///< bytes that have not come
-    bool given_up = false;   ///< an answer may yet come: the tag is not used again while there are others
-    Answer answer;           ///< as far as it has come
+    std::uint64_t address = 0;  ///< of the next byte
+    std::uint32_t left = 0;     ///< bytes that have not come
+    bool given_up = false;      ///< an answer may yet come: the tag is not used again while there are others
+    Answer answer;              ///< as far as it has come
+    Ahead ahead;
   };
   [[nodiscard]] Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
-  Ticket submit(Tlp* tlp, Cycle at);
+  [[nodiscard]] static Outcome outcome_of(const Tlp& answer, bool earlier);
+  Ticket submit(Tlp* tlp, Cycle at, Ahead ahead);
+  void send_leaving(Cycle at);
+  void settle(Cycle at);
+  void drop_ahead();
+  [[nodiscard]] std::uint32_t length_ahead(std::uint64_t address, std::uint32_t bytes) const;
+  void split(Ahead& ahead, std::vector<std::uint8_t>& data) const;
+  void keep(const Ahead& ahead, Cycle now);
+  void receive_ahead(Access& access, const Tlp& tlp, bool last, Cycle now);
   void issue(Cycle now);
   [[nodiscard]] Access* free_access(Cycle now);
   /// When the tag of an access that was given up is taken for lost.
-  [[nodiscard]] Cycle lost(const Access& a) const { return a.made + 2 * timeout(); }
+  [[nodiscard]] Cycle lost(const Access& a) const { return a.made + EndpointCore::kLostAfter * timeout(); }
   void receive(Tlp* tlp, Cycle now);
   void receive_completion(const Tlp& tlp, Cycle now);
   void finish(Access& access, Outcome outcome, Cycle now);
@@ -111,6 +169,7 @@ class HostBridge final : public Component, public LooseTlpTarget {
   [[nodiscard]] Cycle timeout() const { return domain().cycles_in(link_.parameters().completion_timeout); }
 
   TlpPool& pool_;
+  HostBridgeParameters parameters_;
   TlpPort link_;
   LooseTlpTarget* loose_root_ = nullptr;
   bool loose_ = false;
@@ -119,14 +178,22 @@ class HostBridge final : public Component, public LooseTlpTarget {
     Cycle at = 0;
     Ticket ticket = 0;  ///< 0: of a store
     Tlp* tlp = nullptr;
+    Ahead ahead;
   };
   std::deque<Made> made_;
+  bool ticking_ = false;              ///< what is made then goes out in this very tick
   std::vector<Access> accesses_;      ///< by tag
   unsigned under_way_ = 0;            ///< tags whose answer is awaited
   std::map<Ticket, Answer> answers_;  ///< not yet taken
   Ticket tickets_ = 0;
   std::deque<HostInterrupt> interrupts_;
   std::function<void(Cycle)> heard_;
+  std::vector<Range> prefetchable_, combining_;
+  WriteCombiner combiner_;
+  std::vector<WriteCombiner::Write> leaving_;  ///< what is being sent, in order
+  std::size_t left_ = 0;                       ///< of those, how many have been
+  ReadAhead ahead_;
+  std::uint64_t epoch_ = 0;  ///< counts what drops what was read ahead
   HostBridgeCounters counters_;
 };
 

@@ -86,7 +86,8 @@ std::optional<std::uint64_t> Iommu::translate(FunctionId requester, std::uint64_
   if (offset >= window.bytes) return refuse(IommuFault::Reason::unmapped);
   if (bytes > window.bytes - offset) return refuse(IommuFault::Reason::beyond_window);
   if (write && !window.writable) return refuse(IommuFault::Reason::no_write);
-  if (!write && !window.readable) return refuse(IommuFault::Reason::no_read);
+  const bool reads = !write && (bytes != 0 || !window.writable);
+  if (reads && !window.readable) return refuse(IommuFault::Reason::no_read);
   return window.physical + offset;
 }
 

@@ -60,7 +60,8 @@ class Iommu {
   /// Takes away the window that begins there. False: there is none.
   bool unmap(Domain domain, std::uint64_t address);
 
-  /// Where an access goes; nothing, and a fault is recorded, if it may not.
+  /// Where an access goes; nothing, and a fault is recorded, if it may not. A read of no byte, which follows
+  /// writes to have them arrive, may go where the window may be read or written (VT-d, zero-length read).
   [[nodiscard]] std::optional<std::uint64_t> translate(FunctionId requester, std::uint64_t address,
                                                        std::uint32_t bytes, bool write, Cycle now);
 

@@ -7,6 +7,7 @@
 
 #include "warpline/fabric/target_ports.h"
 #include "warpline/pcie/gpu_function.h"
+#include "warpline/pcie/inbound.h"
 #include "warpline/pcie/memory_writers.h"
 #include "warpline/pcie/pcie_core.h"
 
@@ -76,8 +77,21 @@ struct PcieCounters {
 /// packet for each run of adjacent bytes it asks for, an exact one of those bytes and no other one of whole
 /// sectors; a write one for each run of bytes; AtomicOps and the words of compare-and-swap loops one each. As
 /// packets that are not posted may be overtaken, what would have to stay behind one on its line waits until
-/// that is answered. What devices do not answer with data reads as all ones.
-class PcieLink final : public Component, public LooseTarget, private MemoryWriter {
+/// that is answered, apart: nothing else waits for it, and what follows it to devices stays behind it. What
+/// devices do not answer with data reads as all ones.
+///
+/// Such requests take tags of the function, and none of the link's, so that none of other GPUs' or devices'
+/// requests can make system memory's wait.
+///
+/// Requests from outside for video memory (take_inbound()) come down the wire in the order in which the
+/// function took them, among the answers, and go on to the crossbar (see Inbound); what answers them takes
+/// turns with requests on the wire upward. What devices answer stays behind the writes that came before it
+/// until these are performed: a kernel that reads of a device that it is done finds what it wrote. Answers of
+/// system memory do not, as L2 may need them before it takes such a write.
+class PcieLink final : public Component,
+                       public LooseTarget,
+                       private MemoryWriter,
+                       private GpuFunction::LooseMemory {
  public:
   /// The memories outlive the link. `sysmem`: null: tags only. `peer`: null: there is none.
   PcieLink(Engine& engine, std::string name, ClockDomain domain, const PcieParameters& parameters,
@@ -86,6 +100,12 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   /// to one memory live and die together.
   PcieLink(PcieLink& beside, std::string name, unsigned inputs);
 
+  /// Gives GPU `gpu`, whose video memory has `memory_bytes`, a way for requests from outside. To be called
+  /// before reach_devices(). Pre: the parameters have a BAR.
+  void take_inbound(unsigned gpu, std::uint64_t memory_bytes);
+  /// That way; null: there is none.
+  [[nodiscard]] Inbound* inbound() { return inbound_.get(); }
+  [[nodiscard]] const Inbound* inbound() const { return inbound_.get(); }
   /// Puts a root complex in the place of the peer's memory. To be called before anything is under way, and
   /// once. Pre: it has no peer's memory, and is not tags only. The pool outlives it.
   GpuFunction& reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root);
@@ -97,7 +117,10 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
-  void restart() override { ports_.restart(); }
+  void restart() override {
+    ports_.restart();
+    answered_last_ = false;
+  }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -124,7 +147,9 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
     std::uint16_t sm = 0, warp = 0;
     unsigned completion = 0;  ///< cycles of the wire downward
     unsigned awaited = 0;     ///< packets that devices have yet to answer
-    PcieSwap swap;            ///< of an atomic that takes several round trips
+    /// Of those that devices have answered: writes to video memory that came before (Inbound::writes_taken).
+    std::uint64_t behind = 0;
+    PcieSwap swap;  ///< of an atomic that takes several round trips
     PhysicalAddress line;
     ByteMask bytes;  ///< of a posted write, with its data
     std::array<std::uint8_t, kLineBytes> data{};
@@ -135,8 +160,17 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   };
   [[nodiscard]] unsigned tags_of(const Request& request) const;
   [[nodiscard]] bool fits(const Request& request) const;
-  [[nodiscard]] bool waits_for_devices(const Request& request) const;
+  [[nodiscard]] bool is_for_devices(const Request& request) const {
+    return function_ != nullptr && aperture_of(request.line) == Aperture::peer;
+  }
+  [[nodiscard]] bool waits_for_line(const Request& request) const;
+  [[nodiscard]] bool parked_goes() const;
+  void park(Cycle now);
   [[nodiscard]] unsigned choose() const;
+  [[nodiscard]] bool wants_wire() const;
+  void put_up(Cycle now, std::uint64_t t);
+  void answer_inbound(std::uint64_t t);
+  void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) override;
   std::uint32_t take(Request* r, unsigned port);
   void answer(Transfer& transfer);
   void send_up(std::uint64_t t, std::uint32_t transfer);
@@ -156,26 +190,44 @@ class PcieLink final : public Component, public LooseTarget, private MemoryWrite
   void take_answers(std::uint64_t at);
   void take(const GpuFunction::Piece& piece);
   void exchange_with_devices(Cycle now, std::uint64_t t);
+  [[nodiscard]] Cycle take_from_inbound(Cycle now);
   [[nodiscard]] PcieTrain completion_of(const Transfer& transfer) const;
   void arrive_down(std::uint32_t transfer);
+  [[nodiscard]] bool is_in_order(const Transfer& transfer) const;
   void finish(std::uint32_t transfer);
   void release(std::uint32_t transfer);
   void count(const PcieTrain& train, std::uint64_t& payload);
 
   PcieCore core_;
   std::unique_ptr<GpuFunction> function_;
+  std::unique_ptr<Inbound> inbound_;
+  std::uint64_t memory_bytes_ = 0;          ///< of video memory, if there is a way to it
   std::shared_ptr<MemoryWriters> writers_;  ///< of the memories
   TargetPorts ports_;
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
   std::vector<PhysicalAddress> looping_;  ///< lines on which atomics of several round trips are at work
   std::vector<std::uint32_t> asking_;     ///< transfers that devices are asked for
-  std::deque<std::uint32_t> legs_;        ///< whose next packets wait for the wire
-  std::deque<Timed> posted_;              ///< to be answered when on the wire
-  std::deque<Timed> up_;                  ///< under way upward, to system memory
-  std::deque<Timed> peer_up_;             ///< likewise, to the peer's
-  std::deque<Timed> returning_;           ///< completions on their way from the peer to the wire downward
-  std::deque<Timed> down_;                ///< under way downward
+  /// A request for devices that waits for an answer to an earlier one of its line, or behind one that does.
+  struct Parked {
+    Request* request = nullptr;
+    unsigned port = 0;
+  };
+  std::deque<Parked> parked_;
+  std::deque<Tlp*> inbound_answers_;  ///< that wait for the wire
+  struct Answer {
+    std::uint64_t at = 0;
+    Tlp* request = nullptr;
+  };
+  std::deque<Answer> answers_up_;   ///< under way upward
+  bool answered_last_ = false;      ///< by the wire upward, rather than asked
+  std::deque<std::uint32_t> legs_;  ///< whose next packets wait for the wire
+  std::deque<Timed> posted_;        ///< to be answered when on the wire
+  std::deque<Timed> up_;            ///< under way upward, to system memory
+  std::deque<Timed> peer_up_;       ///< likewise, to the peer's
+  std::deque<Timed> returning_;     ///< completions on their way from the peer to the wire downward
+  std::deque<Timed> down_;          ///< under way downward
+  std::deque<Timed> devices_down_;  ///< likewise, answered by devices; or behind writes to video memory
   std::uint64_t up_free_ = 0;
   std::uint64_t down_free_ = 0;
   unsigned tags_ = 0;  ///< in use

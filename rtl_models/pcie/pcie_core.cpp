@@ -72,9 +72,9 @@ void PcieCore::add_split(PcieTrain& train, unsigned payload) const {
   }
 }
 
-PcieTrain PcieCore::read_completion(SectorMask sectors) const {
+PcieTrain PcieCore::completion(unsigned bytes) const {
   PcieTrain train;
-  add_split(train, kSectorBytes * sector_count(sectors));
+  add_split(train, bytes);
   if (train.packets == 0) train = uniform(1, 0);  // a read of no byte is answered all the same
   return train;
 }

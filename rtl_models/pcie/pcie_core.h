@@ -62,7 +62,13 @@ class PcieCore {
   [[nodiscard]] PcieAtomicWay way_of(const AtomicBlock& atomics) const;
 
   [[nodiscard]] PcieTrain read_request() const { return uniform(1, 0); }
-  [[nodiscard]] PcieTrain read_completion(SectorMask sectors) const;
+  [[nodiscard]] PcieTrain read_completion(SectorMask sectors) const {
+    return completion(kSectorBytes * sector_count(sectors));
+  }
+  /// Completions with so many bytes; of none, one packet all the same.
+  [[nodiscard]] PcieTrain completion(unsigned bytes) const;
+  /// One packet, of any length.
+  [[nodiscard]] PcieTrain packet(unsigned payload) const { return uniform(1, payload); }
   [[nodiscard]] PcieTrain write(const ByteMask& bytes) const;
   [[nodiscard]] PcieTrain atomic_request(const AtomicBlock& atomics) const;
   [[nodiscard]] PcieTrain atomic_completion(const AtomicBlock& atomics) const;

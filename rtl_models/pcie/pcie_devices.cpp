@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "warpline/pcie/byte_runs.h"
+#include "warpline/pcie/lane_value.h"
 #include "warpline/pcie/pcie.h"
 
 namespace warpline {
@@ -26,17 +27,6 @@ TlpKind kind_of(AtomicOperation operation) {
   return TlpKind::swap;
 }
 
-/// A value of up to 16 bytes of which a lane keeps 8 and the rest beside them, and back.
-void gather(std::uint8_t* to, std::uint64_t low, std::uint64_t high, unsigned bytes) {
-  std::memcpy(to, &low, std::min(bytes, 8U));
-  if (bytes > 8) std::memcpy(to + 8, &high, bytes - 8);
-}
-void spread(const std::uint8_t* from, std::uint64_t& low, std::uint64_t& high, unsigned bytes) {
-  low = 0;
-  std::memcpy(&low, from, std::min(bytes, 8U));
-  if (bytes > 8) std::memcpy(&high, from + 8, bytes - 8);
-}
-
 template <class F>
 void for_each_word(std::uint32_t words, F&& visit) {
   for (; words != 0; words &= words - 1) visit(static_cast<unsigned>(__builtin_ctz(words)));
@@ -46,16 +36,27 @@ void for_each_word(std::uint32_t words, F&& visit) {
 
 GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root) {
   WARPLINE_EXPECT(function_ == nullptr && core_.peer() == nullptr, "one thing lies in the peer aperture");
-  function_ = std::make_unique<GpuFunction>(*this, pool, id, root);
+  const std::uint64_t bar_bytes = inbound_ != nullptr ? core_.parameters().bar_bytes : 0;
+  function_ =
+      std::make_unique<GpuFunction>(*this, pool, id, root, GpuFunction::Memory{bar_bytes, memory_bytes_});
+  function_->perform_by(*this);
   return *function_;
 }
 
-/// Whether a request would have to stay behind one that a device has yet to answer, and that it may overtake.
-bool PcieLink::waits_for_devices(const Request& r) const {
-  return std::any_of(asking_.begin(), asking_.end(), [&](std::uint32_t index) {
-    const Request& earlier = *transfers_[index].request;
-    return earlier.line == r.line && (r.command != Command::read || earlier.command != Command::read);
-  });
+bool PcieLink::parked_goes() const {
+  return !parked_.empty() && !waits_for_line(*parked_.front().request);
+}
+
+/// Takes requests for devices off the ports that have to wait for answers of devices: what is behind them
+/// must not, as answers may be behind writes to video memory, and these behind that.
+void PcieLink::park(Cycle now) {
+  if (parked_goes()) return;
+  for (;;) {
+    const unsigned port = ports_.choose(
+        [this](const Request& r) { return is_for_devices(r) && (!parked_.empty() || waits_for_line(r)); });
+    if (port == TargetPorts::kNone) return;
+    parked_.push_back({ports_.take(now, port), port});
+  }
 }
 
 /// From the end of the link on to devices.
@@ -98,8 +99,8 @@ void PcieLink::ask_atomics(std::uint32_t index) {
   for (unsigned i = 0; i < block.count; ++i) {
     const LaneAtomic& lane = block.lanes[i];
     std::array<std::uint8_t, 32> operands{};
-    gather(operands.data(), lane.operand, block.high[i].operand, bytes);
-    gather(operands.data() + bytes, lane.second, block.high[i].second, bytes);
+    gather_value(operands.data(), lane.operand, block.high[i].operand, bytes);
+    gather_value(operands.data() + bytes, lane.second, block.high[i].second, bytes);
     function_->atomic(index, static_cast<std::uint8_t>(i), kind_of(block.operation), line + lane.offset,
                       bytes, operands.data());
     ++transfer.awaited;
@@ -125,13 +126,6 @@ void PcieLink::ask_words(std::uint32_t index) {
   });
 }
 
-void PcieLink::exchange_with_devices(Cycle now, std::uint64_t t) {
-  for (; !peer_up_.empty() && peer_up_.front().at <= t; peer_up_.pop_front())
-    arrive_up(peer_up_.front().at, peer_up_.front().transfer);
-  function_->exchange(now);
-  take_answers(t);
-}
-
 /// What devices have answered; whole answers go down the link from edge `at` on.
 void PcieLink::take_answers(std::uint64_t at) {
   for (auto& pieces = function_->pieces(); !pieces.empty(); pieces.pop_front()) {
@@ -145,6 +139,7 @@ void PcieLink::take_answers(std::uint64_t at) {
     take(piece);
     if (!piece.last || --transfer.awaited != 0) continue;
     if (transfer.leg == Leg::word_swaps && transfer.swap.words != 0) ++counters_.cas_retries;
+    transfer.behind = inbound_ != nullptr ? inbound_->writes_taken() : 0;
     send_down(at, piece.transfer);
   }
 }
@@ -159,7 +154,7 @@ void PcieLink::take(const GpuFunction::Piece& piece) {
       return;
     case Leg::atomic_op: {
       AtomicBlock& block = *r.atomics;
-      spread(piece.data.data(), block.lanes[piece.part].old_value, block.high[piece.part].old_value,
+      spread_value(piece.data.data(), block.lanes[piece.part].old_value, block.high[piece.part].old_value,
              piece.bytes);
       return;
     }

@@ -15,6 +15,10 @@ PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine
     from_l2.back().set_with_data(sysmem != nullptr);
     from_l2.back().set_taken(kTaken);
   }
+  if (Inbound* in = link.inbound(); in != nullptr) {
+    to_crossbar.emplace_back("to_crossbar", engine, in->to_crossbar, in->from_crossbar);
+    to_crossbar.back().set_with_data(sysmem != nullptr);
+  }
 }
 
 PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine,

@@ -18,6 +18,7 @@ class PcieModule final : public BlockModule {
              unsigned inputs);
 
   std::deque<TargetSocket> from_l2;
+  std::deque<InitiatorSocket> to_crossbar;  ///< one, if requests for video memory come in by the link
   [[nodiscard]] PcieLink& link() { return link_; }
 
  private:

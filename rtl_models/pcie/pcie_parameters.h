@@ -16,6 +16,9 @@ struct PcieParameters {
   unsigned max_payload = 256;     ///< of one packet, bytes
   unsigned tags = 256;            ///< non-posted requests in flight
   bool atomic_ops = true;         ///< whether the link carries AtomicOps
+  /// Behind a root complex: size of the BAR through which hosts and devices reach video memory, bytes. What
+  /// of it lies beyond the end of video memory answers nothing. 0: there is none.
+  std::uint64_t bar_bytes = std::uint64_t{1} << 30U;
 
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -27,6 +30,7 @@ struct PcieParameters {
     f("max_payload", max_payload, "largest payload of one packet, bytes");
     f("tags", tags, "non-posted requests in flight");
     f("atomic_ops", atomic_ops, "whether the link carries AtomicOps");
+    f("bar_bytes", bar_bytes, "BAR onto video memory of a GPU behind a root complex, bytes; 0: none");
   }
 };
 

@@ -163,8 +163,10 @@ void PcieLink::arrive_up(std::uint64_t at, std::uint32_t index) {
 }
 
 void PcieLink::send_down(std::uint64_t at, std::uint32_t index) {
-  down_free_ = std::max(at, down_free_) + transfers_[index].completion;
-  down_.push_back({down_free_ + core_.parameters().latency, index});
+  const Transfer& transfer = transfers_[index];
+  down_free_ = std::max(at, down_free_) + transfer.completion;
+  std::deque<Timed>& down = transfer.peer && function_ != nullptr ? devices_down_ : down_;
+  down.push_back({down_free_ + core_.parameters().latency, index});
 }
 
 void PcieLink::arrive_down(std::uint32_t index) {

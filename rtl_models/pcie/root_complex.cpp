@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "warpline/fabric/gauge.h"
+#include "warpline/tlp/tlp_rules.h"
 
 namespace warpline {
 
@@ -35,54 +36,37 @@ void RootComplex::make_ports(const LinkParameters& host, const std::vector<LinkP
 void RootComplex::set_link(unsigned i, bool up) {
   core_.set_up(i, up);
   if (up) return;
-  to_device(i).drop(core_.pool());
-  forget_answers(i + 1);
-}
-
-/// Drops the answers that are on their way to a port: a device that comes back there would take them for its
-/// own.
-void RootComplex::forget_answers(unsigned to) {
-  for (auto& [when, effect] : effects_) effect.forgotten = effect.forgotten || effect.from == to;
-  const auto forgets = [&](Tlp* tlp) {
-    if (tlp->kind != TlpKind::completion || tlp->route != to) return false;
-    core_.pool().release(tlp);
-    return true;
-  };
-  for (Port& port : ports_) {
-    const auto kept = std::remove_if(port.delayed.begin(), port.delayed.end(),
-                                     [&](const auto& entry) { return forgets(entry.second); });
-    port.delayed.erase(kept, port.delayed.end());
-    TlpQueue queue;
-    port.forwarded.drain([&](Tlp* tlp) {
-      if (!forgets(tlp)) queue.push(tlp);
-    });
-    port.forwarded = std::move(queue);
-  }
+  const unsigned port = i + 1;
+  to_device(i).cut(core_.pool());
+  const std::uint64_t t = domain().edge_at_or_after(engine().now());
+  ports_[port].leaving.drain([&](const EgressQueue::Entry& entry) { leave(t, port, entry); });
+  wake(engine().now() + 1);
 }
 
 Cycle RootComplex::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   writers_->arrive(now);
-  std::uint64_t next = kNever;
   // Room first, then what wants it: a packet that is left for want of room is looked at again when what took
   // the room goes on.
-  for (unsigned p = 0; p < ports_.size(); ++p)
-    if (forward(t, p)) next = std::min(next, t + 1);
+  for (unsigned p = 0; p < ports_.size(); ++p) forward(t, p);
   for (unsigned p = 0; p < ports_.size(); ++p) {
     Port& port = ports_[p];
     const auto fits = [&](const Tlp& tlp) {
-      return tlp.kind == TlpKind::completion ||
-             port.delayed.size() + port.forwarded.size() < core_.parameters().forward_queue;
+      const TlpClass of = class_of(tlp.kind);
+      return of == TlpClass::completion ||
+             port.waiting[static_cast<unsigned>(of)] < core_.parameters().forward_queue;
     };
     while (Tlp* const tlp = port.link->next(now, fits)) {
       port.link->take(now, tlp);
       take(t, p, tlp);
     }
-    if (!port.delayed.empty()) next = std::min(next, port.delayed.front().first);
   }
+  std::uint64_t next = effects_.empty() ? kNever : effects_.begin()->first.first;
   Cycle wake = kNever;
-  for (Port& port : ports_) wake = std::min(wake, port.link->transmit(now));
-  if (!effects_.empty()) next = std::min(next, effects_.begin()->first.first);
+  for (Port& port : ports_) {
+    next = std::min(next, port.leaving.next());
+    wake = std::min(wake, port.link->transmit(now));
+  }
   return next == kNever ? wake : std::min(wake, domain().cycle_of(next));
 }
 
@@ -90,24 +74,41 @@ void RootComplex::take(std::uint64_t t, unsigned from, Tlp* tlp) {
   if (from != 0 && !core_.up(from - 1)) return core_.pool().release(tlp);
   const TlpRoute route = core_.route(route_of(from), *tlp, domain().cycle_of(t));
   switch (route.to) {
-    case TlpRoute::To::memory: return schedule(t, from, tlp, false);
-    case TlpRoute::To::interrupts: return schedule(t, from, tlp, true);
-    case TlpRoute::To::port: return delay(t, from, number_of(route.port), tlp);
+    case TlpRoute::To::memory: {
+      const unsigned distance = core_.channel_of(tlp->address) * core_.parameters().channel_distance;
+      effects_.emplace(std::pair{effect_edge(t, from, *tlp, distance), arrivals_++},
+                       Effect{tlp, from, downs(from)});
+      return;
+    }
+    case TlpRoute::To::interrupts: {
+      const std::uint64_t at = effect_edge(t, from, *tlp, 0);
+      return ports_[0].leaving.push({at, from, false, tlp});
+    }
+    case TlpRoute::To::port: return cut_and_delay(t, from, number_of(route.port), tlp);
     case TlpRoute::To::unsupported:
     case TlpRoute::To::refused: return refuse(t, from, tlp);
     case TlpRoute::To::dropped: return core_.pool().release(tlp);
   }
 }
 
-/// The effect in memory, or of an interrupt at the host: in the order that is promised.
-void RootComplex::schedule(std::uint64_t t, unsigned from, Tlp* tlp, bool interrupt) {
-  const RootComplexParameters& p = core_.parameters();
-  std::uint64_t at = t + p.memory_latency;
-  if (!interrupt) at += core_.channel_of(tlp->address) * p.channel_distance;
+/// When a packet takes effect in memory, or goes on as an interrupt: in the order that is promised.
+std::uint64_t RootComplex::effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance) {
+  std::uint64_t at = t + core_.parameters().memory_latency + distance;
   Port& port = ports_[from];
-  if (!tlp->relaxed_ordering) at = std::max(at, port.ordered);
-  if (tlp->posted()) port.ordered = std::max(port.ordered, at);
-  effects_.emplace(std::pair{at, arrivals_++}, Effect{tlp, from, interrupt});
+  if (!tlp.relaxed_ordering) at = std::max(at, port.ordered);
+  if (tlp.posted()) port.ordered = std::max(port.ordered, at);
+  return at;
+}
+
+/// A write that is too long for the link that it leaves by goes on as several.
+void RootComplex::cut_and_delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp) {
+  if (!too_long(*tlp, to)) return delay(t, from, to, tlp);
+  for (const TlpPart& part : split_request(tlp->address, tlp->bytes, most_payload(to))) {
+    Tlp* const piece = core_.pool().allocate();
+    *piece = part_of(*tlp, part);
+    delay(t, from, to, piece);
+  }
+  core_.pool().release(tlp);
 }
 
 void RootComplex::refuse(std::uint64_t t, unsigned from, Tlp* tlp) {
@@ -124,32 +125,30 @@ void RootComplex::delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp) {
   Port& port = ports_[from];
   std::uint64_t at = t + core_.parameters().forward_latency;
   if (to != from && !tlp->relaxed_ordering) at = std::max(at, port.ordered);
-  const auto later =
-      std::upper_bound(port.delayed.begin(), port.delayed.end(), at,
-                       [](std::uint64_t edge, const auto& entry) { return edge < entry.first; });
-  port.delayed.emplace(later, at, tlp);
+  const TlpClass of = class_of(tlp->kind);
+  const bool counted = of != TlpClass::completion;
+  if (counted) ++port.waiting[static_cast<unsigned>(of)];
+  ports_[to].leaving.push({at, from, counted, tlp, downs(from)});
 }
 
-/// Moves on what has waited long enough and finds room. Whether something is left that only waits for room.
-bool RootComplex::forward(std::uint64_t t, unsigned from) {
-  Port& port = ports_[from];
-  for (; !port.delayed.empty() && port.delayed.front().first <= t; port.delayed.pop_front())
-    port.forwarded.push(port.delayed.front().second);
+/// Moves on what is to leave by a port, has waited long enough and finds room.
+void RootComplex::forward(std::uint64_t t, unsigned to) {
   const auto fits = [&](const Tlp& tlp) {
-    return tlp.kind == TlpKind::completion || !leads_on(tlp.route) ||
-           ports_[tlp.route].link->waiting() < core_.parameters().forward_queue;
+    return tlp.kind == TlpKind::completion || !leads_on(to) ||
+           ports_[to].link->waiting(class_of(tlp.kind)) < core_.parameters().forward_queue;
   };
-  while (Tlp* const tlp = port.forwarded.choose(fits)) {
-    port.forwarded.take(tlp);
-    if (leads_on(tlp->route)) {
-      send(tlp->route, tlp);
-    } else if (tlp->kind == TlpKind::completion) {
-      core_.pool().release(tlp);
-    } else {
-      refuse(t, from, tlp);
-    }
+  ports_[to].leaving.move(t, fits, [&](const EgressQueue::Entry& entry) { leave(t, to, entry); });
+}
+
+void RootComplex::leave(std::uint64_t t, unsigned to, const EgressQueue::Entry& entry) {
+  if (entry.counted) --ports_[entry.from].waiting[static_cast<unsigned>(class_of(entry.tlp->kind))];
+  if (leads_on(to)) {
+    send(to, entry.tlp);
+  } else if (entry.tlp->kind == TlpKind::completion || entry.downs != downs(entry.from)) {
+    core_.pool().release(entry.tlp);
+  } else {
+    refuse(t, entry.from, entry.tlp);
   }
-  return !port.forwarded.empty();
 }
 
 void RootComplex::send(unsigned to, Tlp* tlp) {
@@ -171,34 +170,29 @@ void RootComplex::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   for (; !effects_.empty() && effects_.begin()->first.first <= t; effects_.erase(effects_.begin())) {
     const Effect effect = effects_.begin()->second;
-    if (effect.interrupt) {
-      send(0, effect.tlp);
-      continue;
-    }
-    core_.perform(*effect.tlp);
+    const CompletionStatus status = core_.perform(*effect.tlp);
     completions_.clear();
-    core_.complete(route_of(effect.from), effect.tlp, CompletionStatus::successful, completions_);
+    core_.complete(route_of(effect.from), effect.tlp, status, completions_);
     for (Tlp* c : completions_) {
-      if (effect.forgotten) {
+      if (effect.downs != downs(effect.from)) {
         core_.pool().release(c);
       } else {
-        send(effect.from, c);
+        ports_[effect.from].leaving.push({t, effect.from, false, c});
       }
     }
   }
 }
 
 bool RootComplex::busy() const {
-  return !effects_.empty() || std::any_of(ports_.begin(), ports_.end(), [](const Port& p) {
-    return p.link->busy() || !p.delayed.empty() || !p.forwarded.empty();
-  });
+  return !effects_.empty() || std::any_of(ports_.begin(), ports_.end(),
+                                          [](const Port& p) { return p.link->busy() || !p.leaving.empty(); });
 }
 
 void RootComplex::explain(std::vector<Wait>& waits) const {
   if (!effects_.empty())
     waits.push_back({name(), std::to_string(effects_.size()) + " packets to reach memory"});
   for (const Port& port : ports_) {
-    if (const std::size_t n = port.delayed.size() + port.forwarded.size(); n != 0)
+    if (const std::size_t n = port.leaving.size(); n != 0)
       waits.push_back({name(), std::to_string(n) + " packets to go on to another port"});
     port.link->explain(waits);
   }
@@ -207,41 +201,8 @@ void RootComplex::explain(std::vector<Wait>& waits) const {
 void RootComplex::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("effects", effects_.size(), kUnlimitedGauge, "packets on their way to system memory");
   std::size_t forwarded = 0;
-  for (const Port& port : ports_) forwarded += port.delayed.size() + port.forwarded.size();
+  for (const Port& port : ports_) forwarded += port.leaving.size();
   visitor.gauge("forwarded", forwarded, kUnlimitedGauge, "packets on their way to another port");
-}
-
-void RootComplex::perform(Tlp& tlp, Cycle& at) {
-  const unsigned bus = tlp.requester.value >> 8U;
-  const unsigned from = bus < ports_.size() ? bus : 0;
-  tlp.status = CompletionStatus::unsupported_request;
-  if (from != 0 && !core_.up(from - 1)) return;
-  const std::uint64_t address = tlp.address;
-  const TlpRoute route = core_.route(route_of(from), tlp, at);
-  const RootComplexParameters& p = core_.parameters();
-  std::uint64_t t = domain().edge_at_or_after(at);
-  switch (route.to) {
-    case TlpRoute::To::memory:
-      core_.perform(tlp);
-      tlp.status = CompletionStatus::successful;
-      t += p.memory_latency + core_.channel_of(tlp.address) * p.channel_distance;
-      break;
-    case TlpRoute::To::interrupts:
-    case TlpRoute::To::port: {
-      Port& port = ports_[route.to == TlpRoute::To::port ? number_of(route.port) : 0];
-      WARPLINE_EXPECT(port.loose != nullptr, "somebody performs what is loosely timed");
-      at = domain().cycle_of(t + p.forward_latency + port.link->parameters().cycles_of(tlp.payload()));
-      port.loose->perform(tlp, at);
-      t = domain().edge_at_or_after(at) + p.forward_latency;
-      if (!tlp.posted()) t += port.link->parameters().cycles_of(tlp.payload());
-      break;
-    }
-    case TlpRoute::To::unsupported:
-    case TlpRoute::To::refused:
-    case TlpRoute::To::dropped: t += p.forward_latency; break;
-  }
-  tlp.address = address;
-  at = domain().cycle_of(t);
 }
 
 }  // namespace warpline

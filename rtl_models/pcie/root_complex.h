@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "warpline/fabric/engine.h"
+#include "warpline/pcie/egress_queue.h"
 #include "warpline/pcie/memory_writers.h"
 #include "warpline/pcie/root_complex_core.h"
 #include "warpline/tlp/loose_tlp.h"
@@ -24,8 +25,12 @@ namespace warpline {
 ///   unless its ordering is relaxed; so do interrupt messages and reads.
 /// - What goes on to another port leaves `forward_latency` after it has arrived, and unless its ordering is
 ///   relaxed not before the posted writes before it over the same link have taken effect in memory: who has
-///   the answer to a load finds in memory what the device wrote before it answered. No more than
-///   `forward_queue` requests of one port wait for that. A refusal takes as long.
+///   the answer to a load finds in memory what the device wrote before it answered. A refusal takes as long.
+/// - What leaves by a port leaves in the order in which it came, from whichever port and from memory, but for
+///   what may pass (EgressQueue). No more than `forward_queue` posted requests of one port wait for that, and
+///   as many others.
+/// - A write of more bytes than the link that it leaves by allows goes on as several, in order (PCI Express
+///   base specification, root complex).
 ///
 /// What takes effect in memory in one cycle does so in one order, whoever else writes it (MemoryWriters).
 class RootComplex final : public Component, public LooseTlpTarget, private MemoryWriter {
@@ -46,11 +51,17 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   void perform_by(unsigned device, LooseTlpTarget& target) { ports_[device + 1].loose = &target; }
   void interrupt_by(LooseTlpTarget& host) { ports_[0].loose = &host; }
 
-  /// Takes the link to device i down, as removal does, or up again. What comes for the device then is
-  /// answered as unsupported; what waits at the link already is lost, and whoever wants an answer gives up in
-  /// time. What the device has sent and is not yet taken is dropped, and it hears no answer to what it asked
-  /// before, even if the link is up again by then.
+  /// Takes the link to device i down, as removal does, or up again. What is on it then is lost, either way.
+  /// What waits to go there, or comes for it while the link is down, is answered as unsupported. Neither the
+  /// device nor who asked it hears an answer to what was asked before, even if the link is up again by then:
+  /// whoever was reset would take it for another. What the device wrote and has arrived here is still
+  /// written.
   void set_link(unsigned i, bool up);
+  /// Resets the link to device i: down, and up at once.
+  void reset_link(unsigned i) {
+    set_link(i, false);
+    set_link(i, true);
+  }
 
   /// What is to happen to a packet as it leaves for a device, or for RootComplexCore::kHost: what a bad link,
   /// a careless switch or a worn memory does now and then.
@@ -77,27 +88,34 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   struct Port {
     std::unique_ptr<TlpPort> link;
     LooseTlpTarget* loose = nullptr;
-    std::uint64_t ordered = 0;  ///< edge before which nothing that is ordered takes effect
-    std::deque<std::pair<std::uint64_t, Tlp*>> delayed;  ///< on the way to be forwarded, with the edge
-    TlpQueue forwarded;                                  ///< to other ports, when these have room
+    std::uint64_t ordered = 0;          ///< edge before which nothing that is ordered takes effect
+    std::array<unsigned, 2> waiting{};  ///< requests that came here and wait to leave, by class
+    EgressQueue leaving;                ///< by this port
   };
   struct Effect {
     Tlp* tlp = nullptr;
-    unsigned from = 0;  ///< number of the port
-    bool interrupt = false;
-    bool forgotten = false;  ///< the link went down since, so that nobody wants the answer
+    unsigned from = 0;        ///< number of the port
+    std::uint64_t downs = 0;  ///< of its link by then: nobody wants the answer if there were more since
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
   void arrive(Cycle now) override;
   void take(std::uint64_t t, unsigned from, Tlp* tlp);
-  void schedule(std::uint64_t t, unsigned from, Tlp* tlp, bool interrupt);
+  [[nodiscard]] std::uint64_t effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance);
   void refuse(std::uint64_t t, unsigned from, Tlp* tlp);
+  void cut_and_delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
   void delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
-  [[nodiscard]] bool forward(std::uint64_t t, unsigned from);
+  void forward(std::uint64_t t, unsigned to);
+  void leave(std::uint64_t t, unsigned to, const EgressQueue::Entry& entry);
   void send(unsigned to, Tlp* tlp);
-  void forget_answers(unsigned to);
   /// Whether a port's link is up.
   [[nodiscard]] bool leads_on(unsigned port) const { return port == 0 || core_.up(port - 1); }
+  [[nodiscard]] std::uint64_t downs(unsigned port) const { return core_.downs(route_of(port)); }
+  [[nodiscard]] unsigned most_payload(unsigned port) const {
+    return ports_[port].link->parameters().max_payload;
+  }
+  [[nodiscard]] bool too_long(const Tlp& tlp, unsigned port) const {
+    return tlp.posted() && tlp.payload() > most_payload(port);
+  }
   [[nodiscard]] static unsigned route_of(unsigned port) {
     return port == 0 ? RootComplexCore::kHost : port - 1;
   }

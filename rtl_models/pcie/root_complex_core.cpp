@@ -36,6 +36,7 @@ bool RootComplexCore::set_window(unsigned i, Window window, std::uint64_t base, 
   Range& range = ports_[i].windows[static_cast<unsigned>(window)];
   const std::uint64_t end = window == Window::narrow ? kNarrow : ~std::uint64_t{0};
   if (bytes != 0) {
+    if (base % Iommu::kPage != 0 || bytes % Iommu::kPage != 0) return false;
     if (base > end || bytes > end - base || base < sysmem_.size()) return false;
     if (overlap(base, bytes, kInterruptWindow, kInterruptWindowBytes)) return false;
     for (const Port& port : ports_)
@@ -87,12 +88,15 @@ TlpRoute RootComplexCore::route(unsigned from, Tlp& tlp, Cycle now) {
   TlpRoute route;
   if (tlp.kind == TlpKind::completion) {
     route = route_by_bus(tlp.requester);
-    if (route.to == TlpRoute::To::unsupported) route.to = TlpRoute::To::dropped;
+    if (route.to == TlpRoute::To::unsupported || tlp.epoch != epoch_between(from, route.port))
+      route.to = TlpRoute::To::dropped;
   } else {
     route = route_request(from, tlp, now);
+    if (route.to == TlpRoute::To::port) tlp.epoch = epoch_between(from, route.port);
   }
   switch (route.to) {
     case TlpRoute::To::memory:
+      counters_.no_snoop += tlp.no_snoop;
       ++(tlp.kind == TlpKind::memory_read ? counters_.memory_reads
          : tlp.posted()                   ? counters_.memory_writes
                                           : counters_.memory_atomics);
@@ -109,26 +113,30 @@ TlpRoute RootComplexCore::route(unsigned from, Tlp& tlp, Cycle now) {
   return route;
 }
 
-void RootComplexCore::perform(Tlp& tlp) {
+CompletionStatus RootComplexCore::perform(Tlp& tlp) {
   std::uint8_t* const memory = sysmem_.at(tlp.address);
   switch (tlp.kind) {
-    case TlpKind::memory_read: tlp.data.assign(memory, memory + tlp.bytes); return;
+    case TlpKind::memory_read:
+      tlp.data.assign(memory, memory + tlp.bytes);
+      return CompletionStatus::successful;
     case TlpKind::memory_write:
       if (!tlp.poisoned && tlp.bytes != 0) std::memcpy(memory, tlp.data.data(), tlp.bytes);
-      return;
+      return CompletionStatus::successful;
     case TlpKind::fetch_add:
     case TlpKind::swap:
     case TlpKind::compare_and_swap: {
+      if (tlp.poisoned) return CompletionStatus::unsupported_request;
       std::array<std::uint8_t, 16> old{};
       perform_atomic(tlp, memory, old.data());
       tlp.data.assign(old.begin(), old.begin() + tlp.bytes);
-      return;
+      return CompletionStatus::successful;
     }
     case TlpKind::config_read:
     case TlpKind::config_write:
     case TlpKind::completion: break;
   }
   WARPLINE_EXPECT(false, "memory requests alone reach memory");
+  return CompletionStatus::unsupported_request;
 }
 
 void RootComplexCore::complete(unsigned from, Tlp* request, CompletionStatus status,
@@ -153,6 +161,7 @@ void RootComplexCore::complete(unsigned from, Tlp* request, CompletionStatus sta
     c->bytes = part.bytes;
     c->remaining = with_data ? request->bytes - done : 0;
     c->relaxed_ordering = request->relaxed_ordering;
+    c->no_snoop = request->no_snoop;
     c->data.assign(request->data.begin() + done, request->data.begin() + done + part.bytes);
     done += part.bytes;
     completions.push_back(c);

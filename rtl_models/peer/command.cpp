@@ -29,7 +29,8 @@ bool fits_bus(std::uint64_t address, std::uint32_t bytes) {
   return address <= ~std::uint64_t{0} - bytes;
 }
 
-constexpr unsigned kMostEntries = 64;
+/// As the device says of itself.
+const std::uint64_t kMostEntries = field<kCapabilityScatter>(reset_value(kMap.registers[kCapability]));
 
 /// Of one side: a list where there may be one, of as many entries as it may have.
 bool lists_rightly(bool listed, unsigned entries, bool may_be_listed) {

@@ -87,6 +87,7 @@ bool CommandEngine::fetch(Cycle now) {
     c.stage = Stage::command;
     c.queue = queue;
     c.serial = serials_++;
+    c.number = queues_[queue].fetches();
     c.text.resize(kCommandBytes);
     c.in = ByteStream({{queues_[queue].fetch(), kCommandBytes}});
     ++active_;
@@ -211,7 +212,7 @@ void CommandEngine::complete(Context& c, Cycle now) {
   std::array<std::uint8_t, kCompletionBytes> bytes{};
   encode(entry, bytes.data());
   bus_.write(slot.address, bytes.data(), kCompletionBytes, queue.shape().relaxed);
-  listener_.command_completed(c.queue, c.status, now);
+  listener_.command_completed(c.queue, c.number, c.command, c.status, now);
   release(c);
 }
 

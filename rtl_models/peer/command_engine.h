@@ -15,7 +15,9 @@ namespace warpline {
 /// Hears what becomes of commands.
 class CommandListener {
  public:
-  virtual void command_completed(unsigned queue, unsigned status, Cycle now) = 0;
+  /// `number`: of the command among those that were fetched from the queue since it was made.
+  virtual void command_completed(unsigned queue, std::uint64_t number, const PeerCommand& command,
+                                 unsigned status, Cycle now) = 0;
   virtual void notified(std::uint64_t operand) = 0;
   /// A read of memory failed.
   virtual void bus_failed(std::uint64_t address) = 0;
@@ -66,6 +68,7 @@ class CommandEngine {
     Stage stage = Stage::free;
     unsigned queue = 0;
     std::uint64_t serial = 0;
+    std::uint64_t number = 0;  ///< in its queue
     PeerCommand command;
     unsigned status = 0;
     ByteStream in;                   ///< what is being read

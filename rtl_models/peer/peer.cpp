@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "warpline/fabric/gauge.h"
-
 namespace warpline {
 
 Peer::Peer(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, FunctionId id,
@@ -13,7 +11,9 @@ Peer::Peer(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, 
       parameters_(parameters),
       endpoint_(pool, id, PeerCore::description(parameters), link),
       core_(endpoint_, parameters, mhz),
-      link_(*this, "root", link) {}
+      link_(*this, "root", link) {
+  endpoint_.request_no_snoop(parameters.no_snoop);
+}
 
 Cycle Peer::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
@@ -112,7 +112,7 @@ void Peer::perform(Tlp& tlp, Cycle& at) {
 void Peer::hot_reset() {
   endpoint_.reset();
   core_.power_on();
-  link_.drop(pool_);
+  link_.cut(pool_);
   for (const Answer& a : answers_) pool_.release(a.request);
   answers_.clear();
 }
@@ -131,18 +131,6 @@ void Peer::explain(std::vector<Wait>& waits) const {
     waits.push_back({name(), std::to_string(n) + " reads of memory"});
   if (core_.busy()) waits.push_back({name(), "its commands to be completed"});
   link_.explain(waits);
-}
-
-void Peer::visit_gauges(GaugeVisitor& visitor) const {
-  visitor.gauge("reads", endpoint_.reads_in_flight(), link_.parameters().tags, "reads of memory under way");
-  visitor.gauge("answers", answers_.size(), kAnswers, "requests that wait for their answer");
-  for (unsigned q = 0; q < core_.queues().size(); ++q) {
-    const std::string name = "queue[" + std::to_string(q) + "].";
-    visitor.gauge(name + "sq_head", core_.queues()[q].sq_head(), kUnlimitedGauge,
-                  "next command to be fetched");
-    visitor.gauge(name + "cq_tail", core_.queues()[q].cq_tail(), kUnlimitedGauge,
-                  "next completion to be written");
-  }
 }
 
 }  // namespace warpline

@@ -27,9 +27,18 @@ class Peer final : public Component, public LooseTlpTarget {
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
   /// Whether its requests are loosely timed from now on. Pre: nothing is under way.
-  void set_loose(bool loose) { loose_ = loose; }
+  void set_loose(bool loose) {
+    loose_ = loose;
+    core_.observe_by(loose ? nullptr : observer_);
+  }
+  /// Who hears what it does while it is timed; null: nobody.
+  void observe_by(PeerObserver* observer) {
+    observer_ = observer;
+    core_.observe_by(loose_ ? nullptr : observer);
+  }
 
-  /// Hot reset by the link: everything as it was built, and what was under way is forgotten.
+  /// Hot reset by the link: everything as it was built, and what was under way is forgotten, here. The root
+  /// complex is told by RootComplex::reset_link().
   void hot_reset();
   /// Surprise removal: it neither takes nor answers anything until it is inserted again, as new.
   void set_present(bool present);
@@ -61,6 +70,7 @@ class Peer final : public Component, public LooseTlpTarget {
   TlpPort link_;
   LooseTlpTarget* root_ = nullptr;
   bool loose_ = false;
+  PeerObserver* observer_ = nullptr;
   bool running_ = false;  ///< loosely timed, and in the middle of what it does
   bool present_ = true;
   std::deque<Answer> answers_;

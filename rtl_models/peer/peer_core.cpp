@@ -36,6 +36,7 @@ PeerCore::PeerCore(EndpointCore& bus, const PeerParameters& parameters, double c
 }
 
 void PeerCore::perform(const BarHit& where, Tlp& access, Cycle now) {
+  now_ = now;
   LoggedAccess logged;
   logged.cycle = now;
   logged.bar = static_cast<std::uint8_t>(where.bar);
@@ -58,6 +59,7 @@ void PeerCore::perform(const BarHit& where, Tlp& access, Cycle now) {
   }
   if (reads) logged.value = first_bytes(access.data);
   log_.add(logged);
+  if (observer_ != nullptr) observer_->accessed(logged);
 }
 
 void PeerCore::access_register(const BarHit& where, Tlp& access, LoggedAccess& logged) {
@@ -117,6 +119,7 @@ void PeerCore::access_buffer(const BarHit& where, Tlp& access) {
 }
 
 Cycle PeerCore::step(Cycle now, unsigned room) {
+  now_ = now;
   if (resetting_) {
     if (engine_.abort()) end_reset();
     return kNever;
@@ -135,11 +138,15 @@ Cycle PeerCore::step(Cycle now, unsigned room) {
 
 void PeerCore::raise(unsigned queue) {
   ++counters_.interrupts;
-  bus_.msix()->raise(queues_[queue].shape().vector);
+  const unsigned vector = queues_[queue].shape().vector;
+  bus_.msix()->raise(vector);
+  if (observer_ != nullptr) observer_->raised(vector, now_);
 }
 
-void PeerCore::command_completed(unsigned queue, unsigned status, Cycle now) {
+void PeerCore::command_completed(unsigned queue, std::uint64_t number, const PeerCommand& command,
+                                 unsigned status, Cycle now) {
   ++counters_.commands;
+  if (observer_ != nullptr) observer_->completed(queue, number, command, status, now);
   registers_.set(kCommands, registers_.get(kCommands) + 1);
   registers_.raise(kEvents, kEventsCompleted);
   if (status != kStatusCodeOk) {
@@ -173,8 +180,16 @@ void PeerCore::error(std::uint64_t bits) {
 void PeerCore::begin_reset() {
   ++counters_.resets;
   resetting_ = true;
+  forget_queues();
+}
+
+/// Whatever they have under way.
+void PeerCore::forget_queues() {
   engine_.drop();
-  for (QueuePair& q : queues_) q = QueuePair{};
+  for (unsigned q = 0; q < queues_.size(); ++q) {
+    queues_[q] = QueuePair{};
+    if (observer_ != nullptr) observer_->forgotten(q, now_);
+  }
   waiting_ = false;
   events_.clear();
 }
@@ -185,10 +200,7 @@ void PeerCore::end_reset() {
 }
 
 void PeerCore::power_on() {
-  engine_.drop();
-  for (QueuePair& q : queues_) q = QueuePair{};
-  waiting_ = false;
-  events_.clear();
+  forget_queues();
   resetting_ = false;
   registers_.power_on();
 }

@@ -8,6 +8,7 @@
 #include "warpline/mmio/access_log.h"
 #include "warpline/mmio/register_file.h"
 #include "warpline/peer/command_engine.h"
+#include "warpline/peer/peer_observer.h"
 #include "warpline/peer/peer_parameters.h"
 #include "warpline/peer/queue_pair.h"
 #include "warpline/tlp/endpoint_core.h"
@@ -66,6 +67,8 @@ class PeerCore final : private CommandListener {
   /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
   void power_on();
 
+  /// Who hears what it does from now on; null: nobody.
+  void observe_by(PeerObserver* observer) { observer_ = observer; }
   [[nodiscard]] bool busy() const { return engine_.busy() || resetting_; }
   [[nodiscard]] const AccessLog& log() const { return log_; }
   [[nodiscard]] const PeerCounters& counters() const { return counters_; }
@@ -81,12 +84,15 @@ class PeerCore final : private CommandListener {
   void access_msix(const BarHit& where, Tlp& access, LoggedAccess& logged);
   void access_buffer(const BarHit& where, Tlp& access);
   void control_queue(unsigned queue, std::uint64_t value);
+  void ring_submissions(unsigned queue, std::uint32_t tail);
   void ring(bool taken);
+  void forget_queues();
   void error(std::uint64_t bits);
   void begin_reset();
   void end_reset();
   void raise(unsigned queue);
-  void command_completed(unsigned queue, unsigned status, Cycle now) override;
+  void command_completed(unsigned queue, std::uint64_t number, const PeerCommand& command, unsigned status,
+                         Cycle now) override;
   void notified(std::uint64_t operand) override;
   void bus_failed(std::uint64_t address) override;
 
@@ -102,6 +108,8 @@ class PeerCore final : private CommandListener {
   bool waiting_ = false;  ///< a queue has something to be fetched or to be told of, as far as is known
   AccessLog log_;
   PeerCounters counters_;
+  PeerObserver* observer_ = nullptr;
+  Cycle now_ = 0;  ///< of what is being done
 };
 
 }  // namespace warpline

@@ -11,6 +11,7 @@ namespace warpline {
 struct PeerParameters {
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20U;  ///< memory of its own, behind a BAR: a power of two
   bool prefetchable = true;           ///< whether that BAR says that reads of it have no side effects
+  bool no_snoop = false;              ///< whether its reads and writes carry the No Snoop attribute
   unsigned commands = 16;             ///< in execution at once
   unsigned access_latency = 4;        ///< from a register access's arrival to its answer
   unsigned write_queue = 8;           ///< packets that wait for the link before no more data is moved
@@ -23,6 +24,8 @@ struct PeerParameters {
   void visit(F&& f) {
     f("buffer_bytes", buffer_bytes, "memory of its own, behind a BAR, bytes");
     f("prefetchable", prefetchable, "whether that BAR is prefetchable");
+    f("no_snoop", no_snoop,
+      "whether its reads and writes carry the No Snoop attribute, which changes nothing");
     f("commands", commands, "commands in execution at once");
     f("access_latency", access_latency, "from a register access's arrival to its answer, cycles");
     f("write_queue", write_queue, "packets that wait for the link before no more data is moved");

@@ -28,11 +28,18 @@ void PeerCore::describe_queues() {
   registers_.on_look(kSqHead, [this](unsigned queue) { return std::uint64_t{queues_[queue].sq_head()}; });
   registers_.on_look(kCqTail, [this](unsigned queue) { return std::uint64_t{queues_[queue].cq_tail()}; });
   registers_.on_write(kSqTailDoorbell, [this](const RegisterWrite& w) {
-    ring(queues_[w.element].ring_submissions(static_cast<std::uint32_t>(w.value)));
+    ring_submissions(w.element, static_cast<std::uint32_t>(w.value));
   });
   registers_.on_write(kCqHeadDoorbell, [this](const RegisterWrite& w) {
     ring(queues_[w.element].ring_completions(static_cast<std::uint32_t>(w.value)));
   });
+}
+
+void PeerCore::ring_submissions(unsigned queue, std::uint32_t tail) {
+  const std::uint64_t before = queues_[queue].submitted();
+  ring(queues_[queue].ring_submissions(tail));
+  const auto added = static_cast<unsigned>(queues_[queue].submitted() - before);
+  if (observer_ != nullptr && added != 0) observer_->submitted(queue, before, added, now_);
 }
 
 void PeerCore::ring(bool taken) {
@@ -57,7 +64,10 @@ void PeerCore::control_queue(unsigned queue, std::uint64_t value) {
   const bool lawful = shape.order >= 1 && shape.order <= field<kCapabilityMaxOrder>(capability) &&
                       shape.vector < field<kCapabilityVectors>(capability) && shape.submissions % 64 == 0 &&
                       shape.completions % 64 == 0 && !engine_.executes(queue);
-  if (lawful) return pair.enable(shape);
+  if (lawful) {
+    if (observer_ != nullptr) observer_->forgotten(queue, now_);
+    return pair.enable(shape);
+  }
   registers_.set(kQueueControl, value & ~kQueueControlEnable, queue);
   error(kErrorBadQueue);
 }

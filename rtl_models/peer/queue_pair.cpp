@@ -19,6 +19,7 @@ bool QueuePair::ring_submissions(std::uint32_t tail) {
   const std::uint32_t added = (tail - sq_tail_) & mask();
   if (pending + added > mask()) return false;
   sq_tail_ = tail;
+  submitted_ += added;
   return true;
 }
 
@@ -35,6 +36,7 @@ std::uint64_t QueuePair::fetch() {
   const std::uint64_t address = shape_.submissions + 64ULL * sq_head_;
   sq_head_ = next(sq_head_);
   ++fetched_;
+  ++fetches_;
   return address;
 }
 

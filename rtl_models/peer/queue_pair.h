@@ -45,6 +45,12 @@ class QueuePair {
   Slot complete();
   [[nodiscard]] std::uint32_t sq_head() const { return sq_head_; }
   [[nodiscard]] std::uint32_t cq_tail() const { return cq_tail_; }
+  [[nodiscard]] std::uint32_t sq_tail() const { return sq_tail_; }
+  [[nodiscard]] std::uint32_t cq_head() const { return cq_head_; }
+  [[nodiscard]] std::uint16_t phase() const { return phase_; }
+  /// Commands that doorbells have told of, and those of them that were fetched, since it was enabled.
+  [[nodiscard]] std::uint64_t submitted() const { return submitted_; }
+  [[nodiscard]] std::uint64_t fetches() const { return fetches_; }
 
   /// A completion was written; `count` and `time` (cycles; 0: no limit) are what coalescing is set to.
   /// Whether the interrupt is raised now.
@@ -62,6 +68,7 @@ class QueuePair {
   bool enabled_ = false;
   std::uint32_t sq_head_ = 0, sq_tail_ = 0, cq_head_ = 0, cq_tail_ = 0;
   std::uint32_t fetched_ = 0;  ///< commands, and not completed
+  std::uint64_t submitted_ = 0, fetches_ = 0;
   std::uint16_t phase_ = 1;
   unsigned untold_ = 0;
   Cycle deadline_ = kNever;

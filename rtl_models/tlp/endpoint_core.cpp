@@ -29,9 +29,12 @@ unsigned EndpointCore::max_payload() const {
   return std::min(parameters_.max_payload, config_.max_payload());
 }
 
+bool EndpointCore::has_tag() const {
+  return std::any_of(free_tags_.begin(), free_tags_.end(), [this](std::uint16_t tag) { return usable(tag); });
+}
+
 bool EndpointCore::may_read() const {
-  return may_write() &&
-         std::any_of(free_tags_.begin(), free_tags_.end(), [this](std::uint16_t tag) { return usable(tag); });
+  return may_write() && has_tag();
 }
 
 unsigned EndpointCore::tags_given_up() const {
@@ -57,11 +60,13 @@ void EndpointCore::take_tag(Tlp* tlp, std::uint32_t cookie, Cycle now) {
   by_age_.push_back({tlp->tag, made_++});
   ++in_flight_;
   config_.show_pending(true);
+  take_back(now);
 }
 
 void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
   WARPLINE_EXPECT(may_read(), "a function reads when it may");
   Tlp* tlp = make(TlpKind::memory_read, address, bytes);
+  tlp->no_snoop = no_snoop();
   WARPLINE_EXPECT(malformation(*tlp, 0, max_read_request()).empty(), "a read is one well-formed packet");
   take_tag(tlp, cookie, now);
   ++counters_.reads;
@@ -91,6 +96,7 @@ void EndpointCore::write(std::uint64_t address, const std::uint8_t* data, std::u
   for (const TlpPart& part : split_request(address, bytes, max_payload())) {
     Tlp* tlp = make(TlpKind::memory_write, part.address, part.bytes);
     tlp->relaxed_ordering = relaxed_ordering && config_.relaxed_ordering_enabled();
+    tlp->no_snoop = no_snoop();
     const std::uint8_t* from = data + (part.address - address);
     tlp->data.assign(from, from + part.bytes);
     ++counters_.writes;
@@ -111,17 +117,38 @@ Cycle EndpointCore::timeout() const {
   return Cycle{parameters_.completion_timeout} * config_.completion_timeout_scale();
 }
 
+/// Of the tags that are given up, the one whose request was made first, if there is no other to be had.
+std::optional<std::uint16_t> EndpointCore::first_lost() const {
+  std::optional<std::uint16_t> first;
+  if (tags_given_up() == 0 || timeout() == 0 || has_tag()) return first;
+  for (std::uint16_t tag = 0; tag < outstanding_.size(); ++tag) {
+    if (outstanding_[tag].state != Outstanding::State::given_up || !usable(tag)) continue;
+    if (!first || outstanding_[tag].number < outstanding_[*first].number) first = tag;
+  }
+  return first;
+}
+
+void EndpointCore::take_back(Cycle now) {
+  const std::optional<std::uint16_t> tag = first_lost();
+  if (!tag || lost_at(outstanding_[*tag]) > now) return;
+  outstanding_[*tag].state = Outstanding::State::free;
+  free_tags_.push_back(*tag);
+}
+
 Cycle EndpointCore::next_expiry() const {
-  if (by_age_.empty() || timeout() == 0) return kNever;
-  return outstanding_[by_age_.front().tag].made + timeout();
+  Cycle next = kNever;
+  if (!by_age_.empty() && timeout() != 0) next = outstanding_[by_age_.front().tag].made + timeout();
+  if (const auto tag = first_lost()) next = std::min(next, lost_at(outstanding_[*tag]));
+  return next;
 }
 
 void EndpointCore::expire(Cycle now) {
-  while (next_expiry() <= now) {
+  while (!by_age_.empty() && timeout() != 0 && outstanding_[by_age_.front().tag].made + timeout() <= now) {
     ++counters_.timeouts;
     config_.report(ConfigSpace::kNonFatal);
     end(outstanding_[by_age_.front().tag], ReadEnd::timeout, false);
   }
+  take_back(now);
 }
 
 /// Reads under way end without a part, and interrupts that are pending without a message.

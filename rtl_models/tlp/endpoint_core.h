@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "warpline/tlp/config_space.h"
@@ -33,12 +34,18 @@ struct ReadPart {
 /// counted. (PCI Express base specification, transaction layer and error signalling.)
 ///
 /// A read ends with the first part that is not `done`. Its tag is not used again before its last completion
-/// has come, or a reset: a late one can not be taken for another read's.
+/// has come, or a reset: a late one can not be taken for another read's. But a completion may have been lost.
+/// When there is no other tag, the one that was given up longest ago is used again, no earlier than
+/// kLostAfter times the completion timeout after its request was made. A completion is under way that long
+/// only if the timeout is set far too short for the machine; even then it is taken for another's only if it
+/// has the same place in its page and the same number of bytes is missing.
 ///
 /// Going from D3hot to D0 resets the function: reads under way and interrupts pending are forgotten at once,
 /// and the device learns it from config().take_soft_reset().
 class EndpointCore {
  public:
+  static constexpr unsigned kLostAfter = 4;
+
   /// Pre: neither has problems. The pool outlives it.
   EndpointCore(TlpPool& pool, FunctionId id, const FunctionDescription& description,
                const LinkParameters& parameters);
@@ -54,6 +61,14 @@ class EndpointCore {
   /// Answers a request that is not posted: `data` of as many bytes as it asks for, in as many packets as it
   /// takes; or another status than successful, without data. Releases the request.
   void complete(Tlp* request, CompletionStatus status, const std::uint8_t* data);
+
+  /// Refuses a request as unsupported: one that is not posted is answered so, a posted one dropped, and
+  /// either reported. It is released.
+  void refuse(Tlp* request);
+
+  /// Gives up a request that its device could not carry out: one that is not posted is answered as aborted, a
+  /// posted one dropped, and either reported. It is released.
+  void abort(Tlp* request);
 
   /// Whether another read or atomic may be made now: there is a tag, and it is a bus master in D0.
   [[nodiscard]] bool may_read() const;
@@ -73,6 +88,9 @@ class EndpointCore {
                  Cycle now);
   /// Writes, in as many packets as it takes. Pre: may_write().
   void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, bool relaxed_ordering);
+  /// Whether its reads and writes say that caches need not be asked, where software lets it (device control).
+  /// An attribute that is carried along: system memory here has no caches beside it.
+  void request_no_snoop(bool on) { no_snoop_ = on; }
   /// Sends the interrupt messages that may go.
   void send_interrupts();
 
@@ -86,9 +104,10 @@ class EndpointCore {
   /// Takes a loosely timed packet. Returns true if it is a request for the device, which has a packet of its
   /// own then, whose data goes back into `tlp`; otherwise `tlp` is answered.
   [[nodiscard]] bool receive_loosely(Tlp& tlp, BarRequest& request);
-  /// Gives up reads that were made `completion_timeout` cycles or longer before `now`.
+  /// Gives up reads that were made `completion_timeout` cycles or longer before `now`, and takes back a tag
+  /// that is lost, if there is no other.
   void expire(Cycle now);
-  /// When the next would be given up; kNever: none is under way.
+  /// When there is the next to give up, or to take back; kNever: there is none.
   [[nodiscard]] Cycle next_expiry() const;
   /// Reads and atomics under way.
   [[nodiscard]] unsigned reads_in_flight() const { return in_flight_; }
@@ -98,6 +117,7 @@ class EndpointCore {
   [[nodiscard]] ConfigSpace& config() { return config_; }
   [[nodiscard]] const ConfigSpace& config() const { return config_; }
   [[nodiscard]] MsixTable* msix() { return description_vectors_ != 0 ? &msix_ : nullptr; }
+  [[nodiscard]] const MsixTable* msix() const { return description_vectors_ != 0 ? &msix_ : nullptr; }
   [[nodiscard]] FunctionId id() const { return id_; }
   /// Tags of requests that are over, and whose completions may still come.
   [[nodiscard]] unsigned tags_given_up() const;
@@ -109,7 +129,7 @@ class EndpointCore {
   struct Counters {
     std::uint64_t reads = 0, writes = 0, atomics = 0, interrupts = 0;
     std::uint64_t requests = 0, configurations = 0;
-    std::uint64_t unsupported = 0, malformed = 0, poisoned = 0, timeouts = 0, unexpected = 0;
+    std::uint64_t unsupported = 0, aborted = 0, malformed = 0, poisoned = 0, timeouts = 0, unexpected = 0;
     template <class F>
     void visit(F&& f) const {
       f("reads", reads, "packets", "reads that it made");
@@ -119,6 +139,7 @@ class EndpointCore {
       f("requests", requests, "packets", "for its BARs");
       f("configurations", configurations, "packets", "for its configuration space");
       f("unsupported", unsupported, "packets", "that it did not claim, dropped or refused");
+      f("aborted", aborted, "packets", "for its BARs, that it could not carry out");
       f("malformed", malformed, "packets", "dropped");
       f("poisoned", poisoned, "packets", "that came with damaged data");
       f("timeouts", timeouts, "requests", "that were given up");
@@ -147,14 +168,18 @@ class EndpointCore {
   void receive_configuration(Tlp* tlp);
   void access_configuration(Tlp* tlp);
   void drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits);
-  void refuse(Tlp* tlp);
   void report_poison();
   void accept(Outstanding& o, const Tlp& tlp);
   void end(Outstanding& o, ReadEnd outcome, bool tag_free);
   void forget_requests();
   [[nodiscard]] bool usable(std::uint16_t tag) const { return tag < 32 || config_.extended_tags(); }
   [[nodiscard]] Cycle timeout() const;
+  [[nodiscard]] bool has_tag() const;
+  [[nodiscard]] std::optional<std::uint16_t> first_lost() const;
+  [[nodiscard]] Cycle lost_at(const Outstanding& o) const { return o.made + kLostAfter * timeout(); }
+  void take_back(Cycle now);
   Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
+  [[nodiscard]] bool no_snoop() const { return no_snoop_ && config_.no_snoop_enabled(); }
   void take_tag(Tlp* tlp, std::uint32_t cookie, Cycle now);
 
   TlpPool& pool_;
@@ -167,6 +192,7 @@ class EndpointCore {
   std::deque<std::uint16_t> free_tags_;   ///< the one that has been free for longest first
   std::deque<Made> by_age_;  ///< the oldest request first, which is under way; others may be over
   unsigned in_flight_ = 0;
+  bool no_snoop_ = false;
   std::uint64_t made_ = 0;
   std::deque<ReadPart> parts_;
   std::deque<Tlp*> outgoing_;

@@ -42,8 +42,7 @@ void EndpointCore::drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bi
   pool_.release(tlp);
 }
 
-/// Refuses a request as unsupported. What is answered is for the requester to report, so here it counts as
-/// correctable only.
+/// What is answered is for the requester to report, so here it counts as correctable only.
 void EndpointCore::refuse(Tlp* tlp) {
   constexpr std::uint16_t kUnsupported = ConfigSpace::kUnsupportedRequest;
   if (tlp->posted()) {
@@ -53,6 +52,13 @@ void EndpointCore::refuse(Tlp* tlp) {
   ++counters_.unsupported;
   config_.report(kUnsupported | ConfigSpace::kCorrectable);
   complete(tlp, CompletionStatus::unsupported_request, nullptr);
+}
+
+/// PCI Express calls both an abort by the completer; nobody else hears of a posted one.
+void EndpointCore::abort(Tlp* tlp) {
+  if (!tlp->posted()) return complete(tlp, CompletionStatus::completer_abort, nullptr);
+  config_.report_status(kSentAbort);
+  drop(tlp, counters_.aborted, ConfigSpace::kNonFatal);
 }
 
 void EndpointCore::report_poison() {
@@ -116,6 +122,7 @@ void EndpointCore::complete(Tlp* request, CompletionStatus status, const std::ui
   const bool answers = status == CompletionStatus::successful && request->kind != TlpKind::config_write;
   const std::uint32_t bytes = answers ? request->bytes : 0;
   if (status == CompletionStatus::completer_abort) {
+    ++counters_.aborted;
     config_.report_status(kSentAbort);
     config_.report(ConfigSpace::kCorrectable);
   }
@@ -129,6 +136,7 @@ void EndpointCore::complete(Tlp* request, CompletionStatus status, const std::ui
     tlp->requester = request->requester;
     tlp->completer = id_;
     tlp->tag = request->tag;
+    tlp->epoch = request->epoch;
     tlp->remaining = remaining;
     if (part.bytes != 0) {
       const std::uint8_t* from = data + (part.address - request->address);
@@ -145,12 +153,9 @@ void EndpointCore::receive_completion(Tlp* tlp) {
       tlp->requester == id_ && tlp->tag < outstanding_.size() && outstanding_[tlp->tag].state != State::free;
   const bool successful = tlp->status == CompletionStatus::successful;
   Outstanding* const o = known ? &outstanding_[tlp->tag] : nullptr;
-  // The next byte of the read, or the answer to a flush, and nothing else. Whoever answers may know the page
-  // by another address.
-  constexpr std::uint64_t kPage = 4096;
-  const bool fits =
-      known && (!successful || ((tlp->address ^ o->address) % kPage == 0 && tlp->remaining == o->left &&
-                                (tlp->bytes != 0 || o->left == 0)));
+  // The next byte of the read, or the answer to a flush, and nothing else.
+  const bool fits = known && (!successful || (brings_next(*tlp, o->address, o->left) &&
+                                              (tlp->bytes != 0 || o->left == 0)));
   if (!fits || o->state == State::given_up) {
     if (fits) accept(*o, *tlp);
     drop(tlp, counters_.unexpected, ConfigSpace::kCorrectable);

@@ -38,6 +38,7 @@ class MsixTable {
   [[nodiscard]] bool pending(unsigned vector) const {
     return (pending_[vector / 64] >> vector % 64 & 1U) != 0;
   }
+  [[nodiscard]] bool masked(unsigned vector) const { return (table_[vector].control & 1U) != 0; }
   [[nodiscard]] bool any_pending() const;
 
  private:

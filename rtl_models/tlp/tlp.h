@@ -60,6 +60,7 @@ struct Tlp {
   std::uint32_t remaining = 0;     ///< of a completion of a read: bytes not yet delivered, its own included
   std::uint64_t sequence = 0;      ///< the link's own: the how-manieth packet of its direction it is
   unsigned route = 0;              ///< the root complex's own: the port that it leaves by
+  std::uint64_t epoch = 0;         ///< the root complex's own: of a completion, its request's
   std::vector<std::uint8_t> data;  ///< the payload: `bytes` of them, of a compare-and-swap twice as many
 
   [[nodiscard]] bool posted() const { return kind == TlpKind::memory_write; }

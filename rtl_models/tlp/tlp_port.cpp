@@ -60,8 +60,25 @@ void TlpPort::explain(std::vector<Wait>& waits) const {
   }
 }
 
-void TlpPort::drop(TlpPool& pool) {
+void TlpPort::cut(TlpPool& pool) {
+  lose(pool, other_ != nullptr ? other_->sent_ : 0);
+  if (other_ != nullptr) other_->lose(pool, sent_);
+}
+
+void TlpPort::lose(TlpPool& pool, std::uint64_t sent) {
   waiting_.drain([&pool](Tlp* tlp) { pool.release(tlp); });
+  lost_ = sent;
+  pool_ = &pool;
+}
+
+void TlpPort::discard_lost(Cycle now) {
+  for (In<TlpMessage>& from : in_)
+    while (from.ready(now) && from.front().tlp->sequence < lost_) {
+      Tlp* const tlp = from.pop(now).tlp;
+      ++counters_.packets_lost;
+      counters_.payload_lost += tlp->payload();
+      pool_->release(tlp);
+    }
 }
 
 void connect(TlpPort& a, TlpPort& b) {
@@ -70,6 +87,8 @@ void connect(TlpPort& a, TlpPort& b) {
   const bool equal =
       p.latency == q.latency && p.bytes_per_cycle == q.bytes_per_cycle && credits(p) == credits(q);
   WARPLINE_EXPECT(equal, "both ends of a link have its parameters");
+  a.other_ = &b;
+  b.other_ = &a;
   for (unsigned c = 0; c < kTlpClasses; ++c) {
     const ChannelParameters channel{p.bytes_per_cycle, p.latency, credits(p)[c], p.latency};
     connect(a.out(static_cast<TlpClass>(c)), b.in(static_cast<TlpClass>(c)), channel);

@@ -18,6 +18,8 @@ struct LinkCounters {
   std::uint64_t payload_sent = 0;
   std::uint64_t packets_received = 0;
   std::uint64_t payload_received = 0;
+  std::uint64_t packets_lost = 0;
+  std::uint64_t payload_lost = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -25,6 +27,8 @@ struct LinkCounters {
     f("payload_sent", payload_sent, "bytes", "of them, headers excluded");
     f("packets_received", packets_received, "packets", "taken off the link");
     f("payload_received", payload_received, "bytes", "of them, headers excluded");
+    f("packets_lost", packets_lost, "packets", "on the wire towards it when the link went down");
+    f("payload_lost", payload_lost, "bytes", "of them, headers excluded");
   }
 };
 
@@ -44,6 +48,8 @@ class TlpPort {
   void send(Tlp* tlp) { waiting_.push(tlp); }
   /// Packets queued and not yet on the wire.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  /// Those of a class.
+  [[nodiscard]] std::size_t waiting(TlpClass of) const { return waiting_.count(of); }
   /// Last thing in a tick: puts on the wire what may go. Returns when there may be more to send; kNever: not
   /// before something is queued or a credit comes back, which wakes the owner.
   [[nodiscard]] Cycle transmit(Cycle now);
@@ -56,8 +62,9 @@ class TlpPort {
 
   [[nodiscard]] bool busy() const { return !waiting_.empty(); }
   void explain(std::vector<Wait>& waits) const;
-  /// Drops what waits to be sent, as a link that goes down does. What is on the wire still arrives.
-  void drop(TlpPool& pool);
+  /// The link goes down, if only for a moment: what waits at either end and what is on the wire is lost. The
+  /// pool outlives the link.
+  void cut(TlpPool& pool);
   [[nodiscard]] const LinkCounters& counters() const { return counters_; }
   [[nodiscard]] const LinkParameters& parameters() const { return parameters_; }
 
@@ -65,14 +72,22 @@ class TlpPort {
   [[nodiscard]] In<TlpMessage>& in(TlpClass of) { return in_[static_cast<unsigned>(of)]; }
   [[nodiscard]] Out<TlpMessage>& out(TlpClass of) { return out_[static_cast<unsigned>(of)]; }
 
+  friend void connect(TlpPort& a, TlpPort& b);
+
  private:
+  void lose(TlpPool& pool, std::uint64_t sent);
+  void discard_lost(Cycle now);
+
   LinkParameters parameters_;
   Component& owner_;
+  TlpPort* other_ = nullptr;
   std::array<In<TlpMessage>, kTlpClasses> in_;
   std::array<Out<TlpMessage>, kTlpClasses> out_;
   TlpQueue waiting_;
   std::uint64_t wire_free_ = 0;  ///< edge of the owner's clock
   std::uint64_t sent_ = 0;       ///< numbers the packets of the wire
+  std::uint64_t lost_ = 0;       ///< packets of the other end up to this number never arrive
+  TlpPool* pool_ = nullptr;      ///< where these go
   LinkCounters counters_;
 };
 
@@ -81,14 +96,16 @@ void connect(TlpPort& a, TlpPort& b);
 
 template <class F>
 Tlp* TlpPort::next(Cycle now, F&& wants) {
+  if (pool_ != nullptr) discard_lost(now);
   // A wire keeps its order, so of each class only the oldest can be next, and what it would have to pass is
-  // at the front of another class.
+  // the oldest of another class: one that lies in its queue for longer, too.
   std::array<Tlp*, kTlpClasses> front{};
   for (unsigned c = 0; c < kTlpClasses; ++c)
-    if (in_[c].ready(now)) front[c] = in_[c].front().tlp;
+    if (const TlpMessage* const m = in_[c].oldest(); m != nullptr) front[c] = m->tlp;
   Tlp* chosen = nullptr;
-  for (Tlp* tlp : front) {
-    if (tlp == nullptr || !wants(static_cast<const Tlp&>(*tlp))) continue;
+  for (unsigned c = 0; c < kTlpClasses; ++c) {
+    Tlp* const tlp = front[c];
+    if (!in_[c].ready(now) || !wants(static_cast<const Tlp&>(*tlp))) continue;
     if (chosen != nullptr && chosen->sequence < tlp->sequence) continue;
     bool passes = true;
     for (const Tlp* other : front)

@@ -72,6 +72,19 @@ std::vector<TlpPart> split_request(std::uint64_t address, std::uint32_t bytes, u
   return parts;
 }
 
+bool brings_next(const Tlp& completion, std::uint64_t address, std::uint32_t left) {
+  return (completion.address ^ address) % kPage == 0 && completion.remaining == left;
+}
+
+Tlp part_of(const Tlp& write, const TlpPart& part) {
+  Tlp piece = write;
+  const auto first = write.data.begin() + static_cast<std::ptrdiff_t>(part.address - write.address);
+  piece.data.assign(first, first + part.bytes);
+  piece.address = part.address;
+  piece.bytes = part.bytes;
+  return piece;
+}
+
 std::vector<TlpPart> split_completion(std::uint64_t address, std::uint32_t bytes, unsigned most,
                                       unsigned boundary) {
   WARPLINE_EXPECT(boundary > 0 && most >= boundary, "a completion reaches the next boundary");

@@ -19,6 +19,9 @@ struct TlpPart {
 /// bytes.
 [[nodiscard]] std::vector<TlpPart> split_request(std::uint64_t address, std::uint32_t bytes, unsigned most);
 
+/// One of the writes into which a write is cut.
+[[nodiscard]] Tlp part_of(const Tlp& write, const TlpPart& part);
+
 /// The completions by which a read is answered: none longer than `most` bytes, and all but the last end on a
 /// multiple of `boundary`, the read completion boundary of 64 or 128 bytes. `bytes` == 0: one part of 0
 /// bytes. Pre: `most` >= `boundary`.
@@ -30,6 +33,10 @@ struct TlpPart {
 /// than 4 or 8 (compare-and-swap 16 too), data that is missing or too long, a configuration
 /// request for more than one register, a completion with more than is left of its read.
 [[nodiscard]] std::string malformation(const Tlp& tlp, unsigned max_payload, unsigned max_read);
+
+/// Whether a successful completion brings the next bytes of a read: those from `address` on, of which `left`
+/// have not come. Whoever answers may know the page by another address.
+[[nodiscard]] bool brings_next(const Tlp& completion, std::uint64_t address, std::uint32_t left);
 
 /// Whether `later` may be sent or taken before `earlier`, which came first over the same link (PCI Express
 /// base specification, transaction ordering; ID-based ordering is not modelled). A request that is not posted

@@ -52,16 +52,26 @@ struct wl_peer_slot {
   uint8_t state;
 };
 
+/* Memory that native code does not reach by pointers, such as a GPU's behind its BAR: the port does, from
+ * `offset` of `space` on, and the device at `bus`, which the caller has let it. */
+struct wl_peer_place {
+  unsigned space;  /* WL_SPACE_BUS, or another that the port knows; none of the peer's own BARs */
+  uint64_t offset; /* a multiple of 8 */
+  uint64_t bus;    /* a multiple of 64, not 0 */
+};
+
 /* A queue as the caller wants it. The memory is the caller's, and the queue's until it is destroyed. */
 struct wl_peer_queue_options {
   unsigned order;             /* both rings have 2^order entries */
-  void* submissions;          /* 64 bytes an entry, 64-byte aligned */
-  void* completions;          /* 16 bytes an entry, 64-byte aligned */
+  void* submissions;          /* 64 bytes an entry, 64-byte aligned; NULL: they lie at submissions_at */
+  void* completions;          /* 16 bytes an entry, 64-byte aligned; NULL: they lie at completions_at */
   struct wl_peer_slot* slots; /* one an entry */
   int interrupt;              /* whether completions raise an interrupt: the vector is the queue's number */
   unsigned coalesce_count;    /* after how many; 0 counts as 1 */
   uint32_t coalesce_ns;       /* or after what time since the first; 0: no limit */
   int relaxed; /* data and completions may be written in relaxed order: for data that is checked */
+  struct wl_peer_place submissions_at;
+  struct wl_peer_place completions_at;
 };
 
 struct wl_peer_queue {
@@ -107,7 +117,9 @@ enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned queue, uint3
 
 /* Puts a command into the ring. The device is not told yet: wl_peer_ring() does. */
 enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned queue, const struct wl_peer_command* command);
-/* Tells the device of all commands submitted since the last time. */
+/* Tells the device of all commands submitted since the last time. Where these lie at submissions_at, it first
+ * makes sure by a read that they are there, as writes to two devices have no order: WL_TIMEOUT if that is not
+ * answered. Then the device has not been told, and the call may be made again. */
 enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned queue);
 /* Takes a completion, if there is one: WL_NONE otherwise. */
 enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned queue, struct wl_peer_completion* completion);

@@ -32,4 +32,23 @@ void wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
 void wl_peer_queue_abort(struct wl_peer* peer, unsigned queue);
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned queue);
 
+/* Rings, wherever they lie (wl_peer_ring.c). Whether the caller has said where. */
+int wl_peer_rings_placed(const struct wl_peer_queue_options* options);
+/* Makes them the device's, or takes them back. */
+enum wl_result wl_peer_rings_map(const struct wl_peer* peer, struct wl_peer_queue* queue);
+void wl_peer_rings_unmap(const struct wl_peer* peer, const struct wl_peer_queue* queue);
+/* Clears all completions. */
+void wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue);
+/* Writes a command, or reads 1 to 8 bytes of a completion, naturally aligned. */
+void wl_peer_submission_put(const struct wl_peer* peer, const struct wl_peer_queue* queue, uint32_t entry,
+                            const uint8_t* command);
+uint64_t wl_peer_completion_get(const struct wl_peer* peer, const struct wl_peer_queue* queue, uint32_t entry,
+                                unsigned offset, unsigned bytes);
+/* Returns when the commands that were written before are where the device reads them. */
+enum wl_result wl_peer_submissions_flush(const struct wl_peer* peer, const struct wl_peer_queue* queue);
+
+static inline uint32_t wl_peer_entries_of(const struct wl_peer_queue* queue) {
+  return (uint32_t)1 << queue->options.order;
+}
+
 #endif

@@ -8,17 +8,9 @@ enum slot_state { SLOT_FREE, SLOT_UNDER_WAY, SLOT_ABORTED };
 /* Looking again and again: how often, if there is no interrupt. */
 #define POLL_STEP_NS 200u
 
-static uint32_t entries_of(const struct wl_peer_queue* queue) {
-  return (uint32_t)1 << queue->options.order;
-}
-
 static struct wl_peer_queue* find(struct wl_peer* peer, unsigned queue) {
   if (peer == NULL || peer->port == NULL || queue >= peer->queues || !peer->queue[queue].exists) return NULL;
   return &peer->queue[queue];
-}
-
-static int is_aligned(const void* memory) {
-  return memory != NULL && ((uintptr_t)memory & 63u) == 0;
 }
 
 void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
@@ -28,7 +20,7 @@ void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
   queue->tail = queue->rung = queue->head = queue->taken = 0;
   queue->phase = 1;
   /* What an earlier round left there must not look new. */
-  memset(options->completions, 0, (size_t)entries_of(queue) * WL_PEER_COMPLETION_BYTES);
+  wl_peer_completions_clear(peer, queue);
   control |= (uint32_t)options->order << WL_PEER_QUEUE_CONTROL_ORDER_SHIFT;
   if (options->interrupt)
     control |= WL_PEER_QUEUE_CONTROL_INTERRUPT_MASK | (uint32_t)number << WL_PEER_QUEUE_CONTROL_VECTOR_SHIFT;
@@ -44,39 +36,27 @@ void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
 
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = &peer->queue[number];
-  const size_t entries = entries_of(queue);
-  peer->port->dma_unmap(peer->port->context, queue->submissions_bus, entries * WL_PEER_COMMAND_BYTES);
-  peer->port->dma_unmap(peer->port->context, queue->completions_bus, entries * WL_PEER_COMPLETION_BYTES);
+  wl_peer_rings_unmap(peer, queue);
   memset(queue, 0, sizeof *queue);
 }
 
 enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
                                     const struct wl_peer_queue_options* options) {
   struct wl_peer_queue* queue;
-  size_t entries;
   uint32_t control;
   enum wl_result result;
   if (peer == NULL || peer->port == NULL || options == NULL || number >= peer->queues) return WL_BAD_ARGUMENT;
   queue = &peer->queue[number];
   if (queue->exists || options->order < 1 || options->order > peer->max_order || options->slots == NULL ||
-      !is_aligned(options->submissions) || !is_aligned(options->completions) ||
-      (options->interrupt && number >= peer->vectors) ||
+      !wl_peer_rings_placed(options) || (options->interrupt && number >= peer->vectors) ||
       options->coalesce_count > WL_PEER_COALESCE_COMPLETIONS_MASK >> WL_PEER_COALESCE_COMPLETIONS_SHIFT ||
       options->coalesce_ns > WL_PEER_COALESCE_TIME_MASK >> WL_PEER_COALESCE_TIME_SHIFT)
     return WL_BAD_ARGUMENT;
   memset(queue, 0, sizeof *queue);
   queue->options = *options;
-  entries = entries_of(queue);
-  memset(options->slots, 0, entries * sizeof *options->slots);
-  queue->submissions_bus = peer->port->dma_map(peer->port->context, options->submissions,
-                                               entries * WL_PEER_COMMAND_BYTES, WL_DMA_TO_DEVICE);
-  if (queue->submissions_bus == 0) return WL_UNMAPPED;
-  queue->completions_bus = peer->port->dma_map(peer->port->context, options->completions,
-                                               entries * WL_PEER_COMPLETION_BYTES, WL_DMA_FROM_DEVICE);
-  if (queue->completions_bus == 0) {
-    peer->port->dma_unmap(peer->port->context, queue->submissions_bus, entries * WL_PEER_COMMAND_BYTES);
-    return WL_UNMAPPED;
-  }
+  memset(options->slots, 0, wl_peer_entries_of(queue) * sizeof *options->slots);
+  result = wl_peer_rings_map(peer, queue);
+  if (result != WL_OK) return result;
   queue->exists = 1;
   wl_peer_queue_enable(peer, number);
   result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
@@ -108,7 +88,7 @@ enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned number, uint
 
 /* A slot's number is the command's ID, so that completions may come in any order. */
 static uint32_t take_slot(struct wl_peer_queue* queue, uint64_t cookie) {
-  const uint32_t mask = entries_of(queue) - 1;
+  const uint32_t mask = wl_peer_entries_of(queue) - 1;
   while (queue->options.slots[queue->search].state != SLOT_FREE) queue->search = (queue->search + 1) & mask;
   queue->options.slots[queue->search].state = SLOT_UNDER_WAY;
   queue->options.slots[queue->search].cookie = cookie;
@@ -121,22 +101,13 @@ static void put(uint8_t* entry, unsigned offset, uint64_t value, unsigned bytes)
   for (i = 0; i < bytes; ++i) entry[offset + i] = (uint8_t)(value >> 8 * i);
 }
 
-static uint64_t get(const volatile uint8_t* entry, unsigned offset, unsigned bytes) {
-  uint64_t value = 0;
-  unsigned i;
-  for (i = 0; i < bytes; ++i) value |= (uint64_t)entry[offset + i] << 8 * i;
-  return value;
-}
-
 enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned number, const struct wl_peer_command* command) {
   struct wl_peer_queue* queue = find(peer, number);
-  uint8_t* entry;
+  uint8_t entry[WL_PEER_COMMAND_BYTES] = {0};
   uint32_t id;
   if (queue == NULL || command == NULL) return WL_BAD_ARGUMENT;
-  if (queue->under_way + 1 >= entries_of(queue)) return WL_FULL;
+  if (queue->under_way + 1 >= wl_peer_entries_of(queue)) return WL_FULL;
   id = take_slot(queue, command->cookie);
-  entry = (uint8_t*)queue->options.submissions + (size_t)queue->tail * WL_PEER_COMMAND_BYTES;
-  memset(entry, 0, WL_PEER_COMMAND_BYTES);
   put(entry, WL_PEER_COMMAND_OPCODE_OFFSET, command->opcode, 1);
   put(entry, WL_PEER_COMMAND_FLAGS_OFFSET,
       (command->source_entries != 0 ? 1u : 0u) | (command->destination_entries != 0 ? 2u : 0u), 1);
@@ -147,15 +118,19 @@ enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned number, const struc
   put(entry, WL_PEER_COMMAND_SOURCE_OFFSET, command->source, 8);
   put(entry, WL_PEER_COMMAND_DESTINATION_OFFSET, command->destination, 8);
   put(entry, WL_PEER_COMMAND_OPERAND_OFFSET, command->operand, 8);
-  queue->tail = (queue->tail + 1) & (entries_of(queue) - 1);
+  wl_peer_submission_put(peer, queue, queue->tail, entry);
+  queue->tail = (queue->tail + 1) & (wl_peer_entries_of(queue) - 1);
   return WL_OK;
 }
 
 enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = find(peer, number);
+  enum wl_result result;
   if (queue == NULL) return WL_BAD_ARGUMENT;
   if (queue->rung == queue->tail) return WL_OK;
   peer->port->barrier(peer->port->context);
+  result = wl_peer_submissions_flush(peer, queue);
+  if (result != WL_OK) return result;
   wl_peer_write32(peer, WL_PEER_SQ_TAIL_DOORBELL_OFFSET(number), queue->tail);
   queue->rung = queue->tail;
   return WL_OK;
@@ -164,14 +139,14 @@ enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
 void wl_peer_queue_abort(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = &peer->queue[number];
   uint32_t i;
-  for (i = 0; i < entries_of(queue); ++i)
+  for (i = 0; i < wl_peer_entries_of(queue); ++i)
     if (queue->options.slots[i].state == SLOT_UNDER_WAY) queue->options.slots[i].state = SLOT_ABORTED;
   queue->aborted = queue->under_way;
 }
 
 /* A command that a recovery lost. */
 static void take_aborted(struct wl_peer_queue* queue, struct wl_peer_completion* completion) {
-  const uint32_t mask = entries_of(queue) - 1;
+  const uint32_t mask = wl_peer_entries_of(queue) - 1;
   while (queue->options.slots[queue->search].state != SLOT_ABORTED)
     queue->search = (queue->search + 1) & mask;
   queue->options.slots[queue->search].state = SLOT_FREE;
@@ -182,34 +157,51 @@ static void take_aborted(struct wl_peer_queue* queue, struct wl_peer_completion*
   --queue->under_way;
 }
 
+static uint64_t completion_field(const struct wl_peer* peer, const struct wl_peer_queue* queue,
+                                 unsigned offset, unsigned bytes) {
+  return wl_peer_completion_get(peer, queue, queue->head, offset, bytes);
+}
+
 enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned number, struct wl_peer_completion* completion) {
   struct wl_peer_queue* queue = find(peer, number);
-  const volatile uint8_t* entry;
+  uint64_t word, value;
   uint32_t id;
   if (queue == NULL || completion == NULL) return WL_BAD_ARGUMENT;
   if (queue->aborted != 0) {
     take_aborted(queue, completion);
     return WL_OK;
   }
-  entry =
-      (const volatile uint8_t*)queue->options.completions + (size_t)queue->head * WL_PEER_COMPLETION_BYTES;
-  if ((get(entry, WL_PEER_COMPLETION_PHASE_OFFSET, 2) & 1u) != queue->phase) return WL_NONE;
+  if ((completion_field(peer, queue, WL_PEER_COMPLETION_PHASE_OFFSET, 2) & 1u) != queue->phase)
+    return WL_NONE;
   /* The phase tells that the rest is there, so the rest, and the data, is read after it. */
   peer->port->barrier(peer->port->context);
-  id = (uint32_t)get(entry, WL_PEER_COMPLETION_ID_OFFSET, 2);
-  if (id >= entries_of(queue) || queue->options.slots[id].state != SLOT_UNDER_WAY) {
+  word = completion_field(peer, queue, WL_PEER_COMPLETION_ID_OFFSET, 8);
+  /* Nobody has answered, this time or when it was the phase's turn. */
+  if (queue->options.completions == NULL && word == UINT64_MAX) return WL_NONE;
+  if ((word >> 8 * (WL_PEER_COMPLETION_PHASE_OFFSET - WL_PEER_COMPLETION_ID_OFFSET) & 1u) != queue->phase)
+    return WL_NONE;
+  value = completion_field(peer, queue, WL_PEER_COMPLETION_RESULT_OFFSET, 8);
+  /* A lost answer looks like this, and a result may: it looks so twice. */
+  if (value == UINT64_MAX) value = completion_field(peer, queue, WL_PEER_COMPLETION_RESULT_OFFSET, 8);
+  /* And so does all that lies where nobody answers any more, the word that was there, too. */
+  if (queue->options.completions == NULL && value == UINT64_MAX &&
+      completion_field(peer, queue, WL_PEER_COMPLETION_ID_OFFSET, 8) == UINT64_MAX)
+    return WL_NONE;
+  id = (uint32_t)(word & 0xFFFFu);
+  if (id >= wl_peer_entries_of(queue) || queue->options.slots[id].state != SLOT_UNDER_WAY) {
     wl_peer_log(peer, WL_LOG_ERROR, "peer: a completion that belongs to no command");
     return WL_CORRUPT;
   }
   queue->options.slots[id].state = SLOT_FREE;
   completion->cookie = queue->options.slots[id].cookie;
-  completion->result = get(entry, WL_PEER_COMPLETION_RESULT_OFFSET, 8);
-  completion->status = (uint16_t)get(entry, WL_PEER_COMPLETION_STATUS_OFFSET, 2);
+  completion->result = value;
+  completion->status =
+      (uint16_t)(word >> 8 * (WL_PEER_COMPLETION_STATUS_OFFSET - WL_PEER_COMPLETION_ID_OFFSET));
   --queue->under_way;
-  queue->head = (queue->head + 1) & (entries_of(queue) - 1);
+  queue->head = (queue->head + 1) & (wl_peer_entries_of(queue) - 1);
   if (queue->head == 0) queue->phase ^= 1u;
   /* The device needs free entries now and then, not the exact number. */
-  if (++queue->taken >= entries_of(queue) / 2 || queue->under_way == 0) {
+  if (++queue->taken >= wl_peer_entries_of(queue) / 2 || queue->under_way == 0) {
     /* The entries are read before the device may write them again. */
     peer->port->barrier(peer->port->context);
     wl_peer_write32(peer, WL_PEER_CQ_HEAD_DOORBELL_OFFSET(number), queue->head);

@@ -12,6 +12,9 @@ extern "C" {
 
 /* Where an access goes: a BAR of the function, by its number, or its configuration space. */
 #define WL_SPACE_CONFIG 0x100u
+/* Or memory that another function has behind a BAR, such as a GPU's, which native code does not reach by
+ * pointers: the offset is the address that the BAR and what is in it have for the processor. */
+#define WL_SPACE_BUS 0x101u
 
 /* What the device does to mapped memory. */
 #define WL_DMA_TO_DEVICE 1u
@@ -27,7 +30,8 @@ struct wl_port {
    * low bits of what is returned, whose other bits are 0. If nobody answers all of those low bits are 1. */
   uint64_t (*read)(void* context, unsigned space, uint64_t offset, unsigned bytes);
   /* Writes the low bits of `value` likewise. It may be on its way when the call returns; writes arrive in the
-   * order in which they are made. */
+   * order in which they are made. Only where the platform's owner has mapped device memory write-combining
+   * are they joined and put off: until barrier(), a read, or a write elsewhere. */
   void (*write)(void* context, unsigned space, uint64_t offset, unsigned bytes, uint64_t value);
   /* What was written to memory before it is visible to the device before any write() after it arrives, and
    * what was read from memory before it has been read by then; what is read from memory after it is not older

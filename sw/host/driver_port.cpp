@@ -25,9 +25,12 @@ struct Host::Binding {
     if (space == WL_SPACE_CONFIG) return b.host->store_config(b.hardware().id, offset, bytes, value);
     b.host->store(b.address_of(space, offset, bytes), bytes, value);
   }
-  /// Native code's accesses to simulated memory happen at once, so it is the compiler alone that must keep
-  /// order.
-  static void barrier(void* /*context*/) { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  /// Native code's accesses to simulated memory happen at once: of these it is the compiler alone that must
+  /// keep order.
+  static void barrier(void* context) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    of(context).host->barrier();
+  }
   static std::uint64_t dma_map(void* context, void* memory, std::size_t bytes, unsigned direction) {
     const Binding& b = of(context);
     return b.host->map_dma(b.device, memory, bytes, direction).value_or(0);
@@ -43,9 +46,11 @@ struct Host::Binding {
   static void delay(void* context, std::uint32_t nanoseconds) { of(context).host->delay_ns(nanoseconds); }
   static void log(void* context, wl_log_level level, const char* text) { of(context).host->log(level, text); }
 
-  /// An address that no device has, where the BAR is not there or does not reach so far.
+  /// Of WL_SPACE_BUS, what is asked for. An address that no device has, where the BAR is not there or does
+  /// not reach so far.
   [[nodiscard]] std::uint64_t address_of(unsigned bar, std::uint64_t offset, unsigned bytes) const {
     constexpr std::uint64_t kNobody = ~std::uint64_t{0} - 4095;
+    if (bar == WL_SPACE_BUS) return offset;
     if (bar >= kBars) return kNobody;
     const HostDevice::Bar& b = hardware().bars[bar];
     return bytes <= b.bytes && offset <= b.bytes - bytes ? b.address + offset : kNobody;

@@ -21,6 +21,7 @@ const std::vector<HostDevice>& Host::enumerate() {
   devices_.clear();
   bindings_.clear();
   interrupts_.clear();
+  system_.bridge().forget_prefetchable();
   for (unsigned port = 0; port < system_.root().core().ports(); ++port) set_up(port);
   return devices_;
 }
@@ -40,6 +41,8 @@ void Host::set_up(unsigned port) {
   if (!domains_[port]) domains_[port] = root.iommu().make_domain();
   d.domain = *domains_[port];
   root.iommu().attach(d.id, d.domain);
+  for (const HostDevice::Bar& bar : d.bars)
+    if (bar.prefetchable && bar.address != 0) system_.bridge().add_prefetchable({bar.address, bar.bytes});
   route_vectors(d, port);
   devices_.push_back(d);
 }
@@ -89,8 +92,9 @@ void Host::lay_out(HostDevice& d, const std::vector<unsigned>& bars, const std::
     used += d.bars[b].bytes;
   }
   using Window = RootComplexCore::Window;
+  const std::uint64_t pages = (used + Iommu::kPage - 1) / Iommu::kPage * Iommu::kPage;
   const bool placed =
-      system_.root().core().set_window(d.port, which ? Window::wide : Window::narrow, base, used);
+      system_.root().core().set_window(d.port, which ? Window::wide : Window::narrow, base, pages);
   WARPLINE_EXPECT(placed, "root ports' windows lie apart");
 }
 

@@ -1,15 +1,22 @@
 #include "warpline/host/host.h"
 
 #include <functional>
+#include <stdexcept>
 
 namespace warpline {
 
 Host::Host(PcieSystem& system, std::uint64_t reserved)
     : system_(system), free_memory_(reserved), domains_(system.root().core().ports()) {
+  if (!system_.take())
+    throw std::logic_error(
+        "this PCIe system has a host already, which places its devices: run more software in threads of that "
+        "one, or let further bus masters access memory and devices as they are placed");
   system_.root().core().iommu().enable(true);
 }
 
-Host::~Host() = default;
+Host::~Host() {
+  system_.leave();
+}
 
 void* Host::allocate(std::size_t bytes, std::size_t align) {
   MemoryImage& memory = system_.sysmem();
@@ -55,6 +62,27 @@ bool Host::open_bar(unsigned device, unsigned target, unsigned bar) {
   Iommu& iommu = system_.root().core().iommu();
   static_cast<void>(iommu.unmap(devices_[device].domain, window.address));
   return iommu.map(devices_[device].domain, window);
+}
+
+std::string Host::map(unsigned device, unsigned bar, std::uint64_t offset, std::uint64_t bytes,
+                      MemoryType as) {
+  if (device >= devices_.size()) return "there is no device " + std::to_string(device);
+  const std::string name = "BAR " + std::to_string(bar);
+  if (bar >= kBars || devices_[device].bars[bar].address == 0) return "there is no " + name;
+  const HostDevice::Bar& b = devices_[device].bars[bar];
+  if (offset > b.bytes || bytes > b.bytes - offset)
+    return name + " has " + std::to_string(b.bytes) + " bytes and ends before what is to be mapped";
+  const std::uint64_t base = b.address + offset;
+  if (base % kMappingPage != 0 || bytes % kMappingPage != 0 || bytes == 0)
+    return name + ": what is to be mapped is no whole pages of " + std::to_string(kMappingPage) + " bytes";
+  if (!b.prefetchable) {
+    if (as == MemoryType::uncached) return {};
+    return name + " is not prefetchable: its accesses have side effects, and none may be joined";
+  }
+  barrier();
+  const bool mapped = system_.bridge().set_combining({base, bytes}, as == MemoryType::write_combining);
+  WARPLINE_EXPECT(mapped, "the bridge knows the prefetchable BARs that have been found");
+  return {};
 }
 
 bool Host::unmap_dma(unsigned device, std::uint64_t bus) {

@@ -29,13 +29,20 @@ struct HostDevice {
   Iommu::Domain domain = 0;
 };
 
+/// How software sees device memory.
+enum class MemoryType : std::uint8_t {
+  uncached,         ///< each access is one of the device's bus, in order
+  write_combining,  ///< stores join, loads may read ahead (HostBridge): only of prefetchable BARs
+};
+
 /// What firmware and operating system do for a driver: finding devices and giving them addresses, interrupts,
 /// memory, and the IOMMU. How accesses reach hardware, and how time passes, is its subclasses' to say.
 ///
 /// Root complex, IOMMU and system memory are at hand without time: what a kernel keeps of them costs it none.
 class Host {
  public:
-  /// The system outlives it. `reserved`: bytes at the start of system memory that are somebody else's.
+  /// The system outlives it. `reserved`: bytes at the start of system memory that are somebody else's. Throws
+  /// std::logic_error if the system has a host: two would place its devices differently.
   explicit Host(PcieSystem& system, std::uint64_t reserved = 4096);
   virtual ~Host();
   Host(const Host&) = delete;
@@ -58,6 +65,14 @@ class Host {
   /// Accesses by physical address. A load that fails reads all ones.
   [[nodiscard]] virtual std::uint64_t load(std::uint64_t address, unsigned bytes) = 0;
   virtual void store(std::uint64_t address, unsigned bytes, std::uint64_t value) = 0;
+  /// Orders device accesses: what write-combining stores have gathered leaves before anything that follows,
+  /// and nothing that was read ahead is used any more.
+  virtual void barrier() = 0;
+  static constexpr std::uint64_t kMappingPage = Iommu::kPage;
+  /// Maps `bytes` bytes of a BAR, from `offset` on, whole pages of kMappingPage bytes. At first, and again
+  /// after enumerate(), all is uncached. Why it can not be, a sentence; empty: it is done.
+  [[nodiscard]] std::string map(unsigned device, unsigned bar, std::uint64_t offset, std::uint64_t bytes,
+                                MemoryType as);
   /// Of configuration space, within a register of 4 bytes.
   [[nodiscard]] virtual std::uint64_t load_config(FunctionId id, std::uint64_t offset, unsigned bytes) = 0;
   virtual void store_config(FunctionId id, std::uint64_t offset, unsigned bytes, std::uint64_t value) = 0;

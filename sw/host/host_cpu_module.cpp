@@ -168,6 +168,10 @@ void HostCpu::store(std::uint64_t address, unsigned bytes, std::uint64_t value) 
   access(tlm::TLM_WRITE_COMMAND, address, &value, bytes);
 }
 
+void HostCpu::barrier() {
+  state_->system.barrier(current().keeper.get_local_time());
+}
+
 std::uint64_t HostCpu::load_config(FunctionId id, std::uint64_t offset, unsigned bytes) {
   return load(PcieSystemModule::config_address(id, offset), bytes);
 }

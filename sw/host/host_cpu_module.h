@@ -33,7 +33,8 @@ class HostCpu final : public sc_core::sc_module, public Host {
   using InterruptSocket =
       tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
-  /// The system outlives it. `reserved`: bytes at the start of system memory that are somebody else's.
+  /// The system outlives it, and has no other processor (std::logic_error). `reserved`: bytes at the start of
+  /// system memory that are somebody else's.
   HostCpu(const sc_core::sc_module_name& name, PcieSystemModule& system, std::uint64_t reserved = 4096);
   ~HostCpu() override;
 
@@ -49,6 +50,7 @@ class HostCpu final : public sc_core::sc_module, public Host {
   /// From threads of add_thread() only.
   [[nodiscard]] std::uint64_t load(std::uint64_t address, unsigned bytes) override;
   void store(std::uint64_t address, unsigned bytes, std::uint64_t value) override;
+  void barrier() override;
   [[nodiscard]] std::uint64_t load_config(FunctionId id, std::uint64_t offset, unsigned bytes) override;
   void store_config(FunctionId id, std::uint64_t offset, unsigned bytes, std::uint64_t value) override;
   void delay_ns(std::uint64_t nanoseconds) override;

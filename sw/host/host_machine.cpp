@@ -17,7 +17,7 @@ bool HostMachine::step(Cycle limit) {
   Engine& engine = system().engine();
   const Cycle next = engine.next_tick();
   if (next > limit) return false;
-  static_cast<void>(system().run_until(next));
+  if (system().run_until(next) == RunOutcome::stopped) stopped_ = true;
   return true;
 }
 
@@ -42,6 +42,10 @@ std::uint64_t HostMachine::load(std::uint64_t address, unsigned bytes) {
 
 void HostMachine::store(std::uint64_t address, unsigned bytes, std::uint64_t value) {
   system().bridge().store(address, &value, bytes, soonest());
+}
+
+void HostMachine::barrier() {
+  system().bridge().barrier(soonest());
 }
 
 std::uint64_t HostMachine::load_config(FunctionId id, std::uint64_t offset, unsigned bytes) {
@@ -72,8 +76,12 @@ void HostMachine::take_arrivals() {
 }
 
 bool HostMachine::wait_interrupt(unsigned device, unsigned vector, std::uint32_t timeout_us) {
+  return wait_interrupt_for(device, vector, Cycle{timeout_us} * system().mhz());
+}
+
+bool HostMachine::wait_interrupt_for(unsigned device, unsigned vector, Cycle cycles) {
   now_ = soonest() - 1;
-  const Cycle deadline = now_ + Cycle{timeout_us} * system().mhz();
+  const Cycle deadline = now_ + cycles;
   for (;;) {
     take_arrivals();
     if (take_interrupt(device, vector)) {

@@ -11,6 +11,14 @@ struct wl_machine {
   wl_machine(std::uint64_t memory_bytes, const warpline::PcieSystemParameters& parameters)
       : memory(memory_bytes), system(engine, {}, kMegahertz, parameters, memory), host(system) {}
 
+  /// The number that a device has among those that the host has found; beyond them if it is not there.
+  [[nodiscard]] unsigned number_of(unsigned device) const {
+    const auto& devices = host.devices();
+    unsigned i = 0;
+    while (i < devices.size() && devices[i].port != device) ++i;
+    return i;
+  }
+
   static constexpr unsigned kMegahertz = 1000;
   warpline::Engine engine;
   warpline::MemoryImage memory;
@@ -46,10 +54,21 @@ void wl_machine_destroy(wl_machine* machine) {
 }
 
 const wl_port* wl_machine_port(wl_machine* machine, unsigned device) {
-  const auto& devices = machine->host.devices();
-  for (unsigned i = 0; i < devices.size(); ++i)
-    if (devices[i].port == device) return &machine->host.port_of(i);
-  return nullptr;
+  const unsigned found = machine->number_of(device);
+  return found < machine->host.devices().size() ? &machine->host.port_of(found) : nullptr;
+}
+
+int wl_machine_map(wl_machine* machine, unsigned device, unsigned bar, std::uint64_t offset,
+                   std::uint64_t bytes, wl_mapping mapping) {
+  const unsigned found = machine->number_of(device);
+  const bool combining = mapping == WL_MAPPING_WRITE_COMBINING;
+  const std::string why = found < machine->host.devices().size()
+                              ? machine->host.map(found, bar, offset, bytes,
+                                                  combining ? warpline::MemoryType::write_combining
+                                                            : warpline::MemoryType::uncached)
+                              : "nobody answers";
+  if (!why.empty()) std::fprintf(stderr, "wl_machine: device %u: %s\n", device, why.c_str());
+  return why.empty() ? 1 : 0;
 }
 
 void* wl_machine_memory(wl_machine* machine, std::size_t bytes) {

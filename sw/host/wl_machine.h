@@ -28,6 +28,14 @@ void wl_machine_destroy(struct wl_machine* machine);
 const struct wl_port* wl_machine_port(struct wl_machine* machine, unsigned device);
 /* Memory of the machine, aligned to a page; NULL if none is left. It lives as long as the machine. */
 void* wl_machine_memory(struct wl_machine* machine, size_t bytes);
+/* How a device's memory is seen: each access by itself and in order, or with stores that may be joined into
+ * fewer and put off until the port's barrier(), a read, or a write elsewhere, and with loads that may read
+ * ahead. */
+enum wl_mapping { WL_MAPPING_UNCACHED, WL_MAPPING_WRITE_COMBINING };
+/* Maps whole pages of 4 KiB of a BAR; at first, and after wl_machine_insert(), all is uncached. Returns 1 if
+ * it is done, 0 if not: stderr says why. Only a prefetchable BAR can be write-combining. */
+int wl_machine_map(struct wl_machine* machine, unsigned device, unsigned bar, uint64_t offset, uint64_t bytes,
+                   enum wl_mapping mapping);
 /* Cycles since power-on. */
 uint64_t wl_machine_cycles(const struct wl_machine* machine);
 

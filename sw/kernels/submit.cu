@@ -53,19 +53,19 @@ __device__ void submit(Rings rings, unsigned long long destination, unsigned cou
   }
 }
 
-extern "C" __global__ void submit_right(Rings rings, unsigned long long destination, unsigned count, unsigned patience,
-                                        unsigned* seen) {
-  submit<true, acquire>(rings, destination, count, patience, seen);
+extern "C" __global__ void submit_right(uint4* submissions, const uint4* completions, unsigned* doorbells,
+                                        unsigned order, unsigned long long destination, unsigned count, unsigned patience, unsigned* seen) {
+  submit<true, acquire>({submissions, completions, doorbells, order}, destination, count, patience, seen);
 }
 
 // The doorbell without the fence: it may arrive before the command has left the GPU's caches.
-extern "C" __global__ void submit_without_fence(Rings rings, unsigned long long destination, unsigned count,
-                                                unsigned patience, unsigned* seen) {
-  submit<false, acquire>(rings, destination, count, patience, seen);
+extern "C" __global__ void submit_without_fence(uint4* submissions, const uint4* completions, unsigned* doorbells,
+                                                unsigned order, unsigned long long destination, unsigned count, unsigned patience, unsigned* seen) {
+  submit<false, acquire>({submissions, completions, doorbells, order}, destination, count, patience, seen);
 }
 
 // Polling with a load that L1 answers: it has the line as it was at the first look.
-extern "C" __global__ void submit_and_look_in_cache(Rings rings, unsigned long long destination, unsigned count,
-                                                    unsigned patience, unsigned* seen) {
-  submit<true, cached>(rings, destination, count, patience, seen);
+extern "C" __global__ void submit_and_look_in_cache(uint4* submissions, const uint4* completions, unsigned* doorbells,
+                                                    unsigned order, unsigned long long destination, unsigned count, unsigned patience, unsigned* seen) {
+  submit<true, cached>({submissions, completions, doorbells, order}, destination, count, patience, seen);
 }

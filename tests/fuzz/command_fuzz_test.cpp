@@ -38,6 +38,45 @@ scalar = 256
 type   = "u32"
 )toml";
 
+const char* const kHost = R"toml(module = "kernel.ptx"
+kernel = "vecadd"
+grid   = [1]
+block  = [32]
+[[argument]]
+address = "peer[0].bar[4]+256"
+[[argument]]
+buffer = "b"
+type   = "f32"
+count  = 32
+[[argument]]
+buffer   = "c"
+type     = "f32"
+count    = 32
+aperture = "sysmem"
+[[argument]]
+scalar = 32
+type   = "u32"
+[[register]]
+name   = "peer[0].SCRATCH[0]"
+init   = 3
+expect = 4
+[[register]]
+name = "peer[0].SQ_BASE[0]"
+init = { bus = "c", offset = 64 }
+[[host]]
+write = "peer[0].scratch[0]"
+value = 4
+[[host]]
+wait  = "peer[0].SCRATCH[0]"
+value = 4
+mask  = 0x7
+[[host]]
+delay = 50
+[[host]]
+wait     = "c[1]"
+at_least = 0
+)toml";
+
 const char* const kTrace = R"(-kernel name = vecadd
 -kernel id = 1
 -grid dim = (2,1,1)
@@ -128,16 +167,22 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
   const std::string victim = GetParam();
   const Workspace w;
   std::map<std::string, std::string> files = {
-      {"launch.toml", kLaunch},    {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
-      {"kernel-1.traceg", kTrace}, {"program.wls", kProgram},
-      {"test.litmus", kLitmus},    {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
-  const bool runs_itself = victim == "kernel-1.traceg" || victim == "program.wls";
+      {"launch.toml", kLaunch},
+      {"host.toml", kHost},
+      {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
+      {"kernel-1.traceg", kTrace},
+      {"program.wls", kProgram},
+      {"test.litmus", kLitmus},
+      {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
+  const bool runs_itself = victim == "kernel-1.traceg" || victim == "program.wls" || victim == "host.toml";
   const std::string input = runs_itself ? victim : "launch.toml";
   const bool is_litmus = victim == "test.litmus";
-  const std::vector<std::string> command =
+  std::vector<std::string> command =
       is_litmus ? std::vector<std::string>{"litmus", victim, "--gpu",        "gpu.toml",
                                            "--runs", "20",   "--max-cycles", "5000"}
                 : std::vector<std::string>{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
+  if (victim == "host.toml")
+    command.insert(command.end(), {"--set", "pcie_system.peers=1", "--set", "peer_bytes=0"});
   for (const auto& [name, text] : files) w.write(name, text);
   const Finished sound = w.warpline(command);
   ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
@@ -164,8 +209,8 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
-                         testing::Values("launch.toml", "kernel.ptx", "gpu.toml", "kernel-1.traceg",
-                                         "program.wls", "test.litmus"),
+                         testing::Values("launch.toml", "host.toml", "kernel.ptx", "gpu.toml",
+                                         "kernel-1.traceg", "program.wls", "test.litmus"),
                          [](const auto& p) {
                            std::string name = p.param;
                            return name.substr(0, name.find_first_of(".-")) + "_" +

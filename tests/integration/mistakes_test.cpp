@@ -142,6 +142,11 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
   };
   fails({"run", good, "--fast-forward", "1"}, "nothing would be left");
   fails({"run", good, "--check-consistency", "--tags-only"}, "judges values");
+  const std::string peers = "--set=pcie_system.peers=1", no_memory = "--set=peer_bytes=0";
+  fails({"run", good, peers}, "gpu.peer_bytes: must be 0 where pcie_system.peers is not");
+  fails({"run", good, peers, no_memory, "--tags-only"}, "a host and its devices need data");
+  fails({"run", good, peers, no_memory, "--check-consistency"}, "is not recorded");
+  fails({"litmus", in_source("tests/litmus/MP+cg.litmus"), peers, no_memory}, "no devices");
   fails({"run", good, "--stat", "x.json"}, "--stats");
   fails({"rum", good}, "run");
   fails({"run", good, "--gpu", "v10"}, "v100");

@@ -109,6 +109,12 @@ case $step in
     expect 0 "$work/build/step7_thousand"
     says '^counter 1000, [0-9]{1,3} of 1000 completions in order'
     ;;
+  host_cpu)
+    build host_cpu
+    expect 0 "$work/build/host_cpu"
+    says '^the number is 42$'
+    says '^after [0-9.]+ (ns|us|ps)$'
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)

@@ -25,6 +25,8 @@ struct Catch {
 [[nodiscard]] std::vector<Catch> catches_by_scene();
 /// Kernels on two GPUs that share system memory.
 [[nodiscard]] std::vector<Catch> catches_by_two_gpus();
+/// A host, and a device, that write and read a GPU's video memory while a kernel looks.
+[[nodiscard]] std::vector<Catch> catches_by_host();
 /// Random kernels, judged as they ran.
 [[nodiscard]] std::vector<Catch> catches_by_kernels();
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "../support/mock_components.h"
@@ -113,6 +114,22 @@ bool release_is_done_before_the_write_back(std::uint64_t) {
   return scene.link.seen.empty() || scene.crossbar.answers[1].answered < scene.link.seen[0].answered;
 }
 
+/// Two devices are written, then a release is done. Whether it is so without a read of no byte from each.
+bool release_is_done_before_a_device_is_written(std::uint64_t) {
+  const PhysicalAddress devices[] = {physical(Aperture::peer, 0), physical(Aperture::peer, 1U << 20U)};
+  SliceScene scene({write_item(0, devices[0], first_word(), 9), write_item(1, devices[1], first_word(), 9),
+                    maintain_item(20, maintenance::kWriteBackSysmem)},
+                   100);
+  scene.run();
+  const auto waits_for = [&](PhysicalAddress device) {
+    return std::any_of(scene.link.seen.begin(), scene.link.seen.end(), [&](const FlatMemory::Seen& s) {
+      return s.line == device && s.command == Command::read && s.sectors == 0 &&
+             s.answered < scene.crossbar.answers[2].answered;
+    });
+  };
+  return !waits_for(devices[0]) || !waits_for(devices[1]);
+}
+
 bool shared_flag_does_not_invalidate(std::uint64_t) {
   const Step flag = ordered(memory(MemKind::load, Space::shared, DataType::u32, strided(0, 4), {1}),
                             Semantics::acquire, Scope::gpu);
@@ -162,6 +179,8 @@ std::vector<Catch> catches_by_scene() {
       {Mutation::sys_acquire_spares_fetches, "sys_acquire_spares_fetches", read_misses_what_the_host_wrote},
       {Mutation::sys_release_ignores_write_back, "sys_release_ignores_write_back",
        release_is_done_before_the_write_back},
+      {Mutation::sys_release_flushes_last_only, "sys_release_flushes_last_only",
+       release_is_done_before_a_device_is_written},
       {Mutation::shared_flag_skips_invalidation, "shared_flag_skips_invalidation",
        shared_flag_does_not_invalidate},
       {Mutation::mmio_lanes_merge, "mmio_lanes_merge", registers_are_not_read_once},

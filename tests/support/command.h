@@ -17,9 +17,8 @@ struct Ended {
 };
 
 /// Runs `warpline` with these words, in this process.
-inline Ended command(std::vector<std::string> words) {
-  words.insert(words.begin(), "warpline");
-  std::vector<const char*> argv;
+inline Ended command(const std::vector<std::string>& words) {
+  std::vector<const char*> argv{"warpline"};
   for (const std::string& w : words) argv.push_back(w.c_str());
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();

@@ -41,6 +41,8 @@ class Reader {
       metadata(e, process);
     } else if (phase == "X" && e.at("cat") == "kernel") {
       out_.kernels.push_back(e.at("name"));
+    } else if (phase == "i" || (phase == "X" && e.at("cat") == "command")) {
+      device_event(e, process);
     } else if (phase == "X") {
       slice(e, process);
     } else if (phase == "s" || phase == "t" || phase == "f") {
@@ -57,11 +59,26 @@ class Reader {
       names_.push_back(e.at("args").at("name"));
       if (process != 0) out_.blocks.push_back(names_.back());
     } else if (what == "thread_name") {
-      if (e.at("args").at("name") != names_.at(process)) fail("a thread has another name than its block");
+      const std::string name = e.at("args").at("name"), block = names_.at(process);
+      if (name != block && name.rfind(block + " ", 0) != 0) fail("a thread has another name than its block");
       named_[{process, e.at("tid")}] = true;
     } else if (what != "process_sort_index") {
       fail("metadata " + what);
     }
+  }
+
+  void device_event(const json& e, unsigned process) {
+    TimelineDeviceEvent d;
+    d.thread = e.at("tid");
+    if (!named_[{process, d.thread}]) fail("a thread has no name yet");
+    d.block = names_.at(process);
+    d.category = e.at("cat");
+    d.name = e.at("name");
+    d.begin = e.at("ts");
+    d.end = d.begin + e.value("dur", std::uint64_t{0});
+    d.unfinished = e.at("args").value("unfinished", false);
+    d.lost = e.at("args").value("lost", false);
+    out_.devices.push_back(d);
   }
 
   void slice(const json& e, unsigned process) {

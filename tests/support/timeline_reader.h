@@ -24,12 +24,23 @@ struct TimelineSlice {
   [[nodiscard]] bool received() const { return name == command; }
 };
 
+/// What a device did, in its row: an access or an interrupt, or a command from `begin` to `end`.
+struct TimelineDeviceEvent {
+  std::string block;
+  std::string category;  ///< "access", "interrupt", "command"
+  std::string name;
+  unsigned thread = 0;
+  std::uint64_t begin = 0, end = 0;
+  bool unfinished = false, lost = false;
+};
+
 /// A file of Chrome trace events that shows requests.
 struct Timeline {
   std::vector<std::string> blocks;                       ///< in the order of their rows
   std::vector<TimelineSlice> slices;                     ///< of requests; by block, thread, time
   std::map<std::uint64_t, std::vector<unsigned>> flows;  ///< by identifier: the slices that it runs through
   std::vector<std::string> kernels;
+  std::vector<TimelineDeviceEvent> devices;  ///< in the order of the file
 };
 
 /// Throws std::runtime_error where it breaks a rule: no valid JSON, a process or thread without the name of

@@ -81,6 +81,12 @@ TEST(ConfigFuzz, MutatedLaunchFilesLoadOrExplain) {
       "random = { seed = 3 } }\n"
       "expect = { expression = \"a[i] + sum(k, 0, 3, c[k])\", tolerance = { abs = 0.5 } }\n"
       "[[launch.argument]]\nscalar = 16384\ntype = \"u32\"\n[[launch.argument]]\nbytes = \"0102\"\n"
+      "[[launch.argument]]\naddress = \"peer[0].SCRATCH[1]\"\n"
+      "[[launch.argument]]\nbus = \"c\"\ndevice = \"peer[1]\"\noffset = 8\n"
+      "[[launch.host]]\nwait = \"c[3]\"\nat_least = 5\n"
+      "[[launch.host]]\nwrite = \"peer[0].bar[4]+0x10\"\ntype = \"u64\"\nvalue = { bus = \"c\" }\n"
+      "[[launch.host]]\ninterrupt = \"peer[0].vector[2]\"\n"
+      "[[register]]\nname = \"peer[0].ERROR\"\ninit = 1\nexpect = 0\nmask = 3\n"
       "[[symbol]]\nname = \"s\"\ninit = { value = 1 }\n";
   ASSERT_TRUE(parse_launch_file("seed.toml", text).ok());
   unsigned loaded = 0;

@@ -126,6 +126,41 @@ TEST(ConfigLoader, RulesHoldAtTheirEdges) {
   EXPECT_TRUE(load_gpu("mini", {{"l2.sets=1"}, {"l2.ways=1"}, {"l2.slices=3"}}).ok());
 }
 
+TEST(ConfigLoader, APcieSystemIsKeysLikeAllOthers) {
+  const auto loaded = load_gpu("v100", {{"pcie_system.peers=2"},
+                                        {"peer_bytes=0"},
+                                        {"pcie_system.device.max_payload=512"},
+                                        {"pcie_system.root.memory_channels=4"},
+                                        {"pcie_system.peer.commands=3"}});
+  ASSERT_TRUE(loaded.ok()) << loaded.faults().front().text();
+  const PcieSystemParameters& p = loaded.value().pcie_system;
+  EXPECT_EQ(p.peers, 2U);
+  EXPECT_EQ(p.device.max_payload, 512U);
+  EXPECT_EQ(p.gpu.max_payload, 256U);
+  EXPECT_EQ(p.root.memory_channels, 4U);
+  EXPECT_EQ(p.peer.commands, 3U);
+  EXPECT_THAT(to_toml(loaded.value()), HasSubstr("[pcie_system.device]"));
+}
+
+TEST(ConfigLoader, DevicesAndPlainPeerMemoryExcludeEachOther) {
+  const auto both = load_gpu("mini", {{"pcie_system.peers=1"}});
+  ASSERT_FALSE(both.ok());
+  ASSERT_THAT(both.faults(), SizeIs(1));
+  EXPECT_THAT(both.faults()[0].text(),
+              HasSubstr("gpu.peer_bytes: must be 0 where pcie_system.peers is not: devices take the place of "
+                        "the plain memory (--set peer_bytes=0)"));
+  const auto wrong = load_gpu("mini", {{"pcie_system.peers=9"},
+                                       {"peer_bytes=0"},
+                                       {"pcie_system.host.max_payload=100"},
+                                       {"pcie_system.peer.write_queue=0"}});
+  ASSERT_FALSE(wrong.ok());
+  ASSERT_THAT(wrong.faults(), SizeIs(3));
+  EXPECT_THAT(wrong.faults()[0].text(), HasSubstr("gpu.pcie_system.peers: must be at most 8"));
+  EXPECT_THAT(wrong.faults()[1].text(),
+              HasSubstr("gpu.pcie_system.host.max_payload: must be a power of two"));
+  EXPECT_THAT(wrong.faults()[2].text(), HasSubstr("gpu.pcie_system.peer.write_queue: must be at least 1"));
+}
+
 TEST(ConfigLoader, MalformedOverridesAreFaults) {
   for (const char* text :
        {"", "sms", "=3", "sms=", "[l2]", "#a=b", "sms=1\nsms=2", "l2.slices==4", "[l2]\r\nslices=4"}) {

@@ -14,6 +14,8 @@ warpline_test(observe_test SOURCES gpu/observe_modes_test.cpp gpu/observe_wave_t
 target_include_directories(observe_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
 warpline_systemc_test(interpose_test SOURCES gpu/interpose_test.cpp fabric/foreign_modules.cpp
                       DEPENDS warpline::gpu_module)
-warpline_test(devices_test SOURCES gpu/devices_test.cpp gpu/handshake_test.cpp DEPENDS warpline::host)
+warpline_test(devices_test SOURCES gpu/devices_test.cpp gpu/handshake_test.cpp gpu/device_stream_test.cpp DEPENDS warpline::host)
 target_compile_definitions(devices_test PRIVATE WARPLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-warpline_systemc_test(devices_systemc_test SOURCES gpu/devices_carriers_test.cpp DEPENDS warpline::gpu_module warpline::host)
+warpline_test(inbound_test SOURCES gpu/inbound_test.cpp gpu/inbound_order_test.cpp gpu/gpu_rings_test.cpp gpu/inbound_progress_test.cpp DEPENDS warpline::host)
+target_compile_definitions(inbound_test PRIVATE WARPLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+warpline_systemc_test(devices_systemc_test SOURCES gpu/devices_carriers_test.cpp gpu/device_stream_carriers_test.cpp fabric/foreign_modules.cpp DEPENDS warpline::gpu_module warpline::host)

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "warpline/gpu/pcie_system.h"
 #include "warpline/gpu/system.h"
 
 namespace warpline {
@@ -31,15 +32,15 @@ Diagnostics Observation::open_files() {
   return faults;
 }
 
-Diagnostics Observation::attach(System& system) {
+Diagnostics Observation::attach(System& system, PcieSystem* pcie) {
   if (Diagnostics faults = selection_.faults(engine_); !faults.empty()) return faults;
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
-  if (timeline_ != nullptr) add_hops(system);
+  if (timeline_ != nullptr) add_rows(system, pcie);
   add_probes();
   return {};
 }
 
-void Observation::add_hops(System& system) {
+void Observation::add_rows(System& system, PcieSystem* pcie) {
   std::unordered_set<const Component*> shown;
   system.for_each_hop([&](const Hop& h) {
     TimelineWriter::Hop hop;
@@ -55,8 +56,13 @@ void Observation::add_hops(System& system) {
     told_[&h.request_in] = false;
     told_[&h.response_in] = true;
   });
+  std::vector<Peer*> peers;
+  for (unsigned i = 0; pcie != nullptr && i < pcie->peers(); ++i)
+    if (selection_.takes(pcie->peer(i))) peers.push_back(&pcie->peer(i));
+  shown.insert(peers.begin(), peers.end());
   for (const Component* c : engine_.components())
     if (shown.count(c) != 0) timeline_->show(*c);
+  for (Peer* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
 }
 
 void Observation::add_probes() {
@@ -111,6 +117,7 @@ void Observation::message(const MessageEvent& event) {
 
 void Observation::finish(Cycle last) {
   if (vcd_ != nullptr) vcd_->finish(last);
+  for (DeviceTimeline& device : devices_) device.finish(last);
   if (timeline_ != nullptr) timeline_->finish(last);
 }
 

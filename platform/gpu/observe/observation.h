@@ -8,12 +8,14 @@
 
 #include "warpline/document/output_file.h"
 #include "warpline/fabric/probe.h"
+#include "warpline/gpu/observe/device_timeline.h"
 #include "warpline/gpu/observe/selection.h"
 #include "warpline/gpu/observe/timeline_writer.h"
 #include "warpline/gpu/observe/vcd_writer.h"
 
 namespace warpline {
 
+class PcieSystem;
 class System;
 
 /// What is to be written about a run while it goes on.
@@ -32,9 +34,9 @@ class Observation final : private Observer {
   /// `mhz`: of the clock that counts the engine's cycles. Pre: options.wanted().
   Observation(ObservationOptions options, unsigned mhz, Engine& engine);
 
-  /// Begins to watch. Returns what is wrong with the patterns and files: nothing is watched then. Called
-  /// once, before the first run; the system outlives this object.
-  [[nodiscard]] Diagnostics attach(System& system);
+  /// Begins to watch; `pcie`: the devices beside it, or null. Returns what is wrong with the patterns and
+  /// files: nothing is watched then. Called once, before the first run; the system outlives this object.
+  [[nodiscard]] Diagnostics attach(System& system, PcieSystem* pcie = nullptr);
   /// What is selected, and where signals of others than blocks can be recorded, too: before the first run.
   [[nodiscard]] const Selection& selection() const { return selection_; }
   [[nodiscard]] Recorder& recorder() { return recorder_; }
@@ -55,7 +57,7 @@ class Observation final : private Observer {
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
   void add_probes();
-  void add_hops(System& system);
+  void add_rows(System& system, PcieSystem* pcie);
 
   ObservationOptions options_;
   unsigned mhz_;
@@ -68,6 +70,7 @@ class Observation final : private Observer {
   std::unordered_map<const PortBase*, bool>
       told_;  ///< ports whose messages the timeline needs: of responses?
   std::deque<Probe> probes_;
+  std::deque<DeviceTimeline> devices_;
 };
 
 }  // namespace warpline

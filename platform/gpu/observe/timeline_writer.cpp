@@ -82,6 +82,15 @@ void TimelineWriter::start(Cycle /*first*/, const std::vector<Signal>& /*signals
         R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", row));
   }
   write_name("thread_name", 0, 0, rows_[0].name);
+  started_ = true;
+  for (const std::string& event : early_) add(event);
+  early_.clear();
+}
+
+void TimelineWriter::add(const std::string& event) {
+  if (!started_) return early_.push_back(event);
+  begin_event();
+  file_.write(event);
 }
 
 void TimelineWriter::message(const MessageEvent& e) {

@@ -38,6 +38,10 @@ class TimelineWriter final : public Observer {
     bool receiver_shown = false;
   };
   void add_hop(const Hop& hop);
+  /// The row of a block that is shown.
+  [[nodiscard]] unsigned row_of(const Component& block) const { return row_of_.at(&block); }
+  /// Writes an event of somebody else's, a JSON object.
+  void add(const std::string& event);
   /// A kernel ran in the cycles from `first` to `last`.
   void kernel(const std::string& name, Cycle first, Cycle last);
 
@@ -104,6 +108,8 @@ class TimelineWriter final : public Observer {
   };
   std::vector<Kernel> kernels_;
   bool any_ = false;
+  bool started_ = false;
+  std::vector<std::string> early_;  ///< events added before start()
 };
 
 }  // namespace warpline

@@ -1,7 +1,7 @@
 // What a GPU does to a device behind a root complex, as it arrives there.
 #include <gtest/gtest.h>
 
-#include "gpus_and_host.h"
+#include "two_devices.h"
 
 namespace warpline::test {
 namespace {
@@ -153,10 +153,7 @@ TEST_P(Devices, AFunctionThatMayMakeNoRequestsMakesNone) {
 }
 
 TEST(DevicesRemoved, AGpuThatWaitsIsAnsweredInTime) {
-  RunOptions options;
-  options.pcie.emplace();
-  options.pcie->gpu.completion_timeout = 3000;
-  GpusAndHost bench(options);
+  GpusAndHost bench({}, {{"pcie_system.gpu.completion_timeout=3000"}});
   const GpusAndHost::Shared out = bench.share(4096);
   const auto module = module_of_body(
       "LOOP: ld.mmio.relaxed.sys.global.u32 %r0, [%a0];\nadd.u32 %r1, %r1, 1;\nsetp.ne.u32 %p, %r0, "
@@ -174,10 +171,7 @@ TEST(DevicesRemoved, AGpuThatWaitsIsAnsweredInTime) {
 TEST(DevicesOrder, AReleaseWaitsForWhatWentToTheDevice) {
   // The host looks in every cycle: the flag in its memory must not be set before the datum has arrived.
   for (const bool fence : {true, false}) {
-    RunOptions options;
-    options.pcie.emplace();
-    options.pcie->gpu.latency = 3000;
-    GpusAndHost bench(options);
+    GpusAndHost bench({}, {{"pcie_system.gpu.latency=3000"}});
     const GpusAndHost::Shared flag = bench.share(4096);
     const auto module = module_of_body(std::string("st.global.u32 [%a0], 1;\n") +
                                            (fence ? "fence.acq_rel.sys;\n" : "fence.acq_rel.gpu;\n") +
@@ -195,12 +189,19 @@ TEST(DevicesOrder, AReleaseWaitsForWhatWentToTheDevice) {
   }
 }
 
+TEST_P(Devices, AFenceWaitsForEachDevice) {
+  for (const char* fence : {"fence.acq_rel.sys;\n", "fence.sc.sys;\n"}) {
+    const ToTwoDevices seen = write_to_two_devices(fence, options_of(GetParam()));
+    EXPECT_FALSE(seen.overtaken);
+    EXPECT_EQ(seen.flushes, (std::array<std::uint64_t, 2>{1, 1}));
+  }
+  const ToTwoDevices without = write_to_two_devices("fence.acq_rel.gpu;\n", options_of(GetParam()));
+  EXPECT_EQ(without.overtaken, !GetParam().loose);
+}
+
 TEST(DevicesOrder, AStoreStaysBehindAnEarlierLoadOfItsLine) {
   // Writes may overtake reads on the way; one credit for reads makes sure that they would.
-  RunOptions options;
-  options.pcie.emplace();
-  options.pcie->gpu.non_posted_credits = 1;
-  GpusAndHost bench(options);
+  GpusAndHost bench({}, {{"pcie_system.gpu.non_posted_credits=1"}});
   const GpusAndHost::Shared out = bench.share(4096);
   std::string body;
   for (unsigned i = 0; i < 8; ++i)
@@ -209,6 +210,23 @@ TEST(DevicesOrder, AStoreStaysBehindAnEarlierLoadOfItsLine) {
   bench.run(body, {bench.buffer, out.address});
   EXPECT_EQ(bench.buffer_word(224), 1U);
   EXPECT_EQ(out.word(0), 0U);
+}
+
+/// Time is drawn anew with nothing under way, and what a host or a device does there is.
+TEST_P(Devices, ALaunchWithJitterMayBeginWhileTheHostStores) {
+  RunOptions options = options_of(GetParam());
+  options.jitter = 1;
+  GpusAndHost bench(options);
+  const GpusAndHost::Video v = bench.video(4096);
+  const std::uint64_t device = bench.host->devices()[0].bars[PeerCore::kBufferBar].address;
+  for (std::uint32_t round = 1; round <= 4; ++round) {
+    bench.host->store(v.bus, 4, round);
+    bench.host->store(device, 4, round);
+    bench.run("st.global.u32 [%a0+4], " + std::to_string(round) + ";\n", {v.address});
+    EXPECT_EQ(bench.word_at(v.address), round);
+    EXPECT_EQ(bench.word_at(v.address + 4), round);
+    EXPECT_EQ(bench.buffer_word(0), round);
+  }
 }
 
 TEST(DevicesTime, AllTickModesGiveTheSameRun) {

@@ -13,19 +13,21 @@
 
 namespace warpline::test {
 
-/// GPUs of the preset mini behind the root complex of a host, with one peer device that every GPU may touch.
+/// GPUs of the preset mini behind the root complex of a host, with peer devices that every GPU may touch: one
+/// if the options ask for no more.
 class GpusAndHost {
  public:
   explicit GpusAndHost(RunOptions options = {}, const std::vector<Override>& overrides = {})
-      : platform(preset("mini", overrides), completed(std::move(options))) {
+      : platform(preset("mini", with_a_peer(overrides)), completed(std::move(options))) {
     platform.build();
     host.emplace(*platform.pcie(), kReserved);
     host->enumerate();
     for (unsigned gpu = 0; gpu < platform.config().gpus; ++gpu)
-      for (const unsigned bar : {PeerCore::kRegisterBar, PeerCore::kBufferBar})
-        if (!host->open_bar(device_of(gpu), 0, bar)) throw std::runtime_error("a BAR is not opened");
-    registers = map_bar(PeerCore::kRegisterBar);
-    buffer = map_bar(PeerCore::kBufferBar);
+      for (unsigned peer = 0; peer < platform_peers(); ++peer)
+        for (const unsigned bar : {PeerCore::kRegisterBar, PeerCore::kBufferBar})
+          if (!host->open_bar(device_of(gpu), peer, bar)) throw std::runtime_error("a BAR is not opened");
+    registers = map_bar(0, PeerCore::kRegisterBar);
+    buffer = map_bar(0, PeerCore::kBufferBar);
   }
   /// The number that a GPU has among the host's devices.
   [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_peers() + gpu; }
@@ -74,29 +76,58 @@ class GpusAndHost {
     s.address = platform.map(Aperture::sysmem, *host->physical(s.bytes, bytes), bytes);
     return s;
   }
-  [[nodiscard]] PeerCore& peer() { return platform.pcie()->peer(0).core(); }
-  [[nodiscard]] std::uint32_t buffer_word(std::size_t i) {
+  /// The virtual address of a device's BAR.
+  std::uint64_t map_bar(unsigned peer, unsigned bar) {
+    const HostDevice::Bar& b = host->devices()[peer].bars[bar];
+    return platform.map(Aperture::peer, b.address, b.bytes);
+  }
+  /// Video memory of a GPU, zeros: as its kernels see it, and as the host and devices do, which must have the
+  /// GPU's BAR opened to them.
+  struct Video {
+    std::uint64_t address = 0, bus = 0;
+  };
+  Video video(std::size_t bytes, unsigned gpu = 0) {
+    Video v;
+    v.address = platform.allocate("", bytes, Aperture::vidmem, gpu);
+    const HostDevice& device = host->devices()[device_of(gpu)];
+    v.bus = device.bars[GpuFunction::kMemoryBar].address +
+            offset_in_aperture(*platform.physical_of(v.address, gpu));
+    return v;
+  }
+  /// Lets the peer device, or a GPU, reach the video memory of a GPU.
+  void open_video(unsigned device, unsigned gpu = 0) {
+    if (!host->open_bar(device, device_of(gpu), GpuFunction::kMemoryBar))
+      throw std::runtime_error("a GPU's BAR is not opened");
+  }
+  /// A word as L2 has it, at a virtual address.
+  [[nodiscard]] std::uint32_t word_at(std::uint64_t address) const {
     std::uint32_t value = 0;
-    std::memcpy(&value, &peer().buffer()[4 * i], sizeof value);
+    platform.read(address, &value, sizeof value);
+    return value;
+  }
+  [[nodiscard]] PeerCore& peer(unsigned i = 0) { return platform.pcie()->peer(i).core(); }
+  [[nodiscard]] std::uint32_t buffer_word(std::size_t i, unsigned of = 0) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, &peer(of).buffer()[4 * i], sizeof value);
     return value;
   }
 
   GpuPlatform platform;
   std::optional<HostMachine> host;
-  std::uint64_t registers = 0, buffer = 0;  ///< virtual addresses of the device's BARs
+  std::uint64_t registers = 0, buffer = 0;  ///< virtual addresses of the first device's BARs
 
  private:
   static constexpr std::uint64_t kReserved = 1U << 20U;
+  static std::vector<Override> with_a_peer(const std::vector<Override>& overrides) {
+    std::vector<Override> all = {{"pcie_system.peers=1"}, {"peer_bytes=0"}};
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    return all;
+  }
   static RunOptions completed(RunOptions o) {
-    if (!o.pcie) o.pcie.emplace();
     o.max_cycles = 50'000'000;
     return o;
   }
   [[nodiscard]] unsigned platform_peers() const { return const_cast<GpuPlatform&>(platform).pcie()->peers(); }
-  std::uint64_t map_bar(unsigned bar) {
-    const HostDevice::Bar& b = host->devices()[0].bars[bar];
-    return platform.map(Aperture::peer, b.address, b.bytes);
-  }
   std::vector<std::unique_ptr<ptx::Module>> modules_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };

@@ -81,5 +81,21 @@ TEST(Peer, NoL2KeepsItsLinesAndStrongLoadsPassL1) {
   EXPECT_EQ(reads, 1U + 3U) << "the second weak load may hit L1, or wait for its fill";
 }
 
+TEST(Peer, StoresThatAreFarApartNeedNoFlushEach) {
+  constexpr unsigned kApart = 4096, kThreads = 128, kRounds = 5;
+  TwoGpus gpus;
+  const std::uint64_t first = gpus.zeros(Aperture::peer, 0, std::uint64_t{kApart} * kThreads);
+  gpus.run(
+      {"mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, " + std::to_string(kApart) +
+           ";\nadd.u64 %d0, %d0, %a0;\nmov.u32 %r1, " + std::to_string(kRounds) +
+           ";\nL: st.global.u32 [%d0], %r1;\nsub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p, %r1, 0;\n@%p bra L;\n",
+       {first},
+       1,
+       kThreads},
+      {"", {}});
+  // One device: the end of a grid is a release, which each slice that was written to flushes for once.
+  EXPECT_LE(AllCounters(gpus.platform()).total("pcie.flushes"), TwoGpus::config({}).l2.slices);
+}
+
 }  // namespace
 }  // namespace warpline::test

@@ -177,6 +177,17 @@ TEST_P(ProcessorsBus, PointersAreGrantedToMemoryInLooseTimeOnly) {
 INSTANTIATE_TEST_SUITE_P(Timing, ProcessorsBus, ::testing::Values(false, true),
                          [](const auto& which) { return which.param ? "LooselyTimed" : "Timed"; });
 
+TEST(HostCpus, ASystemHasOne) {
+  PcieSystemModule system("system");
+  HostCpu cpu("cpu", system);
+  try {
+    HostCpu second("second", system);
+    FAIL() << "it was made";
+  } catch (const std::logic_error& fault) {
+    EXPECT_NE(std::string(fault.what()).find("has a host already"), std::string::npos) << fault.what();
+  }
+}
+
 TEST(PcieSystemOptions, SaysEveryFaultOfItsOptions) {
   PcieSystemOptions options;
   options.processors = 0;

@@ -1,51 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "../../support/flat_check.h"
-#include "warpline/l2/l2.h"
+#include "slice_bench.h"
 
 namespace warpline::testing {
 namespace {
 
 constexpr unsigned kLines = 5;
-
-struct Shape {
-  L2Parameters parameters;
-  unsigned dram_ports = 1;
-  ChannelParameters channel{128, 1, 4, 1};
-  FlatMemory::Delay delay = FlatMemory::fixed(30);
-  Cycle memory_gap = 1;
-  Cycle answer_gap = 1;
-};
-
-/// The requests of one crossbar port, a slice, its DRAM channels and a link that answers in any order.
-struct Bench {
-  Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy, bool with_data = true)
-      : engine(mode, 7),
-        vidmem(1U << 20U),
-        crossbar(engine, "crossbar", ClockDomain{}, items, s.answer_gap),
-        slice(engine, "l2[0]", ClockDomain{}, s.parameters, with_data ? &vidmem : nullptr, s.dram_ports),
-        pcie(engine, "pcie", s.delay, s.memory_gap) {
-    connect(crossbar.out, slice.from_crossbar, s.channel);
-    connect(slice.to_crossbar, crossbar.in, s.channel);
-    connect(slice.to_pcie, pcie.in, s.channel);
-    connect(pcie.out, slice.from_pcie, s.channel);
-    for (unsigned i = 0; i < s.dram_ports; ++i) {
-      dram.push_back(std::make_unique<FlatMemory>(engine, "dram", s.delay, s.memory_gap));
-      connect(slice.to_dram[i], dram[i]->in, s.channel);
-      connect(dram[i]->out, slice.from_dram[i], s.channel);
-    }
-  }
-  Engine engine;
-  MemoryImage vidmem;
-  Requester crossbar;
-  L2Slice slice;
-  FlatMemory pcie;
-  std::vector<std::unique_ptr<FlatMemory>> dram;
-};
-
-PhysicalAddress line_at(unsigned line, bool sysmem, unsigned slices = 1) {
-  return physical(sysmem ? Aperture::sysmem : Aperture::vidmem, std::uint64_t{line} * slices * kLineBytes);
-}
 
 std::vector<Item> random_items(Random& random, unsigned slices) {
   std::vector<Item> items;
@@ -164,61 +124,6 @@ TEST(L2Slice, MaintenanceIsAnsweredWhenEarlierDirtyBytesAreOnTheLink) {
   EXPECT_GT(bench.crossbar.answers[1].answered, bench.pcie.seen[1].answered);
   EXPECT_EQ(bench.crossbar.answers[2].data[0], 9);
   EXPECT_LT(bench.crossbar.answers[3].answered, 2010U) << "nothing is dirty any more";
-}
-
-/// Lines that the slice has sent reads of no byte to, in the order in which it did.
-std::vector<std::uint64_t> flushed(const Bench& bench) {
-  std::vector<std::uint64_t> lines;
-  for (const FlatMemory::Seen& s : bench.pcie.seen)
-    if (s.command == Command::read && s.sectors == 0) lines.push_back(s.line.value);
-  return lines;
-}
-
-TEST(L2Slice, AReleaseFlushesEachMemoryThatWasWrittenSinceTheLastOne) {
-  const std::uint8_t release = maintenance::kDrain | maintenance::kWriteBackSysmem;
-  const PhysicalAddress peer = physical(Aperture::peer, 256), sysmem = line_at(3, true);
-  ByteMask some;
-  some.set(0, 4);
-  Item through = write_item(0, sysmem, some, 9);
-  through.request.cache_operator = CacheOperator::wt;
-  const std::vector<Item> items = {maintain_item(0, release),
-                                   write_item(0, peer, some, 9),
-                                   maintain_item(100, maintenance::kDiscardSysmem),
-                                   maintain_item(200, release),
-                                   through,
-                                   write_item(300, peer, some, 9),
-                                   maintain_item(400, release),
-                                   maintain_item(400, release),
-                                   write_item(600, line_at(0, false), some, 9),
-                                   read_item(600, peer, 1),
-                                   maintain_item(700, release)};
-  Shape s;
-  s.delay = FlatMemory::fixed(50);
-  Bench bench(s, items);
-  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
-  EXPECT_EQ(flushed(bench), (std::vector<std::uint64_t>{peer.value, sysmem.value, peer.value}));
-  const auto& answers = bench.crossbar.answers;
-  EXPECT_LT(answers[0].answered, 10U) << "nothing was written";
-  EXPECT_LT(answers[2].answered, 110U) << "an acquire waits for no write";
-  EXPECT_GT(answers[3].answered, 250U);
-  EXPECT_GT(answers[6].answered, 450U);
-  EXPECT_GE(answers[7].answered, answers[6].answered) << "the flush under way is another's, too";
-  EXPECT_LT(answers[10].answered, 710U);
-}
-
-TEST(L2Slice, AtomicsAreFlushedOnlyWhereTheyEndInPostedWrites) {
-  AtomicBlock add;
-  add.operation = AtomicOperation::add;
-  add.type = DataType::u32;
-  add.count = 1;
-  add.lanes[0] = {};
-  for (const bool posted : {false, true}) {
-    Bench bench({}, {atomic_item(0, line_at(1, true), add),
-                     maintain_item(100, maintenance::kDrain | maintenance::kWriteBackSysmem)});
-    bench.slice.set_posted_atomics(posted);
-    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
-    EXPECT_EQ(flushed(bench).size(), posted ? 1U : 0U);
-  }
 }
 
 }  // namespace

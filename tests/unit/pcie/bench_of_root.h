@@ -37,7 +37,10 @@ class ScriptedDevice final : public Component {
     return *tlp;
   }
   Cycle tick(Cycle now) override {
-    while (Tlp* const tlp = link.next(now, [](const Tlp&) { return true; })) {
+    const auto wanted = [this](const Tlp& tlp) {
+      return takes_reads || class_of(tlp.kind) != TlpClass::non_posted;
+    };
+    while (Tlp* const tlp = link.next(now, wanted)) {
       link.take(now, tlp);
       came.push_back({now, *tlp});
       if (class_of(tlp->kind) == TlpClass::non_posted && answers) answer(*tlp);
@@ -58,15 +61,19 @@ class ScriptedDevice final : public Component {
     c->requester = request.requester;
     c->completer = id_;
     c->tag = request.tag;
+    c->epoch = request.epoch;
     c->address = request.address;
     c->bytes = c->remaining = request.kind == TlpKind::config_write ? 0 : request.bytes;
-    for (unsigned i = 0; i < c->bytes; ++i) c->data.push_back(static_cast<std::uint8_t>(request.address + i));
+    for (unsigned i = 0; i < c->bytes; ++i)
+      c->data.push_back(static_cast<std::uint8_t>(request.address + i + shift));
     link.send(c);
   }
 
   TlpPort link;
   std::vector<std::pair<Cycle, Tlp>> came;
   bool answers = true;
+  unsigned shift = 0;       ///< added to the bytes that it answers with
+  bool takes_reads = true;  ///< false: what wants an answer is left on the link
 
  private:
   TlpPool& pool_;
@@ -87,13 +94,17 @@ struct BenchOfRoot {
 
   explicit BenchOfRoot(unsigned count = 2, const RootComplexParameters& parameters = {},
                        TickMode mode = TickMode::lazy, std::uint64_t seed = 1)
+      : BenchOfRoot(std::vector<LinkParameters>(count), parameters, mode, seed) {}
+  explicit BenchOfRoot(const std::vector<LinkParameters>& links, const RootComplexParameters& parameters = {},
+                       TickMode mode = TickMode::lazy, std::uint64_t seed = 1,
+                       const HostBridgeParameters& bridge = {})
       : engine(mode, seed),
-        root(engine, "root", {}, pool, parameters, memory, host_link(), std::vector<LinkParameters>(count)),
-        host(engine, "host", {}, pool, host_link()) {
+        root(engine, "root", {}, pool, parameters, memory, host_link(), links),
+        host(engine, "host", {}, pool, host_link(), bridge) {
     connect(host.to_root(), root.to_host());
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < links.size(); ++i) {
       devices.push_back(
-          std::make_unique<ScriptedDevice>(engine, "device" + std::to_string(i), pool, i, LinkParameters{}));
+          std::make_unique<ScriptedDevice>(engine, "device" + std::to_string(i), pool, i, links[i]));
       connect(devices[i]->link, root.to_device(i));
       windows_placed = windows_placed && root.core().set_window(i, RootComplexCore::Window::wide,
                                                                 kWindow * (i + 1), kWindowBytes);

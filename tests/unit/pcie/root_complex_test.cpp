@@ -8,6 +8,7 @@ namespace warpline {
 namespace {
 
 using test::BenchOfRoot;
+using test::ScriptedDevice;
 using Outcome = HostBridge::Outcome;
 
 TEST(RootComplex, ALoadOfTheHostReachesTheDeviceThatHasTheAddress) {
@@ -25,6 +26,26 @@ TEST(RootComplex, ALoadOfTheHostReachesTheDeviceThatHasTheAddress) {
   const Cycle there = 100 + host.cycles_of(0) + root.forward_latency + link.cycles_of(0);
   EXPECT_EQ(bench.device(1).came[0].first, there);
   EXPECT_EQ(answer.cycle, there + link.cycles_of(4) + root.forward_latency + host.cycles_of(4));
+}
+
+TEST(RootComplex, AWriteThatIsTooLongForALinkGoesOnAsSeveral) {
+  BenchOfRoot bench;
+  std::vector<std::uint8_t> data(700);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 7);
+  const std::uint64_t address = BenchOfRoot::window(1) + 0x10;
+  bench.host.store(address, data.data(), 700, 100);
+  EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+  std::vector<std::uint8_t> came;
+  for (const auto& [cycle, tlp] : bench.device(1).came) {
+    EXPECT_EQ(tlp.kind, TlpKind::memory_write);
+    EXPECT_EQ(tlp.address, address + came.size());
+    EXPECT_EQ(tlp.bytes, tlp.data.size());
+    EXPECT_LE(tlp.payload(), LinkParameters{}.max_payload);
+    came.insert(came.end(), tlp.data.begin(), tlp.data.end());
+  }
+  EXPECT_EQ(came, data);
+  EXPECT_EQ(bench.device(1).came.size(), 3U);
+  EXPECT_EQ(bench.pool.in_use(), 0U);
 }
 
 TEST(RootComplex, ConfigurationGoesByBusNumber) {
@@ -73,6 +94,45 @@ TEST(RootComplex, AnAtomicReturnsWhatWasThere) {
   ASSERT_EQ(bench.device(1).came.size(), 1U);
   EXPECT_EQ(bench.device(1).came[0].second.data, (std::vector<std::uint8_t>{40, 0, 0, 0}));
   EXPECT_EQ(std::memcmp(bench.memory.at(0x80), "\x29\x02\x03\x04", 4), 0);
+}
+
+TEST(RootComplex, ADamagedAtomicIsRefusedAndADamagedWriteDropped) {
+  BenchOfRoot bench;
+  bench.memory.at(0x80)[0] = 40;
+  for (const TlpKind kind :
+       {TlpKind::fetch_add, TlpKind::swap, TlpKind::compare_and_swap, TlpKind::memory_write})
+    bench.device(1).send(1, kind, 0x80, 4, 3).poisoned = true;
+  bench.run();
+  ASSERT_EQ(bench.device(1).came.size(), 3U);
+  for (const auto& [cycle, tlp] : bench.device(1).came) {
+    EXPECT_EQ(tlp.status, CompletionStatus::unsupported_request);
+    EXPECT_TRUE(tlp.data.empty());
+  }
+  Tlp loose;
+  loose.kind = TlpKind::fetch_add;
+  loose.requester = RootComplexCore::id_of(1);
+  loose.address = 0x80;
+  loose.bytes = 4;
+  loose.data = {1, 0, 0, 0};
+  loose.poisoned = true;
+  Cycle at = bench.engine.now();
+  bench.root.perform(loose, at);
+  EXPECT_EQ(loose.status, CompletionStatus::unsupported_request);
+  EXPECT_EQ(bench.memory.at(0x80)[0], 40);
+}
+
+TEST(RootComplex, NoSnoopIsCountedAndComesBackAndChangesNothing) {
+  BenchOfRoot bench;
+  bench.device(0).send(1, TlpKind::memory_write, 0x1000, 4).no_snoop = true;
+  bench.device(0).send(1, TlpKind::memory_read, 0x1000, 4, 1).no_snoop = true;
+  bench.device(0).send(1, TlpKind::memory_read, 0x1000, 4, 2);
+  bench.run();
+  EXPECT_EQ(bench.root.core().counters().no_snoop, 2U);
+  ASSERT_EQ(bench.device(0).came.size(), 2U);
+  for (const auto& [cycle, tlp] : bench.device(0).came) {
+    EXPECT_EQ(tlp.no_snoop, tlp.tag == 1);
+    EXPECT_EQ(tlp.data, (std::vector<std::uint8_t>{1, 2, 3, 4}));
+  }
 }
 
 TEST(RootComplex, TheIommuLetsThroughWhatIsMappedAndNothingElse) {
@@ -177,6 +237,50 @@ TEST(RootComplex, BehindALinkThatIsDownIsNobody) {
   EXPECT_EQ(answer.outcome, Outcome::done);
 }
 
+/// Device 0 and the host ask device 1, which answers when it is told to.
+TEST(RootComplex, WhatWasAskedBeforeALinkWasDownIsNotAnswered) {
+  for (const int reset : {-1, 0, 1}) {
+    BenchOfRoot bench;
+    ScriptedDevice& answering = bench.device(1);
+    answering.answers = false;
+    bench.device(0).send(1, TlpKind::memory_read, BenchOfRoot::window(1) + 8, 4, 9);
+    const auto load = bench.host.load(BenchOfRoot::window(1) + 16, 4, 400);
+    bench.run(1500);
+    ASSERT_EQ(answering.came.size(), 2U);
+    if (reset >= 0) bench.root.reset_link(static_cast<unsigned>(reset));
+    for (unsigned i = 0; i < 2; ++i) answering.answer(answering.came[i].second);
+    answering.wake(bench.engine.now() + 1);
+    bench.run();
+    EXPECT_EQ(bench.device(0).came.size(), reset < 0 ? 1U : 0U) << reset;
+    HostBridge::Answer answer;
+    ASSERT_TRUE(bench.host.take(load, answer));
+    EXPECT_EQ(answer.outcome, reset == 1 ? Outcome::timeout : Outcome::done) << reset;
+    EXPECT_EQ(bench.root.core().counters().dropped, reset < 0 ? 0U : reset == 0 ? 1U : 2U);
+
+    bench.device(0).came.clear();
+    answering.answers = true;
+    bench.device(0).send(bench.engine.now() + 1, TlpKind::memory_read, BenchOfRoot::window(1), 4, 9);
+    bench.run();
+    EXPECT_EQ(bench.device(0).came.size(), 1U) << "what is asked after that is";
+    EXPECT_EQ(bench.pool.in_use(), 0U);
+  }
+}
+
+TEST(RootComplex, WhatWaitsToGoOnFromALinkThatWasDownIsNotRefusedToIt) {
+  for (const bool reset : {false, true}) {
+    RootComplexParameters parameters;
+    parameters.forward_latency = 5000;
+    BenchOfRoot bench(2, parameters);
+    bench.device(0).send(1, TlpKind::memory_read, BenchOfRoot::window(1) + 8, 4, 9);
+    bench.run(2000);
+    if (reset) bench.root.reset_link(0);
+    bench.root.set_link(1, false);
+    bench.run();
+    EXPECT_EQ(bench.device(0).came.size(), reset ? 0U : 1U);
+    EXPECT_EQ(bench.pool.in_use(), 0U);
+  }
+}
+
 TEST(RootComplex, AnAnswerThatDoesNotComeIsGivenUpInTime) {
   BenchOfRoot bench;
   bench.device(0).answers = false;
@@ -259,7 +363,9 @@ TEST(RootComplex, WindowsLieApartFromAllElse) {
   EXPECT_FALSE(core.set_window(0, Window::wide, RootComplexCore::kInterruptWindow + 4096, 4096));
   EXPECT_FALSE(core.set_window(0, Window::wide, BenchOfRoot::window(1) + 4096, 4096)) << "another port's";
   EXPECT_FALSE(core.set_window(0, Window::narrow, 0xFFFF'F000, 0x2000)) << "beyond 4 GiB";
-  EXPECT_FALSE(core.set_window(0, Window::wide, ~std::uint64_t{0} - 10, 20)) << "beyond the end";
+  EXPECT_FALSE(core.set_window(0, Window::wide, ~std::uint64_t{0} - 4095, 8192)) << "beyond the end";
+  EXPECT_FALSE(core.set_window(0, Window::narrow, 0xF000'0800, 0x1000)) << "begins within a page";
+  EXPECT_FALSE(core.set_window(0, Window::narrow, 0xF000'0000, 0x0800)) << "ends within a page";
   EXPECT_TRUE(core.set_window(0, Window::narrow, 0xF000'0000, 0x1000));
   EXPECT_TRUE(core.set_window(0, Window::wide, 0, 0));
 }

@@ -20,6 +20,7 @@ class DriverBench {
       : os(host), device(system.peer(number)), number_(number) {}
   DriverBench(const DriverBench&) = delete;
   DriverBench& operator=(const DriverBench&) = delete;
+  virtual ~DriverBench() = default;
 
   /// Probes and starts the device, and makes a queue.
   void start(unsigned order = 4, bool interrupt = false, unsigned queue = 0) {
@@ -32,8 +33,7 @@ class DriverBench {
     const std::size_t entries = std::size_t{1} << order;
     wl_peer_queue_options options{};
     options.order = order;
-    options.submissions = os.allocate(entries * WL_PEER_COMMAND_BYTES);
-    options.completions = os.allocate(entries * WL_PEER_COMPLETION_BYTES);
+    place_rings(options);
     slots.emplace_back(entries);
     options.slots = slots.back().data();
     options.interrupt = interrupt ? 1 : 0;
@@ -44,11 +44,23 @@ class DriverBench {
     std::uint8_t* bytes = nullptr;
     std::uint64_t bus = 0;
   };
-  Shared share(std::size_t bytes) {
+  virtual Shared share(std::size_t bytes) {
     Shared s;
     s.bytes = static_cast<std::uint8_t*>(os.allocate(bytes, 4096));
     s.bus = port->dma_map(port->context, s.bytes, bytes, WL_DMA_BOTH);
     return s;
+  }
+  /// Writes and reads such memory.
+  virtual void put(const Shared& memory, std::size_t offset, const void* from, std::size_t bytes) {
+    std::memcpy(memory.bytes + offset, from, bytes);
+  }
+  virtual void get(const Shared& memory, void* to, std::size_t bytes) {
+    std::memcpy(to, memory.bytes, bytes);
+  }
+  /// Says where the rings of a queue lie.
+  virtual void place_rings(wl_peer_queue_options& options) {
+    options.submissions = os.allocate((std::size_t{1} << options.order) * WL_PEER_COMMAND_BYTES);
+    options.completions = os.allocate((std::size_t{1} << options.order) * WL_PEER_COMPLETION_BYTES);
   }
   /// Submits, rings and waits.
   wl_result run(const wl_peer_command& command, wl_peer_completion& completion, unsigned queue = 0) {

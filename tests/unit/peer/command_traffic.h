@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ class CommandTraffic {
       : bench_(bench), queue_(queue), random_(seed), part_(part), areas_(areas) {
     for (Area& a : areas_) {
       a.memory = bench.share(kAreaBytes);
-      for (unsigned i = 0; i < kAreaBytes; ++i) a.memory.bytes[i] = static_cast<std::uint8_t>(random_.next());
+      a.before.resize(kAreaBytes);
+      for (std::uint8_t& b : a.before) b = static_cast<std::uint8_t>(random_.next());
+      bench_.put(a.memory, 0, a.before.data(), kAreaBytes);
     }
   }
   /// Submits a command, if an area and an entry of the ring are free.
@@ -43,8 +46,11 @@ class CommandTraffic {
     ++completed;
     const bool done = completion.status == WL_PEER_STATUS_CODE_OK;
     if (done && checks_bytes && completion.result != a.result) return "with another result";
-    for (unsigned i = 0; checks_bytes && i < kAreaBytes; ++i) {
-      const bool right = a.memory.bytes[i] == a.expected[i] || (!done && a.memory.bytes[i] == a.before[i]);
+    if (!checks_bytes) return "";
+    now_.resize(kAreaBytes);
+    bench_.get(a.memory, now_.data(), kAreaBytes);
+    for (unsigned i = 0; i < kAreaBytes; ++i) {
+      const bool right = now_[i] == a.expected[i] || (!done && now_[i] == a.before[i]);
       if (!right)
         return "with a wrong byte at " + std::to_string(i) + " of opcode " + std::to_string(a.opcode);
     }
@@ -88,10 +94,10 @@ class CommandTraffic {
       for (unsigned b = 0; b < pieces[i].bytes; ++b)
         stream.push_back(static_cast<unsigned>(pieces[i].address) + b);
       const std::uint64_t bus = a.memory.bus + pieces[i].address;
-      std::uint8_t* const entry = a.memory.bytes + list + WL_PEER_SCATTER_BYTES * i;
-      std::memset(entry, 0, WL_PEER_SCATTER_BYTES);
-      std::memcpy(entry + WL_PEER_SCATTER_ADDRESS_OFFSET, &bus, 8);
-      std::memcpy(entry + WL_PEER_SCATTER_LENGTH_OFFSET, &pieces[i].bytes, 4);
+      std::array<std::uint8_t, WL_PEER_SCATTER_BYTES> entry{};
+      std::memcpy(&entry[WL_PEER_SCATTER_ADDRESS_OFFSET], &bus, 8);
+      std::memcpy(&entry[WL_PEER_SCATTER_LENGTH_OFFSET], &pieces[i].bytes, 4);
+      bench_.put(a.memory, list + entry.size() * i, entry.data(), entry.size());
     }
     return stream;
   }
@@ -142,7 +148,7 @@ class CommandTraffic {
         break;
       default: break;
     }
-    a.before.assign(a.memory.bytes, a.memory.bytes + kAreaBytes);
+    bench_.get(a.memory, a.before.data(), kAreaBytes);
     a.expected = a.before;
     for (unsigned i = 0; i < c.length && !to.empty(); ++i)
       a.expected[to[i]] = c.opcode == WL_PEER_OPCODE_COPY ? a.before[from[i]]
@@ -163,6 +169,7 @@ class CommandTraffic {
   Random random_;
   unsigned part_;
   std::vector<Area> areas_;
+  std::vector<std::uint8_t> now_;
 };
 
 }  // namespace warpline::test

@@ -38,6 +38,23 @@ TEST(QueuePair, ARingOfEightHoldsSevenCommands) {
   EXPECT_EQ(q.fetch(), 0x1040U);
 }
 
+TEST(QueuePair, CountsWhatItWasToldOfAndWhatItFetched) {
+  QueuePair q;
+  q.enable(shape(2));
+  for (unsigned round = 0; round < 5; ++round) {
+    EXPECT_TRUE(q.ring_submissions((3 * round + 3) % 4));
+    EXPECT_EQ(q.submitted(), 3U * round + 3);
+    for (unsigned n = 0; n < 3; ++n) {
+      EXPECT_EQ(q.fetches(), 3U * round + n);
+      static_cast<void>(q.fetch());
+      static_cast<void>(q.complete());
+    }
+    EXPECT_TRUE(q.ring_completions((3 * round + 3) % 4));
+  }
+  q.enable(shape(2));
+  EXPECT_EQ(q.submitted() + q.fetches(), 0U);
+}
+
 TEST(QueuePair, ThePhaseChangesWithEveryRound) {
   QueuePair q;
   q.enable(shape(1));

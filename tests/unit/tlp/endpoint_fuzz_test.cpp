@@ -42,7 +42,8 @@ class Completer {
     expire();
     ASSERT_NO_FATAL_FAILURE(compare());
     EXPECT_EQ(bench_.core.reads_in_flight(), 0U);
-    EXPECT_EQ(bench_.core.tags_given_up(), open_.size()) << "of each the last completion is missing";
+    const std::size_t missing = open_.size() - (open_.size() == bench_tags_ ? 1 : 0);
+    EXPECT_EQ(bench_.core.tags_given_up(), missing) << "of each the last completion; if all, one is given up";
     while (!open_.empty()) deliver_genuine(open_.begin());
     ASSERT_NO_FATAL_FAILURE(compare());
     EXPECT_EQ(bench_.core.tags_given_up(), 0U);
@@ -54,6 +55,7 @@ class Completer {
     EXPECT_EQ(bench_.pool.in_use(), 0U);
   }
   std::map<ReadEnd, unsigned> ended;
+  unsigned taken_back = 0;  ///< tags of completions that have not come
 
  private:
   struct Open {
@@ -79,7 +81,12 @@ class Completer {
     const auto bytes = static_cast<std::uint32_t>(random_.below(513));
     bench_.core.read(static_cast<std::uint32_t>(reads_), page + random_.below(4096 - 512), bytes, now_);
     for (Tlp& read : bench_.sent()) {
-      ASSERT_EQ(open_.count(read.tag), 0U) << "a tag of which completions may still come";
+      if (const Place lost = open_.find(read.tag); lost != open_.end()) {
+        ASSERT_TRUE(lost->second.over && lost->second.made + EndpointCore::kLostAfter * 400 <= now_)
+            << "a tag of which completions may still come";
+        open_.erase(lost);
+        ++taken_back;
+      }
       Open o;
       o.plan = split_completion(read.address, read.bytes, 64U << random_.below(3), 64);
       o.read = std::move(read);
@@ -200,13 +207,16 @@ class Completer {
 
 TEST(EndpointFuzz, EveryByteIsRightOrReportedAndNoTagIsLost) {
   std::map<ReadEnd, unsigned> ended;
+  unsigned taken_back = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Completer completer(seed);
     ASSERT_NO_FATAL_FAILURE(completer.run(1500));
     ASSERT_NO_FATAL_FAILURE(completer.finish());
     for (const auto& [outcome, n] : completer.ended) ended[outcome] += n;
+    taken_back += completer.taken_back;
   }
+  EXPECT_GT(taken_back, 10U);
   for (const ReadEnd outcome : {ReadEnd::done, ReadEnd::unsupported_request, ReadEnd::completer_abort,
                                 ReadEnd::poisoned, ReadEnd::timeout})
     EXPECT_GT(ended[outcome], 100U) << static_cast<int>(outcome);

@@ -44,6 +44,26 @@ TEST(EndpointMaking, RelaxedOrderingNeedsPermission) {
   EXPECT_FALSE(sent[2].relaxed_ordering);
 }
 
+TEST(EndpointMaking, NoSnoopIsCarriedWhereSoftwareLetsIt) {
+  for (const bool asked : {false, true}) {
+    Bench bench;
+    bench.core.request_no_snoop(asked);
+    for (const bool enabled : {true, false}) {
+      if (!enabled) bench.core.config().write(bench.control(), 0, 3);
+      const std::array<std::uint8_t, 4> data{};
+      bench.core.read(1, 0x1000, 4, 0);
+      bench.core.write(0x1000, data.data(), 4, false);
+      for (const Tlp& tlp : bench.sent()) EXPECT_EQ(tlp.no_snoop, asked && enabled);
+    }
+    bench.core.config().write(bench.control(), 0x800, 3);
+    bench.core.config().write(bench.core.config().msix_capability(), 0x80000000);
+    bench.core.msix()->write(24, 8, 1);
+    bench.core.msix()->raise(1);
+    bench.core.send_interrupts();
+    for (const Tlp& tlp : bench.sent()) EXPECT_FALSE(tlp.no_snoop) << "of an interrupt it must be clear";
+  }
+}
+
 TEST(EndpointMaking, WithoutBusMasteringItMakesNothing) {
   Bench bench;
   bench.core.msix()->write(12, 4, 0);
@@ -208,6 +228,35 @@ TEST(EndpointMaking, ASoftResetKeepsTagsUntilTheirCompletionsHaveCome) {
   bench.receive(Bench::completion(read, 0, 64));
   EXPECT_TRUE(bench.parts().empty());
   EXPECT_EQ(bench.core.tags_given_up(), 0U);
+}
+
+TEST(EndpointMaking, ATagWhoseCompletionNeverComesIsUsedAgainWhenThereIsNoOther) {
+  LinkParameters p;  // 50000 cycles
+  p.tags = 2;
+  Bench bench(p);
+  bench.core.read(1, 0x1000, 64, 0);
+  bench.core.read(2, 0x2010, 64, 10);
+  const std::vector<Tlp> lost = bench.sent();
+  bench.core.expire(50010);
+  EXPECT_EQ(bench.core.tags_given_up(), 2U);
+  EXPECT_EQ(bench.core.next_expiry(), 200000U);
+  bench.core.expire(199999);
+  EXPECT_FALSE(bench.core.may_read());
+  bench.core.expire(200000);
+  EXPECT_TRUE(bench.core.may_read());
+  bench.core.expire(300000);
+  EXPECT_EQ(bench.core.tags_given_up(), 1U) << "the other is not needed";
+  EXPECT_EQ(bench.core.next_expiry(), kNever);
+  static_cast<void>(bench.parts());
+  bench.core.read(3, 0x3020, 64, 300000);
+  EXPECT_EQ(bench.core.tags_given_up(), 0U) << "it has been lost for long enough";
+  const Tlp read = bench.sent().at(0);
+  EXPECT_EQ(read.tag, lost[0].tag);
+  for (const Tlp& late : lost) bench.receive(Bench::completion(late, 0, 64));
+  EXPECT_EQ(bench.core.counters().unexpected, 2U);
+  EXPECT_TRUE(bench.parts().empty());
+  bench.receive(Bench::completion(read, 0, 64));
+  EXPECT_EQ(bench.parts().size(), 1U);
 }
 
 }  // namespace

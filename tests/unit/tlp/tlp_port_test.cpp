@@ -121,6 +121,19 @@ TEST(TlpPort, AReceiverThatWantsNoReadsStillGetsWritesAndCompletions) {
   EXPECT_EQ(link.root.port.next(1000, kAny), read);
 }
 
+TEST(TlpPort, APacketThatLiesInItsQueueForLongerIsNotOvertaken) {
+  Link link;
+  link.root.port.in(TlpClass::posted).set_residence(1000);
+  Tlp* write = link.send(TlpKind::memory_write);
+  static_cast<void>(link.device.port.transmit(1));
+  Tlp* read = link.send(TlpKind::memory_read);
+  static_cast<void>(link.device.port.transmit(5));
+  EXPECT_EQ(link.root.port.next(900, kAny), nullptr) << "the read has arrived, and the write has not";
+  ASSERT_EQ(link.root.port.next(1200, kAny), write);
+  link.root.port.take(1200, write);
+  EXPECT_EQ(link.root.port.next(1201, kAny), read);
+}
+
 TEST(TlpPort, ItTicksOnItsOwnersEdgesOnly) {
   Link link({}, ClockDomain(2, 1));
   Tlp* tlp = link.send(TlpKind::memory_write, 8);  // 2 beats
@@ -161,9 +174,9 @@ TEST(TlpPort, ItSaysWhatItWaitsForAndCanDropIt) {
   EXPECT_EQ(waits[0].what, "room on device.to_root.posted for 2 packets");
   EXPECT_EQ(waits[0].on, std::vector<std::string>{"root"});
   EXPECT_TRUE(link.device.port.busy());
-  link.device.port.drop(pool);
+  link.device.port.cut(pool);
   EXPECT_FALSE(link.device.port.busy());
-  EXPECT_EQ(pool.in_use(), 1U) << "what is on the wire still arrives";
+  EXPECT_EQ(pool.in_use(), 1U) << "what is on the wire is lost when it arrives";
 }
 
 }  // namespace

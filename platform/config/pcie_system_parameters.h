@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+
+#include "warpline/base/problem.h"
+#include "warpline/pcie/host_bridge_parameters.h"
+#include "warpline/pcie/root_complex_parameters.h"
+#include "warpline/peer/peer_parameters.h"
+#include "warpline/tlp/link_parameters.h"
+
+namespace warpline {
+
+/// Peer devices of one system at most.
+inline constexpr unsigned kMaxPeers = 8;
+
+/// A host's PCI Express: what its root complex and the devices behind it are.
+struct PcieSystemParameters {
+  unsigned peers = 1;  ///< 0: there is no such system
+  RootComplexParameters root;
+  HostBridgeParameters bridge;
+  LinkParameters host;    ///< between host bridge and root complex
+  LinkParameters device;  ///< of every device
+  LinkParameters gpu;     ///< from the end of each GPU's link on; its length is PcieParameters::latency
+  PeerParameters peer;
+
+  PcieSystemParameters() {
+    host.latency = 20;
+    host.bytes_per_cycle = 64;
+    gpu.latency = 20;
+    gpu.bytes_per_cycle = 64;
+  }
+  /// No such system.
+  [[nodiscard]] static PcieSystemParameters none() {
+    PcieSystemParameters p;
+    p.peers = 0;
+    return p;
+  }
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("peers", peers, "peer devices behind a root complex; 0: there is no root complex");
+    f("root", root, "root complex");
+    f("bridge", bridge, "host bridge");
+    f("host", host, "link between host bridge and root complex");
+    f("device", device, "links between root complex and devices");
+    f("gpu", gpu, "what is between the GPUs' links and the root complex");
+    f("peer", peer, "peer devices");
+  }
+};
+
+}  // namespace warpline

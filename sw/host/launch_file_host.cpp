@@ -1,0 +1,144 @@
+// Setting up what a launch file wants of devices, and looking at what became of them.
+#include "warpline/host/launch_file_host.h"
+
+#include "warpline/config/element.h"
+#include "warpline/regs/peer.h"
+
+namespace warpline {
+namespace {
+
+/// A register's value as manuals have it: "0x00000001".
+std::string hexadecimal(std::uint64_t bits, unsigned bytes) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string text = "0x";
+  for (unsigned digit = 2 * bytes; digit-- != 0;) text += kDigits[bits >> 4 * digit & 15U];
+  return text;
+}
+
+}  // namespace
+
+Diagnostics LaunchFileHost::set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places) {
+  platform_.build();
+  PcieSystem& system = *platform_.pcie();
+  const bool loose = system.is_loose();
+  system.set_loose(true);
+  if (!host_) {
+    host_.emplace(system);
+    host_->enumerate();
+  }
+  const LaunchFile& file = placed.file;
+  Diagnostics faults;
+  const auto lies_in = [&](const DevicePlace& where, std::uint64_t bytes) {
+    const std::uint64_t size = host_->devices()[where.device].bars[where.bar].bytes;
+    if (where.offset < size && bytes <= size - where.offset) return true;
+    faults.push_back(file.document->fault(
+        where.place,
+        "\"" + where.text + "\" lies beyond its BAR, which has " + std::to_string(size) + " bytes"));
+    return false;
+  };
+  for (const DeviceAddress& a : file.addresses) {
+    if (a.bus) {
+      places.push_back(bus_address(*a.bus, placed));
+    } else {
+      places.push_back(lies_in(*a.where, 1) ? mapped(*a.where) : 0);
+    }
+  }
+  for (const Launch& l : file.launches)
+    for (const HostStep& s : l.host)
+      if (s.target.device) static_cast<void>(lies_in(*s.target.device, size_of(s.target.type)));
+  for (const LaunchRegister& r : file.registers)
+    if (r.initial) host_->store(address_of(r.where), r.where.bytes, bits_of(*r.initial, placed));
+  // A doorbell among them may have made a device work.
+  while (!at_rest()) static_cast<void>(system.run_until(system.engine().next_tick()));
+  system.set_loose(loose);
+  host_->forget_time();
+  return faults;
+}
+
+void LaunchFileHost::begin() {
+  const PcieSystem& system = *platform_.pcie();
+  log_begins_.clear();
+  for (unsigned i = 0; i < system.peers(); ++i) log_begins_.push_back(system.peer(i).core().log().total());
+}
+
+bool LaunchFileHost::at_rest() const {
+  return platform_.pcie()->engine().next_tick() == kNever;
+}
+
+std::uint64_t LaunchFileHost::offset_of(std::size_t buffer, const PlacedFile& placed) const {
+  return offset_in_aperture(platform_.physical_of(placed.buffers[buffer]).value());
+}
+
+std::uint64_t LaunchFileHost::bus_address(const BusAddress& bus, const PlacedFile& placed) {
+  const std::uint64_t at = offset_of(bus.buffer, placed);
+  const auto [found, fresh] = buffers_.try_emplace({bus.device, at}, 0);
+  if (fresh)
+    found->second = host_
+                        ->map_dma(bus.device, platform_.pcie()->sysmem().at(at),
+                                  placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH)
+                        .value();
+  return found->second + bus.offset;
+}
+
+std::uint64_t LaunchFileHost::bits_of(const HostValue& value, const PlacedFile& placed) {
+  return value.bus ? bus_address(*value.bus, placed) : value.bits;
+}
+
+std::uint64_t LaunchFileHost::address_of(const DevicePlace& where) const {
+  return host_->devices()[where.device].bars[where.bar].address + where.offset;
+}
+
+/// Where kernels find it.
+std::uint64_t LaunchFileHost::mapped(const DevicePlace& where) {
+  const auto [found, fresh] = bars_.try_emplace({where.device, where.bar}, 0);
+  if (fresh) {
+    const unsigned peers = platform_.pcie()->peers();
+    for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu)
+      WARPLINE_EXPECT(host_->open_bar(peers + gpu, where.device, where.bar), "BARs of 64 bits are placed");
+    const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
+    found->second = platform_.map(Aperture::peer, bar.address, bar.bytes);
+  }
+  return found->second + where.offset;
+}
+
+std::vector<std::string> LaunchFileHost::unexpected(const LaunchFile& file) {
+  std::vector<std::string> out;
+  for (const LaunchRegister& r : file.registers) {
+    if (!r.expect) continue;
+    const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
+    const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
+    if (got == (*r.expect & r.mask)) continue;
+    out.push_back("register \"" + r.where.text + "\": got " + hexadecimal(got, r.where.bytes) + ", wanted " +
+                  hexadecimal(*r.expect & r.mask, r.where.bytes));
+  }
+  return out;
+}
+
+std::string LaunchFileHost::access_log(bool json) {
+  std::string out;
+  const auto add = [&](const std::string& line) {
+    out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
+  };
+  const PcieSystem& system = *platform_.pcie();
+  for (unsigned i = 0; i < system.peers(); ++i) {
+    const AccessLog& log = system.peer(i).core().log();
+    const std::string device = system.peer(i).name();
+    const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
+    const std::uint64_t forgotten = log.total() - log.entries().size();
+    if (forgotten > begin) {
+      const std::string count = std::to_string(forgotten - begin);
+      add(json ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"
+               : device + "  " + count + " older accesses were forgotten (pcie_system.peer.log_entries)");
+    }
+    std::uint64_t number = forgotten;
+    for (const LoggedAccess& access : log.entries()) {
+      if (number++ < begin) continue;
+      const RegisterMap* const map = access.bar == PeerCore::kRegisterBar ? &regs::peer::kMap : nullptr;
+      add(json ? "{\"device\": \"" + device + "\", " + to_json(access, map).substr(1)
+               : device + "  " + to_text(access, map));
+    }
+  }
+  return json ? "[\n" + out + "\n]\n" : out;
+}
+
+}  // namespace warpline

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpline/gpu/launch_host.h"
+#include "warpline/host/host_machine.h"
+
+namespace warpline {
+
+/// The host of launch files: firmware that finds the devices and sets them up, and software that does what
+/// [[host]] says while grids run.
+///
+/// A buffer in system memory is mapped for a device where the file gives its bus address; a BAR is open to
+/// all GPUs where the file gives an address in it. The host looks at memory every kPoll cycles, and at a
+/// register again as soon as it has been answered. A launch lasts until its grids have ended and the host has
+/// done its last step. Where the grids have ended, what they wrote to system
+/// memory is seen before the host is said to wait in vain.
+class LaunchFileHost final : public LaunchHost {
+ public:
+  static constexpr Cycle kPoll = 20;
+
+  /// The platform outlives it; its devices are found at the first set_up(). `max_cycles`: as the run's.
+  explicit LaunchFileHost(GpuPlatform& platform, Cycle max_cycles = kNever)
+      : platform_(platform), max_cycles_(max_cycles) {}
+
+  [[nodiscard]] Diagnostics set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places) override;
+  void begin() override;
+  [[nodiscard]] HostedLaunch run(const PlacedFile& placed, const Launch& launch,
+                                 const std::vector<GridLaunch>& grids) override;
+  [[nodiscard]] std::vector<std::string> unexpected(const LaunchFile& file) override;
+  /// What arrived at the devices since begin(), or ever if that was not called: a line of text each (see
+  /// to_text(LoggedAccess)), or an array of JSON objects.
+  [[nodiscard]] std::string access_log(bool json);
+
+ private:
+  /// What is being done.
+  struct Program {
+    const PlacedFile& placed;
+    HostedLaunch out;
+    bool grids_ended = false;
+    std::optional<Wait> waits;  ///< for what did not come
+  };
+  /// Of a buffer, in system memory.
+  [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
+  [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
+  [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);
+  [[nodiscard]] std::uint64_t address_of(const DevicePlace& where) const;
+  [[nodiscard]] std::uint64_t mapped(const DevicePlace& where);
+  /// The bytes of an element in system memory.
+  [[nodiscard]] std::uint8_t* at(const HostTarget& target, const PlacedFile& placed);
+
+  [[nodiscard]] std::uint64_t look(const HostTarget& target, const PlacedFile& placed);
+  /// These return false where the program cannot go on.
+  [[nodiscard]] bool perform(const HostStep& step, Program& program);
+  [[nodiscard]] bool wait(const HostStep& step, Program& program);
+  [[nodiscard]] bool wait_interrupt(const HostStep& step, Program& program);
+  [[nodiscard]] bool delay(const HostStep& step, Program& program);
+  void write(const HostStep& step, Program& program);
+  void read(const HostStep& step, Program& program);
+  [[nodiscard]] bool at_rest() const;
+  /// Cycles before the limit.
+  [[nodiscard]] Cycle left() const;
+  [[nodiscard]] bool may_go_on() const;
+  [[nodiscard]] bool end_grids(Program& program);
+  void give_up(const HostStep& step, Program& program, const std::string& what);
+
+  GpuPlatform& platform_;
+  Cycle max_cycles_;
+  std::optional<HostMachine> host_;
+  std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> buffers_;  ///< by device and physical address
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> bars_;          ///< by device and BAR
+  std::vector<std::uint64_t> log_begins_;  ///< accesses of each device before begin()
+};
+
+}  // namespace warpline

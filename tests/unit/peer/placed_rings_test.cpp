@@ -1,0 +1,112 @@
+// Rings in memory that the driver reaches through its port alone, which may fail it: a port of a few bytes.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include "wl_peer.h"
+
+namespace warpline {
+namespace {
+
+/// A peer whose registers read as they were written, and memory behind WL_SPACE_BUS.
+struct Port {
+  Port() {
+    registers[WL_PEER_IDENTITY_OFFSET] = WL_PEER_IDENTITY_VALUE;
+    registers[WL_PEER_PRESENT_OFFSET] = WL_PEER_PRESENT_VALUE;
+    registers[WL_PEER_VERSION_OFFSET] = 1U << WL_PEER_VERSION_MAJOR_SHIFT;
+    registers[WL_PEER_CAPABILITY_OFFSET] = 2U << WL_PEER_CAPABILITY_QUEUES_SHIFT |
+                                           8U << WL_PEER_CAPABILITY_MAX_ORDER_SHIFT |
+                                           2U << WL_PEER_CAPABILITY_VECTORS_SHIFT;
+    port.context = this;
+    port.read = [](void* self, unsigned space, std::uint64_t offset, unsigned bytes) {
+      return static_cast<Port*>(self)->read(space, offset, bytes);
+    };
+    port.write = [](void* self, unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+      static_cast<Port*>(self)->write(space, offset, bytes, value);
+    };
+    port.barrier = [](void*) {};
+    port.delay = [](void*, std::uint32_t) {};
+    port.log = [](void*, wl_log_level, const char*) {};
+    EXPECT_EQ(wl_peer_probe(&peer, &port), WL_OK);
+    options.order = 2;
+    options.slots = slots.data();
+    options.submissions_at = {WL_SPACE_BUS, 0, 0x10000};
+    options.completions_at = {WL_SPACE_BUS, kCompletions, 0x10000 + kCompletions};
+  }
+  std::uint64_t read(unsigned space, std::uint64_t offset, unsigned bytes) {
+    std::uint64_t value = registers[offset];
+    if (space == WL_SPACE_BUS) {
+      value = 0;
+      std::memcpy(&value, &memory.at(offset), bytes);
+      if (lost(offset)) value = bytes == 8 ? UINT64_MAX : (std::uint64_t{1} << 8 * bytes) - 1;
+    }
+    return value;
+  }
+  void write(unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+    if (space == WL_SPACE_BUS) {
+      std::memcpy(&memory.at(offset), &value, bytes);
+    } else {
+      registers[offset] = value;
+    }
+  }
+  /// What the device writes when its first command is done.
+  void complete(std::uint64_t result) {
+    std::memcpy(&memory[kCompletions + WL_PEER_COMPLETION_RESULT_OFFSET], &result, 8);
+    memory[kCompletions + WL_PEER_COMPLETION_PHASE_OFFSET] = 1;
+  }
+  static constexpr std::uint64_t kCompletions = 1024;
+
+  std::map<std::uint64_t, std::uint64_t> registers;
+  std::array<std::uint8_t, 4096> memory{};
+  std::function<bool(std::uint64_t)> lost = [](std::uint64_t) { return false; };  ///< a read of memory
+  wl_port port{};
+  wl_peer peer{};
+  std::array<wl_peer_slot, 4> slots{};
+  wl_peer_queue_options options{};
+};
+
+TEST(PlacedRings, AResultThatNobodyAnswersAnyMoreIsNoCompletion) {
+  // The phase, the word with it, and then the result are read: gone from each of them on, and not at all.
+  // With 3 all is answered, and with 4 the result is in truth all ones.
+  for (unsigned last = 0; last <= 4; ++last) {
+    Port p;
+    ASSERT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), WL_OK);
+    wl_peer_command command{};
+    command.cookie = 77;
+    ASSERT_EQ(wl_peer_submit(&p.peer, 0, &command), WL_OK);
+    ASSERT_EQ(wl_peer_ring(&p.peer, 0), WL_OK);
+    p.complete(last == 4 ? UINT64_MAX : 0x1234);
+    unsigned reads = 0;
+    p.lost = [&](std::uint64_t) { return reads++ >= last && last < 3; };
+    wl_peer_completion completion{};
+    const wl_result result = wl_peer_poll(&p.peer, 0, &completion);
+    EXPECT_EQ(result, last < 3 ? WL_NONE : WL_OK) << "gone after " << last;
+    if (last >= 3) {
+      EXPECT_EQ(completion.result, last == 4 ? UINT64_MAX : 0x1234U);
+      continue;
+    }
+    // It is there as soon as somebody answers again.
+    p.lost = [](std::uint64_t) { return false; };
+    ASSERT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_OK);
+    EXPECT_EQ(completion.cookie, 77U);
+    EXPECT_EQ(completion.result, 0x1234U);
+  }
+}
+
+TEST(PlacedRings, ThePeersOwnSpacesAreNoPlace) {
+  for (const unsigned space : {0U, unsigned{WL_PEER_BAR}, 4U, 5U, WL_SPACE_CONFIG}) {
+    for (const bool completions : {false, true}) {
+      Port p;
+      const auto before = p.registers;
+      (completions ? p.options.completions_at : p.options.submissions_at).space = space;
+      EXPECT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), WL_BAD_ARGUMENT) << "space " << space;
+      EXPECT_EQ(p.registers, before) << "space " << space;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpline
