@@ -10,13 +10,14 @@
 
 namespace warpline {
 
-/// The address by which a device reaches a place in a buffer of system memory: the platform maps the buffer
-/// for it.
+/// The address by which a device reaches a place in a buffer of system memory, which the platform maps for it, or
+/// of a GPU's memory, whose BAR it opens to it.
 struct BusAddress {
   std::size_t buffer = 0;    ///< its number in LaunchFile::buffers
   std::uint64_t offset = 0;  ///< in the buffer, bytes
   unsigned device = 0;
-  Place place;
+  Place place;         ///< of the buffer's name
+  Place offset_place;  ///< of the offset, where it is said
 };
 
 /// What a host writes or compares with.
@@ -25,7 +26,8 @@ struct HostValue {
   std::optional<BusAddress> bus;  ///< known when the platform is
 };
 
-/// What a host writes to or reads: a place in a device, or an element of a buffer in system memory.
+/// What a host writes to or reads: a place in a device, or an element of a buffer, in system memory or behind the
+/// BAR of a GPU.
 struct HostTarget {
   std::optional<DevicePlace> device;
   std::size_t buffer = 0;  ///< its number in LaunchFile::buffers, unless it is a device's

@@ -17,10 +17,10 @@ std::optional<std::size_t> HostReader::find_buffer(const std::string& name, Plac
 }
 
 bool HostReader::is_reached(const Buffer& buffer, Place place, const std::string& key) {
-  if (buffer.aperture == Aperture::sysmem) return true;
+  if (buffer.aperture != Aperture::peer) return true;
   fault(place,
-        key + ": buffer \"" + buffer.name + "\" does not lie in system memory, which host and devices reach",
-        "it does with aperture = \"sysmem\"");
+        key + ": buffer \"" + buffer.name + "\" lies in the plain peer's memory, which no host or device reaches",
+        "they reach aperture = \"sysmem\", and \"vidmem\" by the GPU's BAR");
   return false;
 }
 
@@ -54,6 +54,7 @@ std::optional<BusAddress> HostReader::read_bus(const Member& member, const Devic
   out.place = member.place;
   const auto name = reader.text("bus", TableReader::required);
   out.offset = reader.number("offset", 0, INT64_MAX).value_or(0);
+  if (const Member* offset = reader.find("offset")) out.offset_place = offset->value.place;
   const Member* device =
       reader.find("device", target == nullptr ? TableReader::required : TableReader::optional);
   if (target != nullptr) out.device = target->device;
@@ -76,7 +77,7 @@ std::optional<BusAddress> HostReader::read_bus(const Member& member, const Devic
 void HostReader::check(const BusAddress& bus) {
   const Buffer& buffer = out_.buffers[bus.buffer];
   if (is_reached(buffer, bus.place, "bus") && bus.offset >= buffer.bytes())
-    fault(bus.place,
+    fault(bus.offset_place,
           "offset: buffer \"" + buffer.name + "\" has " + std::to_string(buffer.bytes()) + " bytes");
 }
 

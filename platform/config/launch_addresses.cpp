@@ -23,6 +23,7 @@ void ArgumentReader::read_bus(TableReader& reader, Argument& argument) {
   const auto name = reader.text("bus");
   bus.place = reader.find("bus")->value.place;
   bus.offset = reader.number("offset", 0, INT64_MAX).value_or(0);
+  if (const Member* offset = reader.find("offset")) bus.offset_place = offset->value.place;
   const Member* device = reader.find("device", TableReader::required);
   const auto number = device == nullptr ? std::nullopt : read_device(document_, *device, faults_);
   if (name) {

@@ -10,7 +10,7 @@
 namespace warpline {
 
 /// Where a run's measurement starts: grids before it run loosely timed, and leave the caches as warm as they
-/// would be.
+/// would be. Grids that run at the same time as the first that is measured are measured, too.
 struct FastForward {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::string kernel;            ///< the first grid of this kernel is measured; or, if empty,

@@ -180,6 +180,10 @@ Diagnostics GpuPlatform::observe(const ObservationOptions& options) {
   return faults;
 }
 
+void GpuPlatform::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+  if (state_->observation != nullptr) state_->observation->host_did(what, where, first, last);
+}
+
 std::vector<std::string> GpuPlatform::finish_observation() {
   if (state_->observation == nullptr) return {};
   const std::unique_ptr<Observation> observation = std::move(state_->observation);

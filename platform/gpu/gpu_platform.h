@@ -145,6 +145,9 @@ class GpuPlatform {
   /// before the first launch, and after map_everything() unless the run was without data from the start. Pre:
   /// options.wanted().
   [[nodiscard]] Diagnostics observe(const ObservationOptions& options);
+  /// A host did `what` from cycle `first` until `last`, as line `where` of its program says: the timeline of
+  /// observe() shows it, if there is one. Pre: there are devices (pcie()).
+  void host_did(const std::string& what, const std::string& where, Cycle first, Cycle last);
   /// Completes the files of observe(), if it was called: without this call there are none. Returns why they
   /// cannot be written, a sentence each.
   [[nodiscard]] std::vector<std::string> finish_observation();

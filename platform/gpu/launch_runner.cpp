@@ -69,9 +69,12 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
   return end;
 }
 
-/// Switches to timed if the grid about to start is the first to be measured.
-void LaunchRunner::start_measuring(const std::string& kernel, RunEnd& end) {
-  if (measures_ || !fast_forward_.reached(grids_started_, kernel)) return;
+/// Switches to timed if one of the grids about to start together is the first to be measured.
+void LaunchRunner::start_measuring(const std::vector<GridLaunch>& grids, RunEnd& end) {
+  const auto is_first = [&, number = grids_started_](const GridLaunch& g) mutable {
+    return fast_forward_.reached(number++, g.kernel->info().name);
+  };
+  if (measures_ || std::none_of(grids.begin(), grids.end(), is_first)) return;
   measures_ = true;
   platform_.set_loose(false);
   end.fast_forwarded = grids_started_;
@@ -108,11 +111,9 @@ LaunchResult LaunchRunner::run_hosted(const Together& together, RunEnd& end) {
 bool LaunchRunner::run_grids(const Together& together, RunEnd& end, CounterTable& table,
                              std::vector<LaunchStatistics>& launches) {
   std::string name;
-  for (const GridLaunch& g : together.grids) {
-    name += (name.empty() ? "" : " + ") + g.kernel->info().name;
-    start_measuring(g.kernel->info().name, end);
-    ++grids_started_;
-  }
+  for (const GridLaunch& g : together.grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
+  start_measuring(together.grids, end);
+  grids_started_ += together.grids.size();
   if (on_launch_) on_launch_(launches.size(), name);
   LaunchResult result;
   try {

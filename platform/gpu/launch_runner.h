@@ -82,7 +82,7 @@ class LaunchRunner {
   std::size_t grids_started_ = 0;
   std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
   std::vector<std::unique_ptr<FileState>> states_;
-  void start_measuring(const std::string& kernel, RunEnd& end);
+  void start_measuring(const std::vector<GridLaunch>& grids, RunEnd& end);
   FastForward fast_forward_;
   bool measures_ = true;
   std::function<void(std::size_t, const std::string&)> on_launch_;

@@ -147,13 +147,14 @@ class Engine {
   /// Everybody, in the order in which they were made.
   [[nodiscard]] const std::vector<Component*>& components() const { return components_; }
   [[nodiscard]] const std::vector<PortBase*>& ports() const { return ports_; }
-  /// When a message was taken off a channel last, by whichever cluster has run farthest. Quiescence never
+  /// When something happened last, in whichever cluster has run farthest: see note_move(). Quiescence never
   /// takes now() back before it.
   [[nodiscard]] Cycle last_move() const { return last_move_; }
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
 
-  /// A message was taken off a channel in cycle `now`: called by ports.
+  /// Something happened in cycle `now`, before which a run must not end: called by ports that take a message
+  /// off a channel, and by a host, which is no block, for the time at which it acted last.
   void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
   /// A channel was bound: called by ports.
   void note_binding() { window_ = inner_window_ = 0; }

@@ -34,8 +34,7 @@ std::string register_name(const LoggedAccess& access, const RegisterMap* map) {
   const auto at = map == nullptr ? std::nullopt : register_at(*map, access.offset);
   if (!at) return {};
   const RegisterDescription& r = map->registers[at->index];
-  std::string name = r.name;
-  if (r.count > 1) name += "[" + std::to_string(at->element) + "]";
+  std::string name = name_of(*map, *at);
   const std::uint64_t inside = access.offset - r.offset - std::uint64_t{at->element} * r.stride;
   if (inside != 0) name += "+" + std::to_string(inside);
   return name;

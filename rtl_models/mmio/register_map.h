@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace warpline {
 
@@ -80,6 +81,9 @@ struct RegisterAt {
 
 /// The register that the byte at `offset` belongs to.
 [[nodiscard]] std::optional<RegisterAt> register_at(const RegisterMap& map, std::uint64_t offset);
+
+/// Its name as people write it: "SCRATCH[1]", or "STATUS" of a register that is no array.
+[[nodiscard]] std::string name_of(const RegisterMap& map, RegisterAt at);
 
 /// What the register holds after a reset.
 [[nodiscard]] std::uint64_t reset_value(const RegisterDescription& of);

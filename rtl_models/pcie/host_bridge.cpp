@@ -174,8 +174,7 @@ void HostBridge::receive_completion(const Tlp& tlp, Cycle now) {
   const bool successful = tlp.status == CompletionStatus::successful;
   const bool known = tlp.tag < accesses_.size() && accesses_[tlp.tag].ticket != 0;
   // An answer that was taken for lost may yet come to who has its tag now.
-  if (!known ||
-      (successful && !brings_next(tlp, accesses_[tlp.tag].address, accesses_[tlp.tag].left))) {
+  if (!known || (successful && !brings_next(tlp, accesses_[tlp.tag].address, accesses_[tlp.tag].left))) {
     ++counters_.unexpected;
     return;
   }

@@ -155,7 +155,7 @@ void PcieLink::take(const GpuFunction::Piece& piece) {
     case Leg::atomic_op: {
       AtomicBlock& block = *r.atomics;
       spread_value(piece.data.data(), block.lanes[piece.part].old_value, block.high[piece.part].old_value,
-             piece.bytes);
+                   piece.bytes);
       return;
     }
     case Leg::word_reads:

@@ -24,10 +24,7 @@ const std::vector<NamedRegister>& named_registers() {
       const RegisterDescription& r = map.registers[index];
       const std::uint64_t most = ~std::uint64_t{0} >> (64U - 8U * r.bytes);
       for (unsigned element = 0; element < r.count; ++element)
-        all.push_back({std::string("registers.") + r.name +
-                           (r.count > 1 ? "[" + std::to_string(element) + "]" : std::string()),
-                       {index, element},
-                       most});
+        all.push_back({"registers." + name_of(map, {index, element}), {index, element}, most});
     }
     return all;
   }();

@@ -1,11 +1,12 @@
 #include "warpline/peer/peer_parameters.h"
 
+#include "warpline/base/power_of_two.h"
+
 namespace warpline {
 
 Problems PeerParameters::problems(const std::string& path) const {
   Rules rules(path);
-  rules.need(buffer_bytes >= 4096 && buffer_bytes <= std::uint64_t{1} << 32U &&
-                 (buffer_bytes & (buffer_bytes - 1)) == 0,
+  rules.need(buffer_bytes >= 4096 && buffer_bytes <= std::uint64_t{1} << 32U && is_power_of_two(buffer_bytes),
              "buffer_bytes", "must be a power of two from 4096 to 2^32");
   rules.need(commands >= 1 && commands <= 256, "commands", "must be between 1 and 256");
   rules.need(access_latency >= 1, "access_latency", "must be at least 1");

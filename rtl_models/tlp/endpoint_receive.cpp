@@ -154,8 +154,8 @@ void EndpointCore::receive_completion(Tlp* tlp) {
   const bool successful = tlp->status == CompletionStatus::successful;
   Outstanding* const o = known ? &outstanding_[tlp->tag] : nullptr;
   // The next byte of the read, or the answer to a flush, and nothing else.
-  const bool fits = known && (!successful || (brings_next(*tlp, o->address, o->left) &&
-                                              (tlp->bytes != 0 || o->left == 0)));
+  const bool fits =
+      known && (!successful || (brings_next(*tlp, o->address, o->left) && (tlp->bytes != 0 || o->left == 0)));
   if (!fits || o->state == State::given_up) {
     if (fits) accept(*o, *tlp);
     drop(tlp, counters_.unexpected, ConfigSpace::kCorrectable);

@@ -1,11 +1,8 @@
+#include "warpline/base/power_of_two.h"
 #include "warpline/tlp/config_space.h"
 
 namespace warpline {
 namespace {
-
-bool is_power_of_two(std::uint64_t n) {
-  return n != 0 && (n & (n - 1)) == 0;
-}
 
 bool is_width(unsigned lanes) {
   return lanes == 12 || (is_power_of_two(lanes) && lanes <= 32);

@@ -1,5 +1,6 @@
 #include "warpline/tlp/link_parameters.h"
 
+#include "warpline/base/power_of_two.h"
 #include "warpline/base/types.h"
 
 namespace warpline {
@@ -7,7 +8,7 @@ namespace {
 
 /// As the three-bit fields of PCI Express device control can say.
 bool is_payload_size(unsigned bytes) {
-  return bytes >= 128 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+  return bytes >= 128 && bytes <= 4096 && is_power_of_two(bytes);
 }
 
 bool is_credit_count(unsigned credits) {

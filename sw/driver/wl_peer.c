@@ -127,7 +127,7 @@ enum wl_result wl_peer_recover(struct wl_peer* peer) {
   for (q = 0; q < peer->queues; ++q) {
     if (!peer->queue[q].exists) continue;
     wl_peer_queue_abort(peer, q);
-    if (result == WL_OK) wl_peer_queue_enable(peer, q);
+    if (result == WL_OK) result = wl_peer_queue_enable(peer, q);
   }
   if (result != WL_OK) return result;
   enable(peer);

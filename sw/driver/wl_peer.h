@@ -53,7 +53,10 @@ struct wl_peer_slot {
 };
 
 /* Memory that native code does not reach by pointers, such as a GPU's behind its BAR: the port does, from
- * `offset` of `space` on, and the device at `bus`, which the caller has let it. */
+ * `offset` of `space` on, and the device at `bus`, which the caller has let it. Writes there are posted: one
+ * that arrives poisoned is dropped and nobody is told. Completions are cleared and read back, so that none of
+ * an earlier round is taken for a new one. Commands are not, as that would cost a round trip each: if a write
+ * of one is dropped, the device does what its entry held before, under the ID that it held. */
 struct wl_peer_place {
   unsigned space;  /* WL_SPACE_BUS, or another that the port knows; none of the peer's own BARs */
   uint64_t offset; /* a multiple of 8 */
@@ -107,6 +110,8 @@ enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port);
  * unmapped. */
 enum wl_result wl_peer_start(struct wl_peer* peer);
 
+/* Gives the device a queue. WL_TIMEOUT: it does not answer, or its completions at completions_at could not be
+ * cleared; WL_STOPPED: it has stopped or is not enabled. Nothing of the queue is left then. */
 enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned queue,
                                     const struct wl_peer_queue_options* options);
 /* Waits until its commands are done, at most `timeout_us` for each, those that the device was not told of,
@@ -132,7 +137,8 @@ enum wl_result wl_peer_wait(struct wl_peer* peer, unsigned queue, uint32_t timeo
  * which is cleared; may be null. */
 enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors);
 /* Brings a device that stopped, or does not do what it should, back to work: resets it and creates its queues
- * again. Every command that was under way is reported as ABORTED by the polls that follow. */
+ * again. Every command that was under way is reported as ABORTED by the polls that follow. On another result
+ * than WL_OK it stays disabled, and the call may be made again. */
 enum wl_result wl_peer_recover(struct wl_peer* peer);
 /* Stops the device and takes all memory back, whatever state it is in. */
 void wl_peer_teardown(struct wl_peer* peer);

@@ -26,8 +26,9 @@ int wl_peer_is_present(const struct wl_peer* peer);
 enum wl_result wl_peer_read_alive(const struct wl_peer* peer, uint32_t offset, uint32_t* value);
 /* Resets it and waits until it has done so. */
 enum wl_result wl_peer_reset(struct wl_peer* peer);
-/* Tells the device of a queue, whose rings start empty. */
-void wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
+/* Tells the device of a queue, whose rings start empty. WL_TIMEOUT: its completions could not be cleared, and
+ * the device does not know the queue. */
+enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
 /* Gives up all its commands: they are reported as ABORTED. */
 void wl_peer_queue_abort(struct wl_peer* peer, unsigned queue);
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned queue);
@@ -37,8 +38,8 @@ int wl_peer_rings_placed(const struct wl_peer_queue_options* options);
 /* Makes them the device's, or takes them back. */
 enum wl_result wl_peer_rings_map(const struct wl_peer* peer, struct wl_peer_queue* queue);
 void wl_peer_rings_unmap(const struct wl_peer* peer, const struct wl_peer_queue* queue);
-/* Clears all completions. */
-void wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue);
+/* Clears all completions and makes sure of it, or WL_TIMEOUT. */
+enum wl_result wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue);
 /* Writes a command, or reads 1 to 8 bytes of a completion, naturally aligned. */
 void wl_peer_submission_put(const struct wl_peer* peer, const struct wl_peer_queue* queue, uint32_t entry,
                             const uint8_t* command);

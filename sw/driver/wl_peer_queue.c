@@ -13,14 +13,16 @@ static struct wl_peer_queue* find(struct wl_peer* peer, unsigned queue) {
   return &peer->queue[queue];
 }
 
-void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
+enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = &peer->queue[number];
   const struct wl_peer_queue_options* options = &queue->options;
   uint32_t control = WL_PEER_QUEUE_CONTROL_ENABLE_MASK;
+  enum wl_result result;
   queue->tail = queue->rung = queue->head = queue->taken = 0;
   queue->phase = 1;
   /* What an earlier round left there must not look new. */
-  wl_peer_completions_clear(peer, queue);
+  result = wl_peer_completions_clear(peer, queue);
+  if (result != WL_OK) return result;
   control |= (uint32_t)options->order << WL_PEER_QUEUE_CONTROL_ORDER_SHIFT;
   if (options->interrupt)
     control |= WL_PEER_QUEUE_CONTROL_INTERRUPT_MASK | (uint32_t)number << WL_PEER_QUEUE_CONTROL_VECTOR_SHIFT;
@@ -32,6 +34,7 @@ void wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
                       options->coalesce_ns << WL_PEER_COALESCE_TIME_SHIFT);
   peer->port->barrier(peer->port->context);
   wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), control);
+  return WL_OK;
 }
 
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned number) {
@@ -58,8 +61,8 @@ enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
   result = wl_peer_rings_map(peer, queue);
   if (result != WL_OK) return result;
   queue->exists = 1;
-  wl_peer_queue_enable(peer, number);
-  result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
+  result = wl_peer_queue_enable(peer, number);
+  if (result == WL_OK) result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
   if (result == WL_OK && (control & WL_PEER_QUEUE_CONTROL_ENABLE_MASK) == 0) result = WL_STOPPED;
   if (result != WL_OK) {
     /* It may have been taken, though no answer says so. */

@@ -51,17 +51,29 @@ static enum wl_result flush(const struct wl_peer* peer, unsigned space, uint64_t
   return WL_TIMEOUT;
 }
 
-void wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue) {
+/* Whether every completion reads as cleared, which also waits for the writes that clear it. */
+static int is_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue) {
+  uint32_t entry;
+  for (entry = 0; entry < wl_peer_entries_of(queue); ++entry)
+    if (wl_peer_completion_get(peer, queue, entry, WL_PEER_COMPLETION_ID_OFFSET, 8) != 0) return 0;
+  return 1;
+}
+
+enum wl_result wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue) {
   const struct wl_peer_place* at = &queue->options.completions_at;
   const size_t bytes = (size_t)wl_peer_entries_of(queue) * WL_PEER_COMPLETION_BYTES;
+  unsigned tries;
   size_t i;
   if (queue->options.completions != NULL) {
     memset(queue->options.completions, 0, bytes);
-    return;
+    return WL_OK;
   }
-  for (i = 0; i < bytes; i += 8) peer->port->write(peer->port->context, at->space, at->offset + i, 8, 0);
-  /* The device must not be told of the queue while they are on their way. */
-  (void)flush(peer, at->space, at->offset);
+  /* An old entry that a lost write left there would look new: the device is told of none before. */
+  for (tries = 0; tries < 3; ++tries) {
+    for (i = 0; i < bytes; i += 8) peer->port->write(peer->port->context, at->space, at->offset + i, 8, 0);
+    if (is_clear(peer, queue)) return WL_OK;
+  }
+  return WL_TIMEOUT;
 }
 
 static uint64_t number(const volatile uint8_t* from, unsigned bytes) {

@@ -36,6 +36,11 @@ Diagnostics LaunchFileHost::set_up(const PlacedFile& placed, std::vector<std::ui
         "\"" + where.text + "\" lies beyond its BAR, which has " + std::to_string(size) + " bytes"));
     return false;
   };
+  check_reach(placed, faults);
+  if (!faults.empty()) {
+    system.set_loose(loose);
+    return faults;
+  }
   for (const DeviceAddress& a : file.addresses) {
     if (a.bus) {
       places.push_back(bus_address(*a.bus, placed));
@@ -69,7 +74,49 @@ std::uint64_t LaunchFileHost::offset_of(std::size_t buffer, const PlacedFile& pl
   return offset_in_aperture(platform_.physical_of(placed.buffers[buffer]).value());
 }
 
+std::uint64_t LaunchFileHost::behind_bar(std::size_t buffer, const PlacedFile& placed) const {
+  const unsigned gpu = placed.file.buffers[buffer].gpu;
+  return host_->devices()[device_of(gpu)].bars[GpuFunction::kMemoryBar].address +
+         offset_in_aperture(platform_.physical_of(placed.buffers[buffer], gpu).value());
+}
+
+bool LaunchFileHost::is_reached(std::size_t buffer, Place place, const PlacedFile& placed,
+                                Diagnostics& faults) const {
+  const Buffer& b = placed.file.buffers[buffer];
+  if (b.aperture != Aperture::vidmem) return true;
+  const std::uint64_t bar = host_->devices()[device_of(b.gpu)].bars[GpuFunction::kMemoryBar].bytes;
+  const std::uint64_t offset = offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value());
+  if (offset <= bar && b.bytes() <= bar - offset) return true;
+  faults.push_back(placed.file.document->fault(
+      place,
+      "buffer \"" + b.name + "\" lies beyond the BAR of GPU " + std::to_string(b.gpu) + ", which has " +
+          std::to_string(bar) + " bytes",
+      "host and devices reach " + std::to_string(offset + b.bytes()) + " bytes by --set pcie.bar_bytes=N, a power of two"));
+  return false;
+}
+
+void LaunchFileHost::check_reach(const PlacedFile& placed, Diagnostics& faults) const {
+  const LaunchFile& file = placed.file;
+  const auto check = [&](const std::optional<BusAddress>& bus) {
+    if (bus) is_reached(bus->buffer, bus->place, placed, faults);
+  };
+  for (const DeviceAddress& a : file.addresses) check(a.bus);
+  for (const LaunchRegister& r : file.registers)
+    if (r.initial) check(r.initial->bus);
+  for (const Launch& l : file.launches)
+    for (const HostStep& s : l.host) {
+      if (s.value) check(s.value->bus);
+      if (!s.target.text.empty() && !s.target.device) is_reached(s.target.buffer, s.place, placed, faults);
+    }
+}
+
 std::uint64_t LaunchFileHost::bus_address(const BusAddress& bus, const PlacedFile& placed) {
+  if (const Buffer& b = placed.file.buffers[bus.buffer]; b.aperture == Aperture::vidmem) {
+    if (opened_.emplace(bus.device, b.gpu).second)
+      WARPLINE_EXPECT(host_->open_bar(bus.device, device_of(b.gpu), GpuFunction::kMemoryBar),
+                      "a buffer that is reached lies behind a BAR");
+    return behind_bar(bus.buffer, placed) + bus.offset;
+  }
   const std::uint64_t at = offset_of(bus.buffer, placed);
   const auto [found, fresh] = buffers_.try_emplace({bus.device, at}, 0);
   if (fresh)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +16,11 @@ namespace warpline {
 /// The host of launch files: firmware that finds the devices and sets them up, and software that does what
 /// [[host]] says while grids run.
 ///
-/// A buffer in system memory is mapped for a device where the file gives its bus address; a BAR is open to
-/// all GPUs where the file gives an address in it. The host looks at memory every kPoll cycles, and at a
-/// register again as soon as it has been answered. A launch lasts until its grids have ended and the host has
-/// done its last step. Where the grids have ended, what they wrote to system
-/// memory is seen before the host is said to wait in vain.
+/// A buffer in system memory is mapped for a device where the file gives its bus address, and a GPU's BAR opened
+/// to it where the buffer lies in that GPU's memory; a device's BAR is open to all GPUs where the file gives an
+/// address in it. The host looks at system memory every kPoll cycles, and at what it reads over the bus again as
+/// soon as it has been answered. A launch lasts until its grids have ended and the host has done its last step.
+/// Where the grids have ended, what they wrote to system memory is seen before the host is said to wait in vain.
 class LaunchFileHost final : public LaunchHost {
  public:
   static constexpr Cycle kPoll = 20;
@@ -47,16 +48,27 @@ class LaunchFileHost final : public LaunchHost {
   };
   /// Of a buffer, in system memory.
   [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
+  /// Where a buffer of a GPU's memory lies on the bus, behind the GPU's BAR.
+  [[nodiscard]] std::uint64_t behind_bar(std::size_t buffer, const PlacedFile& placed) const;
+  /// Whether a host and devices reach all of it; if not, `faults` says so.
+  bool is_reached(std::size_t buffer, Place place, const PlacedFile& placed, Diagnostics& faults) const;
+  void check_reach(const PlacedFile& placed, Diagnostics& faults) const;
+  /// The number that a GPU has among the host's devices.
+  [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->peers() + gpu; }
   [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t address_of(const DevicePlace& where) const;
   [[nodiscard]] std::uint64_t mapped(const DevicePlace& where);
+  /// Of a target that the host reaches by loads and stores of the bus; nothing: it lies in system memory.
+  [[nodiscard]] std::optional<std::uint64_t> on_bus(const HostTarget& target, const PlacedFile& placed) const;
   /// The bytes of an element in system memory.
   [[nodiscard]] std::uint8_t* at(const HostTarget& target, const PlacedFile& placed);
 
   [[nodiscard]] std::uint64_t look(const HostTarget& target, const PlacedFile& placed);
   /// These return false where the program cannot go on.
   [[nodiscard]] bool perform(const HostStep& step, Program& program);
+  /// The same, but for the timeline.
+  [[nodiscard]] bool perform_unseen(const HostStep& step, Program& program);
   [[nodiscard]] bool wait(const HostStep& step, Program& program);
   [[nodiscard]] bool wait_interrupt(const HostStep& step, Program& program);
   [[nodiscard]] bool delay(const HostStep& step, Program& program);
@@ -74,6 +86,7 @@ class LaunchFileHost final : public LaunchHost {
   std::optional<HostMachine> host_;
   std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> buffers_;  ///< by device and physical address
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> bars_;          ///< by device and BAR
+  std::set<std::pair<unsigned, unsigned>> opened_;  ///< GPUs whose memory is open to a device: device and GPU
   std::vector<std::uint64_t> log_begins_;  ///< accesses of each device before begin()
 };
 

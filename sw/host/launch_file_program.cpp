@@ -7,7 +7,7 @@
 namespace warpline {
 namespace {
 
-/// Looks at a register of a machine at rest, all alike, after which another would be like them: more than a
+/// Looks over the bus at a machine at rest, all alike, after which another would be like them: more than a
 /// queue behind a register holds.
 constexpr unsigned kVainLooks = 64;
 /// Time that passes before the host hears that it is to stop.
@@ -32,6 +32,20 @@ std::string place_of(const HostStep& step, const LaunchFile& file) {
   return file.document->file() + ":" + std::to_string(step.place.line);
 }
 
+/// "write flags[0]"
+std::string text_of(const HostStep& step) {
+  switch (step.kind) {
+    case HostStep::Kind::write: return "write " + step.target.text;
+    case HostStep::Kind::read: return "read " + step.target.text;
+    case HostStep::Kind::wait: return "wait " + step.target.text;
+    case HostStep::Kind::interrupt:
+      return "interrupt peer[" + std::to_string(step.device) + "].vector[" + std::to_string(step.vector) +
+             "]";
+    case HostStep::Kind::delay: break;
+  }
+  return "delay";
+}
+
 }  // namespace
 
 HostedLaunch LaunchFileHost::run(const PlacedFile& placed, const Launch& launch,
@@ -53,7 +67,7 @@ HostedLaunch LaunchFileHost::run(const PlacedFile& placed, const Launch& launch,
   if (result.outcome == RunOutcome::quiescent && host_->now() > engine.now()) {
     // The host went on when nothing moved any more: its last step ends the launch.
     engine.note_move(host_->now());
-    result.outcome = engine.run_until(max_cycles_);
+    result.outcome = platform_.pcie()->run_until(max_cycles_);
   }
   result.cycles = engine.now() - started;
   if (host_->was_stopped()) {
@@ -69,6 +83,14 @@ HostedLaunch LaunchFileHost::run(const PlacedFile& placed, const Launch& launch,
 }
 
 bool LaunchFileHost::perform(const HostStep& step, Program& program) {
+  const Cycle begun = std::max(host_->now(), platform_.now());
+  const bool goes_on = perform_unseen(step, program);
+  platform_.host_did(text_of(step), place_of(step, program.placed.file), begun,
+                     std::max(host_->now(), platform_.now()));
+  return goes_on;
+}
+
+bool LaunchFileHost::perform_unseen(const HostStep& step, Program& program) {
   switch (step.kind) {
     case HostStep::Kind::write: write(step, program); break;
     case HostStep::Kind::read: read(step, program); break;
@@ -92,15 +114,22 @@ std::uint8_t* LaunchFileHost::at(const HostTarget& target, const PlacedFile& pla
                                        target.element * size_of(target.type));
 }
 
+std::optional<std::uint64_t> LaunchFileHost::on_bus(const HostTarget& target, const PlacedFile& placed) const {
+  if (target.device) return address_of(*target.device);
+  if (placed.file.buffers[target.buffer].aperture != Aperture::vidmem) return std::nullopt;
+  return behind_bar(target.buffer, placed) + target.element * size_of(target.type);
+}
+
 std::uint64_t LaunchFileHost::look(const HostTarget& target, const PlacedFile& placed) {
-  if (target.device) return host_->load(address_of(*target.device), size_of(target.type));
+  if (const auto address = on_bus(target, placed)) return host_->load(*address, size_of(target.type));
   return load_element(target.type, at(target, placed));
 }
 
 void LaunchFileHost::write(const HostStep& step, Program& program) {
   const HostTarget& target = step.target;
   const std::uint64_t bits = bits_of(*step.value, program.placed);
-  if (target.device) return host_->store(address_of(*target.device), size_of(target.type), bits);
+  if (const auto address = on_bus(target, program.placed))
+    return host_->store(*address, size_of(target.type), bits);
   store_element(target.type, bits, at(target, program.placed));
 }
 
@@ -118,16 +147,16 @@ void LaunchFileHost::read(const HostStep& step, Program& program) {
 
 bool LaunchFileHost::wait(const HostStep& step, Program& program) {
   const std::uint64_t wanted = bits_of(*step.value, program.placed);
-  const bool is_register = step.target.device.has_value();
+  const bool by_loads = on_bus(step.target, program.placed).has_value();
   std::uint64_t before = 0;
   for (unsigned alike = 0;;) {
     // What answered the look before may yet have wakes for what is over.
-    const bool rested = is_register ? platform_.pcie()->engine().quiescent() : at_rest();
+    const bool rested = by_loads ? platform_.pcie()->engine().quiescent() : at_rest();
     const std::uint64_t got = look(step.target, program.placed);
     if (holds(step, got, wanted)) return true;
     alike = rested && got == before ? alike + 1 : 0;
     before = got;
-    const bool in_vain = rested && !end_grids(program) && (!is_register || alike >= kVainLooks);
+    const bool in_vain = rested && !end_grids(program) && (!by_loads || alike >= kVainLooks);
     if (in_vain || !may_go_on()) {
       give_up(step, program,
               condition(step, wanted) + ", which is " + element_text(step.target.type, got & step.mask));

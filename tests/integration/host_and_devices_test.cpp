@@ -64,6 +64,32 @@ TEST_F(HostAndDevices, EveryTransportGivesTheExpectedResults) {
   }
 }
 
+TEST_F(HostAndDevices, RingsFlagsAndDataMayLieInAGpusMemory) {
+  for (const char* kernel : {"submit", "serve"}) {
+    const std::string file = changed(kernel, "aperture = \"sysmem\"", "aperture = \"vidmem\"");
+    std::map<std::string, std::string> cycles;
+    for (const char* transport : {"fast", "at", "lt"}) {
+      const Finished run = this->run(file, {"--transport", transport, "--stats", "s.json"});
+      EXPECT_EQ(run.status, 0) << kernel << " " << transport << "\n" << run.out << run.err;
+      const json statistics = json::parse(read_file(workspace_.path("s.json")));
+      cycles[transport] = statistics.at("cycles").dump();
+      EXPECT_GT(value(statistics, "pcie.inbound.writes"), 0U) << kernel << " " << transport;
+      EXPECT_GT(value(statistics, "pcie.inbound.reads"), 0U) << kernel << " " << transport;
+    }
+    EXPECT_EQ(cycles["fast"], cycles["at"]) << kernel;
+  }
+}
+
+TEST_F(HostAndDevices, MemoryBeyondTheBarOfAGpuIsNotReached) {
+  for (const char* kernel : {"submit", "serve"}) {
+    const Finished run = this->run(changed(kernel, "aperture = \"sysmem\"", "aperture = \"vidmem\""),
+                                   {"--set", "pcie.bar_bytes=0"});
+    EXPECT_EQ(run.status, 2) << kernel;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("lies beyond the BAR of GPU 0, which has 0 bytes"),
+                               HasSubstr("--set pcie.bar_bytes=N"), HasSubstr("^~~")));
+  }
+}
+
 TEST_F(HostAndDevices, SeveralGpusHaveOneHost) {
   for (const char* transport : {"fast", "at", "lt"})
     EXPECT_EQ(run(in_source("sw/kernels/submit.toml"), {"--set=gpus=3", "--transport", transport, "--quiet"})

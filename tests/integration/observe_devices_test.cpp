@@ -85,6 +85,22 @@ TEST_F(ObservedDevices, TheTimelineHasEveryAccessAndEveryCommand) {
   }
 }
 
+TEST_F(ObservedDevices, TheTimelineHasTheStepsOfTheHost) {
+  run(with_queue(step("write = \"peer[0].SCRATCH[0]\"", "7") + step("wait = \"peer[0].SCRATCH[0]\"", "7") +
+                 "[[host]]\ndelay = 300\n"),
+      {"--timeline", "t.json"});
+  const auto steps = events("host");
+  ASSERT_THAT(steps, SizeIs(3));
+  EXPECT_EQ(steps[0].name, "write peer[0].SCRATCH[0]");
+  EXPECT_EQ(steps[1].name, "wait peer[0].SCRATCH[0]");
+  EXPECT_EQ(steps[2].name, "delay");
+  for (const TimelineDeviceEvent& step : steps) EXPECT_EQ(step.block, "host");
+  EXPECT_EQ(steps[0].end, steps[0].begin) << "a store is posted";
+  EXPECT_GT(steps[1].end, steps[1].begin + 100) << "a load is not";
+  EXPECT_EQ(steps[2].end, steps[2].begin + 300);
+  for (std::size_t n = 1; n < steps.size(); ++n) EXPECT_GE(steps[n].begin, steps[n - 1].end);
+}
+
 TEST_F(ObservedDevices, TheWaveHasRegistersAndQueuesAsTheLogSays) {
   run(in_source("sw/kernels/submit.toml"),
       {"--wave", "w.vcd", "--probe", "peer*", "--access-log", "log.json"});

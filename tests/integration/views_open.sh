@@ -7,8 +7,12 @@ warpline=$1 source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$warpline" run "$source/sw/kernels/vecadd.toml" --quiet --pins 'l2[0].from_crossbar' --wave "$work/all.vcd"
+"$warpline" run "$source/sw/kernels/submit.toml" --set pcie_system.peers=1 --set peer_bytes=0 --quiet \
+  --probe 'peer*' --wave "$work/peer.vcd"
 for view in "$source"/waveforms/*.gtkw; do
-  "$source/waveforms/screenshot" "$work/all.vcd" "$view" "$work/picture.png"
+  dump=$work/all.vcd
+  [ "$(basename "$view")" != peer.gtkw ] || dump=$work/peer.vcd
+  "$source/waveforms/screenshot" "$dump" "$view" "$work/picture.png"
   # Signals are drawn in GTKWave's green; an empty view has none.
   green=$(convert "$work/picture.png" -fuzz 5% -fill black +opaque '#00c000' -fill white -opaque '#00c000' \
     -format '%[fx:int(mean*w*h)]' info:)

@@ -19,6 +19,15 @@ Vcd dump_with_pins(const Workspace& w) {
   return parse_vcd(read_file(w.path("pins.vcd")));
 }
 
+/// Of a platform with a device.
+Vcd dump_with_peer(const Workspace& w) {
+  const Finished run =
+      w.warpline({"run", in_source("sw/kernels/submit.toml"), "--set=pcie_system.peers=1", "--set=peer_bytes=0",
+                  "--quiet", "--probe", "peer*", "--wave", "peer.vcd"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  return parse_vcd(read_file(w.path("peer.vcd")));
+}
+
 /// The signals of a view, as GTKWave names them: path and, of more than one bit, range.
 std::vector<std::string> signals_of(const std::string& view) {
   std::vector<std::string> out;
@@ -33,10 +42,10 @@ std::vector<std::string> signals_of(const std::string& view) {
 
 TEST(Views, NameSignalsThatExist) {
   const Workspace w;
-  const Vcd vcd = dump_with_pins(w);
   std::vector<std::string> known;
-  for (const auto& [path, signal] : vcd.signals)
-    known.push_back(signal.bits == 1 ? path : path + "[" + std::to_string(signal.bits - 1) + ":0]");
+  for (const Vcd& vcd : {dump_with_pins(w), dump_with_peer(w)})
+    for (const auto& [path, signal] : vcd.signals)
+      known.push_back(signal.bits == 1 ? path : path + "[" + std::to_string(signal.bits - 1) + ":0]");
   unsigned views = 0, named = 0;
   for (const auto& entry : std::filesystem::directory_iterator(in_source("waveforms"))) {
     if (entry.path().extension() != ".gtkw") continue;
@@ -46,7 +55,7 @@ TEST(Views, NameSignalsThatExist) {
       ++named;
     }
   }
-  EXPECT_EQ(views, 4U);
+  EXPECT_EQ(views, 5U);
   EXPECT_GT(named, 50U);
 }
 

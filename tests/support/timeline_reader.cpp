@@ -41,7 +41,7 @@ class Reader {
       metadata(e, process);
     } else if (phase == "X" && e.at("cat") == "kernel") {
       out_.kernels.push_back(e.at("name"));
-    } else if (phase == "i" || (phase == "X" && e.at("cat") == "command")) {
+    } else if (phase == "i" || (phase == "X" && (e.at("cat") == "command" || e.at("cat") == "host"))) {
       device_event(e, process);
     } else if (phase == "X") {
       slice(e, process);

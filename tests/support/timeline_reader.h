@@ -24,10 +24,11 @@ struct TimelineSlice {
   [[nodiscard]] bool received() const { return name == command; }
 };
 
-/// What a device did, in its row: an access or an interrupt, or a command from `begin` to `end`.
+/// What a device or a host did, in its row: an access or an interrupt, or a command or step from `begin` to
+/// `end`.
 struct TimelineDeviceEvent {
   std::string block;
-  std::string category;  ///< "access", "interrupt", "command"
+  std::string category;  ///< "access", "interrupt", "command", "host"
   std::string name;
   unsigned thread = 0;
   std::uint64_t begin = 0, end = 0;

@@ -46,6 +46,14 @@ class CommandLineTest : public ::testing::Test {
   std::string input_;
 };
 
+TEST_F(CommandLineTest, AHostAndItsDevicesGoWithTheirRun) {
+  const Ended e = command({"run", WARPLINE_SOURCE_DIR "/sw/kernels/submit.toml", "--quiet", "--set",
+                           "pcie_system.peers=1", "--set", "peer_bytes=0", "--access-log", path("log.json")});
+  EXPECT_EQ(e.status, kDone) << e.err;
+  std::ifstream log(path("log.json"));
+  EXPECT_FALSE(nlohmann::json::parse(log).empty());
+}
+
 TEST_F(CommandLineTest, CheckJudgesModulesAndTables) {
   const std::string head =
       ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r1;\n.reg .b64 %rd1;\n";

@@ -56,6 +56,7 @@ void Observation::add_rows(System& system, PcieSystem* pcie) {
     told_[&h.request_in] = false;
     told_[&h.response_in] = true;
   });
+  if (pcie != nullptr) timeline_->show_host();
   std::vector<Peer*> peers;
   for (unsigned i = 0; pcie != nullptr && i < pcie->peers(); ++i)
     if (selection_.takes(pcie->peer(i))) peers.push_back(&pcie->peer(i));
@@ -86,6 +87,10 @@ void Observation::add_probes() {
 
 void Observation::kernel_ended(const std::string& name, Cycle first) {
   if (timeline_ != nullptr) timeline_->kernel(name, first, engine_.now());
+}
+
+void Observation::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+  if (timeline_ != nullptr) timeline_->host(what, where, first, last);
 }
 
 std::vector<std::string> Observation::finish() {

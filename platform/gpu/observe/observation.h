@@ -45,6 +45,8 @@ class Observation final : private Observer {
   void settle() { recorder_.settle(); }
   /// A kernel ran from cycle `first` to engine.now().
   void kernel_ended(const std::string& name, Cycle first);
+  /// The host did `what`, as line `where` of its program says. Pre: there are devices.
+  void host_did(const std::string& what, const std::string& where, Cycle first, Cycle last);
   /// Puts the files in their places, complete however the run ended. Returns why that failed, a sentence
   /// per file. Nothing is watched any more.
   [[nodiscard]] std::vector<std::string> finish();

@@ -55,6 +55,20 @@ void TimelineWriter::show(const Component& block) {
   rows_.push_back({block.name(), {}});
 }
 
+void TimelineWriter::show_host() {
+  host_row_ = static_cast<unsigned>(rows_.size());
+  rows_.push_back({"host", {}});
+}
+
+void TimelineWriter::host(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+  if (last < window_.first || first > window_.last) return;
+  first = std::max(first, window_.first);
+  last = std::min(last, window_.last);
+  add(fmt::format(
+      R"({{"ph":"X","name":{},"cat":"host","pid":{},"tid":0,"ts":{},"dur":{},"args":{{"line":{}}}}})",
+      quoted(what), host_row_, first, last - first, quoted(where)));
+}
+
 void TimelineWriter::kernel(const std::string& name, Cycle first, Cycle last) {
   if (last >= window_.first && first <= window_.last)
     kernels_.push_back({name, std::max(first, window_.first), std::min(last, window_.last)});
@@ -82,6 +96,7 @@ void TimelineWriter::start(Cycle /*first*/, const std::vector<Signal>& /*signals
         R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", row));
   }
   write_name("thread_name", 0, 0, rows_[0].name);
+  if (host_row_ != 0) write_name("thread_name", host_row_, 0, rows_[host_row_].name);
   started_ = true;
   for (const std::string& event : early_) add(event);
   early_.clear();

@@ -38,12 +38,17 @@ class TimelineWriter final : public Observer {
     bool receiver_shown = false;
   };
   void add_hop(const Hop& hop);
+  /// A host gets the next row. Pre: called once, before start().
+  void show_host();
   /// The row of a block that is shown.
   [[nodiscard]] unsigned row_of(const Component& block) const { return row_of_.at(&block); }
   /// Writes an event of somebody else's, a JSON object.
   void add(const std::string& event);
   /// A kernel ran in the cycles from `first` to `last`.
   void kernel(const std::string& name, Cycle first, Cycle last);
+  /// The host did `what` from cycle `first` until `last`, in which it goes on, as line `where` of its program
+  /// says. Pre: it has a row.
+  void host(const std::string& what, const std::string& where, Cycle first, Cycle last);
 
   void start(Cycle first, const std::vector<Signal>& signals,
              const std::vector<std::uint64_t>& values) override;
@@ -98,6 +103,7 @@ class TimelineWriter final : public Observer {
   Window window_;
   unsigned mhz_;
   std::vector<Row> rows_;  ///< row 0: kernels
+  unsigned host_row_ = 0;
   std::map<const Component*, unsigned> row_of_;
   std::unordered_map<const PortBase*, Hop> hops_;  ///< by both ports
   Slices slices_;

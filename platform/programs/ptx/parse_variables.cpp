@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "warpline/base/power_of_two.h"
 #include "warpline/programs/ptx/parser_state.h"
 
 namespace warpline::ptx {
@@ -11,10 +12,6 @@ Space space_named(const Token& t) {
   if (t.is(".shared")) return Space::shared;
   if (t.is(".local")) return Space::local;
   return Space::param;
-}
-
-bool is_power_of_two(std::uint64_t n) {
-  return n != 0 && (n & (n - 1)) == 0;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "warpline/base/contract.h"
 #include "warpline/base/counter.h"
+#include "warpline/base/power_of_two.h"
 #include "warpline/base/random.h"
 
 namespace warpline {
@@ -15,6 +16,15 @@ TEST(Types, AddressesOfDifferentKindsDoNotMix) {
   static_assert(!std::is_convertible_v<std::uint64_t, VirtualAddress>);
   static_assert(!std::is_convertible_v<VirtualAddress, PhysicalAddress>);
   static_assert(!std::is_constructible_v<PhysicalAddress, VirtualAddress>);
+}
+
+TEST(Types, PowersOfTwoAreThoseWithOneBit) {
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    const std::uint64_t power = std::uint64_t{1} << bit;
+    EXPECT_TRUE(is_power_of_two(power));
+    EXPECT_FALSE(is_power_of_two(power | (bit == 0 ? 2U : 1U)));
+  }
+  EXPECT_FALSE(is_power_of_two(0));
 }
 
 TEST(Types, ApertureAndOffsetMakeAnAddress) {

@@ -2,36 +2,21 @@
 #include <gtest/gtest.h>
 
 #include "two_devices.h"
+#include "ways.h"
 
 namespace warpline::test {
 namespace {
 
 using Kind = LoggedAccess::Kind;
 
-struct Way {
-  const char* name;
-  TickMode mode = TickMode::lazy;
-  bool loose = false;
-};
-RunOptions options_of(const Way& way) {
-  RunOptions o;
-  o.tick_mode = way.mode;
-  o.loose = way.loose;
-  return o;
-}
-
 class Devices : public testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(Ways, Devices,
-                         testing::Values(Way{"Lazy"}, Way{"EveryCycle", TickMode::every_cycle},
-                                         Way{"Shuffled", TickMode::spurious_and_shuffled},
-                                         Way{"Loose", TickMode::lazy, true}),
-                         [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ways, Devices, every_way(), name_of_way);
 
 /// %d0 is then %a0 and 4 times the lane, %r0 the lane.
 const char* const kPerLane = "mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, 4;\nadd.u64 %d0, %d0, %a0;\n";
 
 TEST_P(Devices, BytesGetThereAndBack) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   for (std::size_t i = 0; i < bench.peer().buffer().size(); ++i)
     bench.peer().buffer()[i] = static_cast<std::uint8_t>(i * 7);
   const GpusAndHost::Shared out = bench.share(4096);
@@ -50,7 +35,7 @@ TEST_P(Devices, BytesGetThereAndBack) {
 }
 
 TEST_P(Devices, AtomicsAreDoneThereEachOnce) {
-  GpusAndHost bench(options_of(GetParam()), {{"gpus=2"}});
+  GpusAndHost bench(GetParam().options(), {{"gpus=2"}});
   const GpusAndHost::Shared out = bench.share(4096);
   const std::string body =
       "atom.add.sys.global.u32 %r1, [%a0], 3;\natom.max.sys.global.u32 %r2, [%a0+4], 9;\n"
@@ -75,7 +60,7 @@ TEST_P(Devices, AtomicsAreDoneThereEachOnce) {
 }
 
 TEST_P(Devices, MmioArrivesOnceInOrderAndInSize) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const std::size_t before = bench.peer().log().entries().size();
   bench.run(std::string(kPerLane) +
                 "st.mmio.relaxed.sys.global.u32 [%d0], %r0;\nld.mmio.relaxed.sys.global.u16 %h0, [%d0+2];\n"
@@ -95,7 +80,7 @@ TEST_P(Devices, MmioArrivesOnceInOrderAndInSize) {
 }
 
 TEST_P(Devices, RegistersAreReadAndWritten) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Shared out = bench.share(4096);
   bench.run(
       "ld.mmio.relaxed.sys.global.u32 %r0, [%a0];\nst.global.u32 [%a1], %r0;\n"
@@ -108,7 +93,7 @@ TEST_P(Devices, RegistersAreReadAndWritten) {
 }
 
 TEST_P(Devices, LoadsThatNoCacheMayKeepReadNoMoreThanTheirBytes) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const std::size_t before = bench.peer().log().entries().size();
   bench.run(std::string(kPerLane) +
                 "setp.ne.u32 %p, %r0, 1;\n@%p ld.volatile.global.u32 %r1, [%d0];\n"
@@ -122,7 +107,7 @@ TEST_P(Devices, LoadsThatNoCacheMayKeepReadNoMoreThanTheirBytes) {
 }
 
 TEST_P(Devices, WhatNobodyAnswersReadsAsAllOnes) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Shared out = bench.share(4096);
   // The MSI-X table's BAR is not opened to the GPU: the IOMMU refuses.
   const HostDevice::Bar& bar = bench.host->devices()[0].bars[PeerCore::kMsixBar];
@@ -140,7 +125,7 @@ TEST_P(Devices, WhatNobodyAnswersReadsAsAllOnes) {
 }
 
 TEST_P(Devices, AFunctionThatMayMakeNoRequestsMakesNone) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Shared out = bench.share(4096);
   const std::uint64_t before = bench.peer().log().total();
   bench.host->store_config(bench.host->devices()[bench.device_of(0)].id, 4, 2, 2);
@@ -191,11 +176,11 @@ TEST(DevicesOrder, AReleaseWaitsForWhatWentToTheDevice) {
 
 TEST_P(Devices, AFenceWaitsForEachDevice) {
   for (const char* fence : {"fence.acq_rel.sys;\n", "fence.sc.sys;\n"}) {
-    const ToTwoDevices seen = write_to_two_devices(fence, options_of(GetParam()));
+    const ToTwoDevices seen = write_to_two_devices(fence, GetParam().options());
     EXPECT_FALSE(seen.overtaken);
     EXPECT_EQ(seen.flushes, (std::array<std::uint64_t, 2>{1, 1}));
   }
-  const ToTwoDevices without = write_to_two_devices("fence.acq_rel.gpu;\n", options_of(GetParam()));
+  const ToTwoDevices without = write_to_two_devices("fence.acq_rel.gpu;\n", GetParam().options());
   EXPECT_EQ(without.overtaken, !GetParam().loose);
 }
 
@@ -214,7 +199,7 @@ TEST(DevicesOrder, AStoreStaysBehindAnEarlierLoadOfItsLine) {
 
 /// Time is drawn anew with nothing under way, and what a host or a device does there is.
 TEST_P(Devices, ALaunchWithJitterMayBeginWhileTheHostStores) {
-  RunOptions options = options_of(GetParam());
+  RunOptions options = GetParam().options();
   options.jitter = 1;
   GpusAndHost bench(options);
   const GpusAndHost::Video v = bench.video(4096);
@@ -230,10 +215,8 @@ TEST_P(Devices, ALaunchWithJitterMayBeginWhileTheHostStores) {
 }
 
 TEST(DevicesTime, AllTickModesGiveTheSameRun) {
-  std::map<std::string, std::uint64_t> first;
-  Cycle cycles = 0;
-  for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
-    GpusAndHost bench(options_of({"", mode}), {{"gpus=2"}});
+  expect_same_in_all_tick_modes([](TickMode mode) {
+    GpusAndHost bench(Way{"", mode}.options(), {{"gpus=2"}});
     const auto module = module_of_body(
         std::string(kPerLane) +
             "mov.u32 %r1, 5;\nLOOP: atom.add.sys.global.u32 %r2, [%a0+2048], %r0;\n"
@@ -247,14 +230,8 @@ TEST(DevicesTime, AllTickModesGiveTheSameRun) {
     bench.host->pass(500);
     bench.host->store(bench.host->devices()[0].bars[PeerCore::kBufferBar].address + 4096, 4, 1);
     const LaunchResult r = bench.finish();
-    const AllCounters counters(bench.platform);
-    if (mode == TickMode::lazy) {
-      first = counters.values();
-      cycles = r.cycles;
-    }
-    EXPECT_EQ(r.cycles, cycles);
-    EXPECT_EQ(counters.values(), first);
-  }
+    return std::pair(r.cycles, AllCounters(bench.platform).values());
+  });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../../support/environment.h"
-#include "../peer/command_traffic.h"
+#include "../peer/random_commands.h"
 #include "gpus_and_host.h"
 
 namespace warpline::test {
@@ -88,34 +88,12 @@ void run_commands(std::uint64_t seed, unsigned count) {
   const Where where{random.below(4) != 0, random.below(4) != 0};
   SCOPED_TRACE("seed " + std::to_string(seed) + (options.loose ? ", loosely timed" : ", timed"));
   GpuDriverBench bench(options, draw_settings(random), where);
-  bench.DriverBench::start(1 + static_cast<unsigned>(random.below(5)), false, 0);
-  bench.create(1 + static_cast<unsigned>(random.below(5)), true, 1);
-  std::vector<CommandTraffic> traffic;
-  for (unsigned q = 0; q < 2; ++q)
-    traffic.emplace_back(bench, q, 1 + static_cast<unsigned>(random.below(24)), random.next(), q);
-  std::uint64_t completed = 0, submitted = 0;
-  while (completed < count) {
-    const auto q = static_cast<unsigned>(random.below(2));
-    for (std::uint64_t n = random.below(8); n != 0 && submitted < count; --n)
-      submitted += traffic[q].submit();
-    ASSERT_EQ(wl_peer_ring(&bench.DriverBench::peer, q), WL_OK);
-    wl_peer_completion completion{};
-    for (std::uint64_t n = random.below(6); n != 0 && traffic[q].under_way != 0; --n) {
-      ASSERT_EQ(wl_peer_wait(&bench.DriverBench::peer, q, 10000, &completion), WL_OK) << completed;
-      ASSERT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
-      // A completion in host memory says nothing of data in video memory: see inbound_order_test.cpp.
-      if (where.data && !where.rings)
-        static_cast<void>(bench.host->load(bench.host->devices()[bench.device_of(0)].bars[0].address, 4));
-      ASSERT_EQ(traffic[q].take(completion), "");
-      ++completed;
-    }
-  }
-  EXPECT_EQ(bench.device.core().counters().commands, count);
+  run_random_commands(bench, random, count, [&] {
+    // A completion in host memory says nothing of data in video memory: see inbound_order_test.cpp.
+    if (where.data && !where.rings)
+      static_cast<void>(bench.host->load(bench.host->devices()[bench.device_of(0)].bars[0].address, 4));
+  });
   EXPECT_EQ(bench.platform.pcie()->root().core().iommu().fault_count(), 0U);
-  std::uint32_t errors = 0;
-  EXPECT_EQ(wl_peer_check(&bench.DriverBench::peer, &errors), WL_OK);
-  EXPECT_EQ(errors, 0U);
-  wl_peer_teardown(&bench.DriverBench::peer);
   EXPECT_EQ(bench.platform.unreconciled(), std::vector<std::string>{});
 }
 

@@ -3,29 +3,14 @@
 
 #include "gpus_and_host.h"
 #include "warpline/base/random.h"
+#include "ways.h"
 #include "wl_peer.h"
 
 namespace warpline::test {
 namespace {
 
-struct Way {
-  const char* name;
-  TickMode mode = TickMode::lazy;
-  bool loose = false;
-};
-RunOptions options_of(const Way& way) {
-  RunOptions o;
-  o.tick_mode = way.mode;
-  o.loose = way.loose;
-  return o;
-}
-
 class Inbound : public testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(Ways, Inbound,
-                         testing::Values(Way{"Lazy"}, Way{"EveryCycle", TickMode::every_cycle},
-                                         Way{"Shuffled", TickMode::spurious_and_shuffled},
-                                         Way{"Loose", TickMode::lazy, true}),
-                         [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ways, Inbound, every_way(), name_of_way);
 
 const HostDevice::Bar& bar_of(GpusAndHost& bench, unsigned gpu = 0) {
   return bench.host->devices()[bench.device_of(gpu)].bars[GpuFunction::kMemoryBar];
@@ -54,7 +39,7 @@ TEST(InboundBar, HasRulesForItsSize) {
 
 /// Accesses of any size and place by the host, against a copy.
 TEST_P(Inbound, TheHostReadsAndWritesEveryByte) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   constexpr std::size_t kBytes = 3 * 4096;
   const GpusAndHost::Video v = bench.video(kBytes);
   std::vector<std::uint8_t> copy(kBytes);
@@ -91,7 +76,7 @@ TEST_P(Inbound, TheHostReadsAndWritesEveryByte) {
 }
 
 TEST_P(Inbound, AKernelSeesWhatTheHostWroteAndTheOtherWayRound) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Video v = bench.video(4096), out = bench.video(4096);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) bench.host->store(v.bus + 4 * lane, 4, 100 + lane);
   static_cast<void>(bench.host->load(v.bus, 4));
@@ -104,7 +89,7 @@ TEST_P(Inbound, AKernelSeesWhatTheHostWroteAndTheOtherWayRound) {
 }
 
 TEST_P(Inbound, TheHostStopsAKernelThatLooksIntoItsOwnMemory) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Video flag = bench.video(4096), out = bench.video(4096);
   const auto module = module_of_body(
       "LOOP: ld.volatile.global.u32 %r0, [%a0];\nadd.u32 %r1, %r1, 1;\nst.volatile.global.u32 [%a1], %r1;\n"
@@ -122,7 +107,7 @@ TEST_P(Inbound, TheHostStopsAKernelThatLooksIntoItsOwnMemory) {
 }
 
 TEST_P(Inbound, WhatLiesBeyondTheEndOfVideoMemoryIsUnsupported) {
-  GpusAndHost bench(options_of(GetParam()), {{"vidmem_bytes=402653312"}, {"pcie.bar_bytes=536870912"}});
+  GpusAndHost bench(GetParam().options(), {{"vidmem_bytes=402653312"}, {"pcie.bar_bytes=536870912"}});
   const std::uint64_t end = bar_of(bench).address + 402653312;
   bench.host->store(end - 8, 8, 0x1122334455667788);
   bench.host->store(end, 8, 1);
@@ -141,7 +126,7 @@ TEST_P(Inbound, WhatLiesBeyondTheEndOfVideoMemoryIsUnsupported) {
 }
 
 TEST_P(Inbound, NobodyIsThereWhileMemoryIsNotDecoded) {
-  GpusAndHost bench(options_of(GetParam()));
+  GpusAndHost bench(GetParam().options());
   const GpusAndHost::Video v = bench.video(4096);
   const FunctionId id = bench.host->devices()[bench.device_of(0)].id;
   bench.host->store(v.bus, 4, 5);
@@ -199,7 +184,7 @@ TEST(InboundFaults, ADamagedWriteIsDroppedAndReported) {
 class InboundDma : public Inbound {
  protected:
   void SetUp() override {
-    bench_.emplace(options_of(GetParam()));
+    bench_.emplace(GetParam().options());
     bench_->open_video(0);
     const wl_port* const port = &bench_->host->port_of(0);
     ASSERT_EQ(wl_peer_probe(&peer_, port), WL_OK);
@@ -223,11 +208,7 @@ class InboundDma : public Inbound {
   wl_peer peer_{};
   std::array<wl_peer_slot, 8> slots_{};
 };
-INSTANTIATE_TEST_SUITE_P(Ways, InboundDma,
-                         testing::Values(Way{"Lazy"}, Way{"EveryCycle", TickMode::every_cycle},
-                                         Way{"Shuffled", TickMode::spurious_and_shuffled},
-                                         Way{"Loose", TickMode::lazy, true}),
-                         [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ways, InboundDma, every_way(), name_of_way);
 
 TEST_P(InboundDma, ADeviceCopiesIntoVideoMemoryAndBack) {
   const GpusAndHost::Video a = bench_->video(8192), b = bench_->video(8192);
@@ -275,7 +256,7 @@ TEST_P(InboundDma, ADeviceAddsToAWordThatAKernelAddsToAtTheSameTime) {
 }
 
 TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemory) {
-  GpusAndHost bench(options_of(GetParam()), {{"gpus=2"}});
+  GpusAndHost bench(GetParam().options(), {{"gpus=2"}});
   bench.open_video(bench.device_of(0), 1);
   const GpusAndHost::Video v = bench.video(8192, 1), out = bench.video(256, 1);
   const HostDevice::Bar& bar = bar_of(bench, 1);

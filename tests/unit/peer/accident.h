@@ -16,6 +16,8 @@ enum class Fault {
   poisoned_completion,
   refused_completion,
   lost_answer_to_host,
+  lost_doorbell,
+  poisoned_doorbell,
   removal,
   corrupt_command,
   full_ring,
@@ -28,6 +30,8 @@ inline constexpr std::array kFaults = {Fault::lost_completion,
                                        Fault::poisoned_completion,
                                        Fault::refused_completion,
                                        Fault::lost_answer_to_host,
+                                       Fault::lost_doorbell,
+                                       Fault::poisoned_doorbell,
                                        Fault::removal,
                                        Fault::corrupt_command,
                                        Fault::full_ring,
@@ -76,6 +80,14 @@ class Accident {
     }
     static_cast<void>(wl_peer_ring(&bench_.peer, 0));
   }
+  /// Takes some completions, of commands that must succeed.
+  void take_some() {
+    for (std::uint64_t n = random_.below(traffic_->under_way + 1); n != 0; --n) {
+      wl_peer_completion completion{};
+      ASSERT_EQ(wl_peer_wait(&bench_.peer, 0, 30, &completion), WL_OK);
+      EXPECT_EQ(traffic_->take(completion), "");
+    }
+  }
   /// Takes completions until all are there, or the driver says what is the matter.
   wl_result drain() {
     while (traffic_->under_way != 0) {
@@ -107,9 +119,9 @@ class Accident {
   void happen() {
     using Injection = RootComplex::Injection;
     RootComplex& root = bench_.system.root();
-    const auto once = [&](Injection injection, unsigned port) {
-      root.inject([injection, port, left = 1](unsigned to, const Tlp& tlp) mutable {
-        if (to != port || tlp.kind != TlpKind::completion || left == 0) return Injection::none;
+    const auto once = [&](Injection injection, unsigned port, TlpKind kind = TlpKind::completion) {
+      root.inject([injection, port, kind, left = 1](unsigned to, const Tlp& tlp) mutable {
+        if (to != port || tlp.kind != kind || left == 0) return Injection::none;
         --left;
         return injection;
       });
@@ -123,6 +135,12 @@ class Accident {
         EXPECT_EQ(wl_peer_check(&bench_.peer, nullptr), WL_OK);
         reported_ = bench_.system.bridge().counters().timeouts == 1;
         return;
+      case Fault::lost_doorbell:
+      case Fault::poisoned_doorbell:
+        // Of the submissions or of the completions that were taken, as it happens.
+        take_some();
+        once(fault_ == Fault::lost_doorbell ? Injection::lose : Injection::damage, 0, TlpKind::memory_write);
+        return submit_all();
       case Fault::removal: return bench_.system.set_present(0, false);
       case Fault::corrupt_command: return corrupt();
       case Fault::full_ring: return fill_ring();

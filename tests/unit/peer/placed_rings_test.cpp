@@ -47,7 +47,7 @@ struct Port {
   }
   void write(unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
     if (space == WL_SPACE_BUS) {
-      std::memcpy(&memory.at(offset), &value, bytes);
+      if (!dropped(offset)) std::memcpy(&memory.at(offset), &value, bytes);
     } else {
       registers[offset] = value;
     }
@@ -61,7 +61,8 @@ struct Port {
 
   std::map<std::uint64_t, std::uint64_t> registers;
   std::array<std::uint8_t, 4096> memory{};
-  std::function<bool(std::uint64_t)> lost = [](std::uint64_t) { return false; };  ///< a read of memory
+  std::function<bool(std::uint64_t)> lost = [](std::uint64_t) { return false; };     ///< a read of memory
+  std::function<bool(std::uint64_t)> dropped = [](std::uint64_t) { return false; };  ///< a write of memory
   wl_port port{};
   wl_peer peer{};
   std::array<wl_peer_slot, 4> slots{};
@@ -94,6 +95,51 @@ TEST(PlacedRings, AResultThatNobodyAnswersAnyMoreIsNoCompletion) {
     EXPECT_EQ(completion.cookie, 77U);
     EXPECT_EQ(completion.result, 0x1234U);
   }
+}
+
+/// A port where an earlier round left a completion, and `drops` of the writes that clear it get lost.
+struct UsedPort : Port {
+  explicit UsedPort(unsigned drops) {
+    complete(0x1234);
+    dropped = [this, drops](std::uint64_t offset) {
+      return offset == kCompletions + WL_PEER_COMPLETION_ID_OFFSET && lost_writes_++ < drops;
+    };
+  }
+  [[nodiscard]] bool enabled() {
+    return (registers[WL_PEER_QUEUE_CONTROL_OFFSET(0)] & WL_PEER_QUEUE_CONTROL_ENABLE_MASK) != 0;
+  }
+
+ private:
+  unsigned lost_writes_ = 0;
+};
+
+TEST(PlacedRings, AnOldCompletionIsNeverTakenForANewOne) {
+  for (unsigned drops = 0; drops <= 3; ++drops) {
+    UsedPort p(drops);
+    EXPECT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), drops < 3 ? WL_OK : WL_TIMEOUT) << drops;
+    EXPECT_EQ(p.enabled(), drops < 3) << "the device is not told of a queue that cannot be used";
+    EXPECT_EQ(p.memory[Port::kCompletions + WL_PEER_COMPLETION_PHASE_OFFSET], drops < 3 ? 0 : 1);
+  }
+}
+
+TEST(PlacedRings, ARecoveryThatCannotClearThemSaysSoAndMayBeRepeated) {
+  UsedPort p(0);
+  ASSERT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), WL_OK);
+  wl_peer_command command{};
+  command.cookie = 77;
+  ASSERT_EQ(wl_peer_submit(&p.peer, 0, &command), WL_OK);
+  p.complete(1);
+  p.dropped = [](std::uint64_t) { return true; };
+  EXPECT_EQ(wl_peer_recover(&p.peer), WL_TIMEOUT);
+  EXPECT_EQ(p.registers[WL_PEER_CONTROL_OFFSET] & WL_PEER_CONTROL_ENABLE_MASK, 0U);
+  p.dropped = [](std::uint64_t) { return false; };
+  EXPECT_EQ(wl_peer_recover(&p.peer), WL_OK);
+  EXPECT_NE(p.registers[WL_PEER_CONTROL_OFFSET] & WL_PEER_CONTROL_ENABLE_MASK, 0U);
+  wl_peer_completion completion{};
+  ASSERT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_OK);
+  EXPECT_EQ(completion.cookie, 77U);
+  EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_ABORTED);
+  EXPECT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_NONE) << "the old one";
 }
 
 TEST(PlacedRings, ThePeersOwnSpacesAreNoPlace) {

@@ -1,0 +1,80 @@
+#include "warpline/cli/run_inputs.h"
+
+#include <filesystem>
+
+#include "warpline/gpu/hop_names.h"
+
+namespace warpline {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const RunRequest& request) : request_(request) {}
+
+  Result<RunInputs> read() {
+    auto config = load_gpu(request_.gpu, overrides_of(request_.sets));
+    auto plan = plan_run(request_.inputs, request_.tags_only);
+    if (!config.ok()) add(config.faults());
+    if (!plan.ok()) add(plan.faults());
+    const bool without_data = request_.tags_only || (plan.ok() && plan.value().without_data);
+    if (config.ok()) check_platform(config.value(), without_data);
+    FastForward fast_forward;
+    if (plan.ok()) check_plan(plan.value(), fast_forward);
+    for (const auto& [option, path] :
+         {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log}})
+      check_folder(option, *path);
+    if (!faults_.empty()) return std::move(faults_);
+    return RunInputs{std::move(config.value()), std::move(plan.value()), std::move(fast_forward)};
+  }
+
+ private:
+  void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
+  /// `where`: the option or input at fault.
+  void fault(const char* where, std::string message, std::string hint = {}) {
+    Diagnostic d;
+    d.file = where;
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+    faults_.push_back(std::move(d));
+  }
+
+  void check_platform(const GpuConfig& config, bool without_data) {
+    if (!request_.pins.empty()) add(unmatched_hops("--pins", request_.pins, config));
+    if (config.pcie_system.peers == 0) {
+      if (!request_.access_log.empty())
+        fault("--access-log", "the platform has no devices whose accesses could be told",
+              "--set pcie_system.peers=1 --set peer_bytes=0");
+      return;
+    }
+    const std::string hint = "leave gpu.pcie_system.peers at 0";
+    if (without_data)
+      fault(request_.tags_only ? "--tags-only" : "INPUT",
+            "a host and its devices need data, and this run has none", hint);
+    if (request_.check_consistency)
+      fault("--check-consistency", "what a host and its devices do to memory is not recorded", hint);
+  }
+  void check_plan(const RunPlan& plan, FastForward& fast_forward) {
+    if (plan.without_data && request_.check_consistency)
+      fault("--check-consistency", "traces and generators carry no data, so there are no values to judge");
+    if (request_.fast_forward.empty()) return;
+    const auto to = fast_forward_to(request_.fast_forward, plan);
+    if (!to.ok()) return add(to.faults());
+    fast_forward = to.value();
+  }
+  void check_folder(const char* option, const std::string& path) {
+    if (path.empty()) return;
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    if (!std::filesystem::is_directory(folder)) fault(option, "there is no folder " + folder.string());
+  }
+
+  const RunRequest& request_;
+  Diagnostics faults_;
+};
+
+}  // namespace
+
+Result<RunInputs> read_run_inputs(const RunRequest& request) {
+  return Reader(request).read();
+}
+
+}  // namespace warpline
