@@ -10,8 +10,8 @@
 
 namespace warpline {
 
-/// The address by which a device reaches a place in a buffer of system memory, which the platform maps for it, or
-/// of a GPU's memory, whose BAR it opens to it.
+/// The address by which a device reaches a place in a buffer of system memory, which the platform maps for
+/// it, or of a GPU's memory, whose BAR it opens to it.
 struct BusAddress {
   std::size_t buffer = 0;    ///< its number in LaunchFile::buffers
   std::uint64_t offset = 0;  ///< in the buffer, bytes
@@ -26,8 +26,8 @@ struct HostValue {
   std::optional<BusAddress> bus;  ///< known when the platform is
 };
 
-/// What a host writes to or reads: a place in a device, or an element of a buffer, in system memory or behind the
-/// BAR of a GPU.
+/// What a host writes to or reads: a place in a device, or an element of a buffer, in system memory or behind
+/// the BAR of a GPU.
 struct HostTarget {
   std::optional<DevicePlace> device;
   std::size_t buffer = 0;  ///< its number in LaunchFile::buffers, unless it is a device's

@@ -19,7 +19,8 @@ std::optional<std::size_t> HostReader::find_buffer(const std::string& name, Plac
 bool HostReader::is_reached(const Buffer& buffer, Place place, const std::string& key) {
   if (buffer.aperture != Aperture::peer) return true;
   fault(place,
-        key + ": buffer \"" + buffer.name + "\" lies in the plain peer's memory, which no host or device reaches",
+        key + ": buffer \"" + buffer.name +
+            "\" lies in the plain peer's memory, which no host or device reaches",
         "they reach aperture = \"sysmem\", and \"vidmem\" by the GPU's BAR");
   return false;
 }

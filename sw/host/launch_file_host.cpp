@@ -85,13 +85,15 @@ bool LaunchFileHost::is_reached(std::size_t buffer, Place place, const PlacedFil
   const Buffer& b = placed.file.buffers[buffer];
   if (b.aperture != Aperture::vidmem) return true;
   const std::uint64_t bar = host_->devices()[device_of(b.gpu)].bars[GpuFunction::kMemoryBar].bytes;
-  const std::uint64_t offset = offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value());
+  const std::uint64_t offset =
+      offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value());
   if (offset <= bar && b.bytes() <= bar - offset) return true;
-  faults.push_back(placed.file.document->fault(
-      place,
-      "buffer \"" + b.name + "\" lies beyond the BAR of GPU " + std::to_string(b.gpu) + ", which has " +
-          std::to_string(bar) + " bytes",
-      "host and devices reach " + std::to_string(offset + b.bytes()) + " bytes by --set pcie.bar_bytes=N, a power of two"));
+  faults.push_back(
+      placed.file.document->fault(place,
+                                  "buffer \"" + b.name + "\" lies beyond the BAR of GPU " +
+                                      std::to_string(b.gpu) + ", which has " + std::to_string(bar) + " bytes",
+                                  "host and devices reach " + std::to_string(offset + b.bytes()) +
+                                      " bytes by --set pcie.bar_bytes=N, a power of two"));
   return false;
 }
 

@@ -16,11 +16,12 @@ namespace warpline {
 /// The host of launch files: firmware that finds the devices and sets them up, and software that does what
 /// [[host]] says while grids run.
 ///
-/// A buffer in system memory is mapped for a device where the file gives its bus address, and a GPU's BAR opened
-/// to it where the buffer lies in that GPU's memory; a device's BAR is open to all GPUs where the file gives an
-/// address in it. The host looks at system memory every kPoll cycles, and at what it reads over the bus again as
-/// soon as it has been answered. A launch lasts until its grids have ended and the host has done its last step.
-/// Where the grids have ended, what they wrote to system memory is seen before the host is said to wait in vain.
+/// A buffer in system memory is mapped for a device where the file gives its bus address, and a GPU's BAR
+/// opened to it where the buffer lies in that GPU's memory; a device's BAR is open to all GPUs where the file
+/// gives an address in it. The host looks at system memory every kPoll cycles, and at what it reads over the
+/// bus again as soon as it has been answered. A launch lasts until its grids have ended and the host has done
+/// its last step. Where the grids have ended, what they wrote to system memory is seen before the host is
+/// said to wait in vain.
 class LaunchFileHost final : public LaunchHost {
  public:
   static constexpr Cycle kPoll = 20;
@@ -87,7 +88,7 @@ class LaunchFileHost final : public LaunchHost {
   std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> buffers_;  ///< by device and physical address
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> bars_;          ///< by device and BAR
   std::set<std::pair<unsigned, unsigned>> opened_;  ///< GPUs whose memory is open to a device: device and GPU
-  std::vector<std::uint64_t> log_begins_;  ///< accesses of each device before begin()
+  std::vector<std::uint64_t> log_begins_;           ///< accesses of each device before begin()
 };
 
 }  // namespace warpline

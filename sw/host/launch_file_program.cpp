@@ -114,7 +114,8 @@ std::uint8_t* LaunchFileHost::at(const HostTarget& target, const PlacedFile& pla
                                        target.element * size_of(target.type));
 }
 
-std::optional<std::uint64_t> LaunchFileHost::on_bus(const HostTarget& target, const PlacedFile& placed) const {
+std::optional<std::uint64_t> LaunchFileHost::on_bus(const HostTarget& target,
+                                                    const PlacedFile& placed) const {
   if (target.device) return address_of(*target.device);
   if (placed.file.buffers[target.buffer].aperture != Aperture::vidmem) return std::nullopt;
   return behind_bar(target.buffer, placed) + target.element * size_of(target.type);

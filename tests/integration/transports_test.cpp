@@ -128,19 +128,22 @@ TEST(FastForward, GridsThatRunTogetherAreMeasuredTogether) {
           ".version 7.0\n.target sm_70\n.address_size 64\n"
           ".visible .entry first(.param .u64 out)\n{\nret;\n}\n"
           ".visible .entry second(.param .u64 out)\n{\nret;\n}\n");
-  const auto launch = [](const std::string& kernel, const std::string& more) {
+  const auto launch = [](const std::string& kernel, const std::string& argument,
+                         const std::string& more = "") {
     return "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"" + kernel + "\"\ngrid = [1]\nblock = [32]\n" + more +
-           "[[launch.argument]]\nbuffer = \"out\"\ntype = \"u32\"\ncount = 32\naperture = \"sysmem\"\n";
+           "[[launch.argument]]\n" + argument;
   };
+  const std::string declared = "buffer = \"out\"\ntype = \"u32\"\ncount = 32\naperture = \"sysmem\"\n",
+                    named = "buffer = \"out\"\n";
   // Before the measurement, beside the first that is asked for, and that one itself.
-  const std::string input = w.write(
-      "l.toml", launch("first", "") + launch("first", "") + launch("second", "gpu = 1\nconcurrent = true\n"));
+  const std::string input = w.write("l.toml", launch("first", declared) + launch("first", named) +
+                                                  launch("second", named, "gpu = 1\nconcurrent = true\n"));
   for (const char* from : {"second", "2", "1"}) {
-    const json named = statistics_of(w, {input, "--set=gpus=2", "--fast-forward", from}, "fast");
-    ASSERT_EQ(named.at("launches").size(), 2U);
-    EXPECT_EQ(named.at("fast_forwarded"), 1) << from;
-    EXPECT_TRUE(named.at("launches")[0].contains("fast_forwarded"));
-    EXPECT_FALSE(named.at("launches")[1].contains("fast_forwarded"));
+    const json statistics = statistics_of(w, {input, "--set=gpus=2", "--fast-forward", from}, "fast");
+    ASSERT_EQ(statistics.at("launches").size(), 2U);
+    EXPECT_EQ(statistics.at("fast_forwarded"), 1) << from;
+    EXPECT_TRUE(statistics.at("launches")[0].contains("fast_forwarded"));
+    EXPECT_FALSE(statistics.at("launches")[1].contains("fast_forwarded"));
   }
 }
 

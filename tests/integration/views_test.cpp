@@ -22,8 +22,8 @@ Vcd dump_with_pins(const Workspace& w) {
 /// Of a platform with a device.
 Vcd dump_with_peer(const Workspace& w) {
   const Finished run =
-      w.warpline({"run", in_source("sw/kernels/submit.toml"), "--set=pcie_system.peers=1", "--set=peer_bytes=0",
-                  "--quiet", "--probe", "peer*", "--wave", "peer.vcd"});
+      w.warpline({"run", in_source("sw/kernels/submit.toml"), "--set=pcie_system.peers=1",
+                  "--set=peer_bytes=0", "--quiet", "--probe", "peer*", "--wave", "peer.vcd"});
   EXPECT_EQ(run.status, 0) << run.err;
   return parse_vcd(read_file(w.path("peer.vcd")));
 }

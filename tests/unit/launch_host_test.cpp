@@ -177,8 +177,8 @@ TEST_F(LaunchHosts, PlacesThatAreNoneAreRefused) {
 TEST_F(LaunchHosts, BusAddressesThatAreNoneAreRefused) {
   refuses(argument("buffer = \"plain\"\ntype = \"u32\"\ncount = 4\naperture = \"peer\"") +
               argument("bus = \"plain\"\ndevice = \"peer[0]\""),
-          "bus: buffer \"plain\" lies in the plain peer's memory, which no host or device reaches", "\"plain\"",
-          "they reach aperture = \"sysmem\", and \"vidmem\" by the GPU's BAR");
+          "bus: buffer \"plain\" lies in the plain peer's memory, which no host or device reaches",
+          "\"plain\"", "they reach aperture = \"sysmem\", and \"vidmem\" by the GPU's BAR");
   refuses(argument("bus = \"flags\"\ndevice = \"peer[0]\"\noffset = 16"),
           "offset: buffer \"flags\" has 16 bytes", "16");
   refuses(step("write = \"peer[0].SQ_BASE[0]\"\nvalue = { bus = \"flags\", offset = 20 }"),
@@ -206,7 +206,8 @@ TEST_F(LaunchHosts, StepsThatMeanNothingAreRefused) {
   refuses(step("wait = \"flags[4]\"\nvalue = 1"), "wait: buffer \"flags\" has 4 elements", "[4]");
   refuses(step("wait = \"flag[0]\"\nvalue = 1"), "wait: there is no buffer \"flag\"", "flag",
           "did you mean \"flags\"?");
-  refuses(argument("buffer = \"plain\"\ntype = \"u32\"\ncount = 4\naperture = \"peer\"") + step("read = \"plain[0]\""),
+  refuses(argument("buffer = \"plain\"\ntype = \"u32\"\ncount = 4\naperture = \"peer\"") +
+              step("read = \"plain[0]\""),
           "read: buffer \"plain\" lies in the plain peer's memory, which no host or device reaches", "plain",
           "they reach aperture = \"sysmem\", and \"vidmem\" by the GPU's BAR");
   refuses(step("read = \"flags\""),
