@@ -79,7 +79,7 @@ class CommandLine {
     run_->add_option(
             "--fast-forward", request_.fast_forward,
             "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
-            "grids, and measures from there on")
+            "grids, and measures from there on, what runs at the same time included")
         ->type_name("KERNEL|N");
     run_->add_flag("--tags-only", request_.tags_only, "addresses and time only: no data, no checks");
     run_->add_option("--stats", request_.stats, "writes every counter to this JSON file");

@@ -103,7 +103,11 @@ Result<Document> Document::parse(std::string file, std::string_view text) {
   const toml::parse_result parsed = toml::parse(text);
   if (parsed.failed()) {
     const toml::parse_error& error = parsed.error();
-    return document.fault(place_of(error.source()), std::string(error.description()));
+    std::string message(error.description());
+    const bool too_large = message.find("not representable in 64 bits") != std::string::npos;
+    return document.fault(
+        place_of(error.source()), std::move(message),
+        too_large ? "numbers end at 2^63 - 1; a launch file may give larger values in quotes" : "");
   }
   document.root_ = convert(parsed.table());
   return document;

@@ -132,6 +132,7 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
 
 LaunchResult GpuPlatform::finish() {
   State& s = *state_;
+  const bool were_over = !running();
   const std::vector<GridLaunch> grids = std::move(s.under_way);
   s.under_way.clear();
   LaunchResult result;
@@ -150,7 +151,12 @@ LaunchResult GpuPlatform::finish() {
   if (s.recorder != nullptr) s.end_record(grids, result.outcome);
   if (s.observation != nullptr) {
     if (result.outcome == RunOutcome::quiescent) s.observation->settle();
-    for (const GridLaunch& g : grids) s.observation->kernel_ended(g.kernel->info().name, s.started + 1);
+    for (const GridLaunch& g : grids) {
+      // A host may have gone on after it.
+      const Cycle last =
+          were_over ? s.system->gpu(g.gpu).distributor().last_done() : s.driver->engine().now();
+      s.observation->kernel_ended(g.kernel->info().name, s.started + 1, last);
+    }
   }
   if (result.outcome != RunOutcome::quiescent) result.standstill = s.driver->standstill();
   return result;
@@ -159,6 +165,10 @@ LaunchResult GpuPlatform::finish() {
 void GpuPlatform::set_loose(bool loose) {
   state_->options.loose = loose;
   if (state_->system != nullptr) state_->set_loose(loose);
+}
+
+bool GpuPlatform::takes_loose() const {
+  return state_->driver->takes_loose();
 }
 
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {

@@ -44,6 +44,7 @@ RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& lau
     host_->begin();
     // What setting up cost is no part of the run.
     before_ = end.before = table.read([&](CounterVisitor& v) { platform_.visit(v); });
+    end.measured_from = platform_.now();
   }
   const std::vector<Step>& steps = plan_.steps;
   for (std::size_t n = 0, count = 1; n < steps.size() && all_ran; n += count) {

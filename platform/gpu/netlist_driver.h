@@ -22,6 +22,8 @@ class NetlistDriver {
   virtual void connect(Netlist& netlist) = 0;
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
+  /// Whether all hops take loosely timed requests.
+  [[nodiscard]] virtual bool takes_loose() const { return true; }
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.
   virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
   /// Runs as Engine::run_until does.

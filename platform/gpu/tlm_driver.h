@@ -44,6 +44,7 @@ class SystemCDriver final : public NetlistDriver {
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;
+  [[nodiscard]] bool takes_loose() const override { return pins_.empty(); }
   void record_wires(const Selection& selection, Recorder& recorder) override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] Standstill standstill() const override { return module_.standstill(); }

@@ -42,6 +42,7 @@ Cycle WorkDistributor::tick(Cycle now) {
     from_sm[i].pop(now);
     --resident_[i];
     ++done_;
+    last_done_ = now;
   }
   if (next_ >= total_) return kNever;
   if (now < starts_) return starts_;

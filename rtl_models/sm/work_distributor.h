@@ -31,6 +31,8 @@ class WorkDistributor final : public Component {
   void draw_turns(Random& random) override { first_ = static_cast<unsigned>(random.below(resident_.size())); }
   [[nodiscard]] std::uint64_t done() const { return done_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// When a CTA was done last. Pre: done() > 0.
+  [[nodiscard]] Cycle last_done() const { return last_done_; }
 
  private:
   void begin(Dim3 grid, Cycle first);
@@ -38,7 +40,7 @@ class WorkDistributor final : public Component {
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
   unsigned first_ = 0, turn_ = 0;
-  Cycle starts_ = 0;
+  Cycle starts_ = 0, last_done_ = 0;
   std::vector<unsigned> resident_;
   const std::vector<unsigned>* places_ = nullptr;  ///< of the CTAs; null: wherever there is room
 };

@@ -54,9 +54,10 @@ struct wl_peer_slot {
 
 /* Memory that native code does not reach by pointers, such as a GPU's behind its BAR: the port does, from
  * `offset` of `space` on, and the device at `bus`, which the caller has let it. Writes there are posted: one
- * that arrives poisoned is dropped and nobody is told. Completions are cleared and read back, so that none of
- * an earlier round is taken for a new one. Commands are not, as that would cost a round trip each: if a write
- * of one is dropped, the device does what its entry held before, under the ID that it held. */
+ * that arrives poisoned is dropped and nobody is told. Completions are cleared and read back entry by entry,
+ * so that none of an earlier round is taken for a new one. Commands are not, as that would cost a round trip
+ * each: if a write of one is dropped, the device does what its entry held before, under the ID that it held.
+ */
 struct wl_peer_place {
   unsigned space;  /* WL_SPACE_BUS, or another that the port knows; none of the peer's own BARs */
   uint64_t offset; /* a multiple of 8 */
@@ -90,6 +91,7 @@ struct wl_peer_queue {
   uint32_t aborted;   /* commands that a recovery lost and that are still to be reported */
   uint16_t phase;     /* of a new completion */
   uint8_t exists;
+  uint8_t enabled; /* the device has been told of it since it was reset last */
 };
 
 struct wl_peer {
@@ -116,11 +118,12 @@ enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned queue,
                                     const struct wl_peer_queue_options* options);
 /* Waits until its commands are done, at most `timeout_us` for each, those that the device was not told of,
  * too. Takes the memory back in any case. What was not done by then is lost, and another result than WL_OK
- * says so; as the device had to be recovered for that, the commands of other queues are reported as ABORTED.
- */
+ * says so; as the device had to be recovered for that, the commands of other queues are reported as ABORTED,
+ * and if it could not be they answer WL_STOPPED as after any recovery that fails. */
 enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned queue, uint32_t timeout_us);
 
-/* Puts a command into the ring. The device is not told yet: wl_peer_ring() does. */
+/* Puts a command into the ring. The device is not told yet: wl_peer_ring() does. WL_STOPPED: a recovery has
+ * failed. */
 enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned queue, const struct wl_peer_command* command);
 /* Tells the device of all commands submitted since the last time. Where these lie at submissions_at, it first
  * makes sure by a read that they are there, as writes to two devices have no order: WL_TIMEOUT if that is not
@@ -138,7 +141,8 @@ enum wl_result wl_peer_wait(struct wl_peer* peer, unsigned queue, uint32_t timeo
 enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors);
 /* Brings a device that stopped, or does not do what it should, back to work: resets it and creates its queues
  * again. Every command that was under way is reported as ABORTED by the polls that follow. On another result
- * than WL_OK it stays disabled, and the call may be made again. */
+ * than WL_OK it stays disabled, its queues take no commands and say WL_STOPPED, and the call may be made
+ * again. */
 enum wl_result wl_peer_recover(struct wl_peer* peer);
 /* Stops the device and takes all memory back, whatever state it is in. */
 void wl_peer_teardown(struct wl_peer* peer);

@@ -29,7 +29,7 @@ enum wl_result wl_peer_reset(struct wl_peer* peer);
 /* Tells the device of a queue, whose rings start empty. WL_TIMEOUT: its completions could not be cleared, and
  * the device does not know the queue. */
 enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
-/* Gives up all its commands: they are reported as ABORTED. */
+/* Gives up all its commands: they are reported as ABORTED. It takes none until it is enabled again. */
 void wl_peer_queue_abort(struct wl_peer* peer, unsigned queue);
 void wl_peer_queue_unmap(struct wl_peer* peer, unsigned queue);
 

@@ -18,6 +18,7 @@ enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
   const struct wl_peer_queue_options* options = &queue->options;
   uint32_t control = WL_PEER_QUEUE_CONTROL_ENABLE_MASK;
   enum wl_result result;
+  queue->enabled = 0;
   queue->tail = queue->rung = queue->head = queue->taken = 0;
   queue->phase = 1;
   /* What an earlier round left there must not look new. */
@@ -34,6 +35,7 @@ enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
                       options->coalesce_ns << WL_PEER_COALESCE_TIME_SHIFT);
   peer->port->barrier(peer->port->context);
   wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), control);
+  queue->enabled = 1;
   return WL_OK;
 }
 
@@ -109,6 +111,7 @@ enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned number, const struc
   uint8_t entry[WL_PEER_COMMAND_BYTES] = {0};
   uint32_t id;
   if (queue == NULL || command == NULL) return WL_BAD_ARGUMENT;
+  if (!queue->enabled) return WL_STOPPED;
   if (queue->under_way + 1 >= wl_peer_entries_of(queue)) return WL_FULL;
   id = take_slot(queue, command->cookie);
   put(entry, WL_PEER_COMMAND_OPCODE_OFFSET, command->opcode, 1);
@@ -130,6 +133,7 @@ enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = find(peer, number);
   enum wl_result result;
   if (queue == NULL) return WL_BAD_ARGUMENT;
+  if (!queue->enabled) return WL_STOPPED;
   if (queue->rung == queue->tail) return WL_OK;
   peer->port->barrier(peer->port->context);
   result = wl_peer_submissions_flush(peer, queue);
@@ -144,6 +148,7 @@ void wl_peer_queue_abort(struct wl_peer* peer, unsigned number) {
   uint32_t i;
   for (i = 0; i < wl_peer_entries_of(queue); ++i)
     if (queue->options.slots[i].state == SLOT_UNDER_WAY) queue->options.slots[i].state = SLOT_ABORTED;
+  queue->enabled = 0;
   queue->aborted = queue->under_way;
 }
 
@@ -174,6 +179,8 @@ enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned number, struct wl_pee
     take_aborted(queue, completion);
     return WL_OK;
   }
+  /* What lies in its ring is of an earlier round. */
+  if (!queue->enabled) return WL_STOPPED;
   if ((completion_field(peer, queue, WL_PEER_COMPLETION_PHASE_OFFSET, 2) & 1u) != queue->phase)
     return WL_NONE;
   /* The phase tells that the rest is there, so the rest, and the data, is read after it. */

@@ -51,29 +51,37 @@ static enum wl_result flush(const struct wl_peer* peer, unsigned space, uint64_t
   return WL_TIMEOUT;
 }
 
-/* Whether every completion reads as cleared, which also waits for the writes that clear it. */
-static int is_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue) {
-  uint32_t entry;
-  for (entry = 0; entry < wl_peer_entries_of(queue); ++entry)
-    if (wl_peer_completion_get(peer, queue, entry, WL_PEER_COMPLETION_ID_OFFSET, 8) != 0) return 0;
-  return 1;
+static void clear(const struct wl_peer* peer, const struct wl_peer_place* at, uint32_t entry) {
+  unsigned i;
+  for (i = 0; i < WL_PEER_COMPLETION_BYTES; i += 8)
+    peer->port->write(peer->port->context, at->space,
+                      at->offset + (size_t)entry * WL_PEER_COMPLETION_BYTES + i, 8, 0);
+}
+
+/* Whether an entry reads as cleared, which also waits for the writes that clear it. */
+static int is_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue, uint32_t entry) {
+  return wl_peer_completion_get(peer, queue, entry, WL_PEER_COMPLETION_ID_OFFSET, 8) == 0;
 }
 
 enum wl_result wl_peer_completions_clear(const struct wl_peer* peer, const struct wl_peer_queue* queue) {
   const struct wl_peer_place* at = &queue->options.completions_at;
-  const size_t bytes = (size_t)wl_peer_entries_of(queue) * WL_PEER_COMPLETION_BYTES;
-  unsigned tries;
-  size_t i;
+  const uint32_t entries = wl_peer_entries_of(queue);
+  uint32_t entry;
   if (queue->options.completions != NULL) {
-    memset(queue->options.completions, 0, bytes);
+    memset(queue->options.completions, 0, (size_t)entries * WL_PEER_COMPLETION_BYTES);
     return WL_OK;
   }
-  /* An old entry that a lost write left there would look new: the device is told of none before. */
-  for (tries = 0; tries < 3; ++tries) {
-    for (i = 0; i < bytes; i += 8) peer->port->write(peer->port->context, at->space, at->offset + i, 8, 0);
-    if (is_clear(peer, queue)) return WL_OK;
+  for (entry = 0; entry < entries; ++entry) clear(peer, at, entry);
+  /* An old entry that a lost write left there would look new. A write may be lost, or the answer that tells.
+   */
+  for (entry = 0; entry < entries; ++entry) {
+    unsigned tries;
+    for (tries = 1; !is_clear(peer, queue, entry); ++tries) {
+      if (tries == 3) return WL_TIMEOUT;
+      clear(peer, at, entry);
+    }
   }
-  return WL_TIMEOUT;
+  return WL_OK;
 }
 
 static uint64_t number(const volatile uint8_t* from, unsigned bytes) {

@@ -1,6 +1,8 @@
 // Setting up what a launch file wants of devices, and looking at what became of them.
 #include "warpline/host/launch_file_host.h"
 
+#include <algorithm>
+
 #include "warpline/config/element.h"
 #include "warpline/regs/peer.h"
 
@@ -20,44 +22,49 @@ std::string hexadecimal(std::uint64_t bits, unsigned bytes) {
 Diagnostics LaunchFileHost::set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places) {
   platform_.build();
   PcieSystem& system = *platform_.pcie();
-  const bool loose = system.is_loose();
-  system.set_loose(true);
   if (!host_) {
+    const bool loose = system.is_loose();
+    system.set_loose(true);
     host_.emplace(system);
     host_->enumerate();
+    system.set_loose(loose);
   }
   const LaunchFile& file = placed.file;
   Diagnostics faults;
+  check_reach(placed, faults);
   const auto lies_in = [&](const DevicePlace& where, std::uint64_t bytes) {
     const std::uint64_t size = host_->devices()[where.device].bars[where.bar].bytes;
-    if (where.offset < size && bytes <= size - where.offset) return true;
+    if (where.offset < size && bytes <= size - where.offset) return;
     faults.push_back(file.document->fault(
         where.place,
         "\"" + where.text + "\" lies beyond its BAR, which has " + std::to_string(size) + " bytes"));
-    return false;
   };
-  check_reach(placed, faults);
-  if (!faults.empty()) {
-    system.set_loose(loose);
-    return faults;
-  }
-  for (const DeviceAddress& a : file.addresses) {
-    if (a.bus) {
-      places.push_back(bus_address(*a.bus, placed));
-    } else {
-      places.push_back(lies_in(*a.where, 1) ? mapped(*a.where) : 0);
-    }
-  }
+  for (const DeviceAddress& a : file.addresses)
+    if (a.where) lies_in(*a.where, 1);
   for (const Launch& l : file.launches)
     for (const HostStep& s : l.host)
-      if (s.target.device) static_cast<void>(lies_in(*s.target.device, size_of(s.target.type)));
-  for (const LaunchRegister& r : file.registers)
-    if (r.initial) host_->store(address_of(r.where), r.where.bytes, bits_of(*r.initial, placed));
-  // A doorbell among them may have made a device work.
-  while (!at_rest()) static_cast<void>(system.run_until(system.engine().next_tick()));
-  system.set_loose(loose);
+      if (s.target.device) lies_in(*s.target.device, size_of(s.target.type));
+  if (!faults.empty()) return faults;
+  for (const DeviceAddress& a : file.addresses)
+    places.push_back(a.bus ? bus_address(*a.bus, placed) : mapped(*a.where));
+  set_registers(placed);
   host_->forget_time();
-  return faults;
+  return {};
+}
+
+void LaunchFileHost::set_registers(const PlacedFile& placed) {
+  const std::vector<LaunchRegister>& registers = placed.file.registers;
+  const auto is_set = [](const LaunchRegister& r) { return r.initial.has_value(); };
+  if (std::none_of(registers.begin(), registers.end(), is_set)) return;
+  // A doorbell among them makes a device work, perhaps in the memory of a GPU. Pins take nothing that is
+  // loosely timed: with them it costs time, before the run.
+  const PcieSystem& system = *platform_.pcie();
+  const bool loose = system.is_loose();
+  if (platform_.takes_loose()) platform_.set_loose(true);
+  for (const LaunchRegister& r : registers)
+    if (r.initial) host_->store(address_of(r.where), r.where.bytes, bits_of(*r.initial, placed));
+  while (!at_rest()) static_cast<void>(platform_.pcie()->run_until(platform_.pcie()->engine().next_tick()));
+  if (platform_.takes_loose()) platform_.set_loose(loose);
 }
 
 void LaunchFileHost::begin() {
@@ -80,35 +87,54 @@ std::uint64_t LaunchFileHost::behind_bar(std::size_t buffer, const PlacedFile& p
          offset_in_aperture(platform_.physical_of(placed.buffers[buffer], gpu).value());
 }
 
-bool LaunchFileHost::is_reached(std::size_t buffer, Place place, const PlacedFile& placed,
-                                Diagnostics& faults) const {
+void LaunchFileHost::check_reach(std::size_t buffer, Place place, const PlacedFile& placed,
+                                 Diagnostics& faults) const {
   const Buffer& b = placed.file.buffers[buffer];
-  if (b.aperture != Aperture::vidmem) return true;
+  if (b.aperture != Aperture::vidmem) return;
   const std::uint64_t bar = host_->devices()[device_of(b.gpu)].bars[GpuFunction::kMemoryBar].bytes;
-  const std::uint64_t offset =
-      offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value());
-  if (offset <= bar && b.bytes() <= bar - offset) return true;
-  faults.push_back(
-      placed.file.document->fault(place,
-                                  "buffer \"" + b.name + "\" lies beyond the BAR of GPU " +
-                                      std::to_string(b.gpu) + ", which has " + std::to_string(bar) + " bytes",
-                                  "host and devices reach " + std::to_string(offset + b.bytes()) +
-                                      " bytes by --set pcie.bar_bytes=N, a power of two"));
-  return false;
+  const std::uint64_t end =
+      offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value()) + b.bytes();
+  if (end <= bar) return;
+  std::uint64_t enough = 4096;
+  while (enough < end) enough *= 2;
+  faults.push_back(placed.file.document->fault(
+      place,
+      "buffer \"" + b.name + "\" reaches beyond the BAR of GPU " + std::to_string(b.gpu) + ", which has " +
+          std::to_string(bar) + " bytes",
+      "host and devices reach all of it with --set pcie.bar_bytes=" + std::to_string(enough)));
 }
 
+/// Whether host and devices reach what the file has them reach. Each buffer is named once.
 void LaunchFileHost::check_reach(const PlacedFile& placed, Diagnostics& faults) const {
   const LaunchFile& file = placed.file;
-  const auto check = [&](const std::optional<BusAddress>& bus) {
-    if (bus) is_reached(bus->buffer, bus->place, placed, faults);
+  const bool among_each_other = platform_.config().pcie_system.root.peer_to_peer;
+  std::vector<bool> seen(file.buffers.size());
+  const auto refuse = [&](Place place, const std::string& what) {
+    faults.push_back(file.document->fault(place, what + ", and root ports pass nothing on to each other",
+                                          "they do with --set pcie_system.root.peer_to_peer=true"));
   };
-  for (const DeviceAddress& a : file.addresses) check(a.bus);
+  const auto check_once = [&](std::size_t buffer, Place place) {
+    if (seen[buffer]) return;
+    seen[buffer] = true;
+    check_reach(buffer, place, placed, faults);
+  };
+  const auto check_bus = [&](const std::optional<BusAddress>& bus) {
+    if (!bus) return;
+    if (!among_each_other && file.buffers[bus->buffer].aperture == Aperture::vidmem)
+      refuse(bus->place, "buffer \"" + file.buffers[bus->buffer].name + "\" lies in the memory of a GPU");
+    check_once(bus->buffer, bus->place);
+  };
+  for (const DeviceAddress& a : file.addresses) {
+    check_bus(a.bus);
+    if (a.where && !among_each_other)
+      refuse(a.place, "kernels reach \"" + a.where->text + "\" over their link");
+  }
   for (const LaunchRegister& r : file.registers)
-    if (r.initial) check(r.initial->bus);
+    if (r.initial) check_bus(r.initial->bus);
   for (const Launch& l : file.launches)
     for (const HostStep& s : l.host) {
-      if (s.value) check(s.value->bus);
-      if (!s.target.text.empty() && !s.target.device) is_reached(s.target.buffer, s.place, placed, faults);
+      if (s.value) check_bus(s.value->bus);
+      if (!s.target.text.empty() && !s.target.device) check_once(s.target.buffer, s.place);
     }
 }
 

@@ -18,10 +18,9 @@ namespace warpline {
 ///
 /// A buffer in system memory is mapped for a device where the file gives its bus address, and a GPU's BAR
 /// opened to it where the buffer lies in that GPU's memory; a device's BAR is open to all GPUs where the file
-/// gives an address in it. The host looks at system memory every kPoll cycles, and at what it reads over the
-/// bus again as soon as it has been answered. A launch lasts until its grids have ended and the host has done
-/// its last step. Where the grids have ended, what they wrote to system memory is seen before the host is
-/// said to wait in vain.
+/// gives an address in it. Between two looks a host that waits lets kPoll cycles pass. A launch lasts until
+/// its grids have ended and the host has done its last step. Once the grids have ended and nothing moves any
+/// more, the host's next step sees what they wrote to system memory.
 class LaunchFileHost final : public LaunchHost {
  public:
   static constexpr Cycle kPoll = 20;
@@ -48,11 +47,13 @@ class LaunchFileHost final : public LaunchHost {
     std::optional<Wait> waits;  ///< for what did not come
   };
   /// Of a buffer, in system memory.
+  /// Writes what registers are to be at first, and waits for what devices make of that.
+  void set_registers(const PlacedFile& placed);
   [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
   /// Where a buffer of a GPU's memory lies on the bus, behind the GPU's BAR.
   [[nodiscard]] std::uint64_t behind_bar(std::size_t buffer, const PlacedFile& placed) const;
   /// Whether a host and devices reach all of it; if not, `faults` says so.
-  bool is_reached(std::size_t buffer, Place place, const PlacedFile& placed, Diagnostics& faults) const;
+  void check_reach(std::size_t buffer, Place place, const PlacedFile& placed, Diagnostics& faults) const;
   void check_reach(const PlacedFile& placed, Diagnostics& faults) const;
   /// The number that a GPU has among the host's devices.
   [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->peers() + gpu; }
@@ -65,7 +66,8 @@ class LaunchFileHost final : public LaunchHost {
   /// The bytes of an element in system memory.
   [[nodiscard]] std::uint8_t* at(const HostTarget& target, const PlacedFile& placed);
 
-  [[nodiscard]] std::uint64_t look(const HostTarget& target, const PlacedFile& placed);
+  /// What the host reads; nothing: nobody has answered, or with an error (HostMachine::outcome).
+  [[nodiscard]] std::optional<std::uint64_t> look(const HostTarget& target, const PlacedFile& placed);
   /// These return false where the program cannot go on.
   [[nodiscard]] bool perform(const HostStep& step, Program& program);
   /// The same, but for the timeline.

@@ -32,6 +32,19 @@ std::string place_of(const HostStep& step, const LaunchFile& file) {
   return file.document->file() + ":" + std::to_string(step.place.line);
 }
 
+/// Of a load that brought no value.
+std::string text_of(HostBridge::Outcome outcome) {
+  switch (outcome) {
+    case HostBridge::Outcome::done: break;
+    case HostBridge::Outcome::unsupported_request: return "was refused: unsupported request";
+    case HostBridge::Outcome::completer_abort: return "was refused: completer abort";
+    case HostBridge::Outcome::poisoned: return "was answered with poisoned data";
+    case HostBridge::Outcome::timeout:
+      return "was not answered in time (pcie_system.host.completion_timeout)";
+  }
+  return "was answered";
+}
+
 /// "write flags[0]"
 std::string text_of(const HostStep& step) {
   switch (step.kind) {
@@ -91,6 +104,8 @@ bool LaunchFileHost::perform(const HostStep& step, Program& program) {
 }
 
 bool LaunchFileHost::perform_unseen(const HostStep& step, Program& program) {
+  // What grids that have ended wrote is seen by now.
+  if (platform_.pcie()->engine().quiescent()) static_cast<void>(end_grids(program));
   switch (step.kind) {
     case HostStep::Kind::write: write(step, program); break;
     case HostStep::Kind::read: read(step, program); break;
@@ -121,8 +136,12 @@ std::optional<std::uint64_t> LaunchFileHost::on_bus(const HostTarget& target,
   return behind_bar(target.buffer, placed) + target.element * size_of(target.type);
 }
 
-std::uint64_t LaunchFileHost::look(const HostTarget& target, const PlacedFile& placed) {
-  if (const auto address = on_bus(target, placed)) return host_->load(*address, size_of(target.type));
+std::optional<std::uint64_t> LaunchFileHost::look(const HostTarget& target, const PlacedFile& placed) {
+  if (const auto address = on_bus(target, placed)) {
+    const std::uint64_t value = host_->load(*address, size_of(target.type));
+    if (host_->outcome() != HostBridge::Outcome::done) return std::nullopt;
+    return value;
+  }
   return load_element(target.type, at(target, placed));
 }
 
@@ -135,32 +154,39 @@ void LaunchFileHost::write(const HostStep& step, Program& program) {
 }
 
 void LaunchFileHost::read(const HostStep& step, Program& program) {
-  const std::uint64_t got = look(step.target, program.placed);
-  if (!step.value) return;
+  const auto got = look(step.target, program.placed);
+  if (got && !step.value) return;
   ++program.out.checks;
-  const std::uint64_t wanted = bits_of(*step.value, program.placed);
-  if (holds(step, got, wanted)) return;
-  program.out.failures.push_back("the host (" + place_of(step, program.placed.file) + ") read \"" +
-                                 step.target.text + "\": got " +
-                                 element_text(step.target.type, got & step.mask) + ", wanted " +
-                                 element_text(step.target.type, wanted & step.mask));
+  const std::uint64_t wanted = step.value ? bits_of(*step.value, program.placed) : 0;
+  if (got && holds(step, *got, wanted)) return;
+  std::string failure =
+      "the host (" + place_of(step, program.placed.file) + ") read \"" + step.target.text + "\": ";
+  if (got) {
+    failure += "got " + element_text(step.target.type, *got & step.mask) + ", wanted " +
+               element_text(step.target.type, wanted & step.mask);
+  } else {
+    failure += text_of(host_->outcome());
+  }
+  program.out.failures.push_back(std::move(failure));
 }
 
 bool LaunchFileHost::wait(const HostStep& step, Program& program) {
   const std::uint64_t wanted = bits_of(*step.value, program.placed);
   const bool by_loads = on_bus(step.target, program.placed).has_value();
-  std::uint64_t before = 0;
+  std::optional<std::uint64_t> before;
   for (unsigned alike = 0;;) {
     // What answered the look before may yet have wakes for what is over.
     const bool rested = by_loads ? platform_.pcie()->engine().quiescent() : at_rest();
-    const std::uint64_t got = look(step.target, program.placed);
-    if (holds(step, got, wanted)) return true;
+    const auto got = look(step.target, program.placed);
+    if (got && holds(step, *got, wanted)) return true;
     alike = rested && got == before ? alike + 1 : 0;
     before = got;
     const bool in_vain = rested && !end_grids(program) && (!by_loads || alike >= kVainLooks);
     if (in_vain || !may_go_on()) {
-      give_up(step, program,
-              condition(step, wanted) + ", which is " + element_text(step.target.type, got & step.mask));
+      give_up(
+          step, program,
+          condition(step, wanted) + ", which " +
+              (got ? "is " + element_text(step.target.type, *got & step.mask) : text_of(host_->outcome())));
       return false;
     }
     host_->pass(std::min(kPoll, left()));

@@ -101,6 +101,19 @@ TEST_F(ObservedDevices, TheTimelineHasTheStepsOfTheHost) {
   for (std::size_t n = 1; n < steps.size(); ++n) EXPECT_GE(steps[n].begin, steps[n - 1].end);
 }
 
+TEST_F(ObservedDevices, AKernelEndsBeforeItsHostDoes) {
+  const auto cycles_of_kernel = [this](const std::string& steps) {
+    run(with_queue(steps), {"--timeline", "t.json"});
+    for (const json& e : json::parse(read_file(workspace_.path("t.json"))).at("traceEvents"))
+      if (e.value("cat", "") == "kernel") return e.at("dur").get<std::uint64_t>();
+    return std::uint64_t{0};
+  };
+  const std::uint64_t alone = cycles_of_kernel("");
+  EXPECT_GT(alone, 0U);
+  EXPECT_LE(cycles_of_kernel("[[host]]\ndelay = 30000\n" + step("write = \"peer[0].SCRATCH[0]\"", "7")),
+            alone);
+}
+
 TEST_F(ObservedDevices, TheWaveHasRegistersAndQueuesAsTheLogSays) {
   run(in_source("sw/kernels/submit.toml"),
       {"--wave", "w.vcd", "--probe", "peer*", "--access-log", "log.json"});

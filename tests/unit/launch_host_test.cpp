@@ -148,6 +148,14 @@ TEST_F(LaunchHosts, RegistersAreSetAndExpected) {
   EXPECT_EQ(f.registers[1].mask, 6U);
 }
 
+TEST_F(LaunchHosts, ValuesBeyondTheNumbersOfTomlAreQuoted) {
+  const LaunchFile f = good(one_register("name = \"peer[0].CQ_BASE[0]\"\ninit = \"0xFFFFFFFFFFFFFFC0\""));
+  EXPECT_EQ(f.registers.at(0).initial->bits, 0xFFFF'FFFF'FFFF'FFC0U);
+  const Diagnostic d = bad(one_register("name = \"peer[0].CQ_BASE[0]\"\ninit = 0xFFFFFFFFFFFFFFC0"));
+  EXPECT_THAT(d.message, HasSubstr("not representable in 64 bits"));
+  EXPECT_THAT(d.hint, HasSubstr("larger values in quotes"));
+}
+
 TEST_F(LaunchHosts, AFileWithoutDevicesNeedsNoHost) {
   EXPECT_FALSE(good("").host_need());
 }

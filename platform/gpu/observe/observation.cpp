@@ -85,8 +85,8 @@ void Observation::add_probes() {
   }
 }
 
-void Observation::kernel_ended(const std::string& name, Cycle first) {
-  if (timeline_ != nullptr) timeline_->kernel(name, first, engine_.now());
+void Observation::kernel_ended(const std::string& name, Cycle first, Cycle last) {
+  if (timeline_ != nullptr) timeline_->kernel(name, first, last);
 }
 
 void Observation::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {

@@ -43,8 +43,8 @@ class Observation final : private Observer {
   [[nodiscard]] bool has_wave() const { return vcd_ != nullptr; }
   /// The netlist is at rest; its time goes on from engine.now().
   void settle() { recorder_.settle(); }
-  /// A kernel ran from cycle `first` to engine.now().
-  void kernel_ended(const std::string& name, Cycle first);
+  /// A kernel ran in the cycles from `first` to `last`.
+  void kernel_ended(const std::string& name, Cycle first, Cycle last);
   /// The host did `what`, as line `where` of its program says. Pre: there are devices.
   void host_did(const std::string& what, const std::string& where, Cycle first, Cycle last);
   /// Puts the files in their places, complete however the run ended. Returns why that failed, a sentence

@@ -142,6 +142,45 @@ TEST(PlacedRings, ARecoveryThatCannotClearThemSaysSoAndMayBeRepeated) {
   EXPECT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_NONE) << "the old one";
 }
 
+TEST(PlacedRings, ALostAnswerIsAskedForAgain) {
+  UsedPort p(0);
+  unsigned reads = 0;
+  p.lost = [&](std::uint64_t) { return ++reads % 2 == 1; };
+  EXPECT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), WL_OK);
+  EXPECT_EQ(reads, 8U) << "each of four entries twice, and none of the others again";
+}
+
+TEST(PlacedRings, QueuesThatARecoveryLeftBehindTakeNothingAndTellNothing) {
+  UsedPort p(0);
+  ASSERT_EQ(wl_peer_queue_create(&p.peer, 0, &p.options), WL_OK);
+  wl_peer_queue_options second = p.options;
+  std::array<wl_peer_slot, 4> slots{};
+  second.slots = slots.data();
+  second.submissions_at = {WL_SPACE_BUS, 2048, 0x10000 + 2048};
+  second.completions_at = {WL_SPACE_BUS, 3072, 0x10000 + 3072};
+  ASSERT_EQ(wl_peer_queue_create(&p.peer, 1, &second), WL_OK);
+  wl_peer_command command{};
+  ASSERT_EQ(wl_peer_submit(&p.peer, 1, &command), WL_OK);
+  // The first has a completion that nobody has taken, and that cannot be cleared.
+  command.cookie = 77;
+  ASSERT_EQ(wl_peer_submit(&p.peer, 0, &command), WL_OK);
+  p.complete(0x1234);
+  p.dropped = [](std::uint64_t offset) { return offset >= Port::kCompletions && offset < 2048; };
+  EXPECT_EQ(wl_peer_queue_destroy(&p.peer, 1, 1), WL_TIMEOUT)
+      << "it is never done, so the device is recovered";
+  wl_peer_completion completion{};
+  ASSERT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_OK);
+  EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_ABORTED);
+  EXPECT_EQ(wl_peer_submit(&p.peer, 0, &command), WL_STOPPED);
+  EXPECT_EQ(wl_peer_ring(&p.peer, 0), WL_STOPPED);
+  EXPECT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_STOPPED) << "what lies there is of the round before";
+  EXPECT_EQ(wl_peer_wait(&p.peer, 0, 1, &completion), WL_STOPPED);
+  p.dropped = [](std::uint64_t) { return false; };
+  ASSERT_EQ(wl_peer_recover(&p.peer), WL_OK);
+  EXPECT_EQ(wl_peer_poll(&p.peer, 0, &completion), WL_NONE);
+  EXPECT_EQ(wl_peer_submit(&p.peer, 0, &command), WL_OK);
+}
+
 TEST(PlacedRings, ThePeersOwnSpacesAreNoPlace) {
   for (const unsigned space : {0U, unsigned{WL_PEER_BAR}, 4U, 5U, WL_SPACE_CONFIG}) {
     for (const bool completions : {false, true}) {
