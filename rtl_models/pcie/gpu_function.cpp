@@ -17,7 +17,9 @@ GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const Li
     : endpoint_(pool, id, description(memory.bar_bytes), parameters),
       port_(link, "root", parameters),
       pool_(pool),
-      memory_(memory) {}
+      memory_(memory) {
+  port_.on_request([this](const Tlp& tlp, Cycle now) { endpoint_.sent(tlp, now); });
+}
 
 void GpuFunction::read(std::uint32_t transfer, std::uint8_t part, std::uint64_t address, unsigned bytes) {
   waiting_.push_back({TlpKind::memory_read, transfer, part, address, bytes, {}, false});
@@ -138,7 +140,8 @@ void GpuFunction::exchange(Cycle now, Room room) {
 }
 
 Cycle GpuFunction::transmit(Cycle now) {
-  return std::min(port_.transmit(now), endpoint_.next_expiry());
+  const Cycle more = port_.transmit(now);
+  return std::min(more, endpoint_.next_expiry());
 }
 
 void GpuFunction::exchange_loosely(Cycle& at) {

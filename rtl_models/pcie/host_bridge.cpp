@@ -24,6 +24,7 @@ HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, Tlp
       accesses_(link.tags),
       combiner_(parameters) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "host bridge parameters are checked before they are used");
+  link_.on_request([this](const Tlp& tlp, Cycle now) { accesses_[tlp.tag].sent = now; });
 }
 
 Tlp* HostBridge::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
@@ -45,6 +46,7 @@ HostBridge::Ticket HostBridge::load_config(FunctionId function, unsigned offset,
 
 HostBridge::Ticket HostBridge::store_config(FunctionId function, unsigned offset, std::uint32_t value,
                                             unsigned bytes, Cycle at) {
+  WARPLINE_EXPECT(bytes <= sizeof value, "a configuration request is of one register");
   settle(at);
   ++counters_.configurations;
   Tlp* const tlp = make(TlpKind::config_write, offset, bytes);
@@ -113,7 +115,7 @@ Cycle HostBridge::tick(Cycle now) {
   for (const Access& a : accesses_) {
     if (a.ticket == 0) continue;
     if (!a.given_up) {
-      next = std::min(next, a.made + timeout());
+      if (a.sent != kNever) next = std::min(next, a.sent + timeout());
     } else if (waits) {
       next = std::min(next, lost(a));
     }
@@ -127,7 +129,7 @@ HostBridge::Access* HostBridge::free_access(Cycle now) {
   Access* oldest = nullptr;
   for (Access& a : accesses_) {
     if (a.ticket == 0) return &a;
-    if (a.given_up && lost(a) <= now && (oldest == nullptr || a.made < oldest->made)) oldest = &a;
+    if (a.given_up && lost(a) <= now && (oldest == nullptr || a.sent < oldest->sent)) oldest = &a;
   }
   return oldest;
 }
@@ -140,7 +142,7 @@ void HostBridge::issue(Cycle now) {
       Access* const free = free_access(now);
       if (free == nullptr) return;
       free->ticket = made.ticket;
-      free->made = now;
+      free->sent = kNever;
       free->address = made.tlp->address;
       free->left = made.tlp->kind == TlpKind::config_write ? 0 : made.tlp->bytes;
       free->given_up = false;
@@ -208,7 +210,8 @@ void HostBridge::finish(Access& access, Outcome outcome, Cycle now) {
 void HostBridge::expire(Cycle now) {
   if (under_way_ == 0) return;
   for (Access& access : accesses_) {
-    if (access.ticket == 0 || access.given_up || access.made + timeout() > now) continue;
+    if (access.ticket == 0 || access.given_up || access.sent == kNever || access.sent + timeout() > now)
+      continue;
     ++counters_.timeouts;
     finish(access, Outcome::timeout, now);
     access.given_up = true;

@@ -140,8 +140,8 @@ class HostBridge final : public Component, public LooseTlpTarget {
   };
   /// A request under way, by its tag.
   struct Access {
-    Ticket ticket = 0;  ///< 0: the tag is free
-    Cycle made = 0;
+    Ticket ticket = 0;          ///< 0: the tag is free
+    Cycle sent = kNever;        ///< kNever: it is not on the wire yet
     std::uint64_t address = 0;  ///< of the next byte
     std::uint32_t left = 0;     ///< bytes that have not come
     bool given_up = false;      ///< an answer may yet come: the tag is not used again while there are others
@@ -161,7 +161,7 @@ class HostBridge final : public Component, public LooseTlpTarget {
   void issue(Cycle now);
   [[nodiscard]] Access* free_access(Cycle now);
   /// When the tag of an access that was given up is taken for lost.
-  [[nodiscard]] Cycle lost(const Access& a) const { return a.made + EndpointCore::kLostAfter * timeout(); }
+  [[nodiscard]] Cycle lost(const Access& a) const { return a.sent + EndpointCore::kLostAfter * timeout(); }
   void receive(Tlp* tlp, Cycle now);
   void receive_completion(const Tlp& tlp, Cycle now);
   void finish(Access& access, Outcome outcome, Cycle now);

@@ -140,7 +140,7 @@ void HostBridge::receive_ahead(Access& access, const Tlp& tlp, bool last, Cycle 
   if (refused && !access.given_up) {
     Tlp* const again = make(TlpKind::memory_read, ahead.address, ahead.asked);
     again->tag = tlp.tag;
-    access.made = now;
+    access.sent = kNever;
     access.address = again->address;
     access.left = again->bytes;
     access.answer = {};

@@ -100,10 +100,13 @@ std::uint64_t RootComplex::effect_edge(std::uint64_t t, unsigned from, const Tlp
   return at;
 }
 
-/// A write that is too long for the link that it leaves by goes on as several.
+/// A write or a completion that is too long for the link that it leaves by goes on as several.
 void RootComplex::cut_and_delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp) {
   if (!too_long(*tlp, to)) return delay(t, from, to, tlp);
-  for (const TlpPart& part : split_request(tlp->address, tlp->bytes, most_payload(to))) {
+  const unsigned boundary = ports_[to].link->parameters().completion_boundary;
+  for (const TlpPart& part : tlp->posted()
+                                 ? split_request(tlp->address, tlp->bytes, most_payload(to))
+                                 : split_completion(tlp->address, tlp->bytes, most_payload(to), boundary)) {
     Tlp* const piece = core_.pool().allocate();
     *piece = part_of(*tlp, part);
     delay(t, from, to, piece);

@@ -114,7 +114,8 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
     return ports_[port].link->parameters().max_payload;
   }
   [[nodiscard]] bool too_long(const Tlp& tlp, unsigned port) const {
-    return tlp.posted() && tlp.payload() > most_payload(port);
+    const bool may_be_cut = tlp.posted() || tlp.kind == TlpKind::completion;
+    return may_be_cut && tlp.payload() > most_payload(port);
   }
   [[nodiscard]] static unsigned route_of(unsigned port) {
     return port == 0 ? RootComplexCore::kHost : port - 1;

@@ -13,6 +13,7 @@ Peer::Peer(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, 
       core_(endpoint_, parameters, mhz),
       link_(*this, "root", link) {
   endpoint_.request_no_snoop(parameters.no_snoop);
+  link_.on_request([this](const Tlp& tlp, Cycle now) { endpoint_.sent(tlp, now); });
 }
 
 Cycle Peer::tick(Cycle now) {
@@ -26,6 +27,7 @@ Cycle Peer::tick(Cycle now) {
   for (auto& packets = endpoint_.outgoing(); !packets.empty(); packets.pop_front())
     link_.send(packets.front());
   next = std::min(next, link_.transmit(now));
+  next = std::min(next, endpoint_.next_expiry());
   if (!answers_.empty()) next = std::min(next, domain().cycle_of(answers_.front().at));
   return next;
 }
@@ -60,8 +62,7 @@ Cycle Peer::work(Cycle now) {
   const auto waiting = static_cast<unsigned>(std::min<std::size_t>(link_.waiting(), parameters_.write_queue));
   const unsigned room = parameters_.write_queue - waiting;
   const Cycle more = core_.step(now, room);
-  // Asked for afterwards, as the step may have made the first read.
-  Cycle next = std::min(more, endpoint_.next_expiry());
+  Cycle next = more;
   endpoint_.send_interrupts();
   // A full queue may be empty before anything else happens.
   if (core_.busy() && endpoint_.outgoing().size() + waiting >= parameters_.write_queue)

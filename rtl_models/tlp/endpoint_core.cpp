@@ -56,11 +56,17 @@ void EndpointCore::take_tag(Tlp* tlp, std::uint32_t cookie, Cycle now) {
       std::find_if(free_tags_.begin(), free_tags_.end(), [this](std::uint16_t t) { return usable(t); });
   tlp->tag = *at;
   free_tags_.erase(at);
-  outstanding_[tlp->tag] = {Outstanding::State::under_way, cookie, tlp->address, tlp->bytes, now, made_};
-  by_age_.push_back({tlp->tag, made_++});
+  outstanding_[tlp->tag] = {Outstanding::State::under_way, cookie, tlp->address, tlp->bytes, now, made_++};
   ++in_flight_;
   config_.show_pending(true);
   take_back(now);
+}
+
+void EndpointCore::sent(const Tlp& tlp, Cycle now) {
+  Outstanding& o = outstanding_[tlp.tag];
+  if (o.state == Outstanding::State::free) return;
+  o.sent = std::max(o.sent, now);
+  if (o.state == Outstanding::State::under_way) by_age_.push_back({tlp.tag, o.number});
 }
 
 void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
@@ -137,13 +143,13 @@ void EndpointCore::take_back(Cycle now) {
 
 Cycle EndpointCore::next_expiry() const {
   Cycle next = kNever;
-  if (!by_age_.empty() && timeout() != 0) next = outstanding_[by_age_.front().tag].made + timeout();
+  if (!by_age_.empty() && timeout() != 0) next = outstanding_[by_age_.front().tag].sent + timeout();
   if (const auto tag = first_lost()) next = std::min(next, lost_at(outstanding_[*tag]));
   return next;
 }
 
 void EndpointCore::expire(Cycle now) {
-  while (!by_age_.empty() && timeout() != 0 && outstanding_[by_age_.front().tag].made + timeout() <= now) {
+  while (!by_age_.empty() && timeout() != 0 && outstanding_[by_age_.front().tag].sent + timeout() <= now) {
     ++counters_.timeouts;
     config_.report(ConfigSpace::kNonFatal);
     end(outstanding_[by_age_.front().tag], ReadEnd::timeout, false);

@@ -36,7 +36,7 @@ struct ReadPart {
 /// A read ends with the first part that is not `done`. Its tag is not used again before its last completion
 /// has come, or a reset: a late one can not be taken for another read's. But a completion may have been lost.
 /// When there is no other tag, the one that was given up longest ago is used again, no earlier than
-/// kLostAfter times the completion timeout after its request was made. A completion is under way that long
+/// kLostAfter times the completion timeout after its request was sent. A completion is under way that long
 /// only if the timeout is set far too short for the machine; even then it is taken for another's only if it
 /// has the same place in its page and the same number of bytes is missing.
 ///
@@ -104,7 +104,10 @@ class EndpointCore {
   /// Takes a loosely timed packet. Returns true if it is a request for the device, which has a packet of its
   /// own then, whose data goes back into `tlp`; otherwise `tlp` is answered.
   [[nodiscard]] bool receive_loosely(Tlp& tlp, BarRequest& request);
-  /// Gives up reads that were made `completion_timeout` cycles or longer before `now`, and takes back a tag
+  /// A read or atomic of outgoing() goes on the wire: its completion timeout begins. One that nobody says
+  /// this of is never given up.
+  void sent(const Tlp& tlp, Cycle now);
+  /// Gives up reads that were sent `completion_timeout` cycles or longer before `now`, and takes back a tag
   /// that is lost, if there is no other.
   void expire(Cycle now);
   /// When there is the next to give up, or to take back; kNever: there is none.
@@ -156,7 +159,7 @@ class EndpointCore {
     std::uint32_t cookie = 0;
     std::uint64_t address = 0;  ///< of the next byte to come
     std::uint32_t left = 0;
-    Cycle made = 0;
+    Cycle sent = 0;            ///< or made, before that
     std::uint64_t number = 0;  ///< of the request, among all that were made
   };
   struct Made {
@@ -176,7 +179,7 @@ class EndpointCore {
   [[nodiscard]] Cycle timeout() const;
   [[nodiscard]] bool has_tag() const;
   [[nodiscard]] std::optional<std::uint16_t> first_lost() const;
-  [[nodiscard]] Cycle lost_at(const Outstanding& o) const { return o.made + kLostAfter * timeout(); }
+  [[nodiscard]] Cycle lost_at(const Outstanding& o) const { return o.sent + kLostAfter * timeout(); }
   void take_back(Cycle now);
   Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
   [[nodiscard]] bool no_snoop() const { return no_snoop_ && config_.no_snoop_enabled(); }
@@ -190,7 +193,7 @@ class EndpointCore {
   MsixTable msix_;
   std::vector<Outstanding> outstanding_;  ///< by tag
   std::deque<std::uint16_t> free_tags_;   ///< the one that has been free for longest first
-  std::deque<Made> by_age_;  ///< the oldest request first, which is under way; others may be over
+  std::deque<Made> by_age_;               ///< sent, the oldest first, which is under way; others may be over
   unsigned in_flight_ = 0;
   bool no_snoop_ = false;
   std::uint64_t made_ = 0;

@@ -18,7 +18,7 @@ struct LinkParameters {
   unsigned posted_credits = 32;  ///< packets that the receiver of either direction has room for, by class
   unsigned non_posted_credits = 32;
   unsigned completion_credits = 64;
-  unsigned completion_timeout = 50000;  ///< cycles after which a read is given up
+  unsigned completion_timeout = 50000;  ///< cycles on the wire after which a read is given up
 
   /// Cycles from the first beat of a packet that carries `payload` bytes until it can be used at the other
   /// end of an idle link.

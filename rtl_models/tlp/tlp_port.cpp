@@ -34,9 +34,14 @@ Cycle TlpPort::transmit(Cycle now) {
   tlp->sequence = sent_++;
   ++counters_.packets_sent;
   counters_.payload_sent += tlp->payload();
+  tell(*tlp, now);
   wire_free_ = edge + TlpMessage{tlp}.beats(parameters_.bytes_per_cycle);
   out(class_of(tlp->kind)).send(now, TlpMessage{tlp});
   return waiting_.empty() ? kNever : clock.cycle_of(wire_free_);
+}
+
+void TlpPort::tell(const Tlp& tlp, Cycle now) const {
+  if (request_heard_ && class_of(tlp.kind) == TlpClass::non_posted) request_heard_(tlp, now);
 }
 
 void TlpPort::take(Cycle now, const Tlp* tlp) {
@@ -66,7 +71,13 @@ void TlpPort::cut(TlpPool& pool) {
 }
 
 void TlpPort::lose(TlpPool& pool, std::uint64_t sent) {
-  waiting_.drain([&pool](Tlp* tlp) { pool.release(tlp); });
+  // Whoever waits for the answers of these has to look when it is time to give them up.
+  const Cycle now = owner_.engine().now();
+  if (waiting_.count(TlpClass::non_posted) != 0) owner_.wake(now + 1);
+  waiting_.drain([&](Tlp* tlp) {
+    tell(*tlp, now);
+    pool.release(tlp);
+  });
   lost_ = sent;
   pool_ = &pool;
 }

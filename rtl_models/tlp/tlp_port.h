@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class TlpPort {
 
   /// Queues a packet: any number of them, as whoever makes requests bounds them by tags and by waiting().
   void send(Tlp* tlp) { waiting_.push(tlp); }
+  /// Called for each request that is to be answered, in the cycle in which it goes on the wire, or is lost
+  /// before that: its completion timeout begins.
+  void on_request(std::function<void(const Tlp&, Cycle)> heard) { request_heard_ = std::move(heard); }
   /// Packets queued and not yet on the wire.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Those of a class.
@@ -77,6 +81,7 @@ class TlpPort {
  private:
   void lose(TlpPool& pool, std::uint64_t sent);
   void discard_lost(Cycle now);
+  void tell(const Tlp& tlp, Cycle now) const;
 
   LinkParameters parameters_;
   Component& owner_;
@@ -88,6 +93,7 @@ class TlpPort {
   std::uint64_t sent_ = 0;       ///< numbers the packets of the wire
   std::uint64_t lost_ = 0;       ///< packets of the other end up to this number never arrive
   TlpPool* pool_ = nullptr;      ///< where these go
+  std::function<void(const Tlp&, Cycle)> request_heard_;
   LinkCounters counters_;
 };
 

@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
-#include "warpline/tlp/tlp_rules.h"
-
 namespace warpline {
 
-std::size_t TlpQueue::count(TlpClass of) const {
-  return static_cast<std::size_t>(std::count_if(packets_.begin(), packets_.end(),
-                                                [of](const Tlp* tlp) { return class_of(tlp->kind) == of; }));
+void TlpQueue::push(Tlp* tlp) {
+  packets_.push_back(tlp);
+  ++counts_[static_cast<unsigned>(class_of(tlp->kind))];
+  relaxed_ += may_pass_writes(*tlp);
 }
 
 void TlpQueue::take(const Tlp* tlp) {
   const auto at = std::find(packets_.begin(), packets_.end(), tlp);
   WARPLINE_EXPECT(at != packets_.end(), "a packet that waits is taken");
   packets_.erase(at);
+  --counts_[static_cast<unsigned>(class_of(tlp->kind))];
+  relaxed_ -= may_pass_writes(*tlp);
 }
 
 bool TlpQueue::passes_all_before(std::size_t position) const {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <deque>
 
-#include "warpline/tlp/tlp.h"
+#include "warpline/tlp/tlp_rules.h"
 
 namespace warpline {
 
@@ -13,10 +13,10 @@ namespace warpline {
 /// (may_pass()).
 class TlpQueue {
  public:
-  void push(Tlp* tlp) { packets_.push_back(tlp); }
+  void push(Tlp* tlp);
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] std::size_t size() const { return packets_.size(); }
-  [[nodiscard]] std::size_t count(TlpClass of) const;
+  [[nodiscard]] std::size_t count(TlpClass of) const { return counts_[static_cast<unsigned>(of)]; }
   /// The next for which `fits(const Tlp&)`; null if there is none now. It stays in the queue.
   template <class F>
   [[nodiscard]] Tlp* choose(F&& fits) const;
@@ -25,7 +25,10 @@ class TlpQueue {
   /// Takes all out, oldest first: visit(Tlp*).
   template <class F>
   void drain(F&& visit) {
-    for (; !packets_.empty(); packets_.pop_front()) visit(packets_.front());
+    for (Tlp* tlp : packets_) visit(tlp);
+    packets_.clear();
+    counts_ = {};
+    relaxed_ = 0;
   }
   template <class F>
   void for_each(F&& visit) const {
@@ -35,12 +38,23 @@ class TlpQueue {
  private:
   [[nodiscard]] bool passes_all_before(std::size_t position) const;
   std::deque<Tlp*> packets_;
+  std::array<std::size_t, kTlpClasses> counts_{};
+  std::size_t relaxed_ = 0;  ///< of them, those that may pass writes
 };
 
 template <class F>
 Tlp* TlpQueue::choose(F&& fits) const {
-  for (std::size_t i = 0; i < packets_.size(); ++i)
-    if (fits(static_cast<const Tlp&>(*packets_[i])) && passes_all_before(i)) return packets_[i];
+  std::size_t relaxed = relaxed_;
+  bool behind_write = false;
+  for (std::size_t i = 0; i < packets_.size(); ++i) {
+    const Tlp& tlp = *packets_[i];
+    const bool passes = may_pass_writes(tlp);
+    if ((passes || !behind_write) && fits(tlp) && passes_all_before(i)) return packets_[i];
+    relaxed -= passes;
+    behind_write = behind_write || tlp.posted();
+    // However long the queue is, nothing else can leave it.
+    if (behind_write && relaxed == 0) break;
+  }
   return nullptr;
 }
 

@@ -76,10 +76,12 @@ bool brings_next(const Tlp& completion, std::uint64_t address, std::uint32_t lef
   return (completion.address ^ address) % kPage == 0 && completion.remaining == left;
 }
 
-Tlp part_of(const Tlp& write, const TlpPart& part) {
-  Tlp piece = write;
-  const auto first = write.data.begin() + static_cast<std::ptrdiff_t>(part.address - write.address);
+Tlp part_of(const Tlp& whole, const TlpPart& part) {
+  Tlp piece = whole;
+  const auto offset = static_cast<std::uint32_t>(part.address - whole.address);
+  const auto first = whole.data.begin() + offset;
   piece.data.assign(first, first + part.bytes);
+  if (whole.kind == TlpKind::completion) piece.remaining -= offset;
   piece.address = part.address;
   piece.bytes = part.bytes;
   return piece;
@@ -115,10 +117,8 @@ std::string malformation(const Tlp& tlp, unsigned max_payload, unsigned max_read
 bool may_pass(const Tlp& later, const Tlp& earlier) {
   const TlpClass passing = class_of(later.kind), passed = class_of(earlier.kind);
   if (passed == TlpClass::non_posted) return true;
-  if (passed == TlpClass::posted) {
-    // Relaxed ordering frees whatever carries data; a plain read still pushes the writes before it.
-    return later.relaxed_ordering && later.payload() != 0;
-  }
+  // A plain read pushes the writes before it.
+  if (passed == TlpClass::posted) return may_pass_writes(later);
   const bool same_read = later.requester == earlier.requester && later.tag == earlier.tag;
   return passing != TlpClass::completion || !same_read;
 }

@@ -19,8 +19,8 @@ struct TlpPart {
 /// bytes.
 [[nodiscard]] std::vector<TlpPart> split_request(std::uint64_t address, std::uint32_t bytes, unsigned most);
 
-/// One of the writes into which a write is cut.
-[[nodiscard]] Tlp part_of(const Tlp& write, const TlpPart& part);
+/// One of the packets into which a write, or a completion with data, is cut.
+[[nodiscard]] Tlp part_of(const Tlp& whole, const TlpPart& part);
 
 /// The completions by which a read is answered: none longer than `most` bytes, and all but the last end on a
 /// multiple of `boundary`, the read completion boundary of 64 or 128 bytes. `bytes` == 0: one part of 0
@@ -37,6 +37,11 @@ struct TlpPart {
 /// Whether a successful completion brings the next bytes of a read: those from `address` on, of which `left`
 /// have not come. Whoever answers may know the page by another address.
 [[nodiscard]] bool brings_next(const Tlp& completion, std::uint64_t address, std::uint32_t left);
+
+/// Whether a packet may pass posted writes: relaxed ordering frees whatever carries data.
+[[nodiscard]] inline bool may_pass_writes(const Tlp& tlp) {
+  return tlp.relaxed_ordering && tlp.payload() != 0;
+}
 
 /// Whether `later` may be sent or taken before `earlier`, which came first over the same link (PCI Express
 /// base specification, transaction ordering; ID-based ordering is not modelled). A request that is not posted

@@ -1,4 +1,5 @@
 // The eight functions by which a driver reaches its device.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -16,13 +17,13 @@ struct Host::Binding {
   static Binding& of(void* context) { return *static_cast<Binding*>(context); }
   static std::uint64_t read(void* context, unsigned space, std::uint64_t offset, unsigned bytes) {
     const Binding& b = of(context);
-    if (space == WL_SPACE_CONFIG) return b.host->load_config(b.hardware().id, offset, bytes);
+    if (space == WL_SPACE_CONFIG) return b.read_config(offset, bytes);
     return b.host->load(b.address_of(space, offset, bytes), bytes);
   }
   static void write(void* context, unsigned space, std::uint64_t offset, unsigned bytes,
                     std::uint64_t value) {
     const Binding& b = of(context);
-    if (space == WL_SPACE_CONFIG) return b.host->store_config(b.hardware().id, offset, bytes, value);
+    if (space == WL_SPACE_CONFIG) return b.write_config(offset, bytes, value);
     b.host->store(b.address_of(space, offset, bytes), bytes, value);
   }
   /// Native code's accesses to simulated memory happen at once: of these it is the compiler alone that must
@@ -45,6 +46,21 @@ struct Host::Binding {
   }
   static void delay(void* context, std::uint32_t nanoseconds) { of(context).host->delay_ns(nanoseconds); }
   static void log(void* context, wl_log_level level, const char* text) { of(context).host->log(level, text); }
+
+  /// Configuration requests are of one register of 4 bytes: 8 bytes are two of them.
+  [[nodiscard]] std::uint64_t read_config(std::uint64_t offset, unsigned bytes) const {
+    if (!lies_in_config(offset, bytes)) return ~std::uint64_t{0} >> (64 - 8 * bytes);
+    const std::uint64_t low = host->load_config(hardware().id, offset, std::min(bytes, 4U));
+    return bytes == 8 ? low | host->load_config(hardware().id, offset + 4, 4) << 32U : low;
+  }
+  void write_config(std::uint64_t offset, unsigned bytes, std::uint64_t value) const {
+    if (!lies_in_config(offset, bytes)) return;
+    host->store_config(hardware().id, offset, std::min(bytes, 4U), value);
+    if (bytes == 8) host->store_config(hardware().id, offset + 4, 4, value >> 32U);
+  }
+  [[nodiscard]] static bool lies_in_config(std::uint64_t offset, unsigned bytes) {
+    return offset % bytes == 0 && offset < 4096;
+  }
 
   /// Of WL_SPACE_BUS, what is asked for. An address that no device has, where the BAR is not there or does
   /// not reach so far.

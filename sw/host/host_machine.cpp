@@ -70,9 +70,19 @@ void HostMachine::delay_ns(std::uint64_t nanoseconds) {
   pass(static_cast<Cycle>(std::ceil(static_cast<double>(nanoseconds) * system().mhz() / 1000.0)));
 }
 
-void HostMachine::take_arrivals() {
+/// Takes interrupts in the order in which they come until the one that is waited for is there; none that
+/// comes after `deadline`: loosely timed, devices may be ahead.
+bool HostMachine::arrives(unsigned device, unsigned vector, Cycle deadline) {
   auto& arrived = system().bridge().interrupts();
-  for (; !arrived.empty(); arrived.pop_front()) note_interrupt(arrived.front().address, arrived.front().data);
+  while (!take_interrupt(device, vector)) {
+    const auto next = std::min_element(arrived.begin(), arrived.end(),
+                                       [](const auto& a, const auto& b) { return a.cycle < b.cycle; });
+    if (next == arrived.end() || next->cycle > deadline) return false;
+    note_interrupt(next->address, next->data);
+    now_ = std::max(now_, next->cycle);
+    arrived.erase(next);
+  }
+  return true;
 }
 
 bool HostMachine::wait_interrupt(unsigned device, unsigned vector, std::uint32_t timeout_us) {
@@ -82,16 +92,12 @@ bool HostMachine::wait_interrupt(unsigned device, unsigned vector, std::uint32_t
 bool HostMachine::wait_interrupt_for(unsigned device, unsigned vector, Cycle cycles) {
   now_ = soonest() - 1;
   const Cycle deadline = now_ + cycles;
-  for (;;) {
-    take_arrivals();
-    if (take_interrupt(device, vector)) {
-      now_ = std::max(now_, std::min(deadline, system().engine().now()));
-      return true;
-    }
-    if (!step(deadline)) break;
+  while (!arrives(device, vector, deadline)) {
+    if (step(deadline)) continue;
+    now_ = deadline;
+    return false;
   }
-  now_ = deadline;
-  return false;
+  return true;
 }
 
 }  // namespace warpline

@@ -38,7 +38,7 @@ class HostMachine final : public Host {
 
  private:
   std::uint64_t finish(HostBridge::Ticket ticket, unsigned shift, unsigned bytes);
-  void take_arrivals();
+  [[nodiscard]] bool arrives(unsigned device, unsigned vector, Cycle deadline);
   [[nodiscard]] Cycle soonest();
   [[nodiscard]] bool step(Cycle limit);
 

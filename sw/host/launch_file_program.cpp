@@ -179,9 +179,11 @@ bool LaunchFileHost::wait(const HostStep& step, Program& program) {
     const bool rested = by_loads ? platform_.pcie()->engine().quiescent() : at_rest();
     const auto got = look(step.target, program.placed);
     if (got && holds(step, *got, wanted)) return true;
-    alike = rested && got == before ? alike + 1 : 0;
+    // What is not answered now will not be, whatever else goes on.
+    alike = (rested || !got) && got == before ? alike + 1 : 0;
     before = got;
-    const bool in_vain = rested && !end_grids(program) && (!by_loads || alike >= kVainLooks);
+    const bool over = rested && !end_grids(program);
+    const bool in_vain = (over || !got) && (!by_loads || alike >= kVainLooks);
     if (in_vain || !may_go_on()) {
       give_up(
           step, program,

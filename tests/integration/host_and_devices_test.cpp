@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::uint64_t value(const json& statistics, const std::string& counter) {
   return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
@@ -112,7 +113,7 @@ TEST_F(HostAndDevices, DevicesThatMayNotReachEachOtherAreNoUse) {
   const Finished submit = run(in_source("sw/kernels/submit.toml"), apart);
   EXPECT_EQ(submit.status, 2);
   EXPECT_THAT(submit.err, AllOf(HasSubstr("kernels reach \"peer[0].SQ_TAIL_DOORBELL[0]\" over their link"),
-                                HasSubstr("peer_to_peer=true"), HasSubstr("1 error")));
+                                HasSubstr("peer_to_peer=true"), Not(HasSubstr(" errors"))));
   EXPECT_EQ(run(in_source("sw/kernels/serve.toml"), apart).status, 0) << "flags lie in system memory";
   const Finished rings = run(changed("submit", "aperture = \"sysmem\"", "aperture = \"vidmem\""), apart);
   EXPECT_THAT(rings.err, HasSubstr("buffer \"completions\" lies in the memory of a GPU"));
@@ -129,7 +130,7 @@ TEST_F(HostAndDevices, ADoorbellAmongTheRegistersIsAnsweredBeforeTheLaunch) {
            name + "CONTROL\"\ninit = 1\n" + name + "SQ_BASE[0]\"\ninit = { bus = \"commands\" }\n" + name +
            "CQ_BASE[0]\"\ninit = { bus = \"answers\" }\n" + name + "QUEUE_CONTROL[0]\"\ninit = 0x301\n" +
            name + "SQ_TAIL_DOORBELL[0]\"\ninit = 2\n" + name + "COMMANDS\"\nexpect = 2\n" +
-           "[[host]]\nread = \"answers[3]\"\nvalue = 0x0002000100000000\n"));
+           "[[host]]\nread = \"answers[3]\"\nvalue = 0x0001000200000000\n"));
   workspace_.write("ones.ptx", replaced(kOnes, "out)", "out, .param .u64 a, .param .u64 b)"));
   std::map<std::string, std::string> cycles;
   for (const std::string by : {"--transport=fast", "--transport=at", "--transport=lt", "--pins=*l2*"}) {

@@ -370,5 +370,27 @@ TEST(RootComplex, WindowsLieApartFromAllElse) {
   EXPECT_TRUE(core.set_window(0, Window::wide, 0, 0));
 }
 
+TEST(RootComplex, ACompletionThatIsTooLongForTheLinkOfItsRequesterIsCut) {
+  std::vector<LinkParameters> links(2);
+  links[0].max_payload = 128;
+  links[1].max_payload = 512;
+  BenchOfRoot bench(links);
+  constexpr std::uint64_t kOffset = 0x1010;
+  bench.device(0).send(1, TlpKind::memory_read, BenchOfRoot::window(1) + kOffset, 500, 3);
+  EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+  std::uint32_t left = 500;
+  std::uint64_t address = kOffset;
+  for (const auto& [cycle, tlp] : bench.device(0).came) {
+    ASSERT_EQ(malformation(tlp, 128, 0), "");
+    EXPECT_EQ(tlp.remaining, left);
+    EXPECT_EQ(tlp.address % 4096, address % 4096);
+    for (const std::uint8_t byte : tlp.data) ASSERT_EQ(byte, static_cast<std::uint8_t>(address++));
+    left -= tlp.bytes;
+    EXPECT_TRUE(left == 0 || address % 64 == 0) << "at a read completion boundary";
+  }
+  EXPECT_EQ(left, 0U);
+  EXPECT_EQ(bench.pool.in_use(), 0U);
+}
+
 }  // namespace
 }  // namespace warpline

@@ -22,6 +22,44 @@ TEST_P(BringUp, FirmwareFindsTheDeviceAndPlacesItsBars) {
   for (const unsigned b : {0U, 2U, 4U}) EXPECT_EQ(d.bars[b].address % d.bars[b].bytes, 0U);
 }
 
+TEST_P(BringUp, ConfigurationSpaceIsReadAndWrittenInEverySize) {
+  BenchOfDriver bench({}, GetParam());
+  const wl_port& port = bench.host.port_of(0);
+  const auto read = [&](std::uint64_t offset, unsigned bytes) {
+    return port.read(port.context, WL_SPACE_CONFIG, offset, bytes);
+  };
+  const std::uint64_t low = read(0, 4), high = read(4, 4);
+  EXPECT_EQ(read(0, 8), low | high << 32U);
+  EXPECT_EQ(read(2, 2), low >> 16U);
+  EXPECT_EQ(read(3, 1), low >> 24U);
+  port.write(port.context, WL_SPACE_CONFIG, 0x10, 8, ~std::uint64_t{0});
+  EXPECT_EQ(read(0x10, 8), 0xFFFF'FFFF'FFFF'C004U) << "a 64-bit BAR of 16 KiB";
+  for (const std::uint64_t outside : {4096U, 0x10000U}) {
+    EXPECT_EQ(read(outside, 4), 0xFFFF'FFFFU);
+    port.write(port.context, WL_SPACE_CONFIG, outside, 4, 1);
+  }
+  EXPECT_EQ(read(2, 4), 0xFFFF'FFFFU) << "not aligned";
+  EXPECT_EQ(bench.system.bridge().counters().timeouts, 0U);
+}
+
+TEST_P(BringUp, AnInterruptThatWaitsForCompanyTakesItsTime) {
+  BenchOfDriver bench({}, GetParam());
+  bench.start(3, true);
+  const wl_port& port = *bench.port;
+  // Ten completions, or a millisecond: there is one.
+  port.write(port.context, 0, WL_PEER_COALESCE_OFFSET(0), 4,
+             10U << WL_PEER_COALESCE_COMPLETIONS_SHIFT | 1'000'000U << WL_PEER_COALESCE_TIME_SHIFT);
+  const Cycle begun = bench.host.now();
+  wl_peer_command nop{};
+  ASSERT_EQ(wl_peer_submit(&bench.peer, 0, &nop), WL_OK);
+  ASSERT_EQ(wl_peer_ring(&bench.peer, 0), WL_OK);
+  EXPECT_EQ(port.wait_irq(port.context, 0, 500), 0) << "it is not due";
+  EXPECT_GE(bench.host.now(), begun + 500'000);
+  EXPECT_EQ(port.wait_irq(port.context, 0, 2000), 1);
+  EXPECT_GE(bench.host.now(), begun + 1'000'000);
+  EXPECT_LT(bench.host.now(), begun + 1'010'000);
+}
+
 TEST_P(BringUp, TheDriverProbesAndStartsIt) {
   BenchOfDriver bench({}, GetParam());
   bench.start();

@@ -127,5 +127,17 @@ TEST(ExactlyOnce, TheDeviceSeesTheProgramsAccessesInNumberOrderAndSize) {
   }
 }
 
+TEST(ExactlyOnce, AReadBehindManyWritesIsAnswered) {
+  constexpr unsigned kWrites = 20'000;
+  for (const bool loose : {false, true}) {
+    BenchOfDriver bench({}, loose);
+    bench.start();
+    const wl_port& port = *bench.port;
+    for (unsigned n = 1; n <= kWrites; ++n) port.write(port.context, 0, WL_PEER_SCRATCH_OFFSET(0), 4, n);
+    EXPECT_EQ(port.read(port.context, 0, WL_PEER_SCRATCH_OFFSET(0), 4), kWrites);
+    EXPECT_EQ(bench.system.bridge().counters().timeouts, 0U) << "it has not been on its way for long";
+  }
+}
+
 }  // namespace
 }  // namespace warpline

@@ -58,11 +58,12 @@ struct EndpointBench {
     tlp.status = status;
     return tlp;
   }
-  /// Takes what the function has sent.
-  std::vector<Tlp> sent() {
+  /// Takes what the function has made, and puts it on the wire: at once, or in cycle `now` if that is later.
+  std::vector<Tlp> sent(Cycle now = 0) {
     std::vector<Tlp> all;
     for (Tlp* tlp : core.outgoing()) {
       all.push_back(*tlp);
+      if (class_of(tlp->kind) == TlpClass::non_posted) core.sent(*tlp, now);
       pool.release(tlp);
     }
     core.outgoing().clear();

@@ -184,10 +184,25 @@ TEST(EndpointMaking, AReadIsGivenUpInExactlyTheCycleOfItsTimeout) {
   EXPECT_EQ(bench.core.tags_given_up(), 0U);
 }
 
+TEST(EndpointMaking, TheTimeoutOfAReadBeginsOnTheWire) {
+  Bench bench;
+  bench.core.read(1, 0x1000, 64, 100);
+  bench.core.expire(1'000'000);
+  EXPECT_EQ(bench.core.next_expiry(), kNever);
+  EXPECT_EQ(bench.core.reads_in_flight(), 1U) << "it waits behind writes, say";
+  const Tlp first = bench.sent(2'000'000).at(0);
+  bench.core.read(2, 0x2000, 64, 2'000'010);
+  bench.sent(2'000'020);
+  EXPECT_EQ(bench.core.next_expiry(), 2'050'000U);
+  bench.receive(Bench::completion(first, 0, 64));
+  EXPECT_EQ(bench.core.next_expiry(), 2'050'020U);
+}
+
 TEST(EndpointMaking, SoftwareMakesTimeoutsLongerOrEndsThem) {
   Bench bench;
   const unsigned control2 = bench.core.config().express_capability() + 0x28;
   bench.core.read(1, 0x1000, 64, 0);
+  bench.sent();
   bench.core.config().write(control2, 2);
   EXPECT_EQ(bench.core.next_expiry(), 20U * 50000U);
   bench.core.config().write(control2, 0x10);

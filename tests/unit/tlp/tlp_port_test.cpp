@@ -30,8 +30,10 @@ struct Link {
       : device(engine, "device", "root", p, domain), root(engine, "root", "device", p, domain) {
     connect(device.port, root.port);
   }
-  Tlp* send(TlpKind kind, std::uint32_t bytes = 4) {
+  Tlp* send(TlpKind kind, std::uint32_t bytes = 4, bool relaxed = false, std::uint16_t tag = 0) {
     packets.push_back(packet(kind, 0, bytes));
+    packets.back().relaxed_ordering = relaxed;
+    packets.back().tag = tag;
     device.port.send(&packets.back());
     return &packets.back();
   }
@@ -96,13 +98,32 @@ TEST(TlpPort, WithoutPostedCreditsOnlyWhatIsRelaxedGoesOn) {
   for (int i = 0; i < 2; ++i) link.send(TlpKind::memory_write);
   Tlp* read = link.send(TlpKind::memory_read);
   Tlp* strict = link.send(TlpKind::completion);
-  Tlp* relaxed = link.send(TlpKind::completion);
-  relaxed->relaxed_ordering = true;
-  relaxed->tag = 1;
+  Tlp* relaxed = link.send(TlpKind::completion, 4, true, 1);
   for (Cycle c = 0; c < 100; ++c) static_cast<void>(link.device.port.transmit(c));
   EXPECT_EQ(link.device.port.waiting(), 3U);
   EXPECT_EQ(relaxed->sequence, 1U);
   EXPECT_EQ(read->sequence + strict->sequence, 0U) << "neither has left";
+}
+
+TEST(TlpPort, ItTellsWhenARequestGoesOnTheWireOrIsLostBefore) {
+  Link link(credits(1, 1, 4));
+  TlpPool pool;
+  std::vector<std::pair<const Tlp*, Cycle>> told;
+  link.device.port.on_request([&](const Tlp& tlp, Cycle now) { told.emplace_back(&tlp, now); });
+  std::vector<Tlp*> queued;
+  for (const TlpKind kind : {TlpKind::memory_write, TlpKind::memory_read, TlpKind::memory_read}) {
+    queued.push_back(pool.allocate());
+    *queued.back() = packet(kind, 0, 4);
+    link.device.port.send(queued.back());
+  }
+  for (Cycle c = 0; c < 100; ++c) static_cast<void>(link.device.port.transmit(c));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].first, queued[1]);
+  EXPECT_GT(told[0].second, 0U) << "after the write";
+  // The second read has no credit when the link goes down.
+  link.device.port.cut(pool);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[1].first, queued[2]);
 }
 
 TEST(TlpPort, AReceiverThatWantsNoReadsStillGetsWritesAndCompletions) {
