@@ -56,7 +56,8 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   return m.base;
 }
 
-std::uint64_t DeviceMemory::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes) {
+std::uint64_t DeviceMemory::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
+                                bool prefetchable) {
   WARPLINE_EXPECT(aperture != Aperture::vidmem, "video memory is mapped where it is allocated");
   WARPLINE_EXPECT(offset % kBufferAlignment == 0, "what is mapped begins where a buffer may");
   WARPLINE_EXPECT(bytes != 0 && bytes <= kPeerBase - mapped_end_, "there are addresses for what is mapped");
@@ -66,6 +67,7 @@ std::uint64_t DeviceMemory::map(Aperture aperture, std::uint64_t offset, std::ui
   m.bytes = bytes;
   m.physical = physical(aperture, offset);
   m.device = aperture == Aperture::peer;
+  m.uncached = m.device && !prefetchable;
   mapped_end_ = (m.base + bytes + kPage - 1) / kPage * kPage;
   for (Gpu& g : gpus_) g.space.map(m);
   return m.base;

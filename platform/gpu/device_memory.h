@@ -29,7 +29,7 @@ class DeviceMemory {
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
   /// See GpuPlatform::map.
-  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes);
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
   /// See GpuPlatform::map_everything.
   void map_everything();
   /// Host access by virtual address. Pre: the range is mapped.

@@ -17,8 +17,9 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
   return state_->memory.allocate(name, bytes, aperture, gpu);
 }
 
-std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes) {
-  return state_->memory.map(aperture, offset, bytes);
+std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
+                               bool prefetchable) {
+  return state_->memory.map(aperture, offset, bytes, prefetchable);
 }
 
 std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, unsigned gpu) const {

@@ -87,10 +87,11 @@ class GpuPlatform {
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
   /// BAR has on the bus (Aperture::peer), of a platform with a host: `offset` is the physical address, or the
   /// address on the bus. Returns its virtual address. Of a device, a load that no cache may keep
-  /// (`.volatile`,
-  /// `.relaxed` beyond the CTA and so on) reads the bytes it asks for, others whole sectors. Pre: `offset` is
-  /// a multiple of 256, and `bytes` is not 0.
-  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes);
+  /// (`.volatile`, `.relaxed` beyond the CTA and so on) reads the bytes it asks for, others whole sectors. Of
+  /// one that is not `prefetchable`, every load and store is a transaction of its own for each lane, in size
+  /// and order, as if it were `.mmio`, and no cache keeps it. Pre: `offset` is a multiple of 256, and `bytes`
+  /// is not 0.
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable = true);
   /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
   /// complex, the offset in video memory is that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;

@@ -14,6 +14,7 @@ struct Mapping {
   PhysicalAddress physical;
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
   bool device = false;       ///< a device's: a load that no cache may keep reads its bytes, and no more
+  bool uncached = false;  ///< of a BAR that is not prefetchable: every load and store as if it were `.mmio`
 
   /// Whether all of [address, address + count) is in it.
   [[nodiscard]] bool holds(std::uint64_t address, unsigned count) const {

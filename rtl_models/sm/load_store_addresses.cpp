@@ -71,6 +71,10 @@ bool LoadStoreUnit::take_whole_line(const Entry& e) {
     return false;
   head_.mapping = map_.space->find(a.base, kLineBytes, mapping_hint_);
   if (head_.mapping == nullptr) return false;
+  if (head_.mapping->uncached) {
+    head_.mapping = nullptr;
+    return false;
+  }
   head_.space = Space::global;
   head_.line = {a.base, kAllSectors, a.active, 0};
   head_.line_held = true;
@@ -94,14 +98,19 @@ std::optional<Fault> LoadStoreUnit::check_global(const Entry& e) {
       high = std::max(high, x);
     }
   }
-  if (high - low < (1U << 30U) &&
-      map_.space->find(low, static_cast<unsigned>(high - low) + bytes, mapping_hint_) != nullptr)
-    return std::nullopt;
-  for (LaneMask m = head_.global; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+  if (high - low < (1U << 30U)) {
+    if (const Mapping* const all =
+            map_.space->find(low, static_cast<unsigned>(high - low) + bytes, mapping_hint_)) {
+      head_.uncached = all->uncached;
+      return std::nullopt;
+    }
+  }
+  for (LaneMask lanes = head_.global; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
     const std::uint64_t x = a.address_of(lane);
-    if (map_.space->find(x, std::min(bytes, source_bytes(e, lane)), mapping_hint_) == nullptr)
-      return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
+    const Mapping* const m = map_.space->find(x, std::min(bytes, source_bytes(e, lane)), mapping_hint_);
+    if (m == nullptr) return Fault{FaultKind::unmapped, 0, 0, lane, x, nullptr};
+    head_.uncached = head_.uncached || m->uncached;
   }
   return std::nullopt;
 }

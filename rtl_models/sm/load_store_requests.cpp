@@ -129,6 +129,7 @@ void LoadStoreUnit::fill_request(Request& r, const Entry& e, const LineAccess& l
   }
   if (head_.exact) {
     r.exact = r.no_l1 = true;
+    r.scope = Scope::sys;
     ++counters_.mmio_transactions;
   }
   switch (r.command) {
@@ -231,7 +232,7 @@ void LoadStoreUnit::scatter(Entry& e, const Request& r) {
     }
     return;
   }
-  if (r.exact && e.instruction->mem.is_mmio) {
+  if (e.exact) {
     const std::uint64_t offset = e.access.address_of(mmio_lane_) - r.virtual_line.value;
     __builtin_memcpy(e.access.lane_data(mmio_lane_), &r.data[offset], bytes);
     return;

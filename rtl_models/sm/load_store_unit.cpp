@@ -87,7 +87,8 @@ void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<
   }
   counters_.instructions += !e.tokens;
   if (op.is_atomic()) ++counters_.atomics;
-  head_.exact = op.is_mmio;
+  head_.exact = e.exact =
+      op.is_mmio || (head_.uncached && (op.kind == MemKind::load || op.kind == MemKind::store));
   if (op.fills) begin_copy(e);
 }
 
@@ -123,7 +124,8 @@ bool LoadStoreUnit::next_space(Entry& e) {
 Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
   if (head_.space == Space::constant) return ports_.to_constant;
   const MemOp& op = e.instruction->mem;
-  return op.is_noncoherent || op.kind == MemKind::texture_load ? ports_.to_texture : ports_.to_l1_lg;
+  return (op.is_noncoherent && !head_.exact) || op.kind == MemKind::texture_load ? ports_.to_texture
+                                                                                 : ports_.to_l1_lg;
 }
 
 bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
@@ -209,7 +211,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     events.push_back(
         {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
-    mmio_reads_ -= r.exact && r.command == Command::read && e.instruction->mem.is_mmio;
+    mmio_reads_ -= e.exact && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
       ++counters_.faults;
       last_fault_ = bus_error(now, e, r);

@@ -74,6 +74,7 @@ class LoadStoreUnit {
     bool sent = false;                    ///< all requests are sent
     bool tokens = false;                  ///< the SM's own access to a call-return stack
     bool killed = false;                  ///< its warp has faulted: results go nowhere
+    bool exact = false;                   ///< each of its requests is of one lane
     std::uint8_t maintenance = 0;         ///< it is a maintenance request, an instruction's or the SM's
     SmCache maintained = SmCache::l1_lg;  ///< to this cache
     Scope scope = Scope::none;
@@ -100,6 +101,7 @@ class LoadStoreUnit {
     e.lines_pending = 0;
     e.sent = false;
     e.killed = false;
+    e.exact = false;
     e.tokens = false;
     e.maintenance = 0;
     e.maintained = SmCache::l1_lg;
@@ -157,7 +159,8 @@ class LoadStoreUnit {
     LaneMask global = 0, shared = 0, local = 0, constant = 0, image = 0;
     Space space = Space::generic;  ///< of the lines being sent; generic: none yet
     bool line_held = false;        ///< `line` waits for its port, or for the answer to an earlier one
-    bool exact = false;            ///< one transaction a lane (`.mmio`)
+    bool exact = false;            ///< one transaction a lane (`.mmio`, or of memory that is mapped uncached)
+    bool uncached = false;         ///< a lane's memory is mapped so
     bool device = false;           ///< the line being sent is a device's
     LineAccess line;
     const Mapping* mapping = nullptr;  ///< of a whole line, found already
@@ -165,7 +168,7 @@ class LoadStoreUnit {
     Cycle busy_until = 0;  ///< shared-memory banks
     /// Nothing is begun. The banks stay busy.
     void clear() {
-      started = line_held = exact = false;
+      started = line_held = exact = uncached = false;
       global = shared = local = constant = image = 0;
       space = Space::generic;
       mapping = nullptr;

@@ -34,7 +34,8 @@ struct LsuCounters {
     f("controls", controls, "lines", "prefetches, priorities, discards and CCTL of lines sent to L1");
     f("dropped_controls", dropped_controls, "lanes",
       "prefetches, priorities and CCTL of addresses not mapped");
-    f("mmio_transactions", mmio_transactions, "requests", "of .mmio accesses: one a lane");
+    f("mmio_transactions", mmio_transactions, "requests",
+      "of .mmio accesses, and of others to a BAR that is not prefetchable: one a lane");
     f("fences", fences, "requests", "drains and invalidations sent to the caches");
     f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
     f("malformed_policies", malformed_policies, "lines",

@@ -171,7 +171,7 @@ std::uint64_t LaunchFileHost::mapped(const DevicePlace& where) {
     for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu)
       WARPLINE_EXPECT(host_->open_bar(peers + gpu, where.device, where.bar), "BARs of 64 bits are placed");
     const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
-    found->second = platform_.map(Aperture::peer, bar.address, bar.bytes);
+    found->second = platform_.map(Aperture::peer, bar.address, bar.bytes, bar.prefetchable);
   }
   return found->second + where.offset;
 }

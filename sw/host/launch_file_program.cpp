@@ -96,6 +96,8 @@ HostedLaunch LaunchFileHost::run(const PlacedFile& placed, const Launch& launch,
 }
 
 bool LaunchFileHost::perform(const HostStep& step, Program& program) {
+  // What grids that have ended wrote is seen by now.
+  if (platform_.pcie()->engine().quiescent()) static_cast<void>(end_grids(program));
   const Cycle begun = std::max(host_->now(), platform_.now());
   const bool goes_on = perform_unseen(step, program);
   platform_.host_did(text_of(step), place_of(step, program.placed.file), begun,
@@ -104,8 +106,6 @@ bool LaunchFileHost::perform(const HostStep& step, Program& program) {
 }
 
 bool LaunchFileHost::perform_unseen(const HostStep& step, Program& program) {
-  // What grids that have ended wrote is seen by now.
-  if (platform_.pcie()->engine().quiescent()) static_cast<void>(end_grids(program));
   switch (step.kind) {
     case HostStep::Kind::write: write(step, program); break;
     case HostStep::Kind::read: read(step, program); break;

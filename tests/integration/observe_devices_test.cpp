@@ -104,7 +104,8 @@ TEST_F(ObservedDevices, TheTimelineHasTheStepsOfTheHost) {
 TEST_F(ObservedDevices, AKernelEndsBeforeItsHostDoes) {
   const auto cycles_of_kernel = [this](const std::string& steps) {
     run(with_queue(steps), {"--timeline", "t.json"});
-    for (const json& e : json::parse(read_file(workspace_.path("t.json"))).at("traceEvents"))
+    const json timeline = json::parse(read_file(workspace_.path("t.json")));
+    for (const json& e : timeline.at("traceEvents"))
       if (e.value("cat", "") == "kernel") return e.at("dur").get<std::uint64_t>();
     return std::uint64_t{0};
   };

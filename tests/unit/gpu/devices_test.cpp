@@ -3,6 +3,7 @@
 
 #include "two_devices.h"
 #include "ways.h"
+#include "wl_peer_regs.h"
 
 namespace warpline::test {
 namespace {
@@ -32,6 +33,42 @@ TEST_P(Devices, BytesGetThereAndBack) {
     EXPECT_EQ(bench.peer().buffer()[1025 + 4 * lane], static_cast<std::uint8_t>((1025 + 4 * lane) * 7));
   }
   EXPECT_TRUE(bench.platform.unreconciled().empty());
+}
+
+TEST_P(Devices, NothingIsCombinedOrReadBesideWhereABarIsNotPrefetchable) {
+  GpusAndHost bench(GetParam().options());
+  bench.host->store(bench.host->devices()[0].bars[0].address + WL_PEER_SCRATCH_OFFSET(0), 4, 11);
+  bench.host->store(bench.host->devices()[0].bars[0].address + WL_PEER_SCRATCH_OFFSET(1), 4, 22);
+  bench.host->pass(5000);
+  const GpusAndHost::Shared out = bench.share(4096);
+  const std::uint64_t begun = bench.peer().log().total();
+  // Two lanes beside each other, of each kind of access that is joined elsewhere.
+  const char* const loads[] = {"ld.volatile.global.u32", "ld.global.ca.u32",          "ld.global.cg.u32",
+                               "ld.global.nc.u32",       "ld.relaxed.sys.global.u32", "ld.global.u32"};
+  std::string body = kPerLane;
+  body += "mul.wide.u32 %d1, %r0, 4;\nadd.u64 %d1, %d1, %a1;\n";
+  unsigned line = 0;
+  for (const char* load : loads) {
+    body +=
+        std::string(load) + " %r1, [%d0];\nst.global.u32 [%d1+" + std::to_string(128 * line++) + "], %r1;\n";
+  }
+  body +=
+      "add.u32 %r2, %r0, 5;\nst.volatile.global.u32 [%d0], %r2;\nadd.u32 %r2, %r0, 7;\nst.global.u32 [%d0], "
+      "%r2;\n";
+  bench.run(body, {bench.registers + WL_PEER_SCRATCH_OFFSET(0), out.address}, 2);
+  for (unsigned n = 0; n < line; ++n)
+    for (unsigned lane = 0; lane < 2; ++lane) EXPECT_EQ(out.word(32 * n + lane), 11 * (lane + 1)) << loads[n];
+  const AccessLog& log = bench.peer().log();
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t n = begun; n < log.total(); ++n) {
+    const LoggedAccess& access = log.entries()[n];
+    if (access.kind == Kind::flush) continue;
+    EXPECT_EQ(access.bytes, 4U);
+    EXPECT_EQ(access.outcome, AccessOutcome::done);
+    offsets.push_back(access.offset - WL_PEER_SCRATCH_OFFSET(0));
+  }
+  ASSERT_EQ(offsets.size(), 2 * (line + 2U)) << "one each, and nothing else";
+  for (std::size_t n = 0; n < offsets.size(); ++n) EXPECT_EQ(offsets[n], 4 * (n % 2)) << "in order";
 }
 
 TEST_P(Devices, AtomicsAreDoneThereEachOnce) {

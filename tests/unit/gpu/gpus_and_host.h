@@ -79,7 +79,7 @@ class GpusAndHost {
   /// The virtual address of a device's BAR.
   std::uint64_t map_bar(unsigned peer, unsigned bar) {
     const HostDevice::Bar& b = host->devices()[peer].bars[bar];
-    return platform.map(Aperture::peer, b.address, b.bytes);
+    return platform.map(Aperture::peer, b.address, b.bytes, b.prefetchable);
   }
   /// Video memory of a GPU, zeros: as its kernels see it, and as the host and devices do, which must have the
   /// GPU's BAR opened to them.
