@@ -45,10 +45,20 @@ void wl_peer_queue_unmap(struct wl_peer* peer, unsigned number) {
   memset(queue, 0, sizeof *queue);
 }
 
+/* Whether the device has taken a queue and serves it: it takes some that it does not serve. */
+static enum wl_result confirm(const struct wl_peer* peer, unsigned number) {
+  uint32_t control, status;
+  enum wl_result result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
+  if (result == WL_OK) result = wl_peer_read_alive(peer, WL_PEER_STATUS_OFFSET, &status);
+  if (result != WL_OK) return result;
+  return (control & WL_PEER_QUEUE_CONTROL_ENABLE_MASK) != 0 && (status & WL_PEER_STATUS_READY_MASK) != 0
+             ? WL_OK
+             : WL_STOPPED;
+}
+
 enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
                                     const struct wl_peer_queue_options* options) {
   struct wl_peer_queue* queue;
-  uint32_t control;
   enum wl_result result;
   if (peer == NULL || peer->port == NULL || options == NULL || number >= peer->queues) return WL_BAD_ARGUMENT;
   queue = &peer->queue[number];
@@ -64,8 +74,7 @@ enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
   if (result != WL_OK) return result;
   queue->exists = 1;
   result = wl_peer_queue_enable(peer, number);
-  if (result == WL_OK) result = wl_peer_read_alive(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), &control);
-  if (result == WL_OK && (control & WL_PEER_QUEUE_CONTROL_ENABLE_MASK) == 0) result = WL_STOPPED;
+  if (result == WL_OK) result = confirm(peer, number);
   if (result != WL_OK) {
     /* It may have been taken, though no answer says so. */
     wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), 0);

@@ -146,6 +146,37 @@ TEST(DriverMisuse, AQueueOfWhichNoAnswerCameDoesNotKeepItsRings) {
   EXPECT_EQ(bench.run(nop, completion, 1), WL_OK);
 }
 
+/// Creates queue 1, of which a device that does not serve it must keep nothing.
+void expect_no_queue(BenchOfDriver& bench, wl_peer_queue_options& options) {
+  const wl_port& port = *bench.port;
+  EXPECT_EQ(wl_peer_queue_create(&bench.peer, 1, &options), WL_STOPPED);
+  EXPECT_EQ(wl_peer_submit(&bench.peer, 1, nullptr), WL_BAD_ARGUMENT);
+  EXPECT_EQ(port.read(port.context, 0, WL_PEER_QUEUE_CONTROL_OFFSET(1), 4), 0U);
+  for (const std::uint32_t base : {WL_PEER_SQ_BASE_OFFSET(1), WL_PEER_CQ_BASE_OFFSET(1)})
+    EXPECT_FALSE(bench.host.unmap_dma(0, port.read(port.context, 0, base, 8))) << "it is still mapped";
+}
+
+TEST(DriverMisuse, AQueueIsMadeOnlyWhereItIsServed) {
+  BenchOfDriver bench(impatient());
+  bench.port = &bench.host.port_of(0);
+  ASSERT_EQ(wl_peer_probe(&bench.peer, bench.port), WL_OK);
+  wl_peer_queue_options options{};
+  options.order = 2;
+  bench.place_rings(options);
+  options.slots = bench.slots.emplace_back(4).data();
+  expect_no_queue(bench, options);
+  ASSERT_EQ(wl_peer_start(&bench.peer), WL_OK);
+  bench.create(3, false, 0);
+  lose(bench, 0, {0});
+  const wl_peer_command nop{};
+  wl_peer_completion completion{};
+  EXPECT_EQ(bench.run(nop, completion), WL_STOPPED);
+  expect_no_queue(bench, options);
+  ASSERT_EQ(wl_peer_recover(&bench.peer), WL_OK);
+  ASSERT_EQ(wl_peer_queue_create(&bench.peer, 1, &options), WL_OK);
+  EXPECT_EQ(bench.run(nop, completion, 1), WL_OK);
+}
+
 TEST(DriverMisuse, ANotifyBehindALostCommandIsAborted) {
   BenchOfDriver bench(impatient());
   bench.start(3);
