@@ -24,9 +24,9 @@ bool within(std::uint64_t offset, std::uint32_t bytes, std::uint64_t size) {
   return bytes <= size && offset <= size - bytes;
 }
 
-/// Whether a run of bytes ends before the bus's last address.
+/// Whether a run of bytes ends at the bus's last address or before it.
 bool fits_bus(std::uint64_t address, std::uint32_t bytes) {
-  return address <= ~std::uint64_t{0} - bytes;
+  return bytes == 0 || bytes - 1 <= ~std::uint64_t{0} - address;
 }
 
 /// As the device says of itself.

@@ -68,6 +68,13 @@ TEST(PeerCommand, IsRefusedForWhatIsWrongWithIt) {
          c.source = ~std::uint64_t{0} - 15;
        },
        kStatusCodeBadScatter},
+      {"a list that ends at the end of the bus", kOpcodeCopy, 8,
+       [](PeerCommand& c) {
+         c.flags = 1;
+         c.source_entries = 2;
+         c.source = ~std::uint64_t{0} - 31;
+       },
+       kStatusCodeOk},
       {"entries without a list", kOpcodeCopy, 8, [](PeerCommand& c) { c.source_entries = 1; },
        kStatusCodeBadOpcode},
       {"a list without entries", kOpcodeCopy, 8, [](PeerCommand& c) { c.flags = 1; }, kStatusCodeBadOpcode},
@@ -87,6 +94,10 @@ TEST(PeerCommand, IsRefusedForWhatIsWrongWithIt) {
       {"the longest", kOpcodeFill, kLongestCommand, as_is, kStatusCodeOk},
       {"too long", kOpcodeFill, kLongestCommand + 1, as_is, kStatusCodeBadLength},
       {"past the last address", kOpcodeCopy, 8, [](PeerCommand& c) { c.source = ~std::uint64_t{3}; },
+       kStatusCodeBadLength},
+      {"up to the last address", kOpcodeCopy, 16,
+       [](PeerCommand& c) { c.source = c.destination = ~std::uint64_t{15}; }, kStatusCodeOk},
+      {"one byte past it", kOpcodeFill, 17, [](PeerCommand& c) { c.destination = ~std::uint64_t{15}; },
        kStatusCodeBadLength},
       {"the buffer's last byte", kOpcodeRead, 1, [](PeerCommand& c) { c.destination = kBuffer - 1; },
        kStatusCodeOk},
@@ -120,6 +131,8 @@ TEST(ScatterList, AddsUpToTheCommandOrIsNone) {
   EXPECT_TRUE(decode_list(list({{100, 5}, {200, 7}}).data(), 2, 13).empty());
   EXPECT_TRUE(decode_list(list({{100, 12}, {200, 0}}).data(), 2, 12).empty()) << "an empty entry";
   EXPECT_TRUE(decode_list(list({{~std::uint64_t{0}, 12}}).data(), 1, 12).empty()) << "past the last address";
+  EXPECT_EQ(decode_list(list({{~std::uint64_t{11}, 12}}).data(), 1, 12).size(), 1U) << "up to it";
+  EXPECT_TRUE(decode_list(list({{~std::uint64_t{11}, 13}}).data(), 1, 13).empty()) << "a byte past it";
   EXPECT_TRUE(decode_list(list({{0, ~0U}, {0, 13}}).data(), 2, 12).empty()) << "a sum that wraps";
 }
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "environment.h"
 #include "random_commands.h"
 
@@ -38,6 +40,37 @@ TEST(Commands, AreEachDoneOnceWithEveryByteRight) {
   const std::uint64_t seed = from_environment("WARPLINE_COMMAND_SEED", 1);
   const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 8000);
   for (std::uint64_t i = 0; i < count / 200; ++i) run_commands(seed + i, 200, i % 4 == 3);
+}
+
+TEST(Commands, ReachTheLastByteOfTheBus) {
+  for (const bool loose : {false, true}) {
+    test::BenchOfDriver bench({}, loose);
+    bench.start();
+    auto* const memory = static_cast<std::uint8_t*>(bench.host.allocate(4096, 4096));
+    Iommu::Window last;
+    last.address = ~std::uint64_t{4095};
+    last.physical = *bench.host.physical(memory, 4096);
+    last.bytes = 4096;
+    ASSERT_TRUE(bench.system.root().core().iommu().map(bench.host.devices()[0].domain, last));
+    for (unsigned i = 0; i < 4096; ++i) memory[i] = static_cast<std::uint8_t>(i / 8);
+    wl_peer_command copy{};
+    copy.opcode = WL_PEER_OPCODE_COPY;
+    copy.length = 2048;
+    copy.source = last.address;
+    copy.destination = last.address + 2048;
+    wl_peer_completion completion{};
+    ASSERT_EQ(bench.run(copy, completion), WL_OK);
+    EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+    EXPECT_TRUE(std::equal(memory, memory + 2048, memory + 2048));
+    std::swap(copy.source, copy.destination);
+    memory[4095] = 0xAA;
+    ASSERT_EQ(bench.run(copy, completion), WL_OK);
+    EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+    EXPECT_EQ(memory[2047], 0xAA);
+    ++copy.source;
+    ASSERT_EQ(bench.run(copy, completion), WL_OK);
+    EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_BAD_LENGTH);
+  }
 }
 
 }  // namespace
