@@ -153,12 +153,16 @@ void PeerCore::command_completed(unsigned queue, std::uint64_t number, const Pee
     ++counters_.failed_commands;
     error(kErrorCommand);
   }
-  const std::uint64_t coalesce = registers_.get(kCoalesce, queue);
+  const Coalescing c = coalescing(queue);
+  if (queues_[queue].tell(c.count, c.time, now)) raise(queue);
+}
+
+PeerCore::Coalescing PeerCore::coalescing(unsigned queue) const {
+  const std::uint64_t held = registers_.get(kCoalesce, queue);
+  const auto nanoseconds = static_cast<double>(field<kCoalesceTime>(held));
   // Rounded up: a short time is a cycle, and not no limit.
-  const auto time = static_cast<Cycle>(
-      std::ceil(static_cast<double>(field<kCoalesceTime>(coalesce)) * cycles_per_us_ / 1000.0));
-  if (queues_[queue].tell(static_cast<unsigned>(field<kCoalesceCompletions>(coalesce)), time, now))
-    raise(queue);
+  return {static_cast<unsigned>(field<kCoalesceCompletions>(held)),
+          static_cast<Cycle>(std::ceil(nanoseconds * cycles_per_us_ / 1000.0))};
 }
 
 void PeerCore::notified(std::uint64_t operand) {

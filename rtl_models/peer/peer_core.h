@@ -91,6 +91,12 @@ class PeerCore final : private CommandListener {
   void begin_reset();
   void end_reset();
   void raise(unsigned queue);
+  /// What a queue's COALESCE is set to.
+  struct Coalescing {
+    unsigned count = 0;
+    Cycle time = 0;  ///< 0: no limit
+  };
+  [[nodiscard]] Coalescing coalescing(unsigned queue) const;
   void command_completed(unsigned queue, std::uint64_t number, const PeerCommand& command, unsigned status,
                          Cycle now) override;
   void notified(std::uint64_t operand) override;

@@ -25,6 +25,11 @@ void PeerCore::describe_registers() {
 
 void PeerCore::describe_queues() {
   registers_.on_write(kQueueControl, [this](const RegisterWrite& w) { control_queue(w.element, w.value); });
+  registers_.on_write(kCoalesce, [this](const RegisterWrite& w) {
+    const Coalescing c = coalescing(w.element);
+    queues_[w.element].coalesce(c.count, c.time, now_);
+    waiting_ = true;
+  });
   registers_.on_look(kSqHead, [this](unsigned queue) { return std::uint64_t{queues_[queue].sq_head()}; });
   registers_.on_look(kCqTail, [this](unsigned queue) { return std::uint64_t{queues_[queue].cq_tail()}; });
   registers_.on_write(kSqTailDoorbell, [this](const RegisterWrite& w) {

@@ -1,7 +1,5 @@
 #include "warpline/peer/queue_pair.h"
 
-#include <algorithm>
-
 #include "warpline/base/contract.h"
 
 namespace warpline {
@@ -51,20 +49,26 @@ QueuePair::Slot QueuePair::complete() {
 
 bool QueuePair::tell(unsigned count, Cycle time, Cycle now) {
   if (!shape_.interrupts) return false;
-  if (++untold_ >= std::max(1U, count)) {
-    untold_ = 0;
-    deadline_ = kNever;
-    return true;
-  }
-  if (untold_ == 1 && time != 0) deadline_ = now + time;
-  return false;
+  if (untold_++ == 0) first_untold_ = now;
+  deadline_ = limit(time);
+  if (!enough(count)) return false;
+  told();
+  return true;
+}
+
+void QueuePair::coalesce(unsigned count, Cycle time, Cycle now) {
+  if (untold_ != 0) deadline_ = enough(count) ? now : limit(time);
 }
 
 bool QueuePair::due(Cycle now) {
   if (deadline_ > now) return false;
+  told();
+  return true;
+}
+
+void QueuePair::told() {
   untold_ = 0;
   deadline_ = kNever;
-  return true;
 }
 
 }  // namespace warpline

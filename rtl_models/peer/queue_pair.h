@@ -55,12 +55,20 @@ class QueuePair {
   /// A completion was written; `count` and `time` (cycles; 0: no limit) are what coalescing is set to.
   /// Whether the interrupt is raised now.
   [[nodiscard]] bool tell(unsigned count, Cycle time, Cycle now);
+  /// Coalescing was set anew, which holds for the completions not told of, too: the deadline is `now` if
+  /// there are enough of them.
+  void coalesce(unsigned count, Cycle time, Cycle now);
   /// When the interrupt is raised for completions not told of; kNever: there are none, or there is no limit.
   [[nodiscard]] Cycle deadline() const { return deadline_; }
   /// Whether that time has come; if so, they are told of.
   [[nodiscard]] bool due(Cycle now);
 
  private:
+  /// Whether there are completions not told of, and as many as `count` wants.
+  [[nodiscard]] bool enough(unsigned count) const { return untold_ != 0 && untold_ >= count; }
+  /// When those are told of for their age.
+  [[nodiscard]] Cycle limit(Cycle time) const { return time == 0 ? kNever : first_untold_ + time; }
+  void told();
   [[nodiscard]] std::uint32_t mask() const { return (std::uint32_t{1} << shape_.order) - 1; }
   [[nodiscard]] std::uint32_t next(std::uint32_t index) const { return (index + 1) & mask(); }
 
@@ -70,7 +78,8 @@ class QueuePair {
   std::uint32_t fetched_ = 0;  ///< commands, and not completed
   std::uint64_t submitted_ = 0, fetches_ = 0;
   std::uint16_t phase_ = 1;
-  unsigned untold_ = 0;
+  unsigned untold_ = 0;     ///< completions
+  Cycle first_untold_ = 0;  ///< when the first of them was written
   Cycle deadline_ = kNever;
 };
 

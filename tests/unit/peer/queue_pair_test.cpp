@@ -114,6 +114,28 @@ TEST(QueuePair, TheInterruptWaitsForCountOrTime) {
   EXPECT_FALSE(silent.tell(1, 0, 1));
 }
 
+TEST(QueuePair, CoalescingThatIsSetAnewHoldsForWhatIsUntold) {
+  QueuePair q;
+  q.enable(shape(3));
+  q.coalesce(1, 10, 5);
+  EXPECT_EQ(q.deadline(), kNever) << "there is nothing to be told of";
+  EXPECT_FALSE(q.tell(10, 0, 10));
+  EXPECT_FALSE(q.tell(10, 0, 20));
+  EXPECT_EQ(q.deadline(), kNever);
+  q.coalesce(10, 50, 30);
+  EXPECT_EQ(q.deadline(), 60U) << "the time counts from the first";
+  q.coalesce(3, 0, 31);
+  EXPECT_EQ(q.deadline(), kNever);
+  q.coalesce(2, 0, 32);
+  EXPECT_TRUE(q.due(32)) << "there are as many";
+  EXPECT_FALSE(q.tell(2, 0, 40)) << "those are not counted again";
+  q.coalesce(9, 1, 90);
+  EXPECT_TRUE(q.due(90)) << "the time is over";
+  EXPECT_FALSE(q.tell(2, 0, 95));
+  q.coalesce(0, 0, 100);
+  EXPECT_TRUE(q.due(100)) << "0 counts as 1";
+}
+
 /// The same as two queues of numbers that count all entries ever.
 TEST(QueuePair, AgreesWithCountsThatNeverWrap) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

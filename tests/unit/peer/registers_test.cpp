@@ -187,6 +187,26 @@ TEST(PeerInterrupts, AreCoalescedAsTheRegisterSays) {
   }
 }
 
+/// Two completions, of which what COALESCE says at first tells nobody: what it says then does.
+TEST(PeerInterrupts, HoldForWhatIsUntoldWhenTheyAreSetAnew) {
+  constexpr std::uint32_t kFive = 5000U << WL_PEER_COALESCE_TIME_SHIFT;
+  for (const bool loose : {false, true}) {
+    for (const std::uint32_t anew : {2U, 10U | kFive, 1U}) {
+      BenchOfDriver bench({}, loose);
+      bench.start(4, true);
+      const wl_port& port = *bench.port;
+      port.write(port.context, 0, WL_PEER_COALESCE_OFFSET(0), 4, 10);
+      const wl_peer_command nop{};
+      for (unsigned i = 0; i < 2; ++i) ASSERT_EQ(wl_peer_submit(&bench.peer, 0, &nop), WL_OK);
+      ASSERT_EQ(wl_peer_ring(&bench.peer, 0), WL_OK);
+      EXPECT_EQ(port.wait_irq(port.context, 0, 4), 0) << "COALESCE " << anew;
+      port.write(port.context, 0, WL_PEER_COALESCE_OFFSET(0), 4, anew);
+      EXPECT_EQ(port.wait_irq(port.context, 0, 4), 1) << "COALESCE " << anew << (loose ? ", loose" : "");
+      EXPECT_EQ(port.wait_irq(port.context, 0, 20), 0) << "it comes once";
+    }
+  }
+}
+
 TEST(PeerInterrupts, AShortTimeIsNotNoLimit) {
   BenchOfDriver bench({}, false, 1U << 20U, TickMode::lazy, 300);
   bench.start(4, true);
