@@ -85,21 +85,29 @@ void PeerCore::access_register(const BarHit& where, Tlp& access, LoggedAccess& l
   error(kErrorBadAccess);
 }
 
+/// As registers say it, of which the MSI-X table and its pending bits are some.
+AccessOutcome PeerCore::outcome_in_msix(std::uint64_t offset, const Tlp& access) const {
+  const bool reads = access.kind == TlpKind::memory_read;
+  if (!reads && !access.posted()) return AccessOutcome::wrong_size;
+  if (offset >= bus_.msix()->bytes()) return AccessOutcome::no_register;
+  if (access.bytes != 4 && access.bytes != 8) return AccessOutcome::wrong_size;
+  if (offset % access.bytes != 0) return AccessOutcome::misaligned;
+  return reads || offset < bus_.msix()->pending_offset() ? AccessOutcome::done : AccessOutcome::read_only;
+}
+
 void PeerCore::access_msix(const BarHit& where, Tlp& access, LoggedAccess& logged) {
-  const bool fits = access.bytes == 4 || access.bytes == 8;
-  if (!fits || where.offset % access.bytes != 0) {
-    logged.outcome = fits ? AccessOutcome::misaligned : AccessOutcome::wrong_size;
-    ++counters_.bad_accesses;
-  }
+  logged.outcome = outcome_in_msix(where.offset, access);
+  const bool done = logged.outcome == AccessOutcome::done;
+  if (!done) ++counters_.bad_accesses;
   std::uint64_t value = 0;
   if (access.posted()) {
     ++counters_.register_writes;
     std::memcpy(&value, access.data.data(), std::min<std::size_t>(8, access.bytes));
-    if (logged.outcome == AccessOutcome::done) bus_.msix()->write(where.offset, access.bytes, value);
+    if (done) bus_.msix()->write(where.offset, access.bytes, value);
     return;
   }
-  ++counters_.register_reads;
-  if (logged.outcome == AccessOutcome::done) value = bus_.msix()->read(where.offset, access.bytes);
+  if (access.kind == TlpKind::memory_read) ++counters_.register_reads;
+  if (done) value = bus_.msix()->read(where.offset, access.bytes);
   access.data.assign(access.bytes, 0);
   std::memcpy(access.data.data(), &value, std::min<std::size_t>(8, access.bytes));
 }

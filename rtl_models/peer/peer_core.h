@@ -81,6 +81,7 @@ class PeerCore final : private CommandListener {
   void describe_registers();
   void describe_queues();
   void access_register(const BarHit& where, Tlp& access, LoggedAccess& logged);
+  [[nodiscard]] AccessOutcome outcome_in_msix(std::uint64_t offset, const Tlp& access) const;
   void access_msix(const BarHit& where, Tlp& access, LoggedAccess& logged);
   void access_buffer(const BarHit& where, Tlp& access);
   void control_queue(unsigned queue, std::uint64_t value);

@@ -61,6 +61,45 @@ TEST_F(PeerRegisters, AnAccessThatNoRegisterTakesIsNotedAndDoesNothing) {
   EXPECT_EQ(read(WL_PEER_CONTROL_OFFSET), WL_PEER_CONTROL_ENABLE_MASK);
 }
 
+TEST_F(PeerRegisters, AnAccessThatTheMsixTableDoesNotTakeIsLogged) {
+  const std::uint64_t pending = 16 * WL_PEER_QUEUES, end = pending + 8;
+  struct Row {
+    std::uint64_t offset;
+    unsigned bytes;
+    bool write;
+    Outcome outcome;
+  };
+  const std::vector<Row> rows = {
+      {16, 4, true, Outcome::done},
+      {16, 4, false, Outcome::done},
+      {pending, 8, false, Outcome::done},
+      {pending - 8, 8, true, Outcome::done},
+      {pending, 8, true, Outcome::read_only},
+      {pending + 4, 4, true, Outcome::read_only},
+      {end, 4, false, Outcome::no_register},
+      {end, 4, true, Outcome::no_register},
+      {4092, 2, false, Outcome::no_register},
+      {16, 2, false, Outcome::wrong_size},
+      {pending, 1, true, Outcome::wrong_size},
+      {4, 8, false, Outcome::misaligned},
+  };
+  const wl_port& port = *bench.port;
+  for (const Row& row : rows) {
+    SCOPED_TRACE("offset " + std::to_string(row.offset) + (row.write ? ", write" : ", read"));
+    const std::uint64_t bad = bench.device.core().counters().bad_accesses;
+    if (row.write) {
+      port.write(port.context, PeerCore::kMsixBar, row.offset, row.bytes, 0);
+      static_cast<void>(bench.host.load(bench.host.devices()[0].bars[PeerCore::kBufferBar].address, 4));
+    } else if (const std::uint64_t value = port.read(port.context, PeerCore::kMsixBar, row.offset, row.bytes);
+               row.outcome != Outcome::done) {
+      EXPECT_EQ(value, 0U);
+    }
+    const auto& log = bench.device.core().log().entries();
+    EXPECT_EQ(log[log.size() - (row.write ? 2 : 1)].outcome, row.outcome);
+    EXPECT_EQ(bench.device.core().counters().bad_accesses - bad, row.outcome == Outcome::done ? 0U : 1U);
+  }
+}
+
 TEST_F(PeerRegisters, ReadToClearAndTheFifoForgetWhatWasRead) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     wl_peer_command command{};

@@ -18,7 +18,7 @@ class TwoPeers : public ::testing::TestWithParam<bool> {
   void SetUp() override {
     Iommu& iommu = bench.system.root().core().iommu();
     for (unsigned d = 0; d < 2; ++d) {
-      for (const unsigned bar : {0U, 4U}) {
+      for (const unsigned bar : {0U, 2U, 4U}) {
         const HostDevice::Bar& b = bench.host.devices()[1 - d].bars[bar];
         ASSERT_TRUE(iommu.map(bench.host.devices()[d].domain, {b.address, b.bytes, b.address}));
       }
@@ -91,6 +91,25 @@ TEST_P(TwoPeers, MoveDataFromBufferToBufferAndAddInTheOthers) {
 }
 
 /// Each command rings the other device's doorbell, for its next.
+TEST_P(TwoPeers, FindNoRegisterThatTakesAnAtomic) {
+  start(0, 3, 1);
+  if (HasFatalFailure()) return;
+  const PeerCore& other = bench.system.peer(1).core();
+  for (const unsigned number : {PeerCore::kRegisterBar, PeerCore::kMsixBar}) {
+    const std::uint64_t reads = other.counters().register_reads, bad = other.counters().bad_accesses;
+    wl_peer_command command{};
+    command.opcode = WL_PEER_OPCODE_FETCH_ADD;
+    command.length = 4;
+    command.destination = bar(1, number) + 16;
+    command.operand = 4;
+    EXPECT_EQ(run(0, command), 0U);
+    EXPECT_EQ(other.log().entries().back().kind, LoggedAccess::Kind::atomic);
+    EXPECT_EQ(other.log().entries().back().outcome, AccessOutcome::wrong_size) << "BAR " << number;
+    EXPECT_EQ(other.counters().register_reads, reads);
+    EXPECT_EQ(other.counters().bad_accesses, bad + 1);
+  }
+}
+
 TEST_P(TwoPeers, RingEachOtherAsOftenAsTheyLike) {
   constexpr unsigned kOrder = 12, kCommands = 4095, kQueues = 8;
   for (unsigned d = 0; d < 2; ++d) start(d, kOrder, kQueues);
