@@ -20,7 +20,6 @@ constexpr std::uint64_t kNarrowBase = 0xE000'0000, kNarrow = 0x0400'0000;
 const std::vector<HostDevice>& Host::enumerate() {
   devices_.clear();
   bindings_.clear();
-  interrupts_.clear();
   system_.bridge().forget_prefetchable();
   for (unsigned port = 0; port < system_.root().core().ports(); ++port) set_up(port);
   return devices_;
@@ -31,10 +30,12 @@ void Host::set_up(unsigned port) {
   d.port = port;
   d.id = RootComplexCore::id_of(port);
   const std::uint64_t id = load_config(d.id, 0, 4);
-  if (id == 0xFFFF'FFFF) return;
+  if (id == 0xFFFF'FFFF) return forget_interrupts(port);
   d.vendor = static_cast<std::uint16_t>(id);
   d.device = static_cast<std::uint16_t>(id >> 16U);
   place_bars(d);
+  // Meanwhile it may make no requests, and what it sent before has come ahead of its answers.
+  forget_interrupts(port);
   allow_largest_packets(d);
   store_config(d.id, kCommand, 2, kMemoryEnable | kBusMaster);
   RootComplexCore& root = system_.root().core();

@@ -1,9 +1,18 @@
 #include "warpline/host/host.h"
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 
 namespace warpline {
+namespace {
+
+/// Whose message it is: each root port has a page of the window.
+std::uint64_t port_of_interrupt(std::uint64_t address) {
+  return (address - RootComplexCore::kInterruptWindow) / Iommu::kPage;
+}
+
+}  // namespace
 
 Host::Host(PcieSystem& system, std::uint64_t reserved)
     : system_(system), free_memory_(reserved), domains_(system.root().core().ports()) {
@@ -90,8 +99,15 @@ bool Host::unmap_dma(unsigned device, std::uint64_t bus) {
 }
 
 void Host::note_interrupt(std::uint64_t address, std::uint32_t data) {
-  const std::uint64_t port = (address - RootComplexCore::kInterruptWindow) / Iommu::kPage;
-  ++interrupts_[port << 32U | data];
+  ++interrupts_[port_of_interrupt(address) << 32U | data];
+}
+
+void Host::forget_interrupts(unsigned port) {
+  const auto first = interrupts_.lower_bound(std::uint64_t{port} << 32U);
+  interrupts_.erase(first, interrupts_.lower_bound((std::uint64_t{port} + 1) << 32U));
+  auto& arrived = system_.bridge().interrupts();
+  const auto of_port = [port](const HostInterrupt& i) { return port_of_interrupt(i.address) == port; };
+  arrived.erase(std::remove_if(arrived.begin(), arrived.end(), of_port), arrived.end());
 }
 
 bool Host::take_interrupt(unsigned device, unsigned vector) {

@@ -50,7 +50,7 @@ class Host {
 
   /// Looks for devices behind all root ports, gives their BARs addresses, lets them decode memory and make
   /// requests, puts each into an IOMMU domain of its own, and routes their vectors here. Callable again after
-  /// something was removed or inserted.
+  /// something was removed or inserted: interrupts of before are forgotten.
   const std::vector<HostDevice>& enumerate();
   [[nodiscard]] const std::vector<HostDevice>& devices() const { return devices_; }
   /// The eight functions for a device of devices(); valid until it is enumerated again. Pre: it is there.
@@ -105,6 +105,8 @@ class Host {
  private:
   struct Binding;
   void set_up(unsigned port);
+  /// What has arrived from there, taken or not.
+  void forget_interrupts(unsigned port);
   void place_bars(HostDevice& device);
   [[nodiscard]] std::uint64_t capability(const HostDevice& device, std::uint8_t id);
   void allow_largest_packets(const HostDevice& device);

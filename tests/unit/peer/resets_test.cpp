@@ -41,6 +41,28 @@ TEST(HotReset, NothingThatWasUnderWayTouchesMemoryAfterIt) {
   EXPECT_GT(in_flight, 5U);
 }
 
+/// Interrupts of before, whether they wait for somebody or are on their way.
+TEST(Enumeration, ForgetsInterrupts) {
+  for (const bool loose : {false, true}) {
+    for (const Cycle passed : {0U, 300U, 600U, 20000U}) {
+      SCOPED_TRACE(std::to_string(passed) + (loose ? " cycles, loosely timed" : " cycles, timed"));
+      BenchOfDriver bench({}, loose);
+      bench.start(4, true);
+      const wl_peer_command nop{};
+      ASSERT_EQ(wl_peer_submit(&bench.peer, 0, &nop), WL_OK);
+      ASSERT_EQ(wl_peer_ring(&bench.peer, 0), WL_OK);
+      bench.host.pass(passed);
+      bench.system.set_present(0, false);
+      bench.system.set_present(0, true);
+      bench.host.enumerate();
+      EXPECT_FALSE(bench.host.wait_interrupt(0, 0, 10));
+      bench.start(4, true);
+      wl_peer_completion completion{};
+      EXPECT_EQ(bench.run(nop, completion), WL_OK) << "those that follow are heard";
+    }
+  }
+}
+
 TEST(LostAnswers, DoNotStopADeviceHoweverManyThereAre) {
   PcieSystemParameters parameters;
   parameters.device.tags = 4;
