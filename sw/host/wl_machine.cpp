@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <new>
 
 #include "warpline/host/host_machine.h"
 #include "warpline/regs/peer.h"
@@ -35,11 +36,19 @@ wl_machine* wl_machine_create(const wl_machine_options* options) {
     std::fprintf(stderr, "wl_machine: %s: %s\n", p.path.c_str(), p.message.c_str());
   if (!parameters.problems("machine").empty()) return nullptr;
   const std::size_t bytes = given.memory_bytes != 0 ? given.memory_bytes : std::size_t{64} << 20U;
-  if (bytes < 8192) {
-    std::fprintf(stderr, "wl_machine: a machine has at least 8192 bytes of memory, not %zu\n", bytes);
+  constexpr std::uint64_t kMost = warpline::RootComplexCore::kInterruptWindow;
+  if (bytes < 8192 || bytes > kMost) {
+    std::fprintf(stderr, "wl_machine: a machine has between 8 KiB and 1 TiB of memory, not %zu bytes\n",
+                 bytes);
     return nullptr;
   }
-  auto machine = std::make_unique<wl_machine>(bytes, parameters);
+  std::unique_ptr<wl_machine> machine;
+  try {
+    machine = std::make_unique<wl_machine>(bytes, parameters);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "wl_machine: there is no room for a machine with %zu bytes of memory\n", bytes);
+    return nullptr;
+  }
   machine->system.set_loose(given.loosely_timed != 0);
   machine->host.on_log([](wl_log_level level, const std::string& text) {
     const char* const what = level == WL_LOG_ERROR ? "error" : level == WL_LOG_WARNING ? "warning" : "note";
