@@ -32,6 +32,7 @@ wl_machine* wl_machine_create(const wl_machine_options* options) {
   warpline::PcieSystemParameters parameters;
   if (given.peers != 0) parameters.peers = given.peers;
   parameters.peer.completion_spread = given.spread_cycles;
+  if (given.log_entries != 0) parameters.peer.log_entries = given.log_entries;
   for (const warpline::Problem& p : parameters.problems("machine"))
     std::fprintf(stderr, "wl_machine: %s: %s\n", p.path.c_str(), p.message.c_str());
   if (!parameters.problems("machine").empty()) return nullptr;
@@ -100,7 +101,11 @@ void wl_machine_insert(wl_machine* machine, unsigned device) {
 void wl_machine_print_log(const wl_machine* machine, unsigned device, int json) {
   const warpline::PcieSystem& system = machine->system;
   if (device >= system.peers()) return;
-  for (const warpline::LoggedAccess& access : system.peer(device).core().log().entries()) {
+  const warpline::AccessLog& log = system.peer(device).core().log();
+  if (const unsigned long long forgotten = log.total() - log.entries().size(); forgotten != 0)
+    std::printf(json != 0 ? "{\"forgotten\": %llu}\n" : "%llu older accesses were forgotten (log_entries)\n",
+                forgotten);
+  for (const warpline::LoggedAccess& access : log.entries()) {
     const auto* const map =
         access.bar == warpline::PeerCore::kRegisterBar ? &warpline::regs::peer::kMap : nullptr;
     const std::string line = json != 0 ? to_json(access, map) : to_text(access, map);

@@ -16,6 +16,7 @@ struct wl_machine_options {
   size_t memory_bytes; /* of the host; 0: 64 MiB */
   int loosely_timed;   /* fast, with times that add up and no contention; else every packet has its cycle */
   unsigned spread_cycles; /* commands are completed up to so much later, at random: out of order */
+  size_t log_entries;     /* accesses that the log of each device keeps; 0: 65536 */
 };
 
 /* A machine whose firmware has found the devices and set them up. `options`: NULL for the defaults. NULL if
@@ -43,7 +44,8 @@ uint64_t wl_machine_cycles(const struct wl_machine* machine);
  * asked for anew. */
 void wl_machine_remove(struct wl_machine* machine, unsigned device);
 void wl_machine_insert(struct wl_machine* machine, unsigned device);
-/* What arrived at a device's BARs, oldest first, as lines of text or of JSON, to stdout. */
+/* What arrived at a device's BARs, oldest first, as lines of text or of JSON, to stdout. If there was more
+ * than its log keeps, the first line says how many older accesses were forgotten: of JSON, as "forgotten". */
 void wl_machine_print_log(const struct wl_machine* machine, unsigned device, int json);
 
 #ifdef __cplusplus
