@@ -91,6 +91,37 @@ TEST_P(TwoPeers, MoveDataFromBufferToBufferAndAddInTheOthers) {
 }
 
 /// Each command rings the other device's doorbell, for its next.
+/// Each packet for the other device's memory, as it leaves the root complex.
+TEST_P(TwoPeers, WriteDataAndCompletionsRelaxedIfTheQueueIs) {
+  if (GetParam()) return;  // what is loosely timed passes nothing
+  for (const bool relaxed : {false, true}) {
+    SCOPED_TRACE(relaxed);
+    const wl_port& port = bench.host.port_of(0);
+    ASSERT_EQ(wl_peer_probe(&peers[0], &port), WL_OK);
+    ASSERT_EQ(wl_peer_start(&peers[0]), WL_OK);
+    wl_peer_queue_options options{};
+    options.order = 2;
+    options.submissions = bench.host.allocate(4 * WL_PEER_COMMAND_BYTES);
+    options.completions_at = {WL_SPACE_BUS, bar(1, 4), bar(1, 4)};
+    options.slots = slots.emplace_back(4).data();
+    options.relaxed = relaxed;
+    ASSERT_EQ(wl_peer_queue_create(&peers[0], 0, &options), WL_OK);
+    std::vector<bool> seen;
+    bench.system.root().inject([&](unsigned to, const Tlp& tlp) {
+      if (to == 1 && tlp.posted()) seen.push_back(tlp.relaxed_ordering);
+      return RootComplex::Injection::none;
+    });
+    wl_peer_command command{};
+    command.opcode = WL_PEER_OPCODE_WRITE;
+    command.destination = bar(1, 4) + 4096;
+    command.length = 8;
+    run(0, command);
+    EXPECT_EQ(seen, std::vector<bool>(2, relaxed));
+    bench.system.root().inject(nullptr);
+    wl_peer_teardown(&peers[0]);
+  }
+}
+
 TEST_P(TwoPeers, FindNoRegisterThatTakesAnAtomic) {
   start(0, 3, 1);
   if (HasFatalFailure()) return;
