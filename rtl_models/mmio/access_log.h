@@ -40,6 +40,8 @@ class AccessLog {
   [[nodiscard]] const std::deque<LoggedAccess>& entries() const { return entries_; }
   /// Accesses so far, kept or not.
   [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Of those, how many older ones are no longer in entries().
+  [[nodiscard]] std::uint64_t forgotten() const { return total() - entries().size(); }
   void clear() {
     entries_.clear();
     total_ = 0;

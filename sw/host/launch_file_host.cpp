@@ -199,7 +199,7 @@ std::string LaunchFileHost::access_log(bool json) {
     const AccessLog& log = system.peer(i).core().log();
     const std::string device = system.peer(i).name();
     const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
-    const std::uint64_t forgotten = log.total() - log.entries().size();
+    const std::uint64_t forgotten = log.forgotten();
     if (forgotten > begin) {
       const std::string count = std::to_string(forgotten - begin);
       add(json ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"

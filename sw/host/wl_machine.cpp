@@ -102,7 +102,7 @@ void wl_machine_print_log(const wl_machine* machine, unsigned device, int json) 
   const warpline::PcieSystem& system = machine->system;
   if (device >= system.peers()) return;
   const warpline::AccessLog& log = system.peer(device).core().log();
-  if (const unsigned long long forgotten = log.total() - log.entries().size(); forgotten != 0)
+  if (const unsigned long long forgotten = log.forgotten(); forgotten != 0)
     std::printf(json != 0 ? "{\"forgotten\": %llu}\n" : "%llu older accesses were forgotten (log_entries)\n",
                 forgotten);
   for (const warpline::LoggedAccess& access : log.entries()) {
