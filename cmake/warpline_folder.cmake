@@ -1,54 +1,73 @@
-# warpline_folder(NAME [DEPENDS targets...] [MODULE_DEPENDS targets...] [PUBLIC_HEADERS files...] [PACKAGES names...])
-# One target per folder, of all its sources. Its headers are reached as "warpline/NAME/x.h" through an
-# include root that holds nothing but this folder, and that only targets which depend on it can see: an
-# include that goes upward, or across to another block, does not compile.
-# Sources called tlm_*.cpp and *_module.cpp need SystemC: they make a second target, NAME_module, that
-# depends on the first and on MODULE_DEPENDS.
-# Installed are all headers, or where named only PUBLIC_HEADERS. PACKAGES are the pkg-config names of the libraries that
+# warpline_folder(NAME [SYSTEMC] [COLD] [DEPENDS targets...] [MODULE_DEPENDS targets...] [PUBLIC_HEADERS files...] [PACKAGES names...])
+# One target per folder, warpline::NAME, of all sources below it that are in no folder with a CMakeLists.txt of its own. An include
+# names the path of a header from the top of the checkout; tests/structure says who may include whom.
+# Sources called *_module.cpp need SystemC: they make a second target, NAME_module, that depends on the first and on
+# MODULE_DEPENDS. With SYSTEMC all sources do, and there is one target. COLD: what is done once in a run, and is compiled faster for that.
+# Installed are PUBLIC_HEADERS, and what they include. PACKAGES are the pkg-config names of the libraries that
 # the sources need besides.
 #
-# Every folder adds to two lists: WARPLINE_TARGETS, its targets from the bottom up, and WARPLINE_PACKAGES.
+# Every folder adds to the lists WARPLINE_TARGETS (its targets from the bottom up), WARPLINE_HEADERS and WARPLINE_PACKAGES, and its
+# targets to the umbrella of its top folder: warpline::rtl_models or warpline::platform.
 function(warpline_folder name)
-  cmake_parse_arguments(F "" "" "DEPENDS;MODULE_DEPENDS;PUBLIC_HEADERS;PACKAGES" ${ARGN})
-  set(root ${PROJECT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root}/warpline)
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/warpline/${name} SYMBOLIC)
-  set(headers ${F_PUBLIC_HEADERS})
-  if(NOT headers)
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
-  endif()
-  list(TRANSFORM headers PREPEND ${root}/warpline/${name}/)
+  cmake_parse_arguments(F "SYSTEMC;COLD" "" "DEPENDS;MODULE_DEPENDS;PUBLIC_HEADERS;PACKAGES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE others ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(other ${others})
+    cmake_path(GET other PARENT_PATH other)
+    list(FILTER sources EXCLUDE REGEX "^${other}/")
+  endforeach()
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  set(modules ${sources})
-  list(FILTER modules INCLUDE REGEX "/(tlm_[a-z_]*|[a-z0-9_]*_module)\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "/(tlm_[a-z_]*|[a-z0-9_]*_module)\\.cpp$")
+  set(modules "")
+  if(NOT F_SYSTEMC)
+    set(modules ${sources})
+    list(FILTER modules INCLUDE REGEX "_module\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_module\\.cpp$")
+  endif()
+
+  warpline_library(${name} "${sources}" ${F_DEPENDS})
+  if(F_SYSTEMC)
+    target_link_libraries(warpline_${name} PUBLIC PkgConfig::SYSTEMC)
+  endif()
+  if(F_COLD)
+    target_compile_options(warpline_${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${WARPLINE_SANITIZE}>:-O0>)
+  endif()
+  if(modules OR F_MODULE_DEPENDS)
+    warpline_library(${name}_module "${modules}" warpline::${name} ${F_MODULE_DEPENDS} PkgConfig::SYSTEMC)
+  endif()
+
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE here)
+  list(TRANSFORM F_PUBLIC_HEADERS PREPEND ${here}/)
+  set_property(GLOBAL APPEND PROPERTY WARPLINE_HEADERS ${F_PUBLIC_HEADERS})
+  set_property(GLOBAL APPEND PROPERTY WARPLINE_PACKAGES ${F_PACKAGES})
+endfunction()
+
+# warpline_library(NAME SOURCES dependencies...): warpline::NAME of these sources, or of none.
+function(warpline_library name sources)
   if(sources)
     add_library(warpline_${name} STATIC ${sources})
-    target_link_libraries(warpline_${name} PUBLIC ${F_DEPENDS} PRIVATE $<BUILD_INTERFACE:warpline_options>)
-    target_sources(warpline_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
-    target_compile_features(warpline_${name} PUBLIC cxx_std_17)
+    set(scope PUBLIC)
+    target_link_libraries(warpline_${name} PRIVATE $<BUILD_INTERFACE:warpline_options>)
+    set_target_properties(warpline_${name} PROPERTIES UNITY_BUILD ${WARPLINE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   else()
     add_library(warpline_${name} INTERFACE)
-    target_link_libraries(warpline_${name} INTERFACE ${F_DEPENDS})
-    target_sources(warpline_${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
-    target_compile_features(warpline_${name} INTERFACE cxx_std_17)
+    set(scope INTERFACE)
   endif()
+  target_include_directories(warpline_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(warpline_${name} ${scope} ${ARGN})
+  target_compile_features(warpline_${name} ${scope} cxx_std_17)
   set_target_properties(warpline_${name} PROPERTIES EXPORT_NAME ${name})
   add_library(warpline::${name} ALIAS warpline_${name})
   set_property(GLOBAL APPEND PROPERTY WARPLINE_TARGETS warpline_${name})
-  set_property(GLOBAL APPEND PROPERTY WARPLINE_PACKAGES ${F_PACKAGES})
-  if(modules)
-    add_library(warpline_${name}_module STATIC ${modules})
-    target_link_libraries(warpline_${name}_module PUBLIC warpline::${name} ${F_MODULE_DEPENDS} PkgConfig::SYSTEMC
-                                                  PRIVATE $<BUILD_INTERFACE:warpline_options>)
-  elseif(F_MODULE_DEPENDS)
-    add_library(warpline_${name}_module INTERFACE)
-    target_link_libraries(warpline_${name}_module INTERFACE warpline::${name} ${F_MODULE_DEPENDS})
-  endif()
-  if(TARGET warpline_${name}_module)
-    set_target_properties(warpline_${name}_module PROPERTIES EXPORT_NAME ${name}_module)
-    add_library(warpline::${name}_module ALIAS warpline_${name}_module)
-    set_property(GLOBAL APPEND PROPERTY WARPLINE_TARGETS warpline_${name}_module)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE here)
+  if(here MATCHES "^(rtl_models|platform)/" AND NOT name STREQUAL cli)
+    target_link_libraries(warpline_${CMAKE_MATCH_1} INTERFACE warpline::${name})
   endif()
 endfunction()
+
+# What users link: warpline::rtl_models, every block and its module; warpline::platform, whole machines as well.
+foreach(umbrella rtl_models platform)
+  add_library(warpline_${umbrella} INTERFACE)
+  set_target_properties(warpline_${umbrella} PROPERTIES EXPORT_NAME ${umbrella})
+  add_library(warpline::${umbrella} ALIAS warpline_${umbrella})
+endforeach()
+target_link_libraries(warpline_platform INTERFACE warpline::rtl_models)

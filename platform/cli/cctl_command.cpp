@@ -1,4 +1,4 @@
-#include "warpline/cli/cctl_command.h"
+#include "platform/cli/cctl_command.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/isa/sass_cctl_encoding.h"
-#include "warpline/isa/sass_cctl_text.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "rtl_models/isa/sass_cctl_encoding.h"
+#include "rtl_models/isa/sass_cctl_text.h"
 
 namespace warpline {
 namespace {

@@ -1,4 +1,4 @@
-#include "warpline/cli/check_command.h"
+#include "platform/cli/check_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,17 +6,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/cli/progress.h"
-#include "warpline/document/files.h"
-#include "warpline/programs/ptx/legality/check_text.h"
-#include "warpline/programs/ptx/legality/judge_table.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "platform/cli/progress_bar.h"
+#include "platform/programs/ptx/check_text.h"
+#include "platform/programs/ptx/judge_table.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
 
-std::string summary(const std::string& file, const ptx::ModuleJudgement& j) {
+std::string summary(const std::string& file, const ptx::ModuleLegality& j) {
   const std::string what =
       fmt::format("{} memory instruction{}", j.instructions, j.instructions == 1 ? "" : "s");
   if (j.faults.empty()) return fmt::format("{}: {}, accepted\n", file, what);
@@ -34,7 +34,7 @@ CheckCommand::CheckCommand(CLI::App& app) {
                    "\"accept\" or \"reject<TAB>REASON\" each");
   app_->footer(
       "Exit status: 0 all accepted, or a table judged; 1 an instruction is rejected; 2 no PTX module.\n"
-      "Example: warpline check sw/kernels/vecadd.sm_80.ptx");
+      "Example: warpline check kernels/vecadd.sm_80.ptx");
 }
 
 bool CheckCommand::parsed() const {
@@ -59,7 +59,7 @@ int CheckCommand::check_files() const {
       status = kBadInput;
       continue;
     }
-    const ptx::ModuleJudgement j = ptx::check_text(text.value(), file);
+    const ptx::ModuleLegality j = ptx::check_text(text.value(), file);
     for (const Diagnostic& d : j.notes) print_message(ptx::note_text(d));
     print_faults(j.faults);
     print_result(summary(file, j));

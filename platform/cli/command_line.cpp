@@ -1,27 +1,30 @@
-#include "warpline/cli/command_line.h"
+#include "platform/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <new>
 #include <optional>
 
-#include "warpline/cli/cctl_command.h"
-#include "warpline/cli/check_command.h"
-#include "warpline/cli/config_command.h"
-#include "warpline/cli/console.h"
-#include "warpline/cli/explain_command.h"
-#include "warpline/cli/litmus_command.h"
-#include "warpline/cli/policy_command.h"
-#include "warpline/cli/request_check.h"
-#include "warpline/cli/run_command.h"
-#include "warpline/cli/whole_number.h"
-#include "warpline/document/document.h"
-#include "warpline/sm/kernel.h"
+#include "platform/cli/cctl_command.h"
+#include "platform/cli/check_command.h"
+#include "platform/cli/config_command.h"
+#include "platform/cli/console.h"
+#include "platform/cli/counters_command.h"
+#include "platform/cli/explain_command.h"
+#include "platform/cli/litmus_command.h"
+#include "platform/cli/policy_command.h"
+#include "platform/cli/request_check.h"
+#include "platform/cli/run_command.h"
+#include "platform/cli/whole_number.h"
+#include "platform/config/load_gpu.h"
+#include "rtl_models/document/document.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "cctl", "check", "config", "explain", "litmus", "policy"};
+const std::vector<std::string> kCommands = {"run",      "cctl",    "check",  "config",
+                                            "counters", "explain", "litmus", "policy"};
 
 class CommandLine {
  public:
@@ -29,10 +32,11 @@ class CommandLine {
     app_.set_version_flag("--version", std::string("warpline ") + WARPLINE_VERSION);
     app_.require_subcommand(1);
     app_.footer(
-        "Example: warpline run sw/kernels/vecadd.toml --gpu v100 --stats out.json\n"
+        "Example: warpline run kernels/vecadd.toml --gpu v100 --stats out.json\n"
         "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.");
     add_run();
     add_config();
+    add_counters();
     cctl_.emplace(app_);
     check_ptx_.emplace(app_);
     explain_.emplace(app_);
@@ -122,7 +126,7 @@ class CommandLine {
   }
 
   void add_config() {
-    CLI::App* config = app_.add_subcommand("config", "GPU presets: list, show, check");
+    CLI::App* config = app_.add_subcommand("config", "GPU presets and their keys: list, show, keys, check");
     config->require_subcommand(1);
     config->footer("Example: warpline config show v100 > my_gpu.toml");
     list_ = config->add_subcommand("list", "Lists the built-in presets");
@@ -131,15 +135,28 @@ class CommandLine {
     show_->add_option("NAME", gpu_, "preset or TOML file")->required();
     show_->add_option("--set", sets_, "key.path=value; may be repeated")->allow_extra_args(false);
     show_->footer("Example: warpline config show a100");
+    keys_ = config->add_subcommand(
+        "keys", "Prints every key, its meaning, its value in each preset and its rules, as Markdown");
+    keys_->footer("Example: warpline config keys");
     check_ = config->add_subcommand("check", "Reports every fault of a GPU file");
     check_->add_option("FILE", gpu_, "TOML file or preset")->required();
     check_->add_option("--set", sets_, "key.path=value; may be repeated")->allow_extra_args(false);
     check_->footer("Example: warpline config check my_gpu.toml");
   }
 
+  void add_counters() {
+    counters_ =
+        app_.add_subcommand("counters", "Prints the path, unit and meaning of every counter, as Markdown");
+    counters_->add_option("--gpu", gpu_, "preset or TOML file")->default_str("mini");
+    counters_->add_option("--set", sets_, "key.path=value; may be repeated")->allow_extra_args(false);
+    counters_->footer("Example: warpline counters --gpu a100");
+  }
+
   int dispatch() {
     if (list_->parsed()) return list_presets();
     if (show_->parsed()) return show_gpu(gpu_, sets_);
+    if (keys_->parsed()) return list_keys();
+    if (counters_->parsed()) return list_counters(gpu_.empty() ? preset_names().front() : gpu_, sets_);
     if (check_->parsed()) return check_gpu(gpu_, sets_);
     if (cctl_->parsed()) return cctl_->run();
     if (check_ptx_->parsed()) return check_ptx_->run();
@@ -155,8 +172,8 @@ class CommandLine {
   int unknown_option(int argc, const char* const* argv, const std::string& otherwise) {
     std::vector<std::string> known = {"--help", "--version"};
     std::vector<const CLI::App*> apps = policy_->apps();
-    apps.insert(apps.end(),
-                {run_, show_, check_, cctl_->app(), check_ptx_->app(), explain_->app(), litmus_->app()});
+    apps.insert(apps.end(), {run_, show_, check_, counters_, cctl_->app(), check_ptx_->app(), explain_->app(),
+                             litmus_->app()});
     for (const CLI::App* app : apps)
       for (const CLI::Option* option : app->get_options())
         if (option->get_name().rfind("--", 0) == 0) known.push_back(option->get_name());
@@ -175,7 +192,9 @@ class CommandLine {
   CLI::App* run_ = nullptr;
   CLI::App* list_ = nullptr;
   CLI::App* show_ = nullptr;
+  CLI::App* keys_ = nullptr;
   CLI::App* check_ = nullptr;
+  CLI::App* counters_ = nullptr;
   std::optional<CctlCommand> cctl_;
   std::optional<CheckCommand> check_ptx_;
   std::optional<ExplainCommand> explain_;
@@ -199,13 +218,13 @@ int check_word(const char* what, const std::string& word, const std::vector<std:
 int check_commands(int argc, const char* const* argv) {
   if (argc < 2) {
     print_error("a command is missing",
-                "warpline run, warpline cctl, warpline check, warpline config, warpline explain, warpline "
-                "litmus, warpline policy; see warpline --help");
+                "warpline run, warpline cctl, warpline check, warpline config, warpline counters, warpline "
+                "explain, warpline litmus, warpline policy; see warpline --help");
     return kBadInput;
   }
   if (const int status = check_word("command", argv[1], kCommands); status != kDone) return status;
   if (std::string(argv[1]) == "config" && argc > 2)
-    return check_word("config command", argv[2], {"list", "show", "check"});
+    return check_word("config command", argv[2], {"list", "show", "keys", "check"});
   if (std::string(argv[1]) == "policy" && argc > 2)
     return check_word("policy command", argv[2], PolicyCommand::names());
   return kDone;

@@ -1,10 +1,11 @@
-#include "warpline/cli/config_command.h"
+#include "platform/cli/config_command.h"
 
 #include <fmt/format.h>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/config/loader.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "platform/config/config_reference.h"
+#include "platform/config/load_gpu.h"
 
 namespace warpline {
 namespace {
@@ -40,6 +41,11 @@ int show_gpu(const std::string& name, const std::vector<std::string>& sets) {
   }
   const std::string text = sets.empty() ? preset_text(name) : std::string{};
   print_result(text.empty() ? to_toml(loaded.value()) : text);
+  return kDone;
+}
+
+int list_keys() {
+  print_result(config_reference());
   return kDone;
 }
 

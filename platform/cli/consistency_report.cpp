@@ -1,9 +1,9 @@
-#include "warpline/cli/consistency_report.h"
+#include "platform/cli/consistency_report.h"
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/document/files.h"
-#include "warpline/gpu/record/execution_record.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "platform/consistency/record/grid_recorder.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
@@ -25,11 +25,12 @@ const char* word_of(Verdict verdict) {
 }  // namespace
 
 void ConsistencyReport::follow(GpuPlatform& platform) {
-  platform.record(kRecordedEvents, [this](const ExecutionRecord& record) {
-    litmus::JudgeOptions options;
-    options.draw = !dot_.empty();
-    judgements_.push_back(litmus::judge(record, options));
-  });
+  platform.attach(
+      std::make_unique<GridRecorder>(platform, kRecordedEvents, [this](const ExecutionRecord& record) {
+        litmus::JudgeOptions options;
+        options.draw = !dot_.empty();
+        judgements_.push_back(litmus::judge(record, options));
+      }));
 }
 
 void ConsistencyReport::print(std::vector<LaunchStatistics>& launches, bool quiet) const {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/gpu/gpu_platform.h"
-#include "warpline/gpu/statistics.h"
-#include "warpline/litmus/judge.h"
+#include "platform/consistency/judge.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/report/run_statistics.h"
 
 namespace warpline {
 

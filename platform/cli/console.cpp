@@ -1,4 +1,4 @@
-#include "warpline/cli/console.h"
+#include "platform/cli/console.h"
 
 #include <unistd.h>
 

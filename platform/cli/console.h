@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "warpline/base/problem.h"
+#include "rtl_models/base/problem.h"
 
 namespace warpline {
 

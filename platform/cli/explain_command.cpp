@@ -1,15 +1,15 @@
-#include "warpline/cli/explain_command.h"
+#include "platform/cli/explain_command.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/config/loader.h"
-#include "warpline/explain/explanation.h"
-#include "warpline/programs/ptx/single.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "platform/config/load_gpu.h"
+#include "platform/explain/explanation.h"
+#include "platform/programs/ptx/single.h"
 
 namespace warpline {
 namespace {

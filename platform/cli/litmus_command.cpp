@@ -1,4 +1,4 @@
-#include "warpline/cli/litmus_command.h"
+#include "platform/cli/litmus_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,19 +9,19 @@
 #include <filesystem>
 #include <utility>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/cli/litmus_machines.h"
-#include "warpline/cli/litmus_report.h"
-#include "warpline/cli/progress.h"
-#include "warpline/cli/request_check.h"
-#include "warpline/cli/signals.h"
-#include "warpline/cli/whole_number.h"
-#include "warpline/config/loader.h"
-#include "warpline/document/document.h"
-#include "warpline/document/files.h"
-#include "warpline/gpu/hop_names.h"
-#include "warpline/litmus/parser.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "platform/cli/litmus_machines.h"
+#include "platform/cli/litmus_report.h"
+#include "platform/cli/progress_bar.h"
+#include "platform/cli/request_check.h"
+#include "platform/cli/signal_guard.h"
+#include "platform/cli/whole_number.h"
+#include "platform/config/load_gpu.h"
+#include "platform/consistency/parser.h"
+#include "platform/machine/hop_names.h"
+#include "rtl_models/document/document.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
@@ -77,7 +77,8 @@ bool is_one_of(const char* option, const std::string& word, const std::vector<st
 }
 
 /// Runs `result.test`, which the machine does not refuse. False: it was interrupted.
-bool run_test(litmus::Machine& machine, const litmus::RunPlan& plan, ProgressBar& bar, LitmusResult& result) {
+bool run_test(litmus::Machine& machine, const litmus::RunSeries& plan, ProgressBar& bar,
+              LitmusResult& result) {
   const auto begin = std::chrono::steady_clock::now();
   result.report = litmus::run(machine, result.test, plan, [&](std::uint64_t done) {
     bar.update(static_cast<double>(done) / static_cast<double>(plan.runs), done);
@@ -90,9 +91,8 @@ bool run_test(litmus::Machine& machine, const litmus::RunPlan& plan, ProgressBar
 }  // namespace
 
 LitmusCommand::LitmusCommand(CLI::App& app) {
-  app_ = app.add_subcommand(
-      "litmus",
-      "Runs litmus tests of the memory model, and says what the model allows (tests/litmus/README.md)");
+  app_ =
+      app.add_subcommand("litmus", "Runs litmus tests of the memory model, and says what the model allows");
   app_->add_option("TEST", inputs_, "litmus files, or folders of them")->required();
   app_->add_option("--runs", runs_, "runs of each test; 0 asks the model alone")
       ->check(kWholeNumber)
@@ -120,7 +120,7 @@ LitmusCommand::LitmusCommand(CLI::App& app) {
   app_->footer(
       "Exit status: 0 done; 1 an outcome was seen that the model forbids; 2 bad input, or the model gave "
       "up.\n"
-      "Example: warpline litmus tests/litmus --runs 10000");
+      "Example: warpline litmus litmus --runs 10000");
 }
 
 bool LitmusCommand::parsed() const {
@@ -149,7 +149,7 @@ int LitmusCommand::run() const {
   options.unroll = unroll_;
   options.draw = !dot_.empty();
   options.stop = [] { return SignalGuard::stop_wanted(); };
-  const litmus::RunPlan plan{runs_, seed_, max_cycles_};
+  const litmus::RunSeries plan{runs_, seed_, max_cycles_};
   const SignalGuard guard;
   ProgressBar bar(is_terminal(STDERR_FILENO), files.size(), "runs");
   const std::vector<LitmusInput> tests = read_tests(files);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/litmus/machine.h"
+#include "platform/consistency/machine.h"
 
 namespace CLI {
 class App;

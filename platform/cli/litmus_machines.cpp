@@ -1,10 +1,10 @@
-#include "warpline/cli/litmus_machines.h"
+#include "platform/cli/litmus_machines.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "warpline/gpu/tlm_driver.h"
-#include "warpline/litmus/places.h"
+#include "platform/consistency/places.h"
+#include "platform/systemc/systemc_backend.h"
 
 namespace warpline {
 namespace {
@@ -29,12 +29,12 @@ litmus::Machine& LitmusMachines::of(const litmus::Test& test) {
   config.gpus = std::max(config.gpus, gpus_of(test));
   std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
   if (machine == nullptr) {
-    std::shared_ptr<NetlistDriver> driver;
+    std::shared_ptr<NetlistBackend> backend;
     if (in_systemc())
-      driver = std::make_shared<SystemCDriver>(
+      backend = std::make_shared<SystemCBackend>(
           config.clocks, transport_ == "at" ? HopTransport::socket : HopTransport::direct, TickMode::lazy, 1,
           pins_);
-    machine = std::make_unique<litmus::Machine>(config, driver, transport_ == "lt");
+    machine = std::make_unique<litmus::Machine>(config, backend, transport_ == "lt");
   }
   return *machine;
 }

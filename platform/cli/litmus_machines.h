@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/problem.h"
-#include "warpline/config/gpu_config.h"
-#include "warpline/litmus/machine.h"
-#include "warpline/litmus/test.h"
+#include "platform/config/gpu_config.h"
+#include "platform/consistency/machine.h"
+#include "platform/consistency/test.h"
+#include "rtl_models/base/problem.h"
 
 namespace warpline {
 

@@ -1,11 +1,11 @@
-#include "warpline/cli/litmus_report.h"
+#include "platform/cli/litmus_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "warpline/cli/standstill_text.h"
-#include "warpline/gpu/json_text.h"
+#include "platform/cli/standstill_text.h"
+#include "platform/report/json_string.h"
 
 namespace warpline {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/litmus/checker.h"
-#include "warpline/litmus/runner.h"
-#include "warpline/litmus/test.h"
+#include "platform/consistency/checker.h"
+#include "platform/consistency/runner.h"
+#include "platform/consistency/test.h"
 
 namespace warpline {
 

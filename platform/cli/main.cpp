@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "warpline/cli/command_line.h"
+#include "platform/cli/command_line.h"
 
 int main(int argc, char** argv) {
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);

@@ -1,4 +1,4 @@
-#include "warpline/cli/policy_command.h"
+#include "platform/cli/policy_command.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,11 @@
 #include <optional>
 #include <utility>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/document/document.h"
-#include "warpline/isa/cache_policy.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "rtl_models/document/document.h"
+#include "rtl_models/isa/cache_policy.h"
+#include "rtl_models/isa/qualifiers.h"
 
 namespace warpline {
 namespace {
@@ -21,22 +22,24 @@ using Mode = CachePolicy::Mode;
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint32_t>::max();
 
-const std::vector<std::pair<std::string, L2Eviction>> kPriorities = {
-    {"evict_last", L2Eviction::last},
-    {"evict_normal", L2Eviction::normal},
-    {"evict_first", L2Eviction::first},
-    {"evict_unchanged", L2Eviction::unchanged}};
+/// "evict_last", as `.L2::evict_last` says it.
+std::string name_of(L2Eviction e) {
+  constexpr std::size_t kLevel = std::string_view("L2::").size();
+  const std::string_view word = word_of(e);
+  return word.empty() ? "as without a policy" : std::string(word.substr(kLevel));
+}
+
+const std::vector<std::pair<std::string, L2Eviction>> kPriorities = [] {
+  std::vector<std::pair<std::string, L2Eviction>> all;
+  for (const L2Eviction e : {L2Eviction::last, L2Eviction::normal, L2Eviction::first, L2Eviction::unchanged})
+    all.emplace_back(name_of(e), e);
+  return all;
+}();
 const std::vector<std::pair<std::string, AccessProperty>> kProperties = {
     {"global", AccessProperty::global},
     {"normal", AccessProperty::normal},
     {"streaming", AccessProperty::streaming},
     {"persisting", AccessProperty::persisting}};
-
-std::string name_of(L2Eviction e) {
-  for (const auto& [name, value] : kPriorities)
-    if (value == e) return name;
-  return "as without a policy";
-}
 
 /// A mistake of the user.
 struct Mistake {
@@ -106,7 +109,7 @@ std::string why_malformed(std::uint64_t descriptor) {
   return std::string("a bit is set among ") + places;
 }
 
-void row(std::string& out, const std::string& name, const std::string& value) {
+void field(std::string& out, const std::string& name, const std::string& value) {
   out += fmt::format("{:<11}{}\n", name + ":", value);
 }
 
@@ -115,26 +118,26 @@ std::string table(std::uint64_t descriptor) {
   std::string out = fmt::format("0x{:016X}\n", descriptor);
   const auto decoded = decode_policy(descriptor);
   if (!decoded) {
-    row(out, "malformed", why_malformed(descriptor));
+    field(out, "malformed", why_malformed(descriptor));
     return out;
   }
   const CachePolicy& p = *decoded;
-  row(out, "mode",
-      p.mode == Mode::implicit     ? "implicit"
-      : p.mode == Mode::fractional ? "fractional"
-                                   : "range");
+  field(out, "mode",
+        p.mode == Mode::implicit     ? "implicit"
+        : p.mode == Mode::fractional ? "fractional"
+                                     : "range");
   if (p.mode != Mode::implicit) {
-    row(out, "primary", name_of(p.primary));
-    row(out, "secondary", name_of(p.secondary));
+    field(out, "primary", name_of(p.primary));
+    field(out, "secondary", name_of(p.secondary));
   }
-  if (p.mode == Mode::fractional) row(out, "fraction", fmt::format("{}/16 of the lines", p.sixteenths));
+  if (p.mode == Mode::fractional) field(out, "fraction", fmt::format("{}/16 of the lines", p.sixteenths));
   if (p.mode == Mode::range) {
-    row(out, "block", fmt::format("{} bytes", std::uint64_t{1} << p.block_shift));
-    row(out, "start", fmt::format("{} (block, modulo 128)", p.start));
-    row(out, "count", fmt::format("{} blocks", p.count));
+    field(out, "block", fmt::format("{} bytes", std::uint64_t{1} << p.block_shift));
+    field(out, "start", fmt::format("{} (block, modulo 128)", p.start));
+    field(out, "count", fmt::format("{} blocks", p.count));
   }
-  row(out, "L1", p.skips_l1 ? "not allocated" : "as without a policy");
-  row(out, "promotion", p.promotes ? "256 bytes" : "none");
+  field(out, "L1", p.skips_l1 ? "not allocated" : "as without a policy");
+  field(out, "promotion", p.promotes ? "256 bytes" : "none");
   return out;
 }
 
@@ -146,9 +149,9 @@ int print_fractional(const std::string& words, const std::string& text) {
   CachePolicy other = *decode_policy(made);
   other.sixteenths = library_sixteenths(f);
   if (const std::uint64_t theirs = encode_policy(other); theirs != made)
-    row(out, "note",
-        fmt::format("CUDA's headers make 0x{:016X} of {}, {}/16; this is the assembler's", theirs, text,
-                    other.sixteenths));
+    field(out, "note",
+          fmt::format("CUDA's headers make 0x{:016X} of {}, {}/16; this is the assembler's", theirs, text,
+                      other.sixteenths));
   print_result(out);
   return kDone;
 }

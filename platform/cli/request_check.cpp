@@ -1,12 +1,12 @@
-#include "warpline/cli/request_check.h"
+#include "platform/cli/request_check.h"
 
 #include <algorithm>
 #include <charconv>
 #include <vector>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/console.h"
-#include "warpline/document/document.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/console.h"
+#include "rtl_models/document/document.h"
 
 namespace warpline {
 namespace {
@@ -22,7 +22,7 @@ bool read_cycle(const std::string& text, Cycle& cycle) {
 
 /// Reads --window where it is given, and judges it with the options that it belongs to.
 int check_observation(RunRequest& request, const std::string* window) {
-  ObservationOptions& o = request.observation;
+  WatchOptions& o = request.observation;
   const bool windowed = window != nullptr;
   if (!o.wanted() && (windowed || !o.probes.empty())) {
     print_error(std::string(windowed ? "--window" : "--probe") +

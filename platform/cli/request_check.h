@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/cli/run_command.h"
+#include "platform/cli/run_command.h"
 
 namespace warpline {
 

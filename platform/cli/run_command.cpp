@@ -1,21 +1,21 @@
-#include "warpline/cli/run_command.h"
+#include "platform/cli/run_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "warpline/cli/command_line.h"
-#include "warpline/cli/consistency_report.h"
-#include "warpline/cli/console.h"
-#include "warpline/cli/progress.h"
-#include "warpline/cli/run_inputs.h"
-#include "warpline/cli/signals.h"
-#include "warpline/cli/standstill_text.h"
-#include "warpline/document/files.h"
-#include "warpline/gpu/launch_runner.h"
-#include "warpline/gpu/tlm_driver.h"
-#include "warpline/host/launch_file_host.h"
+#include "platform/cli/command_line.h"
+#include "platform/cli/consistency_report.h"
+#include "platform/cli/console.h"
+#include "platform/cli/progress_bar.h"
+#include "platform/cli/run_inputs.h"
+#include "platform/cli/signal_guard.h"
+#include "platform/cli/standstill_text.h"
+#include "platform/launch/launch_host.h"
+#include "platform/launch/launch_runner.h"
+#include "platform/systemc/systemc_backend.h"
+#include "rtl_models/document/files.h"
 
 /// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
 /// are needed.
@@ -72,18 +72,21 @@ class Run {
     options.max_cycles = request_.max_cycles;
     const bool sockets = request_.transport == "at";
     if (request_.transport != "fast" || !request_.pins.empty())
-      options.driver = std::make_shared<SystemCDriver>(inputs_->config.clocks,
-                                                       sockets ? HopTransport::socket : HopTransport::direct,
-                                                       TickMode::lazy, request_.seed, request_.pins);
+      options.backend = std::make_shared<SystemCBackend>(
+          inputs_->config.clocks, sockets ? HopTransport::socket : HopTransport::direct, TickMode::lazy,
+          request_.seed, request_.pins);
     options.loose = request_.transport == "lt";
     GpuPlatform platform(inputs_->config, options);
-    std::optional<LaunchFileHost> host;
+    std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);
     // Devices are set up with the data, and by then they are observed.
     Diagnostics faults;
-    if (request_.observation.wanted()) faults = platform.observe(request_.observation);
+    if (request_.observation.wanted()) {
+      observation_ = &platform.attach(std::make_unique<Watcher>(platform, request_.observation));
+      faults = observation_->start();
+    }
     if (faults.empty()) faults = runner.prepare();
     if (!faults.empty()) {
       print_faults(faults);
@@ -132,7 +135,7 @@ class Run {
   }
 
   /// `host`: null: there are no devices, and their log was not asked for.
-  int report(const RunEnd& end, GpuPlatform& platform, LaunchFileHost* host) {
+  int report(const RunEnd& end, GpuPlatform& platform, LaunchHost* host) {
     statistics_.gpu = inputs_->config.name;
     statistics_.transport = request_.transport;
     statistics_.inputs = inputs_->plan.inputs;
@@ -161,7 +164,8 @@ class Run {
     if (!request_.access_log.empty())
       write("--access-log", request_.access_log,
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
-    for (const std::string& failure : platform.finish_observation()) {
+    if (observation_ == nullptr) return status;
+    for (const std::string& failure : observation_->finish()) {
       print_error(failure);
       status = kBadInput;
     }
@@ -196,6 +200,7 @@ class Run {
   std::optional<RunInputs> inputs_;
   RunStatistics statistics_;
   ConsistencyReport consistency_;
+  Watcher* observation_ = nullptr;  ///< null: nothing is watched
 };
 
 }  // namespace

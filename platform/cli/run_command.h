@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/gpu/observe/observation.h"
+#include "platform/observe/watcher.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
@@ -19,9 +19,9 @@ struct RunRequest {
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
   std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
-  std::string stats;               ///< JSON file, or empty
-  std::string access_log;          ///< what arrived at devices: text, or JSON if it ends so; or empty
-  ObservationOptions observation;  ///< --wave, --timeline, --probe, --window
+  std::string stats;         ///< JSON file, or empty
+  std::string access_log;    ///< what arrived at devices: text, or JSON if it ends so; or empty
+  WatchOptions observation;  ///< --wave, --timeline, --probe, --window
   bool check_consistency = false;
   std::string dot;  ///< of check_consistency: Graphviz file of a violation, or empty
   std::uint64_t seed = 1;

@@ -1,8 +1,8 @@
-#include "warpline/cli/run_inputs.h"
+#include "platform/cli/run_inputs.h"
 
 #include <filesystem>
 
-#include "warpline/gpu/hop_names.h"
+#include "platform/machine/hop_names.h"
 
 namespace warpline {
 namespace {
@@ -13,7 +13,7 @@ class Reader {
 
   Result<RunInputs> read() {
     auto config = load_gpu(request_.gpu, overrides_of(request_.sets));
-    auto plan = plan_run(request_.inputs, request_.tags_only);
+    auto plan = read_workload(request_.inputs, request_.tags_only);
     if (!config.ok()) add(config.faults());
     if (!plan.ok()) add(plan.faults());
     const bool without_data = request_.tags_only || (plan.ok() && plan.value().without_data);
@@ -43,7 +43,7 @@ class Reader {
     if (config.pcie_system.peers == 0) {
       if (!request_.access_log.empty())
         fault("--access-log", "the platform has no devices whose accesses could be told",
-              "--set pcie_system.peers=1 --set peer_bytes=0");
+              "--set pcie_system.peers=1");
       return;
     }
     const std::string hint = "leave gpu.pcie_system.peers at 0";
@@ -53,7 +53,7 @@ class Reader {
     if (request_.check_consistency)
       fault("--check-consistency", "what a host and its devices do to memory is not recorded", hint);
   }
-  void check_plan(const RunPlan& plan, FastForward& fast_forward) {
+  void check_plan(const Workload& plan, FastForward& fast_forward) {
     if (plan.without_data && request_.check_consistency)
       fault("--check-consistency", "traces and generators carry no data, so there are no values to judge");
     if (request_.fast_forward.empty()) return;

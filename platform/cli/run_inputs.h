@@ -1,16 +1,16 @@
 #pragma once
 
-#include "warpline/cli/run_command.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/fast_forward.h"
-#include "warpline/gpu/run_plan.h"
+#include "platform/cli/run_command.h"
+#include "platform/config/load_gpu.h"
+#include "platform/launch/fast_forward.h"
+#include "platform/launch/workload.h"
 
 namespace warpline {
 
 /// What `warpline run` needs before it can start.
 struct RunInputs {
   GpuConfig config;
-  RunPlan plan;
+  Workload plan;
   FastForward fast_forward;
 };
 

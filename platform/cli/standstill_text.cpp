@@ -1,10 +1,10 @@
-#include "warpline/cli/standstill_text.h"
+#include "platform/cli/standstill_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "warpline/fabric/wait_graph.h"
+#include "rtl_models/sim/wait_graph.h"
 
 namespace warpline {
 namespace {

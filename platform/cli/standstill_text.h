@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "warpline/fabric/in_flight.h"
+#include "rtl_models/sim/in_flight.h"
 
 namespace warpline {
 

@@ -1,4 +1,4 @@
-#include "warpline/config/gpu_config.h"
+#include "platform/config/gpu_config.h"
 
 namespace warpline {
 namespace {

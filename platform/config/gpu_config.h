@@ -3,16 +3,16 @@
 #include <cstdint>
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/cache/read_only_cache_parameters.h"
-#include "warpline/config/pcie_system_parameters.h"
-#include "warpline/crossbar/crossbar_parameters.h"
-#include "warpline/dram/dram_parameters.h"
-#include "warpline/fabric/channel_parameters.h"
-#include "warpline/l1_lg/l1_lg_parameters.h"
-#include "warpline/l2/l2_parameters.h"
-#include "warpline/pcie/pcie_parameters.h"
-#include "warpline/sm/sm_parameters.h"
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/cache/read_only_cache_parameters.h"
+#include "rtl_models/crossbar/crossbar_parameters.h"
+#include "rtl_models/dram/dram_parameters.h"
+#include "rtl_models/l1_lg/l1_lg_parameters.h"
+#include "rtl_models/l2/l2_parameters.h"
+#include "rtl_models/pcie/gpu_link/pcie_parameters.h"
+#include "rtl_models/sim/channel_parameters.h"
+#include "rtl_models/sm/sm_parameters.h"
 
 namespace warpline {
 
@@ -66,7 +66,7 @@ struct GpuConfig {
   unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
-  std::uint64_t peer_bytes = 1ULL << 24U;    ///< likewise; 0: there is no plain peer memory
+  std::uint64_t peer_bytes = 1ULL << 24U;    ///< of the platform, too; 0: no device is plain memory
   ClockParameters clocks;
   SmParameters sm;
   L1LgParameters l1_lg;
@@ -95,7 +95,9 @@ struct GpuConfig {
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
     f("peer_bytes", peer_bytes,
-      "plain memory of a peer within reach of the links, bytes; 0 where pcie_system.peers is not");
+      "plain memory of a peer within reach of the links, bytes; 0 where pcie_system.peers is not, and then "
+      "so "
+      "unless it is set");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("l1_lg", l1_lg, "L1 local/global cache");

@@ -1,4 +1,4 @@
-#include "warpline/config/pcie_system_parameters.h"
+#include "platform/config/pcie_system_parameters.h"
 
 namespace warpline {
 

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/pcie/host_bridge_parameters.h"
-#include "warpline/pcie/root_complex_parameters.h"
-#include "warpline/peer/peer_parameters.h"
-#include "warpline/tlp/link_parameters.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/pcie/host_bridge/host_bridge_parameters.h"
+#include "rtl_models/pcie/packets/link_parameters.h"
+#include "rtl_models/pcie/root_complex/root_complex_parameters.h"
+#include "rtl_models/queue_device/queue_device_parameters.h"
 
 namespace warpline {
 
@@ -21,7 +21,7 @@ struct PcieSystemParameters {
   LinkParameters host;    ///< between host bridge and root complex
   LinkParameters device;  ///< of every device
   LinkParameters gpu;     ///< from the end of each GPU's link on; its length is PcieParameters::latency
-  PeerParameters peer;
+  QueueDeviceParameters peer;
 
   PcieSystemParameters() {
     host.latency = 20;

@@ -1,4 +1,4 @@
-#include "warpline/explain/caches.h"
+#include "platform/explain/caches.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "warpline/config/gpu_config.h"
-#include "warpline/isa/mem_op.h"
+#include "platform/config/gpu_config.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 
@@ -14,7 +14,7 @@ namespace warpline {
 /// How a line that is installed or found with this wish stands among the others of its set.
 [[nodiscard]] std::string class_text(L1Eviction eviction, const CacheGeometry& geometry);
 [[nodiscard]] std::string class_text(L2Eviction eviction, const CacheGeometry& geometry);
-/// The wish of `op` at L1, or the texture cache: its priority, or what its operator says.
+/// What `op` asks of L1, or of the texture cache: its eviction priority, or what its cache operator implies.
 [[nodiscard]] L1Eviction l1_wish(const MemOp& op);
 [[nodiscard]] L2Eviction l2_wish(const MemOp& op);
 

@@ -1,10 +1,10 @@
-#include "warpline/explain/explanation.h"
+#include "platform/explain/explanation.h"
 
 #include <fmt/format.h>
 
-#include "warpline/explain/caches.h"
-#include "warpline/explain/lowering.h"
-#include "warpline/explain/summary.h"
+#include "platform/explain/caches.h"
+#include "platform/explain/lowering.h"
+#include "platform/explain/summary.h"
 
 namespace warpline {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/config/gpu_config.h"
-#include "warpline/isa/mem_op.h"
+#include "platform/config/gpu_config.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 
@@ -18,7 +18,8 @@ struct Explanation {
   std::string summary;  ///< "weak load of 4 x u32 (16 bytes) per lane from global memory"
   std::vector<Effect> effects;
   std::vector<std::string> sass;   ///< what NVIDIA's assembler makes of it, opcode by opcode, in order
-  std::vector<std::string> notes;  ///< where that loses, or adds, what the document says: the document rules
+  std::vector<std::string> notes;  ///< where the assembler drops or adds something against the PTX document,
+                                   ///< which the model follows
 };
 
 /// What `op` does on `gpu`: the rules that the model follows, with the sizes of this GPU's caches.

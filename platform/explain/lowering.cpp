@@ -1,29 +1,23 @@
-#include "warpline/explain/lowering.h"
+#include "platform/explain/lowering.h"
 
-#include <array>
 #include <string_view>
+
+#include "rtl_models/isa/sass_words.h"
 
 namespace warpline {
 namespace {
 
-constexpr std::array<std::string_view, 11> kOperations = {"",     ".ADD",  ".MIN", ".MAX", ".AND", ".OR",
-                                                          ".XOR", ".EXCH", ".CAS", ".INC", ".DEC"};
-
-/// The opcode of a kind of access in each space that it can name: generic, global, shared, local.
-struct Family {
-  std::string_view generic, global, shared, local;
-};
-
-std::string opcode(const Family& f, Space space) {
-  switch (space) {
-    case Space::global: return std::string(f.global);
-    case Space::shared:
-    case Space::shared_cluster: return std::string(f.shared);
-    case Space::local: return std::string(f.local);
-    case Space::constant:
-    case Space::param: return "LDC";
-    default: return std::string(f.generic);
-  }
+/// The opcode of an access: loads of parameters read the constant bank in which they lie, and shared memory
+/// has no reduction of its own.
+std::string opcode(const MemOp& op) {
+  MemKind kind = op.kind;
+  Space space = op.space;
+  if (space == Space::shared_cluster) space = Space::shared;
+  if (space == Space::constant || space == Space::param) return "LDC";
+  if (space == Space::shared && kind == MemKind::reduction) kind = MemKind::atomic;
+  for (const auto& [word, access] : kSassAccesses)
+    if (access.kind == kind && access.space == space) return std::string(word);
+  return {};
 }
 
 bool reaches_global(Space space) {
@@ -38,14 +32,8 @@ std::string width_of(const MemOp& op) {
 }
 
 std::string eviction_of(const MemOp& op) {
-  switch (op.l1_eviction) {
-    case L1Eviction::first: return ".EF";
-    case L1Eviction::last: return ".EL";
-    case L1Eviction::unchanged: return ".EU";
-    case L1Eviction::no_allocate: return ".NA";
-    case L1Eviction::none:
-    case L1Eviction::normal: break;
-  }
+  if (op.l1_eviction != L1Eviction::none && op.l1_eviction != L1Eviction::normal)
+    return "." + std::string(sass_word_of(kSassEvictions, op.l1_eviction));
   if (op.cache_operator == CacheOperator::cs) return ".EF";
   return op.cache_operator == CacheOperator::lu ? ".LU" : "";
 }
@@ -99,10 +87,10 @@ void note_operator(const MemOp& op, Lowering& out) {
   }
 }
 
-Lowering access(const MemOp& op, const Family& family) {
+Lowering access(const MemOp& op) {
   Lowering out;
   const bool global = reaches_global(op.space);
-  std::string text = opcode(family, op.space);
+  std::string text = opcode(op);
   if (global) text += ".E";
   text += width_of(op);
   if (global) text += eviction_of(op) + prefetch_of(op) + strength_of(op);
@@ -134,9 +122,9 @@ Lowering fence(const MemOp& op) {
   return out;
 }
 
-Lowering cache_control(const char* what, const char* note = nullptr) {
+Lowering cache_control(std::string_view what, const char* note = nullptr) {
   Lowering out;
-  out.opcodes.push_back(std::string("CCTL.") + what);
+  out.opcodes.push_back("CCTL." + std::string(what));
   if (note != nullptr) out.notes.emplace_back(note);
   return out;
 }
@@ -145,7 +133,7 @@ Lowering prefetch(const MemOp& op) {
   if (op.space == Space::local) return {{}, {"nothing is left of it for sm_90 and later"}};
   if (op.l2_eviction == L2Eviction::last)
     return cache_control("<9>", "CCTL's operation 9: no public name is known for it");
-  return cache_control(op.level == 1 ? "PF1" : "PF2");
+  return cache_control(name_of(op.level == 1 ? CctlOperation::prefetch_l1 : CctlOperation::prefetch_l2));
 }
 
 Lowering proxy_fence(const MemOp& op) {
@@ -162,29 +150,27 @@ Lowering proxy_fence(const MemOp& op) {
 Lowering lowering_of(const MemOp& op) {
   Lowering out;
   switch (op.kind) {
-    case MemKind::load: out = access(op, {"LD", "LDG", "LDS", "LDL"}); break;
-    case MemKind::store: out = access(op, {"ST", "STG", "STS", "STL"}); break;
+    case MemKind::load:
+    case MemKind::store: out = access(op); break;
     case MemKind::async_copy:
       out.opcodes.push_back("LDGSTS.E" + std::string(op.bypass_l1 ? ".BYPASS" : "") + prefetch_of(op) +
                             width_of(op));
       return out;
     case MemKind::atomic:
     case MemKind::reduction: {
-      const bool returns = op.kind == MemKind::atomic;
-      const Family family =
-          returns ? Family{"ATOM", "ATOMG", "ATOMS", ""} : Family{"RED", "REDG", "ATOMS", ""};
-      std::string text = opcode(family, op.space);
+      std::string text = opcode(op);
       if (reaches_global(op.space)) text += ".E";
-      text += kOperations.at(static_cast<std::size_t>(op.atomic));
+      text += "." + std::string(sass_word_of(kSassAtomics, op.atomic));
       if (reaches_global(op.space)) text += strength_of(op);
       out.opcodes.push_back(text);
       break;
     }
     case MemKind::prefetch: return prefetch(op);
     case MemKind::prefetch_uniform:
-      return cache_control("PF1", "no uniform cache is left: the line goes to L1");
-    case MemKind::apply_priority: return cache_control("DML2");
-    case MemKind::discard: return cache_control("RML2");
+      return cache_control(name_of(CctlOperation::prefetch_l1),
+                           "no uniform cache is left: the line goes to L1");
+    case MemKind::apply_priority:
+    case MemKind::discard: return cache_control(sass_word_of(kSassLineControls, op.kind));
     case MemKind::fence: return fence(op);
     case MemKind::proxy_fence: return proxy_fence(op);
     case MemKind::texture_load: return {{"TEX"}, {}};

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 

@@ -1,4 +1,4 @@
-#include "warpline/explain/summary.h"
+#include "platform/explain/summary.h"
 
 #include <fmt/format.h>
 

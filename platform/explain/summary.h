@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 

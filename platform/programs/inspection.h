@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 

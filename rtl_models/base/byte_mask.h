@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 

@@ -1,4 +1,4 @@
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 #include <cstdio>
 #include <cstdlib>

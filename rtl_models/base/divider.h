@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 

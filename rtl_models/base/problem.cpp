@@ -1,4 +1,4 @@
-#include "warpline/base/problem.h"
+#include "rtl_models/base/problem.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "warpline/fabric/tlm_module.h"
+#include "rtl_models/tlm/block_module.h"
 
 namespace warpline {
 
@@ -19,7 +19,7 @@ class CacheModule : public BlockModule {
       : CacheModule(name, engine,
                     std::make_unique<Cache>(engine.engine(), std::string(name), clock, parameters, with_data),
                     with_data) {}
-  /// Around a cache of somebody's netlist, which outlives it.
+  /// Around a cache of a netlist, which outlives it.
   CacheModule(const sc_core::sc_module_name& name, EngineModule& engine, Cache& cache, bool with_data)
       : BlockModule(name, engine),
         from_sm("from_sm", engine, cache.from_sm, cache.to_sm, *this),

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "warpline/fabric/request.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 

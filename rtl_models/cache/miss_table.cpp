@@ -1,6 +1,6 @@
-#include "warpline/cache/miss_table.h"
+#include "rtl_models/cache/miss_table.h"
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 

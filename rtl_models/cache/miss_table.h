@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/cache/eviction.h"
-#include "warpline/cache/line_kind.h"
-#include "warpline/fabric/in_flight.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/cache/eviction_class.h"
+#include "rtl_models/cache/line_kind.h"
+#include "rtl_models/sim/in_flight.h"
 
 namespace warpline {
 
@@ -56,7 +56,7 @@ class MissTable {
   }
   /// Returns an entry. Pre: nothing pending, nobody waits.
   void release(std::uint16_t index);
-  /// Calls visit(number, const Entry&) for every entry in use.
+  /// Calls visit(index, const Entry&) for every entry in use.
   template <class F>
   void for_each(F&& visit) const {
     for (std::size_t i = 0; i < entries_.size(); ++i)

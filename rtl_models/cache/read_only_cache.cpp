@@ -1,10 +1,10 @@
-#include "warpline/cache/read_only_cache.h"
+#include "rtl_models/cache/read_only_cache.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "warpline/base/contract.h"
-#include "warpline/fabric/gauge.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,

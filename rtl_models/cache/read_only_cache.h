@@ -1,8 +1,8 @@
 #pragma once
 
-#include "warpline/cache/read_only_cache_parameters.h"
-#include "warpline/cache/read_path.h"
-#include "warpline/fabric/channel.h"
+#include "rtl_models/cache/read_only_cache_parameters.h"
+#include "rtl_models/cache/read_path.h"
+#include "rtl_models/sim/channel.h"
 
 namespace warpline {
 
@@ -22,13 +22,20 @@ struct ReadOnlyCacheCounters {
     f("prefetch_requests", prefetch_requests, "requests", "to L2 for the other line of a 256-byte block");
     f("evictions", evictions, "lines", "replaced to make room");
     f("invalidations", invalidations, "events", "times all lines were invalidated");
-    f("dead_fills", dead_fills, "fills", "fills that an invalidation kept from installing (R1)");
+    f("dead_fills", dead_fills, "fills", "fills that an invalidation kept from installing");
   }
 };
 
-/// What texture and constant caches share, in time: reads and invalidations only, one request and one
-/// response per cycle, hit under miss. Stores do not reach it, so its lines may be stale until they are
-/// invalidated: its reads are of another proxy than the SM's stores (PTX ISA, "Proxies").
+/// A cache of one SM that is only read: reads and invalidations, one request and one response per cycle,
+/// hit under miss. Stores do not reach it, so its lines may be stale until they are invalidated: its
+/// reads are of another proxy than the SM's stores (PTX ISA, "Proxies"). An SM has three:
+///
+/// - texture/non-coherent: serves `ld.global.nc` and textures. Acquires and ordinary fences do not
+///   invalidate it; a grid boundary does.
+/// - constant: serves `ld.const` and kernel parameters. Its lines are tagged by constant address,
+///   (bank << 16) + byte; the banks themselves lie in video memory, behind L2.
+/// - instruction: serves instruction fetch. Its lines are tagged by the address of the code in video
+///   memory, and are stale once code is written, until SASS `CCTL.I.IVALL`.
 ///
 /// An invalidation (maintenance::kInvalidate, no other part of maintenance) takes effect in order with the
 /// requests around it, and is answered at once: reads before it are answered with what they ask for, but
@@ -75,7 +82,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
   ReadPath path_;
   ReadOnlyCacheCounters counters_;
   /// Answers held before fills, and before requests, wait: requests have places of their own, or
-  /// fills would keep them out for good where answers leave slowly.
+  /// fills would keep them out forever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestList served_;

@@ -1,4 +1,4 @@
-#include "warpline/cache/read_only_cache_parameters.h"
+#include "rtl_models/cache/read_only_cache_parameters.h"
 
 namespace warpline {
 

@@ -1,7 +1,7 @@
-#include "warpline/cache/read_path.h"
+#include "rtl_models/cache/read_path.h"
 
-#include "warpline/base/contract.h"
-#include "warpline/base/mutation.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/cache/cache_mutations.h"
 
 namespace warpline {
 
@@ -132,7 +132,7 @@ Evicted ReadPath::fill(const Request& fetched, RequestList& served) {
                   "a fill answers a fetch");
   entry.pending = static_cast<SectorMask>(entry.pending & ~fetched.sectors);
   serve_waiters(entry, fetched, served);
-  if (!entry.live && !mutated(Mutation::dead_fill_installs)) {
+  if (!entry.live && !mutated(CacheMutation::dead_fill_installs)) {
     ++dead_fills_;
   } else if (fetched.status == Status::ok && entry.priority != EvictionPriority::no_allocate) {
     install(entry, fetched, evicted);
@@ -184,7 +184,7 @@ void ReadPath::update(PhysicalAddress address, const std::uint8_t* bytes, unsign
 }
 
 std::uint64_t ReadPath::invalidate(LineKind kind) {
-  if (!mutated(Mutation::invalidation_spares_fills)) misses_.kill_all(kind);
+  if (!mutated(CacheMutation::invalidation_spares_fills)) misses_.kill_all(kind);
   const auto own = static_cast<std::uint64_t>(kind);
   std::uint64_t dropped = 0;
   for (std::uint32_t i = 0; i < tags_.lines() && present_[own] != 0; ++i) {

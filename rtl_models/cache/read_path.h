@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/cache/line_store.h"
-#include "warpline/cache/miss_table.h"
-#include "warpline/cache/tag_array.h"
-#include "warpline/fabric/request.h"
+#include "rtl_models/cache/line_store.h"
+#include "rtl_models/cache/miss_table.h"
+#include "rtl_models/cache/tag_array.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 
@@ -82,7 +82,7 @@ class ReadPath {
   /// Drops all lines, dirty ones too. Pre: no fill is under way.
   void clear();
 
-  /// For whoever sets up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
+  /// For tests that set up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
   /// have left them. Pre: quiescent; no dirty line has to make room.
   void put(const Request& r);
 

@@ -1,4 +1,4 @@
-#include "warpline/cache/tag_array.h"
+#include "rtl_models/cache/tag_array.h"
 
 #include <algorithm>
 

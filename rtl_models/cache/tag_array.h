@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/byte_mask.h"
-#include "warpline/base/divider.h"
-#include "warpline/base/problem.h"
-#include "warpline/base/types.h"
-#include "warpline/cache/eviction.h"
+#include "rtl_models/base/byte_mask.h"
+#include "rtl_models/base/divider.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/cache/eviction_class.h"
 
 namespace warpline {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <deque>
 
-#include "warpline/base/contract.h"
-#include "warpline/fabric/request.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 

@@ -1,9 +1,9 @@
-#include "warpline/crossbar/crossbar.h"
+#include "rtl_models/crossbar/crossbar.h"
 
 #include <algorithm>
 
-#include "warpline/base/mutation.h"
-#include "warpline/fabric/gauge.h"
+#include "rtl_models/crossbar/crossbar_mutations.h"
+#include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
 namespace {
@@ -24,7 +24,7 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
       slice_arrivals_(slices),
       down_(slices, clients),
       up_(clients, slices + 1),
-      resting_(clients, 0),
+      resting_(clients, slices),
       postponed_(clients, false),
       copying_(clients),
       finished_of_(clients) {
@@ -48,7 +48,7 @@ Cycle Crossbar::tick(Cycle now) {
   slice_arrivals_.collect(now, [this, now](unsigned slice) { enter_response(now, slice); });
   down_.for_each_asked([this, now](unsigned slice) { grant_request(now, slice); });
   up_.for_each_asked([this, now](unsigned client) { grant_response(now, client); });
-  if (!queues_.empty()) return advance_resting(now);
+  if (resting_.drawn()) return advance_resting(now);
   // Heads that could not go wait for an output, whose failed ready() wakes us, or for their turn
   // behind a message of this cycle, and then grant_*() asked that output too.
   return kNever;
@@ -57,19 +57,31 @@ Cycle Crossbar::tick(Cycle now) {
 void Crossbar::enter_request(Cycle now, unsigned client) {
   Request* r = from_client_[client]->front().request;
   if (r->command == Command::maintain) {
-    postponed_[client] = resting_[client] != 0;
+    postponed_[client] = resting_.of_client(client) != 0;
     if (!postponed_[client]) begin_maintenance(client);
     return;
   }
   unsigned slice = core_.slice_of(r->line);
-  if (aperture_of(r->line) == Aperture::peer && mutated(Mutation::peer_lines_spread))
+  if (aperture_of(r->line) == Aperture::peer && mutated(CrossbarMutation::peer_lines_spread))
     slice = static_cast<unsigned>(line_number(r->line) % slices_);
-  if (queues_.empty()) {
+  if (!resting_.drawn()) {
     down_.ask(slice, client);
     return;
   }
   from_client_[client]->pop(now);
-  rest(now, r, client, slice);
+  resting_.add(now, domain(), r, client, slice);
+}
+
+/// Returns when there is more to be done for requests that rest, or for maintenance that waits for them.
+Cycle Crossbar::advance_resting(Cycle now) {
+  Cycle next = resting_.advance(now, domain(), down_);
+  for (unsigned client = 0; client < postponed_.size(); ++client) {
+    if (!postponed_[client] || resting_.of_client(client) != 0) continue;
+    postponed_[client] = false;
+    begin_maintenance(client);
+    next = domain().after(now, 1);
+  }
+  return next;
 }
 
 void Crossbar::begin_maintenance(unsigned client) {
@@ -84,7 +96,7 @@ void Crossbar::grant_request(Cycle now, unsigned slice) {
   In<RequestMessage>& in = *from_client_[client];
   down_.grant(slice, client);
   counters_.conflicts += down_.asking(slice);
-  Request* r = take_resting(client, slice);
+  Request* r = resting_.take(client, slice);
   if (r == nullptr) {
     r = in.front().request;
     if (r->command == Command::maintain) {
@@ -220,10 +232,11 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
     waits.push_back(
         {name(), out.room() + " for " + std::to_string(up_.asking(client)) + " answers", {out.other_side()}});
   });
-  for (const unsigned n : filled_)
+  resting_.for_each_queue([&](unsigned slice, const auto& entries) {
     waits.push_back({name(),
-                     "the turn of " + std::to_string(queues_[n].entries.size()) + " requests in a queue",
-                     {to_l2_[slice_of(n)]->other_side()}});
+                     "the turn of " + std::to_string(entries.size()) + " requests in a queue",
+                     {to_l2_[slice]->other_side()}});
+  });
   if (core_.maintenance_under_way() != 0)
     waits.push_back({name(),
                      std::to_string(core_.maintenance_under_way()) +
@@ -241,12 +254,13 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
     rows.emplace_back(r, name(), name() + " maintenance", "every slice to answer its copy",
                       std::vector<std::string>{}, Awaited{this, number});
   });
-  for (const unsigned n : filled_)
-    for (const Queue::Entry& e : queues_[n].entries)
+  resting_.for_each_queue([&](unsigned, const auto& entries) {
+    for (const RestingRequests::Entry& e : entries)
       rows.emplace_back(
           *e.request, name(), name() + " queue",
           e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
           std::vector<std::string>{});
+  });
   for (unsigned client = 0; client < finished_of_.size(); ++client) {
     const PortBase& out = *to_client_[client];
     list_all(rows, finished_of_[client], name(), out.path(), out.room(), {out.other_side()});

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "warpline/crossbar/crossbar_core.h"
-#include "warpline/fabric/arbiter.h"
-#include "warpline/fabric/arrivals.h"
-#include "warpline/fabric/channel.h"
+#include "rtl_models/crossbar/crossbar_core.h"
+#include "rtl_models/crossbar/resting_requests.h"
+#include "rtl_models/sim/arbiter.h"
+#include "rtl_models/sim/arrivals.h"
+#include "rtl_models/sim/channel.h"
 
 namespace warpline {
 
@@ -53,10 +53,8 @@ struct CrossbarWidths {
 /// once at most. Each input is a queue: messages of one client to one slice stay in order (R5),
 /// and a head that waits holds up what is behind it.
 ///
-/// Drawn turns (draw_turns) also give each pair of a client and a slice two queues of its own, one for the
-/// surface proxy and one for the others, in which requests lie for a while that is drawn: then those of one
-/// client to different slices or of different proxies pass each other, and still those of one proxy to one
-/// slice stay in order. A maintenance request waits until its client has none there.
+/// Drawn turns (draw_turns) also have requests rest for a while that is drawn (RestingRequests). A
+/// maintenance request waits until its client has none there.
 ///
 /// A maintenance request goes to every slice: it stays at the head of its client's queue until a
 /// copy has left by each output, possibly by several in one cycle, and is answered when all
@@ -81,21 +79,22 @@ class Crossbar final : public Component, public LooseTarget {
     up_.restart();
   }
   [[nodiscard]] bool busy() const override {
-    return core_.maintenance_under_way() != 0 || finished_ != 0 || !filled_.empty();
+    return core_.maintenance_under_way() != 0 || finished_ != 0 || !resting_.empty();
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override {
     down_.draw_turns(random);
     up_.draw_turns(random);
-    draw_residence(random);
+    resting_.draw(random);
   }
   void in_flight(std::vector<InFlight>& rows) const override;
-  /// Asks `gate` of every request from now on that enters a queue of its own; null: of none. Pre: turns are
-  /// drawn (draw_turns).
-  void set_gate(const Gate<RequestMessage>* gate) { gate_ = gate; }
-  /// See In::let_go.
-  void let_go(Cycle at);
+  /// See RestingRequests. Pre: turns are drawn (draw_turns).
+  void set_gate(const Gate<RequestMessage>* gate) { resting_.set_gate(gate); }
+  void let_go(Cycle at) {
+    resting_.let_go(at);
+    wake(at);
+  }
 
   [[nodiscard]] const CrossbarCore& core() const { return core_; }
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
@@ -106,27 +105,7 @@ class Crossbar final : public Component, public LooseTarget {
     unsigned left = 0;  ///< copies not yet sent
     std::uint16_t number = 0;
   };
-  /// The queue of a client, a slice and a proxy.
-  struct Queue {
-    struct Entry {
-      Request* request = nullptr;
-      Cycle until = 0;  ///< it rests
-    };
-    unsigned residence = 0;  ///< clock edges
-    bool asks = false;       ///< its first request does, for the slice
-    std::deque<Entry> entries;
-  };
-  void draw_residence(Random& random);
-  static constexpr unsigned kQueuesOfPair = 2;
-  /// The number of the first queue of a client and a slice.
-  [[nodiscard]] unsigned queue_of(unsigned client, unsigned slice) const {
-    return (client * slices_ + slice) * kQueuesOfPair;
-  }
-  [[nodiscard]] unsigned client_of(unsigned queue) const { return queue / kQueuesOfPair / slices_; }
-  [[nodiscard]] unsigned slice_of(unsigned queue) const { return queue / kQueuesOfPair % slices_; }
-  void rest(Cycle now, Request* r, unsigned client, unsigned slice);
-  Cycle advance_resting(Cycle now);
-  Request* take_resting(unsigned client, unsigned slice);
+  [[nodiscard]] Cycle advance_resting(Cycle now);
   void enter_request(Cycle now, unsigned client);
   void begin_maintenance(unsigned client);
   void enter_response(Cycle now, unsigned slice);
@@ -148,15 +127,12 @@ class Crossbar final : public Component, public LooseTarget {
   Arrivals slice_arrivals_;
   Arbiter down_;  ///< outputs: slices; inputs: clients
   Arbiter up_;    ///< outputs: clients; inputs: slices, and last the finished maintenance requests
-  std::vector<Queue> queues_;      ///< of clients, slices and proxies; none until something is drawn
-  std::vector<unsigned> filled_;   ///< numbers of those that are not empty
-  std::vector<unsigned> resting_;  ///< of each client: requests in its queues
-  std::vector<bool> postponed_;    ///< clients whose head is a maintenance request that waits for those
+  RestingRequests resting_;
+  std::vector<bool> postponed_;  ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
   std::size_t finished_ = 0;
   CrossbarCounters counters_;
-  const Gate<RequestMessage>* gate_ = nullptr;
 };
 
 }  // namespace warpline

@@ -1,6 +1,6 @@
-#include "warpline/crossbar/crossbar_core.h"
+#include "rtl_models/crossbar/crossbar_core.h"
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/divider.h"
-#include "warpline/base/types.h"
-#include "warpline/crossbar/crossbar_parameters.h"
-#include "warpline/fabric/request.h"
+#include "rtl_models/base/divider.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/crossbar/crossbar_parameters.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 

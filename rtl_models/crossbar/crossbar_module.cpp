@@ -1,4 +1,4 @@
-#include "warpline/crossbar/crossbar_module.h"
+#include "rtl_models/crossbar/crossbar_module.h"
 
 namespace warpline {
 

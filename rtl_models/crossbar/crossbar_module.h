@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "warpline/crossbar/crossbar.h"
-#include "warpline/fabric/tlm_module.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/tlm/block_module.h"
 
 namespace warpline {
 
@@ -14,7 +14,7 @@ class CrossbarModule final : public BlockModule {
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                  const CrossbarParameters& parameters, unsigned clients, unsigned slices,
                  CrossbarWidths widths, bool with_data);
-  /// Around a crossbar of somebody's netlist with that many ports, which outlives it.
+  /// Around a crossbar of a netlist with that many ports, which outlives it.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Crossbar& crossbar,
                  unsigned clients, unsigned slices, bool with_data);
 

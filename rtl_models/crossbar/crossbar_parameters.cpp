@@ -1,4 +1,4 @@
-#include "warpline/crossbar/crossbar_parameters.h"
+#include "rtl_models/crossbar/crossbar_parameters.h"
 
 namespace warpline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/problem.h"
+#include "rtl_models/base/problem.h"
 
 namespace warpline {
 

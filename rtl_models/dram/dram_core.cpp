@@ -1,4 +1,4 @@
-#include "warpline/dram/dram_core.h"
+#include "rtl_models/dram/dram_core.h"
 
 namespace warpline {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/divider.h"
-#include "warpline/base/types.h"
-#include "warpline/dram/dram_parameters.h"
+#include "rtl_models/base/divider.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/dram/dram_parameters.h"
 
 namespace warpline {
 
@@ -23,7 +23,6 @@ enum class RowOutcome : std::uint8_t {
 };
 
 /// What one DRAM channel does, without time: where lines lie, and which row of each bank is open.
-/// A row stays open until another of its bank is wanted. Refresh is not modelled.
 ///
 /// Local line number n = line number / channels. Row number r = n * 128 / row_bytes. Consecutive
 /// rows lie in different banks: row = r / banks, bank = (r + fold(row)) mod banks, where fold
@@ -37,6 +36,8 @@ class DramCore {
   [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }
   /// Makes the row of `place` the open one of its bank, and says how it was found.
   RowOutcome open(const DramPlace& place);
+  [[nodiscard]] bool has_open_row(std::uint32_t bank) const { return open_[bank] != kClosed; }
+  void close(std::uint32_t bank) { open_[bank] = kClosed; }
   void close_all() { open_.assign(open_.size(), kClosed); }
   /// Cycles from the decision to open a row until its first column command.
   [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const;

@@ -1,4 +1,4 @@
-#include "warpline/dram/dram_module.h"
+#include "rtl_models/dram/dram_module.h"
 
 namespace warpline {
 namespace {

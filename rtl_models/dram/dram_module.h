@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "warpline/dram/dram.h"
-#include "warpline/fabric/tlm_module.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/tlm/block_module.h"
 
 namespace warpline {
 
@@ -13,7 +13,7 @@ class DramModule final : public BlockModule {
   /// A channel of its own with `inputs` sockets; see DramChannel.
   DramModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
              const DramParameters& parameters, unsigned inputs);
-  /// Around a channel of somebody's netlist with that many inputs, which outlives it.
+  /// Around a channel of a netlist with that many inputs, which outlives it.
   DramModule(const sc_core::sc_module_name& name, EngineModule& engine, DramChannel& channel,
              unsigned inputs);
 

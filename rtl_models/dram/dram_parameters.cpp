@@ -1,4 +1,4 @@
-#include "warpline/dram/dram_parameters.h"
+#include "rtl_models/dram/dram_parameters.h"
 
 namespace warpline {
 
@@ -17,6 +17,17 @@ Problems DramParameters::problems(const std::string& path) const {
   rules.need(cycles(write_to_read), "write_to_read", "must be at most 100000 cycles");
   rules.need(cycles(read_to_write), "read_to_write", "must be at most 100000 cycles");
   rules.need(age_limit <= 1000000, "age_limit", "must be at most 1000000 cycles");
+  rules.need(scheduler == "fr_fcfs" || scheduler == "fcfs", "scheduler", "must be \"fr_fcfs\" or \"fcfs\"");
+  rules.need(row_policy == "open" || row_policy == "closed", "row_policy", "must be \"open\" or \"closed\"");
+  rules.need(refresh == "none" || refresh == "all_bank", "refresh", "must be \"none\" or \"all_bank\"");
+  rules.need(refresh_interval <= 100000000, "refresh_interval", "must be at most 100000000 cycles");
+  rules.need(cycles(refresh_cycles), "refresh_cycles", "must be at most 100000 cycles");
+  // A request that a refresh held up is served before the next.
+  const std::uint64_t held_up = std::uint64_t{refresh_cycles} + precharge + activate + column +
+                                4ULL * sector_cycles + write_to_read + read_to_write;
+  rules.need(refresh != "all_bank" || refresh_interval > held_up, "refresh_interval",
+             "must leave time between refreshes: more than refresh_cycles + precharge + activate + column + "
+             "4 * sector_cycles + write_to_read + read_to_write");
   return rules.take();
 }
 

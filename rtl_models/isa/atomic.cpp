@@ -1,11 +1,11 @@
-#include "warpline/isa/atomic.h"
+#include "rtl_models/isa/atomic.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "warpline/base/contract.h"
-#include "warpline/isa/small_float.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/isa/small_float.h"
 
 namespace warpline {
 namespace {

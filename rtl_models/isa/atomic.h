@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 

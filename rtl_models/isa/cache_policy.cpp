@@ -1,9 +1,9 @@
-#include "warpline/isa/cache_policy.h"
+#include "rtl_models/isa/cache_policy.h"
 
 #include <algorithm>
 #include <array>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {

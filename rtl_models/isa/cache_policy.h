@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
 
@@ -44,7 +44,7 @@ struct CachePolicy {
 };
 
 /// The fields of `descriptor`; nothing where it is malformed: mode 1, or bits set that must be zero.
-/// Malformed ones act as `evict_normal` and are counted by who decodes them.
+/// Malformed ones act as `evict_normal`; the caller counts them.
 [[nodiscard]] std::optional<CachePolicy> decode_policy(std::uint64_t descriptor);
 /// The inverse of decode_policy. Pre: the fields are in their ranges, and those without a place unset.
 [[nodiscard]] std::uint64_t encode_policy(const CachePolicy& policy);

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "warpline/isa/data_type.h"
-#include "warpline/isa/sass_cctl.h"
+#include "rtl_models/isa/data_type.h"
+#include "rtl_models/isa/sass_cctl.h"
 
 namespace warpline {
 

@@ -1,4 +1,4 @@
-#include "warpline/isa/sass_cctl.h"
+#include "rtl_models/isa/sass_cctl.h"
 
 #include <tuple>
 
@@ -16,10 +16,10 @@ constexpr std::uint8_t set_of(std::initializer_list<Op> operations) {
   return set;
 }
 
-/// The operations that each cache has: the columns of the seed's table.
+/// The operations that each cache has: a row per cache.
 constexpr std::uint8_t kDataOperations =
     set_of({Op::prefetch_l1, Op::prefetch_l2, Op::write_back, Op::invalidate, Op::invalidate_all, Op::reset});
-constexpr std::array<std::uint8_t, 5> kOperations = {
+constexpr std::array<std::uint8_t, 5> kOperationsOfCache = {
     kDataOperations, kDataOperations, set_of({Op::invalidate_all}), set_of({Op::invalidate_all}),
     set_of({Op::write_back_all})};
 
@@ -90,7 +90,8 @@ std::optional<CctlFault> judge(const Cctl& c) {
   const bool crs = c.cache == CctlCache::call_return_stack;
   if (c.local && !crs && c.cache != CctlCache::data) return CctlFault::cache_of_local;
   if (!c.local && crs) return CctlFault::crs_of_generic;
-  if ((kOperations.at(static_cast<std::size_t>(c.cache)) >> static_cast<unsigned>(c.operation) & 1U) == 0)
+  if ((kOperationsOfCache.at(static_cast<std::size_t>(c.cache)) >> static_cast<unsigned>(c.operation) & 1U) ==
+      0)
     return CctlFault::operation_elsewhere;
   if (c.local && c.extended) return CctlFault::extended_local;
   if (c.acts_on_all()) {

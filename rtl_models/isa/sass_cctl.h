@@ -9,7 +9,7 @@
 
 namespace warpline {
 
-/// The cache hierarchy that a CCTL names (the seed on CCTL, ".cache").
+/// The cache hierarchy that a CCTL names (SASS, CCTL, ".cache").
 enum class CctlCache : std::uint8_t {
   data,               ///< `.D`, or none named: generic byte addresses
   uniform,            ///< `.U`, deprecated: `.D`, but for IVALL, which means the indexed constant cache
@@ -18,7 +18,7 @@ enum class CctlCache : std::uint8_t {
   call_return_stack,  ///< `.CRS`: of CCTLL.CRS.WBALL only
 };
 
-/// What it does there (the seed on CCTL, ".cop").
+/// What it does there (SASS, CCTL, ".cop").
 enum class CctlOperation : std::uint8_t {
   prefetch_l1,     ///< PF1: fetches the line into L1 and L2
   prefetch_l2,     ///< PF2: fetches the line into L2
@@ -62,7 +62,7 @@ struct Cctl {
   std::uint8_t read_scoreboard = kNoScoreboard;  ///< `&rd`: released when its operands have been read
   std::uint8_t wait = 1;                         ///< `?WAIT`: cycles before the warp issues again
 
-  /// Dispatch executes it: it enters no queue (the seed: CCTL.C.IVALL and CCTL.I.IVALL).
+  /// Dispatch executes it: it enters no queue (CCTL.C.IVALL and CCTL.I.IVALL).
   [[nodiscard]] bool in_dispatch() const;
   /// It names no address: IVALL and WBALL.
   [[nodiscard]] bool acts_on_all() const {
@@ -90,7 +90,7 @@ enum class CctlFault : std::uint8_t {
   no_wait,              ///< `?WAIT1` to `?WAIT15`
 };
 
-/// The first rule that `c` breaks, or nothing. Rules are the seed's, read off its table and exceptions.
+/// The first rule that `c` breaks, or nothing. Rules are those of SASS, as its table of operations has them.
 [[nodiscard]] std::optional<CctlFault> judge(const Cctl& c);
 /// The rule, in a sentence without a full stop: "CCTLL takes no .E".
 [[nodiscard]] const char* rule_of(CctlFault fault);
@@ -121,7 +121,7 @@ enum class CctlTarget : std::uint8_t {
 /// What has this name, if anything does.
 [[nodiscard]] std::optional<CctlOperation> cctl_operation_named(std::string_view name);
 [[nodiscard]] std::optional<CctlCache> cctl_cache_named(std::string_view name);
-/// `c` as the seed writes it, fields without an effect left out: "@!P0 CCTL.E.D.IV [R2 + 4] &req=0x01
+/// `c` as SASS writes it, fields without an effect left out: "@!P0 CCTL.E.D.IV [R2 + 4] &req=0x01
 /// ?WAIT2;".
 [[nodiscard]] std::string to_text(const Cctl& c);
 

@@ -1,9 +1,9 @@
-#include "warpline/isa/sass_cctl_encoding.h"
+#include "rtl_models/isa/sass_cctl_encoding.h"
 
 #include <array>
 #include <cstddef>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {
@@ -13,9 +13,9 @@ using Op = CctlOperation;
 constexpr std::uint64_t kCctl = 0x98f;
 constexpr std::uint64_t kCctll = 0x990;
 /// Operations by their number.
-constexpr std::array<Op, 7> kOperations = {Op::prefetch_l1,   Op::prefetch_l2,    Op::write_back,
-                                           Op::invalidate,    Op::invalidate_all, Op::reset,
-                                           Op::write_back_all};
+constexpr std::array<Op, 7> kOperationOfCode = {Op::prefetch_l1,   Op::prefetch_l2,    Op::write_back,
+                                                Op::invalidate,    Op::invalidate_all, Op::reset,
+                                                Op::write_back_all};
 constexpr std::uint64_t kCaches = 5;
 
 /// A field of one half of the word.
@@ -36,7 +36,7 @@ constexpr std::uint64_t kHighFields =
 
 std::uint64_t number_of(Op operation) {
   std::size_t n = 0;
-  while (kOperations.at(n) != operation) ++n;
+  while (kOperationOfCode.at(n) != operation) ++n;
   return n;
 }
 
@@ -59,7 +59,7 @@ DecodedCctl decode_cctl(InstructionWord word) {
   if (opcode != kCctl && opcode != kCctll) return illegal("the opcode is neither CCTL's nor CCTLL's");
   if ((word.low & ~kLowFields) != 0 || (word.high & ~kHighFields) != 0)
     return illegal("a bit is set that belongs to no field");
-  if (kOperation.of(word.high) >= kOperations.size()) return illegal("there is no such operation");
+  if (kOperation.of(word.high) >= kOperationOfCode.size()) return illegal("there is no such operation");
   if (kCache.of(word.high) >= kCaches) return illegal("there is no such cache");
   Cctl c;
   c.local = opcode == kCctll;
@@ -69,7 +69,7 @@ DecodedCctl decode_cctl(InstructionWord word) {
   c.immediate = static_cast<std::uint32_t>(kImmediate.of(word.low));
   c.extended = kExtended.of(word.high) != 0;
   c.cache = static_cast<CctlCache>(kCache.of(word.high));
-  c.operation = kOperations.at(kOperation.of(word.high));
+  c.operation = kOperationOfCode.at(kOperation.of(word.high));
   c.wait = static_cast<std::uint8_t>(kWait.of(word.high));
   c.read_scoreboard = static_cast<std::uint8_t>(kRead.of(word.high));
   c.required = static_cast<std::uint8_t>(kRequired.of(word.high));

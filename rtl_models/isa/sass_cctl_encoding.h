@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "warpline/isa/sass_cctl.h"
+#include "rtl_models/isa/sass_cctl.h"
 
 namespace warpline {
 

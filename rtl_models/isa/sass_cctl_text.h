@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "warpline/base/problem.h"
-#include "warpline/isa/sass_cctl.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/isa/sass_cctl.h"
 
 namespace warpline {
 
@@ -16,7 +16,7 @@ struct TextPlace {
   std::string source;   ///< the whole line; empty: the text is the whole line
 };
 
-/// The lawful instruction that `text` writes, in the seed's grammar:
+/// The lawful instruction that `text` writes, in SASS's grammar:
 ///
 ///   {@{!}Pg} CCTL{.E}{.cache}.cop [Ra + ImmS32] | [ImmU32]   {&req=0xNN} {&rd=N} {?WAITn} ;
 ///   {@{!}Pg} CCTL{.cache}.IVALL                              {&req=0xNN} {&rd=N} {?WAITn} ;

@@ -1,4 +1,4 @@
-#include "warpline/isa/small_float.h"
+#include "rtl_models/isa/small_float.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "warpline/isa/texel.h"
+#include "rtl_models/isa/texel.h"
 
 #include <cstring>
 
-#include "warpline/isa/small_float.h"
+#include "rtl_models/isa/small_float.h"
 
 namespace warpline {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "warpline/isa/data_type.h"
+#include "rtl_models/isa/data_type.h"
 
 namespace warpline {
 

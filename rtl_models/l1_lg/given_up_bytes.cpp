@@ -1,4 +1,4 @@
-#include "warpline/l1_lg/given_up_bytes.h"
+#include "rtl_models/l1_lg/given_up_bytes.h"
 
 namespace warpline {
 

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "warpline/base/byte_mask.h"
+#include "rtl_models/base/byte_mask.h"
 
 namespace warpline {
 
 /// Bytes of local lines that were evicted after their last use (`ld.lu`) without being written back.
 ///
-/// A cache operator is a hint and changes nothing that a program reads (semantics, "Points of
-/// coherence"), so the bytes are not lost: they are kept here and laid over what is fetched of the
+/// A cache operator is a hint and changes nothing that a program reads (docs/ordering.md),
+/// so the bytes are not lost: they are kept here and laid over what is fetched of the
 /// line later. That costs neither time nor traffic, which is what the last use saved. Poisoned,
 /// they read as kPoison instead and show a program that breaks its promise.
 ///
@@ -25,9 +25,9 @@ class GivenUpBytes {
   [[nodiscard]] bool empty() const { return lines_.empty(); }
   /// Bytes `bytes` of line `number` are evicted; `line` are its 128 bytes.
   void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line);
-  /// No line's bytes are wanted any more.
+  /// Forgets the bytes of all lines.
   void clear() { lines_.clear(); }
-  /// They are written anew.
+  /// A store has written these bytes: what is kept of them is forgotten.
   void forget(std::uint64_t number, ByteMask bytes);
   /// Copies those of the line that are in `among` to the 128 bytes at `line`. Returns which.
   ByteMask lay_over(std::uint64_t number, ByteMask among, std::uint8_t* line) const;

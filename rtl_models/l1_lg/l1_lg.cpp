@@ -1,16 +1,17 @@
-#include "warpline/l1_lg/l1_lg.h"
+#include "rtl_models/l1_lg/l1_lg.h"
 
 #include <algorithm>
 
-#include "warpline/base/mutation.h"
+#include "rtl_models/l1_lg/l1_lg_mutations.h"
+#include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
 namespace {
 
 /// Requests leave in their order (R5).
 bool overtakes(const Request& r) {
-  return (r.command == Command::read && mutated(Mutation::read_overtakes)) ||
-         (r.command == Command::write && mutated(Mutation::write_overtakes));
+  return (r.command == Command::read && mutated(L1LgMutation::read_overtakes)) ||
+         (r.command == Command::write && mutated(L1LgMutation::write_overtakes));
 }
 
 }  // namespace
@@ -119,7 +120,8 @@ void L1Lg::accept_write(Request& r) {
       r.atomics = nullptr;
     }
     if (with_data_ && r.command == Command::write) copy_sectors(w->data.data(), r.data.data(), r.sectors);
-    const bool unacknowledged = r.command == Command::reduce && mutated(Mutation::reduction_unacknowledged);
+    const bool unacknowledged =
+        r.command == Command::reduce && mutated(L1LgMutation::reduction_unacknowledged);
     if (unacknowledged) w->surface = true;
     w->token = (r.surface || unacknowledged ? surface_writes_ : writes_).sent();
     queue_out(w);
@@ -233,6 +235,128 @@ void L1Lg::perform_outgoing(Cycle sent) {
     settle(served_, served_count_, back);
     engine().wake_waiters();
   }
+}
+
+void L1Lg::accept_control(const Request& r) {
+  if (r.control >= LineControl::write_back) {
+    write_back(core_.control_line(r), r);
+    return;
+  }
+  if (r.control != LineControl::prefetch_l1) {
+    core_.pass_control(r);
+    Request* c = child_of(r, Command::control);
+    c->control = r.control;
+    if (r.control == LineControl::discard) c->token = writes_.sent();
+    queue_out(c);
+    return;
+  }
+  const ReadOutcome out = core_.prefetch(r);
+  if (out.fetch == 0) return;
+  Request* f = child_of(r, Command::read);
+  f->sectors = out.fetch;
+  f->token = out.entry;
+  queue_out(f);
+  ++fetches_;
+}
+
+void L1Lg::finish_maintenance(Request& r) {
+  if ((r.maintenance & maintenance::kInvalidate) != 0) core_.invalidate_global();
+  if ((r.maintenance & maintenance::kInvalidateSurfaces) != 0) core_.invalidate_surfaces();
+  if ((r.maintenance & maintenance::kInvalidateLocal) != 0) {
+    flushing_.push(&r);
+  } else {
+    serve(&r);
+  }
+}
+
+/// Writes one dirty local line back, or finds that there is none left and drops them all. False: there is no
+/// place for a write-back now.
+bool L1Lg::flush_step() {
+  if (out_count_ + fetches_ >= out_capacity_) return false;
+  const Evicted evicted = core_.clean_next_local(flushed_);
+  if (evicted.happened) {
+    write_back(evicted, *flushing_.front());
+    return true;
+  }
+  core_.invalidate_local();
+  flushed_ = 0;
+  serve(flushing_.pop());
+  return true;
+}
+
+/// Loosely timed: all of it at once, whatever room there is.
+void L1Lg::flush() {
+  while (!flushing_.empty()) {
+    for (Evicted e = core_.clean_next_local(flushed_); e.happened; e = core_.clean_next_local(flushed_))
+      write_back(e, *flushing_.front());
+    core_.invalidate_local();
+    flushed_ = 0;
+    serve(flushing_.pop());
+  }
+}
+
+void L1Lg::advance_drained() {
+  while (!half_drained_.empty()) {
+    Request* r = half_drained_.pop();
+    if ((r->maintenance & maintenance::kDrainSurfaces) != 0) {
+      surface_writes_.drain(r, drained_);
+    } else {
+      drained_.push(r);
+    }
+  }
+  while (!drained_.empty()) {
+    Request* r = drained_.pop();
+    if ((r->maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0) {
+      queue_out(r);
+    } else {
+      finish_maintenance(*r);
+    }
+  }
+}
+
+bool L1Lg::busy() const {
+  return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle() ||
+         !surface_writes_.idle() || !flushing_.empty();
+}
+
+void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
+  visitor.gauge("outgoing", out_count_, out_capacity_, "requests that wait for to_crossbar");
+  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
+  visitor.gauge("writes", outstanding_writes(), kUnlimitedGauge, "writes that L2 has not acknowledged");
+}
+
+void L1Lg::explain(std::vector<Wait>& waits) const {
+  const std::string below = to_crossbar.other_side();
+  if (core_.misses().in_use() != 0)
+    waits.push_back(
+        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {below}, {this}});
+  if (outstanding_writes() != 0)
+    waits.push_back({name(),
+                     std::to_string(outstanding_writes()) + " writes to be performed at L2",
+                     {below},
+                     all_writes()});
+  if (!flushing_.empty())
+    waits.push_back({name(), to_crossbar.room() + ", to write dirty local lines back", {below}});
+  if (out_count_ != 0)
+    waits.push_back(
+        {name(), to_crossbar.room() + " for " + std::to_string(out_count_) + " requests", {below}});
+  if (served_count_ != 0)
+    waits.push_back(
+        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
+}
+
+void L1Lg::in_flight(std::vector<InFlight>& rows) const {
+  const std::string below = to_crossbar.other_side();
+  core_.misses().in_flight(rows, this, name(), {below});
+  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
+  list_all(rows, flushing_, name(), name() + " flush", "dirty local lines to be written back", {below});
+  list_all(rows, outgoing_, name(), to_crossbar.path(), to_crossbar.room(), {below});
+  for (const WriteTracker* tracker : {&writes_, &surface_writes_})
+    tracker->for_each_drain([&](const Request& r) {
+      rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",
+                        std::vector<std::string>{below}, all_writes());
+    });
 }
 
 }  // namespace warpline

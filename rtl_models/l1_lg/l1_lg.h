@@ -1,8 +1,8 @@
 #pragma once
 
-#include "warpline/cache/write_tracker.h"
-#include "warpline/fabric/channel.h"
-#include "warpline/l1_lg/l1_lg_core.h"
+#include "rtl_models/cache/write_tracker.h"
+#include "rtl_models/l1_lg/l1_lg_core.h"
+#include "rtl_models/sim/channel.h"
 
 namespace warpline {
 
@@ -53,8 +53,8 @@ class L1Lg final : public Component, public LooseTarget {
  private:
   enum class Accepted : std::uint8_t {
     no,      ///< nothing happened: ask again
-    yes,     ///< its answer is among those served, or will be
-    answer,  ///< it can be answered, and it is for the caller to serve it
+    yes,     ///< it is answered by serve(), now or later
+    answer,  ///< it can be answered now, by the caller
   };
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
   /// SM's that only passes through keeps the SM's token and is told by its maker.
@@ -85,21 +85,21 @@ class L1Lg final : public Component, public LooseTarget {
   L1LgCore core_;
   bool with_data_;
   unsigned out_capacity_;
-  WriteTracker writes_;          ///< generic ones, atomics, reductions and discards
-  WriteTracker surface_writes_;  ///< those of the surface proxy, which a release does not wait for (R8)
+  WriteTracker writes_;          ///< generic writes, atomics, reductions and discards
+  WriteTracker surface_writes_;  ///< writes of the surface proxy, which a release does not wait for (R8)
   /// Answers held before fills, and before requests, wait: requests have places of their own, or
-  /// fills would keep them out for good where answers leave slowly.
+  /// fills would keep them out forever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestList served_;    ///< answers for the SM
   RequestList outgoing_;  ///< for the crossbar, in order
   unsigned served_count_ = 0;
   unsigned out_count_ = 0;
-  unsigned fetches_ = 0;       ///< under way; each may need a place for a write-back
+  unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back
   RequestList half_drained_;   ///< maintenance whose generic writes are performed
-  RequestList drained_;        ///< and surface stores, where it waits for them
+  RequestList drained_;        ///< maintenance whose surface stores are performed, too, if it waits for them
   RequestList flushing_;       ///< maintenance that waits for local lines to be written back
-  std::uint32_t flushed_ = 0;  ///< lines that the first of them has looked at
+  std::uint32_t flushed_ = 0;  ///< lines that the first request in flushing_ has looked at
 };
 
 }  // namespace warpline

@@ -1,8 +1,9 @@
-#include "warpline/l1_lg/l1_lg_core.h"
+#include "rtl_models/l1_lg/l1_lg_core.h"
 
-#include "warpline/base/mutation.h"
+#include "rtl_models/l1_lg/l1_lg_mutations.h"
 
 namespace warpline {
+
 L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
     : path_(parameters.geometry, parameters.miss_registers, with_data),
       given_up_(parameters.poison_last_use),
@@ -30,9 +31,9 @@ void L1LgCore::settle_eviction(Evicted& evicted) {
 
 void L1LgCore::forward(const Request& r) {
   const std::uint64_t number = tag_of(r);
-  const bool drops =
-      (r.beyond_cta() || rereads(r)) && !mutated(Mutation::strong_load_keeps_line) &&
-      !(mutated(Mutation::strong_load_spares_fill) && path_.tags().find(number, number) == TagArray::kAbsent);
+  const bool drops = (r.beyond_cta() || rereads(r)) && !mutated(L1LgMutation::strong_load_keeps_line) &&
+                     !(mutated(L1LgMutation::strong_load_spares_fill) &&
+                       path_.tags().find(number, number) == TagArray::kAbsent);
   if (drops) path_.drop_line(number);
   counters_.forwarded_sectors += sector_count(r.sectors);
 }
@@ -83,11 +84,11 @@ void L1LgCore::store_global(const Request& r) {
     if (!update_on_store_ || r.exact) {
       path_.drop_line(number);
     } else if (std::uint8_t* line = path_.lines().at(index);
-               line != nullptr && !mutated(Mutation::store_keeps_line)) {
+               line != nullptr && !mutated(L1LgMutation::store_keeps_line)) {
       copy_masked(line, r.data.data(), r.bytes & ByteMask::of_sectors(hits));
     }
   }
-  if (!mutated(Mutation::store_spares_fill)) path_.kill_fill(number);
+  if (!mutated(L1LgMutation::store_spares_fill)) path_.kill_fill(number);
   count_look_up(r, hits);
   counters_.stored_sectors += sector_count(r.sectors);
 }
@@ -117,10 +118,96 @@ Evicted L1LgCore::store_local(const Request& r) {
 
 void L1LgCore::pass_atomic(const Request& r) {
   const bool reduces = r.command == Command::reduce;
-  if (!(reduces ? mutated(Mutation::reduction_keeps_line) : mutated(Mutation::atomic_keeps_line)))
+  if (!(reduces ? mutated(L1LgMutation::reduction_keeps_line) : mutated(L1LgMutation::atomic_keeps_line)))
     path_.drop_line(tag_of(r));
   ++counters_.atomics;
   counters_.atomic_sectors += sector_count(r.sectors);
+}
+
+ReadOutcome L1LgCore::prefetch(const Request& r) {
+  ReadOutcome out;
+  // What lies behind a peer's BAR may be registers: it is not read unasked.
+  if (aperture_of(r.line) == Aperture::peer) {
+    out.kind = ReadOutcome::Kind::stall;
+  } else {
+    out = path_.prefetch(r);
+  }
+  counters_.fetched_sectors += sector_count(out.fetch);
+  counters_.prefetched_sectors += sector_count(out.fetch);
+  counters_.dropped_prefetches += out.kind == ReadOutcome::Kind::stall;
+  return out;
+}
+
+void L1LgCore::pass_control(const Request& r) {
+  ++counters_.controls;
+  if (r.control == LineControl::discard) path_.drop_line(tag_of(r));
+}
+
+void L1LgCore::invalidate_global() {
+  path_.invalidate(LineKind::global);
+  ++counters_.invalidations;
+}
+
+void L1LgCore::invalidate_surfaces() {
+  path_.invalidate(LineKind::surface);
+}
+
+void L1LgCore::forget_local() {
+  TagArray& tags = path_.tags();
+  for (std::uint32_t i = 0; i < tags.lines(); ++i)
+    if (is_local(tags.state(i))) tags.mark_clean(i);
+  path_.invalidate(LineKind::local);
+  given_up_.clear();
+}
+
+/// Takes the dirty bytes of a line for a write-back.
+Evicted L1LgCore::clean(std::uint32_t index) {
+  Evicted out;
+  TagArray& tags = path_.tags();
+  if (!tags.state(index).has_dirty) return out;
+  out.happened = true;
+  out.dirty = tags.dirty(index);
+  out.home = tags.home(index);
+  out.number = tags.number(index);
+  out.data = path_.lines().at(index);
+  tags.mark_clean(index);
+  tags.state(index).last_use = 0;
+  // A fill under way was read before these bytes go back; installed, it would hide them.
+  path_.kill_fill(out.number);
+  ++counters_.writebacks;
+  counters_.writeback_sectors += sector_count(out.dirty.sectors());
+  return out;
+}
+
+Evicted L1LgCore::control_line(const Request& r) {
+  ++counters_.line_operations;
+  const std::uint64_t number = tag_of(r);
+  const std::uint32_t index = path_.tags().find(number, number);
+  Evicted out;
+  if (index != TagArray::kAbsent) {
+    if (r.control != LineControl::reset) {
+      out = clean(index);
+    } else if (path_.tags().state(index).has_dirty) {
+      path_.tags().mark_clean(index);
+      ++counters_.reset_lines;
+    }
+  }
+  if (r.control != LineControl::write_back) {
+    path_.drop_line(number);
+    path_.drop_line(tag_of(r.virtual_line, true));
+  }
+  return out;
+}
+
+Evicted L1LgCore::clean_next_local(std::uint32_t& from) {
+  const TagArray& tags = path_.tags();
+  while (from < tags.lines() && !(is_local(tags.state(from)) && tags.state(from).has_dirty)) ++from;
+  return from < tags.lines() ? clean(from++) : Evicted{};
+}
+
+void L1LgCore::invalidate_local() {
+  path_.invalidate(LineKind::local);
+  ++counters_.local_invalidations;
 }
 
 }  // namespace warpline

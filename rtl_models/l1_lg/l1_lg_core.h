@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "warpline/cache/read_path.h"
-#include "warpline/fabric/request.h"
-#include "warpline/l1_lg/given_up_bytes.h"
-#include "warpline/l1_lg/l1_lg_parameters.h"
+#include "rtl_models/cache/read_path.h"
+#include "rtl_models/l1_lg/given_up_bytes.h"
+#include "rtl_models/l1_lg/l1_lg_parameters.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 
@@ -45,12 +45,12 @@ struct L1LgCounters {
     f("reset_lines", reset_lines, "lines", "dirty lines that a CCTL RS dropped without a write-back");
     f("invalidations", invalidations, "events", "times all global lines were invalidated");
     f("local_invalidations", local_invalidations, "events", "times all local lines were invalidated");
-    f("dead_fills", dead_fills, "fills", "fills that an ordering rule kept from installing (R1)");
+    f("dead_fills", dead_fills, "fills", "fills that an ordering rule kept from installing");
   }
 };
 
 /// What the L1 local/global cache does: write-through and never allocating for global stores,
-/// write-back for local ones, incoherent with other SMs (semantics, "Points of coherence").
+/// write-back for local ones, incoherent with other SMs (docs/ordering.md).
 class L1LgCore {
  public:
   L1LgCore(const L1LgParameters& parameters, bool with_data);
@@ -94,7 +94,7 @@ class L1LgCore {
   /// CCTL WB, IV or RS of one line: returns what is to be written back of it.
   Evicted control_line(const Request& r);
   /// What is to be written back of the first dirty local line at or after index `from`, which becomes clean;
-  /// `from` moves past it. Nothing happened: there is none.
+  /// `from` moves past it. If there is none, the result says that nothing happened.
   Evicted clean_next_local(std::uint32_t& from);
   /// Drops all local lines and kills their fills (R1). Pre: none is dirty.
   void invalidate_local();
@@ -130,7 +130,7 @@ class L1LgCore {
   }
   [[nodiscard]] static bool rereads(const Request& r) { return r.cache_operator == CacheOperator::cv; }
   void forward(const Request& r);
-  /// Counts a read that is local or a miss, and does what a local one asks for besides.
+  /// Counts a read that is local or a miss, and honours the last-use hint of a local read.
   void finish_read(Request& r, const ReadOutcome& out);
   void count_look_up(const Request& r, SectorMask hits);
   Evicted clean(std::uint32_t index);

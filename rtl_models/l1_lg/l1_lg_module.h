@@ -1,7 +1,7 @@
 #pragma once
 
-#include "warpline/cache/cache_module.h"
-#include "warpline/l1_lg/l1_lg.h"
+#include "rtl_models/cache/cache_module.h"
+#include "rtl_models/l1_lg/l1_lg.h"
 
 namespace warpline {
 

@@ -1,4 +1,4 @@
-#include "warpline/l1_lg/l1_lg_parameters.h"
+#include "rtl_models/l1_lg/l1_lg_parameters.h"
 
 namespace warpline {
 

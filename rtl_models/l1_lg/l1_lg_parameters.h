@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/cache/tag_array.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/cache/tag_array.h"
 
 namespace warpline {
 
@@ -19,9 +19,7 @@ struct L1LgParameters {
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
-    f("sets", geometry.sets, "number of sets");
-    f("ways", geometry.ways, "lines per set");
-    f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
+    geometry.visit(f);
     f("miss_registers", miss_registers, "lines with fetches under way");
     f("outgoing", outgoing, "requests queued towards the crossbar");
     f("update_on_store", update_on_store, "a store updates a present global line instead of dropping it");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "warpline/fabric/request.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 

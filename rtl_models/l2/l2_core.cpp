@@ -1,10 +1,21 @@
-#include "warpline/l2/l2_core.h"
+#include "rtl_models/l2/l2_core.h"
 
-#include "warpline/base/contract.h"
-#include "warpline/base/mutation.h"
-#include "warpline/fabric/atomics.h"
+#include <algorithm>
+
+#include "rtl_models/base/contract.h"
+#include "rtl_models/l2/l2_mutations.h"
+#include "rtl_models/sim/atomics.h"
 
 namespace warpline {
+namespace {
+
+/// An access that is performed at the memory itself, not at L2's copy.
+bool is_direct(const Request& r) {
+  return r.scope == Scope::sys || r.command == Command::atomic || r.command == Command::reduce ||
+         r.cache_operator == CacheOperator::cv || r.cache_operator == CacheOperator::wt;
+}
+
+}  // namespace
 
 L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
     : tags_(parameters.geometry),
@@ -60,7 +71,7 @@ L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
     case Aperture::sysmem: return access_sysmem(r, sink);
     case Aperture::peer: break;
   }
-  // No memory of ours: whoever is at the end of the link answers it, or refuses.
+  // Not in video or system memory: the device at the end of the link answers it, or refuses.
   counters_.direct_sectors += sector_count(r.sectors);
   return {L2Outcome::Kind::pass_on, 0, MissTable::kNone};
 }
@@ -77,7 +88,7 @@ void L2Core::clean(std::uint32_t index, WriteBackSink& sink) {
       misses_[pending].stale = true;
     Copy* copy = copy_of(index);
     const ByteMask taken =
-        mutated(Mutation::clean_bytes_written_back) ? ByteMask::of_sectors(dirty.sectors()) : dirty;
+        mutated(L2Mutation::clean_bytes_written_back) ? ByteMask::of_sectors(dirty.sectors()) : dirty;
     sink.write_back({home, taken, copy == nullptr ? nullptr : copy->bytes.data()});
   } else {
     ++counters_.writebacks;
@@ -215,6 +226,216 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
     entry.waiters = still;
   }
   if (entry.pending == 0) misses_.release(fetched.token);
+}
+
+L2Outcome L2Core::control(Request& r) {
+  const Aperture aperture = aperture_of(r.line);
+  if (aperture == Aperture::peer || (aperture == Aperture::vidmem && !lies_in_vidmem(r.line))) {
+    counters_.dropped_prefetches +=
+        r.control == LineControl::prefetch_l1 || r.control == LineControl::prefetch_l2;
+    return {};
+  }
+  if (aperture == Aperture::sysmem && r.control != LineControl::apply_priority) {
+    // Behind those who wait for a fetch of the line, as every access to it.
+    if (const std::uint16_t pending = misses_.find(line_number(r.line)); pending != MissTable::kNone) {
+      misses_[pending].waiters.push(&r);
+      return {L2Outcome::Kind::wait, 0, pending};
+    }
+  }
+  switch (r.control) {
+    case LineControl::none: break;
+    case LineControl::prefetch_l1:
+    case LineControl::prefetch_l2: return prefetch(r);
+    case LineControl::apply_priority: apply_priority(r); break;
+    case LineControl::discard: discard(r); break;
+    case LineControl::write_back:
+    case LineControl::invalidate:
+    case LineControl::reset: break;  // of lines above
+  }
+  return {};
+}
+
+L2Outcome L2Core::prefetch(Request& r) {
+  const std::uint64_t number = line_number(r.line);
+  const std::uint32_t found = tags_.find(number, key(number));
+  SectorMask missing = r.sectors;
+  if (found != TagArray::kAbsent) {
+    tags_.use(found, r.l2_priority);
+    missing = static_cast<SectorMask>(missing & ~tags_.state(found).valid_sectors());
+  }
+  if (missing == 0) return {};
+  if (misses_.full() && misses_.find(number) == MissTable::kNone) {
+    ++counters_.dropped_prefetches;
+    return {};
+  }
+  L2Outcome out;
+  miss(r, missing, out);
+  if (aperture_of(r.line) == Aperture::vidmem) {
+    counters_.fetched_sectors += sector_count(out.fetch);
+    counters_.prefetched_sectors += sector_count(out.fetch);
+    return out;
+  }
+  // A fetch of system memory belongs to the request that asked for it.
+  counters_.sysmem_fetched_sectors += sector_count(out.fetch);
+  out.kind = L2Outcome::Kind::wait;
+  r.bytes = ByteMask{};
+  r.missing = missing;
+  misses_[out.entry].waiters.push(&r);
+  return out;
+}
+
+void L2Core::apply_priority(const Request& r) {
+  const std::uint64_t number = line_number(r.line);
+  if (const std::uint32_t found = tags_.find(number, key(number)); found != TagArray::kAbsent)
+    tags_.give_class(found, r.l2_priority);
+  if (const std::uint16_t pending = misses_.find(number); pending != MissTable::kNone)
+    misses_[pending].priority = joined(misses_[pending].priority, r.l2_priority);
+}
+
+void L2Core::discard(const Request& r) {
+  const std::uint64_t number = line_number(r.line);
+  const std::uint32_t found = tags_.find(number, key(number));
+  if (found != TagArray::kAbsent && tags_.state(found).has_dirty) {
+    tags_.mark_clean(found);
+    ++counters_.discarded_lines;
+  }
+  if (!poison_discarded_ || vidmem_ == nullptr) return;
+  if (aperture_of(r.line) == Aperture::vidmem) {
+    std::fill_n(vidmem_->at(offset_in_aperture(r.line)), kLineBytes, kDiscarded);
+  } else if (found != TagArray::kAbsent) {
+    copy_of(found)->bytes.fill(kDiscarded);
+    tags_.state(found).add_valid(kAllSectors);
+  }
+}
+
+L2Core::Copy* L2Core::copy_of(std::uint32_t index) {
+  if (vidmem_ == nullptr) return nullptr;
+  if (copies_.empty()) copies_.resize(tags_.lines());
+  if (copies_[index] == nullptr) copies_[index] = std::make_unique<Copy>();
+  return copies_[index].get();
+}
+
+void L2Core::drop_sysmem(std::uint32_t index) {
+  --sysmem_lines_;
+  if (!copies_.empty()) copies_[index].reset();
+  tags_.drop(index);
+}
+
+void L2Core::perform_in_copy(Request& r, std::uint32_t index) {
+  Copy* copy = copy_of(index);
+  if (copy == nullptr) return;
+  if (r.command == Command::read) {
+    copy_sectors(r.data.data(), copy->bytes.data(),
+                 static_cast<SectorMask>(r.sectors & tags_.state(index).valid_sectors()));
+  } else {
+    copy_masked(copy->bytes.data(), r.data.data(), r.bytes);
+  }
+}
+
+L2Outcome L2Core::access_sysmem(Request& r, WriteBackSink& sink) {
+  const std::uint64_t number = line_number(r.line);
+  if (const std::uint16_t pending = misses_.find(number); pending != MissTable::kNone) {
+    misses_[pending].waiters.push(&r);
+    return {L2Outcome::Kind::wait, 0, pending};
+  }
+  const std::uint32_t found = tags_.find(number, key(number));
+  if (is_direct(r)) {
+    counters_.direct_sectors += sector_count(r.sectors);
+    if (found != TagArray::kAbsent && !mutated(L2Mutation::sys_access_keeps_copy)) {
+      if (!mutated(L2Mutation::sys_access_ignores_dirty)) clean(found, sink);
+      drop_sysmem(found);
+      ++counters_.sysmem_discards;
+    }
+    return {L2Outcome::Kind::pass_on, 0, MissTable::kNone};
+  }
+  const SectorMask valid = found == TagArray::kAbsent ? SectorMask{0} : tags_.state(found).valid_sectors();
+  const auto hits = static_cast<SectorMask>(valid & r.sectors);
+  if (r.command == Command::write) {
+    count_look_up(r, hits);
+    const std::uint32_t index = line_for(number, r.line, r.l2_priority, sink);
+    perform_in_copy(r, index);
+    tags_.mark_dirty(index, r.bytes, r.line);
+    return {};
+  }
+  const auto missing = static_cast<SectorMask>(r.sectors & ~hits);
+  if (missing != 0 && misses_.full()) return {L2Outcome::Kind::stall, 0, MissTable::kNone};
+  count_look_up(r, hits);
+  r.bytes = ByteMask{};
+  if (found != TagArray::kAbsent) {
+    tags_.use(found, r.l2_priority);
+    perform_in_copy(r, found);
+    if (Copy* copy = copy_of(found); copy != nullptr && missing != 0) {
+      r.bytes = tags_.dirty(found) & ByteMask::of_sectors(missing);
+      copy_masked(r.data.data(), copy->bytes.data(), r.bytes);
+    }
+  }
+  if (missing == 0) return {};
+  L2Outcome out;
+  miss(r, missing, out);
+  out.kind = L2Outcome::Kind::wait;
+  counters_.sysmem_fetched_sectors += sector_count(out.fetch);
+  r.missing = missing;
+  misses_[out.entry].waiters.push(&r);
+  return out;
+}
+
+void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served,
+                         RequestList& again, WriteBackSink& sink) {
+  // The first waiter is the read or prefetch that asked; the others came later and are looked at again.
+  Request* first = entry.waiters.pop();
+  WARPLINE_EXPECT(first->missing == fetched.sectors, "one fetch per system-memory line");
+  if (vidmem_ != nullptr)
+    copy_masked(first->data.data(), fetched.data.data(),
+                ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
+  first->missing = 0;
+  if (first->command == Command::read) first->status = fetched.status;  // a prefetch never fails
+  served.push(first);
+  while (!entry.waiters.empty()) again.push(entry.waiters.pop());
+  if (entry.stale || fetched.status != Status::ok) {
+    ++counters_.dead_fills;
+    return;
+  }
+  const std::uint32_t index = line_for(entry.number, fetched.line, entry.priority, sink);
+  LineState& state = tags_.state(index);
+  if (Copy* copy = copy_of(index); copy != nullptr) {
+    const ByteMask kept = mutated(L2Mutation::fetch_overwrites_dirty) ? ByteMask{} : tags_.dirty(index);
+    copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~kept);
+  }
+  state.add_valid(fetched.sectors);
+}
+
+L2Core::Copy* L2Core::present_copy(std::uint64_t number, std::uint32_t& index) {
+  index = tags_.find(number, key(number));
+  return index == TagArray::kAbsent ? nullptr : copy_of(index);
+}
+
+void L2Core::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+  std::uint32_t index = 0;
+  const Copy* copy = present_copy(line_number(address), index);
+  if (copy == nullptr) return;
+  const ByteMask dirty = tags_.dirty(index);
+  for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
+    if (dirty.test(at)) bytes[n] = copy->bytes[at];
+}
+
+void L2Core::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+  std::uint32_t index = 0;
+  if (Copy* copy = present_copy(line_number(address), index); copy != nullptr)
+    __builtin_memcpy(&copy->bytes[offset_in_line(address)], bytes, count);
+}
+
+void L2Core::maintain_sysmem(bool discard, WriteBackSink& sink) {
+  for (std::uint32_t i = 0; i < tags_.lines() && sysmem_lines_ != 0; ++i) {
+    if (!tags_.present(i) || !tags_.state(i).sysmem) continue;
+    if (discard || !mutated(L2Mutation::sys_release_skips_write_back)) clean(i, sink);
+    if (!discard || mutated(L2Mutation::sys_acquire_keeps_copies)) continue;
+    drop_sysmem(i);
+    ++counters_.sysmem_discards;
+  }
+  if (discard && !mutated(L2Mutation::sys_acquire_spares_fetches))
+    misses_.mark_stale([](std::uint64_t number) {
+      return aperture_of(PhysicalAddress{number * kLineBytes}) != Aperture::vidmem;
+    });
 }
 
 }  // namespace warpline

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "warpline/base/divider.h"
-#include "warpline/cache/miss_table.h"
-#include "warpline/cache/tag_array.h"
-#include "warpline/fabric/memory_image.h"
-#include "warpline/fabric/request.h"
-#include "warpline/l2/l2_parameters.h"
+#include "rtl_models/base/divider.h"
+#include "rtl_models/cache/miss_table.h"
+#include "rtl_models/cache/tag_array.h"
+#include "rtl_models/l2/l2_parameters.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/sim/request.h"
 
 namespace warpline {
 
@@ -44,12 +44,12 @@ struct L2Counters {
     f("sysmem_fetched_sectors", sysmem_fetched_sectors, "sectors", "read from system memory");
     f("sysmem_writebacks", sysmem_writebacks, "lines", "dirty lines written back to system memory");
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
-    f("dead_fills", dead_fills, "fills", "fills that a discard or an error kept from installing (R1, R7)");
+    f("dead_fills", dead_fills, "fills", "fills that a discard or an error kept from installing");
     f("atomic_operations", atomic_operations, "operations", "scalar operations of the atomics unit");
   }
 };
 
-/// Per declared buffer: how it fared in this slice.
+/// Look-ups and hits of one declared buffer in this slice.
 struct RegionCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0;
 };
@@ -63,7 +63,7 @@ struct L2Outcome {
     stall,    ///< no miss register is free; nothing happened
   };
   Kind kind = Kind::done;
-  SectorMask fetch = 0;                    ///< to be fetched from the line's memory
+  SectorMask fetch = 0;                    ///< sectors to be fetched from the line's memory
   std::uint16_t entry = MissTable::kNone;  ///< to be the fetch's token
 
   /// Not trivial, so that it is returned in memory: for a register, compilers assemble it from bytes just
@@ -113,7 +113,7 @@ class L2Core {
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
 
-  /// For whoever sets up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
+  /// For tests that set up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
   /// have left them. Pre: quiescent; no line has to make room.
   void put(const Request& r);
   /// Drops every line, dirty ones too. Pre: no fetch is under way.
@@ -143,15 +143,16 @@ class L2Core {
   L2Outcome prefetch(Request& r);
   void apply_priority(const Request& r);
   void discard(const Request& r);
-  /// Whether there are bytes of video memory at the line, as far as this is known here.
+  /// Whether the line lies within video memory; in a tags-only run its size is not known, and every line
+  /// does.
   [[nodiscard]] bool lies_in_vidmem(PhysicalAddress line) const {
     return vidmem_ == nullptr || offset_in_aperture(line) + kLineBytes <= vidmem_->size();
   }
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
-  /// Notes that `missing` is awaited: says in `out` what of it is to be fetched, for which entry.
+  /// Notes in a miss register that `missing` is awaited, and in `out` what of it is to be fetched.
   void miss(Request& r, SectorMask missing, L2Outcome& out);
-  /// The index of the line, which is used, or else installed.
+  /// The index of the line: a present line is used, an absent one installed.
   std::uint32_t line_for(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                          WriteBackSink& sink);
   /// Installs a line that is absent, and returns its index.

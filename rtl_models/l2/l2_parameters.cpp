@@ -1,4 +1,4 @@
-#include "warpline/l2/l2_parameters.h"
+#include "rtl_models/l2/l2_parameters.h"
 
 namespace warpline {
 

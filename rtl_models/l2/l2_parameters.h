@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/cache/tag_array.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/cache/tag_array.h"
 
 namespace warpline {
 

@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
 /// Where posted writes have gone over a link since a read of no byte followed them there (R11): system
-/// memory, and blocks of the peer aperture. Of blocks it knows a few: who writes to one more has to flush the
-/// oldest.
+/// memory, and blocks of the peer aperture. It remembers kBlocks blocks: for one more, the oldest has to be
+/// flushed.
 class WrittenDestinations {
  public:
   /// Peer addresses of one naturally aligned block lead to one device. At first it is no larger than what
@@ -51,7 +51,7 @@ class WrittenDestinations {
 
  private:
   static_assert(kBlockBytes == 1U << 12U);
-  unsigned shift_ = 12;  ///< of addresses: what is left is the block
+  unsigned shift_ = 12;  ///< an address shifted right by it is the number of its block
   std::optional<PhysicalAddress> sysmem_;
   std::vector<PhysicalAddress> blocks_;  ///< oldest first
 };

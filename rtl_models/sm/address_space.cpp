@@ -1,8 +1,8 @@
-#include "warpline/sm/address_space.h"
+#include "rtl_models/sm/address_space.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {
@@ -26,8 +26,8 @@ void AddressSpace::map_everything() {
   mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
 }
 
-const Mapping* AddressSpace::look_up(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
-  const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address, before);
+const Mapping* AddressSpace::look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
+  const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address.value, before);
   if (at == mappings_.begin() || !std::prev(at)->holds(address, bytes)) return nullptr;
   hint = &*std::prev(at);
   return hint;

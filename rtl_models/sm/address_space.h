@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
 /// A run of virtual addresses that is mapped to one run of physical addresses.
 struct Mapping {
-  std::uint64_t base = 0;   ///< virtual, 256-byte aligned
+  std::uint64_t base = 0;   ///< the first virtual address, a multiple of 256
   std::uint64_t bytes = 0;  ///< exact: one past the end is unmapped
   PhysicalAddress physical;
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
@@ -17,9 +17,13 @@ struct Mapping {
   bool uncached = false;  ///< of a BAR that is not prefetchable: every load and store as if it were `.mmio`
 
   /// Whether all of [address, address + count) is in it.
-  [[nodiscard]] bool holds(std::uint64_t address, unsigned count) const {
-    const std::uint64_t offset = address - base;
+  [[nodiscard]] bool holds(VirtualAddress address, unsigned count) const {
+    const std::uint64_t offset = address.value - base;
     return offset < bytes && bytes - offset >= count;
+  }
+  /// Where an address that it holds lies.
+  [[nodiscard]] PhysicalAddress translate(VirtualAddress address) const {
+    return PhysicalAddress{physical.value + (address.value - base)};
   }
 };
 
@@ -34,13 +38,13 @@ class AddressSpace {
   void map_everything();
   /// The mapping that holds all of [address, address + bytes), or null. `hint` belongs to the
   /// caller and remembers the last answer.
-  [[nodiscard]] const Mapping* find(std::uint64_t address, unsigned bytes, const Mapping*& hint) const {
+  [[nodiscard]] const Mapping* find(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
     return hint != nullptr && hint->holds(address, bytes) ? hint : look_up(address, bytes, hint);
   }
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
 
  private:
-  const Mapping* look_up(std::uint64_t address, unsigned bytes, const Mapping*& hint) const;
+  const Mapping* look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const;
   std::vector<Mapping> mappings_;  ///< sorted by base
 };
 

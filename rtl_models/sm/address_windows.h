@@ -2,9 +2,15 @@
 
 #include <cstdint>
 
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
+
+/// Byte addresses in the spaces that are no global memory. An address of global memory is a VirtualAddress.
+using SharedAddress = Strong<struct SharedAddressTag>;      ///< in its CTA's part of shared memory
+using LocalAddress = Strong<struct LocalAddressTag>;        ///< in its thread's local memory
+using ConstantAddress = Strong<struct ConstantAddressTag>;  ///< in the constant banks
 
 /// Where the shared and local windows lie in the generic address space. Everything else is
 /// global. The values are a driver's choice; these are ours, the same on every preset.
@@ -33,7 +39,7 @@ struct AddressWindows {
   }
 };
 
-/// Constant addresses are (bank << 16) + byte (the seed on CCTL). Kernel parameters lie in bank 0
+/// How constant addresses are made: (bank << 16) + byte (SASS, CCTL). Kernel parameters lie in bank 0
 /// and module constants in bank 3.
 struct ConstantBanks {
   static constexpr unsigned kBankShift = 16;

@@ -1,4 +1,4 @@
-#include "warpline/sm/barrier_unit.h"
+#include "rtl_models/sm/barrier_unit.h"
 
 namespace warpline {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "warpline/base/types.h"
-#include "warpline/sm/instruction_source.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline {
 
@@ -24,8 +24,8 @@ class BarrierUnit {
     b.in_use = true;
     return settle(b, live_threads);
   }
-  /// Threads have exited: a barrier for all threads of the CTA may be complete now. Returns one
-  /// that is, or kBarriers.
+  /// Threads have exited: a barrier for all threads of the CTA may be complete now. Returns the first that is
+  /// complete, or kBarriers if none is.
   unsigned exited(unsigned live_threads) {
     for (unsigned i = 0; i < kBarriers; ++i)
       if (barriers_[i].in_use && barriers_[i].expected == 0 && settle(barriers_[i], live_threads)) return i;

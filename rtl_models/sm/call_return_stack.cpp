@@ -1,8 +1,8 @@
-#include "warpline/sm/call_return_stack.h"
+#include "rtl_models/sm/call_return_stack.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {

@@ -6,7 +6,7 @@
 
 namespace warpline {
 
-/// The call-return stack of one warp, as its SM holds it (the seed on CCTL, ".CRS"): a top-of-stack cache of
+/// The call-return stack of one warp, as its SM holds it (SASS, CCTL, ".CRS"): a top-of-stack cache of
 /// the newest tokens, above a backing store in the warp's local memory. What happens only: who moves tokens
 /// between the two, and when, is the SM's affair.
 ///
@@ -26,7 +26,7 @@ class CallReturnStack {
   /// `entries`: tokens that the cache holds, a multiple of kGroup, at least two groups.
   explicit CallReturnStack(unsigned entries) : entries_(entries) {}
 
-  /// The stack is empty.
+  /// Empties the stack.
   void clear() { low_ = clean_ = depth_ = 0; }
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   /// No token can be pushed before the oldest group has left.
@@ -39,9 +39,10 @@ class CallReturnStack {
   void push(std::uint64_t token) { entry(depth_++) = token; }
   /// Pre: has_top().
   [[nodiscard]] std::uint64_t top() const { return cache_[(depth_ - 1) % entries_]; }
-  /// The newest tokens are gone, so that `depth` are left. Pre: depth <= depth().
+  /// Takes the newest tokens off, so that `depth` are left. Pre: depth <= depth().
   void pop_to(std::uint32_t depth);
-  /// SETCRSPTR upward: what lies between is in the backing store. Pre: is_clean(), depth > depth().
+  /// SETCRSPTR to a greater depth: the tokens between are those in the backing store. Pre: is_clean(), depth
+  /// > depth().
   void raise_to(std::uint32_t depth);
 
   /// Makes room for one group: the oldest leave the cache. Returns those of them that the backing store does
@@ -53,7 +54,7 @@ class CallReturnStack {
   /// The tokens to be fetched where the top is not in the cache; their values are unknown yet. Pre: not
   /// has_top(), depth() > 0.
   [[nodiscard]] Tokens wanted() const;
-  /// They are here.
+  /// The wanted tokens have come, and the cache holds them. Pre: `tokens` are those of wanted().
   void refill(const Tokens& tokens);
 
  private:

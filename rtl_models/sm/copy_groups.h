@@ -12,7 +12,7 @@ namespace warpline {
 /// with copies under way.
 class CopyGroups {
  public:
-  /// What Instruction::groups_left says of a wait for all copies, committed or not.
+  /// Instruction::groups_left of an instruction that waits for all copies, committed or not.
   static constexpr std::uint32_t kWaitForAll = ~std::uint32_t{0};
 
   /// A copy is issued. Returns its group, which is still open.
@@ -35,7 +35,7 @@ class CopyGroups {
       ++first_;
     }
   }
-  /// The copies issued since the last commit are a group; where there are none it is empty, and complete.
+  /// The copies issued since the last commit become a group; a group without copies is complete.
   void commit() { ++open_; }
   /// Copies that have not finished.
   [[nodiscard]] unsigned under_way() const { return under_way_; }
@@ -48,7 +48,7 @@ class CopyGroups {
 
  private:
   std::uint32_t open_ = 0;         ///< number of the group that copies join
-  std::uint32_t first_ = 0;        ///< of the oldest group with unfinished copies
+  std::uint32_t first_ = 0;        ///< number of the oldest group with unfinished copies
   std::vector<unsigned> pending_;  ///< unfinished copies of `first_` and the groups after it
   unsigned under_way_ = 0;
 };

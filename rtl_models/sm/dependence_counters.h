@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
@@ -18,12 +18,12 @@ class DependenceCounters {
   void clear() { *this = DependenceCounters{}; }
   /// An instruction holds counter `n` until it releases it.
   void hold(unsigned n) { ++held_[n]; }
-  /// One that holds it does so until `at`, no longer.
+  /// An instruction that holds counter `n` holds it until cycle `at`, and no longer.
   void release(unsigned n, Cycle at) {
     --held_[n];
     hold_until(n, at);
   }
-  /// An instruction holds it up to a cycle that is known.
+  /// An instruction holds counter `n` until cycle `at`, which is known when it issues.
   void hold_until(unsigned n, Cycle at) { free_[n] = std::max(free_[n], at); }
   /// From when on nobody holds any counter of `mask`; kNever while an end is unknown.
   [[nodiscard]] Cycle free(unsigned mask) const {

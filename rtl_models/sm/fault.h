@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "warpline/base/types.h"
-#include "warpline/sm/instruction_source.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline {
 
@@ -22,7 +23,7 @@ enum class FaultKind : std::uint8_t {
   surface_range,   ///< beyond the edge of a surface, with `.trap`
   not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
   bus_error,       ///< the memory system answered with an error
-  no_code,         ///< the same to the fetch of an instruction, whose program counter is the address
+  no_code,         ///< an instruction whose fetch was answered with an error; its place is the address
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
@@ -52,6 +53,14 @@ struct Fault {
   unsigned lane = 0;
   std::uint64_t address = 0;  ///< as the program wrote it
   const Instruction* instruction = nullptr;
+};
+
+/// A fault with everything that is known where it happens.
+struct FaultReport {
+  std::string kind;
+  Fault fault;
+  Dim3 cta;
+  std::string where;
 };
 
 }  // namespace warpline

@@ -1,4 +1,4 @@
-#include "warpline/sm/image_table.h"
+#include "rtl_models/sm/image_table.h"
 
 #include <tuple>
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/isa/texel.h"
+#include "rtl_models/isa/texel.h"
 
 namespace warpline {
 

@@ -1,8 +1,8 @@
-#include "warpline/sm/instruction_fetch.h"
+#include "rtl_models/sm/instruction_fetch.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/divider.h"
-#include "warpline/fabric/channel.h"
-#include "warpline/sm/sm_parameters.h"
+#include "rtl_models/base/divider.h"
+#include "rtl_models/sim/channel.h"
+#include "rtl_models/sm/sm_parameters.h"
 
 namespace warpline {
 
@@ -50,7 +50,7 @@ class InstructionFetch {
   /// The line of the instruction at `pc`, counted from the first of the kernel; all are in line 0 of a kernel
   /// without code.
   [[nodiscard]] std::uint64_t line_of(std::uint32_t pc) const { return std::uint64_t{pc} >> shift_; }
-  /// The line that a warp has that has not issued yet, or whose line was taken from it.
+  /// What stands for the line of a warp that has not issued yet, or whose line has been invalidated.
   [[nodiscard]] std::uint64_t no_line() const { return code_bytes_ == 0 ? 0 : kNoLine; }
 
   /// Whether the buffer holds `line`.
@@ -59,18 +59,21 @@ class InstructionFetch {
   /// The warp in `slot` comes to `line`. Returns whether it can issue from it; if not, the line is fetched
   /// and respond() will name the warp. A warp waits for one line at most, the last it asked for.
   bool come_to(unsigned slot, std::uint64_t line);
-  /// The warp waits no more.
+  /// The warp in `slot` no longer waits for a line.
   void forget(unsigned slot);
   [[nodiscard]] bool waits(unsigned slot) const { return awaited_[slot] != kNone; }
 
   /// Sends what can be in this cycle. Returns when it is to be called next, if not by a wake.
   Cycle advance(Cycle now);
-  /// Lines that came back, and for whom.
+  /// A line that has come back, and the warps that waited for it.
   struct Arrival {
     std::uint64_t line = 0;
     std::uint64_t slots = 0;  ///< a bit for each warp slot that waited
-    bool live = false;    ///< no: asked for before an invalidation (R1), it serves one instruction of each
-    bool failed = false;  ///< answered with an error: there is no such code, and nothing is kept
+    /// False: it was requested before an invalidation (R1), and serves one instruction of each of these
+    /// warps.
+    bool live = false;
+    bool failed =
+        false;  ///< it was answered with an error: there is no such code, and the buffer keeps nothing
   };
   /// Takes a response of the instruction cache.
   Arrival respond(Request& r);
@@ -79,7 +82,7 @@ class InstructionFetch {
   /// and those made later. Lines on their way serve those who wait for them, and are not kept (R1).
   void invalidate();
 
-  /// Empties the buffer alone.
+  /// Empties the buffer, and leaves the instruction cache and the lines on their way alone.
   void empty();
 
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
@@ -102,14 +105,15 @@ class InstructionFetch {
     std::uint64_t waiters = 0;  ///< by warp slot
     unsigned asked_by = 0;      ///< the slot that asked for it first
     bool in_use = false;
-    bool live = false;  ///< takes merges, and is kept in the buffer
+    bool live = false;  ///< other warps may join it, and the buffer keeps the line
   };
   [[nodiscard]] bool holds(std::uint64_t number) const {
     return buffer_[place_of_.remainder(number)] == number;
   }
   [[nodiscard]] std::uint16_t find(std::uint64_t number) const;
   std::uint16_t request(std::uint64_t number, unsigned slot);
-  /// A warp comes to `line`: has the one after it fetched, if there is one and it is not there.
+  /// A warp comes to `line`: has the next line fetched, if the code has one and it is neither in the buffer
+  /// nor on its way.
   void prefetch_after(std::uint64_t line, unsigned slot);
 
   Component& owner_;

@@ -1,41 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "warpline/base/problem.h"
-#include "warpline/base/types.h"
-#include "warpline/sm/instruction_source.h"
-#include "warpline/sm/sm_parameters.h"
+#include "rtl_models/sm/input_error.h"
+#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/kernel_info.h"
 
 namespace warpline {
-
-/// What the hardware must know of a kernel to run its CTAs.
-struct KernelInfo {
-  std::string name;
-  Dim3 grid;
-  Dim3 block;                      ///< 1 to 1024 threads
-  std::uint32_t registers = 0;     ///< register numbers lie in [0, registers)
-  std::uint32_t shared_bytes = 0;  ///< per CTA, static and dynamic
-  std::uint32_t local_bytes = 0;   ///< per thread, a multiple of 4
-  bool calls = false;              ///< uses the call-return stack
-  bool sees_stack = false;         ///< may access the stack's backing store, behind its local memory
-  /// Bytes of its code, which lies where the instructions' `pc` say; 0: its instructions are fetched from
-  /// nowhere, and cost no fetch.
-  std::uint64_t code_bytes = 0;
-  std::string code_name;                 ///< of the code: kernels of equal names and sizes share it
-  bool carries_data = true;              ///< false: addresses only, memory holds no bytes
-  std::vector<std::uint8_t> parameters;  ///< the parameter block, as constant bank 0 gets it
-  /// Local memory per thread, the backing store of the call-return stack included, bytes.
-  [[nodiscard]] std::uint32_t local_window_bytes(const SmParameters& sm) const {
-    return local_bytes + (calls ? sm.stack_bytes_per_thread() : 0);
-  }
-  [[nodiscard]] unsigned threads_per_cta() const { return static_cast<unsigned>(block.count()); }
-  [[nodiscard]] unsigned warps_per_cta() const { return (threads_per_cta() + kWarpLanes - 1) / kWarpLanes; }
-};
 
 /// One launch of one program: CTAs are numbered x first, then y, then z.
 class Kernel {
@@ -44,14 +15,6 @@ class Kernel {
   [[nodiscard]] virtual const KernelInfo& info() const = 0;
   /// The program as SM `sm` runs it, with `slots` warp slots. The kernel outlives it.
   [[nodiscard]] virtual std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) = 0;
-};
-
-/// An input turned out to be unusable while it was being run (a trace that ends in the middle of
-/// an instruction). Ends the run; what was counted so far stays.
-class InputError : public std::runtime_error {
- public:
-  explicit InputError(Diagnostic d) : std::runtime_error(d.message), diagnostic(std::move(d)) {}
-  Diagnostic diagnostic;
 };
 
 }  // namespace warpline

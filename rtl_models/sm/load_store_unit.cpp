@@ -1,227 +1,225 @@
-#include "warpline/sm/load_store_unit.h"
+#include "rtl_models/sm/load_store_unit.h"
 
-#include <algorithm>
-
-#include "warpline/base/contract.h"
-#include "warpline/base/mutation.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
+namespace {
+
+/// Something below has answered `r` of `e` with an error. A line is named by its address; where one of local
+/// memory lies says nothing to the program, so what its first lane asked for stands for it.
+Fault bus_error(const LsuEntry& e, const Request& r) {
+  Fault fault = e.resolved.fault(FaultKind::bus_error, first_lane(e.access.active));
+  if (!r.local) fault.address = r.virtual_line.value;
+  return fault;
+}
+
+}  // namespace
 
 LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm)
     : parameters_(parameters),
       owner_(owner),
       ports_(ports),
       sm_(sm),
-      buffers_(parameters.lsu_entries),
-      queue_(parameters.lsu_entries),
-      shared_(0, parameters.shared_banks, false) {
-  entries_.reserve(parameters.lsu_entries);
-  for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
-  for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
-}
+      builder_(owner.engine().pool()),
+      shared_(0, parameters.shared_banks, false),
+      entries_(parameters) {}
 
 void LoadStoreUnit::start(const MemoryMap& map) {
   WARPLINE_EXPECT(idle(), "a kernel starts on an idle load/store unit");
-  map_ = map;
-  mapping_hint_ = nullptr;
+  with_data_ = map.with_data;
+  resolution_.start(map);
+  builder_.start(map);
   shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
 }
 
-void LoadStoreUnit::kill(unsigned slot) {
-  for (Entry& e : entries_)
-    if (e.slot == slot && e.maintenance == 0) e.killed = true;
-}
-
 void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
-  if (queue_count_ == 0 || head_.busy_until > now) return;
-  const unsigned index = front();
-  Entry& e = entries_[index];
+  if (entries_.queued() == 0 || head_.busy_until > now) return;
+  const unsigned index = entries_.front();
+  LsuEntry& e = entries_[index];
   if (e.at > now) return;
-  if (e.maintenance != 0) {
-    send_maintenance(now, e, index);
-    return;
-  }
-  if (!head_.started) begin_head(now, e, index, events);
-  if (head_.shared != 0) {
-    do_shared(now, e, index, events);
-    return;
-  }
-  if (head_.line_held || next_space(e)) {
+  if (e.maintenance.what != 0) return send_maintenance(now, index);
+  if (!head_.started) begin_head(now, index, events);
+  if (head_.wants_shared) {
+    perform_shared(now, e);
+    if (head_.lines.any()) return;
+  } else if (head_.line_held || head_.lines.any()) {
     if (!head_.line_held) {
-      head_.line = head_.coalescer.next();
+      head_.line = head_.lines.next();
       head_.line_held = true;
     }
-    if (!send_line(now, e, index)) return;
-    if (head_.exact && counters_.mmio_transactions % 2 != 0 && mutated(Mutation::mmio_replayed)) return;
+    if (!send_line(now, index)) return;
+    if (e.resolved.exact() && counters_.mmio_transactions % 2 != 0 && mutated(SmMutation::mmio_replayed))
+      return;
     head_.line_held = false;
-    if (head_.mapping == nullptr && (!head_.coalescer.done() || next_space(e))) return;
+    if (head_.lines.any()) return;
   }
-  finish_head(now, e, index, events);
+  finish_head(now, events);
 }
 
-void LoadStoreUnit::begin_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
+void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
   head_.clear();
   head_.started = true;
   if (e.killed || e.access.active == 0) return;
-  if (take_whole_line(e)) {
+  const MemOp& op = e.instruction->mem;
+  if (const Mapping* whole = resolution_.resolve_whole_line(op, e.access, e.resolved)) {
+    head_.line = {VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole};
+    head_.line_held = true;
     ++counters_.instructions;
     return;
   }
-  classify(e);
-  const MemOp& op = e.instruction->mem;
-  std::optional<Fault> fault = head_.image != 0      ? locate_texels(e)
-                               : op.controls_lines() ? check_control(e)
-                                                     : check(e);
-  if (!fault && op.kind == MemKind::async_copy && map_.with_data) fault = check_copy(e);
-  if (fault) {
-    ++counters_.faults;
-    fault->address = address_as_written(e, *fault);
-    fault->cycle = now;
-    fault->slot = e.slot;
-    fault->instruction = e.instruction;
-    last_fault_ = *fault;
-    events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
-    head_.clear();
-    head_.started = true;
-    return;
-  }
+  const auto fault = resolution_.resolve(op, e.access, e.slot, e.limits, e.resolved);
+  counters_.dropped_controls += e.resolved.dropped();
+  if (fault) return report_fault(now, *fault, index, events);
   counters_.instructions += !e.tokens;
-  if (op.is_atomic()) ++counters_.atomics;
-  head_.exact = e.exact =
-      op.is_mmio || (head_.uncached && (op.kind == MemKind::load || op.kind == MemKind::store));
-  if (op.fills) begin_copy(e);
+  counters_.atomics += op.is_atomic();
+  head_.wants_shared = e.resolved.shared().lanes() != 0;
+  head_.lines.start(e.resolved);
+  if (with_data_) scatter_zeros(e.resolved, results_of(e));
 }
 
-/// Starts the coalescer on the next space that has lanes left. False: none.
-bool LoadStoreUnit::next_space(Entry& e) {
-  if (head_.space != Space::generic && !head_.coalescer.done()) return true;
+/// Where the line being sent goes.
+SmCache LoadStoreUnit::cache_for(const LsuEntry& e) const {
+  if (e.maintenance.what != 0) return e.maintenance.cache;
+  if (head_.line.space == Space::constant) return SmCache::constant;
   const MemOp& op = e.instruction->mem;
-  const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
-  if (head_.global != 0) {
-    head_.space = Space::global;
-    if (head_.exact && !mutated(Mutation::mmio_lanes_merge)) {
-      head_.coalescer.start_each(e.access, head_.global, bytes);
-    } else {
-      head_.coalescer.start(e.access, head_.global, bytes);
-    }
-    head_.global = 0;
-  } else if (head_.constant != 0) {
-    head_.space = Space::constant;
-    head_.coalescer.start(e.access, head_.constant, bytes);
-    head_.constant = 0;
-  } else if (head_.local != 0) {
-    head_.space = Space::local;
-    head_.coalescer.start_local(e.access, head_.local, bytes, op.accessed_words(), local_warp_base(e.slot));
-    head_.local = 0;
-  } else if (head_.image != 0) {
-    start_image(e);
-  } else {
-    return false;
-  }
-  return true;
+  return (op.is_noncoherent && !e.resolved.exact()) || op.kind == MemKind::texture_load ? SmCache::texture
+                                                                                        : SmCache::l1_lg;
 }
 
-Out<RequestMessage>& LoadStoreUnit::port_for(const Entry& e) const {
-  if (head_.space == Space::constant) return ports_.to_constant;
-  const MemOp& op = e.instruction->mem;
-  return (op.is_noncoherent && !head_.exact) || op.kind == MemKind::texture_load ? ports_.to_texture
-                                                                                 : ports_.to_l1_lg;
-}
-
-bool LoadStoreUnit::send_line(Cycle now, Entry& e, unsigned index) {
-  Out<RequestMessage>& port = port_for(e);
-  if (!port.ready(now)) return false;
-  if (head_.exact && mmio_reads_ != 0 && !mutated(Mutation::mmio_reads_overlap)) return false;
-  const LineAccess& line = head_.line;
+/// In timed runs, where one request is made in a cycle at most, its number is the cycle.
+Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  sign(*r, now);
-  r->warp = static_cast<std::uint16_t>(e.slot);
-  r->token = static_cast<std::uint16_t>(index);
-  fill_request(*r, e, line);
+  last_number_ = std::max(now, last_number_ + 1);
+  r->made_by(sm_, last_number_);
+  r->warp = static_cast<std::uint16_t>(slot);
+  r->token = static_cast<std::uint16_t>(token);
+  return r;
+}
+
+bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
+  LsuEntry& e = entries_[index];
+  const SmCache cache = cache_for(e);
+  Out<RequestMessage>& port = ports_.to(cache);
+  if (!port.ready(now)) return false;
+  const bool exact = e.resolved.exact();
+  if (exact && exact_reads_ != 0 && !mutated(SmMutation::mmio_reads_overlap)) return false;
+  Request* r = new_request(now, e.slot, index);
+  counters_.malformed_policies += !builder_.fill(*r, e.resolved, head_.line, head_.lines.coalescer());
+  counters_.mmio_transactions += exact;
+  if (exact && r->command == Command::read) {
+    exact_reads_ = 1;
+    exact_lane_ = first_lane(head_.line.lanes);
+  }
   ++e.lines_pending;
   if (r->command == Command::control) {
     ++counters_.controls;
-    port.send(now, {r});
-    return true;
-  }
-  const auto sectors = sector_count(line.sectors);
-  if (head_.space == Space::global) {
-    ++counters_.global_requests;
-    counters_.global_sectors += sectors;
-  } else if (head_.space == Space::local) {
-    ++counters_.local_requests;
-    counters_.local_sectors += sectors;
-  } else if (head_.space == Space::texture) {
-    ++counters_.image_requests;
-    counters_.image_sectors += sectors;
   } else {
-    ++counters_.constant_requests;
+    count_line(cache);
   }
-  (&port == &ports_.to_l1_lg     ? counters_.l1_lg_sectors
-   : &port == &ports_.to_texture ? counters_.texture_sectors
-                                 : counters_.constant_sectors) += sectors;
   port.send(now, {r});
   return true;
 }
 
-void LoadStoreUnit::do_shared(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
-  const MemOp& op = e.instruction->mem;
-  const std::uint64_t window = op.space == Space::generic ? AddressWindows::kSharedBase : 0;
-  const unsigned passes = shared_.passes(op, e.access, head_.shared, window);
-  shared_.perform(op, e.access, head_.shared, e.shared_base, window);
-  ++counters_.shared_accesses;
-  counters_.shared_passes += passes;
-  head_.shared = 0;
-  head_.busy_until = owner_.domain().after(now, passes);
-  e.ready = owner_.domain().after(now, passes - 1 + parameters_.shared_latency);
-  if ((head_.global | head_.local | head_.constant) == 0) finish_head(now, e, index, events);
+void LoadStoreUnit::count_line(SmCache cache) {
+  const auto sectors = sector_count(head_.line.sectors);
+  switch (head_.line.space) {
+    case Space::global:
+      ++counters_.global_requests;
+      counters_.global_sectors += sectors;
+      break;
+    case Space::local:
+      ++counters_.local_requests;
+      counters_.local_sectors += sectors;
+      break;
+    case Space::texture:
+      ++counters_.image_requests;
+      counters_.image_sectors += sectors;
+      break;
+    default: ++counters_.constant_requests;
+  }
+  (cache == SmCache::l1_lg     ? counters_.l1_lg_sectors
+   : cache == SmCache::texture ? counters_.texture_sectors
+                               : counters_.constant_sectors) += sectors;
 }
 
-void LoadStoreUnit::finish_head(Cycle now, Entry& e, unsigned index, std::vector<LsuEvent>& events) {
+Request* LoadStoreUnit::new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token) {
+  Request* r = new_request(now, slot, token);
+  r->command = Command::maintain;
+  r->maintenance = m.what;
+  r->scope = m.scope;
+  ++counters_.fences;
+  return r;
+}
+
+void LoadStoreUnit::send_maintenance(Cycle now, unsigned index) {
+  const LsuEntry& e = entries_[index];
+  Out<RequestMessage>& port = ports_.to(e.maintenance.cache);
+  head_.line_held = !port.ready(now);
+  if (head_.line_held) return;
+  port.send(now, {new_maintenance(now, e.maintenance, e.slot, index)});
+  entries_.pop_front();
+}
+
+bool LoadStoreUnit::invalidate_constants(Cycle now) {
+  if (!ports_.to_constant.ready(now)) return false;
+  ports_.to_constant.send(now, {new_maintenance(now, {maintenance::kInvalidate}, 0, kPastQueue)});
+  ++past_queue_;
+  return true;
+}
+
+void LoadStoreUnit::perform_shared(Cycle now, LsuEntry& e) {
+  const MemOp& op = e.instruction->mem;
+  const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
+  const unsigned passes = shared_.passes(op, addresses);
+  shared_.perform(op, addresses, e.access, e.shared_base);
+  ++counters_.shared_accesses;
+  counters_.shared_passes += passes;
+  head_.wants_shared = false;
+  head_.busy_until = owner_.domain().after(now, passes);
+  e.ready = owner_.domain().after(now, passes - 1 + parameters_.shared_latency);
+}
+
+void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
+  const unsigned index = entries_.front();
+  LsuEntry& e = entries_[index];
   e.sent = true;
   head_.clear();
-  pop_front();
+  entries_.pop_front();
   if (e.lines_pending == 0)
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
-/// Something below has answered `r` of `e` with an error. A global line is named by its address; where a
-/// local one lies says nothing to the program, so the address of its first lane stands for it.
-Fault LoadStoreUnit::bus_error(Cycle now, const Entry& e, const Request& r) const {
-  const auto lane = static_cast<unsigned>(__builtin_ctz(e.access.active));
-  Fault fault{FaultKind::bus_error, now, e.slot, lane, r.virtual_line.value, e.instruction};
-  if (!r.local) return fault;
-  const bool generic = e.instruction->mem.space == Space::generic;
-  fault.address = e.access.address_of(lane);
-  if (generic) fault.address = AddressWindows::to_generic(Space::local, fault.address);
-  return fault;
+void LoadStoreUnit::report_fault(Cycle now, Fault fault, unsigned index, std::vector<LsuEvent>& events) {
+  const LsuEntry& e = entries_[index];
+  ++counters_.faults;
+  fault.cycle = now;
+  fault.slot = e.slot;
+  fault.instruction = e.instruction;
+  last_fault_ = fault;
+  events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
 }
 
 void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events) {
   const unsigned index = r.token;
-  if (index == kDispatched) {
-    --dispatched_;
+  if (index == kPastQueue) {
+    --past_queue_;
     owner_.engine().pool().release(&r);
     return;
   }
-  Entry& e = entries_[index];
+  LsuEntry& e = entries_[index];
   if (r.command == Command::maintain) {
     const bool instruction = e.instruction != nullptr;
     events.push_back(
         {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
-    mmio_reads_ -= e.exact && r.command == Command::read;
+    exact_reads_ -= e.resolved.exact() && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
-      ++counters_.faults;
-      last_fault_ = bus_error(now, e, r);
-      events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
-    } else if (map_.with_data && !e.killed) {
-      if (e.instruction->mem.reads()) {
-        scatter(e, r);
-      } else if (e.instruction->mem.kind == MemKind::async_copy) {
-        land_copy(e, r);
-      }
+      report_fault(now, bus_error(e, r), index, events);
+    } else if (with_data_ && !e.killed) {
+      scatter(r, e.resolved, exact_lane_, results_of(e));
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
     if (--e.lines_pending == 0 && e.sent)
@@ -230,24 +228,13 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   owner_.engine().pool().release(&r);
 }
 
-std::uint64_t LoadStoreUnit::local_warp_base(unsigned slot) const {
-  return std::uint64_t{slot} * map_.local_bytes * kWarpLanes;
-}
-
-bool LoadStoreUnit::has_queued(unsigned slot) const {
-  for (unsigned i = 0; i < queue_count_; ++i)
-    if (entries_[queue_[(queue_head_ + i) % queue_.size()]].slot == slot) return true;
-  return false;
-}
-
 void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) const {
-  if (queue_count_ == 0) {
+  if (entries_.queued() == 0) {
     if (!idle()) waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
     return;
   }
-  const Entry& e = entries_[front()];
-  const Out<RequestMessage>& port = e.maintenance != 0 ? maintenance_port(e) : port_for(e);
-  const std::string count = std::to_string(queue_count_) + " instructions";
+  const Out<RequestMessage>& port = ports_.to(cache_for(entries_[entries_.front()]));
+  const std::string count = std::to_string(entries_.queued()) + " instructions";
   if (head_.line_held) {
     waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});
   } else {

@@ -1,9 +1,9 @@
-#include "warpline/sm/shared_memory.h"
+#include "rtl_models/sm/shared_memory.h"
 
 #include <algorithm>
 #include <array>
 
-#include "warpline/isa/atomic.h"
+#include "rtl_models/isa/atomic.h"
 
 namespace warpline {
 namespace {
@@ -40,8 +40,7 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 
 }  // namespace
 
-unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes,
-                              std::uint64_t window) {
+unsigned SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses) {
   const unsigned bytes = op.bytes_per_lane();
   const bool atomic = op.is_atomic();
   const unsigned words_per_lane = std::max(1U, bytes / 4);
@@ -51,8 +50,8 @@ unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneM
   for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
     words_.clear();
     for (unsigned lane = first; lane < first + lanes_per_part; ++lane) {
-      if (((lanes >> lane) & 1U) == 0) continue;
-      const std::uint64_t word = (access.address_of(lane) - window) / 4;
+      if (((addresses.lanes() >> lane) & 1U) == 0) continue;
+      const std::uint64_t word = addresses[lane].value / 4;
       for (unsigned w = 0; w < words_per_lane; ++w)
         if ((accessed >> w & 1U) != 0) words_.push_back(word + w);
     }
@@ -61,14 +60,13 @@ unsigned SharedMemory::passes(const MemOp& op, const MemoryAccess& access, LaneM
   return std::max(total, 1U);
 }
 
-void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base,
-                           std::uint64_t window) {
+void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses,
+                           MemoryAccess& access, std::uint64_t base) {
   if (bytes_.empty()) return;
   const unsigned bytes = op.bytes_per_lane();
   const unsigned accessed = op.end_of_access();
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    std::uint8_t* at = &bytes_[base + access.address_of(lane) - window];
+  for_each_lane(addresses.lanes(), [&](unsigned lane) {
+    std::uint8_t* at = &bytes_[base + addresses[lane].value];
     std::uint8_t* data = access.lane_data(lane);
     if (op.kind == MemKind::load) {
       __builtin_memcpy(data, at, accessed);
@@ -86,7 +84,7 @@ void SharedMemory::perform(const MemOp& op, MemoryAccess& access, LaneMask lanes
       perform_atomic(op.atomic, op.type, op.vector, at, data, second, old_value.data(), Subnormals::kept);
       __builtin_memcpy(data, old_value.data(), bytes);
     }
-  }
+  });
 }
 
 void SharedMemory::fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes) {

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/sm/instruction_source.h"
+#include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/lane_addresses.h"
 
 namespace warpline {
 
@@ -17,12 +18,11 @@ class SharedMemory {
   /// Cycles that an access occupies the banks: in each part of the warp that moves 128 bytes at
   /// most, the largest number of different words that fall in one bank; atomics count lanes
   /// instead of words. Lanes that touch the same word share it.
-  [[nodiscard]] unsigned passes(const MemOp& op, const MemoryAccess& access, LaneMask lanes,
-                                std::uint64_t window);
-  /// Performs the access: loads and atomics fill `access.data`. `base`: of the CTA's part;
-  /// `window`: what the addresses count from. Pre: all in range.
-  void perform(const MemOp& op, MemoryAccess& access, LaneMask lanes, std::uint64_t base,
-               std::uint64_t window);
+  [[nodiscard]] unsigned passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses);
+  /// Performs the access: loads and atomics fill `access.data`. `base`: where the CTA's part begins. Pre: all
+  /// in range.
+  void perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses, MemoryAccess& access,
+               std::uint64_t base);
   /// Writes `count` bytes of an asynchronous copy and zeros up to `bytes`, at `to` of all shared memory. Pre:
   /// in range; count <= bytes.
   void fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes);

@@ -1,19 +1,23 @@
-#include "warpline/sm/sm.h"
+#include "rtl_models/sm/sm.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
-#include "warpline/base/mutation.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/gauge_visitor.h"
+#include "rtl_models/sm/warp_waits.h"
 
 namespace warpline {
 namespace {
 
-/// A release, a fence and a barrier wait for the thread's loads (R2, R4, R8).
-bool waits_for_loads(const Instruction& i) {
-  if (i.kind == InstructionKind::memory) return !mutated(Mutation::release_ignores_loads);
-  if (i.kind == InstructionKind::barrier) return !mutated(Mutation::barrier_ignores_loads);
-  return i.mem.kind == MemKind::proxy_fence ? !mutated(Mutation::proxy_fence_ignores_loads)
-                                            : !mutated(Mutation::fence_ignores_loads);
+/// What CCTL asks of a whole cache, and of which.
+CacheMaintenance maintenance_of(const MemOp& op) {
+  if (op.kind != MemKind::cache_control) return {};
+  switch (op.cache_target) {
+    case CctlTarget::indexed_constants: return {maintenance::kInvalidate, SmCache::constant};
+    case CctlTarget::global_lines: return {maintenance::kInvalidate | maintenance::kInvalidateSurfaces};
+    case CctlTarget::local_lines: return {maintenance::kInvalidateLocal};
+    default: return {};
+  }
 }
 
 }  // namespace
@@ -21,194 +25,376 @@ bool waits_for_loads(const Instruction& i) {
 Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number)
     : Component(engine, std::move(name), domain),
       parameters_(parameters),
+      core_(parameters, counters_),
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, number),
       fetch_(parameters, *this, to_instruction, number),
-      warps_(parameters.warp_slots),
-      copies_(parameters.warp_slots),
-      stacks_(parameters.warp_slots, CallReturnStack(parameters.stack_entries)),
+      scheduler_(parameters.warp_slots, parameters.partitions),
+      ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
-      partition_(parameters.partitions, 0),
-      turn_(parameters.partitions, 0) {
-  for (unsigned s = 0; s < parameters.warp_slots; ++s)
-    partition_[s % parameters.partitions] |= std::uint64_t{1} << s;
-}
+      pace_(parameters.warp_slots) {}
 
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                unsigned resident) {
   WARPLINE_EXPECT(!busy(), "a kernel starts on an idle SM");
-  info_ = info;
-  source_ = std::move(source);
-  with_data_ = map.with_data;
-  local_window_ = map.local_bytes;
-  stack_base_ = info.calls ? local_window_ - parameters_.stack_bytes_per_thread() : kNoStack;
-  program_local_ = info.calls && !info.sees_stack ? stack_base_ : local_window_;
+  core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
-  ctas_.assign(resident, Cta{});
-  ready_.reset(domain().edge_at_or_after(engine().now()));
+  scheduler_.reset(domain().edge_at_or_after(engine().now()));
 }
 
 void Sm::maintain(std::uint8_t what) {
   unsigned index = 0;
-  LoadStoreUnit::Entry& e = lsu_.take(index);
-  e.maintenance = what;
-  e.scope = Scope::sys;
+  LsuEntry& e = lsu_.entries().take(index);
+  e.maintenance = {what, SmCache::l1_lg, Scope::sys};
   e.slot = parameters_.warp_slots;  // nobody's
   e.at = 0;
-  lsu_.queue(index);
+  lsu_.entries().queue(index);
   wake(engine().now() + 1);
 }
+
+void Sm::restart() {
+  scheduler_.reset_turns();
+  fetch_.empty();
+}
+
+// When warps issue.
 
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
 std::uint64_t Sm::earliest_issue(unsigned slot) {
-  Warp& w = warps_[slot];
-  if (w.hold != Hold::none || source_->state(slot) != WarpState::runnable) return kNever;
-  const Instruction& i = source_->next(slot);
-  w.next = &i;
-  if (const std::uint64_t line = fetch_.line_of(i.pc); line != w.line && !come_to(slot, line)) return kNever;
-  const std::uint64_t bit = std::uint64_t{1} << slot;
-  memory_next_ &= ~bit;
-  if (i.kind != InstructionKind::alu && i.kind != InstructionKind::sleep) {
-    if (i.kind >= InstructionKind::call) {
-      memory_next_ |= bit;
-    } else if (i.kind >= InstructionKind::commit_copies) {
-      if (i.kind == InstructionKind::wait_copies && !copies_[slot].may_pass(i.groups_left)) return kNever;
-    } else {
-      const bool orders = i.kind != InstructionKind::memory || i.mem.releases();
-      if (orders && ((w.loads != 0 && waits_for_loads(i)) || w.stores != 0)) {
-        if (i.kind != InstructionKind::barrier) begin_ordering(w, i.mem);
-        return kNever;
-      }
-      if (i.kind != InstructionKind::barrier) memory_next_ |= bit;
-    }
+  const Instruction* const next = core_.next(slot);
+  if (next == nullptr) return kNever;
+  const Instruction& i = *next;
+  if (const std::uint64_t line = fetch_.line_of(i.pc); line != pace_[slot].line && !come_to(slot, line))
+    return kNever;
+  scheduler_.set_needs_room(slot, SmCore::needs_room(i));
+  if (!core_.may_issue(slot, i)) {
+    if (i.kind == InstructionKind::memory || i.kind == InstructionKind::fence)
+      ordering_.begin(slot, i.mem, edge_);
+    return kNever;
   }
   Cycle at = scoreboard_.ready(slot, i);
   if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
-  return at == kNever ? kNever : std::max(w.issue_edge, domain().edge_at_or_after(at));
+  return at == kNever ? kNever : std::max(pace_[slot].edge, domain().edge_at_or_after(at));
 }
 
 /// Something about the warp has changed: schedules its next issue, or retires it.
 void Sm::evaluate(unsigned slot) {
-  Warp& w = warps_[slot];
-  if (!w.active) return;
+  if (!core_.warp(slot).active) return;
   const std::uint64_t edge = earliest_issue(slot);
-  if (edge != w.scheduled) {
-    if (w.scheduled != kNever) ready_.remove(slot);
-    w.scheduled = edge;
-    if (edge != kNever) ready_.at(slot, edge);
-  }
-  if (edge == kNever && w.hold == Hold::none && w.loads == 0 && w.stores == 0 && w.copies == 0 &&
-      source_->state(slot) == WarpState::exited)
-    retire(slot);
+  scheduler_.schedule(slot, edge);
+  if (edge == kNever && core_.may_end(slot)) dones_ += core_.end_warp(slot);
 }
 
-void Sm::issue_all(Cycle now) {
-  for (unsigned p = 0; p < partition_.size(); ++p) {
-    std::uint64_t candidates = ready_.ready() & partition_[p];
-    if (!lsu_.has_room()) candidates &= ~memory_next_;
-    if (candidates == 0) continue;
-    const std::uint64_t later = candidates & ~((std::uint64_t{1} << turn_[p]) - 1);
-    const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : candidates));
-    turn_[p] = (slot + 1) % 64;
-    ready_.issued(slot);
-    warps_[slot].scheduled = kNever;
-    warps_[slot].issue_edge = edge_ + warps_[slot].next->wait;
-    issue(now, slot);
-    note_exits(slot);
+/// Barriers have released warps.
+void Sm::wake_released() {
+  for (const SmCore::Released& r : released_) {
+    if (r.waited) not_before(r.slot, edge_ + 1);
+    // Of a diverged warp that had lanes running, those released may be the ones that run next.
+    evaluate(r.slot);
+  }
+  released_.clear();
+}
+
+void Sm::start_cta(const CtaLaunch& launch) {
+  const SmCore::Cta& cta = core_.begin_cta(launch.cta);
+  lsu_.shared().clear(core_.shared_base(cta.slots.front()), core_.limits().shared_bytes);
+  for (const unsigned slot : cta.slots) {
+    scoreboard_.clear(slot);
+    dependences_[slot].clear();
+    ordering_.forget(slot);
+    pace_[slot] = {edge_, fetch_.no_line()};
+    fetch_.forget(slot);
+  }
+  for (const unsigned slot : cta.slots) evaluate(slot);
+}
+
+/// Every lane of the warp exits; what it has under way goes nowhere.
+void Sm::kill(unsigned slot) {
+  lsu_.entries().kill(slot);
+  fetch_.forget(slot);
+  scheduler_.schedule(slot, kNever);
+  ordering_.forget(slot);
+  core_.kill(slot, released_);
+  wake_released();
+}
+
+void Sm::end_warps() {
+  for (unsigned slot = 0; slot < core_.warps().size(); ++slot) {
+    if (!core_.warp(slot).active) continue;
+    kill(slot);
     evaluate(slot);
   }
+  wake(engine().now() + 1);
 }
 
+// Issue.
+
 void Sm::issue(Cycle now, unsigned slot) {
-  Warp& w = warps_[slot];
-  const Instruction& i = *w.next;
+  const Instruction& i = *core_.warp(slot).next;
+  pace_[slot].edge = edge_ + i.wait;
   if (i.read_counter != DependenceCounters::kNone)
     dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
-  if (i.kind == InstructionKind::memory) {
-    issue_memory(now, slot, i);
-    return;
-  }
-  if (i.kind >= InstructionKind::call) {
-    issue_stack(now, slot, i);
-    return;
-  }
+  if (i.kind == InstructionKind::memory) return issue_memory(now, slot, i);
+  if (i.kind >= InstructionKind::call) return issue_stack(now, slot, i);
   Issue issue;
   issue.clock = edge_;
-  source_->execute(slot, issue);
-  count_issue(issue);
-  if (issue.fault != nullptr) record_fault(now, slot, i, issue);
+  core_.execute(slot, issue);
+  if (issue.fault != nullptr) core_.keep_program_fault(now, slot, i, issue);
   switch (i.kind) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
-    case InstructionKind::sleep: w.issue_edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles); break;
-    case InstructionKind::barrier: issue_barrier(slot, issue); break;
+    case InstructionKind::sleep:
+      pace_[slot].edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
+      break;
+    case InstructionKind::barrier:
+      core_.arrive(slot, issue, released_);
+      wake_released();
+      break;
     case InstructionKind::fence: issue_fence(now, slot, i.mem); break;
     case InstructionKind::commit_copies:
-      if (issue.active != 0) copies_[slot].commit();
+      if (issue.active != 0) core_.commit_copies(slot);
       break;
     case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
     case InstructionKind::invalidate_instructions:
-      w.issue_edge = std::max(w.issue_edge, edge_ + i.latency);
+      not_before(slot, edge_ + i.latency);
       if (issue.active != 0) invalidate_instructions();
       break;
     default: break;
   }
 }
 
+/// An entry of the load/store unit that the warp fills now. Pre: there is one.
+LsuEntry& Sm::take_entry(Cycle now, unsigned slot, unsigned& index) {
+  LsuEntry& e = lsu_.entries().take(index);
+  e.slot = slot;
+  e.at = domain().after(now, parameters_.issue_latency);
+  return e;
+}
+
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
-  Warp& w = warps_[slot];
+  ResidentWarp& w = core_.warp(slot);
   if (i.mem.releases()) {
-    if (i.mem.scope > Scope::cta && !w.drained && !mutated(Mutation::release_skips_drain)) {
-      begin_ordering(w, i.mem);
-      issue_maintenance(now, slot, release_of(i.mem.scope), i.mem.scope, Hold::drain);
+    if (const auto drain = step_before_release(i.mem); drain && !w.drained) {
+      ordering_.begin(slot, i.mem, edge_);
+      send_step(now, slot, *drain);
       return;
     }
-    end_ordering(w);
+    ordering_.end(slot, edge_);
   }
   w.drained = false;
   unsigned index = 0;
-  LoadStoreUnit::Entry& e = lsu_.take(index);
+  LsuEntry& e = take_entry(now, slot, index);
   Issue issue;
   issue.clock = edge_;
   issue.access = &e.access;
-  source_->execute(slot, issue);
-  count_issue(issue);
+  core_.execute(slot, issue);
   if (e.access.active == 0) {
-    source_->complete(slot, i, e.access, with_data_);
-    lsu_.give_back(index);
+    core_.complete_empty(slot, i, e.access);
+    lsu_.entries().free(index);
     return;
   }
   e.instruction = &i;
-  e.slot = slot;
-  e.at = domain().after(now, parameters_.issue_latency);
-  e.shared_base = std::uint64_t{w.cta} * info_.shared_bytes;
-  e.shared_bytes = info_.shared_bytes;
-  e.local_bytes = program_local_;
-  e.maintenance = maintenance_of(i.mem, e.maintained);
-  lsu_.queue(index);
-  ++in_flight(w, i.mem.kind);
-  if (i.mem.kind == MemKind::async_copy) e.copy_group = copies_[slot].start();
+  e.shared_base = core_.shared_base(slot);
+  e.limits = core_.limits();
+  e.maintenance = maintenance_of(i.mem);
+  e.copy_group = core_.begin_access(slot, i.mem);
+  lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
-  if (!i.mem.acquires() || mutated(Mutation::acquire_does_not_block)) return;
+  if (!blocks(i.mem)) return;
   w.hold = Hold::acquire;
-  begin_ordering(w, i.mem);
+  ordering_.begin(slot, i.mem, edge_);
 }
 
-void Sm::handle_events(Cycle now) {
-  for (const LsuEvent& event : events_) handle(event, now);
-  events_.clear();
+void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
+  ordering_.begin(slot, fence, edge_);
+  const auto step = step_of_fence(fence);
+  if (!step) return ordering_.end(slot, edge_);
+  core_.warp(slot).proxy = fence.proxy;
+  send_step(now, slot, *step);
 }
+
+/// The warp stands still until a cache has done what order asks of it. Pre: the load/store unit has room.
+void Sm::send_step(Cycle now, unsigned slot, const OrderingStep& step) {
+  unsigned index = 0;
+  take_entry(now, slot, index).maintenance = step.maintenance;
+  lsu_.entries().queue(index);
+  core_.warp(slot).hold = step.hold;
+}
+
+/// A call, a return, SETCRSPTR or a write-back of the stack. Pre: the load/store unit has room.
+void Sm::issue_stack(Cycle now, unsigned slot, const Instruction& i) {
+  if (const auto move = core_.move_before(slot, i)) {
+    move_tokens(now, slot, *move);
+    if (!move->spill) return;
+  }
+  Issue issue;
+  issue.clock = edge_;
+  const SmCore::StackOutcome outcome = core_.execute_stack(slot, i, issue);
+  if (issue.fault != nullptr) {
+    core_.keep_program_fault(now, slot, i, issue);
+    if (outcome == SmCore::StackOutcome::overflown) kill(slot);
+    return;
+  }
+  scoreboard_.set(slot, i, domain().after(now, i.latency));
+  if (outcome == SmCore::StackOutcome::flushing) advance_flush(now, slot);
+}
+
+/// Sends a group of tokens to local memory, or for them. Pre: the load/store unit has room.
+void Sm::move_tokens(Cycle now, unsigned slot, const TokenMove& move) {
+  unsigned index = 0;
+  LsuEntry& e = take_entry(now, slot, index);
+  e.instruction = &CallStacks::instruction_of(move);
+  e.tokens = true;
+  e.limits = core_.token_limits();
+  core_.begin_move(slot, move, e.access);
+  lsu_.entries().queue(index);
+}
+
+/// Goes on with writing a warp's tokens back, one group at a time; when L1 has accepted them all, the warp
+/// goes on.
+void Sm::advance_flush(Cycle now, unsigned slot) {
+  if ((core_.flushing() >> slot & 1U) == 0) return;
+  if (!core_.has_to_write(slot)) {
+    if (core_.end_flush(slot)) evaluate(slot);
+  } else if (lsu_.entries().has_room()) {
+    move_tokens(now, slot, core_.write_back(slot));
+  }
+}
+
+// What comes back.
 
 void Sm::take_response(Cycle now, In<ResponseMessage>& port) {
   lsu_.respond(now, *port.pop(now).request, events_);
   handle_events(now);
 }
 
+void Sm::handle_events(Cycle now) {
+  for (const LsuEvent& event : events_) {
+    const LsuEntry& e = lsu_.entries()[event.entry];
+    switch (event.kind) {
+      case LsuEvent::Kind::completed:
+        if (e.tokens) {
+          complete_move(event, now);
+        } else {
+          complete(event, now);
+        }
+        break;
+      case LsuEvent::Kind::maintained:
+        lsu_.entries().free(event.entry);
+        if (event.slot < core_.warps().size()) maintained(now, event.slot);
+        break;
+      case LsuEvent::Kind::faulted: {
+        Fault fault = lsu_.last_fault();
+        // The program knows nothing of token accesses; the return that wants the tokens is its next
+        // instruction.
+        if (e.tokens) fault.instruction = core_.warp(event.slot).next;
+        core_.keep_fault(name_of(fault.kind), fault);
+        kill(event.slot);
+        break;
+      }
+    }
+  }
+  events_.clear();
+}
+
+void Sm::complete(const LsuEvent& event, Cycle now) {
+  const LsuEntry& e = lsu_.entries()[event.entry];
+  const Instruction& i = *e.instruction;
+  const unsigned slot = event.slot;
+  ResidentWarp& w = core_.warp(slot);
+  const bool killed = e.killed;
+  if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, event.ready);
+  // What a copy wrote can be read then.
+  if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
+      w.next->kind == InstructionKind::wait_copies)
+    not_before(slot, domain().edge_at_or_after(event.ready));
+  if (core_.complete_access(slot, i, e.access, e.copy_group, killed)) scoreboard_.set(slot, i, event.ready);
+  lsu_.entries().free(event.entry);
+  if (!killed && i.mem.acquires() && (w.hold == Hold::acquire || !blocks(i.mem))) {
+    w.hold = Hold::none;
+    // The entry just retired makes sure that there is room.
+    if (const auto step = step_after_acquire(i.mem)) send_step(now, slot, *step);
+    if (w.hold == Hold::none) ordering_.end(slot, edge_);
+  }
+  // A warp whose next instruction is scheduled already gains nothing by a result.
+  if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+}
+
+/// A group of tokens has passed L1, or has come.
+void Sm::complete_move(const LsuEvent& event, Cycle now) {
+  const LsuEntry& e = lsu_.entries()[event.entry];
+  const bool spill = e.instruction->mem.kind == MemKind::store;
+  if (core_.complete_move(event.slot, spill, e.access, e.killed))
+    not_before(event.slot, domain().edge_at_or_after(event.ready));
+  lsu_.entries().free(event.entry);
+  advance_flush(now, event.slot);
+  if (!scheduler_.is_scheduled(event.slot)) evaluate(event.slot);
+}
+
+/// What the warp's fence, release or acquire asked of a cache is done.
+void Sm::maintained(Cycle now, unsigned slot) {
+  ResidentWarp& w = core_.warp(slot);
+  if (w.hold == Hold::proxy_drain) {
+    if (const auto step = step_after_proxy_drain(w.proxy)) {
+      // The entry just retired makes sure that there is room.
+      send_step(now, slot, *step);
+      return;
+    }
+  }
+  w.drained = counts_as_drain(w.hold);
+  if (w.hold != Hold::drain) ordering_.end(slot, edge_);
+  w.hold = Hold::none;
+  evaluate(slot);
+}
+
+// Code.
+
+/// The warp's next instruction lies in another line than its last: whether that is there.
+bool Sm::come_to(unsigned slot, std::uint64_t line) {
+  const bool there = fetch_.come_to(slot, line);
+  // Of a diverged warp, other lanes may run next than those that wait. Coming back to the line that they ran
+  // in, they ask for it, and what the others asked for no longer counts as theirs.
+  pace_[slot].line = there ? line : fetch_.no_line();
+  return there;
+}
+
+void Sm::take_instructions(Cycle now) {
+  const InstructionFetch::Arrival arrival = fetch_.respond(*from_instruction.pop(now).request);
+  for (std::uint64_t slots = arrival.slots; slots != 0; slots &= slots - 1) {
+    const auto slot = static_cast<unsigned>(__builtin_ctzll(slots));
+    if (arrival.failed) {
+      fail_fetch(now, slot);
+    } else {
+      pace_[slot].line = arrival.line;
+      evaluate(slot);
+      // A dead line serves what waited for it: one instruction. A warp that could stay in it, in a loop,
+      // would run old code for good.
+      if (!arrival.live) pace_[slot].line = fetch_.no_line();
+    }
+  }
+}
+
+/// The code that the warp waits for cannot be read: that ends it.
+void Sm::fail_fetch(Cycle now, unsigned slot) {
+  const Instruction& next = *core_.warp(slot).next;
+  ++counters_.program_faults;
+  const unsigned lane = first_lane(core_.source().live_lanes(slot));
+  core_.keep_fault(name_of(FaultKind::no_code), {FaultKind::no_code, now, slot, lane, next.pc, &next});
+  kill(slot);
+  evaluate(slot);
+}
+
+/// Takes its line from every warp. What is about to issue has been fetched and does.
+void Sm::invalidate_instructions() {
+  fetch_.invalidate();
+  for (Pace& pace : pace_) pace.line = fetch_.no_line();
+}
+
 Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
-  ready_.advance(edge_);
+  scheduler_.advance(edge_);
   if (from_l1_lg.ready(now)) take_response(now, from_l1_lg);
   if (from_texture.ready(now)) take_response(now, from_texture);
   if (from_constant.ready(now)) take_response(now, from_constant);
@@ -216,25 +402,69 @@ Cycle Sm::tick(Cycle now) {
   if (from_instruction.ready(now)) take_instructions(now);
   lsu_.advance(now, events_);
   handle_events(now);
-  if (flushing_ != 0) advance_flushes(now);
+  for (std::uint64_t m = core_.flushing(); m != 0; m &= m - 1)
+    advance_flush(now, static_cast<unsigned>(__builtin_ctzll(m)));
   if (from_distributor.ready(now)) start_cta(from_distributor.pop(now));
-  if (ready_.ready() != 0) issue_all(now);
+  scheduler_.issue([this] { return lsu_.entries().has_room(); },
+                   [this, now](unsigned slot) {
+                     issue(now, slot);
+                     core_.note_exits(slot, released_);
+                     wake_released();
+                     evaluate(slot);
+                   });
   if (dones_ != 0 && to_distributor.ready(now)) {
     to_distributor.send(now, {});
     --dones_;
   }
   Cycle next = lsu_.next_work(now);
   if (fetch_.has_queued()) next = std::min(next, fetch_.advance(now));
-  const std::uint64_t issuable = lsu_.has_room() ? ready_.ready() : ready_.ready() & ~memory_next_;
-  if (issuable != 0 || dones_ != 0 || constant_invalidations_ != 0 || (flushing_ != 0 && lsu_.has_room()))
+  if (scheduler_.any(lsu_.entries().has_room()) || dones_ != 0 || constant_invalidations_ != 0 ||
+      (core_.flushing() != 0 && lsu_.entries().has_room()))
     return std::min(next, domain().after(now, 1));
-  if (const std::uint64_t edge = ready_.next_edge(); edge != kNever)
+  if (const std::uint64_t edge = scheduler_.next_edge(); edge != kNever)
     next = std::min(next, domain().cycle_of(edge));
   return next;
 }
 
 bool Sm::busy() const {
-  return active_warps_ != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() || !fetch_.idle();
+  return core_.active_warps() != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() ||
+         !fetch_.idle();
+}
+
+void Sm::explain(std::vector<Wait>& waits) const {
+  explain_warps(*this, core_, lsu_, fetch_, waits);
+  if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
+  fetch_.explain(name() + ".fetch", waits);
+  if (dones_ != 0) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
+}
+
+void Sm::visit_gauges(GaugeVisitor& visitor) const {
+  const auto slots = core_.warps().size();
+  unsigned loads = 0, stores = 0, copies = 0, held = 0;
+  for (const ResidentWarp& w : core_.warps()) {
+    if (!w.active) continue;
+    loads += w.loads;
+    stores += w.stores;
+    copies += w.copies;
+    held += w.hold != Hold::none;
+  }
+  const auto ctas =
+      std::count_if(core_.ctas().begin(), core_.ctas().end(), [](const SmCore::Cta& c) { return c.active; });
+  visitor.gauge("ctas", static_cast<std::uint64_t>(ctas), parameters_.cta_slots, "CTAs resident");
+  visitor.gauge("warps", core_.active_warps(), slots, "warps resident");
+  visitor.gauge("warps_held", held, slots,
+                "of them, standing still for a fence, an acquire or their call-return stack");
+  visitor.gauge("loads", loads, lsu_.entries().capacity(),
+                "loads and atomics issued whose values are not back");
+  visitor.gauge("stores", stores, lsu_.entries().capacity(),
+                "stores and reductions issued that have not passed L1");
+  visitor.gauge("copies", copies, lsu_.entries().capacity(),
+                "asynchronous copies issued that have not written shared memory");
+  visitor.gauge("memory_instructions", lsu_.entries().in_use(), lsu_.entries().capacity(),
+                "entries of the load/store unit in use");
+  visitor.gauge("fetches", fetch_.under_way(), kUnlimitedGauge, "lines of code being fetched");
+  visitor.gauge("memory_queue", lsu_.entries().queued(), parameters_.lsu_queue,
+                "of them, lines not yet all sent");
 }
 
 }  // namespace warpline

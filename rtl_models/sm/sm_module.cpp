@@ -1,4 +1,4 @@
-#include "warpline/sm/sm_module.h"
+#include "rtl_models/sm/sm_module.h"
 
 namespace warpline {
 

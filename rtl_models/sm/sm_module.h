@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "warpline/fabric/tlm_module.h"
-#include "warpline/sm/sm.h"
+#include "rtl_models/sm/sm.h"
+#include "rtl_models/tlm/block_module.h"
 
 namespace warpline {
 

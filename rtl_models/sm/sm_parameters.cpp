@@ -1,4 +1,4 @@
-#include "warpline/sm/sm_parameters.h"
+#include "rtl_models/sm/sm_parameters.h"
 
 namespace warpline {
 

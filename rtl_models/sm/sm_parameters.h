@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "warpline/base/problem.h"
+#include "rtl_models/base/problem.h"
 
 namespace warpline {
 
@@ -18,7 +18,7 @@ struct SmParameters {
   unsigned issue_latency = 4;              ///< from issue to the load/store unit
   unsigned writeback_latency = 2;          ///< from a response to a register that can be read
   unsigned lsu_entries = 64;               ///< memory instructions in flight
-  unsigned lsu_queue = 16;                 ///< of these, issued and not yet worked off
+  unsigned lsu_queue = 16;                 ///< of these, instructions whose lines are not all sent yet
   unsigned stack_entries = 16;             ///< tokens in a warp's top-of-stack cache
   unsigned stack_depth = 4096;             ///< tokens on a warp's call-return stack, at most
   bool fetch_instructions = true;          ///< false: every instruction is there when its turn comes

@@ -1,7 +1,7 @@
-#include "warpline/sm/work_distributor.h"
+#include "rtl_models/sm/work_distributor.h"
 
-#include "warpline/base/contract.h"
-#include "warpline/fabric/gauge.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
 

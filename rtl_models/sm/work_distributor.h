@@ -3,8 +3,8 @@
 #include <deque>
 #include <vector>
 
-#include "warpline/fabric/channel.h"
-#include "warpline/sm/cta_message.h"
+#include "rtl_models/sim/channel.h"
+#include "rtl_models/sm/cta_launch.h"
 
 namespace warpline {
 

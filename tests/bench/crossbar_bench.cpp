@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "traffic.h"
-#include "warpline/crossbar/crossbar.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "tests/bench/traffic.h"
 
 namespace warpline::bench {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "traffic.h"
-#include "warpline/dram/dram.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "tests/bench/traffic.h"
 
 namespace warpline::bench {
 namespace {

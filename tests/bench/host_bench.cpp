@@ -6,10 +6,10 @@
 #include <systemc>
 #include <vector>
 
-#include "cpu_time.h"
-#include "warpline/host/host_cpu_module.h"
-#include "warpline/host/host_machine.h"
-#include "wl_peer.h"
+#include "platform/host/host_cpu_module.h"
+#include "platform/host/host_machine.h"
+#include "sw/driver/wl_peer.h"
+#include "tests/bench/cpu_time.h"
 
 int sc_main(int /*argc*/, char* /*argv*/[]) {
   return 0;

@@ -4,10 +4,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "cpu_time.h"
-#include "warpline/config/loader.h"
-#include "warpline/litmus/parser.h"
-#include "warpline/litmus/runner.h"
+#include "platform/config/load_gpu.h"
+#include "platform/consistency/parser.h"
+#include "platform/consistency/runner.h"
+#include "tests/bench/cpu_time.h"
 
 int main(int argc, char** argv) {
   using namespace warpline;
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", why.c_str());
     return 2;
   }
-  litmus::RunPlan plan;
+  litmus::RunSeries plan;
   plan.runs = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100'000;
   const double begin = bench::cpu_seconds();
   const litmus::RunReport report = litmus::run(machine, test.value(), plan);

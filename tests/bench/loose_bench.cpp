@@ -11,14 +11,14 @@
 #include <deque>
 #include <memory>
 
-#include "cpu_time.h"
-#include "warpline/base/random.h"
-#include "warpline/config/loader.h"
-#include "warpline/crossbar/crossbar_module.h"
-#include "warpline/dram/dram_module.h"
-#include "warpline/l1_lg/l1_lg_module.h"
-#include "warpline/l2/l2_module.h"
-#include "warpline/pcie/pcie_module.h"
+#include "platform/config/load_gpu.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/crossbar/crossbar_module.h"
+#include "rtl_models/dram/dram_module.h"
+#include "rtl_models/l1_lg/l1_lg_module.h"
+#include "rtl_models/l2/l2_slice_module.h"
+#include "rtl_models/pcie/gpu_link/pcie_module.h"
+#include "tests/bench/cpu_time.h"
 
 int sc_main(int /*argc*/, char* /*argv*/[]) {
   return 0;

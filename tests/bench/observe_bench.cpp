@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cpu_time.h"
-#include "stream_kernel.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
-#include "warpline/gpu/observe/observation.h"
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/observe/watcher.h"
+#include "tests/bench/cpu_time.h"
+#include "tests/bench/stream_kernel.h"
 
 namespace warpline::bench {
 namespace {
@@ -21,15 +21,19 @@ double measure(const GpuConfig& config, const Stream& stream, What what) {
   options.tags_only = true;
   GpuPlatform platform(config, options);
   platform.map_everything();
-  ObservationOptions o;
+  WatchOptions o;
   if (what != What::nothing) o.wave = "observe_bench.vcd";
   if (what == What::slice_both) o.timeline = "observe_bench.json";
   if (what == What::slice_wave || what == What::slice_both) o.probes = {"l2[0]*"};
-  if (o.wanted() && !platform.observe(o).empty()) return 0;
+  Watcher* observation = nullptr;
+  if (o.wanted()) {
+    observation = &platform.attach(std::make_unique<Watcher>(platform, o));
+    if (!observation->start().empty()) return 0;
+  }
   StreamKernel kernel(stream);
   const double start = cpu_seconds();
   platform.launch(kernel, false);
-  static_cast<void>(platform.finish_observation());
+  if (observation != nullptr) static_cast<void>(observation->finish());
   const double seconds = cpu_seconds() - start;
   std::remove(o.wave.c_str());
   std::remove(o.timeline.c_str());

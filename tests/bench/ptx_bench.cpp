@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cpu_time.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
-#include "warpline/programs/ptx/module.h"
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/ptx/module.h"
+#include "tests/bench/cpu_time.h"
 
 namespace warpline::bench {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <string>
 
-#include "cpu_time.h"
-#include "stream_kernel.h"
-#include "stream_look_ups.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "tests/bench/cpu_time.h"
+#include "tests/bench/stream_kernel.h"
+#include "tests/bench/stream_look_ups.h"
 
 namespace warpline::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/sm/kernel.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::bench {
 

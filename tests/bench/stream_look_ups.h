@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "stream_kernel.h"
-#include "warpline/cache/tag_array.h"
-#include "warpline/config/gpu_config.h"
-#include "warpline/crossbar/crossbar_core.h"
-#include "warpline/dram/dram_core.h"
-#include "warpline/l1_lg/l1_lg_core.h"
-#include "warpline/l2/l2_core.h"
+#include "platform/config/gpu_config.h"
+#include "rtl_models/cache/tag_array.h"
+#include "rtl_models/crossbar/crossbar_core.h"
+#include "rtl_models/dram/dram_core.h"
+#include "rtl_models/l1_lg/l1_lg_core.h"
+#include "rtl_models/l2/l2_core.h"
+#include "tests/bench/stream_kernel.h"
 
 namespace warpline::bench {
 

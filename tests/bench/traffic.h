@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/random.h"
-#include "warpline/fabric/channel.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/sim/channel.h"
 
 namespace warpline::bench {
 

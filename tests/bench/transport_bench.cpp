@@ -12,12 +12,12 @@
 #include <optional>
 #include <string>
 
-#include "../support/monitor.h"
-#include "cpu_time.h"
-#include "stream_kernel.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/bench/cpu_time.h"
+#include "tests/bench/stream_kernel.h"
+#include "tests/support/monitor.h"
 
 int sc_main(int /*argc*/, char* /*argv*/[]) {
   return 0;
@@ -41,17 +41,17 @@ constexpr const char* kMonitored = "l2[0].from_crossbar";
 double measure(const GpuConfig& config, const Stream& stream, Way way) {
   RunOptions options;
   options.tags_only = true;
-  std::optional<testing::Monitor> monitor;
+  std::optional<test::Monitor> monitor;
   if (way != Way::plain) {
-    const auto driver = std::make_shared<SystemCDriver>(
+    const auto backend = std::make_shared<SystemCBackend>(
         config.clocks, way == Way::sockets ? HopTransport::socket : HopTransport::direct);
     if (way == Way::monitored)
-      driver->interpose([&monitor](const HopSite& site) -> HopSockets {
+      backend->interpose([&monitor](const HopSite& site) -> HopSockets {
         if (site.name != kMonitored) return {};
         monitor.emplace(site.module_name.c_str());
         return {&monitor->from_initiator, &monitor->to_target};
       });
-    options.driver = driver;
+    options.backend = backend;
   }
   GpuPlatform platform(config, options);
   platform.map_everything();

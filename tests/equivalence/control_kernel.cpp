@@ -1,6 +1,6 @@
-#include "control_kernel.h"
+#include "tests/equivalence/control_kernel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 /// Of code, through which a script jumps.
@@ -199,4 +199,4 @@ std::unique_ptr<InstructionSource> ControlKernel::make_source(unsigned sm, unsig
   return std::make_unique<ControlSource>(scripts_, seen_[sm]);
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

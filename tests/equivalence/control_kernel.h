@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "warpline/base/random.h"
-#include "warpline/sm/kernel.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/sm/kernel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// What a thread block of random cache control does: accesses of global and local memory and constants, every
 /// CCTL and CCTLL, fences, calls, and what the call-return stack has for them, with jumps through code that
@@ -46,4 +46,4 @@ class ControlKernel final : public Kernel {
   std::deque<std::uint64_t> seen_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

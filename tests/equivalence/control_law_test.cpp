@@ -5,17 +5,17 @@
 // WARPLINE_CONTROL_SEEDS sets how many, WARPLINE_CONTROL_SEED the first.
 #include <gtest/gtest.h>
 
-#include "../support/environment.h"
-#include "../unit/gpu/random_machine.h"
-#include "control_kernel.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/equivalence/control_kernel.h"
+#include "tests/platform/machine/random_machine.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
-namespace {
+namespace control_law_test {
 
-using testing::ControlKernel;
-using testing::ControlScript;
-using testing::kControlBytes;
+using test::ControlKernel;
+using test::ControlScript;
+using test::kControlBytes;
 
 /// What a run leaves.
 struct Outcome {
@@ -28,10 +28,10 @@ struct Outcome {
 /// A GPU, and the same random grids on it, twice each.
 class Machine {
  public:
-  Machine(std::uint64_t seed, const GpuConfig& config, std::shared_ptr<NetlistDriver> driver)
+  Machine(std::uint64_t seed, const GpuConfig& config, std::shared_ptr<NetlistBackend> backend)
       : sms_(config.sms) {
     RunOptions options;
-    options.driver = std::move(driver);
+    options.backend = std::move(backend);
     if (seed % 2 == 0) options.jitter = seed;
     platform_ = std::make_unique<GpuPlatform>(config, options);
     const std::uint64_t base = platform_->allocate("data", kControlBytes);
@@ -41,7 +41,7 @@ class Machine {
     for (std::uint8_t& byte : start) byte = static_cast<std::uint8_t>(random.next());
     platform_->write(base, start.data(), start.size());
     for (unsigned w = 0; w < config.sm.warp_slots; ++w)
-      scripts_.push_back(testing::random_control(random, 120, base));
+      scripts_.push_back(test::random_control(random, 120, base));
     platform_->build();
   }
   Outcome run() {
@@ -86,7 +86,7 @@ TEST(ControlLaw, HoldsForEveryCarrier) {
     Random random(splitmix64(first + n));
     const GpuConfig config = machine_of(random);
     const auto in_systemc = [&](HopTransport transport, std::vector<std::string> pins = {}) {
-      return std::make_shared<SystemCDriver>(config.clocks, transport, TickMode::lazy, 1, std::move(pins));
+      return std::make_shared<SystemCBackend>(config.clocks, transport, TickMode::lazy, 1, std::move(pins));
     };
     const std::uint64_t seed = first + n;
     all[n] = {std::make_unique<Machine>(seed, config, nullptr),
@@ -108,5 +108,5 @@ TEST(ControlLaw, HoldsForEveryCarrier) {
   }
 }
 
-}  // namespace
+}  // namespace control_law_test
 }  // namespace warpline::test

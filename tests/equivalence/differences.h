@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// How two runs differ, a sentence for each of the first few places: the comparison by which every law of
 /// this folder is judged. Empty if the traces are equal.
@@ -21,4 +21,4 @@ namespace warpline::testing {
   return found;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "warpline/fabric/clock.h"
+#include "rtl_models/sim/clock_domain.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// The END of a message, as it passes a hop.
 struct End {
@@ -36,4 +36,4 @@ inline Cycle rounded_to_senders_edge(const End& end) {
 }
 
 }  // namespace end_rules
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "warpline/fabric/channel.h"
+#include "rtl_models/sim/channel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Makes the hops of a netlist.
 class HopMaker {
@@ -23,4 +23,4 @@ class DirectHops final : public HopMaker {
   }
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// The seeds that one process tries: WARPLINE_LAW_SEEDS of them for each slice, after the first
 /// WARPLINE_LAW_SEED_BASE. SystemC elaborates once in a process, and all netlists of a slice at once, so a
@@ -23,4 +23,4 @@ struct LawSlice {
 /// Slices of the everyday run: with the default number of seeds, 10^5 random transactions and more.
 constexpr unsigned kLawSlices = 10;
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -8,20 +8,20 @@
 
 #include <map>
 
-#include "../support/environment.h"
-#include "../support/mock_components.h"
-#include "warpline/base/counter.h"
-#include "warpline/base/random.h"
-#include "warpline/crossbar/crossbar.h"
-#include "warpline/dram/dram.h"
-#include "warpline/fabric/loose_hop.h"
-#include "warpline/l1_lg/l1_lg.h"
-#include "warpline/l2/l2.h"
-#include "warpline/pcie/pcie.h"
-#include "warpline/texture/texture_cache.h"
+#include "rtl_models/base/counter.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/cache/read_only_cache.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/l1_lg/l1_lg.h"
+#include "rtl_models/l2/l2_slice.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sim/loose_hop.h"
+#include "tests/support/environment.h"
+#include "tests/support/mock_components.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace loose_law_test {
 
 constexpr std::uint64_t kBytes = 1U << 14U;
 constexpr Cycle kApart = 20'000;  ///< longer than any request and all that it causes
@@ -119,7 +119,7 @@ class Gpu final : public CounterVisitor {
   Engine engine;
   MemoryImage vidmem{kBytes}, sysmem{kBytes};
   L1Lg l1;
-  TextureCache texture;
+  ReadOnlyCache texture;
   Crossbar crossbar;
   PcieLink pcie;
   std::vector<std::unique_ptr<Requester>> requesters;
@@ -297,5 +297,5 @@ TEST(LooseLaw, SwitchingAtRestLeavesCachesWarmAndChangesNothing) {
   });
 }
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace loose_law_test
+}  // namespace warpline::test

@@ -1,6 +1,6 @@
-#include "mesh.h"
+#include "tests/equivalence/mesh.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 Mesh::Mesh(const MeshShape& s, Engine& engine, HopMaker& hops, MeshParts& parts) : engine_(engine) {
   for (unsigned i = 0; i < s.clients; ++i) {
@@ -54,4 +54,4 @@ std::vector<std::string> Mesh::answers() const {
   return lines;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "hop_maker.h"
-#include "mesh_parts.h"
+#include "tests/equivalence/hop_maker.h"
+#include "tests/equivalence/mesh_parts.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// The netlist of a MeshShape. Its hops are made row by row from the clients down.
 class Mesh {
@@ -33,4 +33,4 @@ class Mesh {
   std::vector<std::unique_ptr<Server>> servers_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,6 +1,6 @@
-#include "mesh_parts.h"
+#include "tests/equivalence/mesh_parts.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 class CrossbarSwitch final : public Switch {
@@ -62,4 +62,4 @@ std::unique_ptr<Server> MeshParts::make_server(Engine& engine, const MeshShape& 
   return std::make_unique<Server>(engine, "server", shape, shape.server_seed + i);
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "mesh_shape.h"
-#include "warpline/crossbar/crossbar.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "tests/equivalence/mesh_shape.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// The clock of `ratio` as the model has it.
 inline ClockDomain domain_of(Ratio ratio) {
@@ -96,4 +96,4 @@ class MeshParts {
   virtual std::unique_ptr<Server> make_server(Engine& engine, const MeshShape& shape, unsigned i);
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,8 +1,8 @@
-#include "mesh_shape.h"
+#include "tests/equivalence/mesh_shape.h"
 
-#include "warpline/base/random.h"
+#include "rtl_models/base/random.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 class Picker {
@@ -100,4 +100,4 @@ std::size_t MeshShape::transactions() const {
   return n;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

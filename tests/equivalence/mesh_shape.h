@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../support/mock_components.h"
-#include "warpline/crossbar/crossbar_parameters.h"
+#include "rtl_models/crossbar/crossbar_parameters.h"
+#include "tests/support/mock_components.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A clock: edge k falls on cycle ceil(k * numerator / denominator).
 struct Ratio {
@@ -52,4 +52,4 @@ struct MeshShape {
   [[nodiscard]] std::size_t transactions() const;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,6 +1,6 @@
-#include "naive_channel.h"
+#include "tests/equivalence/naive_channel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 unsigned NaiveChannel::beats_of(const NaiveMessage& message) const {
   const unsigned bytes = way_ == Way::request ? message.request_bytes : message.response_bytes;
@@ -54,4 +54,4 @@ NaiveMessage NaiveChannel::pop(Cycle c) {
   return message;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

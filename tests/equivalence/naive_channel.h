@@ -4,10 +4,10 @@
 #include <deque>
 #include <vector>
 
-#include "mesh_shape.h"
-#include "passage.h"
+#include "tests/equivalence/mesh_shape.h"
+#include "tests/equivalence/passage.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A clock, told of every cycle.
 class NaiveClock {
@@ -78,4 +78,4 @@ class NaiveChannel {
   ChannelLog log_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,6 +1,6 @@
-#include "naive_mesh.h"
+#include "tests/equivalence/naive_mesh.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 NaiveMesh::NaiveMesh(const MeshShape& shape) : shape_(shape) {
   clocks_.emplace_back(shape.client_clock);
@@ -186,4 +186,4 @@ std::vector<std::string> NaiveMesh::answers() const {
   return lines;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

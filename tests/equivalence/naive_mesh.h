@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "naive_channel.h"
-#include "warpline/base/random.h"
+#include "rtl_models/base/random.h"
+#include "tests/equivalence/naive_channel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// What a MeshShape does, computed the long way: every block looks at its ports in every edge of its clock,
 /// every channel moves in every cycle. No events, no calendar, nothing woken; of the model it uses the random
@@ -81,4 +81,4 @@ class NaiveMesh {
   std::vector<std::deque<NaiveMessage>> finished_;  ///< of each client: answered everywhere
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "naive_mesh.h"
+#include "tests/equivalence/naive_mesh.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 void NaiveMesh::tick_crossbar(Cycle c) {
   send_requests_on(c);
@@ -83,4 +83,4 @@ void NaiveMesh::send_responses_on(Cycle c) {
   }
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

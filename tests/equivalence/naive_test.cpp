@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <ostream>
 
-#include "differences.h"
-#include "mesh.h"
-#include "naive_mesh.h"
-#include "watched_hops.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/mesh.h"
+#include "tests/equivalence/naive_mesh.h"
+#include "tests/equivalence/watched_hops.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace naive_test {
 
 constexpr Cycle kLimit = 2000000;
 
@@ -77,5 +77,5 @@ INSTANTIATE_TEST_SUITE_P(Machines, Naive,
                                            Machine{"WideCrossbar", MeshShape::Form::wide_crossbar, 10}),
                          [](const auto& machine) { return machine.param.name; });
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace naive_test
+}  // namespace warpline::test

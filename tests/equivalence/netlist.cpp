@@ -1,9 +1,9 @@
-#include "netlist.h"
+#include "tests/equivalence/netlist.h"
 
-#include "warpline/base/counter.h"
-#include "warpline/base/random.h"
+#include "rtl_models/base/counter.h"
+#include "rtl_models/base/random.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 constexpr std::uint64_t kMemory = 4096;
@@ -251,4 +251,4 @@ std::vector<std::string> Netlist::trace() const {
   return lines;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

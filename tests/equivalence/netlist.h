@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "../support/mock_components.h"
-#include "hop_maker.h"
-#include "warpline/crossbar/crossbar.h"
-#include "warpline/dram/dram.h"
-#include "warpline/pcie/pcie.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "tests/equivalence/hop_maker.h"
+#include "tests/support/mock_components.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Where L2 would be: sends reads and writes on to the memory they name, answers the rest itself
 /// after a while, and notes when it took what.
@@ -93,4 +93,4 @@ class Netlist {
   void build(const Shape& shape, HopMaker& hops, Clusters clusters);
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

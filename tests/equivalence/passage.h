@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/types.h"
+#include "rtl_models/base/types.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// One message on one wire, as anybody with a probe on the hop would note it down.
 struct Passage {
@@ -39,4 +39,4 @@ inline void describe_occupancy(const std::string& channel, const ChannelLog& log
                     std::to_string(p.beats.front()) + " to " + std::to_string(p.end));
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -2,15 +2,15 @@
 // cycle, and when `ready` is high again, on every hop of random machines all of whose hops are pins.
 #include <gtest/gtest.h>
 
-#include "../unit/fabric/pin_hardware.h"
-#include "../unit/fabric/pin_log.h"
-#include "differences.h"
-#include "mesh.h"
-#include "naive_mesh.h"
-#include "warpline/fabric/tlm_pins.h"
+#include "rtl_models/tlm/pins/pins.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/mesh.h"
+#include "tests/equivalence/naive_mesh.h"
+#include "tests/rtl_models/tlm/pins/pin_hardware.h"
+#include "tests/rtl_models/tlm/pins/pin_log.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace pin_naive_test {
 
 /// Makes hops of wires and watches them.
 class PinnedHops final : public HopMaker {
@@ -126,5 +126,5 @@ TEST(PinNaive, EveryBeatIsOnTheWiresInItsCycle) {
   EXPECT_GT(beats, 40000U) << "beats and ready compared";
 }
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace pin_naive_test
+}  // namespace warpline::test

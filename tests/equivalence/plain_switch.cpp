@@ -1,6 +1,6 @@
-#include "plain_switch.h"
+#include "tests/equivalence/plain_switch.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 PlainSwitch::PlainSwitch(Engine& engine, const MeshShape& shape)
     : Component(engine, "switch", domain_of(shape.crossbar_clock)),
@@ -42,4 +42,4 @@ void PlainSwitch::grant(Cycle now, Ins<M>& ins, Outs<M>& outs, Turns& turns, F&&
   }
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "mesh_parts.h"
+#include "tests/equivalence/mesh_parts.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Does what the model's crossbar does to requests of single servers, by looking at all its ports in every
 /// tick. Its protected parts are what can go wrong in a block with arbiters: seeded faults replace them.
@@ -50,4 +50,4 @@ class PlainSwitch : public Component, public Switch {
   Turns down_turns_, up_turns_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "../support/checked_binding.h"
-#include "naive_mesh.h"
-#include "socket_hops.h"
-#include "socket_probe.h"
+#include "tests/equivalence/naive_mesh.h"
+#include "tests/equivalence/socket_hops.h"
+#include "tests/equivalence/socket_probe.h"
+#include "tests/support/checked_binding.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Makes hops of sockets, with the given chance in percent through a probe.
 class ProbedHops final : public HopMaker {
@@ -85,4 +85,4 @@ class ProbedHops final : public HopMaker {
   std::vector<std::unique_ptr<Hop>> hops_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -3,14 +3,14 @@
 // fault is part of what is said here.
 #include <gtest/gtest.h>
 
-#include "differences.h"
-#include "mesh.h"
-#include "naive_mesh.h"
-#include "plain_switch.h"
-#include "watched_hops.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/mesh.h"
+#include "tests/equivalence/naive_mesh.h"
+#include "tests/equivalence/plain_switch.h"
+#include "tests/equivalence/watched_hops.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace seeded_faults_test {
 
 constexpr std::uint64_t kSeeds = 60;
 constexpr Cycle kLimit = 200000;
@@ -164,5 +164,5 @@ TEST_F(SeededFaults, AnEndRoundedToTheSendersEdgeIsFoundByTheNaiveModelAlone) {
   EXPECT_EQ(found.carrier, 0U) << "no message moves in another cycle";
 }
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace seeded_faults_test
+}  // namespace warpline::test

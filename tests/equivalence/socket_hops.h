@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "../support/protocol_checker.h"
-#include "hop_maker.h"
-#include "warpline/base/random.h"
-#include "warpline/fabric/tlm_initiator.h"
-#include "warpline/fabric/tlm_pins.h"
-#include "warpline/fabric/tlm_target.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/pins/pins.h"
+#include "rtl_models/tlm/target_socket.h"
+#include "tests/equivalence/hop_maker.h"
+#include "tests/support/protocol_checker.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Nothing but time passes here.
 class NoUntimedAccess final : public UntimedAccess {
@@ -84,4 +84,4 @@ class SocketHops final : public HopMaker {
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

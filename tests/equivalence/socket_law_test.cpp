@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <iostream>
 
-#include "differences.h"
-#include "law_slice.h"
-#include "netlist.h"
-#include "socket_hops.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/law_slice.h"
+#include "tests/equivalence/netlist.h"
+#include "tests/equivalence/socket_hops.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace socket_law_test {
 
 struct Variant {
   const char* name;
@@ -106,5 +106,5 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
 
 INSTANTIATE_TEST_SUITE_P(Slices, SocketLaw, ::testing::Range(0U, kLawSlices));
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace socket_law_test
+}  // namespace warpline::test

@@ -2,12 +2,12 @@
 // message on every hop. And it finds a foreign module that passes ENDs on wrongly.
 #include <gtest/gtest.h>
 
-#include "differences.h"
-#include "mesh.h"
-#include "probed_hops.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/mesh.h"
+#include "tests/equivalence/probed_hops.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace socket_naive_test {
 
 struct Variant {
   const char* name;
@@ -98,5 +98,5 @@ TEST(SocketNaive, FindsAnEndRoundedToTheSendersEdge) {
   EXPECT_EQ(found.answers, 0U) << "no message moves in another cycle";
 }
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace socket_naive_test
+}  // namespace warpline::test

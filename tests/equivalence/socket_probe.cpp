@@ -1,6 +1,6 @@
-#include "socket_probe.h"
+#include "tests/equivalence/socket_probe.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 SocketProbe::SocketProbe(const sc_core::sc_module_name& name, EngineModule& engine, const Channel& request,
                          const Channel& response, EndRule rule)
@@ -56,4 +56,4 @@ tlm::tlm_sync_enum SocketProbe::nb_transport_bw(tlm::tlm_generic_payload& payloa
   return status;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

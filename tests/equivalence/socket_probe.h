@@ -3,12 +3,12 @@
 #include <systemc>
 #include <tlm>
 
-#include "end_rule.h"
-#include "passage.h"
-#include "warpline/fabric/channel.h"
-#include "warpline/fabric/tlm_engine.h"
+#include "rtl_models/sim/channel.h"
+#include "rtl_models/tlm/engine_module.h"
+#include "tests/equivalence/end_rule.h"
+#include "tests/equivalence/passage.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A foreign module in a hop: notes down in which cycle each message begins and ends its occupancy, by the
 /// effective times of the phases. By another rule than end_rules::faithful it passes ENDs on wrongly, as far
@@ -57,4 +57,4 @@ class SocketProbe final : public sc_core::sc_module,
   Watched down_, up_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

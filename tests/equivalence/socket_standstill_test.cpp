@@ -2,11 +2,11 @@
 // netlist shows in that cycle.
 #include <gtest/gtest.h>
 
-#include "netlist.h"
-#include "socket_hops.h"
+#include "tests/equivalence/netlist.h"
+#include "tests/equivalence/socket_hops.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace socket_standstill_test {
 
 struct Carried {
   Carried(const Shape& shape, unsigned foreign_percent, unsigned pins_percent, HopTransport transport)
@@ -68,5 +68,5 @@ TEST(SocketStandstill, APausedSimulationListsWhatThePlainNetlistDoes) {
         for (const std::string& violation : checker->violations()) ADD_FAILURE() << violation;
 }
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace socket_standstill_test
+}  // namespace warpline::test

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "netlist.h"
+#include "tests/equivalence/netlist.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace standstill_test {
 
 /// Requests that clients have sent and are not answered, by a count of our own.
 std::set<std::uint64_t> unanswered(const Netlist& netlist) {
@@ -48,5 +48,5 @@ TEST_P(PausedNetlist, ListsEveryRequestInFlightOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PausedNetlist, ::testing::Range<std::uint64_t>(1, 41));
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace standstill_test
+}  // namespace warpline::test

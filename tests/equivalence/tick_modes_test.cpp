@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "differences.h"
-#include "netlist.h"
+#include "tests/equivalence/differences.h"
+#include "tests/equivalence/netlist.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace tick_modes_test {
 
 class TickModes : public ::testing::TestWithParam<std::uint64_t> {};
 
@@ -84,5 +84,5 @@ TEST_P(TickModes, CountersReconcileFromBlockToBlock) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TickModes, ::testing::Range<std::uint64_t>(1, 41));
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace tick_modes_test
+}  // namespace warpline::test

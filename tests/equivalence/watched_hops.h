@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "end_rule.h"
-#include "hop_maker.h"
-#include "passage.h"
+#include "tests/equivalence/end_rule.h"
+#include "tests/equivalence/hop_maker.h"
+#include "tests/equivalence/passage.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Makes hops that are carried as they should be, with a probe on each that notes down every beat, arrival,
 /// pop and END. By another rule than end_rules::faithful the ENDs are passed on wrongly, and noted down as
@@ -92,4 +92,4 @@ class WatchedHops final : public HopMaker {
   std::vector<std::unique_ptr<Probe<ResponseMessage>>> up_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <map>
 
-#include "mutator.h"
-#include "workspace.h"
+#include "tests/fuzz/mutator.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace command_fuzz_test {
 
 const char* const kLaunch = R"toml(module = "kernel.ptx"
 kernel = "vecadd"
@@ -217,5 +217,5 @@ INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
                                   name.substr(name.rfind('.') + 1);
                          });
 
-}  // namespace
+}  // namespace command_fuzz_test
 }  // namespace warpline::test

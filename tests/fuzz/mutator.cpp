@@ -1,4 +1,4 @@
-#include "mutator.h"
+#include "tests/fuzz/mutator.h"
 
 #include <algorithm>
 #include <array>

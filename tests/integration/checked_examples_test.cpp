@@ -2,19 +2,19 @@
 // keep to it. One simulation per process.
 #include <gtest/gtest.h>
 
-#include "../../sw/examples/custom_l2/my_l2.h"
-#include "../../sw/examples/embed/bus.h"
-#include "../../sw/examples/embed/ram.h"
-#include "../../sw/examples/embed/software.h"
-#include "../../sw/examples/embed/traffic.h"
-#include "../support/checked_binding.h"
-#include "../support/checked_hops.h"
-#include "../support/kernel_run.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/memory_subsystem_module.h"
+#include "platform/config/load_gpu.h"
+#include "platform/systemc/memory_subsystem_module.h"
+#include "sw/examples/custom_l2/my_l2.h"
+#include "sw/examples/embed/bus.h"
+#include "sw/examples/embed/ram.h"
+#include "sw/examples/embed/software.h"
+#include "sw/examples/embed/traffic.h"
+#include "tests/support/checked_binding.h"
+#include "tests/support/checked_hops.h"
+#include "tests/support/kernel_run.h"
 
-namespace warpline::testing {
-namespace {
+namespace warpline::test {
+namespace checked_examples_test {
 
 constexpr std::uint64_t kVideoMemory = 0x8000'0000;
 
@@ -71,8 +71,8 @@ TEST_P(CheckedSlices, OfOnesOwnKeepToTheBaseProtocol) {
   const GpuConfig config = load_gpu("mini", {}).value();
   std::vector<std::unique_ptr<MyL2>> slices;
   CheckedHops hops;
-  const auto driver = checked_driver(config, hops);
-  driver->replace_slices([&slices](const SliceSite& site) {
+  const auto backend = checked_backend(config, hops);
+  backend->replace_slices([&slices](const SliceSite& site) {
     MyL2::Parameters p;
     p.slices = site.slices;
     p.memory_channels = site.dram_channels;
@@ -84,7 +84,7 @@ TEST_P(CheckedSlices, OfOnesOwnKeepToTheBaseProtocol) {
     for (const auto& socket : slice.to_memory) sockets.to_dram.push_back(socket.get());
     return sockets;
   });
-  const KernelRun run = run_kernel(GetParam(), config, driver);
+  const KernelRun run = run_kernel(GetParam(), config, backend);
   EXPECT_EQ(run.end.outcome, RunOutcome::quiescent);
   EXPECT_GT(run.end.checks, 0U);
   EXPECT_EQ(run.end.failed_checks, 0U);
@@ -94,5 +94,5 @@ TEST_P(CheckedSlices, OfOnesOwnKeepToTheBaseProtocol) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CheckedSlices, ::testing::Values("vecadd", "histogram", "transpose"));
 
-}  // namespace
-}  // namespace warpline::testing
+}  // namespace checked_examples_test
+}  // namespace warpline::test

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/random.h"
-#include "workspace.h"
+#include "rtl_models/base/random.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
 

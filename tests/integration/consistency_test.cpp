@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace consistency_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -83,5 +83,5 @@ TEST(CheckConsistency, StatisticsAreThoseOfARunThatNobodyJudges) {
   EXPECT_EQ(counters({}), counters({"--check-consistency"}));
 }
 
-}  // namespace
+}  // namespace consistency_test
 }  // namespace warpline::test

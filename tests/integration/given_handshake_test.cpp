@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace given_handshake_test {
 
 using testing::HasSubstr;
 
@@ -90,5 +90,5 @@ TEST_P(GivenHandshake, TheDoorbellIsARegisterOfADevice) {
          2, {"pcie_system.peers=2", "peer_bytes=0", "gpus=2"});
 }
 
-}  // namespace
+}  // namespace given_handshake_test
 }  // namespace warpline::test

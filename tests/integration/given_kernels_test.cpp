@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "compiled_kernel.h"
+#include "tests/integration/compiled_kernel.h"
 
 namespace warpline::test {
-namespace {
+namespace given_kernels_test {
 
 constexpr unsigned kWarp = 32;
 using WarpValues = std::vector<float>;
@@ -182,5 +182,5 @@ TEST_P(GivenKernels, SparseMatrixVector) {
   expect_right(file);
 }
 
-}  // namespace
+}  // namespace given_kernels_test
 }  // namespace warpline::test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
 
@@ -34,7 +34,7 @@ class HostAndDevices : public testing::Test {
   HostAndDevices() { workspace_.write("ones.ptx", kOnes); }
   /// Runs a launch file on a platform with a device.
   Finished run(const std::string& file, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> all{"run", file, "--set=pcie_system.peers=1", "--set=peer_bytes=0"};
+    std::vector<std::string> all{"run", file, "--set=pcie_system.peers=1"};
     all.insert(all.end(), options.begin(), options.end());
     return workspace_.warpline(all);
   }

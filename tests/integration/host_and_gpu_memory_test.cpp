@@ -1,10 +1,10 @@
 // Launch files whose host and devices reach a GPU's memory by its BAR.
 #include <map>
 
-#include "host_and_devices.h"
+#include "tests/integration/host_and_devices.h"
 
 namespace warpline::test {
-namespace {
+namespace host_and_gpu_memory_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -104,5 +104,5 @@ TEST_F(HostAndGpuMemory, ALoadThatIsNotAnsweredIsNoValue) {
   }
 }
 
-}  // namespace
+}  // namespace host_and_gpu_memory_test
 }  // namespace warpline::test

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace hot_set_test {
 
 double hit_rate(const nlohmann::json& counters, const std::string& buffer) {
   const auto value = [&](const char* name) {
@@ -54,5 +54,5 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HotSet,
                          testing::Values("l2.sets=32", "l2.slices=1 l2.sets=64 l2.ways=16",
                                          "l2.slices=2 l2.sets=32 l2.ways=16"));
 
-}  // namespace
+}  // namespace hot_set_test
 }  // namespace warpline::test

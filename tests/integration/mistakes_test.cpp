@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace mistakes_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -142,11 +142,12 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
   };
   fails({"run", good, "--fast-forward", "1"}, "nothing would be left");
   fails({"run", good, "--check-consistency", "--tags-only"}, "judges values");
-  const std::string peers = "--set=pcie_system.peers=1", no_memory = "--set=peer_bytes=0";
-  fails({"run", good, peers}, "gpu.peer_bytes: must be 0 where pcie_system.peers is not");
-  fails({"run", good, peers, no_memory, "--tags-only"}, "a host and its devices need data");
-  fails({"run", good, peers, no_memory, "--check-consistency"}, "is not recorded");
-  fails({"litmus", in_source("tests/litmus/MP+cg.litmus"), peers, no_memory}, "no devices");
+  const std::string peers = "--set=pcie_system.peers=1";
+  fails({"run", good, peers, "--set=peer_bytes=1048576"},
+        "gpu.peer_bytes: must be 0 where pcie_system.peers is not");
+  fails({"run", good, peers, "--tags-only"}, "a host and its devices need data");
+  fails({"run", good, peers, "--check-consistency"}, "is not recorded");
+  fails({"litmus", in_source("tests/litmus/MP+cg.litmus"), peers}, "no devices");
   fails({"run", good, "--stat", "x.json"}, "--stats");
   fails({"rum", good}, "run");
   fails({"run", good, "--gpu", "v10"}, "v100");
@@ -171,5 +172,5 @@ TEST_F(Mistakes, AFailedRunLeavesNoHalfWrittenFile) {
   EXPECT_FALSE(std::filesystem::exists(workspace_.path("stats.json")));
 }
 
-}  // namespace
+}  // namespace mistakes_test
 }  // namespace warpline::test

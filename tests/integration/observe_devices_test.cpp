@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "timeline_reader.h"
-#include "vcd_reader.h"
-#include "workspace.h"
+#include "tests/integration/workspace.h"
+#include "tests/support/timeline_reader.h"
+#include "tests/support/vcd_reader.h"
 
 namespace warpline::test {
-namespace {
+namespace observe_devices_test {
 
 using nlohmann::json;
 using testing::SizeIs;
@@ -21,8 +21,7 @@ constexpr std::uint64_t kCycle = 1000;
 class ObservedDevices : public testing::Test {
  protected:
   void run(const std::string& file, std::vector<std::string> options) {
-    options.insert(options.begin(),
-                   {"run", file, "--set=pcie_system.peers=1", "--set=peer_bytes=0", "--quiet"});
+    options.insert(options.begin(), {"run", file, "--set=pcie_system.peers=1", "--quiet"});
     const Finished run = workspace_.warpline(options);
     ASSERT_EQ(run.status, 0) << run.err;
   }
@@ -206,5 +205,5 @@ TEST_F(ObservedDevices, WatchingChangesNoCycleAndNoCounter) {
   EXPECT_EQ(without.at("counters"), with.at("counters"));
 }
 
-}  // namespace
+}  // namespace observe_devices_test
 }  // namespace warpline::test

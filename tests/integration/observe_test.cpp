@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "timeline_reader.h"
-#include "vcd_reader.h"
-#include "workspace.h"
+#include "tests/integration/workspace.h"
+#include "tests/support/timeline_reader.h"
+#include "tests/support/vcd_reader.h"
 
 namespace warpline::test {
-namespace {
+namespace observe_test {
 
 using testing::HasSubstr;
 
@@ -206,5 +206,5 @@ TEST(Observed, AWindowThatTheRunNeverReachesIsAnEmptyDump) {
   for (const auto& [path, signal] : vcd.signals) EXPECT_EQ(signal.changes.size(), 1U) << path;
 }
 
-}  // namespace
+}  // namespace observe_test
 }  // namespace warpline::test

@@ -1,4 +1,4 @@
-// The kernels of sw/kernels, as a user runs them: each launch file, at both targets.
+// The kernels of sw/kernels, as a user runs them: each launch file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,12 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <tuple>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace own_kernels_test {
 
 using nlohmann::json;
 
@@ -24,24 +23,18 @@ bool wants_host(const std::string& kernel) {
   return std::find(std::begin(kHosted), std::end(kHosted), kernel) != std::end(kHosted);
 }
 
-/// The launch file of a kernel, its module compiled for `target`, to stand in another folder.
-std::string launch_of(const std::string& kernel, const std::string& target) {
-  return replaced(read_file(in_source("sw/kernels/" + kernel + ".toml")), "\"" + kernel + ".sm_80.ptx\"",
-                  "\"" + in_source("sw/kernels/" + kernel) + "." + target + ".ptx\"");
-}
-
 std::uint64_t value(const json& statistics, const std::string& counter) {
   return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
 }
 
-class OwnKernel : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class OwnKernel : public testing::TestWithParam<const char*> {};
 
 TEST_P(OwnKernel, GivesTheExpectedResult) {
-  const auto& [kernel, target] = GetParam();
+  const std::string kernel = GetParam();
   const Workspace w;
-  w.write("launch.toml", launch_of(kernel, target));
-  std::vector<std::string> command{"run", "launch.toml", "--gpu", "mini", "--stats", "stats.json"};
-  if (wants_host(kernel)) command.insert(command.end(), {"--set=pcie_system.peers=1", "--set=peer_bytes=0"});
+  std::vector<std::string> command{
+      "run", in_source("sw/kernels/" + kernel + ".toml"), "--gpu", "mini", "--stats", "stats.json"};
+  if (wants_host(kernel)) command.insert(command.end(), {"--set=pcie_system.peers=1"});
   const Finished run = w.warpline(command);
   ASSERT_EQ(run.status, 0) << run.out << run.err;
 
@@ -64,24 +57,23 @@ TEST_P(OwnKernel, GivesTheExpectedResult) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel,
-                         testing::Combine(testing::ValuesIn(kKernels), testing::Values("sm_80", "sm_90")),
-                         [](const auto& p) {
-                           return std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param);
-                         });
-INSTANTIATE_TEST_SUITE_P(WithAHost, OwnKernel,
-                         testing::Combine(testing::ValuesIn(kHosted), testing::Values("sm_80", "sm_90")),
-                         [](const auto& p) {
-                           return std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel, testing::ValuesIn(kKernels),
+                         [](const auto& p) { return std::string(p.param); });
+INSTANTIATE_TEST_SUITE_P(WithAHost, OwnKernel, testing::ValuesIn(kHosted),
+                         [](const auto& p) { return std::string(p.param); });
 
+/// As the compiler makes them for sm_80, and for sm_90, where its output differs in the target only.
 TEST(OwnKernels, AreLegal) {
   const Workspace w;
   std::vector<const char*> all(std::begin(kKernels), std::end(kKernels));
   all.insert(all.end(), std::begin(kHosted), std::end(kHosted));
   for (const char* kernel : all) {
-    const std::string path = in_source(std::string("sw/kernels/") + kernel);
-    const Finished run = w.warpline({"check", path + ".sm_80.ptx", path + ".sm_90.ptx"});
+    const std::string path = in_source(std::string("sw/kernels/") + kernel + ".sm_80.ptx");
+    const std::string text = read_file(path);
+    const std::string next = replaced(text, ".target sm_80\n", ".target sm_90\n");
+    ASSERT_NE(text, next) << path;
+    w.write("sm_90.ptx", next);
+    const Finished run = w.warpline({"check", path, "sm_90.ptx"});
     EXPECT_EQ(run.status, 0) << run.out << run.err;
   }
 }
@@ -164,5 +156,5 @@ TEST(OwnKernels, TexturesAskTheTextureCacheAndSurfacesL1) {
             value(shift, "sm.lsu.image_sectors") + value(shift, "sm.lsu.global_sectors"));
 }
 
-}  // namespace
+}  // namespace own_kernels_test
 }  // namespace warpline::test

@@ -24,9 +24,18 @@ build() {
   cmake -S "$work/$1" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" \
     -DCMAKE_PREFIX_PATH="$prefix"
   cmake --build "$work/build"
+  uses_no_tree
+}
+uses_no_tree() {
   if grep -F -e "$source/rtl_models" -e "$source/platform" -e "$tree/include" "$work/build/build.ninja"; then
     fail "it uses the source tree"
   fi
+}
+
+# follow PAGE: types the commands of an installed page, in the folder of this step.
+follow() {
+  CXX=$compiler CXXFLAGS=$flags CFLAGS=$flags WORK=$work "$source/tests/integration/page_commands.sh" \
+    "$prefix/share/doc/warpline/docs/$1" "$source" "$tree" "$prefix"
 }
 
 rm -rf "$work"
@@ -45,8 +54,19 @@ case $step in
     expect 0 "$prefix/bin/warpline" run "$prefix/share/warpline/kernels/vecadd.toml" --gpu v100
     says '1 of 1 results as expected'
     ;;
+  docs)
+    # Every relative link of every page leads somewhere.
+    find "$prefix/share" -name '*.md' | while read -r page; do
+      { grep -oE '\]\([^): ]+\)' "$page" || true; } | sed -E 's/^..//; s/\)$//; s/#.*//' | while read -r link; do
+        [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not there"
+      done
+    done
+    follow README.md
+    ;;
   embed)
-    build embed
+    follow embedding.md
+    mv "$work/embed" "$work/build"
+    uses_no_tree
     expect 0 "$work/build/embed"
     says 'software .* 1536 calls, 0 bytes wrong, video memory given as a pointer'
     says 'shader +256 +2048 +0 +0 '
@@ -90,7 +110,9 @@ case $step in
     says 'timer\.toml:[0-9]+:1: error: unknown key "stride" in \[\[enumeration\.value\]\]'
     ;;
   bring_up)
-    build bring_up
+    follow drivers.md
+    mv "$work/bring_up" "$work/build"
+    uses_no_tree
     expect 0 "$work/build/step1_identity"
     says '^IDENTITY 0x574C5044, VERSION 1\.0$'
     says '^ +[0-9]+  bar 0  read +4 bytes  0x0000 IDENTITY +0x574c5044 '
@@ -141,19 +163,20 @@ case $step in
     # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
     cd "$prefix/include"
     alone=()
-    for header in $(find warpline -name '*.h' | sort); do
+    for header in $(find warpline/rtl_models warpline/platform -name '*.h' | sort); do
       printf '#include "%s"\n' "$header" >>"$work/all.cpp"
-      for top in rtl_models platform; do
-        own=$source/$top/${header#warpline/}
-        [ -f "${own%.h}.cpp" ] || continue
-        grep -m1 '#include' "${own%.h}.cpp" | grep -qF "\"$header\"" && continue 2
-      done
+      own=$source/${header#warpline/}
+      if [ -f "${own%.h}.cpp" ] && grep -m1 '#include' "${own%.h}.cpp" | grep -qF "\"${header#warpline/}\""; then continue; fi
       alone+=("$header")
     done
     # shellcheck disable=SC2016
     printf '%s\n' "${alone[@]}" | xargs -P "$(nproc)" -I{} sh -c \
       'echo "#include \"{}\"" | '"$compiler $flags"' -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. -x c++ -'
     $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. "$work/all.cpp"
+    # A header that has been renamed says how it is called now.
+    echo '#include "warpline/gpu/gpu_platform.h"' >"$work/old.cpp"
+    expect 1 $compiler -std=c++17 -fsyntax-only -I. "$work/old.cpp"
+    says '#error "warpline/gpu/gpu_platform.h is now warpline/platform/machine/gpu_platform.h"'
     ;;
   *) fail "no step '$step'" ;;
 esac

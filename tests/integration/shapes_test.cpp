@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 
-#include "compiled_kernel.h"
+#include "tests/integration/compiled_kernel.h"
 
 namespace warpline::test {
-namespace {
+namespace shapes_test {
 
 /// A key of the configuration, and values worth drawing.
 struct Choice {
@@ -104,5 +104,5 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Shapes,
                                          "texture", "transpose", "vecadd"),
                          [](const auto& p) { return std::string(p.param); });
 
-}  // namespace
+}  // namespace shapes_test
 }  // namespace warpline::test

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace standstill_test {
 
 using nlohmann::json;
 using testing::AllOf;
@@ -77,5 +77,5 @@ TEST(PausedRun, SignalsShowWhatIsInFlightAndOneOfThemStops) {
   EXPECT_FALSE(json::parse(read_file(w.path("out.json"))).at("waits").empty());
 }
 
-}  // namespace
+}  // namespace standstill_test
 }  // namespace warpline::test

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace transports_test {
 
 using nlohmann::json;
 
@@ -159,5 +159,5 @@ TEST(TransportsOfBadRuns, EndAlike) {
   }
 }
 
-}  // namespace
+}  // namespace transports_test
 }  // namespace warpline::test

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiled_kernel.h"
+#include "tests/integration/compiled_kernel.h"
 
 namespace warpline::test {
-namespace {
+namespace unseen_kernels_test {
 
 using Words = std::vector<std::uint32_t>;
 using DoubleWords = std::vector<std::uint64_t>;
@@ -167,5 +167,5 @@ TEST_P(UnseenKernels, SharedAtomics) {
   expect_right(file);
 }
 
-}  // namespace
+}  // namespace unseen_kernels_test
 }  // namespace warpline::test

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <sstream>
 
-#include "vcd_reader.h"
-#include "workspace.h"
+#include "tests/integration/workspace.h"
+#include "tests/support/vcd_reader.h"
 
 namespace warpline::test {
-namespace {
+namespace views_test {
 
 Vcd dump_with_pins(const Workspace& w) {
   const Finished run = w.warpline({"run", in_source("sw/kernels/vecadd.toml"), "--quiet", "--pins",
@@ -85,5 +85,5 @@ TEST(Views, PinsChangeNothingElseInTheWave) {
   for (const auto& [path, signal] : without.signals) EXPECT_EQ(signal.changes, with.of(path).changes) << path;
 }
 
-}  // namespace
+}  // namespace views_test
 }  // namespace warpline::test

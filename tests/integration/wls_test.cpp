@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace {
+namespace wls_test {
 
 using nlohmann::json;
 
@@ -190,5 +190,5 @@ TEST(WlsPrograms, OneThatNeverEndsIsExplained) {
   EXPECT_NE(run.err.find("loop.wls:1"), std::string::npos) << run.err;
 }
 
-}  // namespace
+}  // namespace wls_test
 }  // namespace warpline::test

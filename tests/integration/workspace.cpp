@@ -1,4 +1,4 @@
-#include "workspace.h"
+#include "tests/integration/workspace.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -3,15 +3,25 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "warpline/base/mutation.h"
+#include "rtl_models/cache/cache_mutations.h"
+#include "rtl_models/crossbar/crossbar_mutations.h"
+#include "rtl_models/l1_lg/l1_lg_mutations.h"
+#include "rtl_models/l2/l2_mutations.h"
+#include "rtl_models/pcie/gpu_link/pcie_mutations.h"
+#include "rtl_models/sm/sm_mutations.h"
 
-namespace warpline::testing {
+namespace warpline::test {
+
+/// A deliberate bug of any block.
+using Mutation =
+    std::variant<CacheMutation, CrossbarMutation, L1LgMutation, L2Mutation, PcieMutation, SmMutation>;
 
 /// What shows a bug: an experiment that no correct run can fail.
 struct Catch {
-  Mutation mutation = Mutation::none;
+  Mutation mutation;
   std::string name;  ///< of the bug, and behind a slash of the experiment, if it has several
   /// Runs the experiment, with what it draws from `seed`, and says whether it saw what may not be.
   std::function<bool(std::uint64_t seed)> shows_broken;
@@ -30,4 +40,4 @@ struct Catch {
 /// Random kernels, judged as they ran.
 [[nodiscard]] std::vector<Catch> catches_by_kernels();
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

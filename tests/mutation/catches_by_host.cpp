@@ -1,8 +1,8 @@
-#include "../unit/gpu/inbound_device_scene.h"
-#include "../unit/gpu/inbound_scenes.h"
-#include "catch.h"
+#include "tests/mutation/catch.h"
+#include "tests/platform/host/inbound_device_scene.h"
+#include "tests/platform/host/inbound_scenes.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 bool sees_flag_before_data(std::uint64_t seed) {
@@ -23,11 +23,11 @@ bool reads_before_writes(std::uint64_t seed) {
 
 std::vector<Catch> catches_by_host() {
   return {
-      {Mutation::inbound_write_overtakes, "inbound_write_overtakes", sees_flag_before_data},
-      {Mutation::inbound_order_per_requester, "inbound_order_per_requester",
+      {PcieMutation::inbound_write_overtakes, "inbound_write_overtakes", sees_flag_before_data},
+      {PcieMutation::inbound_order_per_requester, "inbound_order_per_requester",
        sees_flag_before_what_it_tells_of},
-      {Mutation::inbound_read_overtakes, "inbound_read_overtakes", reads_before_writes},
+      {PcieMutation::inbound_read_overtakes, "inbound_read_overtakes", reads_before_writes},
   };
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

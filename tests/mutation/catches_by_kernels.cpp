@@ -1,9 +1,9 @@
 // Random kernels, judged as they ran.
-#include "../unit/litmus/random_kernel.h"
-#include "../unit/litmus/recorded_run.h"
-#include "catch.h"
+#include "tests/mutation/catch.h"
+#include "tests/platform/consistency/random_kernel.h"
+#include "tests/platform/consistency/recorded_run.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 /// Whether one of some kernels does what the memory model forbids.
@@ -12,11 +12,11 @@ bool kernels_violate(std::uint64_t first) {
   for (std::uint64_t n = 0; n < kKernels; ++n) {
     const std::uint64_t seed = first * kKernels + n;
     Random random(splitmix64(seed));
-    const litmus::testing::KernelText kernel = litmus::testing::random_kernel(random);
+    const litmus::test::KernelText kernel = litmus::test::random_kernel(random);
     for (std::uint64_t run = 1; run <= kRuns; ++run) {
       RunOptions options;
       options.jitter = splitmix64(seed) + run;
-      for (const ExecutionRecord& r : litmus::testing::records_of(kernel.ptx, kernel.launch, options))
+      for (const ExecutionRecord& r : litmus::test::records_of(kernel.ptx, kernel.launch, options))
         if (litmus::judge(r).verdict == litmus::Judgement::Verdict::violates) return true;
     }
   }
@@ -30,13 +30,13 @@ std::vector<Catch> catches_by_kernels() {
     return Catch{m, std::string(name) + "/judged_kernels", kernels_violate};
   };
   return {
-      by_kernels(Mutation::store_keeps_line, "store_keeps_line"),
-      by_kernels(Mutation::strong_load_keeps_line, "strong_load_keeps_line"),
-      by_kernels(Mutation::fence_skips_invalidation, "fence_skips_invalidation"),
-      by_kernels(Mutation::dead_fill_installs, "dead_fill_installs"),
-      by_kernels(Mutation::sys_access_ignores_dirty, "sys_access_ignores_dirty"),
-      by_kernels(Mutation::sys_access_keeps_copy, "sys_access_keeps_copy"),
+      by_kernels(L1LgMutation::store_keeps_line, "store_keeps_line"),
+      by_kernels(L1LgMutation::strong_load_keeps_line, "strong_load_keeps_line"),
+      by_kernels(SmMutation::fence_skips_invalidation, "fence_skips_invalidation"),
+      by_kernels(CacheMutation::dead_fill_installs, "dead_fill_installs"),
+      by_kernels(L2Mutation::sys_access_ignores_dirty, "sys_access_ignores_dirty"),
+      by_kernels(L2Mutation::sys_access_keeps_copy, "sys_access_keeps_copy"),
   };
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "../unit/litmus/bench.h"
-#include "catch.h"
-#include "warpline/litmus/checker.h"
+#include "platform/consistency/checker.h"
+#include "tests/mutation/catch.h"
+#include "tests/platform/consistency/bench.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 constexpr std::uint64_t kRuns = 10000;
@@ -75,163 +75,164 @@ constexpr const char* kBetweenGpus = R"({ x @ sysmem = 0; f @ sysmem = 0; }
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))";
 
 const Row kRows[] = {
-    {Mutation::sys_acquire_keeps_copies, "sys_acquire_keeps_copies/litmus", kBetweenGpus},
-    {Mutation::sys_release_skips_write_back, "sys_release_skips_write_back/litmus", kBetweenGpus},
-    {Mutation::clean_bytes_written_back, "clean_bytes_written_back/litmus", R"({ x @ sysmem = 0; }
+    {L2Mutation::sys_acquire_keeps_copies, "sys_acquire_keeps_copies/litmus", kBetweenGpus},
+    {L2Mutation::sys_release_skips_write_back, "sys_release_skips_write_back/litmus", kBetweenGpus},
+    {L2Mutation::clean_bytes_written_back, "clean_bytes_written_back/litmus", R"({ x @ sysmem = 0; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;
  st.weak.b8 x, 1 | st.weak.b8 x+1, 1 ;
  fence.sc.sys | fence.sc.sys ;
 ~exists (x != 257))"},
-    {Mutation::link_swap_loses_update, "link_swap_loses_update/litmus", R"({ x @ sysmem = 0; }
+    {PcieMutation::link_swap_loses_update, "link_swap_loses_update/litmus", R"({ x @ sysmem = 0; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;
  red.relaxed.sys.or x, 1 | red.relaxed.sys.or x, 2 ;
 ~exists (x != 3))"},
-    {Mutation::store_keeps_line, "store_keeps_line", R"({ x=0; }
+    {L1LgMutation::store_keeps_line, "store_keeps_line", R"({ x=0; }
  P0@cta 0,gpu 0 ;
  ld.weak r0, x ;
  add r0, r0, 0 ;
  st.weak x, 1 ;
  ld.weak r1, x ;
 ~exists (P0:r1 == 0))"},
-    {Mutation::store_spares_fill, "store_spares_fill", kOwnStore},
-    {Mutation::dead_fill_installs, "dead_fill_installs", kOwnStore},
-    {Mutation::strong_load_keeps_line, "strong_load_keeps_line", R"({ x=0; }
+    {L1LgMutation::store_spares_fill, "store_spares_fill", kOwnStore},
+    {CacheMutation::dead_fill_installs, "dead_fill_installs", kOwnStore},
+    {L1LgMutation::strong_load_keeps_line, "strong_load_keeps_line", R"({ x=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, x ;
  | ld.weak r1, x ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::strong_load_spares_fill, "strong_load_spares_fill", R"({ x=0; }
+    {L1LgMutation::strong_load_spares_fill, "strong_load_spares_fill", R"({ x=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  st.relaxed.gpu x, 1 | ld.weak r2, x ;
  | ld.relaxed.gpu r0, x ;
  | ld.weak r1, x ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::atomic_keeps_line, "atomic_keeps_line", R"({ x=0; }
+    {L1LgMutation::atomic_keeps_line, "atomic_keeps_line", R"({ x=0; }
  P0@cta 0,gpu 0 ;
  atom.relaxed.gpu.add r0, x, 1 ;
  ld.weak r1, x ;
 ~exists (P0:r1 == 0))"},
-    {Mutation::reduction_keeps_line, "reduction_keeps_line", R"({ x=0; }
+    {L1LgMutation::reduction_keeps_line, "reduction_keeps_line", R"({ x=0; }
  P0@cta 0,gpu 0 ;
  red.relaxed.gpu.add x, 1 ;
  ld.weak r1, x ;
 ~exists (P0:r1 == 0))"},
-    {Mutation::invalidation_spares_fills, "invalidation_spares_fills/proxy_fence",
+    {CacheMutation::invalidation_spares_fills, "invalidation_spares_fills/proxy_fence",
      R"({ x=0; f=0; t @ texture aliases x; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 1,gpu 0 ;
  st.weak x, 1 | ld.acquire.gpu r0, f | tld.weak r2, t ;
  st.release.gpu f, 1 | fence.proxy.texture | ;
  | tld.weak r1, t | ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::release_ignores_loads, "release_ignores_loads", R"({ x=0; y=0; }
+    {SmMutation::release_ignores_loads, "release_ignores_loads", R"({ x=0; y=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  ld.weak r0, x | ld.acquire.gpu r1, y ;
  st.release.gpu y, 1 | st.weak x, 1 ;
 ~exists (P0:r0 == 1 /\ P1:r1 == 1))"},
-    {Mutation::fence_ignores_loads, "fence_ignores_loads", R"({ x=0; y=0; }
+    {SmMutation::fence_ignores_loads, "fence_ignores_loads", R"({ x=0; y=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  ld.weak r0, x | ld.relaxed.gpu r1, y ;
  fence.acq_rel.gpu | fence.acq_rel.gpu ;
  st.relaxed.gpu y, 1 | st.weak x, 1 ;
 ~exists (P0:r0 == 1 /\ P1:r1 == 1))"},
-    {Mutation::release_skips_drain, "release_skips_drain", kMessagePassing},
-    {Mutation::release_drains_own_thread, "release_drains_own_thread", R"({ x=0; f=0; }
+    {SmMutation::release_skips_drain, "release_skips_drain", kMessagePassing},
+    {SmMutation::release_drains_own_thread, "release_drains_own_thread", R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 1,gpu 0 ;
  st.weak x, 1 | fence.acq_rel.gpu | ld.acquire.gpu r0, f ;
  bar.cta.sync 0 | bar.cta.sync 0 | ld.weak r1, x ;
  | st.release.gpu f, 1 | ;
 ~exists (P2:r0 == 1 /\ P2:r1 == 0))"},
-    {Mutation::fence_skips_drain, "fence_skips_drain/acq_rel", kMessagePassingByFences},
-    {Mutation::fence_skips_drain, "fence_skips_drain/sc", kStoreBuffer},
-    {Mutation::reduction_unacknowledged, "reduction_unacknowledged", R"({ x=0; f=0; }
+    {SmMutation::fence_skips_drain, "fence_skips_drain/acq_rel", kMessagePassingByFences},
+    {SmMutation::fence_skips_drain, "fence_skips_drain/sc", kStoreBuffer},
+    {L1LgMutation::reduction_unacknowledged, "reduction_unacknowledged", R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  red.relaxed.gpu.add x, 1 | ld.acquire.gpu r0, f ;
  st.release.gpu f, 1 | ld.weak r1, x ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::barrier_ignores_loads, "barrier_ignores_loads", R"({ x=0; f=0; }
+    {SmMutation::barrier_ignores_loads, "barrier_ignores_loads", R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 1,gpu 0 ;
  ld.weak r0, x | bar.cta.sync 0 | ld.acquire.gpu r1, f ;
  bar.cta.sync 0 | st.release.gpu f, 1 | st.weak x, 1 ;
 ~exists (P0:r0 == 1 /\ P2:r1 == 1))"},
-    {Mutation::link_atomic_overtaken, "link_atomic_overtaken", R"({ x @ sysmem = 5; }
+    {PcieMutation::link_atomic_overtaken, "link_atomic_overtaken", R"({ x @ sysmem = 5; }
  P0@cta 0,gpu 0 ;
  red.relaxed.sys.min x, 1 ;
  ld.relaxed.sys r0, x ;
 ~exists (P0:r0 == 5))"},
-    {Mutation::acquire_does_not_block, "acquire_does_not_block", kMessagePassing},
-    {Mutation::acquire_skips_invalidation, "acquire_skips_invalidation", kMessagePassing},
-    {Mutation::acquire_ignores_invalidation, "acquire_ignores_invalidation", R"({ x=0; f=0; }
+    {SmMutation::acquire_does_not_block, "acquire_does_not_block", kMessagePassing},
+    {SmMutation::acquire_skips_invalidation, "acquire_skips_invalidation", kMessagePassing},
+    {SmMutation::acquire_ignores_invalidation, "acquire_ignores_invalidation", R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  st.weak x, 1 | ld.acquire.sys r0, f ;
  st.release.sys f, 1 | ld.weak r1, x ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::fence_skips_invalidation, "fence_skips_invalidation", kMessagePassingByFences},
-    {Mutation::sys_access_ignores_dirty, "sys_access_ignores_dirty", R"({ x @ sysmem = 0; }
+    {SmMutation::fence_skips_invalidation, "fence_skips_invalidation", kMessagePassingByFences},
+    {L2Mutation::sys_access_ignores_dirty, "sys_access_ignores_dirty", R"({ x @ sysmem = 0; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  ld.relaxed.sys r0, x ;
 ~exists (P0:r0 == 0))"},
-    {Mutation::sys_access_keeps_copy, "sys_access_keeps_copy", R"({ x @ sysmem = 0; }
+    {L2Mutation::sys_access_keeps_copy, "sys_access_keeps_copy", R"({ x @ sysmem = 0; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  st.relaxed.sys x, 2 ;
  ld.weak.cg r0, x ;
 ~exists (P0:r0 == 1))"},
-    {Mutation::fetch_overwrites_dirty, "fetch_overwrites_dirty", R"({ x @ sysmem = 0; }
+    {L2Mutation::fetch_overwrites_dirty, "fetch_overwrites_dirty", R"({ x @ sysmem = 0; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  ld.weak.cg r0, x ;
  ld.weak.cg r1, x ;
 ~exists (P0:r1 == 0))"},
-    {Mutation::proxy_fence_does_nothing, "proxy_fence_does_nothing", kTexture},
-    {Mutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/own", kTexture},
-    {Mutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/sibling", R"({ x=0; t @ texture aliases x; }
+    {SmMutation::proxy_fence_does_nothing, "proxy_fence_does_nothing", kTexture},
+    {SmMutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/own", kTexture},
+    {SmMutation::proxy_fence_skips_drain, "proxy_fence_skips_drain/sibling",
+     R"({ x=0; t @ texture aliases x; }
  P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
  st.weak x, 1 | bar.cta.sync 0 ;
  bar.cta.sync 0 | fence.proxy.texture ;
  | tld.weak r0, t ;
 ~exists (P1:r0 == 0))"},
-    {Mutation::proxy_fence_ignores_surfaces, "proxy_fence_ignores_surfaces",
+    {SmMutation::proxy_fence_ignores_surfaces, "proxy_fence_ignores_surfaces",
      R"({ x=0; f=0; s @ surface aliases x; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  sust.weak s, 1 | ld.acquire.gpu r0, f ;
  fence.proxy.surface | fence.proxy.surface ;
  st.release.gpu f, 1 | ld.weak r1, x ;
 ~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
-    {Mutation::surface_fence_keeps_l1, "surface_fence_keeps_l1", R"({ x=0; s @ surface aliases x; }
+    {SmMutation::surface_fence_keeps_l1, "surface_fence_keeps_l1", R"({ x=0; s @ surface aliases x; }
  P0@cta 0,gpu 0 ;
  sust.weak s, 1 ;
  fence.proxy.surface ;
  ld.weak r0, x ;
 ~exists (P0:r0 == 0))"},
-    {Mutation::surface_fence_keeps_surfaces, "surface_fence_keeps_surfaces",
+    {SmMutation::surface_fence_keeps_surfaces, "surface_fence_keeps_surfaces",
      R"({ x=0; s @ surface aliases x; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  fence.proxy.surface ;
  suld.weak r0, s ;
 ~exists (P0:r0 == 0))"},
-    {Mutation::alias_fence_keeps_l1, "alias_fence_keeps_l1", R"({ x=0; y @ generic aliases x; }
+    {SmMutation::alias_fence_keeps_l1, "alias_fence_keeps_l1", R"({ x=0; y @ generic aliases x; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  fence.proxy.alias ;
  ld.weak r0, y ;
 ~exists (P0:r0 == 0))"},
-    {Mutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/texture", kTexture},
-    {Mutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/constant",
+    {SmMutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/texture", kTexture},
+    {SmMutation::proxy_fence_keeps_lines, "proxy_fence_keeps_lines/constant",
      R"({ x=0; c @ constant aliases x; }
  P0@cta 0,gpu 0 ;
  st.weak x, 1 ;
  fence.proxy.constant ;
  cold.weak r0, c ;
 ~exists (P0:r0 == 0))"},
-    {Mutation::proxy_fence_ignores_loads, "proxy_fence_ignores_loads", R"({ x=0; t @ texture aliases x; }
+    {SmMutation::proxy_fence_ignores_loads, "proxy_fence_ignores_loads", R"({ x=0; t @ texture aliases x; }
  P0@cta 0,gpu 0 ;
  tld.weak r0, t ;
  fence.proxy.texture ;
  st.weak x, 1 ;
 ~exists (P0:r0 == 1))"},
-    {Mutation::sc_fence_skips_invalidation, "sc_fence_skips_invalidation", kStoreBuffer},
+    {SmMutation::sc_fence_skips_invalidation, "sc_fence_skips_invalidation", kStoreBuffer},
 };
 
 }  // namespace
@@ -244,4 +245,4 @@ std::vector<Catch> catches_by_litmus() {
   return catches;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../support/mock_components.h"
-#include "../unit/sm/script.h"
-#include "catch.h"
-#include "warpline/l1_lg/l1_lg.h"
-#include "warpline/l2/l2.h"
+#include "rtl_models/l1_lg/l1_lg.h"
+#include "rtl_models/l2/l2_slice.h"
+#include "tests/mutation/catch.h"
+#include "tests/rtl_models/sm/script.h"
+#include "tests/support/mock_components.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 constexpr PhysicalAddress kHostLine = physical(Aperture::sysmem, 0);
@@ -171,23 +171,23 @@ bool registers_are_not_read_once(std::uint64_t) {
 
 std::vector<Catch> catches_by_scene() {
   return {
-      {Mutation::invalidation_spares_fills, "invalidation_spares_fills/acquire",
+      {CacheMutation::invalidation_spares_fills, "invalidation_spares_fills/acquire",
        read_is_older_than_an_invalidation},
-      {Mutation::read_overtakes, "read_overtakes", requests_of_a_sector_change_places},
-      {Mutation::write_overtakes, "write_overtakes", requests_of_a_sector_change_places},
-      {Mutation::waiting_request_overtaken, "waiting_request_overtaken", read_misses_an_earlier_write},
-      {Mutation::sys_acquire_spares_fetches, "sys_acquire_spares_fetches", read_misses_what_the_host_wrote},
-      {Mutation::sys_release_ignores_write_back, "sys_release_ignores_write_back",
+      {L1LgMutation::read_overtakes, "read_overtakes", requests_of_a_sector_change_places},
+      {L1LgMutation::write_overtakes, "write_overtakes", requests_of_a_sector_change_places},
+      {L2Mutation::waiting_request_overtaken, "waiting_request_overtaken", read_misses_an_earlier_write},
+      {L2Mutation::sys_acquire_spares_fetches, "sys_acquire_spares_fetches", read_misses_what_the_host_wrote},
+      {L2Mutation::sys_release_ignores_write_back, "sys_release_ignores_write_back",
        release_is_done_before_the_write_back},
-      {Mutation::sys_release_flushes_last_only, "sys_release_flushes_last_only",
+      {L2Mutation::sys_release_flushes_last_only, "sys_release_flushes_last_only",
        release_is_done_before_a_device_is_written},
-      {Mutation::shared_flag_skips_invalidation, "shared_flag_skips_invalidation",
+      {SmMutation::shared_flag_skips_invalidation, "shared_flag_skips_invalidation",
        shared_flag_does_not_invalidate},
-      {Mutation::mmio_lanes_merge, "mmio_lanes_merge", registers_are_not_read_once},
-      {Mutation::mmio_replayed, "mmio_replayed", registers_are_not_read_once},
-      {Mutation::mmio_reads_overlap, "mmio_reads_overlap", registers_are_not_read_once},
-      {Mutation::mmio_reads_sectors, "mmio_reads_sectors", registers_are_not_read_once},
+      {SmMutation::mmio_lanes_merge, "mmio_lanes_merge", registers_are_not_read_once},
+      {SmMutation::mmio_replayed, "mmio_replayed", registers_are_not_read_once},
+      {SmMutation::mmio_reads_overlap, "mmio_reads_overlap", registers_are_not_read_once},
+      {SmMutation::mmio_reads_sectors, "mmio_reads_sectors", registers_are_not_read_once},
   };
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

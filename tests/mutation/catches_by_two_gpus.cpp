@@ -1,7 +1,7 @@
-#include "../unit/gpu/two_gpus.h"
-#include "catch.h"
+#include "tests/mutation/catch.h"
+#include "tests/platform/machine/two_gpus.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 using test::spin;
@@ -64,8 +64,8 @@ bool device_sees_other_accesses(std::uint64_t) {
   const std::uint64_t registers = gpus.zeros(Aperture::peer);
   std::vector<std::pair<std::uint64_t, unsigned>> reads, writes;
   gpus.platform().peer()->watch([&](const BusAccess& access) {
-    if (access.kind == BusAccess::Kind::read) reads.emplace_back(access.offset, access.bytes);
-    if (access.kind == BusAccess::Kind::write) writes.emplace_back(access.offset, access.bytes);
+    if (access.kind == AccessKind::read) reads.emplace_back(access.offset, access.bytes);
+    if (access.kind == AccessKind::write) writes.emplace_back(access.offset, access.bytes);
   });
   gpus.run({"mov.u32 %r0, %tid.x;\nshr.u32 %r0, %r0, 1;\nmul.wide.u32 %d0, %r0, 16;\nadd.u64 %d0, %d0, %a0;\n"
             "ld.mmio.relaxed.sys.global.u32 %r1, [%d0];\nst.mmio.relaxed.sys.global.u32 [%d0], %r1;\n",
@@ -87,7 +87,7 @@ bool device_sees_another_order(std::uint64_t seed) {
   std::uint64_t next = 0;
   bool ordered = true;
   gpus.platform().peer()->watch([&](const BusAccess& access) {
-    if (access.kind != BusAccess::Kind::write) return;
+    if (access.kind != AccessKind::write) return;
     ordered = ordered && access.offset == next;
     next += kLineBytes;
   });
@@ -104,16 +104,16 @@ bool device_sees_another_order(std::uint64_t seed) {
 
 std::vector<Catch> catches_by_two_gpus() {
   return {
-      {Mutation::sys_acquire_keeps_copies, "sys_acquire_keeps_copies", reads_stale},
-      {Mutation::sys_release_skips_write_back, "sys_release_skips_write_back", reads_stale},
-      {Mutation::sys_release_skips_flush, "sys_release_skips_flush", flag_overtakes_posted_write},
-      {Mutation::clean_bytes_written_back, "clean_bytes_written_back", loses_the_others_word},
-      {Mutation::mmio_lanes_merge, "mmio_lanes_merge/device", device_sees_other_accesses},
-      {Mutation::mmio_replayed, "mmio_replayed/device", device_sees_other_accesses},
-      {Mutation::mmio_reads_sectors, "mmio_reads_sectors/device", device_sees_other_accesses},
-      {Mutation::peer_lines_spread, "peer_lines_spread", device_sees_another_order},
-      {Mutation::link_swap_loses_update, "link_swap_loses_update", loses_increments},
+      {L2Mutation::sys_acquire_keeps_copies, "sys_acquire_keeps_copies", reads_stale},
+      {L2Mutation::sys_release_skips_write_back, "sys_release_skips_write_back", reads_stale},
+      {L2Mutation::sys_release_skips_flush, "sys_release_skips_flush", flag_overtakes_posted_write},
+      {L2Mutation::clean_bytes_written_back, "clean_bytes_written_back", loses_the_others_word},
+      {SmMutation::mmio_lanes_merge, "mmio_lanes_merge/device", device_sees_other_accesses},
+      {SmMutation::mmio_replayed, "mmio_replayed/device", device_sees_other_accesses},
+      {SmMutation::mmio_reads_sectors, "mmio_reads_sectors/device", device_sees_other_accesses},
+      {CrossbarMutation::peer_lines_spread, "peer_lines_spread", device_sees_another_order},
+      {PcieMutation::link_swap_loses_update, "link_swap_loses_update", loses_increments},
   };
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

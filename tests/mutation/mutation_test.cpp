@@ -1,26 +1,38 @@
 // Every deliberate bug is seen by an experiment that sees nothing without it.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
 #include <set>
 
-#include "catch.h"
+#include "tests/mutation/catch.h"
 
 namespace warpline {
 namespace {
 
-Mutation g_on = Mutation::none;
+std::optional<test::Mutation> g_on;
 std::uint64_t g_reached = 0;
 
 }  // namespace
 
 inline namespace with_mutations {
+template <class Mutation>
 bool mutated(Mutation which) {
-  g_reached += which == g_on;
-  return which == g_on;
+  const bool is_on = g_on == test::Mutation(which);
+  g_reached += is_on;
+  return is_on;
 }
+template bool mutated(CacheMutation);
+template bool mutated(CrossbarMutation);
+template bool mutated(L1LgMutation);
+template bool mutated(L2Mutation);
+template bool mutated(PcieMutation);
+template bool mutated(SmMutation);
 }  // namespace with_mutations
 
-namespace testing {
+namespace test {
 namespace {
 
 std::vector<Catch> all_catches() {
@@ -36,7 +48,7 @@ constexpr std::uint64_t kTries = 30;
 
 class MutationsAreCaught : public ::testing::TestWithParam<Catch> {
  protected:
-  void TearDown() override { g_on = Mutation::none; }
+  void TearDown() override { g_on.reset(); }
 };
 
 TEST_P(MutationsAreCaught, ByAnExperiment) {
@@ -58,14 +70,28 @@ std::string test_name(const ::testing::TestParamInfo<Catch>& info) {
 
 INSTANTIATE_TEST_SUITE_P(, MutationsAreCaught, ::testing::ValuesIn(all_catches()), test_name);
 
+/// The names of all bugs, out of the headers in which blocks declare them.
+std::set<std::string> declared() {
+  std::set<std::string> names;
+  const std::regex enumerator("^  ([a-z0-9_]+),.*");
+  for (const auto& file : std::filesystem::recursive_directory_iterator(WARPLINE_SOURCE_DIR "/rtl_models")) {
+    const std::string name = file.path().filename().string();
+    if (name.size() < 12 || name.compare(name.size() - 12, 12, "_mutations.h") != 0) continue;
+    std::ifstream in(file.path());
+    std::smatch match;
+    for (std::string line; std::getline(in, line);)
+      if (std::regex_match(line, match, enumerator)) names.insert(match[1]);
+  }
+  return names;
+}
+
 TEST(MutationTable, HasARowForEachMutation) {
-  std::set<Mutation> seen;
-  for (const Catch& c : all_catches()) seen.insert(c.mutation);
-  EXPECT_EQ(seen.count(Mutation::none), 0U);
-  for (unsigned m = 1; m < static_cast<unsigned>(Mutation::end); ++m)
-    EXPECT_EQ(seen.count(static_cast<Mutation>(m)), 1U) << "mutation " << m;
+  std::set<std::string> caught;
+  for (const Catch& c : all_catches()) caught.insert(c.name.substr(0, c.name.find('/')));
+  EXPECT_EQ(caught, declared());
+  EXPECT_GT(caught.size(), 40U);
 }
 
 }  // namespace
-}  // namespace testing
+}  // namespace test
 }  // namespace warpline

@@ -1,9 +1,9 @@
 // Every row of the tables of cache operators, by what a program or a counter shows of it (semantics, "Load
 // operators", "Store operators").
-#include "single_thread.h"
+#include "tests/programs/single_thread.h"
 
 namespace warpline::test {
-namespace {
+namespace cache_operators_test {
 
 std::string load(const std::string& op, const std::string& address = "%a") {
   return "ld.global" + op + ".u64 %x0, [" + address + "]; st.global.u64 [%o], %x0;";
@@ -197,5 +197,5 @@ TEST(GridBoundary, InvalidatesL1UnlessTheLaunchSaysNot) {
   }
 }
 
-}  // namespace
+}  // namespace cache_operators_test
 }  // namespace warpline::test

@@ -5,11 +5,11 @@
 // WARPLINE_RANDOM_SEED is added to the seeds.
 #include <gtest/gtest.h>
 
-#include "../support/checked_hops.h"
-#include "random_run.h"
+#include "tests/programs/random_run.h"
+#include "tests/support/checked_hops.h"
 
 namespace warpline::test {
-namespace {
+namespace checked_programs_test {
 
 class CheckedPrograms : public ::testing::TestWithParam<std::uint64_t> {};
 
@@ -29,10 +29,10 @@ TEST_P(CheckedPrograms, KeepToTheBaseProtocolAndRunAsInPlainCpp) {
   const Cycle pace = seed % 2 == 0 ? 500 + seed % 97 : 0;
 
   const Outcome plain =
-      play(program, start, config, ptx, std::make_shared<DirectDriver>(TickMode::lazy, seed), 0, timing);
-  testing::CheckedHops hops;
+      play(program, start, config, ptx, std::make_shared<DirectBackend>(TickMode::lazy, seed), 0, timing);
+  test::CheckedHops hops;
   const Outcome checked =
-      play(program, start, config, ptx, testing::checked_driver(config, hops, mode, seed), pace, timing);
+      play(program, start, config, ptx, test::checked_backend(config, hops, mode, seed), pace, timing);
   EXPECT_TRUE(checked.complaints.empty()) << ::testing::PrintToString(checked.complaints);
   EXPECT_EQ(difference(checked.contents, wanted), "");
   if (timing == Timing::timed) {
@@ -48,5 +48,5 @@ TEST_P(CheckedPrograms, KeepToTheBaseProtocolAndRunAsInPlainCpp) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, ::testing::Range<std::uint64_t>(1, 31));
 
-}  // namespace
+}  // namespace checked_programs_test
 }  // namespace warpline::test

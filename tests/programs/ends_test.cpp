@@ -7,11 +7,11 @@
 
 #include <cstdlib>
 
-#include "machine.h"
-#include "program.h"
+#include "tests/programs/machine.h"
+#include "tests/programs/program.h"
 
 namespace warpline::test {
-namespace {
+namespace ends_test {
 
 /// Everything a user can see of a run, a line each.
 using Report = std::vector<std::string>;
@@ -152,5 +152,5 @@ TEST(BadEnds, FaultsOfOneCycleAreInTheOrderInWhichTheSmMetThem) {
     EXPECT_TRUE(faults[i - 1].cycle < faults[i].cycle || faults[i - 1].warp % 4 < faults[i].warp % 4) << i;
 }
 
-}  // namespace
+}  // namespace ends_test
 }  // namespace warpline::test

@@ -1,9 +1,9 @@
 // Eviction classes in L1 and L2, by the lines that a program finds there again (semantics, "Eviction classes
 // and policies").
-#include "single_thread.h"
+#include "tests/programs/single_thread.h"
 
 namespace warpline::test {
-namespace {
+namespace eviction_test {
 
 /// The sectors of one of a kernel's lines 0 to 15, of which %a to %d hold four each.
 std::string at(unsigned line, unsigned offset = 0) {
@@ -177,5 +177,5 @@ TEST(Policies, LeaveALineUnchangedWhereNoSecondaryPriorityIsNamed) {
   EXPECT_FALSE(outlives(load(".L2::evict_first") + other, 1));
 }
 
-}  // namespace
+}  // namespace eviction_test
 }  // namespace warpline::test

@@ -1,10 +1,10 @@
 // Grids that follow each other on one GPU.
 #include <gtest/gtest.h>
 
-#include "machine.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
-namespace {
+namespace grids_test {
 
 /// An entry `name` in which every thread of CTA 0 waits a while and every thread fills `words` words of local
 /// memory. Where `out` is not null, CTA 1 waits longer still and stores what it reads back.
@@ -73,5 +73,5 @@ TEST(Grids, LocalLinesOfAnEarlierGridDoNotReachTheLocalMemoryOfALaterOne) {
   for (std::uint32_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], i / 32 * 1000 + i % 32) << i;
 }
 
-}  // namespace
+}  // namespace grids_test
 }  // namespace warpline::test

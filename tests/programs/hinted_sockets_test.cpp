@@ -7,12 +7,12 @@
 
 #include <deque>
 
-#include "hints.h"
-#include "random_run.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/programs/hints.h"
+#include "tests/programs/random_run.h"
 
 namespace warpline::test {
-namespace {
+namespace hinted_sockets_test {
 
 struct Machine {
   std::uint64_t seed = 0;
@@ -34,9 +34,9 @@ TEST(HintedSockets, ChangeNoMemoryAndNoRegister) {
     m.program = random_program(random);
     m.start = initial_contents(m.program, random);
     const GpuConfig config = random_machine(random);
-    auto driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::socket);
+    auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::socket);
     m.play =
-        std::make_unique<Play>(m.program, m.start, config, to_ptx(m.program, m.start), std::move(driver));
+        std::make_unique<Play>(m.program, m.start, config, to_ptx(m.program, m.start), std::move(backend));
     m.play->build();
   }
   for (Machine& m : machines) {
@@ -49,5 +49,5 @@ TEST(HintedSockets, ChangeNoMemoryAndNoRegister) {
   }
 }
 
-}  // namespace
+}  // namespace hinted_sockets_test
 }  // namespace warpline::test

@@ -1,4 +1,4 @@
-#include "hints.h"
+#include "tests/programs/hints.h"
 
 #include <algorithm>
 #include <initializer_list>

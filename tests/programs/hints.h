@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "program.h"
+#include "tests/programs/program.h"
 
 namespace warpline::test {
 

@@ -2,16 +2,16 @@
 // any, timed and loosely timed, leave the same memory and the same registers.
 //
 // WARPLINE_HINTED_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
-#include "hints.h"
+#include "tests/programs/hints.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "random_run.h"
+#include "tests/programs/random_run.h"
 
 namespace warpline::test {
-namespace {
+namespace hints_test {
 
 void try_one(std::uint64_t seed) {
   SCOPED_TRACE("WARPLINE_HINTED_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));
@@ -25,8 +25,8 @@ void try_one(std::uint64_t seed) {
   for (const Program* program : {&bare, &hinted})
     for (const Timing timing : {Timing::timed, Timing::loose}) {
       const std::string ptx = to_ptx(*program, start);
-      const Outcome out =
-          play(*program, start, config, ptx, std::make_shared<DirectDriver>(TickMode::lazy, seed), 0, timing);
+      const Outcome out = play(*program, start, config, ptx,
+                               std::make_shared<DirectBackend>(TickMode::lazy, seed), 0, timing);
       ASSERT_TRUE(out.complaints.empty()) << testing::PrintToString(out.complaints);
       ASSERT_EQ(difference(out.contents, wanted), "") << ptx;
     }
@@ -94,5 +94,5 @@ TEST(Hints, OfRandomProgramsAreAllThatThereAre) {
     expect(hint);
 }
 
-}  // namespace
+}  // namespace hints_test
 }  // namespace warpline::test

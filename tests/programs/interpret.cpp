@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "program.h"
+#include "tests/programs/program.h"
 
 namespace warpline::test {
 namespace {

@@ -1,8 +1,8 @@
 // Prefetches, priorities, discards, proxy fences and .mmio accesses of whole programs, by what they change.
-#include "single_thread.h"
+#include "tests/programs/single_thread.h"
 
 namespace warpline::test {
-namespace {
+namespace line_control_test {
 
 constexpr const char* kPause = "nanosleep.u32 20000;";
 
@@ -52,7 +52,7 @@ TEST(Prefetches, OfSharedAndUnmappedMemoryDoNothing) {
   EXPECT_TRUE(machine.faults().empty());
 }
 
-/// R1 of semantics section 9: what an acquire invalidates, it keeps from being installed, too.
+/// R1: what an acquire invalidates, it keeps from being installed, too.
 TEST(Prefetches, UnderWayAcrossAnAcquireInstallNothing) {
   SingleThread machine(one_set(4, 16),
                        {{"k", std::string("prefetch.global.L1 [%a]; fence.acq_rel.gpu;") + kPause},
@@ -216,5 +216,5 @@ TEST(Vectors, OfOneHundredAndTwentyEightBits) {
   EXPECT_EQ(machine.result(3), machine.result(1));
 }
 
-}  // namespace
+}  // namespace line_control_test
 }  // namespace warpline::test

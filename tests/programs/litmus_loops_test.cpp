@@ -1,15 +1,15 @@
 // Message passing and its relatives in loops, on random machines: outcomes that the PTX memory model forbids
-// are never seen, whatever the shape of the machine (semantics, section 9).
+// are never seen, whatever the shape of the machine (docs/ordering.md).
 //
 // Every kernel takes (data, flag, out); words of different rounds lie a line apart or side by side.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "machine.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
-namespace {
+namespace litmus_loops_test {
 
 constexpr unsigned kRounds = 24;
 
@@ -358,5 +358,5 @@ NEXT:
   EXPECT_EQ(seen(true), 5U);
 }
 
-}  // namespace
+}  // namespace litmus_loops_test
 }  // namespace warpline::test

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "../support/environment.h"
-#include "warpline/base/random.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/gpu_platform.h"
-#include "warpline/programs/ptx/module.h"
-#include "warpline/sm/address_windows.h"
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/ptx/module.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/sm/address_windows.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 
@@ -82,10 +82,10 @@ class Bench {
  public:
   Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
         std::uint64_t seed = 1, Cycle limit = 50'000'000)
-      : Bench(config, ptx, std::make_shared<DirectDriver>(mode, seed), limit) {}
-  Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistDriver> driver,
+      : Bench(config, ptx, std::make_shared<DirectBackend>(mode, seed), limit) {}
+  Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistBackend> backend,
         Cycle limit = 50'000'000)
-      : driver_(std::move(driver)), platform_(config, options(driver_, limit)), module_(parsed(ptx)) {}
+      : backend_(std::move(backend)), platform_(config, options(backend_, limit)), module_(parsed(ptx)) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
@@ -121,7 +121,7 @@ class Bench {
         if (!different.insert(row.request).second)
           complaints.push_back("listed twice: " + row.what + " at " + row.at);
       seen_in_flight += rows.size();
-      const std::size_t used = driver_->engine().pool().in_use();
+      const std::size_t used = backend_->engine().pool().in_use();
       if (used != different.size())
         complaints.push_back(std::to_string(different.size()) + " listed, in flight: " +
                              std::to_string(used) + ", in cycle " + std::to_string(platform_.now()));
@@ -133,9 +133,9 @@ class Bench {
   ptx::Module& module() { return *module_; }
 
  private:
-  static RunOptions options(std::shared_ptr<NetlistDriver> driver, Cycle limit) {
+  static RunOptions options(std::shared_ptr<NetlistBackend> backend, Cycle limit) {
     RunOptions o;
-    o.driver = std::move(driver);
+    o.backend = std::move(backend);
     o.max_cycles = limit;
     return o;
   }
@@ -144,7 +144,7 @@ class Bench {
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     return std::move(module.value());
   }
-  std::shared_ptr<NetlistDriver> driver_;
+  std::shared_ptr<NetlistBackend> backend_;
   GpuPlatform platform_;
   std::unique_ptr<ptx::Module> module_;
 };

@@ -1,8 +1,8 @@
 // ld.global.nc: its cache, what it keeps and what makes it forget (semantics, "ld.global.nc").
-#include "single_thread.h"
+#include "tests/programs/single_thread.h"
 
 namespace warpline::test {
-namespace {
+namespace noncoherent_test {
 
 std::string load(const std::string& op, const std::string& address = "%a", unsigned result = 0) {
   // The fence waits for the load: the next one meets what it left.
@@ -88,5 +88,5 @@ TEST(NonCoherent, WidensAsItsTypeSays) {
   EXPECT_EQ(machine.result(3), ~std::uint64_t{0});
 }
 
-}  // namespace
+}  // namespace noncoherent_test
 }  // namespace warpline::test

@@ -1,4 +1,4 @@
-#include "own_stores.h"
+#include "tests/programs/own_stores.h"
 
 #include <gtest/gtest.h>
 
@@ -61,13 +61,9 @@ constexpr Way kLoads[] = {{"", ""},
                           {".acquire.gpu", "", false, true, 16},
                           {".mmio.relaxed.sys", "", true, true, 8, 1}};
 
-std::string number(std::uint64_t n) {
-  return std::to_string(n);
-}
-
-class Author {
+class StoreAuthor {
  public:
-  explicit Author(Random& random) : random_(random) {}
+  explicit StoreAuthor(Random& random) : random_(random) {}
 
   OwnStores write() {
     program_.slot = random_.below(2) == 0 ? 32 : kLineBytes;
@@ -101,12 +97,13 @@ class Author {
     }
   }
   static std::string type(const Shape& s) {
-    return (s.elements == 1 ? "" : ".v" + number(s.elements)) + ".u" + number(8 * s.bytes);
+    return (s.elements == 1 ? "" : ".v" + std::to_string(s.elements)) + ".u" + std::to_string(8 * s.bytes);
   }
   /// Registers "%v0", or "{%v0, %v1}"; four different ones.
   static std::string registers(const char* name, const Shape& s, unsigned different) {
     std::string out;
-    for (unsigned i = 0; i < s.elements; ++i) out += (i == 0 ? "" : ", ") + (name + number(i % different));
+    for (unsigned i = 0; i < s.elements; ++i)
+      out += (i == 0 ? "" : ", ") + (name + std::to_string(i % different));
     return s.elements == 1 ? out : "{" + out + "}";
   }
 
@@ -114,16 +111,16 @@ class Author {
   void expect(const Shape& s, unsigned first, unsigned bytes) {
     line("mov.u64 %e, 0");
     for (unsigned e = first / s.bytes; e * s.bytes < first + bytes; ++e) {
-      line("mov.u64 %t, %v" + number(e % 4));
-      if (s.bytes < 8) line("and.b64 %t, %t, " + number((std::uint64_t{1} << 8 * s.bytes) - 1));
+      line("mov.u64 %t, %v" + std::to_string(e % 4));
+      if (s.bytes < 8) line("and.b64 %t, %t, " + std::to_string((std::uint64_t{1} << 8 * s.bytes) - 1));
       if (e * s.bytes < first) {
-        line("shr.u64 %t, %t, " + number(8 * (first - e * s.bytes)));
+        line("shr.u64 %t, %t, " + std::to_string(8 * (first - e * s.bytes)));
       } else {
-        line("shl.b64 %t, %t, " + number(8 * (e * s.bytes - first)));
+        line("shl.b64 %t, %t, " + std::to_string(8 * (e * s.bytes - first)));
       }
       line("or.b64 %e, %e, %t");
     }
-    if (bytes < 8) line("and.b64 %e, %e, " + number((std::uint64_t{1} << 8 * bytes) - 1));
+    if (bytes < 8) line("and.b64 %e, %e, " + std::to_string((std::uint64_t{1} << 8 * bytes) - 1));
   }
 
   /// What may happen to the line before the store or between store and load, and changes nothing.
@@ -138,7 +135,7 @@ class Author {
       case 3: return after_store ? "fence.acq_rel.gpu" : "membar.cta";
       case 4: return space.empty() ? "prefetchu.L1 " + at : "fence.proxy.alias";
       case 5:
-      case 6: return "ld" + space + ".u8 %x, [" + memory.base + "+" + number(place) + "]";
+      case 6: return "ld" + space + ".u8 %x, [" + memory.base + "+" + std::to_string(place) + "]";
       case 7:
         if (memory.global && program_.slot == kLineBytes)
           return after_store ? "applypriority" + space + ".L2::evict_normal " + at + ", 128"
@@ -161,36 +158,37 @@ class Author {
     for (unsigned n = 1 + static_cast<unsigned>(random_.below(2)); n-- > 0;)
       if (const std::string s = disturbance(memory, place, false); !s.empty()) line(s);
     line("st" + std::string(store.before) + memory.space + store.after + type(written) + " [" + memory.base +
-         "+" + number(place) + "], " + registers("%v", written, 4));
+         "+" + std::to_string(place) + "], " + registers("%v", written, 4));
     if (const std::string s = disturbance(memory, place, true); !s.empty()) line(s);
     line("ld" + std::string(load.before) + memory.space + load.after + type(read) + " " +
-         registers("%l", read, 8) + ", [" + memory.base + "+" + number(place + offset) + "]");
+         registers("%l", read, 8) + ", [" + memory.base + "+" + std::to_string(place + offset) + "]");
     const std::string what = text_.substr(begins);
     line("mov.u64 %bad, 0");
     for (unsigned e = 0; e < read.elements; ++e) {
       expect(written, offset + e * read.bytes, read.bytes);
-      line("xor.b64 %t, %l" + number(e) + ", %e");
+      line("xor.b64 %t, %l" + std::to_string(e) + ", %e");
       line("or.b64 %bad, %bad, %t");
     }
     line("setp.ne.u64 %p, %bad, 0");
-    line("@%p st.global.u32 [%err+" + number(4 * program_.cases.size()) + "], 1");
+    line("@%p st.global.u32 [%err+" + std::to_string(4 * program_.cases.size()) + "], 1");
     program_.cases.push_back(what);
   }
 
   [[nodiscard]] std::string head() const {
-    const std::string slot = number(program_.slot);
+    const std::string slot = std::to_string(program_.slot);
     return ".version 8.8\n.target sm_100\n.address_size 64\n"
            ".visible .entry k(.param .u64 vidmem, .param .u64 sysmem, .param .u64 errors, .param .u64 "
            "others)\n{\n"
            ".reg .pred %p;\n.reg .b32 %r<4>;\n"
            ".reg .b64 %gv, %gs, %sh, %lo, %shg, %log, %err, %other, %id, %t, %e, %x, %bad, %v<4>, %l<8>;\n"
            ".shared .align 128 .b8 own_shared[" +
-           number(std::uint64_t{kThreads} * program_.slot) + "];\n.local .align 128 .b8 own_local[" + slot +
+           std::to_string(std::uint64_t{kThreads} * program_.slot) + "];\n.local .align 128 .b8 own_local[" +
+           slot +
            "];\n"
            "ld.param.u64 %gv, [vidmem];\nld.param.u64 %gs, [sysmem];\n"
            "ld.param.u64 %err, [errors];\nld.param.u64 %other, [others];\n"
            "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r1, %r1, " +
-           number(kThreads) + ", %r0;\nmul.wide.u32 %t, %r1, " + slot +
+           std::to_string(kThreads) + ", %r0;\nmul.wide.u32 %t, %r1, " + slot +
            ";\nadd.u64 %gv, %gv, %t;\nadd.u64 %gs, %gs, %t;\nmul.wide.u32 %t, %r1, 128;\n"
            "add.u64 %other, %other, %t;\nmov.u64 %sh, own_shared;\nmul.wide.u32 %t, %r0, " +
            slot +
@@ -207,12 +205,12 @@ class Author {
 }  // namespace
 
 OwnStores own_stores(Random& random) {
-  return Author(random).write();
+  return StoreAuthor(random).write();
 }
 
-void expect_seen(const OwnStores& program, const GpuConfig& config, std::shared_ptr<NetlistDriver> driver,
+void expect_seen(const OwnStores& program, const GpuConfig& config, std::shared_ptr<NetlistBackend> backend,
                  bool loose) {
-  Bench bench(config, program.ptx, std::move(driver));
+  Bench bench(config, program.ptx, std::move(backend));
   if (loose) bench.platform().set_loose(true);
   const std::vector<std::uint8_t> bytes(std::size_t{kCtas} * kThreads * kLineBytes);
   const std::uint64_t vidmem = bench.put(bytes), sysmem = bench.put(bytes, Aperture::sysmem);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
 
@@ -19,7 +19,7 @@ struct OwnStores {
 [[nodiscard]] OwnStores own_stores(Random& random);
 
 /// Runs it on a machine and fails for every case in which a thread did not see its own store.
-void expect_seen(const OwnStores& program, const GpuConfig& config, std::shared_ptr<NetlistDriver> driver,
+void expect_seen(const OwnStores& program, const GpuConfig& config, std::shared_ptr<NetlistBackend> backend,
                  bool loose);
 
 }  // namespace warpline::test

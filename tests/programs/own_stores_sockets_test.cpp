@@ -1,11 +1,11 @@
 // The same with every hop a socket, timed and loosely timed. One simulation per process.
 #include <gtest/gtest.h>
 
-#include "own_stores.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/programs/own_stores.h"
 
 namespace warpline::test {
-namespace {
+namespace own_stores_sockets_test {
 
 class OwnStoresOverSockets : public ::testing::TestWithParam<bool> {};
 
@@ -14,11 +14,11 @@ TEST_P(OwnStoresOverSockets, AreSeen) {
   const OwnStores program = own_stores(random);
   GpuConfig config = random_machine(random);
   config.l2.poison_discarded = true;
-  expect_seen(program, config, std::make_shared<SystemCDriver>(config.clocks, HopTransport::socket),
+  expect_seen(program, config, std::make_shared<SystemCBackend>(config.clocks, HopTransport::socket),
               GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Timing, OwnStoresOverSockets, ::testing::Bool());
 
-}  // namespace
+}  // namespace own_stores_sockets_test
 }  // namespace warpline::test

@@ -1,12 +1,12 @@
 // Whatever the operators, a thread sees its own earlier store (semantics, "Points of coherence").
 //
 // WARPLINE_RANDOM_SEED is the first seed.
-#include "own_stores.h"
+#include "tests/programs/own_stores.h"
 
 #include <gtest/gtest.h>
 
 namespace warpline::test {
-namespace {
+namespace own_stores_test {
 
 class OwnStoresOf : public ::testing::TestWithParam<std::uint64_t> {};
 
@@ -19,10 +19,10 @@ TEST_P(OwnStoresOf, AreSeenWhateverTheOperators) {
   GpuConfig config = random_machine(random);
   config.l2.poison_discarded = seed % 2 == 0;
   ASSERT_TRUE(config.problems().empty());
-  expect_seen(program, config, std::make_shared<DirectDriver>(TickMode::lazy, seed), seed % 4 == 3);
+  expect_seen(program, config, std::make_shared<DirectBackend>(TickMode::lazy, seed), seed % 4 == 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, OwnStoresOf, ::testing::Range<std::uint64_t>(0, 8));
 
-}  // namespace
+}  // namespace own_stores_test
 }  // namespace warpline::test

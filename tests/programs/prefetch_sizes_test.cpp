@@ -1,9 +1,9 @@
 // Prefetch sizes: what a load brings into L2 beside what it misses (semantics, "Eviction classes and
 // policies").
-#include "single_thread.h"
+#include "tests/programs/single_thread.h"
 
 namespace warpline::test {
-namespace {
+namespace prefetch_sizes_test {
 
 const char* const kSizes[] = {"", ".L2::64B", ".L2::128B", ".L2::256B"};
 
@@ -74,5 +74,5 @@ TEST(PrefetchSizes, ReadNothingMoreBeyondABus) {
     EXPECT_EQ(counted("pcie.requests", prefetch, Aperture::peer), 0U) << prefetch;
 }
 
-}  // namespace
+}  // namespace prefetch_sizes_test
 }  // namespace warpline::test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/random.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline::test {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "hints.h"
-#include "program.h"
+#include "tests/programs/hints.h"
+#include "tests/programs/program.h"
 
 namespace warpline::test {
 namespace {

@@ -4,15 +4,15 @@
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
 
-#include "random_run.h"
+#include "tests/programs/random_run.h"
 
 namespace warpline::test {
-namespace {
+namespace random_programs_test {
 
 /// In plain C++; lazily with pauses, at which what is in flight is listed.
 Outcome play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
              TickMode mode, std::uint64_t seed, Timing timing = Timing::timed) {
-  return play(program, start, config, ptx, std::make_shared<DirectDriver>(mode, seed),
+  return play(program, start, config, ptx, std::make_shared<DirectBackend>(mode, seed),
               mode == TickMode::lazy ? 500 + seed % 97 : 0, timing);
 }
 
@@ -82,5 +82,5 @@ TEST(RandomPrograms, LeaveTheMemoryOfAMachineWithoutCaches) {
   EXPECT_GT(in_flight, 10 * count) << "requests were in flight at the pauses";
 }
 
-}  // namespace
+}  // namespace random_programs_test
 }  // namespace warpline::test

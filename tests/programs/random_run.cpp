@@ -1,10 +1,10 @@
-#include "random_run.h"
+#include "tests/programs/random_run.h"
 
 namespace warpline::test {
 
 Play::Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-           std::shared_ptr<NetlistDriver> driver)
-    : program_(program), start_(start), bench_(config, ptx, std::move(driver)) {
+           std::shared_ptr<NetlistBackend> backend)
+    : program_(program), start_(start), bench_(config, ptx, std::move(backend)) {
   const unsigned owners = program.threads_in_all();
   const std::size_t grids = program.grids.size();
   for (unsigned a = 0; a < kGlobalAreas; ++a) {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine.h"
-#include "program.h"
+#include "tests/programs/machine.h"
+#include "tests/programs/program.h"
 
 namespace warpline::test {
 
@@ -27,7 +27,7 @@ class Play {
  public:
   /// Pre: `program` and `start` outlive it.
   Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-       std::shared_ptr<NetlistDriver> driver);
+       std::shared_ptr<NetlistBackend> backend);
   /// Before the first run in this process of any machine that is in SystemC.
   void build() { bench_.platform().build(); }
   /// Runs all grids, once. `pace`: pauses about every so many cycles to check what is listed as in flight; 0:
@@ -44,9 +44,9 @@ class Play {
 
 /// Runs all grids of `program` from `start` on a new machine; see Play::run.
 [[nodiscard]] inline Outcome play(const Program& program, const Contents& start, const GpuConfig& config,
-                                  const std::string& ptx, std::shared_ptr<NetlistDriver> driver,
+                                  const std::string& ptx, std::shared_ptr<NetlistBackend> backend,
                                   Cycle pace = 0, Timing timing = Timing::timed) {
-  return Play(program, start, config, ptx, std::move(driver)).run(pace, timing);
+  return Play(program, start, config, ptx, std::move(backend)).run(pace, timing);
 }
 
 /// What differs first in the memories, or nothing.

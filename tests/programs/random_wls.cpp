@@ -1,4 +1,4 @@
-#include "random_wls.h"
+#include "tests/programs/random_wls.h"
 
 #include <array>
 

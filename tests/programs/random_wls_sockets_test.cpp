@@ -4,16 +4,16 @@
 
 #include <deque>
 
-#include "../unit/wls/wls_run.h"
-#include "machine.h"
-#include "random_wls.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/platform/programs/wls/wls_run.h"
+#include "tests/programs/machine.h"
+#include "tests/programs/random_wls.h"
 
 namespace warpline::test {
-namespace {
+namespace random_wls_sockets_test {
 
-using warpline::testing::Observed;
-using warpline::testing::WlsRun;
+using warpline::test::Observed;
+using warpline::test::WlsRun;
 
 struct Machine {
   std::uint64_t seed = 0;
@@ -33,7 +33,7 @@ TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
     m.program = random_wls(random);
     m.config = random_machine(random);
     RunOptions options = WlsRun::limited();
-    options.driver = std::make_shared<SystemCDriver>(m.config.clocks, HopTransport::socket);
+    options.backend = std::make_shared<SystemCBackend>(m.config.clocks, HopTransport::socket);
     m.run = std::make_unique<WlsRun>(m.program.text, m.config, options);
     m.run->platform().build();
   }
@@ -52,5 +52,5 @@ TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
   }
 }
 
-}  // namespace
+}  // namespace random_wls_sockets_test
 }  // namespace warpline::test

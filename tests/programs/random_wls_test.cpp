@@ -2,18 +2,18 @@
 // caches, timed and loosely timed, in every tick mode.
 //
 // WARPLINE_RANDOM_PROGRAMS sets how many there are, WARPLINE_RANDOM_SEED the first one's seed.
-#include "random_wls.h"
+#include "tests/programs/random_wls.h"
 
 #include <gtest/gtest.h>
 
-#include "../unit/wls/wls_run.h"
-#include "machine.h"
+#include "tests/platform/programs/wls/wls_run.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
-namespace {
+namespace random_wls_test {
 
-using warpline::testing::Observed;
-using warpline::testing::WlsRun;
+using warpline::test::Observed;
+using warpline::test::WlsRun;
 
 void runs(const RandomWls& program, const GpuConfig& config, const RunOptions& options, Observed& counters) {
   WlsRun run(program.text, config, options);
@@ -56,5 +56,5 @@ TEST(RandomWls, LeavesWhatAnInterpreterLeaves) {
   EXPECT_GT(flushed, 1000U);
 }
 
-}  // namespace
+}  // namespace random_wls_test
 }  // namespace warpline::test

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
 

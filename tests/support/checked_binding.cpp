@@ -1,11 +1,11 @@
-#include "checked_binding.h"
+#include "tests/support/checked_binding.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 /// Never destroyed: the modules that the checkers are bound to may be gone by then.
@@ -32,4 +32,4 @@ ProtocolChecker& lasting_checker() {
       std::make_unique<ProtocolChecker>(sc_core::sc_gen_unique_name("lasting_checker")));
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "protocol_checker.h"
+#include "tests/support/protocol_checker.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A checker of the base protocol that stays for as long as the process does. What it has to say fails the
 /// test that is under way when all tests of the process have run; transactions in flight by then are left
@@ -19,4 +19,4 @@ ProtocolChecker& bind_checked(Initiator& initiator, Target& target) {
   return checker;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

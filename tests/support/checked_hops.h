@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "protocol_checker.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "platform/systemc/systemc_backend.h"
+#include "tests/support/protocol_checker.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Puts a checker of the base protocol into every hop of a GPU. Outlives the simulation.
 class CheckedHops {
@@ -45,12 +45,13 @@ class CheckedHops {
   std::deque<ProtocolChecker> checkers_;
 };
 
-/// A driver of a GPU in SystemC with a checker on every hop.
-inline std::shared_ptr<SystemCDriver> checked_driver(const GpuConfig& config, CheckedHops& hops,
-                                                     TickMode mode = TickMode::lazy, std::uint64_t seed = 1) {
-  auto driver = std::make_shared<SystemCDriver>(config.clocks, HopTransport::direct, mode, seed);
-  driver->interpose(hops.interposer());
-  return driver;
+/// A backend in SystemC with a checker on every hop.
+inline std::shared_ptr<SystemCBackend> checked_backend(const GpuConfig& config, CheckedHops& hops,
+                                                       TickMode mode = TickMode::lazy,
+                                                       std::uint64_t seed = 1) {
+  auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct, mode, seed);
+  backend->interpose(hops.interposer());
+  return backend;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

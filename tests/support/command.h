@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/cli/command_line.h"
+#include "platform/cli/command_line.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// How a command ended, and what it wrote.
 struct Ended {
@@ -30,4 +30,4 @@ inline Ended command(const std::vector<std::string>& words) {
   return ended;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

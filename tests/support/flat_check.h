@@ -5,10 +5,10 @@
 #include <map>
 #include <vector>
 
-#include "flat_memory.h"
-#include "mock_components.h"
+#include "tests/support/flat_memory.h"
+#include "tests/support/mock_components.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A write of random values to some consecutive bytes of a line.
 inline Item random_write_item(Random& random, Cycle at, PhysicalAddress line) {
@@ -62,4 +62,4 @@ inline void check_answers(const std::vector<Item>& items, const std::vector<Answ
   }
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

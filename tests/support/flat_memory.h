@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "naive_atomic.h"
-#include "warpline/base/random.h"
-#include "warpline/fabric/channel.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/sim/channel.h"
+#include "tests/support/naive_atomic.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Performs requests on a flat memory as it takes them, at most one every `gap` cycles, and answers
 /// each after a delay of its own: in any order.
@@ -109,4 +109,4 @@ class FlatMemory final : public Component {
   std::map<std::pair<Cycle, std::size_t>, Request*> due_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

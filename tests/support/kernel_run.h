@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "warpline/gpu/launch_runner.h"
+#include "platform/launch/launch_runner.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// What a run of a launch file left.
 struct KernelRun {
@@ -21,7 +21,7 @@ struct KernelRun {
 /// Runs sw/kernels/NAME.toml in this process. Throws what is wrong with it.
 inline KernelRun run_kernel(const std::string& name, const GpuConfig& config, RunOptions options,
                             const FastForward& to = {}) {
-  auto plan = plan_run({std::string(WARPLINE_SOURCE_DIR "/sw/kernels/") + name + ".toml"}, false);
+  auto plan = read_workload({std::string(WARPLINE_SOURCE_DIR "/sw/kernels/") + name + ".toml"}, false);
   if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
   options.max_cycles = 100'000'000;
   GpuPlatform gpu(config, options);
@@ -39,14 +39,14 @@ inline KernelRun run_kernel(const std::string& name, const GpuConfig& config, Ru
   return run;
 }
 
-/// The same; `driver`: null for plain C++.
+/// The same; `backend`: null for plain C++.
 inline KernelRun run_kernel(const std::string& name, const GpuConfig& config,
-                            std::shared_ptr<NetlistDriver> driver, bool loose = false,
+                            std::shared_ptr<NetlistBackend> backend, bool loose = false,
                             const FastForward& to = {}) {
   RunOptions options;
-  options.driver = std::move(driver);
+  options.backend = std::move(backend);
   options.loose = loose;
   return run_kernel(name, config, options, to);
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

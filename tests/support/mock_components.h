@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/fabric/channel.h"
+#include "rtl_models/sim/channel.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A request to send, and when at the earliest.
 struct Item {
@@ -199,4 +199,4 @@ class Target final : public Component {
   std::vector<std::pair<Cycle, Request*>> due_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

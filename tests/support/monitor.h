@@ -4,7 +4,7 @@
 #include <systemc>
 #include <tlm>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// A module of somebody else's that knows nothing of ours: hands on all that passes, and counts it.
 class Monitor final : public sc_core::sc_module,
@@ -42,4 +42,4 @@ class Monitor final : public sc_core::sc_module,
   }
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

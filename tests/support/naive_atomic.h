@@ -4,11 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "warpline/base/random.h"
-#include "warpline/fabric/request.h"
-#include "warpline/isa/atomic.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/isa/atomic.h"
+#include "rtl_models/sim/request.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 using LaneBytes = std::array<std::uint8_t, 16>;
 
@@ -89,4 +89,4 @@ inline AtomicBlock random_atomic_block(Random& random) {
   return b;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

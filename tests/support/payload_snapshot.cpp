@@ -1,9 +1,9 @@
-#include "payload_snapshot.h"
+#include "tests/support/payload_snapshot.h"
 
 #include <algorithm>
 #include <sstream>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 void PayloadSnapshot::take(const tlm::tlm_generic_payload& payload) {
   address_ = payload.get_address();
@@ -57,4 +57,4 @@ std::string PayloadSnapshot::describe() const {
   return text.str();
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

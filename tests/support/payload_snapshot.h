@@ -5,7 +5,7 @@
 #include <tlm>
 #include <vector>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// What a payload asked for when it was looked at, bytes included, to see later whether somebody has changed
 /// it. Response status, DMI hint and extensions are not part of it.
@@ -42,4 +42,4 @@ class PayloadSnapshot {
   std::vector<unsigned char> data_, enables_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

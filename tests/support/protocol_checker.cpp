@@ -1,6 +1,6 @@
-#include "protocol_checker.h"
+#include "tests/support/protocol_checker.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 
 /// Keeps a payload from being recycled. One without a reference cannot be held: letting go of it would
@@ -85,4 +85,4 @@ tlm::tlm_sync_enum ProtocolChecker::pass(Payload& payload, tlm::tlm_phase& phase
   return status;
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -6,9 +6,9 @@
 #include <tlm>
 #include <vector>
 
-#include "protocol_rules.h"
+#include "tests/support/protocol_rules.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Sits in a hop, passes everything through unchanged, and collects what breaks the base protocol of TLM-2.0
 /// (IEEE 1666-2011). Times are effective times: sc_time_stamp() plus annotated delay.
@@ -80,4 +80,4 @@ class ProtocolChecker final : public sc_core::sc_module,
   Unchecked unchecked_;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,8 +1,8 @@
-#include "protocol_rules.h"
+#include "tests/support/protocol_rules.h"
 
 #include <algorithm>
 
-namespace warpline::testing {
+namespace warpline::test {
 namespace {
 using Depth = PayloadSnapshot::Depth;
 }  // namespace
@@ -215,4 +215,4 @@ void ProtocolRules::report(const std::string& sentence) {
   if (violations_.size() < kMostViolations) violations_.push_back(sentence);
 }
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "payload_snapshot.h"
+#include "tests/support/payload_snapshot.h"
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// The base protocol of TLM-2.0 (IEEE 1666-2011, clauses 11, 14 and 15) on one hop: is told what is sent, and
 /// collects what breaks a rule. ProtocolChecker lists the rules.
@@ -103,4 +103,4 @@ class ProtocolRules {
   std::uint64_t violation_count_ = 0;
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

@@ -1,4 +1,4 @@
-#include "timeline_reader.h"
+#include "tests/support/timeline_reader.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

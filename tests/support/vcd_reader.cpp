@@ -1,4 +1,4 @@
-#include "vcd_reader.h"
+#include "tests/support/vcd_reader.h"
 
 #include <algorithm>
 #include <sstream>

@@ -3,7 +3,7 @@
 #include <systemc>
 #include <tlm>
 
-namespace warpline::testing {
+namespace warpline::test {
 
 /// Joins sockets whose types name different bus widths; every call passes as it is. So a monitor of one width
 /// stands on a bus of another.
@@ -41,4 +41,4 @@ class WidthAdapter final : public sc_core::sc_module,
   }
 };
 
-}  // namespace warpline::testing
+}  // namespace warpline::test

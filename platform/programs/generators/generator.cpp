@@ -1,8 +1,8 @@
-#include "warpline/programs/generators/generator.h"
+#include "platform/programs/generators/generator.h"
 
-#include "warpline/base/contract.h"
-#include "warpline/base/random.h"
-#include "warpline/programs/generators/pattern.h"
+#include "platform/programs/generators/pattern.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline {
 namespace generators {

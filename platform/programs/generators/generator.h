@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/sm/kernel.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline {
 

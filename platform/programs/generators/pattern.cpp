@@ -1,9 +1,9 @@
-#include "warpline/programs/generators/pattern.h"
+#include "platform/programs/generators/pattern.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "warpline/base/random.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline {
 namespace generators {

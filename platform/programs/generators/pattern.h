@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "warpline/programs/generators/generator.h"
+#include "platform/programs/generators/generator.h"
 
 namespace warpline::generators {
 

@@ -1,12 +1,12 @@
 // cp.async and the waits for it (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 #include <algorithm>
 
-#include "warpline/programs/ptx/latencies.h"
-#include "warpline/programs/ptx/memory_handlers.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/memory_qualifiers.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/sm/copy_groups.h"
+#include "platform/programs/latencies.h"
+#include "platform/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/memory_qualifiers.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "rtl_models/sm/copy_groups.h"
 
 namespace warpline::ptx {
 namespace {
@@ -78,18 +78,10 @@ void take_amount(Decoder& d, Op& op, MemOp& m) {
 }
 
 void decode_copy(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::async_copy;
-  m.space = Space::global;
-  const auto where = d.take_one_of({".ca", ".cg"});
-  if (!where) d.fail("'cp.async' needs '.ca' or '.cg'");
-  m.cache_operator = *where == 0 ? CacheOperator::ca : CacheOperator::cg;
-  m.bypass_l1 = *where == 1;
-  if (!d.take_one_of({".shared", ".shared::cta"}) || !d.take(".global"))
-    d.fail("'cp.async' copies from '.global' to '.shared'");
-  m.cache_hint = d.take(".L2::cache_hint");
-  if (const auto p = d.take_one_of({".L2::64B", ".L2::128B", ".L2::256B"}))
-    m.prefetch_bytes = static_cast<std::uint16_t>(64U << *p);
+  MemOp m = take_qualifiers(d, MemKind::async_copy);
+  if (m.cache_operator == CacheOperator::none) d.fail("'cp.async' needs '.ca' or '.cg'");
+  if (m.space != Space::global) d.fail("'cp.async' copies from '.global' to '.shared'");
+  m.bypass_l1 = m.cache_operator == CacheOperator::cg;
   refuse_unmodelled(d, m);
   d.need_operands(m.cache_hint ? 4 : 3, m.cache_hint ? 5 : 4);
   const std::size_t policy = d.operand_count() - 1;

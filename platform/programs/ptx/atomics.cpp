@@ -1,22 +1,20 @@
 // atom and red.
 #include <vector>
 
-#include "warpline/isa/atomic.h"
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/memory_handlers.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/memory_qualifiers.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/memory_qualifiers.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "rtl_models/isa/atomic.h"
 
 namespace warpline::ptx {
 namespace {
 
-/// The operation and the type of `m`, and what goes with them.
+/// The type of `m`, and what goes with it and the operation.
 void take_operation(Decoder& d, MemOp& m) {
-  const auto operation =
-      d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"});
-  if (!operation) d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
-  m.atomic = static_cast<AtomicOperation>(*operation + 1);
+  if (m.atomic == AtomicOperation::none)
+    d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
   d.take(".noftz");
   m.type = take_memory_type(d);
   refuse_unmodelled(d, m);
@@ -40,8 +38,6 @@ std::vector<const Operand*> elements(Decoder& d, std::size_t index, const MemOp&
 template <bool kReturns>
 void decode_atomic(Decoder& d) {
   MemOp m = take_qualifiers(d, kReturns ? MemKind::atomic : MemKind::reduction);
-  if (m.semantics == Semantics::weak) m.semantics = Semantics::relaxed;
-  if (m.scope == Scope::none) m.scope = Scope::gpu;
   take_operation(d, m);
   const bool swaps = m.atomic == AtomicOperation::compare_and_swap;
   const std::size_t first = kReturns ? 1 : 0;

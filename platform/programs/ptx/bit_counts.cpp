@@ -1,6 +1,6 @@
 // Bits counted, found and reversed.
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {

@@ -1,9 +1,9 @@
 // Instructions that act on whole cache lines, and fences between proxies.
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/memory_handlers.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/memory_qualifiers.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/memory_qualifiers.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {
@@ -17,33 +17,26 @@ void emit_control(Decoder& d, MemOp m) {
 }
 
 void decode_prefetch(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::prefetch;
   for (const Token& q : d.statement().qualifiers)
     if (q.text == ".tensormap") d.fail(q.place(), "qualifier '.tensormap' is not modelled in this version");
-  if (const auto s = d.take_one_of({".global", ".local"})) m.space = *s == 0 ? Space::global : Space::local;
-  const auto level = d.take_one_of({".L1", ".L2", ".L2::evict_last", ".L2::evict_normal"});
-  if (!level) d.fail("'prefetch' needs a cache: '.L1', '.L2', '.L2::evict_last' or '.L2::evict_normal'");
-  m.level = *level == 0 ? 1 : 2;
-  if (*level >= 2) m.l2_eviction = *level == 2 ? L2Eviction::last : L2Eviction::normal;
-  if (*level >= 2 && m.space == Space::local)
-    d.fail("a prefetch with an eviction priority goes to global memory only");
+  MemOp m = take_qualifiers(d, MemKind::prefetch);
+  if (m.l2_eviction != L2Eviction::none) m.level = 2;
+  if (m.level == 0)
+    d.fail("'prefetch' needs a cache: '.L1', '.L2', '.L2::evict_last' or '.L2::evict_normal'");
   d.need_operands(1);
   emit_control(d, m);
 }
 
 void decode_prefetch_uniform(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::prefetch_uniform;
-  m.level = 1;
-  if (!d.take(".L1")) d.fail("'prefetchu' needs '.L1'");
+  const MemOp m = take_qualifiers(d, MemKind::prefetch_uniform);
+  if (m.level != 1) d.fail("'prefetchu' needs '.L1'");
   d.need_operands(1);
   emit_control(d, m);
 }
 
-/// applypriority and discard name their 128 bytes of global memory.
+/// applypriority and discard act on L2, and name their 128 bytes of global memory.
 void emit_line_control(Decoder& d, MemOp m) {
-  if (d.take(".global")) m.space = Space::global;
+  m.level = 2;
   d.need_operands(2);
   const Operand& size = d.operand(1);
   if (size.kind != Operand::Kind::integer || size.bits != kLineBytes)
@@ -52,19 +45,14 @@ void emit_line_control(Decoder& d, MemOp m) {
 }
 
 void decode_apply_priority(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::apply_priority;
-  m.level = 2;
-  m.l2_eviction = L2Eviction::normal;
-  if (!d.take(".L2::evict_normal")) d.fail("'applypriority' needs '.L2::evict_normal'");
+  const MemOp m = take_qualifiers(d, MemKind::apply_priority);
+  if (m.l2_eviction != L2Eviction::normal) d.fail("'applypriority' needs '.L2::evict_normal'");
   emit_line_control(d, m);
 }
 
 void decode_discard(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::discard;
-  m.level = 2;
-  if (!d.take(".L2")) d.fail("'discard' needs '.L2'");
+  const MemOp m = take_qualifiers(d, MemKind::discard);
+  if (m.level != 2) d.fail("'discard' needs '.L2'");
   emit_line_control(d, m);
 }
 
@@ -78,14 +66,17 @@ bool decode_proxy_fence(Decoder& d) {
   MemOp m;
   m.kind = MemKind::proxy_fence;
   const bool fence = d.statement().opcode.text == "fence";
-  if (d.take(".alias")) {
-    m.proxy = Proxy::alias;
+  d.take_where([&m](std::string_view word) {
+    const auto proxy = proxy_named(word);
+    m.proxy = proxy.value_or(m.proxy);
+    return proxy.has_value();
+  });
+  static_cast<void>(d.take_value<Space>());  // a fence of one space orders all
+  if (m.proxy == Proxy::alias) {
     m.semantics = Semantics::acq_rel;
     m.scope = Scope::gpu;  // where L1 cannot tell that two virtual addresses are one, L2 can
-  } else if (fence && d.take(".async")) {
+  } else if (fence && m.proxy == Proxy::async) {
     // Asynchronous copies reach memory by the path of other accesses, so the thread's own must be over.
-    m.proxy = Proxy::async;
-    static_cast<void>(d.take_one_of({".global", ".shared::cta", ".shared::cluster"}));
     m.scope = Scope::cta;
   } else {
     d.fail(fence ? "'fence.proxy' needs '.alias' or '.async'" : "'membar.proxy' needs '.alias'");

@@ -1,6 +1,6 @@
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/warp.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/warp.h"
 
 namespace warpline::ptx {
 namespace {

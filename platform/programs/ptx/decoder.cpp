@@ -1,10 +1,13 @@
-#include "warpline/programs/ptx/decoder.h"
+#include "platform/programs/ptx/decoder.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "warpline/base/contract.h"
-#include "warpline/programs/ptx/legality/judge.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_legality/judge.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline::ptx {
 namespace {
@@ -18,9 +21,21 @@ bool is_legal(const ModuleDecl& module, const FunctionDecl& function, const Stat
   if (!touches_memory(s, names)) return true;
   const LanguageOrFault language = language_of(module.version, module.target);
   if (!language.language) return true;  // a fault of the module: there is nothing to judge by
-  const Judgement j = judge(s, names, *language.language);
+  const Legality j = judge(s, names, *language.language);
   for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
   return j.faults.empty();
+}
+
+enum class Family : std::uint8_t { bits, integer, real, predicate };
+
+Family family_of(DataType t) {
+  if (t == DataType::pred) return Family::predicate;
+  if (t >= DataType::b8 && t <= DataType::b128) return Family::bits;
+  return is_float(t) ? Family::real : Family::integer;
+}
+
+bool is_half(DataType t) {
+  return t >= DataType::f16 && t <= DataType::bf16x2;
 }
 
 }  // namespace
@@ -42,7 +57,8 @@ Decoder::Decoder(const ModuleDecl& module, FaultList& faults) : module_(module),
 
 Program Decoder::decode(const FunctionDecl& entry) {
   program_.file = faults_.file();
-  collect_functions(entry);
+  function_ = &entry;
+  for (const ReachedFunction& f : reached_functions(module_, entry)) create_image(f);
   if (entry.is_entry) {
     program_.parameter_bytes = parameter_offsets(entry).back();
     if (program_.parameter_bytes > Limits::kParameterBytes)
@@ -245,6 +261,433 @@ std::vector<std::string> Decoder::label_names() const {
 std::uint32_t Decoder::add_call(CallSite site) {
   program_.calls.push_back(std::move(site));
   return static_cast<std::uint32_t>(program_.calls.size() - 1);
+}
+
+bool Decoder::take(std::string_view text) {
+  return take_one_of({text}).has_value();
+}
+
+std::optional<std::size_t> Decoder::take_one_of(std::initializer_list<std::string_view> names) {
+  for (auto q = left_.begin(); q != left_.end(); ++q) {
+    const auto found = std::find(names.begin(), names.end(), (*q)->text);
+    if (found == names.end()) continue;
+    left_.erase(q);
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  return std::nullopt;
+}
+
+const Token* Decoder::take_any() {
+  if (left_.empty()) return nullptr;
+  const Token* q = left_.front();
+  left_.erase(left_.begin());
+  return q;
+}
+
+DataType Decoder::take_type(std::initializer_list<DataType> allowed) {
+  const std::vector<const Token*> before = left_;
+  const std::optional<DataType> type = take_value<DataType>();
+  if (!type) {
+    if (!left_.empty()) {
+      std::vector<std::string> names;
+      for (auto known = DataType::pred; known <= DataType::f64;
+           known = static_cast<DataType>(static_cast<int>(known) + 1))
+        names.push_back("." + std::string(name_of(known)));
+      const Token& q = *left_.front();
+      fail(q.place(),
+           quoted(q.text) + " is not a type that " + quoted(statement_->opcode.text) + " takes here",
+           suggestion(q.text, names));
+    }
+    fail(quoted(statement_->opcode.text) + " needs a type");
+  }
+  if (allowed.size() == 0 || std::find(allowed.begin(), allowed.end(), *type) != allowed.end()) return *type;
+  for (const Token* q : before)
+    if (data_type_from(q->text.substr(1)) == *type)
+      fail(q->place(), "type " + quoted(q->text) + " is not supported on " + quoted(statement_->opcode.text));
+  fail("this type is not supported");
+}
+
+Rounding Decoder::take_rounding() {
+  const auto r = take_one_of({".rn", ".rz", ".rm", ".rp"});
+  return r ? static_cast<Rounding>(*r) : Rounding::nearest;
+}
+
+void Decoder::fail(Place place, const std::string& message, std::string hint) {
+  faults_.add(place, message, std::move(hint));
+  throw DecodeError{};
+}
+
+void Decoder::fail(const std::string& message, std::string hint) {
+  fail(statement_->opcode.place(), message, std::move(hint));
+}
+
+void Decoder::need_operands(std::size_t low, std::size_t high) {
+  const std::size_t n = operand_count();
+  if (n >= low && n <= std::max(low, high)) return;
+  const std::string range =
+      high > low ? std::to_string(low) + " to " + std::to_string(high) : std::to_string(low);
+  fail(quoted(statement_->opcode.text) + " takes " + range + " operands, not " + std::to_string(n));
+}
+
+std::vector<std::string> Decoder::register_names() const {
+  std::vector<std::string> names = special_register_names();
+  for (const BlockScope& s : function_->scopes) {
+    for (const auto& [name, r] : s.registers) names.push_back(name);
+    for (const auto& [name, r] : s.families) names.push_back(name + "0");
+  }
+  return names;
+}
+
+const Register* Decoder::find_register(const Operand& o) {
+  if (o.kind != Operand::Kind::name || o.name.empty()) return nullptr;
+  for (int scope = statement_ != nullptr ? statement_->scope : 0; scope >= 0;) {
+    const BlockScope& s = function_->scopes[static_cast<std::size_t>(scope)];
+    const auto key = std::make_pair(scope, o.name);
+    if (const auto known = registers_.find(key); known != registers_.end()) return &known->second;
+    if (const auto r = s.registers.find(o.name); r != s.registers.end() && r->second.vector == 1)
+      return &(registers_[key] = allocate(r->second.type, true));
+    const std::size_t dot = o.name.size() > 2 ? o.name.size() - 2 : 0;
+    if (dot != 0 && o.name[dot] == '.') {
+      const auto r = s.registers.find(o.name.substr(0, dot));
+      const std::size_t letter = std::string_view("xyzwrgba").find(o.name.back());
+      if (r != s.registers.end() && r->second.vector > 1 && letter != std::string_view::npos &&
+          letter % 4 < r->second.vector)
+        return &(registers_[key] = allocate(r->second.type, true));
+    }
+    const std::size_t digits = o.name.find_last_not_of("0123456789") + 1;
+    const std::size_t count = o.name.size() - digits;
+    if (count > 0 && count < 8 && (count == 1 || o.name[digits] != '0')) {
+      const auto f = s.families.find(std::string_view(o.name).substr(0, digits));
+      if (f != s.families.end() && std::stoul(o.name.substr(digits)) < f->second.count)
+        return &(registers_[key] = allocate(f->second.type, true));
+    }
+    scope = s.parent;
+  }
+  return nullptr;
+}
+
+Register Decoder::need_register(const Operand& o, const char* what) {
+  if (o.kind != Operand::Kind::name) fail(o.token.place(), std::string("expected ") + what);
+  const Register* r = find_register(o);
+  if (r == nullptr)
+    fail(o.token.place(), quoted(o.name) + " is not a register that is declared here",
+         suggestion(o.name, register_names()));
+  if (o.offset != 0) fail(o.token.place(), "an offset belongs into an address: write [" + o.name + "+n]");
+  return *r;
+}
+
+std::uint32_t Decoder::take_file(std::uint32_t bytes, std::uint32_t alignment) {
+  const std::uint64_t at = align_up(program_.file_bytes, alignment);
+  if (at + bytes > (64U << 20)) fail(function_->place, "this function needs too many registers");
+  program_.file_bytes = static_cast<std::uint32_t>(at + bytes);
+  return static_cast<std::uint32_t>(at);
+}
+
+Register Decoder::allocate(DataType type, bool owned_by_function) {
+  Register r;
+  const unsigned bytes = size_of(type);
+  if (program_.registers == 0xFFFF) fail(function_->place, "a kernel has at most 65535 registers in use");
+  r.number = static_cast<std::uint16_t>(program_.registers++);
+  r.type = type;
+  const std::uint32_t all = type == DataType::pred ? 4 : bytes * kWarpLanes;
+  r.ref = static_cast<Ref>(take_file(all, type == DataType::pred ? 4 : 32));
+  if (owned_by_function)
+    program_.functions[image_].registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
+  return r;
+}
+
+Register Decoder::hidden_register(DataType type) {
+  return allocate(type, true);
+}
+
+Register Decoder::carry_register() {
+  const auto [known, fresh] = registers_.emplace(std::make_pair(-1, std::string("carry")), Register{});
+  if (fresh) known->second = allocate(DataType::pred, true);
+  return known->second;
+}
+
+void Decoder::reads(const Register& r) {
+  read_.push_back(r.number);
+}
+void Decoder::writes(const Register& r) {
+  written_.push_back(r.number);
+}
+
+void Decoder::check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider) {
+  const Family want = family_of(type);
+  const Family have = family_of(r.type);
+  const bool predicate_clash = (want == Family::predicate) != (have == Family::predicate);
+  // A half-precision value lives in a register of bits; two of them in 32 bits.
+  const bool kind_clash = want != Family::bits && have != Family::bits && want != have &&
+                          !(is_half(type) && !is_half(r.type)) && want != Family::predicate;
+  const bool size_clash = may_be_wider ? size_of(r.type) < size_of(type) : size_of(r.type) != size_of(type);
+  if (predicate_clash || kind_clash || size_clash)
+    fail(o.token.place(), "register " + quoted(o.name) + " is ." + std::string(name_of(r.type)) +
+                              ", the instruction wants ." + std::string(name_of(type)));
+}
+
+Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
+  if (bytes < 8) bits &= (std::uint64_t{1} << (8 * bytes)) - 1;
+  const auto [known, fresh] = constants_.emplace(std::make_pair(bits, bytes), kNoRef);
+  if (fresh) {
+    const std::size_t at = align_up(program_.pool.size(), 64);
+    program_.pool.resize(at + std::size_t{bytes} * kWarpLanes);
+    const std::array<std::uint64_t, 2> value = {bits, 0};
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      std::memcpy(&program_.pool[at + std::size_t{i} * bytes], value.data(), bytes);
+    known->second = static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+  }
+  return known->second;
+}
+
+Ref Decoder::list(const std::vector<Ref>& refs) {
+  const std::size_t at = align_up(program_.pool.size(), 64);
+  program_.pool.resize(at + refs.size() * sizeof(Ref));
+  std::memcpy(&program_.pool[at], refs.data(), refs.size() * sizeof(Ref));
+  return static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+}
+
+Ref Decoder::literal(const Operand& o, DataType type) {
+  if (o.kind == Operand::Kind::integer) {
+    if (is_float(type) && size_of(type) > 2)
+      fail(o.token.place(), "expected a floating-point literal for ." + std::string(name_of(type)));
+    return constant(o.bits, size_of(type));
+  }
+  if (size_of(type) == 8) {
+    if (!o.single || !is_float(type)) return constant(o.bits, 8);
+    const auto widened = static_cast<double>(bits_to<float>(static_cast<std::uint32_t>(o.bits)));
+    return constant(bits_to<std::uint64_t>(widened), 8);
+  }
+  if (size_of(type) != 4) fail(o.token.place(), "a floating-point literal has 32 or 64 bits");
+  if (o.single) return constant(o.bits, 4);
+  return constant(bits_to<std::uint32_t>(static_cast<float>(bits_to<double>(o.bits))), 4);
+}
+
+Ref Decoder::special(const Operand& o, DataType type) {
+  if (clock_register(o.name)) fail(o.token.place(), quoted(o.name) + " can only be read by 'mov'");
+  const auto id = special_register(o.name);
+  if (!id) return kNoRef;
+  const unsigned bytes = size_of(type);
+  const auto [known, fresh] = specials_.emplace(std::make_pair(static_cast<unsigned>(*id), bytes), kNoRef);
+  if (fresh) {
+    known->second = static_cast<Ref>(take_file(bytes * kWarpLanes, 32));
+    program_.specials.push_back(
+        {static_cast<std::uint8_t>(*id), static_cast<std::uint8_t>(bytes), known->second});
+  }
+  return known->second;
+}
+
+Ref Decoder::source(const Operand& o, DataType type) {
+  std::uint8_t bytes = 0;
+  if (const Register* r = find_register(o)) {
+    check_type(o, *r, type, false);
+    if (o.negated) fail(o.token.place(), "only a predicate can be negated here");
+  }
+  return wide_source(o, type, bytes);
+}
+
+Ref Decoder::wide_source(const Operand& o, DataType type, std::uint8_t& register_bytes) {
+  register_bytes = static_cast<std::uint8_t>(size_of(type));
+  if (o.kind == Operand::Kind::integer || o.kind == Operand::Kind::real) return literal(o, type);
+  if (o.kind == Operand::Kind::name && find_register(o) == nullptr && o.name[0] == '%') {
+    const Ref ref = special(o, type);
+    if (ref != kNoRef) return ref;
+  }
+  const Register r = need_register(o, "a register or a constant");
+  check_type(o, r, type, true);
+  reads(r);
+  register_bytes = static_cast<std::uint8_t>(size_of(r.type));
+  return r.ref;
+}
+
+Ref Decoder::destination(const Operand& o, DataType type) {
+  const Register r = need_register(o, "a destination register");
+  check_type(o, r, type, false);
+  writes(r);
+  return r.ref;
+}
+
+Ref Decoder::wide_destination(const Operand& o, DataType type, std::uint8_t& register_bytes) {
+  const Register r = need_register(o, "a destination register");
+  check_type(o, r, type, true);
+  writes(r);
+  register_bytes = static_cast<std::uint8_t>(size_of(r.type));
+  return r.ref;
+}
+
+Ref Decoder::predicate_source(const Operand& o) {
+  if (o.kind == Operand::Kind::integer) return constant(o.bits != 0 ? ~std::uint64_t{0} : 0, 4);
+  const Register r = need_register(o, "a predicate register");
+  check_type(o, r, DataType::pred, false);
+  reads(r);
+  return r.ref;
+}
+
+Ref Decoder::predicate_destination(const Operand& o) {
+  if (o.kind == Operand::Kind::sink) return kNoRef;
+  const Register r = need_register(o, "a predicate register");
+  check_type(o, r, DataType::pred, false);
+  writes(r);
+  return r.ref;
+}
+
+void Decoder::create_image(const ReachedFunction& reached) {
+  const FunctionDecl& f = *module_.functions[static_cast<std::size_t>(reached.declaration)];
+  FunctionImage image;
+  image.declaration = reached.declaration;
+  image.recursive = reached.recursive;
+  program_.recursive |= reached.recursive;
+  if (!f.is_entry) {
+    const auto block = [&](int v) {
+      const auto bytes = static_cast<std::uint32_t>(f.variables[static_cast<std::size_t>(v)].bytes);
+      const ParameterBlock b{static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
+      image.blocks.push_back(b);
+      return b;
+    };
+    for (const int v : f.results) image.results.push_back(block(v));
+    for (const int v : f.parameters) image.parameters.push_back(block(v));
+  }
+  images_[reached.declaration] = static_cast<int>(program_.functions.size());
+  program_.functions.push_back(std::move(image));
+}
+
+std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
+  for (int scope = statement_->scope; scope >= 0;) {
+    const BlockScope& s = function_->scopes[static_cast<std::size_t>(scope)];
+    if (const auto v = s.variables.find(name); v != s.variables.end()) {
+      Symbol symbol;
+      symbol.declaration = &function_->variables[static_cast<std::size_t>(v->second)];
+      symbol.variable = v->second;
+      symbol.of_kernel =
+          function_->is_entry && static_cast<std::size_t>(v->second) < function_->parameters.size();
+      return symbol;
+    }
+    scope = s.parent;
+  }
+  const auto v = module_.variable_index.find(name);
+  if (v == module_.variable_index.end()) return std::nullopt;
+  Symbol symbol;
+  symbol.declaration = &module_.variables[static_cast<std::size_t>(v->second)];
+  symbol.variable = v->second;
+  symbol.of_module = true;
+  return symbol;
+}
+
+const Register* Decoder::local_frame() const {
+  return frame_ ? &*frame_ : nullptr;
+}
+
+std::uint32_t Decoder::local_offset(const Symbol& s) {
+  const VariableDecl& v = *s.declaration;
+  const auto place_in = [&v](std::uint32_t& end) {
+    const auto at = static_cast<std::uint32_t>(align_up(end, v.alignment));
+    end = static_cast<std::uint32_t>(std::min<std::uint64_t>(at + v.bytes, 2 * Limits::kWindowBytes));
+    return at;
+  };
+  if (frame_ && !s.of_module) {
+    const auto [known, fresh] = locals_.emplace(s.variable, 0);
+    if (fresh) {
+      std::uint32_t& end = program_.functions[image_].local_bytes;
+      known->second = place_in(end);
+    }
+    return known->second;
+  }
+  const int owner = s.of_module ? -1 : program_.functions[image_].declaration;
+  const auto [known, fresh] = static_locals_.emplace(std::make_pair(owner, s.variable), 0);
+  if (fresh) known->second = place_in(program_.local_bytes);
+  return known->second;
+}
+
+std::uint32_t Decoder::kernel_parameter_offset(const Symbol& s) const {
+  return parameter_offsets(*function_)[static_cast<std::size_t>(s.variable)];
+}
+
+ParameterBlock Decoder::parameter_block(const Symbol& s) {
+  const FunctionImage& image = program_.functions[image_];
+  const auto index = static_cast<std::size_t>(s.variable);
+  if (!function_->is_entry && index < image.results.size()) return image.results[index];
+  if (!function_->is_entry && index < image.results.size() + image.parameters.size())
+    return image.parameters[index - image.results.size()];
+  const auto [known, fresh] = blocks_.emplace(s.variable, ParameterBlock{});
+  if (fresh) {
+    const auto bytes = static_cast<std::uint32_t>(s.declaration->bytes);
+    known->second = {static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
+  }
+  return known->second;
+}
+
+Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned bytes, bool generic) {
+  const VariableDecl& v = *s.declaration;
+  PoolFix fix;
+  fix.bytes = static_cast<std::uint8_t>(bytes);
+  fix.addend = addend;
+  switch (v.space) {
+    case Space::param:
+      if (!s.of_kernel) fail("the address of parameter " + quoted(v.name) + " cannot be taken");
+      return constant(kernel_parameter_offset(s) + addend, bytes);
+    case Space::local: {
+      const std::uint64_t at = local_offset(s) + addend;
+      return constant(generic ? AddressWindows::to_generic(Space::local, at) : at, bytes);
+    }
+    case Space::shared: {
+      if (generic) fix.addend = AddressWindows::to_generic(Space::shared, addend);
+      if (v.bytes == 0) {
+        program_.dynamic_alignment =
+            std::max(program_.dynamic_alignment, static_cast<std::uint32_t>(v.alignment));
+        break;
+      }
+      const int owner = s.of_module ? -1 : program_.functions[image_].declaration;
+      const auto [known, fresh] = shared_.emplace(std::make_pair(owner, s.variable), 0);
+      if (fresh) {
+        known->second = static_cast<std::uint32_t>(align_up(program_.shared_bytes, v.alignment));
+        program_.shared_bytes = static_cast<std::uint32_t>(known->second + v.bytes);
+        if (program_.shared_bytes > Limits::kWindowBytes) fail(v.place, "shared memory has room for 16 MiB");
+      }
+      return constant(known->second + fix.addend, bytes);
+    }
+    default:
+      if (v.is_extern)
+        fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in this module");
+      fix.variable = s.variable;
+  }
+  const auto [known, fresh] = addresses_.emplace(std::make_tuple(fix.variable, fix.addend, bytes), kNoRef);
+  if (fresh) {
+    const std::size_t at = align_up(program_.pool.size(), 64);
+    program_.pool.resize(at + std::size_t{bytes} * kWarpLanes);
+    fix.offset = static_cast<std::uint32_t>(at);
+    program_.fixes.push_back(fix);
+    known->second = static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+  }
+  return known->second;
+}
+
+bool Decoder::is_function(const std::string& name) const {
+  const auto f = module_.function_index.find(name);
+  return f != module_.function_index.end() &&
+         !module_.functions[static_cast<std::size_t>(f->second)]->is_entry;
+}
+
+std::uint64_t Decoder::function_address(const std::string& name) const {
+  return kFunctionBase + 16 * static_cast<std::uint64_t>(module_.function_index.find(name)->second);
+}
+
+const FunctionDecl& Decoder::callee(const std::string& name, Place place) {
+  const auto f = module_.function_index.find(name);
+  if (f == module_.function_index.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, index] : module_.function_index) names.push_back(known);
+    fail(place, "function " + quoted(name) + " is not declared", suggestion(name, names));
+  }
+  return *module_.functions[static_cast<std::size_t>(f->second)];
+}
+
+int Decoder::function_image(const std::string& name, Place place) {
+  const FunctionDecl& f = callee(name, place);
+  if (f.is_entry) fail(place, quoted(name) + " is a kernel entry: device code cannot call it");
+  const auto image = images_.find(module_.function_index.find(name)->second);
+  if (image == images_.end())
+    fail(place, "function " + quoted(name) + " has no body in this module and cannot be called");
+  return image->second;
 }
 
 }  // namespace warpline::ptx

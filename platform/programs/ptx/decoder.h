@@ -3,16 +3,17 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "warpline/programs/ptx/frame.h"
-#include "warpline/programs/ptx/program.h"
-#include "warpline/programs/ptx/syntax.h"
+#include "platform/programs/ptx/call_graph.h"
+#include "platform/programs/ptx/frame.h"
+#include "platform/programs/ptx/program.h"
+#include "platform/programs/ptx_syntax/syntax.h"
+#include "rtl_models/isa/qualifiers.h"
 
 namespace warpline::ptx {
 
@@ -57,9 +58,23 @@ class Decoder {
   bool take(std::string_view text);
   /// Takes the first qualifier among `names`; its index, or nothing.
   std::optional<std::size_t> take_one_of(std::initializer_list<std::string_view> names);
+  /// Takes every qualifier of whose word, without its dot, `f` answers true.
+  template <class F>
+  void take_where(F&& f) {
+    for (auto q = left_.begin(); q != left_.end();) q = f((*q)->text.substr(1)) ? left_.erase(q) : q + 1;
+  }
+  /// Takes the first qualifier that names a value of E.
+  template <class E>
+  std::optional<E> take_value() {
+    for (auto q = left_.begin(); q != left_.end(); ++q)
+      if (const auto value = value_named<E>((*q)->text.substr(1))) {
+        left_.erase(q);
+        return value;
+      }
+    return std::nullopt;
+  }
   /// Takes the first type qualifier; a fault where there is none among `allowed` (empty: any).
   DataType take_type(std::initializer_list<DataType> allowed = {});
-  [[nodiscard]] std::optional<DataType> take_type_if_any();
   Rounding take_rounding();
   /// Takes what is left; the qualifier it finds, or null.
   const Token* take_any();
@@ -123,16 +138,8 @@ class Decoder {
     std::string label;
     Place place;
   };
-  void collect_functions(const FunctionDecl& entry);
-  struct Edges {
-    std::set<int> called;
-    std::set<int> address_taken;
-    bool indirect = false;  ///< calls through a register
-  };
-  [[nodiscard]] Edges edges_of(const FunctionDecl& f) const;
-  void mark_recursion(std::map<int, Edges>& graph);
   void decode_function(std::size_t image);
-  void create_image(int declaration);
+  void create_image(const ReachedFunction& reached);
   void begin_function(std::size_t image);
   void finish_recursive_function();
   void emit_waits();

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "warpline/programs/ptx/decoder.h"
-#include "warpline/programs/ptx/frame.h"
-#include "warpline/programs/ptx/latencies.h"
+#include "platform/programs/latencies.h"
+#include "platform/programs/ptx/decoder.h"
+#include "platform/programs/ptx/frame.h"
 
 namespace warpline::ptx {
 

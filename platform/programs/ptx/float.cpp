@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/rounding.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/rounding.h"
 
 namespace warpline::ptx {
 namespace {

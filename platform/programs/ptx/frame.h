@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "warpline/programs/ptx/program.h"
+#include "platform/programs/ptx/program.h"
 
 namespace warpline::ptx {
 

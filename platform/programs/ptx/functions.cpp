@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/rounding.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/rounding.h"
 
 // Division, roots and the approximate functions. An `.approx` or `.full` result is the exact
 // value correctly rounded, which lies within every error bound that the PTX ISA gives; silicon

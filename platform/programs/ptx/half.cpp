@@ -1,5 +1,5 @@
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/rounding.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/rounding.h"
 
 namespace warpline::ptx {
 namespace {

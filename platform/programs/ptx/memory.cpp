@@ -1,10 +1,8 @@
-#include <array>
-
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/memory_handlers.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/memory_qualifiers.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/memory_qualifiers.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 
@@ -152,32 +150,30 @@ void decode_st(Decoder& d) {
   decode_access(d, MemKind::store, false);
 }
 
-void emit_fence(Decoder& d, MemOp m) {
+void emit_fence(Decoder& d, const MemOp& m) {
   d.need_operands(0);
-  m.kind = MemKind::fence;
   d.emit(Op{}, InstructionKind::fence, 4, &m);
 }
 
 void decode_fence(Decoder& d) {
-  MemOp m;
   if (decode_proxy_fence(d)) return;
-  constexpr std::array<Semantics, 4> kKinds = {Semantics::sc, Semantics::acq_rel, Semantics::acquire,
-                                               Semantics::release};
-  const auto kind = d.take_one_of({".sc", ".acq_rel", ".acquire", ".release"});
-  m.semantics = kind ? kKinds.at(*kind) : Semantics::acq_rel;
-  const auto scope = d.take_one_of({".cta", ".cluster", ".gpu", ".sys"});
-  if (!scope) d.fail("'fence' needs a scope such as '.gpu'");
-  m.scope = static_cast<Scope>(*scope + 1);
+  MemOp m = take_qualifiers(d, MemKind::fence);
+  if (!m.is_strong()) m.semantics = Semantics::acq_rel;
+  if (m.scope == Scope::none) d.fail("'fence' needs a scope such as '.gpu'");
   emit_fence(d, m);
 }
 
 void decode_membar(Decoder& d) {
   if (decode_proxy_fence(d)) return;
   MemOp m;
+  m.kind = MemKind::fence;
   m.semantics = Semantics::sc;
-  const auto level = d.take_one_of({".cta", ".gl", ".sys"});
-  if (!level) d.fail("'membar' needs '.cta', '.gl' or '.sys'");
-  m.scope = *level == 0 ? Scope::cta : *level == 1 ? Scope::gpu : Scope::sys;
+  d.take_where([&m](std::string_view word) {
+    const auto scope = membar_scope(word);
+    m.scope = scope.value_or(m.scope);
+    return scope.has_value();
+  });
+  if (m.scope == Scope::none) d.fail("'membar' needs '.cta', '.gl' or '.sys'");
   emit_fence(d, m);
 }
 

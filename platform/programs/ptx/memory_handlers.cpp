@@ -1,4 +1,4 @@
-#include "warpline/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_handlers.h"
 
 namespace warpline::ptx {
 namespace {

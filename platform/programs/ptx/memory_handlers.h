@@ -1,7 +1,7 @@
 #pragma once
 
-#include "warpline/isa/data_type.h"
-#include "warpline/programs/ptx/frame.h"
+#include "platform/programs/ptx/frame.h"
+#include "rtl_models/isa/data_type.h"
 
 namespace warpline::ptx {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "warpline/isa/mem_op.h"
-#include "warpline/programs/ptx/decoder.h"
+#include "platform/programs/ptx/decoder.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline::ptx {
 

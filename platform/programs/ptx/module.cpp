@@ -1,15 +1,16 @@
-#include "warpline/programs/ptx/module.h"
+#include "platform/programs/ptx/module.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "warpline/base/contract.h"
-#include "warpline/programs/code_name.h"
-#include "warpline/programs/ptx/decoder.h"
-#include "warpline/programs/ptx/legality/judge.h"
-#include "warpline/programs/ptx/parser.h"
-#include "warpline/programs/ptx/source.h"
+#include "platform/programs/code_name.h"
+#include "platform/programs/ptx/decoder.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/source.h"
+#include "platform/programs/ptx_legality/judge.h"
+#include "platform/programs/ptx_syntax/parser.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline::ptx {
 namespace {
@@ -192,7 +193,7 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
 
 Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& file) {
   FaultList faults(text, file);
-  ModuleDecl decl = parse_module(text, faults);
+  ModuleDecl decl = parse_module(text, faults, check_opcode);
   if (!decl.malformed)
     if (const LanguageOrFault language = language_of(decl.version, decl.target); !language.language)
       faults.add(decl.target_place, language.fault);

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "warpline/base/problem.h"
-#include "warpline/isa/mem_op.h"
-#include "warpline/programs/inspection.h"
-#include "warpline/sm/kernel.h"
+#include "platform/programs/inspection.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::ptx {
 

@@ -1,7 +1,7 @@
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/special_registers.h"
-#include "warpline/sm/address_windows.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline::ptx {
 namespace {
@@ -169,12 +169,9 @@ void decode_mov(Decoder& d) {
 }
 
 Space take_space(Decoder& d) {
-  const auto space = d.take_one_of({".global", ".shared", ".shared::cta", ".local", ".const", ".param",
-                                    ".param::entry", ".shared::cluster"});
+  const auto space = d.take_value<Space>();
   if (!space) d.fail(quoted(d.statement().opcode.text) + " needs a state space");
-  if (*space == 0) return Space::global;
-  if (*space <= 2) return Space::shared;
-  if (*space == 3) return Space::local;
+  if (space == Space::global || space == Space::shared || space == Space::local) return *space;
   d.fail("generic addresses reach .global, .shared::cta and .local here, not this space");
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {

@@ -1,6 +1,6 @@
 // Products of parts of a register: 24 bits, or bytes and halves summed up.
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {

@@ -1,7 +1,5 @@
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/opcodes.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 
 namespace warpline::ptx {
@@ -25,30 +23,11 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::array<std::string_view, 47> kUnsupported = {"tld4",         "txq",
-                                                           "sured",        "suq",
-                                                           "istypep",      "mbarrier",
-                                                           "wmma",         "mma",
-                                                           "ldmatrix",     "stmatrix",
-                                                           "movmatrix",    "wgmma",
-                                                           "tcgen05",      "tensormap",
-                                                           "multimem",     "griddepcontrol",
-                                                           "setmaxnreg",   "clusterlaunchcontrol",
-                                                           "getctarank",   "mapa",
-                                                           "alloca",       "stacksave",
-                                                           "stackrestore", "pmevent",
-                                                           "vadd",         "vsub",
-                                                           "vabsdiff",     "vmin",
-                                                           "vmax",         "vshl",
-                                                           "vshr",         "vmad",
-                                                           "vset",         "vadd2",
-                                                           "vsub2",        "vavrg2",
-                                                           "vabsdiff2",    "vmin2",
-                                                           "vmax2",        "vset2",
-                                                           "vadd4",        "vsub4",
-                                                           "vavrg4",       "vabsdiff4",
-                                                           "vmin4",        "vmax4",
-                                                           "vset4"};
+constexpr std::string_view kUnsupported =
+    "tld4 txq sured suq istypep mbarrier wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05 "
+    "tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol getctarank mapa alloca "
+    "stacksave stackrestore pmevent vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 "
+    "vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4";
 
 }  // namespace
 
@@ -58,8 +37,21 @@ const Opcode* find_opcode(std::string_view name) {
 }
 
 bool is_known_but_unsupported(std::string_view name) {
-  return find_opcode(name) == nullptr &&
-         std::find(kUnsupported.begin(), kUnsupported.end(), name) != kUnsupported.end();
+  const std::size_t at = (" " + std::string(kUnsupported) + " ").find(" " + std::string(name) + " ");
+  return find_opcode(name) == nullptr && at != std::string::npos;
+}
+
+bool check_opcode(const Statement& s, FaultList& faults) {
+  if (find_opcode(s.opcode.text) != nullptr) return true;
+  if (is_known_but_unsupported(s.opcode.text)) {
+    std::string full(s.opcode.text);
+    for (const Token& q : s.qualifiers) full += q.text;
+    faults.add(s.opcode.place(), "opcode " + quoted(full) + " is not supported");
+  } else {
+    faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
+               suggestion(s.opcode.text, opcode_names()));
+  }
+  return false;
 }
 
 const std::vector<std::string>& opcode_names() {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/programs/ptx_syntax/syntax.h"
+
 namespace warpline::ptx {
 
 class Decoder;
@@ -20,6 +22,8 @@ struct Opcode {
 [[nodiscard]] const Opcode* find_opcode(std::string_view name);
 /// Whether PTX has an opcode `name` that this version does not run.
 [[nodiscard]] bool is_known_but_unsupported(std::string_view name);
+/// Whether this version runs the opcode of `s`; why not goes to `faults`.
+[[nodiscard]] bool check_opcode(const Statement& s, FaultList& faults);
 /// Every name that `find_opcode` knows.
 [[nodiscard]] const std::vector<std::string>& opcode_names();
 

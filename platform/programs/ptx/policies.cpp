@@ -1,11 +1,9 @@
 // Cache policies: the instructions that make them, and the operand that takes them.
-#include <array>
-
-#include "warpline/isa/cache_policy.h"
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/sm/address_windows.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "rtl_models/isa/cache_policy.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline::ptx {
 namespace {
@@ -48,15 +46,10 @@ void run_copy(const Op& op, Frame& f) {
 }
 
 void take_priorities(Decoder& d, Op& op) {
-  constexpr std::array<L2Eviction, 4> kPrimaries = {L2Eviction::last, L2Eviction::normal, L2Eviction::first,
-                                                    L2Eviction::unchanged};
-  const auto primary =
-      d.take_one_of({".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged"});
+  const auto primary = d.take_value<L2Eviction>();
   if (!primary) d.fail("'createpolicy' needs a primary priority such as '.L2::evict_last'");
-  const auto secondary = d.take_one_of({".L2::evict_first", ".L2::evict_unchanged"});
-  const L2Eviction second = secondary == std::size_t{0} ? L2Eviction::first : L2Eviction::unchanged;
-  op.mode = static_cast<std::uint8_t>(static_cast<unsigned>(kPrimaries.at(*primary)) |
-                                      static_cast<unsigned>(second) << 4U);
+  const L2Eviction second = d.take_value<L2Eviction>().value_or(L2Eviction::unchanged);
+  op.mode = static_cast<std::uint8_t>(static_cast<unsigned>(*primary) | static_cast<unsigned>(second) << 4U);
 }
 
 void decode_fractional(Decoder& d) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/isa/small_float.h"
-#include "warpline/sm/instruction_source.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/isa/small_float.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::ptx {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "warpline/isa/small_float.h"
-#include "warpline/programs/ptx/frame.h"
-#include "warpline/programs/ptx/program.h"
+#include "platform/programs/ptx/frame.h"
+#include "platform/programs/ptx/program.h"
+#include "rtl_models/isa/small_float.h"
 
 // Arithmetic rounded as asked, without touching the host's rounding mode where binary32 results
 // are wanted: a binary64 sum rounded to odd keeps enough of what was lost that one more rounding,

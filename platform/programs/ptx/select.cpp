@@ -1,5 +1,5 @@
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {

@@ -1,14 +1,14 @@
-#include "warpline/programs/ptx/single.h"
+#include "platform/programs/ptx/single.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "warpline/programs/ptx/decoder.h"
-#include "warpline/programs/ptx/legality/judge.h"
-#include "warpline/programs/ptx/legality/preamble.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/parser.h"
+#include "platform/programs/ptx/decoder.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_legality/judge.h"
+#include "platform/programs/ptx_legality/preamble.h"
+#include "platform/programs/ptx_syntax/parser.h"
 
 namespace warpline::ptx {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 /// The target of the preamble with all that its architecture has of its own.
 constexpr std::string_view kLatestTarget = "sm_100a";
 
-/// Gives names that nobody declared registers of the preamble, the same name the same register.
+/// Replaces undeclared names by registers of the preamble, equal names by the same register.
 class Namer {
  public:
   Namer(const Statement& s, const Names& names) : statement_(s), names_(names) {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "warpline/base/problem.h"
-#include "warpline/isa/mem_op.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline::ptx {
 

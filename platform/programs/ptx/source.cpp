@@ -1,9 +1,9 @@
-#include "warpline/programs/ptx/source.h"
+#include "platform/programs/ptx/source.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
-#include "warpline/programs/ptx/special_registers.h"
+#include "platform/programs/ptx/warp_identity.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline::ptx {
 

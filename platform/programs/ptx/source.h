@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/programs/ptx/program.h"
-#include "warpline/programs/ptx/warp.h"
-#include "warpline/sm/kernel.h"
+#include "platform/programs/ptx/program.h"
+#include "platform/programs/ptx/warp.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::ptx {
 

@@ -3,9 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "warpline/programs/ptx/memory_handlers.h"
-#include "warpline/programs/ptx/memory_operands.h"
-#include "warpline/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/memory_handlers.h"
+#include "platform/programs/ptx/memory_operands.h"
+#include "platform/programs/ptx/memory_qualifiers.h"
+#include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
 namespace {
@@ -46,13 +47,15 @@ void issue_image_store(const Op& op, Frame& f) {
 
 /// 1 or 2.
 unsigned take_dimensions(Decoder& d) {
-  const auto n = d.take_one_of({".1d", ".2d"});
-  if (n) return static_cast<unsigned>(*n) + 1;
-  for (const Token& q : d.statement().qualifiers)
-    for (const char* name : {".3d", ".a1d", ".a2d", ".cube", ".acube", ".2dms", ".a2dms"})
-      if (q.text == name)
-        d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version",
-               "'.1d' and '.2d' are");
+  for (const Token& token : d.statement().qualifiers) {
+    const Qualifier* const q = find_qualifier(token.text.substr(1));
+    if (q == nullptr || q->slot != Slot::geometry) continue;
+    if (q->value == Qualifier::kNoValue)
+      d.fail(token.place(), "qualifier " + quoted(token.text) + " is not modelled in this version",
+             "'.1d' and '.2d' are");
+    d.take(token.text);
+    return q->value;
+  }
   d.fail(quoted(d.statement().opcode.text) + " needs '.1d' or '.2d'");
 }
 
@@ -82,13 +85,11 @@ void take_image(Decoder& d, const Operand& o, Op& op, unsigned dimensions, DataT
 }
 
 void decode_tex(Decoder& d) {
-  MemOp m;
-  m.kind = MemKind::texture_load;
+  MemOp m = take_qualifiers(d, MemKind::texture_load);
   m.space = Space::texture;
   m.proxy = Proxy::texture;
-  m.vector = 4;
   const unsigned dimensions = take_dimensions(d);
-  if (!d.take(".v4")) d.fail("'tex' needs '.v4'");
+  if (m.vector != 4) d.fail("'tex' needs '.v4'");
   m.type = d.take_type({DataType::u32, DataType::s32, DataType::f32});
   const DataType coordinates = d.take_type({DataType::s32, DataType::f32});
   d.need_operands(2);
@@ -102,26 +103,14 @@ void decode_tex(Decoder& d) {
 
 void decode_surface(Decoder& d, MemKind kind) {
   const bool load = kind == MemKind::surface_load;
-  MemOp m;
-  m.kind = kind;
+  MemOp m = take_qualifiers(d, kind);
   m.space = Space::surface;
   m.proxy = Proxy::surface;
   if (!d.take(".b"))
     d.fail("only unformatted surface accesses are modelled in this version", "write '.b' after the opcode");
   const unsigned dimensions = take_dimensions(d);
-  const auto cop =
-      load ? d.take_one_of({".ca", ".cg", ".cs", ".cv"}) : d.take_one_of({".wb", ".cg", ".cs", ".wt"});
-  if (cop) {
-    constexpr std::array<CacheOperator, 4> kOfLoads = {CacheOperator::ca, CacheOperator::cg,
-                                                       CacheOperator::cs, CacheOperator::cv};
-    constexpr std::array<CacheOperator, 4> kOfStores = {CacheOperator::wb, CacheOperator::cg,
-                                                        CacheOperator::cs, CacheOperator::wt};
-    m.cache_operator = (load ? kOfLoads : kOfStores).at(*cop);
-  }
-  if (const auto v = d.take_one_of({".v2", ".v4"})) m.vector = static_cast<std::uint8_t>(2U << *v);
   m.type = d.take_type({DataType::b8, DataType::b16, DataType::b32, DataType::b64});
   if (m.bytes_per_lane() > 16) d.fail("this vector is too wide: a surface access has 16 bytes at most");
-  m.beyond_edge = static_cast<BeyondEdge>(d.take_one_of({".trap", ".clamp", ".zero"}).value_or(0));
   d.need_operands(2);
   Op op;
   take_elements(d, d.operand(load ? 0 : 1), op, m, load);

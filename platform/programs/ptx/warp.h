@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "warpline/programs/ptx/frame.h"
-#include "warpline/programs/ptx/program.h"
-#include "warpline/sm/instruction_source.h"
+#include "platform/programs/ptx/frame.h"
+#include "platform/programs/ptx/program.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::ptx {
 
@@ -30,7 +30,7 @@ struct Group {
   Status status = Status::ready;
   std::uint8_t barrier = 0;
   bool spun = false;    ///< since its last backward branch it did what waiting loops do
-  bool forced = false;  ///< does not wait for members any more: nobody else can run
+  bool forced = false;  ///< waits for no more members: no other lane can run
   std::uint32_t barrier_op = 0;
   std::uint32_t epoch = 0;     ///< how often it gave way
   std::uint32_t patience = 0;  ///< spent since then

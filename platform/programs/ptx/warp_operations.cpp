@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "warpline/programs/ptx/families.h"
-#include "warpline/programs/ptx/opcodes.h"
-#include "warpline/programs/ptx/rounding.h"
-#include "warpline/programs/ptx/warp.h"
+#include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/rounding.h"
+#include "platform/programs/ptx/warp.h"
 
 namespace warpline::ptx {
 namespace {

@@ -1,6 +1,6 @@
-#include "warpline/programs/sass_trace/address_translation.h"
+#include "platform/programs/sass_trace/address_translation.h"
 
-#include "warpline/sm/address_windows.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline::sass {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "warpline/isa/mem_op.h"
-#include "warpline/programs/sass_trace/header.h"
-#include "warpline/programs/sass_trace/packed_warp.h"
+#include "platform/programs/sass_trace/header.h"
+#include "platform/programs/sass_trace/packed_warp.h"
+#include "rtl_models/isa/mem_op.h"
 
 namespace warpline::sass {
 

@@ -1,9 +1,9 @@
-#include "warpline/programs/sass_trace/block_reader.h"
+#include "platform/programs/sass_trace/block_reader.h"
 
 #include <algorithm>
 
-#include "warpline/base/contract.h"
-#include "warpline/sm/kernel.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {

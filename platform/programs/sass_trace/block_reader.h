@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "warpline/programs/sass_trace/instruction_line.h"
+#include "platform/programs/sass_trace/instruction_line.h"
 
 namespace warpline::sass {
 
@@ -15,8 +15,8 @@ struct TraceBlock {
   std::vector<PackedWarp> warps;
 };
 
-/// Reads the body of a trace, thread block by thread block, and keeps no more of them than somebody
-/// still needs. The block of ordinal k (x first, then y, then z) is the k-th of the file.
+/// Reads the body of a trace, thread block by thread block, and keeps those blocks only that an SM still
+/// needs. The block of ordinal k (x first, then y, then z) is the k-th of the file.
 class BlockReader {
  public:
   /// `lines` stands after the header; `first_line` is a line of the body that was read with it, or empty.

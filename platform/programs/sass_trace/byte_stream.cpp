@@ -1,3 +1,5 @@
+#include "platform/programs/sass_trace/byte_stream.h"
+
 #include <lzma.h>
 #include <zlib.h>
 
@@ -6,8 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
-
-#include "warpline/programs/sass_trace/line_reader.h"
+#include <string_view>
 
 namespace warpline::sass {
 namespace {

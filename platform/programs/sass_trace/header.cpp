@@ -1,12 +1,12 @@
-#include "warpline/programs/sass_trace/header.h"
+#include "platform/programs/sass_trace/header.h"
 
 #include <array>
 #include <functional>
 #include <optional>
 #include <set>
 
-#include "warpline/programs/sass_trace/line_cursor.h"
-#include "warpline/sm/kernel.h"
+#include "platform/programs/sass_trace/line_cursor.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {
@@ -117,12 +117,6 @@ const Key* find_key(std::string_view name) {
   for (const Key& k : keys())
     if (name == k.name) return &k;
   return nullptr;
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
 }
 
 /// Collects what the header says, and every fault in it.

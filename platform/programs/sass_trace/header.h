@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/problem.h"
-#include "warpline/base/types.h"
-#include "warpline/programs/sass_trace/line_reader.h"
+#include "platform/programs/sass_trace/line_reader.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline::sass {
 

@@ -1,4 +1,4 @@
-#include "warpline/programs/sass_trace/instruction_line.h"
+#include "platform/programs/sass_trace/instruction_line.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "warpline/programs/sass_trace/address_translation.h"
-#include "warpline/programs/sass_trace/header.h"
-#include "warpline/programs/sass_trace/line_cursor.h"
-#include "warpline/programs/sass_trace/packed_warp.h"
-#include "warpline/programs/sass_trace/program.h"
+#include "platform/programs/sass_trace/address_translation.h"
+#include "platform/programs/sass_trace/header.h"
+#include "platform/programs/sass_trace/line_cursor.h"
+#include "platform/programs/sass_trace/packed_warp.h"
+#include "platform/programs/sass_trace/program.h"
 
 namespace warpline::sass {
 

@@ -1,8 +1,8 @@
-#include "warpline/programs/sass_trace/line_cursor.h"
+#include "platform/programs/sass_trace/line_cursor.h"
 
 #include <limits>
 
-#include "warpline/sm/kernel.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {

@@ -1,9 +1,9 @@
-#include "warpline/programs/sass_trace/line_reader.h"
+#include "platform/programs/sass_trace/line_reader.h"
 
 #include <cstring>
 #include <stdexcept>
 
-#include "warpline/sm/kernel.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 

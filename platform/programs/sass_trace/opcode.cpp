@@ -1,6 +1,8 @@
-#include "warpline/programs/sass_trace/opcode.h"
+#include "platform/programs/sass_trace/opcode.h"
 
 #include <algorithm>
+
+#include "rtl_models/isa/sass_words.h"
 
 namespace warpline::sass {
 namespace {
@@ -38,14 +40,8 @@ void decode_fence(const std::vector<std::string_view>& words, std::string_view n
       out.mem.semantics = Semantics::sc;
     } else if (w == "ALL") {
       out.mem.semantics = Semantics::acq_rel;
-    } else if (w == "CTA" || w == "SM") {
-      out.mem.scope = Scope::cta;
-    } else if (w == "CLUSTER") {
-      out.mem.scope = Scope::cluster;
-    } else if (w == "GPU" || w == "GL" || w == "VC") {
-      out.mem.scope = Scope::gpu;
-    } else if (w == "SYS") {
-      out.mem.scope = Scope::sys;
+    } else if (const Scope* const scope = find_sass(kSassScopes, w)) {
+      out.mem.scope = *scope;
     } else if (!(is_fence && (w == "VIEW" || w == "ASYNC"))) {
       out.unknown.push_back(std::string(name) + "." + std::string(w));
     }
@@ -147,7 +143,7 @@ Opcode decode_opcode(std::string_view text) {
   if (name == "DEPBAR" && has(words, "LE")) out.action = Action::async_wait;
   const unsigned latency = alu_latency(name);
   if (latency == 0) {
-    // What it is worth in time is unknown, what it is worth reporting is its whole name.
+    // Its latency is unknown; it is reported with all its modifiers.
     out.unknown.emplace_back(text.substr(0, 80));
     return out;
   }

@@ -1,7 +1,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "warpline/programs/sass_trace/opcode.h"
+#include "platform/programs/sass_trace/opcode.h"
 
 namespace warpline::sass {
 namespace {

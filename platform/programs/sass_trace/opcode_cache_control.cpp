@@ -1,7 +1,8 @@
 #include <utility>
 
-#include "warpline/isa/sass_cctl.h"
-#include "warpline/programs/sass_trace/opcode.h"
+#include "platform/programs/sass_trace/opcode.h"
+#include "rtl_models/isa/sass_cctl.h"
+#include "rtl_models/isa/sass_words.h"
 
 namespace warpline::sass {
 namespace {
@@ -22,8 +23,8 @@ bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind
       ++operations;
     }
     // What `applypriority` and `discard` are lowered to.
-    if (w == "DML2" || w == "RML2") {
-      kind = w == "DML2" ? MemKind::apply_priority : MemKind::discard;
+    if (const MemKind* const control = find_sass(kSassLineControls, w)) {
+      kind = *control;
       known = true;
       ++operations;
     }
@@ -42,7 +43,7 @@ bool decode_cache_control(bool local, const std::vector<std::string_view>& words
   c.wait = Cctl::kDispatchWait;
   // Disassemblers write `.E` of invalidations too, which name no address.
   c.extended = c.extended && !c.acts_on_all();
-  // What acts on L2 alone acts on no local line.
+  // The operations on L2 have no form for local lines.
   if (judge(c) || (local && kind != MemKind::cache_control)) return false;
   out.mem.kind = kind;
   out.mem.space = local ? Space::local : Space::generic;

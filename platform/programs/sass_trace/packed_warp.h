@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/sm/instruction_source.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::sass {
 

@@ -1,8 +1,8 @@
-#include "warpline/programs/sass_trace/program.h"
+#include "platform/programs/sass_trace/program.h"
 
 #include <algorithm>
 
-#include "warpline/base/random.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline::sass {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "warpline/programs/sass_trace/opcode.h"
+#include "platform/programs/sass_trace/opcode.h"
 
 namespace warpline::sass {
 

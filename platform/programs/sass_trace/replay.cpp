@@ -1,4 +1,4 @@
-#include "warpline/programs/sass_trace/replay.h"
+#include "platform/programs/sass_trace/replay.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/programs/sass_trace/block_reader.h"
-#include "warpline/sm/instruction_source.h"
+#include "platform/programs/sass_trace/block_reader.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::sass {
 

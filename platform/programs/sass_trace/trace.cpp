@@ -1,8 +1,8 @@
-#include "warpline/programs/sass_trace/trace.h"
+#include "platform/programs/sass_trace/trace.h"
 
 #include <optional>
 
-#include "warpline/programs/sass_trace/replay.h"
+#include "platform/programs/sass_trace/replay.h"
 
 namespace warpline::sass {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/problem.h"
-#include "warpline/sm/kernel.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 

@@ -2,8 +2,9 @@
 #include <map>
 #include <system_error>
 
-#include "warpline/programs/sass_trace/line_reader.h"
-#include "warpline/programs/sass_trace/trace.h"
+#include "platform/programs/sass_trace/line_cursor.h"
+#include "platform/programs/sass_trace/line_reader.h"
+#include "platform/programs/sass_trace/trace.h"
 
 namespace warpline::sass {
 namespace {
@@ -12,12 +13,6 @@ namespace fs = std::filesystem;
 
 /// No list names as many kernels; a file that goes on is something else.
 constexpr std::size_t kMaxEntries = 1000000;
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
 
 /// A number in base 10, or with `0x` in base 16; false if it is none or does not fit.
 bool parse_number(std::string_view text, std::uint64_t& value) {

@@ -1,4 +1,4 @@
-#include "warpline/programs/wls/lexer.h"
+#include "platform/programs/wls/lexer.h"
 
 namespace warpline::wls {
 namespace {

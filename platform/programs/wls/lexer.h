@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
-#include "warpline/programs/ptx/faults.h"
+#include "platform/programs/fault_list.h"
 
 namespace warpline::wls {
 
-using ptx::FaultList;
-using ptx::Place;
+using text::FaultList;
+using text::Place;
 
 enum class TokenKind : std::uint8_t {
   word,         ///< a name with its modifiers: "LD.E.64", "SR_TID.X", "data.lo"

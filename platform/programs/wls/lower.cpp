@@ -1,6 +1,6 @@
-// Ops as the SM sees them: kind, latency, and the registers that its scoreboard watches.
-#include "warpline/programs/ptx/latencies.h"
-#include "warpline/programs/wls/parser.h"
+#include "platform/programs/wls/lower.h"
+
+#include "platform/programs/latencies.h"
 
 namespace warpline::wls {
 namespace {
@@ -52,10 +52,10 @@ InstructionKind kind_of(Code code) {
 
 unsigned latency_of(const Op& op) {
   switch (op.code) {
-    case Code::multiply_add: return ptx::latency::kMultiply;
-    case Code::multiply_wide: return ptx::latency::kWide;
-    case Code::special: return op.special == Special::clock ? ptx::latency::kClock : ptx::latency::kSimple;
-    default: return ptx::latency::kSimple;
+    case Code::multiply_add: return latency::kMultiply;
+    case Code::multiply_wide: return latency::kWide;
+    case Code::special: return op.special == Special::clock ? latency::kClock : latency::kSimple;
+    default: return latency::kSimple;
   }
 }
 

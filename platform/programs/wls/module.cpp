@@ -1,13 +1,13 @@
-#include "warpline/programs/wls/module.h"
+#include "platform/programs/wls/module.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "warpline/base/contract.h"
-#include "warpline/programs/code_name.h"
-#include "warpline/programs/wls/parser.h"
-#include "warpline/programs/wls/source.h"
+#include "platform/programs/code_name.h"
+#include "platform/programs/wls/parser.h"
+#include "platform/programs/wls/source.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline::wls {
 namespace {
@@ -117,7 +117,7 @@ Result<ParsedModule> parse(std::string_view text, const std::string& file) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put it before UTF-8
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   FaultList faults(text, file);
-  Program program = Parser(text, faults).run();
+  Program program = parse_program(text, faults);
   if (!faults.empty()) return faults.take();
   program.file = program.inspection.file = file;
   ParsedModule out;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "warpline/programs/ptx/module.h"
+#include "platform/programs/ptx/module.h"
 
 namespace warpline::wls {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "warpline/base/types.h"
-#include "warpline/isa/sass_cctl.h"
-#include "warpline/programs/inspection.h"
-#include "warpline/sm/instruction_source.h"
+#include "platform/programs/inspection.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/isa/sass_cctl.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::wls {
 

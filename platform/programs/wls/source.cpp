@@ -1,4 +1,4 @@
-#include "warpline/programs/wls/source.h"
+#include "platform/programs/wls/source.h"
 
 namespace warpline::wls {
 

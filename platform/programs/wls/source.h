@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "warpline/programs/wls/warp.h"
-#include "warpline/sm/kernel.h"
+#include "platform/programs/wls/warp.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::wls {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "warpline/programs/wls/program.h"
+#include "platform/programs/wls/program.h"
 
 namespace warpline::wls {
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "warpline/host/wl_machine.h"
+#include "warpline/platform/host/wl_machine.h"
 #include "wl_peer.h"
 
 #define ORDER 5u

@@ -1,7 +1,7 @@
 /* Step 1: is there anybody? Reads two registers, and knows nothing else. */
 #include <stdio.h>
 
-#include "warpline/host/wl_machine.h"
+#include "warpline/platform/host/wl_machine.h"
 #include "wl_peer_regs.h"
 
 int main(void) {

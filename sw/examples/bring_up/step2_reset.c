@@ -1,7 +1,7 @@
 /* Step 2: reset and enable it, by its registers. */
 #include <stdio.h>
 
-#include "warpline/host/wl_machine.h"
+#include "warpline/platform/host/wl_machine.h"
 #include "wl_peer_regs.h"
 
 static const struct wl_port* port;

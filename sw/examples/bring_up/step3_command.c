@@ -2,7 +2,7 @@
  * again. */
 #include <stdio.h>
 
-#include "warpline/host/wl_machine.h"
+#include "warpline/platform/host/wl_machine.h"
 #include "wl_peer.h"
 
 int main(void) {

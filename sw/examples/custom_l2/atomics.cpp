@@ -1,7 +1,7 @@
 #include "atomics.h"
 
-#include "warpline/fabric/atomics.h"
-#include "warpline/fabric/tlm_payload.h"
+#include "warpline/rtl_models/sim/atomics.h"
+#include "warpline/rtl_models/tlm/payload.h"
 
 namespace {
 

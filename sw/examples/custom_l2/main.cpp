@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "my_l2.h"
-#include "warpline/config/loader.h"
-#include "warpline/gpu/launch_runner.h"
-#include "warpline/gpu/tlm_driver.h"
+#include "warpline/platform/config/load_gpu.h"
+#include "warpline/platform/launch/launch_runner.h"
+#include "warpline/platform/systemc/systemc_backend.h"
 
 namespace {
 
@@ -27,15 +27,15 @@ void print(const warpline::Diagnostics& faults) {
 }
 
 Outcome run(const std::string& launch_file, const warpline::GpuConfig& config,
-            const std::shared_ptr<warpline::NetlistDriver>& driver, bool loose) {
+            const std::shared_ptr<warpline::NetlistBackend>& backend, bool loose) {
   Outcome outcome;
-  auto plan = warpline::plan_run({launch_file}, false);
+  auto plan = warpline::read_workload({launch_file}, false);
   if (!plan.ok()) {
     print(plan.faults());
     return outcome;
   }
   warpline::RunOptions options;
-  options.driver = driver;
+  options.backend = backend;
   options.loose = loose;
   options.max_cycles = 100'000'000;
   options.tags_only = plan.value().without_data;
@@ -90,9 +90,9 @@ int sc_main(int argc, char* argv[]) {
   const auto config = warpline::load_gpu("mini", {});
 
   std::vector<std::unique_ptr<MyL2>> slices;
-  const auto driver =
-      std::make_shared<warpline::SystemCDriver>(config.value().clocks, warpline::HopTransport::direct);
-  driver->replace_slices([&](const warpline::SliceSite& site) {
+  const auto backend =
+      std::make_shared<warpline::SystemCBackend>(config.value().clocks, warpline::HopTransport::direct);
+  backend->replace_slices([&](const warpline::SliceSite& site) {
     MyL2::Parameters p;
     p.latency = sc_core::sc_time(latency, sc_core::SC_NS);
     p.slices = site.slices;
@@ -108,7 +108,7 @@ int sc_main(int argc, char* argv[]) {
 
   const Outcome theirs = run(argv[1], config.value(), nullptr, loose);
   if (theirs.status != 0) return theirs.status;
-  const Outcome mine = run(argv[1], config.value(), driver, loose);
+  const Outcome mine = run(argv[1], config.value(), backend, loose);
 
   std::printf("%s on %s\n", std::filesystem::path(argv[1]).filename().c_str(), config.value().name.c_str());
   print("its own L2", theirs);

@@ -23,7 +23,7 @@
 #include "ram.h"
 #include "software.h"
 #include "traffic.h"
-#include "warpline/gpu/memory_subsystem_module.h"
+#include "warpline/platform/systemc/memory_subsystem_module.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "warpline/host/host_cpu_module.h"
+#include "warpline/platform/host/host_cpu_module.h"
 #include "wl_peer.h"
 
 constexpr std::uint64_t kConsole = std::uint64_t{1} << 50U;

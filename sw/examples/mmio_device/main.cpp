@@ -4,7 +4,7 @@
 #include <string>
 
 #include "timer.h"
-#include "warpline/mmio/access_log.h"
+#include "warpline/rtl_models/registers/access_log.h"
 #include "wl_timer_regs.h"
 
 namespace {
@@ -14,12 +14,12 @@ class Bus {
  public:
   std::uint64_t read(std::uint64_t offset, unsigned bytes) {
     const warpline::RegisterFile::Read r = timer_.registers.read(offset, bytes);
-    add(warpline::LoggedAccess::Kind::read, r.outcome, offset, bytes, r.value);
+    add(warpline::AccessKind::read, r.outcome, offset, bytes, r.value);
     return r.value;
   }
   void write(std::uint64_t offset, unsigned bytes, std::uint64_t value) {
     const warpline::AccessOutcome outcome = timer_.registers.write(offset, bytes, value);
-    add(warpline::LoggedAccess::Kind::write, outcome, offset, bytes, value);
+    add(warpline::AccessKind::write, outcome, offset, bytes, value);
   }
   void run(unsigned ticks) {
     for (; ticks > 0; --ticks, ++cycle_) timer_.tick();
@@ -28,9 +28,9 @@ class Bus {
   [[nodiscard]] const warpline::AccessLog& log() const { return log_; }
 
  private:
-  void add(warpline::LoggedAccess::Kind kind, warpline::AccessOutcome outcome, std::uint64_t offset,
-           unsigned bytes, std::uint64_t value) {
-    warpline::LoggedAccess access;
+  void add(warpline::AccessKind kind, warpline::AccessOutcome outcome, std::uint64_t offset, unsigned bytes,
+           std::uint64_t value) {
+    warpline::BusAccess access;
     access.cycle = cycle_;
     access.kind = kind;
     access.outcome = outcome;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   }
   Bus bus;
   const unsigned wrong = drive(bus);
-  for (const warpline::LoggedAccess& access : bus.log().entries()) {
+  for (const warpline::BusAccess& access : bus.log().entries()) {
     const warpline::RegisterMap* const map = &warpline::regs::timer::kMap;
     std::printf("%s\n", (json ? to_json(access, map) : to_text(access, map)).c_str());
   }

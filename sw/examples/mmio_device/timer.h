@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <deque>
 
-#include "warpline/mmio/register_file.h"
 #include "warpline/regs/timer.h"
+#include "warpline/rtl_models/registers/register_file.h"
 
 /// The timer of timer.toml: here is what the description cannot say.
 class Timer {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/config/gpu_config.h"
+#include "rtl_models/base/problem.h"
+
+namespace warpline {
+
+/// Names of the built-in presets, the default (`mini`) first.
+[[nodiscard]] std::vector<std::string> preset_names();
+/// The TOML text of a built-in preset with its comments, or an empty string.
+[[nodiscard]] std::string preset_text(const std::string& name);
+
+/// Every key that a GPU file may set, dotted (`l2.slices`), in the order of the parameter structs.
+[[nodiscard]] std::vector<std::string> config_keys();
+
+/// One `--set key.path=value` of the command line.
+struct Override {
+  std::string text;
+};
+[[nodiscard]] std::vector<Override> overrides_of(const std::vector<std::string>& sets);
+
+/// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
+/// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
+/// unless it says `name`. Every fault is reported at once: unknown keys
+/// (with the nearest known one), wrong types, values out of range, broken rules.
+[[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
+                                         const std::vector<Override>& overrides);
+
+/// The same for the text of a file that was read already; `path` names it.
+[[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
+                                              const std::vector<Override>& overrides);
+
+/// `config` as TOML, every key with its meaning as a comment.
+[[nodiscard]] std::string to_toml(GpuConfig config);
+
+}  // namespace warpline

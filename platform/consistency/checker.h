@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/consistency/test.h"
+
+namespace warpline::litmus {
+
+/// What the axiomatic checker is asked.
+struct CheckOptions {
+  unsigned unroll = 3;      ///< how often each loop is followed
+  bool draw = false;        ///< fill in Verdict::graph
+  double work = kMostWork;  ///< after which it gives up: the sum over all steps of the square of the events
+  std::function<bool()> stop;  ///< asked now and then, if set; true: give up
+  /// Some seconds.
+  static constexpr double kMostWork = 1e9;
+};
+
+/// What the PTX memory consistency model (ISA 7.5, with proxies) says of a test's outcome in question.
+struct Verdict {
+  bool allowed = false;
+  /// Not every execution was looked at: loops go on longer than `unroll`, or `gave_up` says why. An outcome
+  /// that was not found is then forbidden as far as known.
+  bool bounded = false;
+  /// Why it gave up before it had looked at all that `unroll` asks for; empty: it did not.
+  std::string gave_up;
+  std::uint64_t executions = 0;  ///< choices of what reads read that were looked at
+  /// Where it is forbidden: the axiom that rejected most executions with this outcome, if there were any.
+  std::string axiom;
+  /// Graphviz: an execution with the outcome, and what forbids it if it is forbidden.
+  std::string graph;
+};
+
+/// Judges the outcome in question of `test`.
+[[nodiscard]] Verdict check(const Test& test, const CheckOptions& options = {});
+
+/// What one run of a test was seen to do.
+struct ObservedRun {
+  /// For each thread and its reads in program order, what write they read: a thread and which of its writes,
+  /// in program order; thread kInitial: the initial value.
+  struct Source {
+    static constexpr unsigned kInitial = ~0U;
+    unsigned thread = kInitial;
+    unsigned write = 0;
+  };
+  std::vector<std::vector<Source>> reads;
+  /// Terms of the condition and what they were at the end.
+  std::vector<std::pair<Term, std::int64_t>> end;
+};
+
+/// Judges whether the model allows what was observed: coherence and fence order are enumerated.
+[[nodiscard]] Verdict check(const Test& test, const ObservedRun& seen, const CheckOptions& options = {});
+
+}  // namespace warpline::litmus

@@ -1,0 +1,212 @@
+#include "platform/consistency/execution_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "platform/consistency/model.h"
+#include "platform/consistency/read_sources.h"
+#include "platform/consistency/record/execution_record.h"
+#include "platform/consistency/search.h"
+
+namespace warpline::litmus {
+namespace {
+
+/// Looks for what reads read such that a recorded execution obeys the axioms.
+class ExecutionJudge {
+ public:
+  ExecutionJudge(const RecordedTest& recorded, const JudgeOptions& options, std::uint64_t most_tries)
+      : recorded_(recorded),
+        draws_(options.draw),
+        most_tries_(most_tries),
+        c_(recorded.test(), recorded.paths()),
+        sources_(sources_of_reads(recorded, c_)),
+        coherence_(c_.size),
+        fences_(c_.size),
+        barriers_(c_.size) {
+    order_writes();
+    order_fences();
+    order_barriers();
+  }
+
+  Judgement run() {
+    Judgement out;
+    if (const auto nobody = std::find_if(sources_.begin(), sources_.end(),
+                                         [](const ReadSources& s) { return s.writes.empty(); });
+        nobody != sources_.end()) {
+      explain(sources_, out);
+      out.axiom = "reads-from";
+      const RecordedEvent& e = *recorded_.origin(c_.events[nobody->slot.read]);
+      out.reason = fmt::format("{} reads {} of {}, which nobody had written", place_of(recorded_.record(), e),
+                               value_text(e.read, e.bytes), name_of(recorded_.record(), e));
+    } else if (search(sources_)) {
+      out.verdict = Judgement::Verdict::obeys;
+    } else if (tries_ > most_tries_) {
+      out.reason =
+          fmt::format("values do not tell what reads read, and {} tries did not show it", most_tries_);
+    } else {
+      explain(sources_, out);
+    }
+    out.tries = tries_;
+    return out;
+  }
+
+ private:
+  [[nodiscard]] const RecordedEvent* origin(unsigned e) const { return recorded_.origin(c_.events[e]); }
+
+  void order_writes() {
+    const auto moment = [&](unsigned w) { return origin(w) == nullptr ? 0 : origin(w)->coherent; };
+    c_.writes.each([&](unsigned a) {
+      c_.overlapping.row(a).each([&](unsigned b) {
+        if (c_.writes.has(b) && moment(a) < moment(b)) coherence_.add(a, b);
+      });
+    });
+    coherence_ = coherence_.closure();
+  }
+
+  /// When a thread goes on behind a fence, what came before it has been drained, and nothing behind it has
+  /// been read: the order in which threads go on is one that fits.
+  void order_fences() {
+    for (const auto& [a, b] : c_.fence_pairs) {
+      const bool forward = origin(a)->answered < origin(b)->answered;
+      fences_.add(forward ? a : b, forward ? b : a);
+    }
+    fences_ = fences_.closure();
+  }
+
+  void order_barriers() {
+    std::vector<unsigned> arrivals;
+    for (unsigned e = 0; e < c_.size; ++e)
+      if (c_.events[e].kind == EventKind::barrier) arrivals.push_back(e);
+    for (const unsigned a : arrivals)
+      for (const unsigned b : arrivals)
+        if (c_.events[a].thread != c_.events[b].thread && origin(a)->meeting == origin(b)->meeting &&
+            origin(b)->waits)
+          barriers_.add(a, b);
+  }
+
+  /// What is known: reads with one source left.
+  [[nodiscard]] static std::vector<ReadsFrom> known(const std::vector<ReadSources>& sources) {
+    std::vector<ReadsFrom> out;
+    for (const ReadSources& s : sources) {
+      out.push_back(s.slot);
+      if (s.writes.size() == 1) out.back().write = s.writes.front();
+    }
+    return out;
+  }
+
+  /// An access is one: where one write has all of it, no part comes from another such write.
+  void untear(std::vector<ReadSources>& sources, bool& removed) const {
+    for (const ReadSources& s : sources) {
+      const Event& r = c_.events[s.slot.read];
+      if (s.writes.size() != 1 || !c_.events[s.writes.front()].covers(r)) continue;
+      for (ReadSources& other : sources) {
+        if (&other == &s || other.slot.read != s.slot.read) continue;
+        const auto torn = [&](unsigned w) { return w != s.writes.front() && c_.events[w].covers(r); };
+        const auto end = std::remove_if(other.writes.begin(), other.writes.end(), torn);
+        removed = removed || end != other.writes.end();
+        other.writes.erase(end, other.writes.end());
+      }
+    }
+  }
+
+  /// Takes out the sources that contradict what is known, until nothing more follows. False: there is none
+  /// left of some read, or what is known violates an axiom.
+  bool narrow(std::vector<ReadSources>& sources) {
+    for (;;) {
+      const Relation reads_from = reads_from_relation(c_, known(sources));
+      const Causality all = causality(c_, reads_from, fences_, barriers_);
+      if (violated_without_coherence(c_, reads_from, all)) return false;
+      const Relation causes_of = all.cause.inverse();
+      bool removed = false, lost = false;
+      for (ReadSources& s : sources) {
+        const auto fails = [&](unsigned w) {
+          if (all.cause.has(s.slot.read, w)) return true;
+          bool hidden = false;
+          (causes_of.row(s.slot.read) & coherence_.row(w)).each([&](unsigned later) {
+            const Event& e = c_.events[later];
+            hidden |= e.offset < s.slot.offset + s.slot.bytes && s.slot.offset < e.offset + e.bytes;
+          });
+          return hidden;
+        };
+        const auto end = std::remove_if(s.writes.begin(), s.writes.end(), fails);
+        removed = removed || end != s.writes.end();
+        s.writes.erase(end, s.writes.end());
+        lost = lost || s.writes.empty();
+      }
+      untear(sources, removed);
+      if (lost) return false;
+      if (!removed) return true;
+    }
+  }
+
+  /// The read whose source is chosen next. The search revises its latest choices first. So atomics come
+  /// before other reads, because the first candidate, the latest write, is nearly always theirs; then come
+  /// the reads with the fewest candidates.
+  [[nodiscard]] auto next_choice(std::vector<ReadSources>& sources) const {
+    const auto rank = [&](const ReadSources& s) {
+      const bool open = s.writes.size() != 1;
+      const bool atomic = c_.events[s.slot.read].partner != Event::kNone;
+      return std::tuple(!open, !atomic, s.writes.size());
+    };
+    const auto next = std::min_element(sources.begin(), sources.end(),
+                                       [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return next == sources.end() || next->writes.size() == 1 ? sources.end() : next;
+  }
+
+  bool search(std::vector<ReadSources> sources) {
+    if (++tries_ > most_tries_ || !narrow(sources)) return false;
+    const auto open = next_choice(sources);
+    if (open == sources.end()) return !violated(known(sources));
+    const std::vector<unsigned> choices = open->writes;
+    for (const unsigned w : choices) {
+      open->writes = {w};
+      if (search(sources)) return true;
+      if (tries_ > most_tries_) return false;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<Axiom> violated(const std::vector<ReadsFrom>& reads_from) const {
+    const Relation relation = reads_from_relation(c_, reads_from);
+    const Causality all = causality(c_, relation, fences_, barriers_);
+    if (const auto axiom = violated_without_coherence(c_, relation, all)) return axiom;
+    std::optional<Axiom> why;
+    const bool found = each_coherence_order(
+        c_, reads_from, all, [](const Relation&) { return true; }, why, &coherence_);
+    return found ? std::nullopt : why;
+  }
+
+  /// Says what is wrong with the likeliest of the executions that were rejected.
+  void explain(std::vector<ReadSources> sources, Judgement& out) const {
+    out.verdict = Judgement::Verdict::violates;
+    for (ReadSources& s : sources)
+      if (s.writes.size() > 1) s.writes.resize(1);
+    const std::vector<ReadsFrom> reads_from = known(sources);
+    const Axiom axiom = violated(reads_from).value_or(Axiom::causality);
+    out.axiom = name_of(axiom);
+    out.reason = "no choice of what reads read obeys the axioms";
+    if (!draws_) return;
+    const Causality all = causality(c_, reads_from_relation(c_, reads_from), fences_, barriers_);
+    out.graph = draw(c_, reads_from, coherence_, all, axiom);
+  }
+
+  const RecordedTest& recorded_;
+  bool draws_;
+  std::uint64_t most_tries_;
+  const Candidate c_;
+  const std::vector<ReadSources> sources_;
+  Relation coherence_, fences_, barriers_;
+  std::uint64_t tries_ = 0;
+};
+
+}  // namespace
+
+Judgement judge_execution(const RecordedTest& recorded, const JudgeOptions& options,
+                          std::uint64_t most_tries) {
+  return ExecutionJudge(recorded, options, most_tries).run();
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,115 @@
+#include "platform/consistency/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/consistency/execution_judge.h"
+#include "platform/consistency/record/execution_record.h"
+#include "platform/consistency/recorded_test.h"
+
+namespace warpline::litmus {
+namespace {
+
+/// Judges group after group; a violation outweighs a refusal.
+class GroupJudge {
+ public:
+  GroupJudge(const ExecutionRecord& record, const RecordedSharing& sharing, const JudgeOptions& options)
+      : record_(record), sharing_(sharing), options_(options), events_(sharing.groups()) {
+    for (std::size_t n = 0; n < record.events.size(); ++n)
+      if (const unsigned g = sharing.group_of(record.events[n].thread); g != RecordedSharing::kNone)
+        events_[g].push_back(n);
+  }
+
+  void run(Judgement& out) {
+    out.verdict = Judgement::Verdict::obeys;
+    for (const std::vector<std::size_t>& events : events_) {
+      // It has about as many as the record, which is cheaper to ask than a test is to make.
+      if (events.size() > 2 * std::size_t{options_.most_events}) {
+        refuse(out, events.size());
+        continue;
+      }
+      const RecordedTest test(record_, sharing_, events);
+      out.threads += static_cast<unsigned>(test.test().threads.size());
+      out.events += static_cast<unsigned>(test.size());
+      if (test.size() > options_.most_events) {
+        refuse(out, test.size());
+        continue;
+      }
+      take(out, test);
+      if (out.verdict == Judgement::Verdict::violates) return;
+    }
+  }
+
+ private:
+  void refuse(Judgement& out, std::size_t size) const {
+    if (out.verdict == Judgement::Verdict::refused) return;
+    out.verdict = Judgement::Verdict::refused;
+    out.reason = fmt::format("{} operations of threads that share memory; at most {} are judged together",
+                             size, options_.most_events);
+  }
+
+  void take(Judgement& out, const RecordedTest& test) {
+    const double size = static_cast<double>(test.size());
+    const double cost = size * size * size;
+    const double left = options_.most_work - work_;
+    if (left < cost) {
+      if (out.verdict == Judgement::Verdict::refused) return;
+      out.verdict = Judgement::Verdict::refused;
+      out.reason = fmt::format("{} groups of threads that share memory would take too long to judge",
+                               sharing_.groups());
+      return;
+    }
+    const auto tries = static_cast<std::uint64_t>(std::min(left / cost, 1e15));
+    Judgement one = judge_execution(test, options_, std::min(options_.most_tries, tries));
+    out.tries += one.tries;
+    work_ += static_cast<double>(one.tries) * cost;
+    if (one.verdict == Judgement::Verdict::obeys || one.verdict == out.verdict) return;
+    out.verdict = one.verdict;
+    out.reason = std::move(one.reason);
+    out.axiom = std::move(one.axiom);
+    out.graph = std::move(one.graph);
+  }
+
+  const ExecutionRecord& record_;
+  const RecordedSharing& sharing_;
+  const JudgeOptions& options_;
+  std::vector<std::vector<std::size_t>> events_;  ///< by group
+  double work_ = 0;
+};
+
+}  // namespace
+
+Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
+  Judgement out;
+  out.kernel = record.kernel;
+  if (!record.refusals.empty()) {
+    for (const std::string& r : record.refusals) out.reason += (out.reason.empty() ? "" : "; ") + r;
+    return out;
+  }
+  for (const RecordedEvent& e : record.events) out.accesses += e.kind == RecordedEvent::Kind::access;
+  const RecordedSharing sharing(record);
+  if (const auto& contradiction = sharing.contradiction()) {
+    out.verdict = Judgement::Verdict::violates;
+    out.axiom = contradiction->axiom;
+    out.reason = contradiction->reason;
+    if (options.draw) out.graph = draw(record, *contradiction);
+  } else {
+    GroupJudge(record, sharing, options).run(out);
+  }
+  return out;
+}
+
+std::string text_of(const Judgement& j) {
+  switch (j.verdict) {
+    case Judgement::Verdict::obeys:
+      return fmt::format("obeys the PTX 7.5 model ({} threads, {} events; {} accesses in all)", j.threads,
+                         j.events, j.accesses);
+    case Judgement::Verdict::violates:
+      return fmt::format("violates the PTX 7.5 model, {}: {}", j.axiom, j.reason);
+    case Judgement::Verdict::refused: return "not judged: " + j.reason;
+  }
+  return "";
+}
+
+}  // namespace warpline::litmus

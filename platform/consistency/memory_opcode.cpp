@@ -1,0 +1,224 @@
+#include "platform/consistency/memory_opcode.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "rtl_models/isa/qualifiers.h"
+
+namespace warpline::litmus {
+namespace {
+
+/// Opcodes are PTX's own, but for accesses by texture, surface and constant: `tld`, `suld`, `sust` and
+/// `cold`.
+struct Base {
+  std::string_view word;
+  MemKind kind;
+  Space space;
+  Proxy proxy;
+};
+constexpr std::array<Base, 8> kBases = {{{"ld", MemKind::load, Space::generic, Proxy::generic},
+                                         {"st", MemKind::store, Space::generic, Proxy::generic},
+                                         {"atom", MemKind::atomic, Space::generic, Proxy::generic},
+                                         {"red", MemKind::reduction, Space::generic, Proxy::generic},
+                                         {"tld", MemKind::texture_load, Space::texture, Proxy::texture},
+                                         {"suld", MemKind::surface_load, Space::surface, Proxy::surface},
+                                         {"sust", MemKind::surface_store, Space::surface, Proxy::surface},
+                                         {"cold", MemKind::load, Space::constant, Proxy::constant}}};
+
+/// SASS's cache control of lines that no program's value depends on.
+constexpr std::array<CctlOperation, 4> kControls = {CctlOperation::invalidate, CctlOperation::write_back,
+                                                    CctlOperation::prefetch_l1,
+                                                    CctlOperation::invalidate_all};
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (true) {
+    const std::size_t dot = text.find('.');
+    out.push_back(text.substr(0, dot));
+    if (dot == std::string_view::npos) return out;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+/// Reads the words of one opcode into a MemOp.
+class OpcodeReader {
+ public:
+  OpcodeReader(const Token& opcode, Instruction& i, FaultList& faults)
+      : opcode_(opcode), words_(split(opcode.text)), instruction_(i), faults_(faults) {}
+
+  std::optional<MemOp> run() {
+    const std::string_view base = words_.front();
+    if (base == "CCTL" && cache_control()) return op_;
+    instruction_.kind = InstructionKind::fence;
+    if (base == "membar") return membar();
+    if (base == "fence") return fence();
+    instruction_.kind = InstructionKind::memory;
+    const auto* const b =
+        std::find_if(kBases.begin(), kBases.end(), [base](const Base& x) { return x.word == base; });
+    if (b == kBases.end()) {
+      std::vector<std::string> names;
+      for (const Base& known : kBases) names.emplace_back(known.word);
+      names.insert(names.end(), {"fence", "membar", "bar", "goto", "beq", "bne", "mov", "add", "sub"});
+      fail(text::quoted(opcode_.text) + " is no instruction of litmus tests", text::suggestion(base, names));
+      return std::nullopt;
+    }
+    op_.kind = b->kind;
+    op_.space = b->space;
+    op_.proxy = b->proxy;
+    for (std::size_t n = 1; n < words_.size(); ++n)
+      if (!modifier(words_[n])) return std::nullopt;
+    return finish() ? std::optional(op_) : std::nullopt;
+  }
+
+ private:
+  bool fail(std::string message, std::string hint = {}) {
+    faults_.add(opcode_.place, std::move(message), std::move(hint));
+    return false;
+  }
+
+  bool cache_control() {
+    const auto operation = words_.size() == 2 ? cctl_operation_named(words_[1]) : std::nullopt;
+    if (!operation || std::find(kControls.begin(), kControls.end(), *operation) == kControls.end())
+      return false;
+    instruction_.kind = InstructionKind::cache_control;
+    Cctl c;
+    c.operation = *operation;
+    op_.kind = MemKind::cache_control;
+    op_.cache_target = target_of(c);
+    op_.cache_operation = *operation;
+    return true;
+  }
+
+  std::optional<MemOp> membar() {
+    op_.kind = MemKind::fence;
+    op_.semantics = Semantics::sc;
+    auto scope = words_.size() == 2 ? membar_scope(words_[1]) : std::nullopt;
+    if (words_.size() == 2 && value_named<Scope>(words_[1]) == Scope::gpu) scope = Scope::gpu;
+    if (!scope) {
+      fail(text::quoted(opcode_.text) + " has no level", "membar.cta, membar.gl or membar.sys");
+      return std::nullopt;
+    }
+    op_.scope = *scope;
+    return op_;
+  }
+
+  std::optional<MemOp> fence() {
+    op_.kind = MemKind::fence;
+    op_.semantics = Semantics::acq_rel;
+    if (words_.size() > 1 && words_[1] == "proxy") {
+      const auto proxy = words_.size() == 3 ? proxy_named(words_[2]) : std::nullopt;
+      if (!proxy || proxy == Proxy::async || proxy == Proxy::tensormap) {
+        fail(text::quoted(opcode_.text) + " names no proxy", "alias, texture, surface or constant");
+        return std::nullopt;
+      }
+      op_.kind = MemKind::proxy_fence;
+      op_.proxy = *proxy;
+      op_.semantics = Semantics::weak;
+      return op_;
+    }
+    for (std::size_t n = 1; n < words_.size(); ++n)
+      if (!order(words_[n])) {
+        fail("." + std::string(words_[n]) + " says nothing of a fence");
+        return std::nullopt;
+      }
+    if (op_.scope == Scope::none || op_.semantics == Semantics::weak || op_.semantics == Semantics::relaxed) {
+      fail(text::quoted(opcode_.text) + " is no fence", "fence.acq_rel.gpu or fence.sc.sys, for instance");
+      return std::nullopt;
+    }
+    return op_;
+  }
+
+  /// A word that says semantics or scope.
+  bool order(std::string_view word) {
+    const Qualifier* const q = find_qualifier(word);
+    if (q == nullptr || !(value_of<Semantics>(*q) || q->slot == Slot::scope)) return false;
+    ordered_ = ordered_ || q->slot == Slot::semantics;
+    return apply(*q, op_);
+  }
+
+  /// Whether `q` says something of such an access, as far as litmus tests write it.
+  [[nodiscard]] bool takes(const Qualifier& q) const {
+    const bool atomic = op_.is_atomic();
+    const bool generic = op_.proxy == Proxy::generic;
+    const bool load = op_.kind == MemKind::load;
+    switch (q.slot) {
+      case Slot::operation: return q.word == "nc" && load && generic;
+      case Slot::semantics:
+      case Slot::mmio: return generic && !atomic;
+      case Slot::space: return generic && (q.word == "global" || q.word == "shared");
+      case Slot::arithmetic: {
+        const auto o = value_of<AtomicOperation>(q);
+        return atomic && o != AtomicOperation::increment && o != AtomicOperation::decrement;
+      }
+      case Slot::cache_operator: {
+        const auto o = *value_of<CacheOperator>(q);
+        return generic && !atomic && (load ? is_of_loads(o) : is_of_stores(o));
+      }
+      case Slot::type: {
+        const DataType type = value_of<DataType>(q).value_or(DataType::none);
+        return !is_float(type) && size_of(type) != 0 && size_of(type) <= Test::kBytes;
+      }
+      default: return false;
+    }
+  }
+
+  bool modifier(std::string_view word) {
+    if (order(word)) return true;
+    if (word == "sub" && op_.is_atomic()) {
+      op_.atomic = AtomicOperation::add;
+      return instruction_.subtracts = true;
+    }
+    if (const Qualifier* const q = find_qualifier(word); q != nullptr && takes(*q) && apply(*q, op_)) {
+      if (q->slot == Slot::arithmetic) instruction_.subtracts = false;
+      if (op_.is_noncoherent) op_.space = Space::global;
+      return true;
+    }
+    return fail("." + std::string(word) + " says nothing of a " + text::quoted(words_.front()));
+  }
+
+  bool finish() {
+    const bool atomic = op_.is_atomic();
+    if (atomic && op_.atomic == AtomicOperation::none)
+      return fail("an atomic says what it does", ".add, for instance");
+    if (atomic && op_.type != DataType::none && size_of(op_.type) < Test::kDefaultBytes)
+      return fail("atomics of litmus tests have 4 or 8 bytes");
+    if (atomic && ordered_ && !op_.is_strong()) return fail("an atomic is not weak", "relaxed, for instance");
+    // Of mmio PTX wants ".relaxed.sys" to be written.
+    if (op_.is_mmio && ordered_ && op_.semantics == Semantics::relaxed) ordered_ = false;
+    if (op_.is_mmio && op_.scope == Scope::sys) op_.scope = Scope::none;
+    if ((op_.is_volatile || op_.is_mmio) &&
+        (ordered_ || op_.scope != Scope::none || op_.cache_operator != CacheOperator::none))
+      return fail(text::quoted(opcode_.text) + " says its order twice",
+                  "volatile and mmio accesses are relaxed, at the scope of the system");
+    op_ = with_default_order(op_);
+    if (op_.semantics != Semantics::weak && op_.scope == Scope::none)
+      return fail(text::quoted(opcode_.text) + " has no scope", ".cta, .cluster, .gpu or .sys");
+    if (op_.semantics == Semantics::weak && op_.scope != Scope::none)
+      return fail("a weak access has no scope");
+    if (op_.semantics != Semantics::weak &&
+        (op_.proxy != Proxy::generic || op_.cache_operator != CacheOperator::none))
+      return fail(text::quoted(opcode_.text) + " can only be weak");
+    const bool reads = op_.reads(), writes = op_.writes();
+    if (op_.semantics == Semantics::sc || (op_.acquires() && !reads && !atomic) ||
+        (op_.releases() && !writes))
+      return fail("." + std::string(op_.kind == MemKind::load ? "release" : "acquire") +
+                  " and wider orders are not for " + text::quoted(words_.front()));
+    return true;
+  }
+
+  const Token& opcode_;
+  std::vector<std::string_view> words_;
+  Instruction& instruction_;
+  FaultList& faults_;
+  MemOp op_;
+  bool ordered_ = false;
+};
+
+}  // namespace
+
+std::optional<MemOp> operation_of(const Token& opcode, Instruction& i, FaultList& faults) {
+  return OpcodeReader(opcode, i, faults).run();
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,170 @@
+#include "platform/consistency/model.h"
+
+namespace warpline::litmus {
+
+const char* name_of(Axiom axiom) {
+  switch (axiom) {
+    case Axiom::coherence: return "coherence";
+    case Axiom::fence_sc: return "fence-SC";
+    case Axiom::atomicity: return "atomicity";
+    case Axiom::no_thin_air: return "no thin air";
+    case Axiom::causality: return "causality";
+  }
+  return "";
+}
+
+Relation reads_from_relation(const Candidate& c, const std::vector<ReadsFrom>& reads_from) {
+  Relation out(c.size);
+  for (const ReadsFrom& r : reads_from)
+    if (r.write != Event::kNone) out.add(r.write, r.read);
+  return out;
+}
+
+namespace {
+
+/// Morally strong reads-from, chained through atomics (PTX ISA, "Observation order").
+Relation observation_of(const Candidate& c, const Relation& reads_from) {
+  const Relation strong = reads_from & c.morally_strong;
+  Relation out = strong;
+  while (true) {
+    const Relation more = out | out.then(c.atomic).then(strong);
+    if ((more - out).empty()) return out;
+    out = more;
+  }
+}
+
+/// Base causality as each pair of accesses sees it through their proxies (PTX ISA, "Proxy-preserved base
+/// causality order").
+Relation proxy_preserved(const Candidate& c, const Relation& base) {
+  const Relation by_one_proxy = c.same_proxy_and_cta & c.same_address & base;
+  if (!c.has_proxy_fences) return (c.same_address & base.between(c.generic, c.generic)) | by_one_proxy;
+  // From a memory operation to where it is in the generic proxy: itself, or a fence of its proxy behind it.
+  Relation leaves(c.size);
+  c.generic.each([&](unsigned e) { leaves.add(e, e); });
+  const Relation enters_by_itself = leaves;
+  leaves |= base & c.proxy_fence_of.inverse();
+  const Relation enters = enters_by_itself | (base & c.proxy_fence_of);
+  const Relation path = leaves.then(base).then(enters);
+  const Relation to_alias = leaves.then(base.into(c.alias_fences));
+  const Relation aliased = to_alias.then(base).then(enters);
+  return (c.same_address & path) | by_one_proxy | (c.overlapping & aliased);
+}
+
+}  // namespace
+
+Causality causality(const Candidate& c, const Relation& reads_from, const Relation& fence_order,
+                    const Relation& barrier_order) {
+  Causality out;
+  out.observation = observation_of(c, reads_from);
+  out.synchronizes = c.release_pattern.then(out.observation).then(c.acquire_pattern) & c.morally_strong;
+  out.base = (c.program_order | out.synchronizes | fence_order | barrier_order).closure();
+  const Relation preserved = proxy_preserved(c, out.base);
+  out.cause = preserved | out.observation.then(preserved);
+  return out;
+}
+
+std::optional<Axiom> violated_without_coherence(const Candidate& c, const Relation& reads_from,
+                                                const Causality& causality) {
+  if (!(reads_from | c.dependency).closure().irreflexive()) return Axiom::no_thin_air;
+  for (const auto& [a, b] : c.fence_pairs)
+    if (causality.base.has(a, a) || causality.base.has(b, b)) return Axiom::fence_sc;
+  bool contradicts = false;
+  for (unsigned write = 0; write < c.size; ++write)
+    reads_from.row(write).each([&](unsigned read) { contradicts |= causality.cause.has(read, write); });
+  if (contradicts) return Axiom::causality;
+  return std::nullopt;
+}
+
+Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from, const Relation& coherence) {
+  Relation out(c.size);
+  for (const ReadsFrom& r : reads_from) {
+    if (r.write == Event::kNone) continue;
+    coherence.row(r.write).each([&](unsigned later) {
+      const Event& e = c.events[later];
+      if (e.offset < r.offset + r.bytes && r.offset < e.offset + e.bytes) out.add(r.read, later);
+    });
+  }
+  return out;
+}
+
+namespace {
+
+class CoherenceSearch {
+ public:
+  CoherenceSearch(const Candidate& c, const std::vector<ReadsFrom>& reads_from, const Causality& causality,
+                  const std::function<bool(const Relation&)>& f, std::optional<Axiom>& why, Budget* budget)
+      : c_(c), reads_from_(reads_from), causality_(causality), f_(f), why_(why), budget_(budget) {}
+
+  bool run(const Relation* known) {
+    const Relation writes = c_.overlapping.between(c_.writes, c_.writes);
+    Relation forced = causality_.cause.between(c_.writes, c_.writes) & c_.overlapping;
+    c_.initial.each([&](unsigned e) {
+      forced.row(e) |= writes.row(e);
+      forced.row(e).remove(e);
+    });
+    if (known != nullptr) forced |= *known;
+    const Relation strong = writes & c_.morally_strong;
+    for (unsigned a = 0; a < c_.size; ++a)
+      strong.row(a).each([&](unsigned b) {
+        if (a < b) pairs_.emplace_back(a, b);
+      });
+    return search(forced.closure(), 0);
+  }
+
+ private:
+  bool search(const Relation& order, std::size_t next) {
+    if (budget_ != nullptr && !budget_->spend(c_.size)) return true;
+    if (!order.irreflexive()) return reject(Axiom::coherence);
+    const Relation before = from_reads(c_, reads_from_, order);
+    bool contradicts = false;
+    for (unsigned read = 0; read < c_.size; ++read)
+      before.row(read).each([&](unsigned write) { contradicts |= causality_.cause.has(write, read); });
+    if (contradicts) return reject(Axiom::causality);
+    if (!atomic(order, before)) return reject(Axiom::atomicity);
+    while (next < pairs_.size() && (order.has(pairs_[next].first, pairs_[next].second) ||
+                                    order.has(pairs_[next].second, pairs_[next].first)))
+      ++next;
+    if (next == pairs_.size()) return f_(order);
+    for (const bool swapped : {false, true}) {
+      const auto [a, b] = pairs_[next];
+      Relation more = order;
+      more.extend(swapped ? b : a, swapped ? a : b);
+      if (search(more, next + 1)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool atomic(const Relation& order, const Relation& before) const {
+    bool intervenes = false;
+    for (unsigned read = 0; read < c_.size; ++read)
+      c_.atomic.row(read).each([&](unsigned write) {
+        (before.row(read) & c_.morally_strong.row(read)).each([&](unsigned other) {
+          intervenes |= c_.morally_strong.has(other, write) && order.has(other, write);
+        });
+      });
+    return !intervenes;
+  }
+
+  bool reject(Axiom axiom) {
+    why_ = axiom;
+    return false;
+  }
+
+  const Candidate& c_;
+  const std::vector<ReadsFrom>& reads_from_;
+  const Causality& causality_;
+  const std::function<bool(const Relation&)>& f_;
+  std::optional<Axiom>& why_;
+  Budget* budget_;
+  std::vector<std::pair<unsigned, unsigned>> pairs_;
+};
+
+}  // namespace
+
+bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
+                          const Causality& causality, const std::function<bool(const Relation&)>& f,
+                          std::optional<Axiom>& why, const Relation* known, Budget* budget) {
+  return CoherenceSearch(c, reads_from, causality, f, why, budget).run(known);
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,210 @@
+#include "platform/consistency/path.h"
+
+#include <algorithm>
+
+namespace warpline::litmus {
+namespace {
+
+constexpr std::size_t kMostPaths = 4096;
+constexpr unsigned kMostPathEvents = 64;
+constexpr unsigned kMostSteps = 4096;           ///< of a path: loops without events end, too
+constexpr std::size_t kMostValues = 1U << 20U;  ///< of all paths that a branch has begun
+
+/// A path in the making.
+struct State {
+  Path path;
+  unsigned at = 0;
+  unsigned steps = 0;
+  std::vector<unsigned> taken;    ///< by instruction: how often it has branched back
+  std::vector<unsigned> control;  ///< reads that branches so far depended on
+};
+
+class Unfolding {
+ public:
+  Unfolding(const Thread& thread, unsigned unroll, Cut& cut) : thread_(thread), unroll_(unroll), cut_(cut) {}
+
+  std::vector<Path> run() {
+    State s;
+    s.taken.assign(thread_.code.size(), 0);
+    for (const std::int64_t v : thread_.initial) s.path.registers.push_back(constant(s.path, v));
+    walk(std::move(s));
+    std::stable_sort(paths_.begin(), paths_.end(),
+                     [](const Path& a, const Path& b) { return a.events.size() < b.events.size(); });
+    return std::move(paths_);
+  }
+
+ private:
+  static unsigned add(Path& p, Value v) {
+    p.values.push_back(v);
+    return static_cast<unsigned>(p.values.size() - 1);
+  }
+  static unsigned constant(Path& p, std::int64_t v) {
+    Value value;
+    value.constant = v;
+    return add(p, value);
+  }
+  static unsigned computed(Path& p, Value::Kind kind, unsigned a, unsigned b,
+                           const Instruction* i = nullptr) {
+    Value v;
+    v.kind = kind;
+    v.a = a;
+    v.b = b;
+    v.instruction = i;
+    return add(p, v);
+  }
+  static unsigned operand(Path& p, const Operand& o) {
+    return o.is_register ? p.registers[o.number] : constant(p, o.value);
+  }
+
+  /// Adds the reads that `value` depends on.
+  static void reads_of(const Path& p, unsigned value, std::vector<unsigned>& out) {
+    // A value is made of earlier ones.
+    std::vector<bool> wanted(value + 1, false);
+    wanted[value] = true;
+    for (unsigned n = value + 1; n-- > 0;) {
+      const Value& v = p.values[n];
+      if (!wanted[n] || v.kind == Value::Kind::constant) continue;
+      if (v.kind != Value::Kind::read) {
+        wanted[v.a] = wanted[v.b] = true;
+      } else if (std::find(out.begin(), out.end(), v.event) == out.end()) {
+        out.push_back(v.event);
+      }
+    }
+  }
+
+  static PathEvent& push(State& s, EventKind kind, const Instruction& i) {
+    PathEvent e;
+    e.kind = kind;
+    e.instruction = &i;
+    e.after = s.control;
+    s.path.events.push_back(std::move(e));
+    return s.path.events.back();
+  }
+
+  static unsigned push_read(State& s, const Instruction& i) {
+    Value v;
+    v.kind = Value::Kind::read;
+    v.event = static_cast<unsigned>(s.path.events.size());
+    push(s, EventKind::read, i);
+    return add(s.path, v);
+  }
+
+  static void push_write(State& s, const Instruction& i, unsigned value, unsigned partner) {
+    PathEvent& e = push(s, EventKind::write, i);
+    e.value = value;
+    e.partner = partner;
+    reads_of(s.path, value, e.after);
+  }
+
+  void walk(State s) {
+    while (s.at < thread_.code.size()) {
+      if (paths_.size() >= kMostPaths || values_ > kMostValues || s.path.events.size() > kMostPathEvents ||
+          ++s.steps > kMostSteps) {
+        cut_.rest = true;
+        return;
+      }
+      const Instruction& i = thread_.code[s.at];
+      switch (i.kind) {
+        case InstructionKind::memory:
+          if (i.op.atomic == AtomicOperation::compare_and_swap) return compare_and_swap(std::move(s), i);
+          access(s, i);
+          break;
+        case InstructionKind::fence:
+          push(s, i.op.kind == MemKind::fence ? EventKind::fence : EventKind::proxy_fence, i);
+          break;
+        case InstructionKind::barrier: {
+          const unsigned id = operand(s.path, i.a);
+          const unsigned threads = i.counts ? operand(s.path, i.b) : 0;
+          PathEvent& e = push(s, EventKind::barrier, i);
+          e.value = id;
+          e.threads = threads;
+          break;
+        }
+        case InstructionKind::cache_control: break;
+        case InstructionKind::move: s.path.registers[i.destination] = operand(s.path, i.a); break;
+        case InstructionKind::add:
+        case InstructionKind::subtract: {
+          const unsigned a = operand(s.path, i.a), b = operand(s.path, i.b);
+          s.path.registers[i.destination] = computed(
+              s.path, i.kind == InstructionKind::add ? Value::Kind::add : Value::Kind::subtract, a, b);
+          break;
+        }
+        case InstructionKind::branch: {
+          const unsigned a = operand(s.path, i.a), b = operand(s.path, i.b);
+          State other = s;
+          values_ += s.path.values.size();
+          other.path.assumptions.push_back({i.comparison, a, b, true});
+          depend(other, a, b);
+          if (jump(other, i)) walk(std::move(other));
+          s.path.assumptions.push_back({i.comparison, a, b, false});
+          depend(s, a, b);
+          break;
+        }
+        case InstructionKind::jump:
+          if (!jump(s, i)) return;
+          continue;
+      }
+      ++s.at;
+    }
+    paths_.push_back(std::move(s.path));
+  }
+
+  static void depend(State& s, unsigned a, unsigned b) {
+    reads_of(s.path, a, s.control);
+    reads_of(s.path, b, s.control);
+  }
+
+  /// Returns whether the loop, if it is one, may be taken once more.
+  bool jump(State& s, const Instruction& i) {
+    if (i.target <= s.at && ++s.taken[s.at] > unroll_) {
+      cut_.loops = true;
+      return false;
+    }
+    s.at = i.target;
+    return true;
+  }
+
+  static void access(State& s, const Instruction& i) {
+    unsigned read = 0;
+    unsigned partner = PathEvent::kNone;
+    const unsigned a = i.op.writes() ? operand(s.path, i.a) : 0;
+    if (i.op.kind != MemKind::store && i.op.kind != MemKind::surface_store) {
+      partner = static_cast<unsigned>(s.path.events.size());
+      read = push_read(s, i);
+    }
+    if (i.op.writes())
+      push_write(s, i, partner == PathEvent::kNone ? a : computed(s.path, Value::Kind::atomic, read, a, &i),
+                 partner);
+    if (i.destination != Instruction::kNoRegister) s.path.registers[i.destination] = read;
+  }
+
+  /// Two ways: memory equals the comparand, in the bytes of the access, and it writes; or it only reads.
+  void compare_and_swap(State s, const Instruction& i) {
+    for (const bool swaps : {true, false}) {
+      State next = s;
+      const auto partner = static_cast<unsigned>(next.path.events.size());
+      const unsigned a = operand(next.path, i.a), b = operand(next.path, i.b);
+      const unsigned read = push_read(next, i);
+      const unsigned wanted = computed(next.path, Value::Kind::narrowed, a, a, &i);
+      next.path.assumptions.push_back({Comparison::equal, read, wanted, swaps});
+      if (swaps) push_write(next, i, b, partner);
+      if (i.destination != Instruction::kNoRegister) next.path.registers[i.destination] = read;
+      ++next.at;
+      walk(std::move(next));
+    }
+  }
+
+  const Thread& thread_;
+  unsigned unroll_;
+  Cut& cut_;
+  std::size_t values_ = 0;
+  std::vector<Path> paths_;
+};
+
+}  // namespace
+
+std::vector<Path> unfold(const Thread& thread, unsigned unroll, Cut& cut) {
+  return Unfolding(thread, unroll, cut).run();
+}
+
+}  // namespace warpline::litmus

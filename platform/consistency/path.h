@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "platform/consistency/relation.h"
+#include "platform/consistency/test.h"
+
+namespace warpline::litmus {
+
+/// How a value of a path comes about. Values refer to others of the path by their number.
+struct Value {
+  enum class Kind : std::uint8_t { constant, read, add, subtract, atomic, narrowed };
+  Kind kind = Kind::constant;
+  std::int64_t constant = 0;
+  unsigned event = 0;  ///< of `read`: the path's event that reads it
+  unsigned a = 0, b = 0;
+  /// Of `atomic`: the instruction whose operation is applied to a, the value in memory, and b. Of `narrowed`:
+  /// the access as whose type a is read.
+  const Instruction* instruction = nullptr;
+};
+
+/// What a path takes for granted: that a comparison of two values holds, or does not.
+struct Assumption {
+  Comparison comparison = Comparison::equal;
+  unsigned a = 0, b = 0;
+  bool holds = true;
+};
+
+enum class EventKind : std::uint8_t { read, write, fence, proxy_fence, barrier };
+
+/// An event of one thread's path (PTX ISA, "Memory Consistency Model"). An atomic is a read and a write.
+struct PathEvent {
+  static constexpr unsigned kNone = ~0U;
+  EventKind kind = EventKind::read;
+  const Instruction* instruction = nullptr;
+  unsigned value = 0;           ///< of a write; of a barrier: its id
+  unsigned threads = 0;         ///< of a barrier that counts: how many threads meet
+  unsigned partner = kNone;     ///< of an atomic's write: its read
+  std::vector<unsigned> after;  ///< reads of the path that its data, or whether it happens, depends on
+};
+
+/// One way through a thread's code.
+struct Path {
+  std::vector<PathEvent> events;  ///< in program order
+  std::vector<Value> values;
+  std::vector<Assumption> assumptions;
+  std::vector<unsigned> registers;  ///< their values at the end, as numbers of `values`
+};
+
+/// What unfolding left out.
+struct Cut {
+  bool loops = false;  ///< longer ones
+  bool rest = false;   ///< there are longer paths, or more of them, than are looked at
+};
+
+/// The paths of `thread` that take each backward branch at most `unroll` times, shorter ones first. What is
+/// left out is set in `cut`.
+[[nodiscard]] std::vector<Path> unfold(const Thread& thread, unsigned unroll, Cut& cut);
+
+}  // namespace warpline::litmus

@@ -1,0 +1,286 @@
+#include "platform/consistency/program.h"
+
+#include <algorithm>
+
+namespace warpline::litmus {
+namespace {
+
+/// An image of integers over the whole arena.
+std::uint64_t image_of(ImageTable& images, bool surface, std::uint64_t address, unsigned bytes) {
+  Image image;
+  image.is_surface = surface;
+  image.address = address;
+  image.width = static_cast<std::uint32_t>(Arena::kBytes / bytes);
+  image.format.type = bytes == 1 ? DataType::u8 : bytes == 2 ? DataType::u16 : DataType::u32;
+  image.format.components = bytes == 8 ? 2 : 1;
+  return images.add(image);
+}
+
+Warmable::Cache cache_of(const MemOp& op) {
+  switch (op.kind) {
+    case MemKind::surface_load:
+    case MemKind::surface_store: return Warmable::Cache::l1_surface;
+    case MemKind::texture_load: return Warmable::Cache::texture;
+    default: break;
+  }
+  if (op.space == Space::constant) return Warmable::Cache::constant;
+  return op.is_noncoherent ? Warmable::Cache::texture : Warmable::Cache::l1_lg;
+}
+
+/// A weak load that uses the cache that `op` uses.
+MemOp weak_load_like(const MemOp& op) {
+  MemOp load;
+  load.kind = MemKind::load;
+  if (cache_of(op) == Warmable::Cache::l1_lg) return load;
+  load = op;
+  if (op.kind == MemKind::surface_store) load.kind = MemKind::surface_load;
+  return load;
+}
+
+class Lowering {
+ public:
+  Lowering(const Test& test, ImageTable& images) : test_(test), images_(images) {}
+
+  Program run() {
+    program_.places = places_of(test_);
+    for (const Thread& t : test_.threads)
+      program_.registers = std::max(program_.registers, static_cast<unsigned>(t.registers.size()));
+    find_shared();
+    for (unsigned t = 0; t < test_.threads.size(); ++t) {
+      place(t);
+      const Thread& thread = test_.threads[t];
+      std::vector<Step> code;
+      for (const litmus::Instruction& i : thread.code) code.push_back(step(i, &thread));
+      wait_for(0, static_cast<unsigned>(thread.registers.size()), code);
+      program_.code.push_back(std::move(code));
+    }
+    program_.registers += static_cast<unsigned>(shared_memories_.size());
+    for (const CtaProgram& c : program_.ctas)
+      program_.threads_per_cta =
+          std::max<unsigned>(program_.threads_per_cta, static_cast<unsigned>(c.threads.size()));
+    add_scene();
+    return std::move(program_);
+  }
+
+ private:
+  /// Ends code that loads registers [first, end): a warp that has ended gets no values any more.
+  static void wait_for(unsigned first, unsigned end, std::vector<Step>& code) {
+    while (first < end) {
+      Step s;
+      for (; first < end && s.source_count < Step::kMaxRegisters; ++first)
+        s.registers[s.source_count++] = static_cast<std::uint16_t>(first);
+      code.push_back(s);
+    }
+  }
+
+  void find_shared() {
+    shared_.assign(test_.memories.size(), 0);
+    for (const Location& l : test_.locations) {
+      if (l.home != Home::shared || test_.locations[l.address].memory != l.memory) continue;
+      if (std::find(shared_memories_.begin(), shared_memories_.end(), l.memory) != shared_memories_.end())
+        continue;
+      shared_memories_.push_back(l.memory);
+      shared_[l.memory] = program_.shared_bytes;
+      program_.shared_bytes += Test::kBytes;
+    }
+  }
+
+  /// Adds thread `t` to its CTA.
+  void place(unsigned t) {
+    const Placement& own = test_.threads[t].place;
+    for (CtaProgram& c : program_.ctas) {
+      if (!test_.threads[c.threads.front()].place.same_cta(own)) continue;
+      c.threads.push_back(t);
+      return;
+    }
+    CtaProgram cta;
+    cta.gpu = program_.places.of_thread[t];
+    cta.threads.push_back(t);
+    for (const unsigned memory : shared_memories_) {
+      cta.begin.push_back(shared_step(memory, MemKind::store, litmus::Instruction::kNoRegister));
+      const auto number = program_.registers + static_cast<unsigned>(cta.end.size());
+      cta.end.push_back(shared_step(memory, MemKind::load, number));
+      cta.end.back().reads_end = true;
+    }
+    wait_for(program_.registers, program_.registers + static_cast<unsigned>(cta.end.size()), cta.end);
+    program_.ctas.push_back(std::move(cta));
+  }
+
+  Step shared_step(unsigned memory, MemKind kind, unsigned destination) {
+    litmus::Instruction i;
+    i.destination = destination;
+    i.kind = litmus::InstructionKind::memory;
+    i.op.kind = kind;
+    i.op.space = Space::shared;
+    i.op.type = DataType::b64;
+    i.a.value = test_.memories[memory].initial;
+    for (unsigned l = 0; l < test_.locations.size(); ++l)
+      if (test_.locations[l].memory == memory) i.location = l;
+    return step(program_.own_code.emplace_back(std::move(i)), nullptr);
+  }
+
+  static void use(Step& s, const Operand& o) {
+    if (o.is_register) s.registers[s.source_count++] = static_cast<std::uint16_t>(o.number);
+  }
+
+  Step step(const litmus::Instruction& i, const Thread* thread) {
+    Step s;
+    s.of = &i;
+    s.mem = i.op;
+    switch (i.kind) {
+      case litmus::InstructionKind::memory: access(s, i); break;
+      case litmus::InstructionKind::cache_control:
+        s.kind = warpline::InstructionKind::memory;
+        if (i.op.controls_lines()) find_address(s, i);
+        break;
+      case litmus::InstructionKind::fence: s.kind = warpline::InstructionKind::fence; break;
+      case litmus::InstructionKind::barrier:
+        s.kind = warpline::InstructionKind::barrier;
+        barrier(s, i, *thread);
+        use(s, i.a);
+        if (i.counts) use(s, i.b);
+        break;
+      case litmus::InstructionKind::branch:
+      case litmus::InstructionKind::add:
+      case litmus::InstructionKind::subtract:
+        use(s, i.a);
+        use(s, i.b);
+        break;
+      case litmus::InstructionKind::move: use(s, i.a); break;
+      case litmus::InstructionKind::jump: break;
+    }
+    if (i.destination != litmus::Instruction::kNoRegister) {
+      s.registers[s.source_count] = static_cast<std::uint16_t>(i.destination);
+      s.destination_count = 1;
+    }
+    return s;
+  }
+
+  void access(Step& s, const litmus::Instruction& i) {
+    s.kind = warpline::InstructionKind::memory;
+    if (i.op.writes()) use(s, i.a);
+    if (i.op.is_atomic()) {
+      if (i.op.atomic == AtomicOperation::compare_and_swap) use(s, i.b);
+      s.mem.type = i.atomic_type();
+    } else if (i.op.type == DataType::none) {
+      s.mem.type = DataType::b32;
+    }
+    if (s.mem.kind == MemKind::texture_load) {
+      s.mem.type = DataType::u32;
+      s.mem.vector = 4;
+    }
+    find_address(s, i);
+  }
+
+  /// The window of a location: names of one memory have one each.
+  [[nodiscard]] std::uint64_t window_at(unsigned location) const {
+    const unsigned address = test_.locations[location].address, memory = test_.locations[location].memory;
+    const auto before =
+        std::count_if(test_.locations.begin(), test_.locations.begin() + address,
+                      [&](const Location& l) { return l.memory == memory && l.proxy == Proxy::generic; });
+    return Arena::window(program_.places.home[memory], static_cast<unsigned>(before));
+  }
+
+  void find_address(Step& s, const litmus::Instruction& i) {
+    const Location& l = test_.locations[i.location];
+    s.memory = l.memory;
+    s.bytes = i.bytes();
+    const std::uint64_t window = window_at(i.location);
+    switch (s.mem.kind) {
+      case MemKind::texture_load:
+        s.address = Step::Address::element;
+        s.base = image_of(images_, false, window, s.bytes);
+        return;
+      case MemKind::surface_load:
+      case MemKind::surface_store:
+        s.address = Step::Address::byte;
+        s.base = image_of(images_, true, window, s.bytes);
+        return;
+      default: break;
+    }
+    if (l.home == Home::shared) {
+      s.address = Step::Address::shared;
+      s.base = shared_[l.memory];
+      s.mem.space = Space::shared;
+    } else if (s.mem.space == Space::constant) {
+      s.address = Step::Address::constant;
+    } else {
+      s.address = Step::Address::global;
+      s.base = window;
+      s.mem.space = Space::global;
+    }
+  }
+
+  /// Whether `i` of `thread` is at barrier `id` of the CTA of `of`; a barrier whose id is in a register may
+  /// be.
+  static bool meets(const litmus::Instruction& i, const Thread& thread, const litmus::Instruction& at,
+                    const Thread& of) {
+    return i.kind == litmus::InstructionKind::barrier && thread.place.same_cta(of.place) &&
+           (i.a.is_register || at.a.is_register || i.a.value == at.a.value);
+  }
+
+  void barrier(Step& s, const litmus::Instruction& i, const Thread& own) const {
+    unsigned users = 0, siblings = 0, arrivals = 0;
+    bool known = true;
+    for (const Thread& t : test_.threads) {
+      siblings += t.place.same_cta(own.place);
+      const auto n = static_cast<unsigned>(std::count_if(
+          t.code.begin(), t.code.end(), [&](const litmus::Instruction& x) { return meets(x, t, i, own); }));
+      users += n != 0;
+      arrivals += n;
+      known = known && (n == 0 || std::none_of(t.code.begin(), t.code.end(), [](const auto& x) {
+                          return x.kind == litmus::InstructionKind::branch ||
+                                 x.kind == litmus::InstructionKind::jump;
+                        }));
+    }
+    s.threads = static_cast<std::uint16_t>(users == siblings ? 0 : users);
+    s.uses = static_cast<std::uint16_t>(known && i.counts ? arrivals : 0);
+  }
+
+  /// What finds a line by which an access of the threads goes, and a weak load that brings it.
+  void add_scene() {
+    for (const Thread& t : test_.threads)
+      for (const litmus::Instruction& i : t.code) {
+        if (i.kind != litmus::InstructionKind::memory) continue;
+        const Location& l = test_.locations[i.location];
+        if (l.home == Home::shared) continue;
+        const Warmable w{cache_of(i.op), l.memory, i.op.space == Space::constant ? 0 : window_at(i.location)};
+        if (std::find(program_.warmable.begin(), program_.warmable.end(), w) != program_.warmable.end())
+          continue;
+        program_.warmable.push_back(w);
+        litmus::Instruction load;
+        load.kind = i.kind;
+        load.op = weak_load_like(i.op);
+        load.location = i.location;
+        load.destination = 0;
+        program_.noise.push_back(step(program_.own_code.emplace_back(std::move(load)), nullptr));
+      }
+    add_write_back();
+  }
+
+  /// L2 keeps what is stored to system memory until somebody has it written back: a fence of the noise, too.
+  void add_write_back() {
+    const std::vector<Home>& home = program_.places.home;
+    if (std::find(home.begin(), home.end(), Home::sysmem) == home.end()) return;
+    litmus::Instruction i;
+    i.kind = litmus::InstructionKind::fence;
+    i.op.kind = MemKind::fence;
+    i.op.semantics = Semantics::release;
+    i.op.scope = Scope::sys;
+    program_.noise.push_back(step(program_.own_code.emplace_back(std::move(i)), nullptr));
+  }
+
+  const Test& test_;
+  ImageTable& images_;
+  Program program_;
+  std::vector<std::uint64_t> shared_;  ///< by memory: where it lies in shared memory
+  std::vector<unsigned> shared_memories_;
+};
+
+}  // namespace
+
+Program lower(const Test& test, ImageTable& images) {
+  return Lowering(test, images).run();
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "platform/consistency/places.h"
+#include "platform/consistency/test.h"
+#include "rtl_models/sm/image_table.h"
+#include "rtl_models/sm/instruction_source.h"
+
+namespace warpline::litmus {
+
+/// Where litmus tests keep their memories: the same bytes of each memory in every run, a few lines, so that a
+/// run can lay a test's memories over cache lines and slices as it likes. Windows show the arenas of vidmem,
+/// sysmem and the peer at several virtual addresses, for locations that are aliases of each other. The arena
+/// of vidmem is where constant addresses begin, too.
+struct Arena {
+  static constexpr unsigned kLines = 64;
+  static constexpr std::uint64_t kBytes = std::uint64_t{kLines} * kLineBytes;
+  static constexpr unsigned kWindows = 8;
+  static constexpr PhysicalAddress base(Home home) {
+    return physical(home == Home::sysmem ? Aperture::sysmem
+                    : home == Home::peer ? Aperture::peer
+                                         : Aperture::vidmem,
+                    0);
+  }
+  static constexpr std::uint64_t window(Home home, unsigned number) {
+    constexpr std::uint64_t kVidmem = 0x7F00'0000'0000ULL, kSysmem = 0x7E00'0000'0000ULL,
+                            kPeer = 0x7D00'0000'0000ULL, kApart = 1U << 20U;
+    return (home == Home::sysmem ? kSysmem : home == Home::peer ? kPeer : kVidmem) + number * kApart;
+  }
+};
+
+/// One instruction as an SM issues it, and what the source does when it has been issued.
+struct Step : warpline::Instruction {
+  /// What an access gives the SM for an address.
+  enum class Address : std::uint8_t {
+    none,     ///< it has no address
+    global,   ///< a virtual address
+    element,  ///< an image, and the number of an element
+    byte,     ///< an image, and a byte of it
+    constant,
+    shared,  ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
+  };
+  const litmus::Instruction* of = nullptr;  ///< null: it sleeps, or waits for its registers
+  Address address = Address::none;
+  unsigned memory = 0;     ///< that it accesses
+  unsigned bytes = 0;      ///< of its access
+  std::uint64_t base = 0;  ///< of `global`: where the window begins; an image's handle; of `shared`: the byte
+  bool reads_end = false;  ///< appended by the run: it reads what its memory holds at the end
+  std::uint16_t threads = 0;  ///< of a barrier without a count: that meet; 0: all of the CTA that are left
+  std::uint16_t uses = 0;     ///< of a barrier with a count: how many arrivals the run will have; 0: unknown
+};
+
+/// The threads of one CTA.
+struct CtaProgram {
+  unsigned gpu = 0;  ///< on which it runs; see Places
+  std::vector<unsigned> threads;
+  std::vector<Step> begin;  ///< gives shared memory its initial values
+  std::vector<Step> end;    ///< reads what shared memory holds at the end
+};
+
+/// A place in a cache that a run may have warmed: what may be there, and what finds it.
+struct Warmable {
+  enum class Cache : std::uint8_t { l1_lg, l1_surface, texture, constant };
+  Cache cache = Cache::l1_lg;
+  unsigned memory = 0;
+  std::uint64_t base = 0;  ///< virtual address, or constant address, of the arena's first byte
+
+  friend bool operator==(const Warmable& a, const Warmable& b) {
+    return a.cache == b.cache && a.memory == b.memory && a.base == b.base;
+  }
+};
+
+/// A test in the form in which SMs run it.
+struct Program {
+  Places places;
+  std::vector<std::vector<Step>> code;  ///< by thread
+  std::vector<CtaProgram> ctas;
+  /// Weak loads of everything, by the proxies that the threads use, and fences that write system memory back.
+  std::vector<Step> noise;
+  std::vector<Warmable> warmable;
+  std::uint32_t shared_bytes = 0;
+  unsigned registers = 1;
+  unsigned threads_per_cta = 1;              ///< of the CTA that has most
+  std::deque<litmus::Instruction> own_code;  ///< what begin and end are made of
+};
+
+/// Why a GPU cannot run `test`, a sentence each.
+[[nodiscard]] std::vector<std::string> refusals(const Test& test);
+
+/// Whether every barrier that waits for a number of threads can be met by that many (PTX ISA, "bar").
+[[nodiscard]] bool barriers_can_be_met(const Test& test);
+
+/// Lowers `test`, which outlives the program; textures and surfaces are added to `images`.
+/// Pre: refusals() is empty.
+[[nodiscard]] Program lower(const Test& test, ImageTable& images);
+
+}  // namespace warpline::litmus

@@ -1,0 +1,91 @@
+#include "platform/consistency/read_sources.h"
+
+#include <algorithm>
+
+namespace warpline::litmus {
+namespace {
+
+class Finder {
+ public:
+  Finder(const RecordedTest& test, const Candidate& c)
+      : test_(test), c_(c), of_memory_(test.test().memories.size()) {
+    c.writes.each([&](unsigned w) { of_memory_[c.events[w].memory].push_back(w); });
+  }
+
+  void add(unsigned read, std::vector<ReadSources>& out) const {
+    const Event& e = c_.events[read];
+    const std::vector<unsigned> edges = cuts(e);
+    for (std::size_t n = 0; n + 1 < edges.size(); ++n) {
+      ReadSources s;
+      s.slot = {read, edges[n], edges[n + 1] - edges[n], Event::kNone};
+      for (const unsigned w : of_memory_[e.memory])
+        if (may_read(s.slot, w)) s.writes.push_back(w);
+      sort(s);
+      out.push_back(std::move(s));
+    }
+  }
+
+ private:
+  /// Where stretches of a read begin that each write has whole or not at all; its end last.
+  [[nodiscard]] std::vector<unsigned> cuts(const Event& read) const {
+    const unsigned from = read.offset, to = read.offset + read.bytes;
+    std::vector<unsigned> out = {from, to};
+    for (const unsigned w : of_memory_[read.memory]) {
+      const Event& e = c_.events[w];
+      for (const unsigned edge : {e.offset, e.offset + e.bytes})
+        if (edge > from && edge < to) out.push_back(edge);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  [[nodiscard]] bool may_read(const ReadsFrom& slot, unsigned write) const {
+    const Event& w = c_.events[write];
+    const Event& r = c_.events[slot.read];
+    if (slot.offset < w.offset || slot.offset + slot.bytes > w.offset + w.bytes || r.partner == write)
+      return false;
+    const RecordedEvent& read = *test_.origin(r);
+    const RecordedEvent* from = test_.origin(w);
+    if (from != nullptr && from->issued > read.answered) return false;
+    // The value of a read that its thread never received is known from the order of the writes only.
+    if (!read.returned && moment(write) > read.coherent) return false;
+    for (unsigned b = slot.offset; b < slot.offset + slot.bytes; ++b) {
+      const std::uint8_t held = from == nullptr ? test_.before(w.memory, b) : from->written[b - w.offset];
+      if (held != read.read[b - r.offset]) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] Moment moment(unsigned write) const {
+    const RecordedEvent* e = test_.origin(c_.events[write]);
+    return e == nullptr ? 0 : e->coherent;
+  }
+
+  /// Orders the candidates of `s`: first the writes that had taken effect by the time of the read, the latest
+  /// of them in front, then the others.
+  void sort(ReadSources& s) const {
+    const RecordedEvent& read = *test_.origin(c_.events[s.slot.read]);
+    const Moment then = read.writes ? read.coherent : read.answered;
+    std::sort(s.writes.begin(), s.writes.end(), [&](unsigned a, unsigned b) {
+      const bool a_early = moment(a) < then, b_early = moment(b) < then;
+      return a_early != b_early ? a_early : moment(a) > moment(b);
+    });
+    if (!read.returned && !s.writes.empty()) s.writes.resize(1);
+  }
+
+  const RecordedTest& test_;
+  const Candidate& c_;
+  std::vector<std::vector<unsigned>> of_memory_;
+};
+
+}  // namespace
+
+std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c) {
+  const Finder finder(test, c);
+  std::vector<ReadSources> out;
+  c.reads.each([&](unsigned read) { finder.add(read, out); });
+  return out;
+}
+
+}  // namespace warpline::litmus

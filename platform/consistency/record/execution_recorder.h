@@ -1,0 +1,97 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "platform/consistency/record/execution_record.h"
+#include "rtl_models/l2/coherence_observer.h"
+#include "rtl_models/sm/address_space.h"
+#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/kernel.h"
+
+namespace warpline {
+
+/// Reads bytes of a memory as they are on the buses, at rest.
+using ReadPhysical = std::function<void(PhysicalAddress, std::uint8_t*, unsigned)>;
+
+/// Records what the threads of a grid do to memory. It stands between the SMs and their program, and is told
+/// by the L2 slices in which order accesses take effect: the hardware behaves as if it were not there.
+class ExecutionRecorder final : public CoherenceObserver {
+ public:
+  /// `most`: events kept; of a grid that has more, the record says so and is empty.
+  ExecutionRecorder(std::size_t most, ReadPhysical read) : most_(most), read_(std::move(read)) {}
+
+  /// A grid begins. `space` outlives it.
+  void begin(const KernelInfo& kernel, const AddressSpace& space);
+  /// `source` as SM `sm` is to run it.
+  [[nodiscard]] std::unique_ptr<InstructionSource> watch(std::unique_ptr<InstructionSource> source,
+                                                         unsigned sm, unsigned slots);
+  /// The grid has ended, and memory is at rest. `broken`: why the record is not to be judged, or nothing.
+  [[nodiscard]] ExecutionRecord end(const std::string& broken);
+  void taken(const Request& r) override;
+
+  /// A warp of the grid, as the source in its slot has it.
+  struct Warp {
+    unsigned sm = 0, slot = 0;
+    Dim3 cta;
+    std::uint64_t cta_number = 0;
+    unsigned first_thread = 0;  ///< of its lanes in the CTA
+    std::size_t fence = 0;      ///< events of its last fence: the first, and how many
+    unsigned fencing = 0;       ///< 0: it has been passed
+  };
+  void access(const Warp& w, const Instruction& i, const InstructionSource& source,
+              const MemoryAccess& access);
+  void answer(const MemoryAccess& access);
+  void fence(Warp& w, const Instruction& i, const InstructionSource& source, LaneMask lanes);
+  /// The warp goes on behind its last fence.
+  void pass_fence(Warp& w);
+  void arrive(const Warp& w, const Instruction& i, const InstructionSource& source, const Issue& issue);
+  void release(const Warp& w, std::uint32_t barrier);
+
+ private:
+  /// The events of one execution of an instruction: a run of them.
+  struct Run {
+    std::size_t first = 0;
+    std::size_t left = 0;                ///< of those that write, that have not taken effect
+    std::vector<std::uint16_t> offsets;  ///< where each has its bytes in MemoryAccess::data
+  };
+  /// What maps find a slot of an SM by, or a number of a CTA.
+  [[nodiscard]] static std::uint64_t pair_key(std::uint64_t a, std::uint64_t b) { return a << 12U | b; }
+  [[nodiscard]] bool takes(std::size_t more);
+  [[nodiscard]] std::uint32_t thread_of(const Warp& w, unsigned lane);
+  [[nodiscard]] std::uint32_t number_of(const Instruction& i, const InstructionSource& source);
+  [[nodiscard]] bool place(RecordedEvent& e, const MemOp& op, const Warp& w, std::uint64_t address,
+                           unsigned bytes);
+  void touch(const RecordedEvent& e);
+  void add_lane(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access, unsigned lane,
+                Run& run);
+  void take_lanes(const Request& r, Run& run);
+  void refuse(const std::string& what, const Instruction* i, const InstructionSource* source);
+  void perform();
+  void read_ends();
+
+  std::size_t most_;
+  ReadPhysical read_;
+  KernelInfo kernel_;
+  const AddressSpace* space_ = nullptr;
+  const Mapping* hint_ = nullptr;
+  bool full_ = false;
+  Moment now_ = 0;
+  std::uint64_t meetings_ = 0;
+  ExecutionRecord record_;
+  /// Operands of atomics, by event: `b`, and `c` of a compare-and-swap.
+  struct Operands {
+    RecordedEvent::Bytes b{}, c{};
+  };
+  std::unordered_map<std::size_t, Operands> operands_;
+  std::unordered_map<const Instruction*, std::uint32_t> instructions_;
+  std::unordered_map<std::uint64_t, std::uint32_t> threads_;          ///< by CTA and number
+  std::unordered_map<const MemoryAccess*, Run> under_way_;            ///< that are to be answered
+  std::unordered_map<std::uint64_t, std::vector<Run>> on_their_way_;  ///< writes, by SM and slot, to L2
+  std::unordered_map<std::uint64_t, std::uint64_t> barriers_;         ///< by CTA and number: the meeting
+};
+
+}  // namespace warpline

@@ -1,0 +1,127 @@
+#include "platform/consistency/recorded_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpline::litmus {
+
+RecordedTest::RecordedTest(const ExecutionRecord& record, const RecordedSharing& sharing,
+                           const std::vector<std::size_t>& events)
+    : record_(record), sharing_(sharing) {
+  test_.name = record.kernel;
+  std::vector<std::size_t> code;
+  for (const std::size_t n : events) {
+    const unsigned thread = thread_of(record_.events[n]);
+    code.resize(test_.threads.size());
+    ++code[thread];
+  }
+  // Paths point at instructions, which must stay where they are.
+  for (std::size_t t = 0; t < code.size(); ++t) test_.threads[t].code.reserve(code[t]);
+  for (const std::size_t n : events) add_event(n);
+}
+
+std::vector<const Path*> RecordedTest::paths() const {
+  std::vector<const Path*> out;
+  for (const Path& p : paths_) out.push_back(&p);
+  return out;
+}
+
+unsigned RecordedTest::thread_of(const RecordedEvent& e) {
+  const auto [at, fresh] = threads_.try_emplace(e.thread, static_cast<unsigned>(test_.threads.size()));
+  if (!fresh) return at->second;
+  const RecordedThread& of = record_.threads[e.thread];
+  Thread thread;
+  thread.name = fmt::format("CTA ({}, {}, {}), thread {}", of.cta.x, of.cta.y, of.cta.z, of.number);
+  // No launch makes clusters of several CTAs.
+  thread.place.cta = thread.place.cluster = static_cast<unsigned>(of.cta_number);
+  test_.threads.push_back(std::move(thread));
+  paths_.emplace_back();
+  origins_.emplace_back();
+  return at->second;
+}
+
+unsigned RecordedTest::memory_of(const Piece& p) {
+  const auto [at, fresh] = memories_.try_emplace(&p, static_cast<unsigned>(test_.memories.size()));
+  if (!fresh) return at->second;
+  of_memory_.push_back(&p);
+  Memory m;
+  m.bytes = static_cast<unsigned>(p.end - p.base);
+  std::uint64_t initial = 0;
+  for (unsigned n = std::min(m.bytes, 8U); n-- > 0;)
+    initial = initial << 8U | sharing_.byte(false, p.space, p.base + n);
+  m.initial = static_cast<std::int64_t>(initial);
+  test_.memories.push_back(m);
+  return at->second;
+}
+
+unsigned RecordedTest::location_of(const RecordedEvent& e, unsigned memory) {
+  const auto [at, fresh] = locations_.try_emplace(std::pair(memory, e.address - e.physical),
+                                                  static_cast<unsigned>(test_.locations.size()));
+  if (!fresh) return at->second;
+  Location l;
+  l.name = name_of(record_, e);
+  l.memory = memory;
+  l.address = at->second;
+  test_.locations.push_back(std::move(l));
+  return at->second;
+}
+
+Instruction& RecordedTest::add_instruction(const RecordedEvent& e, unsigned thread, const std::string& text) {
+  const RecordedInstruction& of = record_.instructions[e.instruction];
+  Instruction i;
+  i.op = of.op;
+  i.text = of.where + ": " + text;
+  test_.threads[thread].code.push_back(std::move(i));
+  return test_.threads[thread].code.back();
+}
+
+PathEvent& RecordedTest::push(EventKind kind, const Instruction& i, const RecordedEvent& e, unsigned thread) {
+  PathEvent p;
+  p.kind = kind;
+  p.instruction = &i;
+  paths_[thread].events.push_back(std::move(p));
+  origins_[thread].push_back(&e);
+  ++events_;
+  return paths_[thread].events.back();
+}
+
+void RecordedTest::add_event(std::size_t n) {
+  const RecordedEvent& e = record_.events[n];
+  const unsigned thread = thread_of(e);
+  const MemOp& op = record_.instructions[e.instruction].op;
+  switch (e.kind) {
+    case RecordedEvent::Kind::barrier: {
+      Instruction& i = add_instruction(e, thread, e.waits ? "bar.sync" : "bar.arrive");
+      i.kind = InstructionKind::barrier;
+      push(EventKind::barrier, i, e, thread);
+      return;
+    }
+    case RecordedEvent::Kind::fence: {
+      Instruction& i = add_instruction(e, thread, to_ptx(op));
+      i.kind = InstructionKind::fence;
+      push(op.kind == MemKind::fence ? EventKind::fence : EventKind::proxy_fence, i, e, thread);
+      return;
+    }
+    case RecordedEvent::Kind::access: {
+      const Piece* piece = sharing_.piece_of(n);
+      // A read whose value no register received tells nothing.
+      if (piece != nullptr && (e.writes || e.returned)) add_access(e, *piece, thread);
+      return;
+    }
+  }
+}
+
+void RecordedTest::add_access(const RecordedEvent& e, const Piece& p, unsigned thread) {
+  Instruction& i = add_instruction(e, thread, access_text(record_, e));
+  i.kind = InstructionKind::memory;
+  i.offset = static_cast<std::uint32_t>(e.physical - p.base);
+  i.location = location_of(e, memory_of(p));
+  const auto read = static_cast<unsigned>(paths_[thread].events.size());
+  if (e.reads) push(EventKind::read, i, e, thread);
+  if (!e.writes) return;
+  PathEvent& write = push(EventKind::write, i, e, thread);
+  if (e.reads) write.partner = read;
+}
+
+}  // namespace warpline::litmus

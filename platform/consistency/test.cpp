@@ -1,0 +1,56 @@
+#include "platform/consistency/test.h"
+
+namespace warpline::litmus {
+
+bool holds(Comparison comparison, std::int64_t a, std::int64_t b) {
+  switch (comparison) {
+    case Comparison::equal: return a == b;
+    case Comparison::not_equal: return a != b;
+    case Comparison::less: return a < b;
+    case Comparison::less_equal: return a <= b;
+    case Comparison::greater: return a > b;
+    case Comparison::greater_equal: return a >= b;
+  }
+  return false;
+}
+
+bool includes(Scope scope, const Placement& from, const Placement& to) {
+  switch (scope) {
+    case Scope::none: return false;
+    case Scope::cta: return from.same_cta(to);
+    case Scope::cluster: return from.same_cluster(to);
+    case Scope::gpu: return from.gpu == to.gpu;
+    case Scope::sys: return true;
+  }
+  return false;
+}
+
+unsigned Instruction::bytes() const {
+  return op.type == DataType::none ? Test::kDefaultBytes : size_of(op.type);
+}
+
+DataType Instruction::atomic_type() const {
+  const bool bitwise = op.atomic == AtomicOperation::exchange ||
+                       op.atomic == AtomicOperation::compare_and_swap ||
+                       op.atomic == AtomicOperation::bit_and || op.atomic == AtomicOperation::bit_or ||
+                       op.atomic == AtomicOperation::bit_xor;
+  const bool wide = bytes() > Test::kDefaultBytes;
+  if (bitwise) return wide ? DataType::b64 : DataType::b32;
+  const bool compares = op.atomic == AtomicOperation::min || op.atomic == AtomicOperation::max;
+  if (compares && (op.type == DataType::none || is_signed(op.type)))
+    return wide ? DataType::s64 : DataType::s32;
+  return wide ? DataType::u64 : DataType::u32;
+}
+
+std::int64_t Memory::value(std::uint64_t bits) const {
+  return extended(bytes > Test::kDefaultBytes ? DataType::s64 : DataType::s32, bits);
+}
+
+std::int64_t extended(DataType type, std::uint64_t bits) {
+  const unsigned unused = 64U - 8U * (type == DataType::none ? Test::kDefaultBytes : size_of(type));
+  bits <<= unused;
+  if (type != DataType::none && !is_signed(type)) return static_cast<std::int64_t>(bits >> unused);
+  return static_cast<std::int64_t>(bits) >> unused;
+}
+
+}  // namespace warpline::litmus

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/consistency/condition.h"
+#include "rtl_models/isa/mem_op.h"
+
+namespace warpline::litmus {
+
+/// A value that an instruction uses: a constant or a register of its thread.
+struct Operand {
+  bool is_register = false;
+  unsigned number = 0;     ///< of the register
+  std::int64_t value = 0;  ///< of the constant
+};
+
+enum class InstructionKind : std::uint8_t {
+  memory,         ///< `op` is a load, store, atomic or reduction
+  fence,          ///< `op` is a fence or proxy fence
+  cache_control,  ///< SASS CCTL: no event of the memory model
+  barrier,
+  move,      ///< destination = a
+  add,       ///< destination = a + b
+  subtract,  ///< destination = a - b
+  branch,    ///< to `target` if a and b compare so
+  jump,      ///< to `target`
+};
+
+enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
+[[nodiscard]] bool holds(Comparison comparison, std::int64_t a, std::int64_t b);
+
+/// One instruction of a thread.
+struct Instruction {
+  static constexpr unsigned kNoRegister = ~0U;
+  InstructionKind kind = InstructionKind::move;
+  MemOp op;
+  Comparison comparison = Comparison::equal;
+  bool waits = true;                   ///< of a barrier: bar.sync; false: bar.arrive
+  bool subtracts = false;              ///< of an atomic: adds the negative of `a`
+  unsigned destination = kNoRegister;  ///< none: of stores and reductions
+  unsigned location = 0;               ///< of an access: in Test::locations
+  std::uint32_t offset = 0;            ///< bytes behind the location's first
+  Operand a, b;                        ///< the value stored, an atomic's operands; a barrier's id and threads
+  bool counts = false;                 ///< of a barrier: `b` says how many threads meet
+  unsigned target = 0;                 ///< of branches: an instruction of the thread; its number: the end
+  std::string text;                    ///< as written
+  /// Of an access: how many bytes it has.
+  [[nodiscard]] unsigned bytes() const;
+  /// Of an atomic: the type that its operation has; as written, or the one that stands for it.
+  [[nodiscard]] DataType atomic_type() const;
+};
+
+/// Where a thread runs. Clusters and CTAs are numbered within their GPU.
+struct Placement {
+  unsigned gpu = 0, cluster = 0, cta = 0;
+  [[nodiscard]] bool same_cta(const Placement& o) const { return gpu == o.gpu && cta == o.cta; }
+  [[nodiscard]] bool same_cluster(const Placement& o) const {
+    return same_cta(o) || (gpu == o.gpu && cluster == o.cluster);
+  }
+};
+/// Whether a scope of an operation of a thread at `from` includes a thread at `to` (PTX ISA, "Scope").
+[[nodiscard]] bool includes(Scope scope, const Placement& from, const Placement& to);
+
+struct Thread {
+  std::string name;  ///< "P0"
+  Placement place;
+  std::vector<Instruction> code;
+  std::vector<std::string> registers;  ///< their names; an Operand's number is an index
+  std::vector<std::int64_t> initial;   ///< their values, sign-extended
+};
+
+/// Where the bytes of a location lie.
+enum class Home : std::uint8_t {
+  unsaid,  ///< see Places
+  vidmem,
+  sysmem,
+  peer,    ///< a device on the link
+  shared,  ///< of one CTA
+};
+
+/// A name by which programs reach memory. Several names may be of one memory (PTX ISA, "Proxies"): by another
+/// proxy, or by another virtual address.
+struct Location {
+  std::string name;
+  Proxy proxy = Proxy::generic;
+  unsigned memory = 0;       ///< physical memory: equal numbers are equal bytes
+  unsigned address = 0;      ///< the generic virtual address behind it: equal for the proxies of one address
+  Home home = Home::unsaid;  ///< as written
+};
+
+/// The bytes behind a location.
+struct Memory {
+  std::int64_t initial = 0;
+  /// Of its value: 4, or 8 where an access goes beyond its first four. Of a recorded execution: all that it
+  /// has.
+  unsigned bytes = 4;
+  /// What its bytes, `bits`, stand for in a condition.
+  [[nodiscard]] std::int64_t value(std::uint64_t bits) const;
+};
+
+/// The value of an access's bytes: sign-extended unless its type is an unsigned one.
+[[nodiscard]] std::int64_t extended(DataType type, std::uint64_t bits);
+
+/// Keeps an event of every run back until an instruction is done, so that a rare interleaving becomes a sure
+/// one. It changes when things happen, never what the model allows.
+struct Hold {
+  enum class What : std::uint8_t {
+    fill,   ///< what a cache of the SM waits for does not arrive there
+    write,  ///< stores and atomics of the SM do not arrive at L2, nor what it sends to that slice behind them
+  };
+  What what = What::fill;
+  unsigned location = 0;
+  unsigned thread = 0;             ///< on whose SM
+  unsigned until_thread = 0;       ///< whose instruction ends it
+  unsigned until_instruction = 0;  ///< of Thread::code: a read is done when it has its value
+};
+
+/// A litmus test.
+struct Test {
+  static constexpr unsigned kBytes = 8;         ///< of a memory
+  static constexpr unsigned kDefaultBytes = 4;  ///< of an access without a type
+  std::string name;                             ///< as in its first line
+  std::string description;                      ///< the quoted lines
+  std::vector<Location> locations;
+  std::vector<Memory> memories;
+  std::vector<Thread> threads;
+  std::vector<Hold> holds;
+  Condition condition;
+};
+
+}  // namespace warpline::litmus

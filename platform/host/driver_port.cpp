@@ -1,0 +1,88 @@
+// The eight functions by which a driver reaches its device.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "platform/host/host.h"
+
+namespace warpline {
+
+struct Host::Binding {
+  Host* host = nullptr;
+  unsigned device = 0;
+  wl_port port{};
+
+  [[nodiscard]] const HostDevice& hardware() const { return host->devices_[device]; }
+
+  static Binding& of(void* context) { return *static_cast<Binding*>(context); }
+  static std::uint64_t read(void* context, unsigned space, std::uint64_t offset, unsigned bytes) {
+    const Binding& b = of(context);
+    if (space == WL_SPACE_CONFIG) return b.read_config(offset, bytes);
+    return b.host->load(b.address_of(space, offset, bytes), bytes);
+  }
+  static void write(void* context, unsigned space, std::uint64_t offset, unsigned bytes,
+                    std::uint64_t value) {
+    const Binding& b = of(context);
+    if (space == WL_SPACE_CONFIG) return b.write_config(offset, bytes, value);
+    b.host->store(b.address_of(space, offset, bytes), bytes, value);
+  }
+  /// Native code's accesses to simulated memory happen at once: of these it is the compiler alone that must
+  /// keep order.
+  static void barrier(void* context) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    of(context).host->barrier();
+  }
+  static std::uint64_t dma_map(void* context, void* memory, std::size_t bytes, unsigned direction) {
+    const Binding& b = of(context);
+    return b.host->map_dma(b.device, memory, bytes, direction).value_or(0);
+  }
+  static void dma_unmap(void* context, std::uint64_t bus, std::size_t /*bytes*/) {
+    const Binding& b = of(context);
+    if (!b.host->unmap_dma(b.device, bus)) b.host->log(WL_LOG_ERROR, "dma_unmap: nothing is mapped there");
+  }
+  static int wait_irq(void* context, unsigned vector, std::uint32_t timeout_us) {
+    const Binding& b = of(context);
+    return b.host->wait_interrupt(b.device, vector, timeout_us) ? 1 : 0;
+  }
+  static void delay(void* context, std::uint32_t nanoseconds) { of(context).host->delay_ns(nanoseconds); }
+  static void log(void* context, wl_log_level level, const char* text) { of(context).host->log(level, text); }
+
+  /// Configuration requests are of one register of 4 bytes: 8 bytes are two of them.
+  [[nodiscard]] std::uint64_t read_config(std::uint64_t offset, unsigned bytes) const {
+    if (!lies_in_config(offset, bytes)) return ~std::uint64_t{0} >> (64 - 8 * bytes);
+    const std::uint64_t low = host->load_config(hardware().id, offset, std::min(bytes, 4U));
+    return bytes == 8 ? low | host->load_config(hardware().id, offset + 4, 4) << 32U : low;
+  }
+  void write_config(std::uint64_t offset, unsigned bytes, std::uint64_t value) const {
+    if (!lies_in_config(offset, bytes)) return;
+    host->store_config(hardware().id, offset, std::min(bytes, 4U), value);
+    if (bytes == 8) host->store_config(hardware().id, offset + 4, 4, value >> 32U);
+  }
+  [[nodiscard]] static bool lies_in_config(std::uint64_t offset, unsigned bytes) {
+    return offset % bytes == 0 && offset < 4096;
+  }
+
+  /// Of WL_SPACE_BUS, what is asked for. An address that no device has, where the BAR is not there or does
+  /// not reach so far.
+  [[nodiscard]] std::uint64_t address_of(unsigned bar, std::uint64_t offset, unsigned bytes) const {
+    constexpr std::uint64_t kNobody = ~std::uint64_t{0} - 4095;
+    if (bar == WL_SPACE_BUS) return offset;
+    if (bar >= kBars) return kNobody;
+    const HostDevice::Bar& b = hardware().bars[bar];
+    return bytes <= b.bytes && offset <= b.bytes - bytes ? b.address + offset : kNobody;
+  }
+};
+
+const wl_port& Host::port_of(unsigned device) {
+  WARPLINE_EXPECT(device < devices_.size(), "a device that was found has a port");
+  auto binding = std::make_shared<Binding>();
+  binding->host = this;
+  binding->device = device;
+  binding->port = {binding.get(),      &Binding::read,    &Binding::write,
+                   &Binding::barrier,  &Binding::dma_map, &Binding::dma_unmap,
+                   &Binding::wait_irq, &Binding::delay,   &Binding::log};
+  bindings_.push_back(std::move(binding));
+  return bindings_.back()->port;
+}
+
+}  // namespace warpline

@@ -1,0 +1,185 @@
+#include "platform/launch/device_place.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/queue_device/queue_device_core.h"
+#include "rtl_models/queue_device/registers/peer.h"
+
+namespace warpline {
+namespace {
+
+constexpr const char* kForms =
+    "a register is \"peer[0].SCRATCH[1]\", bytes of a BAR are \"peer[0].bar[4]+256\"";
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return upper(c); });
+  return text;
+}
+
+/// Reads a string from its start on; says what is wrong where it stands.
+class PlaceParser {
+ public:
+  PlaceParser(const Document& document, const Member& member, Diagnostics& faults)
+      : document_(document), member_(member), text_(member.value.text), faults_(faults) {}
+
+  std::optional<DevicePlace> place() {
+    DevicePlace out;
+    out.text = text_;
+    out.place = member_.value.place;
+    const auto number = device();
+    if (!number) return std::nullopt;
+    out.device = *number;
+    if (!take('.')) return malformed();
+    const std::size_t start = at_;
+    const std::string name = upper(word());
+    const bool indexed = at_ < text_.size() && text_[at_] == '[';
+    std::optional<std::uint64_t> index;
+    if (indexed && !(index = bracketed())) return malformed();
+    return name == "BAR" ? bar(out, index, start) : one_register(out, name, index, start);
+  }
+
+  std::optional<unsigned> whole_device() {
+    const auto number = device();
+    if (number && at_ != text_.size()) {
+      fault(at_, text_.size() - at_, "a device is \"peer[0]\", and nothing more");
+      return std::nullopt;
+    }
+    return number;
+  }
+
+ private:
+  void fault(std::size_t offset, std::size_t length, const std::string& message, std::string hint = {}) {
+    faults_.push_back(document_.fault(document_.inside(member_.value.place, text_, offset, length),
+                                      member_.key + ": " + message, std::move(hint)));
+  }
+  std::nullopt_t malformed() {
+    fault(0, text_.size(), "\"" + text_ + "\" names no place in a device", kForms);
+    return std::nullopt;
+  }
+  bool take(char c) {
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  std::string word() {
+    const std::size_t start = at_;
+    const auto is_letter = [](char c) {
+      return (upper(c) >= 'A' && upper(c) <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+  /// Decimal, or hexadecimal after 0x.
+  std::optional<std::uint64_t> number() {
+    const bool hexadecimal = text_.compare(at_, 2, "0x") == 0;
+    const char* const begin = text_.data() + at_ + (hexadecimal ? 2 : 0);
+    std::uint64_t value = 0;
+    const auto [stop, error] =
+        std::from_chars(begin, text_.data() + text_.size(), value, hexadecimal ? 16 : 10);
+    if (error != std::errc{} || stop == begin) return std::nullopt;
+    at_ = static_cast<std::size_t>(stop - text_.data());
+    return value;
+  }
+  std::optional<std::uint64_t> bracketed() {
+    if (!take('[')) return std::nullopt;
+    const auto value = number();
+    if (!value || !take(']')) return std::nullopt;
+    return value;
+  }
+  std::optional<unsigned> device() {
+    const std::string kind = word();
+    const auto index = bracketed();
+    if (kind != "peer" || !index) {
+      fault(0, std::max<std::size_t>(at_, 1), "\"" + text_ + "\" begins with no device",
+            "devices are \"peer[0]\", \"peer[1]\" and so on");
+      return std::nullopt;
+    }
+    if (*index >= kMaxPeers) {
+      fault(0, at_, "there are at most " + std::to_string(kMaxPeers) + " peers");
+      return std::nullopt;
+    }
+    return static_cast<unsigned>(*index);
+  }
+
+  std::optional<DevicePlace> bar(DevicePlace out, std::optional<std::uint64_t> index, std::size_t start) {
+    if (!index) return malformed();
+    const std::size_t length = at_ - start;
+    if (take('+')) {
+      const auto offset = number();
+      if (!offset) return malformed();
+      out.offset = *offset;
+    }
+    if (at_ != text_.size()) return malformed();
+    if (*index != QueueDeviceCore::kRegisterBar && *index != QueueDeviceCore::kMsixBar &&
+        *index != QueueDeviceCore::kBufferBar) {
+      fault(start, length, "a peer has no BAR " + std::to_string(*index),
+            "it has bar[0], its registers, bar[2], its MSI-X table, and bar[4], its buffer");
+      return std::nullopt;
+    }
+    out.bar = static_cast<unsigned>(*index);
+    return out;
+  }
+
+  std::optional<DevicePlace> one_register(DevicePlace out, const std::string& name,
+                                          std::optional<std::uint64_t> index, std::size_t start) {
+    const std::size_t length = at_ - start;
+    if (name.empty() || at_ != text_.size()) return malformed();
+    const RegisterMap& map = regs::peer::kMap;
+    std::vector<std::string> names;
+    for (unsigned r = 0; r < map.register_count; ++r) names.emplace_back(map.registers[r].name);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      fault(start, length, "a peer has no register " + name, did_you_mean(name, names));
+      return std::nullopt;
+    }
+    const RegisterDescription& r = map.registers[found - names.begin()];
+    const std::string last = name + "[" + std::to_string(r.count - 1) + "]";
+    if (r.count == 1 && index) {
+      fault(start, length, name + " is one register: leave out its index");
+      return std::nullopt;
+    }
+    if (r.count != 1 && (!index || *index >= r.count)) {
+      fault(start, length, "the registers " + name + " are " + name + "[0] to " + last);
+      return std::nullopt;
+    }
+    out.bar = QueueDeviceCore::kRegisterBar;
+    out.offset = r.offset + index.value_or(0) * r.stride;
+    out.bytes = r.bytes;
+    return out;
+  }
+
+  const Document& document_;
+  const Member& member_;
+  const std::string& text_;
+  Diagnostics& faults_;
+  std::size_t at_ = 0;
+};
+
+bool is_text(const Document& document, const Member& member, Diagnostics& faults) {
+  if (member.value.kind == Value::Kind::text) return true;
+  faults.push_back(document.fault(
+      member.value.place, member.key + ": must be a string, not " + std::string(member.value.kind_name())));
+  return false;
+}
+
+}  // namespace
+
+std::optional<DevicePlace> read_device_place(const Document& document, const Member& member,
+                                             Diagnostics& faults) {
+  if (!is_text(document, member, faults)) return std::nullopt;
+  return PlaceParser(document, member, faults).place();
+}
+
+std::optional<unsigned> read_device(const Document& document, const Member& member, Diagnostics& faults) {
+  if (!is_text(document, member, faults)) return std::nullopt;
+  return PlaceParser(document, member, faults).whole_device();
+}
+
+}  // namespace warpline

@@ -1,0 +1,129 @@
+#include "platform/launch/element.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace warpline {
+namespace {
+
+unsigned bits_of(DataType type) {
+  return size_of(type) * 8;
+}
+
+std::uint64_t truncate(DataType type, std::uint64_t bits) {
+  return bits_of(type) == 64 ? bits : bits & ((std::uint64_t{1} << bits_of(type)) - 1);
+}
+
+std::int64_t sign_extend(DataType type, std::uint64_t bits) {
+  const unsigned unused = 64 - bits_of(type);
+  return static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+float as_float(std::uint64_t bits) {
+  const auto word = static_cast<std::uint32_t>(bits);
+  float x = 0;
+  std::memcpy(&x, &word, sizeof x);
+  return x;
+}
+
+double as_double(std::uint64_t bits) {
+  double x = 0;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// Whether the signed integer `n` is a value of the integer type.
+bool fits(DataType type, std::int64_t n) {
+  if (is_signed(type)) return sign_extend(type, truncate(type, static_cast<std::uint64_t>(n))) == n;
+  return n >= 0 && truncate(type, static_cast<std::uint64_t>(n)) == static_cast<std::uint64_t>(n);
+}
+
+}  // namespace
+
+const std::vector<std::string>& element_type_names() {
+  static const std::vector<std::string> kNames = {"u8",  "u16", "u32", "u64", "s8",
+                                                  "s16", "s32", "s64", "f32", "f64"};
+  return kNames;
+}
+
+DataType element_type_from(const std::string& text) {
+  for (const std::string& name : element_type_names())
+    if (name == text) return data_type_from(text);
+  return DataType::none;
+}
+
+std::uint64_t load_element(DataType type, const std::uint8_t* bytes) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes, size_of(type));
+  return bits;
+}
+
+void store_element(DataType type, std::uint64_t bits, std::uint8_t* bytes) {
+  std::memcpy(bytes, &bits, size_of(type));
+}
+
+std::string element_text(DataType type, std::uint64_t bits) {
+  if (type == DataType::f32) return fmt::format("{}", as_float(bits));
+  if (type == DataType::f64) return fmt::format("{}", as_double(bits));
+  return is_signed(type) ? std::to_string(sign_extend(type, bits)) : std::to_string(bits);
+}
+
+double element_as_double(DataType type, std::uint64_t bits) {
+  if (type == DataType::f32) return static_cast<double>(as_float(bits));
+  if (type == DataType::f64) return as_double(bits);
+  return is_signed(type) ? static_cast<double>(sign_extend(type, bits)) : static_cast<double>(bits);
+}
+
+std::uint64_t float_bits(DataType type, double x) {
+  std::uint64_t bits = 0;
+  if (type == DataType::f32) {
+    const auto narrow = static_cast<float>(x);
+    std::memcpy(&bits, &narrow, sizeof narrow);
+  } else {
+    std::memcpy(&bits, &x, sizeof x);
+  }
+  return bits;
+}
+
+bool same_element(DataType type, std::uint64_t a, std::uint64_t b) {
+  if (a == b) return true;
+  return is_float(type) && std::isnan(element_as_double(type, a)) && std::isnan(element_as_double(type, b));
+}
+
+std::optional<std::uint64_t> element_from(const Value& value, DataType type, std::string& why) {
+  const std::string name(name_of(type));
+  if (is_float(type)) {
+    if (value.kind == Value::Kind::real) return float_bits(type, value.real);
+    if (value.kind == Value::Kind::integer && type == DataType::f32) {
+      const auto narrow = static_cast<float>(value.integer);  // rounded once, not by way of double
+      return float_bits(type, static_cast<double>(narrow));
+    }
+    if (value.kind == Value::Kind::integer) return float_bits(type, static_cast<double>(value.integer));
+    why = "must be a number of type " + name + ", not " + std::string(value.kind_name());
+    return std::nullopt;
+  }
+  if (value.kind == Value::Kind::integer) {
+    if (fits(type, value.integer)) return truncate(type, static_cast<std::uint64_t>(value.integer));
+    why = std::to_string(value.integer) + " is not a value of type " + name;
+    return std::nullopt;
+  }
+  if (value.kind == Value::Kind::text && !value.text.empty()) {
+    char* end = nullptr;
+    errno = 0;
+    const std::uint64_t n = std::strtoull(value.text.c_str(), &end, 0);
+    const bool digit = value.text[0] >= '0' && value.text[0] <= '9';
+    if (digit && *end == '\0' && errno == 0 && truncate(type, n) == n &&
+        (!is_signed(type) || sign_extend(type, n) >= 0))
+      return n;
+    why = "\"" + value.text + "\" is not a value of type " + name;
+    return std::nullopt;
+  }
+  why = "must be an integer of type " + name + ", not " + std::string(value.kind_name());
+  return std::nullopt;
+}
+
+}  // namespace warpline

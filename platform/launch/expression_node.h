@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rtl_models/isa/data_type.h"
+
+namespace warpline {
+
+/// An array that expressions may name, and the type of its elements.
+struct NamedArray {
+  std::string name;
+  DataType type = DataType::none;
+};
+
+/// What is wrong with an expression, or went wrong while it was evaluated.
+struct ExpressionFault {
+  std::size_t offset = 0;  ///< into its text, bytes
+  std::size_t length = 1;
+  std::string message;
+  std::string hint;
+};
+
+/// What a node of an expression computes.
+enum class ExpressionOp : std::uint8_t {
+  integer,
+  real,
+  index,
+  variable,
+  element,
+  integer_part,  ///< an integer sub-expression inside a float one
+  negate,
+  logical_not,
+  bit_not,
+  absolute,
+  square_root,
+  multiply,
+  divide,
+  remainder,
+  add,
+  subtract,
+  shift_left,
+  shift_right,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  bit_and,
+  bit_xor,
+  bit_or,
+  logical_and,
+  logical_or,
+  minimum,
+  maximum,
+  fused,
+  choose,
+  sum,
+  dot,
+};
+
+/// A node. Its operands are nodes of smaller or larger number in the same vector; there are no cycles.
+struct ExpressionNode {
+  static constexpr unsigned kMaxVariables = 16;  ///< nested sums
+  ExpressionOp op = ExpressionOp::integer;
+  DataType type = DataType::none;  ///< of `element`: of its array
+  std::uint8_t operands = 0;
+  std::uint32_t slot = 0;                  ///< array of `element`; variable of `variable`, `sum`, `dot`
+  std::array<std::uint32_t, 4> operand{};  ///< of sum and dot: lo, hi, then the terms
+  std::uint64_t integer = 0;               ///< the literal
+  double real = 0;                         ///< the literal, either kind
+  std::uint32_t offset = 0, length = 1;    ///< in the text, bytes
+};
+
+/// An expression as it is written, names resolved.
+struct ParsedExpression {
+  std::vector<ExpressionNode> nodes;
+  std::uint32_t root = 0;
+  std::vector<ExpressionFault> faults;
+};
+[[nodiscard]] ParsedExpression parse_expression(std::string_view text, DataType type,
+                                                const std::vector<NamedArray>& arrays);
+
+}  // namespace warpline

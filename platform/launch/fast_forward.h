@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "platform/launch/workload.h"
+#include "rtl_models/base/problem.h"
+
+namespace warpline {
+
+/// Where a run's measurement starts: grids before it run loosely timed, and leave the caches as warm as they
+/// would be. Grids that run at the same time as the first that is measured are measured, too.
+struct FastForward {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::string kernel;            ///< the first grid of this kernel is measured; or, if empty,
+  std::size_t launches = kNone;  ///< the first grid after that many; kNone: nothing is skipped
+
+  [[nodiscard]] bool asked() const { return !kernel.empty() || launches != kNone; }
+  /// Whether grid `number` of kernel `name` is to be measured.
+  [[nodiscard]] bool reached(std::size_t number, const std::string& name) const {
+    return kernel.empty() ? number >= launches : name == kernel;
+  }
+};
+
+/// Reads KERNEL or N. A number of grids that the plan does not exceed, and a kernel that it does not have,
+/// are faults; the kernels of traces are known only when they run.
+[[nodiscard]] Result<FastForward> fast_forward_to(const std::string& text, const Workload& plan);
+
+}  // namespace warpline

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/launch/expression.h"
+#include "platform/launch/host_program.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/document/document.h"
+#include "rtl_models/isa/data_type.h"
+#include "rtl_models/isa/texel.h"
+
+namespace warpline {
+
+/// What a buffer holds before the first launch.
+struct InitialContent {
+  enum class Kind : std::uint8_t { zeros, value, iota, random, file };
+  Kind kind = Kind::zeros;
+  std::uint64_t value = 0;          ///< element bits; of iota: the start
+  std::uint64_t step = 0;           ///< of iota, element bits
+  std::uint64_t seed = 0;           ///< of random
+  std::vector<std::uint8_t> bytes;  ///< of file: as many as the buffer has
+  Place place;
+};
+
+/// What a buffer must hold after the last launch.
+struct Expectation {
+  enum class Kind : std::uint8_t { expression, value, file };
+  Kind kind = Kind::value;
+  Expression expression;
+  std::string text;                 ///< of the expression
+  std::uint64_t value = 0;          ///< element bits
+  std::vector<std::uint8_t> bytes;  ///< of file
+  bool tolerant = false;            ///< else to the bit
+  double absolute = 0;              ///< |got - wanted| <= absolute + relative * |wanted|
+  double relative = 0;
+  Place place;  ///< of the expression's text, or of the key
+};
+
+/// A buffer, as its first mention declares it.
+struct Buffer {
+  std::string name;
+  DataType type = DataType::none;
+  std::uint64_t count = 0;
+  Aperture aperture = Aperture::vidmem;
+  unsigned gpu = 0;  ///< whose video memory it lies in: that of the launch that declares it
+  InitialContent initial;
+  std::optional<Expectation> expect;
+  std::string dump;  ///< path to write after the last launch, or empty
+  Place place;
+  [[nodiscard]] std::uint64_t bytes() const { return count * size_of(type); }
+};
+
+/// A module variable that a launch file sets or checks. Its size is the variable's.
+struct Symbol {
+  std::string name;
+  DataType type = DataType::none;  ///< none: as the module declares it
+  std::optional<Member> initial;   ///< read once the variable's type and size are known
+  std::optional<Member> expect;
+  Place place;
+};
+
+/// A texture or surface: elements of a buffer from its start, row after row without gaps.
+struct LaunchImage {
+  bool is_surface = false;
+  std::size_t buffer = 0;  ///< its number in LaunchFile::buffers
+  std::uint32_t width = 1, height = 1;
+  TexelFormat format;
+  Place place;
+};
+
+/// One kernel argument, positional.
+struct Argument {
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device };
+  Kind kind = Kind::scalar;
+  std::size_t buffer = 0;           ///< its number in LaunchFile::buffers
+  std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
+  std::size_t image = 0;            ///< its number in LaunchFile::images
+  std::size_t address = 0;          ///< of device: its number in LaunchFile::addresses
+  Place place;
+};
+
+/// An address that is known when devices have been set up: of a place in one, as kernels see it; or of a
+/// buffer, as a device sees it.
+struct DeviceAddress {
+  std::optional<DevicePlace> where;
+  std::optional<BusAddress> bus;
+  Place place;
+};
+
+/// A synthetic access pattern in the place of a module.
+struct GeneratorLaunch {
+  std::string kind;
+  std::uint64_t footprint = 0;  ///< bytes
+  std::uint64_t stride = 4;     ///< bytes
+  std::uint64_t accesses = 0;   ///< warp loads in all
+  std::uint64_t seed = 1;
+};
+
+/// One grid.
+struct Launch {
+  std::size_t module = 0;  ///< its number in LaunchFile::modules, unless there is a generator
+  std::string kernel;
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
+  bool invalidate_l1 = true;
+  unsigned gpu = 0;
+  bool concurrent = false;  ///< runs at the same time as the launch before it, on another GPU
+  std::vector<Argument> arguments;
+  std::vector<HostStep> host;  ///< what the host does meanwhile, one after the other
+  std::optional<GeneratorLaunch> generator;
+  Place place, module_place, kernel_place, grid_place, block_place, gpu_place;
+};
+
+/// A module's text, read once however many launches use it.
+struct ModuleText {
+  std::string path;
+  std::string text;
+  Place place;
+};
+
+/// A launch file, checked as far as it can be without its modules.
+struct LaunchFile {
+  std::shared_ptr<const Document> document;  ///< points into the text
+  std::vector<ModuleText> modules;
+  std::vector<Buffer> buffers;  ///< in the order of their first mention
+  std::vector<LaunchImage> images;
+  std::vector<Symbol> symbols;
+  std::vector<DeviceAddress> addresses;  ///< among the arguments
+  std::vector<LaunchRegister> registers;
+  std::vector<NamedArray> arrays;  ///< what expressions may name: buffers, then symbols that state a type
+  std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`
+  std::vector<Launch> launches;
+
+  /// What in it asks for a host with devices, if anything does: where it stands, and the largest number of a
+  /// device that it names.
+  struct HostNeed {
+    Place place;
+    unsigned device = 0;
+  };
+  [[nodiscard]] std::optional<HostNeed> host_need() const;
+};
+
+/// Loads a launch file and the files it names, relative to its own folder. Every fault at once.
+[[nodiscard]] Result<LaunchFile> load_launch_file(const std::string& path);
+/// The same for a text already read; `path` names it and says where its files lie.
+[[nodiscard]] Result<LaunchFile> parse_launch_file(const std::string& path, std::string_view text);
+
+/// `count` elements as `initial` describes them. Of iota, element i is start + i * step: modulo 2^width
+/// for integers, rounded once from double for floats. Of random, element i is splitmix64(seed + i):
+/// integers take the low bits, f32 the top 24 bits / 2^24, f64 the top 53 / 2^53.
+[[nodiscard]] std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType type,
+                                                      std::uint64_t count);
+
+}  // namespace warpline

@@ -1,0 +1,438 @@
+#include "platform/launch/launch_host.h"
+
+#include <algorithm>
+
+#include "platform/launch/element.h"
+#include "rtl_models/queue_device/registers/peer.h"
+
+namespace warpline {
+namespace {
+
+/// A register's value as manuals have it: "0x00000001".
+std::string hexadecimal(std::uint64_t bits, unsigned bytes) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string text = "0x";
+  for (unsigned digit = 2 * bytes; digit-- != 0;) text += kDigits[bits >> 4 * digit & 15U];
+  return text;
+}
+
+/// Looks over the bus at a machine at rest, all alike, after which another would be like them: more than a
+/// queue behind a register holds.
+constexpr unsigned kVainLooks = 64;
+/// Time that passes before the host hears that it is to stop.
+constexpr Cycle kMostAtOnce = 1000;
+
+bool holds(const HostStep& step, std::uint64_t got, std::uint64_t wanted) {
+  const DataType type = step.target.type;
+  if (!step.at_least) return same_element(type, got & step.mask, wanted & step.mask);
+  if (is_float(type)) return element_as_double(type, got) >= element_as_double(type, wanted);
+  if (!is_signed(type)) return got >= wanted;
+  const unsigned unused = 64 - 8 * size_of(type);
+  return static_cast<std::int64_t>(got << unused) >= static_cast<std::int64_t>(wanted << unused);
+}
+
+/// "\"flags[0]\" to be 1"
+std::string condition(const HostStep& step, std::uint64_t wanted) {
+  return "\"" + step.target.text + "\" to be " + (step.at_least ? "at least " : "") +
+         element_text(step.target.type, wanted);
+}
+
+std::string place_of(const HostStep& step, const LaunchFile& file) {
+  return file.document->file() + ":" + std::to_string(step.place.line);
+}
+
+/// Of a load that brought no value.
+std::string text_of(TlpOutcome outcome) {
+  switch (outcome) {
+    case TlpOutcome::done: break;
+    case TlpOutcome::unsupported_request: return "was refused: unsupported request";
+    case TlpOutcome::completer_abort: return "was refused: completer abort";
+    case TlpOutcome::poisoned: return "was answered with poisoned data";
+    case TlpOutcome::timeout: return "was not answered in time (pcie_system.host.completion_timeout)";
+  }
+  return "was answered";
+}
+
+/// "write flags[0]"
+std::string text_of(const HostStep& step) {
+  switch (step.kind) {
+    case HostStep::Kind::write: return "write " + step.target.text;
+    case HostStep::Kind::read: return "read " + step.target.text;
+    case HostStep::Kind::wait: return "wait " + step.target.text;
+    case HostStep::Kind::interrupt:
+      return "interrupt peer[" + std::to_string(step.device) + "].vector[" + std::to_string(step.vector) +
+             "]";
+    case HostStep::Kind::delay: break;
+  }
+  return "delay";
+}
+
+}  // namespace
+
+Diagnostics LaunchHost::set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places) {
+  platform_.build();
+  PcieSystem& system = *platform_.pcie();
+  if (!host_) {
+    const bool loose = system.is_loose();
+    system.set_loose(true);
+    host_.emplace(system);
+    host_->enumerate();
+    system.set_loose(loose);
+  }
+  const LaunchFile& file = placed.file;
+  Diagnostics faults;
+  check_reach(placed, faults);
+  const auto lies_in = [&](const DevicePlace& where, std::uint64_t bytes) {
+    const std::uint64_t size = host_->devices()[where.device].bars[where.bar].bytes;
+    if (where.offset < size && bytes <= size - where.offset) return;
+    faults.push_back(file.document->fault(
+        where.place,
+        "\"" + where.text + "\" lies beyond its BAR, which has " + std::to_string(size) + " bytes"));
+  };
+  for (const DeviceAddress& a : file.addresses)
+    if (a.where) lies_in(*a.where, 1);
+  for (const Launch& l : file.launches)
+    for (const HostStep& s : l.host)
+      if (s.target.device) lies_in(*s.target.device, size_of(s.target.type));
+  if (!faults.empty()) return faults;
+  for (const DeviceAddress& a : file.addresses)
+    places.push_back(a.bus ? bus_address(*a.bus, placed) : mapped(*a.where));
+  set_registers(placed);
+  host_->forget_time();
+  return {};
+}
+
+void LaunchHost::set_registers(const PlacedFile& placed) {
+  const std::vector<LaunchRegister>& registers = placed.file.registers;
+  const auto is_set = [](const LaunchRegister& r) { return r.initial.has_value(); };
+  if (std::none_of(registers.begin(), registers.end(), is_set)) return;
+  // A doorbell among them makes a device work, perhaps in the memory of a GPU. Pins take nothing that is
+  // loosely timed: with them it costs time, before the run.
+  const PcieSystem& system = *platform_.pcie();
+  const bool loose = system.is_loose();
+  if (platform_.takes_loose()) platform_.set_loose(true);
+  for (const LaunchRegister& r : registers)
+    if (r.initial) host_->store(address_of(r.where), r.where.bytes, bits_of(*r.initial, placed));
+  while (!at_rest()) static_cast<void>(platform_.pcie()->run_until(platform_.pcie()->engine().next_tick()));
+  if (platform_.takes_loose()) platform_.set_loose(loose);
+}
+
+void LaunchHost::begin() {
+  const PcieSystem& system = *platform_.pcie();
+  log_begins_.clear();
+  for (unsigned i = 0; i < system.peers(); ++i) log_begins_.push_back(system.peer(i).core().log().total());
+}
+
+bool LaunchHost::at_rest() const {
+  return platform_.pcie()->engine().next_tick() == kNever;
+}
+
+std::uint64_t LaunchHost::offset_of(std::size_t buffer, const PlacedFile& placed) const {
+  return offset_in_aperture(platform_.physical_of(placed.buffers[buffer]).value());
+}
+
+std::uint64_t LaunchHost::behind_bar(std::size_t buffer, const PlacedFile& placed) const {
+  const unsigned gpu = placed.file.buffers[buffer].gpu;
+  return host_->devices()[device_of(gpu)].bars[GpuFunction::kMemoryBar].address +
+         offset_in_aperture(platform_.physical_of(placed.buffers[buffer], gpu).value());
+}
+
+void LaunchHost::check_reach(std::size_t buffer, Place place, const PlacedFile& placed,
+                             Diagnostics& faults) const {
+  const Buffer& b = placed.file.buffers[buffer];
+  if (b.aperture != Aperture::vidmem) return;
+  const std::uint64_t bar = host_->devices()[device_of(b.gpu)].bars[GpuFunction::kMemoryBar].bytes;
+  const std::uint64_t end =
+      offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value()) + b.bytes();
+  if (end <= bar) return;
+  std::uint64_t enough = 4096;
+  while (enough < end) enough *= 2;
+  faults.push_back(placed.file.document->fault(
+      place,
+      "buffer \"" + b.name + "\" reaches beyond the BAR of GPU " + std::to_string(b.gpu) + ", which has " +
+          std::to_string(bar) + " bytes",
+      "host and devices reach all of it with --set pcie.bar_bytes=" + std::to_string(enough)));
+}
+
+/// Whether host and devices reach what the file has them reach. Each buffer is named once.
+void LaunchHost::check_reach(const PlacedFile& placed, Diagnostics& faults) const {
+  const LaunchFile& file = placed.file;
+  const bool among_each_other = platform_.config().pcie_system.root.peer_to_peer;
+  std::vector<bool> seen(file.buffers.size());
+  const auto refuse = [&](Place place, const std::string& what) {
+    faults.push_back(file.document->fault(place, what + ", and root ports pass nothing on to each other",
+                                          "they do with --set pcie_system.root.peer_to_peer=true"));
+  };
+  const auto check_once = [&](std::size_t buffer, Place place) {
+    if (seen[buffer]) return;
+    seen[buffer] = true;
+    check_reach(buffer, place, placed, faults);
+  };
+  const auto check_bus = [&](const std::optional<BusAddress>& bus) {
+    if (!bus) return;
+    if (!among_each_other && file.buffers[bus->buffer].aperture == Aperture::vidmem)
+      refuse(bus->place, "buffer \"" + file.buffers[bus->buffer].name + "\" lies in the memory of a GPU");
+    check_once(bus->buffer, bus->place);
+  };
+  for (const DeviceAddress& a : file.addresses) {
+    check_bus(a.bus);
+    if (a.where && !among_each_other)
+      refuse(a.place, "kernels reach \"" + a.where->text + "\" over their link");
+  }
+  for (const LaunchRegister& r : file.registers)
+    if (r.initial) check_bus(r.initial->bus);
+  for (const Launch& l : file.launches)
+    for (const HostStep& s : l.host) {
+      if (s.value) check_bus(s.value->bus);
+      if (!s.target.text.empty() && !s.target.device) check_once(s.target.buffer, s.place);
+    }
+}
+
+std::uint64_t LaunchHost::bus_address(const BusAddress& bus, const PlacedFile& placed) {
+  if (const Buffer& b = placed.file.buffers[bus.buffer]; b.aperture == Aperture::vidmem) {
+    if (opened_.emplace(bus.device, b.gpu).second)
+      WARPLINE_EXPECT(host_->open_bar(bus.device, device_of(b.gpu), GpuFunction::kMemoryBar),
+                      "a buffer that is reached lies behind a BAR");
+    return behind_bar(bus.buffer, placed) + bus.offset;
+  }
+  const std::uint64_t at = offset_of(bus.buffer, placed);
+  const auto [found, fresh] = buffers_.try_emplace({bus.device, at}, 0);
+  if (fresh)
+    found->second = host_
+                        ->map_dma(bus.device, platform_.pcie()->sysmem().at(at),
+                                  placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH)
+                        .value();
+  return found->second + bus.offset;
+}
+
+std::uint64_t LaunchHost::bits_of(const HostValue& value, const PlacedFile& placed) {
+  return value.bus ? bus_address(*value.bus, placed) : value.bits;
+}
+
+std::uint64_t LaunchHost::address_of(const DevicePlace& where) const {
+  return host_->devices()[where.device].bars[where.bar].address + where.offset;
+}
+
+/// Where kernels find it.
+std::uint64_t LaunchHost::mapped(const DevicePlace& where) {
+  const auto [found, fresh] = bars_.try_emplace({where.device, where.bar}, 0);
+  if (fresh) {
+    const unsigned peers = platform_.pcie()->peers();
+    for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu)
+      WARPLINE_EXPECT(host_->open_bar(peers + gpu, where.device, where.bar), "BARs of 64 bits are placed");
+    const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
+    found->second = platform_.map(Aperture::peer, bar.address, bar.bytes, bar.prefetchable);
+  }
+  return found->second + where.offset;
+}
+
+std::vector<std::string> LaunchHost::unexpected(const LaunchFile& file) {
+  std::vector<std::string> out;
+  for (const LaunchRegister& r : file.registers) {
+    if (!r.expect) continue;
+    const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
+    const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
+    if (got == (*r.expect & r.mask)) continue;
+    out.push_back("register \"" + r.where.text + "\": got " + hexadecimal(got, r.where.bytes) + ", wanted " +
+                  hexadecimal(*r.expect & r.mask, r.where.bytes));
+  }
+  return out;
+}
+
+std::string LaunchHost::access_log(bool json) {
+  std::string out;
+  const auto add = [&](const std::string& line) {
+    out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
+  };
+  const PcieSystem& system = *platform_.pcie();
+  for (unsigned i = 0; i < system.peers(); ++i) {
+    const AccessLog& log = system.peer(i).core().log();
+    const std::string device = system.peer(i).name();
+    const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
+    const std::uint64_t forgotten = log.forgotten();
+    if (forgotten > begin) {
+      const std::string count = std::to_string(forgotten - begin);
+      add(json ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"
+               : device + "  " + count + " older accesses were forgotten (pcie_system.peer.log_entries)");
+    }
+    std::uint64_t number = forgotten;
+    for (const BusAccess& access : log.entries()) {
+      if (number++ < begin) continue;
+      const RegisterMap* const map =
+          access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
+      add(json ? "{\"device\": \"" + device + "\", " + to_json(access, map).substr(1)
+               : device + "  " + to_text(access, map));
+    }
+  }
+  return json ? "[\n" + out + "\n]\n" : out;
+}
+
+HostedLaunch LaunchHost::run(const PlacedFile& placed, const Launch& launch,
+                             const std::vector<GridLaunch>& grids) {
+  Engine& engine = platform_.pcie()->engine();
+  const Cycle started = engine.now();
+  platform_.start(grids);
+  Program program{placed, {}, false, std::nullopt};
+  for (const HostStep& step : launch.host) {
+    if (!may_go_on()) give_up(step, program, "time for its next step");
+    if (!may_go_on() || !perform(step, program)) break;
+  }
+  LaunchResult& result = program.out.result;
+  if (program.grids_ended) {
+    result.outcome = platform_.pcie()->run_until(max_cycles_);
+  } else {
+    result = platform_.finish();
+  }
+  if (result.outcome == RunOutcome::quiescent && host_->now() > engine.now()) {
+    // The host went on when nothing moved any more: its last step ends the launch.
+    engine.note_move(host_->now());
+    result.outcome = platform_.pcie()->run_until(max_cycles_);
+  }
+  result.cycles = engine.now() - started;
+  if (host_->was_stopped()) {
+    result.outcome = RunOutcome::stopped;
+  } else if (program.waits && result.outcome == RunOutcome::quiescent) {
+    program.out.host_is_stuck = true;
+    result.outcome = left() != 0 ? RunOutcome::deadlock : RunOutcome::cycle_limit;
+  }
+  if (result.outcome == RunOutcome::quiescent) return std::move(program.out);
+  result.standstill = platform_.standstill();
+  if (program.waits) result.standstill.waits.push_back(*program.waits);
+  return std::move(program.out);
+}
+
+bool LaunchHost::perform(const HostStep& step, Program& program) {
+  // What grids that have ended wrote is seen by now.
+  if (platform_.pcie()->engine().quiescent()) static_cast<void>(end_grids(program));
+  const Cycle begun = std::max(host_->now(), platform_.now());
+  const bool goes_on = perform_unseen(step, program);
+  platform_.host_did(text_of(step), place_of(step, program.placed.file), begun,
+                     std::max(host_->now(), platform_.now()));
+  return goes_on;
+}
+
+bool LaunchHost::perform_unseen(const HostStep& step, Program& program) {
+  switch (step.kind) {
+    case HostStep::Kind::write: write(step, program); break;
+    case HostStep::Kind::read: read(step, program); break;
+    case HostStep::Kind::wait: return wait(step, program);
+    case HostStep::Kind::interrupt: return wait_interrupt(step, program);
+    case HostStep::Kind::delay: return delay(step, program);
+  }
+  return true;
+}
+
+Cycle LaunchHost::left() const {
+  return max_cycles_ - std::min(max_cycles_, std::max(host_->now(), platform_.now()));
+}
+
+bool LaunchHost::may_go_on() const {
+  return !host_->was_stopped() && left() != 0;
+}
+
+std::uint8_t* LaunchHost::at(const HostTarget& target, const PlacedFile& placed) {
+  return platform_.pcie()->sysmem().at(offset_of(target.buffer, placed) +
+                                       target.element * size_of(target.type));
+}
+
+std::optional<std::uint64_t> LaunchHost::on_bus(const HostTarget& target, const PlacedFile& placed) const {
+  if (target.device) return address_of(*target.device);
+  if (placed.file.buffers[target.buffer].aperture != Aperture::vidmem) return std::nullopt;
+  return behind_bar(target.buffer, placed) + target.element * size_of(target.type);
+}
+
+std::optional<std::uint64_t> LaunchHost::look(const HostTarget& target, const PlacedFile& placed) {
+  if (const auto address = on_bus(target, placed)) {
+    const std::uint64_t value = host_->load(*address, size_of(target.type));
+    if (host_->outcome() != TlpOutcome::done) return std::nullopt;
+    return value;
+  }
+  return load_element(target.type, at(target, placed));
+}
+
+void LaunchHost::write(const HostStep& step, Program& program) {
+  const HostTarget& target = step.target;
+  const std::uint64_t bits = bits_of(*step.value, program.placed);
+  if (const auto address = on_bus(target, program.placed))
+    return host_->store(*address, size_of(target.type), bits);
+  store_element(target.type, bits, at(target, program.placed));
+}
+
+void LaunchHost::read(const HostStep& step, Program& program) {
+  const auto got = look(step.target, program.placed);
+  if (got && !step.value) return;
+  ++program.out.checks;
+  const std::uint64_t wanted = step.value ? bits_of(*step.value, program.placed) : 0;
+  if (got && holds(step, *got, wanted)) return;
+  std::string failure =
+      "the host (" + place_of(step, program.placed.file) + ") read \"" + step.target.text + "\": ";
+  if (got) {
+    failure += "got " + element_text(step.target.type, *got & step.mask) + ", wanted " +
+               element_text(step.target.type, wanted & step.mask);
+  } else {
+    failure += text_of(host_->outcome());
+  }
+  program.out.failures.push_back(std::move(failure));
+}
+
+bool LaunchHost::wait(const HostStep& step, Program& program) {
+  const std::uint64_t wanted = bits_of(*step.value, program.placed);
+  const bool by_loads = on_bus(step.target, program.placed).has_value();
+  std::optional<std::uint64_t> before;
+  for (unsigned alike = 0;;) {
+    // What answered the look before may yet have wakes for what is over.
+    const bool rested = by_loads ? platform_.pcie()->engine().quiescent() : at_rest();
+    const auto got = look(step.target, program.placed);
+    if (got && holds(step, *got, wanted)) return true;
+    // What is not answered now will not be, whatever else goes on.
+    alike = (rested || !got) && got == before ? alike + 1 : 0;
+    before = got;
+    const bool over = rested && !end_grids(program);
+    const bool in_vain = (over || !got) && (!by_loads || alike >= kVainLooks);
+    if (in_vain || !may_go_on()) {
+      give_up(
+          step, program,
+          condition(step, wanted) + ", which " +
+              (got ? "is " + element_text(step.target.type, *got & step.mask) : text_of(host_->outcome())));
+      return false;
+    }
+    host_->pass(std::min(kPoll, left()));
+  }
+}
+
+bool LaunchHost::wait_interrupt(const HostStep& step, Program& program) {
+  for (;;) {
+    const bool rested = at_rest();
+    if (host_->wait_interrupt_for(step.device, step.vector, std::min(kMostAtOnce, left()))) return true;
+    if (!(rested && !end_grids(program)) && may_go_on()) continue;
+    give_up(step, program,
+            "interrupt " + std::to_string(step.vector) + " of peer[" + std::to_string(step.device) + "]");
+    return false;
+  }
+}
+
+bool LaunchHost::delay(const HostStep& step, Program& program) {
+  Cycle more = step.cycles;
+  while (more != 0 && may_go_on()) {
+    const Cycle now = std::min({more, kMostAtOnce, left()});
+    host_->pass(now);
+    more -= now;
+  }
+  if (more != 0) give_up(step, program, std::to_string(more) + " more cycles to pass");
+  return more == 0;
+}
+
+/// Whether grids, of a machine at rest, end now: then what they wrote is seen. False: they have before, or
+/// cannot end.
+bool LaunchHost::end_grids(Program& program) {
+  if (program.grids_ended || platform_.running()) return false;
+  program.out.result = platform_.finish();
+  program.grids_ended = true;
+  return true;
+}
+
+void LaunchHost::give_up(const HostStep& step, Program& program, const std::string& what) {
+  program.waits = Wait{"host", what + " (" + place_of(step, program.placed.file) + ")"};
+}
+
+}  // namespace warpline

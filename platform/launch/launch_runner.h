@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/launch/fast_forward.h"
+#include "platform/launch/launch_host.h"
+#include "platform/launch/workload.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/report/run_statistics.h"
+#include "rtl_models/base/problem.h"
+
+namespace warpline {
+
+/// How a run ended.
+struct RunEnd {
+  RunOutcome outcome = RunOutcome::quiescent;
+  std::string stuck_kernel;           ///< of a run that did not end quiescent
+  bool host_is_stuck = false;         ///< it ended, and the host is not done
+  Standstill standstill;              ///< of a run that did not end quiescent
+  std::size_t checks = 0;             ///< buffers, symbols and registers compared
+  std::size_t failed_checks = 0;      ///< of those, not as expected
+  std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
+  std::string shown;                  ///< what programs asked to be shown, line by line
+  std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
+  std::size_t fast_forwarded = 0;     ///< grids that ran before the measurement started
+  Cycle measured_from = 0;            ///< cycle in which it started
+  CounterTable::Values before;        ///< what was counted before it; empty: nothing
+  Diagnostics input_faults;           ///< an input that turned out unusable on the way
+};
+
+/// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.
+class LaunchRunner {
+ public:
+  /// Keeps both. Pre: the platform is new, and tags-only if the plan is without data.
+  /// `host`: plays the host of launch files that have one, and outlives this; null: they are refused.
+  LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host = nullptr);
+  ~LaunchRunner();
+
+  /// Runs loosely timed up to there, and measures from there on.
+  void fast_forward(const FastForward& to) { fast_forward_ = to; }
+  /// Called before each grid with its number and its kernel's name.
+  void on_launch(std::function<void(std::size_t, const std::string&)> callback) {
+    on_launch_ = std::move(callback);
+  }
+  /// Reserves and fills memory, and checks that this GPU can run every kernel.
+  [[nodiscard]] Diagnostics prepare();
+  /// Runs every step, then checks and dumps. Pre: prepare() found no fault.
+  [[nodiscard]] RunEnd run(CounterTable& table, std::vector<LaunchStatistics>& launches);
+
+ private:
+  struct FileState;
+  void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
+  void prepare_file(std::size_t number, Diagnostics& faults);
+  void set_up_host(const LaunchFile& file, FileState& state, Diagnostics& faults);
+  static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
+  void prepare_launches(std::size_t number);
+  void check_launches(std::size_t number, Diagnostics& faults);
+  bool run_launches(std::size_t first, std::size_t count, RunEnd& end, CounterTable& table,
+                    std::vector<LaunchStatistics>& launches);
+  /// Grids that run at the same time, and what the host does meanwhile; `launch`: null: nothing.
+  struct Together {
+    const Step* step = nullptr;
+    std::vector<GridLaunch> grids;
+    const Launch* launch = nullptr;
+  };
+  bool run_grids(const Together& together, RunEnd& end, CounterTable& table,
+                 std::vector<LaunchStatistics>& launches);
+  [[nodiscard]] LaunchResult run_hosted(const Together& together, RunEnd& end);
+  bool run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches);
+  void check(std::size_t number, RunEnd& end);
+
+  Workload& plan_;
+  GpuPlatform& platform_;
+  bool tags_only_;
+  LaunchHost* host_;
+  bool has_host_ = false;  ///< a file needs it
+  std::size_t grids_started_ = 0;
+  std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
+  std::vector<std::unique_ptr<FileState>> states_;
+  void start_measuring(const std::vector<GridLaunch>& grids, RunEnd& end);
+  FastForward fast_forward_;
+  bool measures_ = true;
+  std::function<void(std::size_t, const std::string&)> on_launch_;
+  CounterTable::Values before_;
+  std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
+};
+
+}  // namespace warpline

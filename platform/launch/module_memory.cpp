@@ -1,0 +1,71 @@
+#include "platform/launch/module_memory.h"
+
+#include <algorithm>
+
+#include "rtl_models/sm/address_windows.h"
+
+namespace warpline {
+namespace {
+
+/// A place in the module constant bank, or 0.
+std::uint64_t place_constant(const ptx::Variable& v, std::uint64_t& used) {
+  const std::uint64_t alignment = std::max<std::uint64_t>(v.alignment, 1);
+  const std::uint64_t at = (used + alignment - 1) / alignment * alignment;
+  if (at > ConstantBanks::kBankBytes || v.initial.size() > ConstantBanks::kBankBytes - at) return 0;
+  used = at + v.initial.size();
+  return ConstantBanks::address(ConstantBanks::kModuleBank, at);
+}
+
+void fill(const ptx::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
+          GpuPlatform& platform, unsigned gpu) {
+  if (v.space == Space::constant) {
+    platform.write_constant(address, bytes.data(), bytes.size(), gpu);
+  } else {
+    platform.write(address, bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace
+
+unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
+  for (const Launch& l : file.launches)
+    if (!l.generator && l.module == module) return l.gpu;
+  return 0;
+}
+
+VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std::uint64_t& constant_used,
+                                  Diagnostics& faults) {
+  VariableAddresses out;
+  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
+    out.emplace_back();
+    const unsigned gpu = gpu_of_module(loaded.file, m);
+    for (const ptx::Variable& v : loaded.modules[m]->variables()) {
+      const bool constant = v.space == Space::constant;
+      const std::uint64_t address = constant ? place_constant(v, constant_used)
+                                             : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
+      if (address == 0) {
+        faults.push_back(loaded.file.document->fault(
+            loaded.file.modules[m].place,
+            "variable \"" + v.name + "\" of " + std::to_string(v.initial.size()) +
+                " bytes does not fit the GPU's " + (constant ? "64 KiB constant bank" : "memory")));
+        continue;
+      }
+      out[m][v.name] = address;
+      loaded.modules[m]->place(v.name, address);
+    }
+  }
+  return out;
+}
+
+void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses, GpuPlatform& platform) {
+  for (std::size_t m = 0; m < loaded.modules.size(); ++m)
+    for (const ptx::Variable& v : loaded.modules[m]->variables())
+      fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
+           gpu_of_module(loaded.file, m));
+  for (const ResolvedSymbol& s : loaded.symbols)
+    if (s.initial)
+      fill(*s.variable, addresses[s.module].at(s.variable->name), initial_bytes(*s.initial, s.type, s.count),
+           platform, gpu_of_module(loaded.file, s.module));
+}
+
+}  // namespace warpline

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "platform/launch/launch_file.h"
+
+namespace warpline {
+
+/// What a check compares, and how it gets at it.
+struct CheckedData {
+  std::string name;
+  DataType type = DataType::none;
+  std::uint64_t count = 0;
+  /// Reads elements [first, first + n) as they are after the last launch.
+  std::function<void(std::uint64_t first, std::uint64_t n, std::uint8_t* to)> read;
+};
+
+/// Compares with what was expected: to the bit (any NaN equals any NaN), or within the tolerance.
+/// Returns an empty string, or a sentence with the number of differences, the first index, got and wanted;
+/// or, of an expression that fails, why. `arrays` are the contents that expressions may name.
+[[nodiscard]] std::string check_data(const CheckedData& data, const Expectation& expect,
+                                     const std::vector<ArrayView>& arrays, const Document& document);
+
+}  // namespace warpline

@@ -1,0 +1,233 @@
+#include "platform/launch/workload.h"
+
+#include <algorithm>
+
+#include "platform/launch/element.h"
+#include "platform/launch/launch_contents.h"
+#include "platform/launch/load_program.h"
+#include "platform/launch/parameter_block.h"
+#include "platform/programs/generators/generator.h"
+#include "platform/programs/sass_trace/trace.h"
+
+namespace warpline {
+namespace {
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The element type that a launch file means by a variable's own type.
+DataType element_type_of(DataType declared) {
+  switch (declared) {
+    case DataType::b8: return DataType::u8;
+    case DataType::b16: return DataType::u16;
+    case DataType::b32: return DataType::u32;
+    case DataType::b64: return DataType::u64;
+    default: return element_type_from(std::string(name_of(declared)));
+  }
+}
+
+class Planner {
+ public:
+  explicit Planner(bool tags_only) : tags_only_(tags_only) {}
+
+  Result<Workload> run(const std::vector<std::string>& inputs) {
+    plan_.inputs = inputs;
+    for (const std::string& input : inputs) {
+      if (ends_with(input, ".toml")) {
+        launch_file(input);
+      } else if (ends_with(input, ".g")) {
+        trace_list(input);
+      } else if (sass::is_trace_path(input)) {
+        trace(input, input);
+      } else if (ends_with(input, ".wls")) {
+        program(input);
+      } else {
+        fault(input, "is no kind of input that is known",
+              "a launch file (.toml), a program (.wls), a trace list (.g) or a kernel trace (.traceg, "
+              ".traceg.xz, "
+              ".traceg.gz)");
+      }
+    }
+    check_mix();
+    if (!faults_.empty()) return std::move(faults_);
+    plan_.without_data = traces_ != 0 || generators_ != 0;
+    return std::move(plan_);
+  }
+
+ private:
+  void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
+  void fault(const std::string& input, std::string message, std::string hint = {}) {
+    Diagnostic d;
+    d.file = input;
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+    faults_.push_back(std::move(d));
+  }
+
+  void trace_list(const std::string& input) {
+    std::vector<std::string> warnings;
+    auto entries = sass::read_list(input, warnings);
+    for (const std::string& w : warnings) {
+      plan_.warnings.push_back(input);
+      plan_.warnings.back().append(": ").append(w);
+    }
+    if (!entries.ok()) return add(entries.faults());
+    bool any = false;
+    for (const sass::ListEntry& e : entries.value()) {
+      if (e.is_copy) continue;
+      any = true;
+      trace(input, e.path);
+    }
+    if (!any) fault(input, "lists no kernel");
+  }
+
+  /// Opens a trace for its header's faults; it is opened again when its turn comes.
+  void trace(const std::string& input, const std::string& path) {
+    ++traces_;
+    const auto opened = sass::open_trace(path);
+    if (!opened.ok()) return add(opened.faults());
+    Step step;
+    step.input = input;
+    step.trace = path;
+    plan_.steps.push_back(std::move(step));
+  }
+
+  void launch_file(const std::string& input) {
+    auto loaded = load_launch_file(input);
+    if (!loaded.ok()) return add(loaded.faults());
+    LoadedFile l;
+    l.file = std::move(loaded.value());
+    ++launch_files_;
+    bool parsed_all = true;
+    for (const ModuleText& m : l.file.modules) {
+      auto parsed = parse_module(m.text, m.path);
+      if (!parsed.ok()) {
+        add(parsed.faults());
+        parsed_all = false;
+      }
+      l.modules.push_back(parsed.ok() ? std::move(parsed.value()) : nullptr);
+    }
+    add_file(input, std::move(l), parsed_all);
+  }
+
+  void program(const std::string& input) {
+    auto loaded = load_program(input);
+    ++launch_files_;
+    if (!loaded.ok()) return add(loaded.faults());
+    add_file(input, std::move(loaded.value()), true);
+  }
+
+  void add_file(const std::string& input, LoadedFile l, bool parsed_all) {
+    for (const auto& module : l.modules)
+      if (tags_only_ && module != nullptr && module->needs_data())
+        fault(input, "a .wls program runs with data only: leave --tags-only out");
+    for (std::size_t n = 0; n < l.file.launches.size(); ++n) {
+      check_launch(l, l.file.launches[n]);
+      Step step;
+      step.input = input;
+      step.file = plan_.files.size();
+      step.launch = n;
+      plan_.steps.push_back(std::move(step));
+    }
+    if (parsed_all)
+      for (const Symbol& s : l.file.symbols) l.symbols.push_back(resolve(l, s));
+    plan_.files.push_back(std::move(l));
+  }
+
+  void check_launch(const LoadedFile& l, const Launch& launch) {
+    if (launch.generator) {
+      ++generators_;
+      GeneratorParameters p;
+      p.kind = launch.generator->kind;
+      p.footprint = launch.generator->footprint;
+      p.stride = launch.generator->stride;
+      p.accesses = launch.generator->accesses;
+      p.seed = launch.generator->seed;
+      p.grid = launch.grid;
+      p.block = launch.block;
+      for (const Problem& problem : p.problems("generator"))
+        faults_.push_back(l.file.document->fault(launch.kernel_place, problem.path + ": " + problem.message));
+      return;
+    }
+    ++module_launches_;
+    const ptx::Module* module = l.modules[launch.module].get();
+    if (module == nullptr) return;
+    std::vector<std::string> names;
+    for (const ptx::Entry& e : module->entries()) {
+      names.push_back(e.name);
+      if (e.name != launch.kernel) continue;
+      const std::vector<std::uint64_t> no_addresses(l.file.buffers.size());
+      const std::vector<std::uint64_t> no_handles(l.file.images.size());
+      const std::vector<std::uint64_t> no_places(l.file.addresses.size());
+      const auto packed = pack_parameters(l.file, launch, e, no_addresses, no_handles, no_places);
+      if (!packed.ok()) add(packed.faults());
+      return;
+    }
+    std::string hint = did_you_mean(launch.kernel, names);
+    if (hint.empty()) {
+      for (const std::string& n : names) hint += (hint.empty() ? "it has: " : ", ") + n;
+    }
+    faults_.push_back(l.file.document->fault(
+        launch.kernel_place, l.file.modules[launch.module].path + " has no kernel \"" + launch.kernel + "\"",
+        hint));
+  }
+
+  ResolvedSymbol resolve(const LoadedFile& l, const Symbol& symbol) {
+    ResolvedSymbol r;
+    const Document& document = *l.file.document;
+    std::vector<std::string> names;
+    for (std::size_t m = 0; m < l.modules.size(); ++m)
+      for (const ptx::Variable& v : l.modules[m]->variables()) {
+        names.push_back(v.name);
+        if (v.name != symbol.name) continue;
+        if (r.variable != nullptr)
+          faults_.push_back(
+              document.fault(symbol.place, "several modules have a variable \"" + symbol.name + "\""));
+        r.module = m;
+        r.variable = &v;
+      }
+    if (r.variable == nullptr) {
+      faults_.push_back(document.fault(symbol.place, "no module has a variable \"" + symbol.name + "\"",
+                                       did_you_mean(symbol.name, names)));
+      return r;
+    }
+    r.type = symbol.type != DataType::none ? symbol.type : element_type_of(r.variable->type);
+    const std::uint64_t bytes = r.variable->initial.size();
+    if (r.type == DataType::none || bytes % size_of(r.type) != 0) {
+      faults_.push_back(document.fault(symbol.place, "\"" + symbol.name + "\" has " + std::to_string(bytes) +
+                                                         " bytes of type " +
+                                                         std::string(name_of(r.variable->type)) +
+                                                         "; say as what they are to be read (type = ...)"));
+      return r;
+    }
+    r.count = bytes / size_of(r.type);
+    const ContentContext context{document, document.file(), r.type, r.count, l.file.arrays, faults_};
+    if (symbol.initial) r.initial = read_initial(*symbol.initial, context);
+    if (symbol.expect) r.expect = read_expectation(*symbol.expect, context);
+    if (symbol.expect && r.variable->space == Space::constant)
+      faults_.push_back(
+          document.fault(symbol.expect->place, "expect: a kernel cannot write constant memory"));
+    return r;
+  }
+
+  void check_mix() {
+    if (traces_ != 0 && launch_files_ != 0)
+      fault("", "traces map every address, launch files their buffers only: run them apart");
+    if (generators_ != 0 && module_launches_ != 0 && !tags_only_)
+      fault("", "generators carry no data and modules need them: run them apart, or all with --tags-only");
+  }
+
+  bool tags_only_;
+  Workload plan_;
+  Diagnostics faults_;
+  std::size_t traces_ = 0, generators_ = 0, module_launches_ = 0, launch_files_ = 0;
+};
+
+}  // namespace
+
+Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
+  return Planner(tags_only).run(inputs);
+}
+
+}  // namespace warpline

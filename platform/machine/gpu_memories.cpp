@@ -1,0 +1,160 @@
+#include "platform/machine/gpu_memories.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+namespace {
+
+constexpr std::uint64_t kPeerBase = 0x7D00'0000'0000ULL;
+constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
+constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
+/// From one GPU's video memory to the next one's: as much as there can be.
+constexpr std::uint64_t kVidmemStride = 0x0100'0000'0000ULL;
+/// Offsets beyond what map_everything() maps.
+constexpr std::uint64_t kUnbackedCode = std::uint64_t{1} << 57U;
+constexpr std::uint64_t kUnbackedLocal = std::uint64_t{1} << 58U;
+
+}  // namespace
+
+GpuMemories::GpuMemories(const GpuConfig& config) : config_(config), gpus_(config.gpus) {
+  if (config.peer_bytes != 0) peer_ = std::make_unique<MemoryDevice>(config.peer_bytes);
+}
+
+GpuMemories::Room GpuMemories::room(Aperture aperture, unsigned gpu) {
+  switch (aperture) {
+    case Aperture::sysmem: return {kSysmemBase, config_.sysmem_bytes, sysmem_used_};
+    case Aperture::peer: return {kPeerBase, config_.peer_bytes, peer_used_};
+    case Aperture::vidmem: break;
+  }
+  Gpu& g = gpus_[gpu];
+  return {kVidmemBase + gpu * kVidmemStride, config_.vidmem_bytes - g.code_used, g.used};
+}
+
+std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
+                                    unsigned gpu) {
+  const Room room = this->room(aperture, gpu);
+  if (bytes > room.bytes) return 0;
+  const std::uint64_t taken = aligned_down(std::max<std::uint64_t>(bytes, 1) + kBufferAlignment - 1);
+  if (taken > room.bytes - room.used) return 0;
+  Mapping m;
+  m.base = room.base + room.used;
+  m.bytes = bytes;
+  m.physical = physical(aperture, room.used);
+  if (!name.empty()) {
+    buffers_.push_back(name);
+    m.region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
+  }
+  room.used += taken;
+  if (aperture == Aperture::vidmem) {
+    gpus_[gpu].space.map(m);
+  } else {
+    for (Gpu& g : gpus_) g.space.map(m);
+  }
+  return m.base;
+}
+
+std::uint64_t GpuMemories::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
+                               bool prefetchable) {
+  WARPLINE_EXPECT(aperture != Aperture::vidmem, "video memory is mapped where it is allocated");
+  WARPLINE_EXPECT(offset % kBufferAlignment == 0, "what is mapped begins where a buffer may");
+  WARPLINE_EXPECT(bytes != 0 && bytes <= kPeerBase - mapped_end_, "there are addresses for what is mapped");
+  Mapping m;
+  // Lines, sectors and pages lie in it as they do on the bus.
+  m.base = mapped_end_ + offset % kPage;
+  m.bytes = bytes;
+  m.physical = physical(aperture, offset);
+  m.device = aperture == Aperture::peer;
+  m.uncached = m.device && !prefetchable;
+  mapped_end_ = (m.base + bytes + kPage - 1) / kPage * kPage;
+  for (Gpu& g : gpus_) g.space.map(m);
+  return m.base;
+}
+
+void GpuMemories::map_everything() {
+  for (Gpu& g : gpus_) g.space.map_everything();
+}
+
+std::uint64_t GpuMemories::code_to_place(unsigned gpu, const std::string& name, std::uint64_t bytes,
+                                         bool backed) const {
+  const Gpu& g = gpus_[gpu];
+  if (!backed || g.code.count({name, bytes}) != 0) return 0;
+  const std::uint64_t end = config_.vidmem_bytes - g.code_used;
+  return bytes > end ? bytes : end - aligned_down(end - bytes);
+}
+
+std::optional<std::uint64_t> GpuMemories::place_code(unsigned gpu, const std::string& name,
+                                                     std::uint64_t bytes, bool backed) {
+  Gpu& g = gpus_[gpu];
+  if (const auto known = g.code.find({name, bytes}); known != g.code.end()) return known->second;
+  const std::uint64_t taken = code_to_place(gpu, name, bytes, backed);
+  if (taken > free_vidmem(gpu)) return std::nullopt;
+  g.code_used += taken;
+  std::uint64_t at = config_.vidmem_bytes - g.code_used;
+  if (!backed) {
+    at = kUnbackedCode + g.unbacked_code;
+    g.unbacked_code += aligned_down(bytes + kBufferAlignment - 1);
+  }
+  g.code[{name, bytes}] = at;
+  return at;
+}
+
+std::uint64_t GpuMemories::local_base(unsigned gpu, std::uint64_t bytes, bool backed) const {
+  return backed ? aligned_down(config_.vidmem_bytes - gpus_[gpu].code_used - bytes) : kUnbackedLocal;
+}
+
+MemoryImage& GpuMemories::vidmem(unsigned gpu) {
+  std::unique_ptr<MemoryImage>& image = gpus_[gpu].vidmem;
+  if (image == nullptr) image = std::make_unique<MemoryImage>(config_.vidmem_bytes);
+  return *image;
+}
+
+MemoryImage& GpuMemories::sysmem() {
+  if (sysmem_ == nullptr) sysmem_ = std::make_unique<MemoryImage>(config_.sysmem_bytes);
+  return *sysmem_;
+}
+
+std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count) {
+  for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
+    const Mapping* hint = nullptr;
+    const Mapping* m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
+    if (m == nullptr || count > m->bytes - (address - m->base)) continue;
+    const PhysicalAddress p{m->physical.value + (address - m->base)};
+    switch (aperture_of(p)) {
+      case Aperture::vidmem: return vidmem(gpu).at(offset_in_aperture(p));
+      case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));
+      case Aperture::peer:
+        WARPLINE_EXPECT(peer_ != nullptr, "the host reaches devices by their root ports");
+        return peer_->image().at(offset_in_aperture(p));
+    }
+  }
+  WARPLINE_EXPECT(false, "the host touches mapped memory only");
+  return nullptr;
+}
+
+void GpuMemories::write(std::uint64_t address, const void* bytes, std::size_t count) {
+  if (count != 0) std::memcpy(host(address, count), bytes, count);
+}
+
+void GpuMemories::read(std::uint64_t address, void* bytes, std::size_t count) {
+  if (count != 0) std::memcpy(bytes, host(address, count), count);
+}
+
+void GpuMemories::write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count) {
+  constexpr std::uint64_t kBytes = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+  WARPLINE_EXPECT(address <= kBytes && count <= kBytes - address, "constant addresses lie in the banks");
+  if (count != 0) std::memcpy(vidmem(gpu).at(address), bytes, count);
+}
+
+MemoryImage& GpuMemories::image(Aperture aperture, unsigned gpu) {
+  switch (aperture) {
+    case Aperture::vidmem: break;
+    case Aperture::sysmem: return sysmem();
+    case Aperture::peer: return peer()->image();
+  }
+  return vidmem(gpu);
+}
+
+}  // namespace warpline

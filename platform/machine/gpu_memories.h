@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/config/gpu_config.h"
+#include "rtl_models/pcie/gpu_link/memory_device.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/sm/address_space.h"
+#include "rtl_models/sm/address_windows.h"
+
+namespace warpline {
+
+/// The memories of a platform's GPUs as a driver keeps them: where buffers lie, at which addresses programs
+/// see them, and the bytes. No address is that of two buffers; one in system or peer memory is mapped on
+/// every GPU, one in video memory on the GPU that has it, and a fault on all others. Video memory begins with
+/// the constant banks, behind which buffers are; it ends with the code of kernels, before which each grid's
+/// local memory is. Neither is mapped: a program's pointer to it is a fault.
+class GpuMemories {
+ public:
+  /// `config` outlives it.
+  explicit GpuMemories(const GpuConfig& config);
+
+  /// See GpuPlatform::allocate.
+  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// See GpuPlatform::map.
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
+  /// See GpuPlatform::map_everything.
+  void map_everything();
+  /// Host access by virtual address. Pre: the range is mapped.
+  void write(std::uint64_t address, const void* bytes, std::size_t count);
+  void read(std::uint64_t address, void* bytes, std::size_t count);
+  /// Host access to a GPU's constant banks, by constant address. Pre: the range lies in them.
+  void write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count);
+  /// The offset in video memory, a multiple of 256, of code of this name and size: laid there by the first
+  /// call, it stays, so that no address ever holds other code. Nothing if there is no room. Not `backed`: in
+  /// a run without data, code and local memory need no bytes, only addresses that nobody else has.
+  [[nodiscard]] std::optional<std::uint64_t> place_code(unsigned gpu, const std::string& name,
+                                                        std::uint64_t bytes, bool backed);
+  /// Bytes of video memory that place_code() would take.
+  [[nodiscard]] std::uint64_t code_to_place(unsigned gpu, const std::string& name, std::uint64_t bytes,
+                                            bool backed) const;
+  /// Where local memory of `bytes` bytes begins: right before the code. Pre: there is room, or it is not
+  /// backed.
+  [[nodiscard]] std::uint64_t local_base(unsigned gpu, std::uint64_t bytes, bool backed) const;
+
+  /// The bytes of a memory, which take room on the host from the first call on.
+  [[nodiscard]] MemoryImage& vidmem(unsigned gpu);
+  [[nodiscard]] MemoryImage& sysmem();
+  /// The peer device's memory; null: there is none.
+  [[nodiscard]] MemoryDevice* peer() { return peer_.get(); }
+  /// The bytes of an aperture as GPU `gpu` has it. Pre: it has that aperture.
+  [[nodiscard]] MemoryImage& image(Aperture aperture, unsigned gpu);
+  /// What is mapped on a GPU.
+  [[nodiscard]] const AddressSpace& space(unsigned gpu) const { return gpus_[gpu].space; }
+  /// Names of the buffers that have one; that at n is region n + 1.
+  [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
+  /// Bytes of video memory that neither buffers nor code have.
+  [[nodiscard]] std::uint64_t free_vidmem(unsigned gpu) const {
+    return config_.vidmem_bytes - gpus_[gpu].used - gpus_[gpu].code_used;
+  }
+  /// Whether any buffer lies beyond the links.
+  [[nodiscard]] bool uses_links() const {
+    return sysmem_used_ != 0 || peer_used_ != 0 || mapped_end_ != kMappedBase;
+  }
+  /// The last place at or before `offset` where a buffer may begin.
+  [[nodiscard]] static std::uint64_t aligned_down(std::uint64_t offset) {
+    return offset & ~(kBufferAlignment - 1);
+  }
+
+ private:
+  static constexpr std::uint64_t kBufferAlignment = 256;
+  static constexpr std::uint64_t kPage = 4096;
+  /// Where map() begins to lay what it maps.
+  static constexpr std::uint64_t kMappedBase = 0x7000'0000'0000ULL;
+  /// What a GPU has of its own.
+  struct Gpu {
+    AddressSpace space;
+    std::unique_ptr<MemoryImage> vidmem;
+    std::uint64_t used = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+    std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> code;  ///< offsets, by name and size
+    std::uint64_t code_used = 0;                                          ///< at the end of video memory
+    std::uint64_t unbacked_code = 0;
+  };
+  /// A memory as buffers are laid into it.
+  struct Room {
+    std::uint64_t base;   ///< virtual address of its first byte
+    std::uint64_t bytes;  ///< that buffers may have
+    std::uint64_t& used;
+  };
+  [[nodiscard]] Room room(Aperture aperture, unsigned gpu);
+  [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count);
+
+  const GpuConfig& config_;
+  std::vector<Gpu> gpus_;
+  std::unique_ptr<MemoryImage> sysmem_;
+  std::unique_ptr<MemoryDevice> peer_;
+  std::vector<std::string> buffers_;
+  std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
+  std::uint64_t mapped_end_ = kMappedBase;
+};
+
+}  // namespace warpline

@@ -1,0 +1,452 @@
+#include "platform/machine/gpu_platform.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "platform/machine/attachment.h"
+#include "platform/machine/gpu_memories.h"
+#include "platform/machine/system.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/jitter.h"
+
+namespace warpline {
+
+/// What a platform consists of, and what it does before a launch.
+struct GpuPlatform::State {
+  State(const GpuConfig& c, const RunOptions& o);
+
+  /// What the driver keeps of each GPU.
+  struct Gpu {
+    Gpu(State& state, unsigned number);
+    std::uint32_t local_bytes_laid_out = 0;  ///< per thread, of the last grid
+    std::uint64_t local_base = 0;            ///< where its local memory began, in video memory
+    CacheRegisters registers;
+  };
+
+  GpuConfig config;
+  RunOptions options;
+  std::shared_ptr<NetlistBackend> backend;
+  GpuMemories memory{config};
+  ImageTable images;
+  std::unique_ptr<System> system;                     ///< made by the first launch
+  std::unique_ptr<PcieSystem> pcie;                   ///< likewise; null: there is none
+  std::vector<std::unique_ptr<Attachment>> attached;  ///< to the system
+  std::deque<Gpu> gpus;
+  std::optional<Jitter> jitter;  ///< made by the first launch that wants it
+  std::uint64_t launches = 0;    ///< so far
+  std::vector<GridLaunch> under_way;
+  Cycle started = 0;  ///< those
+  Cycle progress_every = kNever;
+  std::function<bool(double)> progress;
+
+  /// Local memory that the kernel needs: that of every warp slot of a GPU.
+  [[nodiscard]] std::uint64_t local_bytes(const KernelInfo& info) const;
+  /// CTAs that an SM holds at once.
+  [[nodiscard]] unsigned resident(const KernelInfo& info) const;
+  [[nodiscard]] unsigned fastest_mhz() const;
+  void set_loose(bool loose);
+  void build();
+  void invalidate(unsigned gpu, std::uint32_t caches);  ///< bits of CacheRegisters::kInvalidate
+  void prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1);
+  /// Hands a kernel to the SMs and the distributor of its GPU.
+  void start(const GridLaunch& grid);
+  void report_progress(const std::vector<GridLaunch>& grids);
+  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu) const;
+  /// Bytes of video memory that the kernel's code would take.
+  [[nodiscard]] std::uint64_t code_to_place(const KernelInfo& info, unsigned gpu) const;
+  /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
+  [[nodiscard]] std::optional<std::uint64_t> place_code(const KernelInfo& info, unsigned gpu);
+};
+
+GpuPlatform::State::State(const GpuConfig& c, const RunOptions& o)
+    : config(c),
+      options(o),
+      backend(o.backend != nullptr ? o.backend : std::make_shared<DirectBackend>(o.tick_mode, o.seed)) {
+  for (unsigned i = 0; i < config.gpus; ++i) gpus.emplace_back(*this, i);
+}
+
+GpuPlatform::State::Gpu::Gpu(State& state, unsigned number)
+    : registers({CacheRegisters::kL1Global | CacheRegisters::kTexture | CacheRegisters::kConstant |
+                     CacheRegisters::kInstruction,
+                 [&state] { return state.system != nullptr && !state.backend->engine().quiescent(); },
+                 [&state, number](std::uint32_t caches) { state.invalidate(number, caches); }}) {}
+
+unsigned GpuPlatform::State::fastest_mhz() const {
+  const ClockParameters& c = config.clocks;
+  return std::max({c.sm, c.l2, c.dram, c.link});
+}
+
+void GpuPlatform::State::set_loose(bool loose) {
+  for (unsigned i = 0; i < config.gpus; ++i) backend->set_loose(system->gpu(i), loose);
+  if (pcie != nullptr) pcie->set_loose(loose);
+}
+
+void GpuPlatform::State::build() {
+  if (system != nullptr) return;
+  std::vector<MemoryImage*> vidmem;
+  for (unsigned i = 0; i < config.gpus && !options.tags_only; ++i) vidmem.push_back(&memory.vidmem(i));
+  MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
+  system = std::make_unique<System>(config, backend->engine(), vidmem, sysmem, memory.peer(),
+                                    backend->brings_slices() ? Slices::foreign : Slices::ours);
+  if (config.pcie_system.peers != 0) {
+    WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
+    std::vector<PcieLink*> links;
+    for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
+    pcie = std::make_unique<PcieSystem>(links, fastest_mhz(), config.pcie_system, *sysmem);
+    pcie->run_by([this](Cycle limit) { return backend->run_until(limit); });
+  }
+  for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));
+  if (options.loose) set_loose(true);
+}
+
+void GpuPlatform::State::invalidate(unsigned gpu, std::uint32_t caches) {
+  build();
+  for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) {
+    if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
+    if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
+    if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
+    if ((caches & CacheRegisters::kInstruction) != 0) {
+      c.sm->empty_instruction_buffer();
+      c.instruction->invalidate();
+    }
+  }
+}
+
+std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
+  return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
+}
+
+unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
+  unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
+  if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+  return n;
+}
+
+std::uint64_t GpuPlatform::State::code_to_place(const KernelInfo& info, unsigned gpu) const {
+  if (info.code_bytes == 0) return 0;
+  return memory.code_to_place(gpu, info.code_name, info.code_bytes, !options.tags_only);
+}
+
+std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info, unsigned gpu) {
+  if (info.code_bytes == 0) return 0;
+  return memory.place_code(gpu, info.code_name, info.code_bytes, !options.tags_only);
+}
+
+void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1) {
+  build();
+  Gpu& g = gpus[gpu];
+  system->set_regions(memory.buffers().size());
+  // Written back later, the last grid's local lines would land in what is other memory by now.
+  const std::uint32_t window = info.local_window_bytes(config.sm);
+  const std::uint64_t base = memory.local_base(gpu, local_bytes(info), !options.tags_only);
+  const bool lays_out = window != g.local_bytes_laid_out || base != g.local_base;
+  g.local_bytes_laid_out = window;
+  g.local_base = base;
+  if (lays_out)
+    for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) c.l1_lg->forget_local();
+  // Every launch writes its parameters to bank 0, so constants are never left stale.
+  g.registers.write(CacheRegisters::kInvalidate,
+                    CacheRegisters::kConstant |
+                        (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
+  if (!options.tags_only)
+    memory.write_constant(
+        gpu, ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),
+        info.parameters.data(), info.parameters.size());
+}
+
+void GpuPlatform::State::start(const GridLaunch& grid) {
+  const KernelInfo& info = grid.kernel->info();
+  Netlist& netlist = system->gpu(grid.gpu);
+  MemoryMap map;
+  map.space = &memory.space(grid.gpu);
+  map.images = &images;
+  map.constant_base = physical(Aperture::vidmem, 0);
+  map.local_bytes = info.local_window_bytes(config.sm);
+  map.with_data = !options.tags_only;
+  map.code_base = physical(Aperture::vidmem, place_code(info, grid.gpu).value_or(0));
+  const std::uint64_t per_sm = std::uint64_t{config.sm.warp_slots} * kWarpLanes * map.local_bytes;
+  for (unsigned i = 0; i < config.sms; ++i) {
+    map.local_base = physical(Aperture::vidmem, gpus[grid.gpu].local_base + i * per_sm);
+    std::unique_ptr<InstructionSource> source = grid.kernel->make_source(i, config.sm.warp_slots);
+    for (const auto& a : attached) source = a->watched(std::move(source), grid.gpu, i, config.sm.warp_slots);
+    netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
+  }
+  netlist.distributor().start(info.grid, resident(info));
+}
+
+std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info, unsigned gpu) const {
+  std::vector<std::string> out;
+  const SmParameters& sm = config.sm;
+  const std::uint64_t threads = info.block.count();
+  if (threads == 0 || threads > 1024)
+    out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
+  if (info.grid.count() == 0) out.emplace_back("the grid has no CTA");
+  if (threads <= 1024 && info.warps_per_cta() > sm.warp_slots)
+    out.push_back("a CTA of " + std::to_string(info.warps_per_cta()) + " warps does not fit an SM of " +
+                  std::to_string(sm.warp_slots) + " warp slots");
+  if (info.shared_bytes > sm.shared_bytes)
+    out.push_back("a CTA uses " + std::to_string(info.shared_bytes) + " bytes of shared memory; an SM has " +
+                  std::to_string(sm.shared_bytes));
+  if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
+    out.emplace_back("the parameters do not fit constant bank 0");
+  const std::uint64_t code = code_to_place(info, gpu);
+  const std::uint64_t free = memory.free_vidmem(gpu);
+  if (code > free)
+    out.push_back("its " + std::to_string(info.code_bytes) + " bytes of code do not fit video memory");
+  else if (info.carries_data && local_bytes(info) > free - code)
+    out.push_back("local memory of " + std::to_string(info.local_window_bytes(sm)) + " bytes per thread" +
+                  (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
+  if (!info.carries_data && !options.tags_only)
+    out.emplace_back("the program carries no data; it runs on a platform without data only");
+  return out;
+}
+
+GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)
+    : state_(std::make_unique<State>(config, options)) {}
+
+GpuPlatform::~GpuPlatform() = default;
+
+std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
+                                    unsigned gpu) {
+  return state_->memory.allocate(name, bytes, aperture, gpu);
+}
+
+std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
+                               bool prefetchable) {
+  return state_->memory.map(aperture, offset, bytes, prefetchable);
+}
+
+std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, unsigned gpu) const {
+  const Mapping* hint = nullptr;
+  const Mapping* const m = state_->memory.space(gpu).find(VirtualAddress{address}, 1, hint);
+  if (m == nullptr) return std::nullopt;
+  return PhysicalAddress{m->physical.value + (address - m->base)};
+}
+
+std::uint64_t GpuPlatform::add_image(const Image& image) {
+  return state_->images.add(image);
+}
+
+void GpuPlatform::build() {
+  state_->build();
+}
+
+std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned gpu) const {
+  return state_->refusals(info, gpu);
+}
+
+FarDevice* GpuPlatform::peer(unsigned i) {
+  if (PcieSystem* const system = pcie(); system != nullptr)
+    return i < system->peers() ? &system->peer(i) : nullptr;
+  return i == 0 ? state_->memory.peer() : nullptr;
+}
+
+PcieSystem* GpuPlatform::pcie() {
+  return state_->pcie.get();
+}
+
+CacheRegisters& GpuPlatform::registers(unsigned gpu) {
+  return state_->gpus[gpu].registers;
+}
+
+void GpuPlatform::map_everything() {
+  WARPLINE_EXPECT(state_->system == nullptr || state_->options.tags_only,
+                  "data and no data do not mix in one run");
+  state_->options.tags_only = true;
+  state_->memory.map_everything();
+}
+
+void GpuPlatform::write(std::uint64_t address, const void* bytes, std::size_t count) {
+  state_->memory.write(address, bytes, count);
+}
+
+void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) const {
+  state_->memory.read(address, bytes, count);
+}
+
+void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::size_t count, unsigned gpu) {
+  state_->memory.write_constant(gpu, address, bytes, count);
+}
+
+void GpuPlatform::load(const KernelInfo& info, unsigned gpu) {
+  static_cast<void>(state_->place_code(info, gpu));
+}
+
+/// Has the callback told how much of these grids is done.
+void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
+  if (!progress) return;
+  std::vector<const WorkDistributor*> distributors;
+  for (const GridLaunch& g : grids) distributors.push_back(&system->gpu(g.gpu).distributor());
+  backend->engine().on_progress(progress_every, [this, distributors](Cycle) {
+    std::uint64_t done = 0, total = 0;
+    for (const WorkDistributor* d : distributors) {
+      done += d->done();
+      total += d->total();
+    }
+    return progress(static_cast<double>(done) / static_cast<double>(total));
+  });
+}
+
+LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
+  start(grids);
+  return finish();
+}
+
+bool GpuPlatform::running() const {
+  const std::vector<GridLaunch>& grids = state_->under_way;
+  return std::any_of(grids.begin(), grids.end(), [this](const GridLaunch& g) {
+    const WorkDistributor& d = state_->system->gpu(g.gpu).distributor();
+    return d.done() != d.total();
+  });
+}
+
+void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
+  State& s = *state_;
+  WARPLINE_EXPECT(s.under_way.empty(), "grids that were started are finished before the next");
+  for (const GridLaunch& g : grids) {
+    WARPLINE_EXPECT(g.gpu < s.config.gpus && refusals(g.kernel->info(), g.gpu).empty(),
+                    "a kernel is launched on a GPU that can run it");
+    static_cast<void>(s.place_code(g.kernel->info(), g.gpu));
+    s.prepare(g.kernel->info(), g.gpu, g.invalidate_l1);
+  }
+  if (s.options.jitter) {
+    if (!s.jitter) {
+      // Hops that SystemC binds are bound when its world starts, and not before: this starts it.
+      s.set_loose(s.options.loose);
+      s.jitter.emplace(s.backend->engine());
+    }
+    const std::uint64_t seed = *s.options.jitter + s.launches++;
+    const bool idle = s.backend->engine().quiescent() ||
+                      s.backend->run_until(s.options.max_cycles) == RunOutcome::quiescent;
+    if (idle) s.jitter->draw(seed);
+  }
+  s.started = s.backend->engine().now();
+  for (const auto& a : s.attached) a->grids_start(grids);
+  for (const GridLaunch& g : grids) s.start(g);
+  s.report_progress(grids);
+  s.under_way = grids;
+}
+
+LaunchResult GpuPlatform::finish() {
+  State& s = *state_;
+  const bool were_over = !running();
+  const std::vector<GridLaunch> grids = std::move(s.under_way);
+  s.under_way.clear();
+  LaunchResult result;
+  result.outcome = s.backend->run_until(s.options.max_cycles);
+  if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
+    for (const auto& a : s.attached) a->at_rest();
+    // The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU
+    // may write before this one's next grid, nobody keeps copies until then.
+    const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
+                          (s.config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
+    for (const GridLaunch& g : grids)
+      s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
+    result.outcome = s.backend->run_until(s.options.max_cycles);
+  }
+  result.cycles = s.backend->engine().now() - s.started;
+  std::vector<GridRun> runs;
+  for (const GridLaunch& g : grids) {
+    // A host may have gone on after it.
+    const Cycle last = were_over ? s.system->gpu(g.gpu).distributor().last_done() : s.backend->engine().now();
+    runs.push_back({g, s.started + 1, last});
+  }
+  for (const auto& a : s.attached) {
+    if (result.outcome == RunOutcome::quiescent) a->at_rest();
+    a->grids_ended(runs, result.outcome);
+  }
+  if (result.outcome != RunOutcome::quiescent) result.standstill = s.backend->standstill();
+  return result;
+}
+
+void GpuPlatform::set_loose(bool loose) {
+  state_->options.loose = loose;
+  if (state_->system != nullptr) state_->set_loose(loose);
+}
+
+bool GpuPlatform::takes_loose() const {
+  return state_->backend->takes_loose();
+}
+
+void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
+  state_->progress_every = cycles;
+  state_->progress = std::move(callback);
+}
+
+void GpuPlatform::keep(std::unique_ptr<Attachment> attachment) {
+  state_->attached.push_back(std::move(attachment));
+}
+
+void GpuPlatform::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+  for (const auto& a : state_->attached) a->host_did(what, where, first, last);
+}
+
+System& GpuPlatform::system() {
+  WARPLINE_EXPECT(state_->system != nullptr, "the platform is built");
+  return *state_->system;
+}
+
+GpuMemories& GpuPlatform::memory() {
+  return state_->memory;
+}
+
+NetlistBackend& GpuPlatform::backend() {
+  return *state_->backend;
+}
+
+bool GpuPlatform::has_data() const {
+  return !state_->options.tags_only;
+}
+
+Standstill GpuPlatform::standstill() const {
+  return state_->system == nullptr ? Standstill{} : state_->backend->standstill();
+}
+
+const GpuConfig& GpuPlatform::config() const {
+  return state_->config;
+}
+
+Cycle GpuPlatform::now() const {
+  return state_->backend->engine().now();
+}
+
+unsigned GpuPlatform::fastest_mhz() const {
+  return state_->fastest_mhz();
+}
+
+double GpuPlatform::time_ns(Cycle cycles) const {
+  return static_cast<double>(cycles) * 1000.0 / fastest_mhz();
+}
+
+std::vector<FaultRecord> GpuPlatform::faults() const {
+  std::vector<FaultRecord> out;
+  if (state_->system == nullptr) return out;
+  for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
+    for (unsigned i = 0; i < state_->config.sms; ++i)
+      for (const FaultReport& f : state_->system->gpu(gpu).clusters()[i].sm->faults())
+        out.push_back(
+            {f.kind, f.fault.cycle, gpu, i, f.fault.slot, f.cta, f.fault.lane, f.where, f.fault.address});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const FaultRecord& a, const FaultRecord& b) { return a.cycle < b.cycle; });
+  return out;
+}
+
+void GpuPlatform::visit(CounterVisitor& visitor) const {
+  if (state_->system == nullptr) return;
+  state_->system->visit(visitor);
+  if (state_->pcie != nullptr) state_->pcie->visit(visitor);
+  const std::vector<std::string>& buffers = state_->memory.buffers();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const RegionCounters c = state_->system->region(i + 1);
+    const std::string block = "buffer." + buffers[i] + ".l2";
+    visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors",
+                    "look-ups of this buffer's lines in L2");
+    visitor.counter(block, "sector_hits", c.sector_hits, "sectors", "of those, found valid");
+  }
+}
+
+std::vector<std::string> GpuPlatform::unreconciled() const {
+  return state_->system == nullptr ? std::vector<std::string>{} : state_->system->unreconciled();
+}
+
+}  // namespace warpline

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/config/gpu_config.h"
+#include "platform/machine/attachment.h"
+#include "platform/machine/cache_registers.h"
+#include "platform/machine/netlist_backend.h"
+#include "platform/machine/pcie_system.h"
+#include "rtl_models/base/counter.h"
+#include "rtl_models/base/problem.h"
+#include "rtl_models/pcie/packets/far_device.h"
+#include "rtl_models/sim/engine.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/sm/address_space.h"
+#include "rtl_models/sm/image_table.h"
+#include "rtl_models/sm/kernel.h"
+
+namespace warpline {
+
+class GpuMemories;
+class System;
+
+/// A guest's mistake, as hardware reports it.
+struct FaultRecord {
+  std::string kind;  ///< "unmapped address", "misaligned address", ...
+  Cycle cycle = 0;
+  unsigned gpu = 0;
+  unsigned sm = 0;
+  unsigned warp = 0;  ///< slot
+  Dim3 cta;
+  unsigned lane = 0;
+  std::string where;  ///< source line or PC
+  std::uint64_t address = 0;
+};
+
+/// How a run is to be carried out.
+struct RunOptions {
+  /// Makes hops and runs the engine; null: port to port, in plain C++.
+  std::shared_ptr<NetlistBackend> backend;
+  bool tags_only = false;               ///< no data anywhere: addresses and time only
+  TickMode tick_mode = TickMode::lazy;  ///< of the plain engine; a backend has its own
+  std::uint64_t seed = 1;
+  Cycle max_cycles = kNever;
+  /// Seed by which the hardware's freedom in time is drawn anew before every launch (see Jitter).
+  /// Nothing: queues are empty but for the run's own messages.
+  std::optional<std::uint64_t> jitter;
+  bool loose = false;  ///< requests are loosely timed from the start
+};
+
+/// How a launch ended.
+struct LaunchResult {
+  RunOutcome outcome = RunOutcome::quiescent;
+  Cycle cycles = 0;       ///< from its start until the netlist was quiescent
+  Standstill standstill;  ///< of a run that did not end quiescent
+};
+
+/// The GPUs of a platform, config.gpus of them, and the driver's part in running kernels on them: memory,
+/// address space, constant banks, launches, cache maintenance between grids.
+class GpuPlatform {
+ public:
+  /// Pre: config.problems() is empty; options.tags_only only without config.pcie_system.peers.
+  GpuPlatform(const GpuConfig& config, const RunOptions& options);
+  ~GpuPlatform();
+
+  /// Makes the hardware now instead of at the first launch: for a driver whose world must be complete before
+  /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
+  void build();
+  /// Reserves `bytes` in an aperture, 256-byte aligned, mapped exactly, and counted under
+  /// `buffer.NAME` if `name` is not empty. Video memory is that of GPU `gpu`, and mapped on this one only;
+  /// system and peer memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
+  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
+                         unsigned gpu = 0);
+  /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
+  /// BAR has on the bus (Aperture::peer), of a platform with a host: `offset` is the physical address, or the
+  /// address on the bus. Returns its virtual address. Of a device, a load that no cache may keep
+  /// (`.volatile`, `.relaxed` beyond the CTA and so on) reads the bytes it asks for, others whole sectors. Of
+  /// one that is not `prefetchable`, every load and store is a transaction of its own for each lane, in size
+  /// and order, as if it were `.mmio`, and no cache keeps it. Pre: `offset` is a multiple of 256, and `bytes`
+  /// is not 0.
+  std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable = true);
+  /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
+  /// complex, the offset in video memory is that in the GPU's BAR.
+  [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
+  /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
+  std::uint64_t add_image(const Image& image);
+  /// Maps every address, for traces and generators. Makes the platform tags-only.
+  void map_everything();
+  /// Host access to global memory by virtual address, without side effect on caches or counters.
+  /// Pre: no run is under way; the range is mapped.
+  void write(std::uint64_t address, const void* bytes, std::size_t count);
+  void read(std::uint64_t address, void* bytes, std::size_t count) const;
+  /// Host access to a GPU's constant memory by constant address ((bank << 16) + byte).
+  void write_constant(std::uint64_t address, const void* bytes, std::size_t count, unsigned gpu = 0);
+
+  /// Lays a kernel's code into a GPU's video memory, if it is not there yet. launch() does so itself; who
+  /// means to run several kernels loads all of them first, so that refusals() knows how much room they leave
+  /// to each other. What does not fit is left out, and refused.
+  void load(const KernelInfo& info, unsigned gpu = 0);
+  /// Why this GPU cannot run a kernel of this shape (too many threads, too much shared memory), or nothing.
+  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu = 0) const;
+  /// A device at the far end of the links, whose bus can be watched: the memory of config.peer_bytes, or once
+  /// build() has made them, those of config.pcie_system.peers; null: there is no such one.
+  [[nodiscard]] FarDevice* peer(unsigned i = 0);
+  /// The host's PCI Express, made by build(); null: there is none. Whoever plays the host (HostMachine)
+  /// drives time, too, from start() to finish().
+  [[nodiscard]] PcieSystem* pcie();
+  /// The registers by which a driver has a GPU's caches invalidated between dependent grids.
+  [[nodiscard]] CacheRegisters& registers(unsigned gpu = 0);
+  /// Runs a kernel on GPU 0 to the end. Pre: refusals() is empty. Throws InputError if a trace turns out to
+  /// be unusable.
+  LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true) {
+    return launch({GridLaunch{&kernel, 0, invalidate_l1}});
+  }
+  /// Runs grids on several GPUs at the same time, to the end of all. Pre: one at most on each GPU; refusals()
+  /// are empty.
+  LaunchResult launch(const std::vector<GridLaunch>& grids);
+  /// The same in steps: starts the grids, and no time passes. It does in finish(), or before that as far as
+  /// the caller, who plays the host, lets it. With jitter, what host and devices have under way is completed
+  /// first, as time is drawn anew when nothing moves; what does not end leaves it as it was, and finish()
+  /// says so.
+  void start(const std::vector<GridLaunch>& grids);
+  /// Whether any CTA of the grids that were started has yet to end.
+  [[nodiscard]] bool running() const;
+  /// Runs to the end of what was started.
+  LaunchResult finish();
+  /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
+  /// under way.
+  void set_loose(bool loose);
+  /// Whether requests can be loosely timed: no hop is opened as pins. Pre: it is built.
+  [[nodiscard]] bool takes_loose() const;
+  /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
+  void on_progress(Cycle cycles, std::function<bool(double)> callback);
+
+  /// Attaches what hears of all launches from now on, and keeps it. Returns it.
+  template <class A>
+  A& attach(std::unique_ptr<A> attachment) {
+    A& attached = *attachment;
+    keep(std::move(attachment));
+    return attached;
+  }
+  /// A host did `what` from cycle `first` until `last`, as line `where` of its program says: what is attached
+  /// is told.
+  void host_did(const std::string& what, const std::string& where, Cycle first, Cycle last);
+  /// What a platform consists of, for what is attached to it. Pre of system(): it is built.
+  [[nodiscard]] System& system();
+  [[nodiscard]] GpuMemories& memory();
+  [[nodiscard]] NetlistBackend& backend();
+  /// Whether memory has bytes: it is not tags-only.
+  [[nodiscard]] bool has_data() const;
+  /// Every request in flight, where it is and what it waits for, and all other waits. Callable between
+  /// launches and in the progress callback, where a run pauses.
+  [[nodiscard]] Standstill standstill() const;
+  /// The requests alone, oldest first.
+  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
+
+  [[nodiscard]] const GpuConfig& config() const;
+  [[nodiscard]] Cycle now() const;
+  /// The clock that counts cycles, the fastest of all.
+  [[nodiscard]] unsigned fastest_mhz() const;
+  /// The time of `cycles` cycles, nanoseconds.
+  [[nodiscard]] double time_ns(Cycle cycles) const;
+  /// The first 1000 of each SM, oldest first; of one cycle by GPU and SM, in the order in which the SM met
+  /// them.
+  [[nodiscard]] std::vector<FaultRecord> faults() const;
+  /// Every counter of every block, per instance.
+  void visit(CounterVisitor& visitor) const;
+  /// Each sum between and within levels that does not hold, as a sentence. Pre: quiescent.
+  [[nodiscard]] std::vector<std::string> unreconciled() const;
+
+ private:
+  void keep(std::unique_ptr<Attachment> attachment);
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpline

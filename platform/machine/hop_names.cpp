@@ -1,0 +1,85 @@
+#include "platform/machine/hop_names.h"
+
+#include <algorithm>
+#include <set>
+
+#include "platform/machine/system.h"
+#include "rtl_models/document/document.h"
+
+namespace warpline {
+namespace {
+
+/// "l2[*].from_crossbar" of "l2[3].from_crossbar": a pattern of all alike.
+std::string without_numbers(const std::string& name) {
+  std::string pattern;
+  bool inside = false;
+  for (const char c : name) {
+    if (c == ']') inside = false;
+    if (!inside) pattern += c;
+    if (c == '[') {
+      inside = true;
+      pattern += '*';
+    }
+  }
+  return pattern;
+}
+
+}  // namespace
+
+Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
+                           const GpuConfig& config) {
+  Engine engine;
+  System system(config, engine, {}, nullptr);
+  std::vector<bool> matched(patterns.size(), false);
+  std::vector<std::string> names, kinds;
+  system.for_each_hop([&](const Hop& h) {
+    names.push_back(h.name());
+    if (const std::string kind = without_numbers(h.name());
+        std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+      kinds.push_back(kind);
+    for (std::size_t i = 0; i < patterns.size(); ++i)
+      if (h.matches(patterns[i])) matched[i] = true;
+  });
+  Diagnostics faults;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    if (matched[i]) continue;
+    Diagnostic d;
+    d.file = option;
+    d.message = "\"" + patterns[i] + "\" matches no hop of " + config.name;
+    d.hint = did_you_mean(patterns[i], names);
+    if (d.hint.empty()) {
+      d.hint = "hops are ";
+      for (std::size_t k = 0; k < kinds.size(); ++k) d.hint += (k == 0 ? "" : ", ") + kinds[k];
+    }
+    faults.push_back(std::move(d));
+  }
+  return faults;
+}
+
+Diagnostics unopenable_hops(const std::string& option, const std::vector<std::string>& patterns,
+                            Netlist& netlist) {
+  Diagnostics faults = unmatched_hops(option, patterns, netlist.config());
+  if (!netlist.lacks_slices()) return faults;
+  std::set<std::string> ours;
+  netlist.for_each_hop([&](const Hop& h) { ours.insert(h.name()); });
+  std::vector<bool> refused(patterns.size(), false);
+  Engine engine;
+  GpuPlace place;
+  place.inbound = netlist.place().inbound;
+  Netlist whole(netlist.config(), engine, nullptr, nullptr, Slices::ours, place);
+  whole.for_each_hop([&](const Hop& h) {
+    if (ours.count(h.name()) != 0) return;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      if (refused[i] || !h.matches(patterns[i])) continue;
+      refused[i] = true;
+      Diagnostic d;
+      d.file = option;
+      d.message = "\"" + patterns[i] + "\" matches " + h.name() + ", where a slice is not ours";
+      d.hint = "only a hop between two blocks of ours can be opened as pins";
+      faults.push_back(std::move(d));
+    }
+  });
+  return faults;
+}
+
+}  // namespace warpline

@@ -1,0 +1,149 @@
+#include "platform/machine/netlist.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpline {
+namespace {
+
+std::string indexed(const std::string& name, unsigned i) {
+  return name + "[" + std::to_string(i) + "]";
+}
+
+}  // namespace
+
+ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
+  return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
+}
+
+std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice) {
+  if (config.dram.channels <= config.l2.slices) return {slice % config.dram.channels};
+  std::vector<unsigned> out;
+  for (unsigned channel = slice; channel < config.dram.channels; channel += config.l2.slices)
+    out.push_back(channel);
+  return out;
+}
+
+Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
+                 Slices slices, const GpuPlace& place)
+    : config_(config), place_(place), vidmem_(vidmem), sysmem_(sysmem) {
+  build_clusters(config, engine, vidmem != nullptr);
+  build_memory(config, engine, slices);
+  connect_distributor(config);
+}
+
+void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_data) {
+  const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
+  distributor_ =
+      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms);
+  for (unsigned i = 0; i < config.sms; ++i) {
+    const std::string name = indexed(place_.prefix + "sm", i);
+    engine.begin_cluster();
+    SmCluster c;
+    c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, SmNumber{i, place_.number});
+    c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data);
+    const auto read_only = [&](const char* what, const ReadOnlyCacheParameters& parameters) {
+      return std::make_unique<ReadOnlyCache>(engine, name + what, sm_clock, parameters, with_data);
+    };
+    c.texture = read_only(".texture", config.texture);
+    c.constant = read_only(".constant", config.constant);
+    c.instruction = read_only(".instruction", config.instruction);
+    clusters_.push_back(std::move(c));
+  }
+}
+
+void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose) {
+  const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
+  const unsigned slices = config.l2.slices;
+  engine.begin_cluster();
+  crossbar_ = std::make_unique<Crossbar>(
+      engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
+      CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
+  channel_inputs_.assign(config.dram.channels, 0);
+  for (unsigned s = 0; s < slices; ++s) {
+    const std::vector<unsigned> channels = dram_channels_of(config, s);
+    for (const unsigned c : channels) ++channel_inputs_[c];
+    if (whose == Slices::foreign) continue;
+    engine.begin_cluster();
+    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
+                                                vidmem_, static_cast<unsigned>(channels.size())));
+    slices_.back()->set_posted_atomics(!config.pcie.atomic_ops);
+    // Behind a root complex, which `peer` is not, one device may end where the next begins.
+    if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);
+  }
+  for (unsigned c = 0; c < config.dram.channels; ++c) {
+    engine.begin_cluster();
+    channels_.push_back(std::make_unique<DramChannel>(engine, indexed(place_.prefix + "dram", c),
+                                                      domain_of(config.clocks.dram, config.clocks),
+                                                      config.dram, channel_inputs_[c]));
+  }
+  const std::string link = place_.prefix + "pcie";
+  if (place_.beside != nullptr) {
+    pcie_ = std::make_unique<PcieLink>(*place_.beside, link, slices);
+  } else {
+    engine.begin_cluster();
+    pcie_ = std::make_unique<PcieLink>(engine, link, domain_of(config.clocks.link, config.clocks),
+                                       config.pcie, sysmem_, slices, place_.peer);
+  }
+  if (place_.inbound) pcie_->take_inbound(place_.number, config.vidmem_bytes);
+}
+
+void Netlist::connect_distributor(const GpuConfig& config) {
+  const ChannelParameters launch{1, 16, std::max(32U, config.sm.cta_slots), 16};
+  for (unsigned i = 0; i < clusters_.size(); ++i) {
+    connect(distributor_->to_sm[i], clusters_[i].sm->from_distributor, launch);
+    connect(clusters_[i].sm->to_distributor, distributor_->from_sm[i], launch);
+  }
+}
+
+void Netlist::set_loose(bool loose) {
+  if (loose && loose_hops_.empty()) {
+    for (const SmCluster& c : clusters_) {
+      Sm& sm = *c.sm;
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_l1_lg, sm.from_l1_lg));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_instruction, sm.from_instruction));
+    }
+  }
+  for (const auto& hop : loose_hops_) hop->set_loose(loose);
+}
+
+void Netlist::set_regions(std::size_t count) {
+  for (const auto& s : slices_) s->set_regions(count);
+}
+
+RegionCounters Netlist::region(std::size_t region) const {
+  RegionCounters sum;
+  for (const auto& s : slices_) {
+    if (region >= s->regions().size()) continue;
+    sum.sector_accesses += s->regions()[region].sector_accesses;
+    sum.sector_hits += s->regions()[region].sector_hits;
+  }
+  return sum;
+}
+
+void Netlist::visit(CounterVisitor& visitor) const {
+  for (const SmCluster& c : clusters_) {
+    const std::string& name = c.sm->name();
+    visit_counters(name, c.sm->counters(), visitor);
+    visit_counters(name + ".lsu", c.sm->lsu_counters(), visitor);
+    visit_counters(name + ".fetch", c.sm->fetch_counters(), visitor);
+    visit_counters(name + ".l1_lg", c.l1_lg->counters(), visitor);
+    visit_counters(name + ".texture", c.texture->counters(), visitor);
+    visit_counters(name + ".constant", c.constant->counters(), visitor);
+    visit_counters(name + ".instruction", c.instruction->counters(), visitor);
+  }
+  visit_counters(crossbar_->name(), crossbar_->counters(), visitor);
+  for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);
+  for (const auto& d : channels_) visit_counters(d->name(), d->counters(), visitor);
+  visit_counters(pcie_->name(), pcie_->counters(), visitor);
+  if (const GpuFunction* f = pcie_->function(); f != nullptr) {
+    visit_counters(pcie_->name() + ".function", f->counters(), visitor);
+    visit_counters(pcie_->name() + ".function.endpoint", f->endpoint().counters(), visitor);
+  }
+  if (const Inbound* in = std::as_const(*pcie_).inbound(); in != nullptr)
+    visit_counters(pcie_->name() + ".inbound", in->counters(), visitor);
+}
+
+}  // namespace warpline

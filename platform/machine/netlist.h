@@ -1,0 +1,174 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/machine/gpu_platform.h"
+#include "rtl_models/base/glob.h"
+#include "rtl_models/cache/read_only_cache.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/l1_lg/l1_lg.h"
+#include "rtl_models/l2/l2_slice.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sim/loose_hop.h"
+#include "rtl_models/sm/sm.h"
+#include "rtl_models/sm/work_distributor.h"
+
+namespace warpline {
+
+/// A hop of a GPU: who sends requests to whom, and the channels of both directions.
+struct Hop {
+  Out<RequestMessage>& request_out;
+  In<RequestMessage>& request_in;
+  Out<ResponseMessage>& response_out;
+  In<ResponseMessage>& response_in;
+  const HopParameters& parameters;
+
+  /// The path of the port that receives its requests, such as "l2[0].from_crossbar".
+  [[nodiscard]] std::string name() const { return request_in.path(); }
+  /// Whether a pattern (see glob_matches) fits its name, or the path of the port that sends its requests.
+  [[nodiscard]] bool matches(const std::string& pattern) const {
+    return glob_matches(pattern, name()) || glob_matches(pattern, request_out.path());
+  }
+};
+
+/// The clock of `mhz` among `clocks`, the fastest of which counts cycles.
+[[nodiscard]] ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks);
+
+/// DRAM channels that a slice uses: `slice` mod channels, or where there are more channels than slices all
+/// those that are `slice` mod slices. It enters each by the first input that no slice before it uses.
+[[nodiscard]] std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice);
+
+/// Whose L2 slices a netlist has.
+enum class Slices : std::uint8_t {
+  ours,
+  foreign,  ///< none: foreign modules will stand between crossbar and memory
+};
+
+/// Which GPU of a platform a netlist is.
+struct GpuPlace {
+  unsigned number = 0;
+  std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
+  PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
+  MemoryDevice* peer = nullptr;  ///< of a device beside the GPUs; null: there is none
+  bool inbound = false;          ///< whether hosts and devices reach its video memory, through its BAR
+};
+
+/// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
+/// connect_directly() does, or a module per block with sockets (GpuModule).
+///
+/// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
+/// constant cache, 4n+3 its instruction cache; behind those of all SMs the link, if requests come in by
+/// it (GpuPlace::inbound). Slice s meets the channels dram_channels_of(s).
+class Netlist {
+ public:
+  static constexpr unsigned kClientsPerSm = 4;
+
+  /// Blocks without hops. Null memories: tags only.
+  Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
+          Slices slices = Slices::ours, const GpuPlace& place = {});
+
+  struct SmCluster {
+    std::unique_ptr<Sm> sm;
+    std::unique_ptr<L1Lg> l1_lg;
+    std::unique_ptr<ReadOnlyCache> texture, constant, instruction;
+  };
+  /// Calls make(Hop) for every hop between blocks of the netlist.
+  template <class F>
+  void for_each_hop(F&& make);
+  void connect_directly() {
+    for_each_hop([](const Hop& h) {
+      connect(h.request_out, h.request_in, h.parameters.request);
+      connect(h.response_out, h.response_in, h.parameters.response);
+    });
+  }
+  /// Has the SMs' requests performed loosely timed, or timed again. Pre: the hops are made; quiescent.
+  void set_loose(bool loose);
+  [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
+  [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
+  [[nodiscard]] unsigned crossbar_clients() const { return config_.sms * kClientsPerSm + place_.inbound; }
+  /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
+  [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
+  [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
+  [[nodiscard]] DramChannel& channel(unsigned i) { return *channels_[i]; }
+  /// L2 slices that use DRAM channel `i`.
+  [[nodiscard]] unsigned channel_inputs(unsigned i) const { return channel_inputs_[i]; }
+  [[nodiscard]] PcieLink& link() { return *pcie_; }
+  [[nodiscard]] const GpuConfig& config() const { return config_; }
+  [[nodiscard]] const GpuPlace& place() const { return place_; }
+  /// The memories; null: tags only.
+  [[nodiscard]] MemoryImage* vidmem() { return vidmem_; }
+  [[nodiscard]] MemoryImage* sysmem() { return sysmem_; }
+  [[nodiscard]] WorkDistributor& distributor() { return *distributor_; }
+  void set_regions(std::size_t count);
+  void visit(CounterVisitor& visitor) const;
+  /// Look-ups and hits of region `region` in all slices.
+  [[nodiscard]] RegionCounters region(std::size_t region) const;
+  /// Each sum between and within levels that does not hold, as a sentence. Pre: quiescent.
+  [[nodiscard]] std::vector<std::string> unreconciled() const;
+
+ private:
+  void build_clusters(const GpuConfig& config, Engine& engine, bool with_data);
+  void build_memory(const GpuConfig& config, Engine& engine, Slices slices);
+  void connect_distributor(const GpuConfig& config);
+
+  GpuConfig config_;
+  GpuPlace place_;
+  MemoryImage* vidmem_;
+  MemoryImage* sysmem_;
+  std::vector<SmCluster> clusters_;
+  std::unique_ptr<WorkDistributor> distributor_;
+  std::unique_ptr<Crossbar> crossbar_;
+  std::vector<std::unique_ptr<L2Slice>> slices_;
+  std::vector<std::unique_ptr<DramChannel>> channels_;
+  std::vector<unsigned> channel_inputs_;
+  std::unique_ptr<PcieLink> pcie_;
+  std::vector<std::unique_ptr<LooseHop>> loose_hops_;  ///< of the SMs; made when first needed
+};
+
+template <class F>
+void Netlist::for_each_hop(F&& make) {
+  const HopsParameters& hops = config_.hops;
+  for (unsigned i = 0; i < clusters_.size(); ++i) {
+    SmCluster& c = clusters_[i];
+    Crossbar& x = *crossbar_;
+    make(Hop{c.sm->to_l1_lg, c.l1_lg->from_sm, c.l1_lg->to_sm, c.sm->from_l1_lg, hops.sm_l1_lg});
+    make(Hop{c.sm->to_texture, c.texture->from_sm, c.texture->to_sm, c.sm->from_texture, hops.sm_texture});
+    make(Hop{c.sm->to_constant, c.constant->from_sm, c.constant->to_sm, c.sm->from_constant,
+             hops.sm_constant});
+    make(Hop{c.sm->to_instruction, c.instruction->from_sm, c.instruction->to_sm, c.sm->from_instruction,
+             hops.sm_instruction});
+    const unsigned first = kClientsPerSm * i;
+    make(Hop{c.l1_lg->to_crossbar, x.from_client(first), x.to_client(first), c.l1_lg->from_crossbar,
+             hops.l1_lg_crossbar});
+    make(Hop{c.texture->to_crossbar, x.from_client(first + 1), x.to_client(first + 1),
+             c.texture->from_crossbar, hops.texture_crossbar});
+    make(Hop{c.constant->to_crossbar, x.from_client(first + 2), x.to_client(first + 2),
+             c.constant->from_crossbar, hops.constant_crossbar});
+    make(Hop{c.instruction->to_crossbar, x.from_client(first + 3), x.to_client(first + 3),
+             c.instruction->from_crossbar, hops.instruction_crossbar});
+  }
+  if (Inbound* in = pcie_->inbound(); in != nullptr) {
+    const unsigned last = crossbar_clients() - 1;
+    make(Hop{in->to_crossbar, crossbar_->from_client(last), crossbar_->to_client(last), in->from_crossbar,
+             hops.pcie_crossbar});
+  }
+  std::vector<unsigned> used(channels_.size(), 0);
+  for (unsigned s = 0; s < slices_.size(); ++s) {
+    L2Slice& slice = *slices_[s];
+    make(Hop{crossbar_->to_l2(s), slice.from_crossbar, slice.to_crossbar, crossbar_->from_l2(s),
+             hops.crossbar_l2});
+    make(Hop{slice.to_pcie, pcie_->from_l2(s), pcie_->to_l2(s), slice.from_pcie, hops.l2_pcie});
+    const std::vector<unsigned> channels = dram_channels_of(config_, s);
+    for (std::size_t k = 0; k < channels.size(); ++k) {
+      DramChannel& channel = *channels_[channels[k]];
+      const unsigned port = used[channels[k]]++;
+      make(Hop{slice.to_dram[k], channel.from_l2(port), channel.to_l2(port), slice.from_dram[k],
+               hops.l2_dram});
+    }
+  }
+}
+
+}  // namespace warpline

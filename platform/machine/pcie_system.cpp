@@ -1,0 +1,75 @@
+#include "platform/machine/pcie_system.h"
+
+namespace warpline {
+
+PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
+                       const PcieSystemParameters& parameters, MemoryImage& sysmem)
+    : engine_(engine), sysmem_(sysmem), mhz_(mhz) {
+  engine.begin_cluster();
+  root_ =
+      std::make_unique<RootComplex>(engine, "root", domain, pool_, parameters.root, sysmem, parameters.host,
+                                    std::vector<LinkParameters>(parameters.peers, parameters.device));
+  add_host(domain, parameters);
+}
+
+PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
+                       const PcieSystemParameters& parameters, MemoryImage& sysmem)
+    : engine_(gpus.front()->engine()), sysmem_(sysmem), mhz_(mhz) {
+  std::vector<LinkParameters> links(parameters.peers, parameters.device);
+  links.resize(parameters.peers + gpus.size(), parameters.gpu);
+  root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), pool_,
+                                        parameters.root, sysmem, parameters.host, links);
+  for (unsigned i = 0; i < gpus.size(); ++i) {
+    const unsigned port = parameters.peers + i;
+    GpuFunction& gpu = gpus[i]->reach_devices(pool_, RootComplexCore::id_of(port), parameters.gpu);
+    connect(gpu.to_root(), root_->to_device(port));
+    gpu.perform_by(*root_);
+    root_->perform_by(port, gpu);
+  }
+  engine_.begin_cluster();
+  add_host(gpus.front()->domain(), parameters);
+}
+
+/// And what is there without GPUs, too.
+void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parameters) {
+  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, pool_, parameters.host, parameters.bridge);
+  connect(bridge_->to_root(), root_->to_host());
+  bridge_->perform_by(*root_);
+  root_->interrupt_by(*bridge_);
+  for (unsigned i = 0; i < parameters.peers; ++i) {
+    peers_.push_back(std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, pool_,
+                                                   RootComplexCore::id_of(i), parameters.peer,
+                                                   parameters.device, mhz_));
+    connect(peers_[i]->to_root(), root_->to_device(i));
+    peers_[i]->perform_by(*root_);
+    root_->perform_by(i, *peers_[i]);
+  }
+}
+
+void PcieSystem::set_present(unsigned i, bool present) {
+  root_->set_link(i, present);
+  peers_[i]->set_present(present);
+}
+
+void PcieSystem::hot_reset(unsigned i) {
+  root_->reset_link(i);
+  peers_[i]->hot_reset();
+}
+
+void PcieSystem::set_loose(bool loose) {
+  loose_ = loose;
+  bridge_->set_loose(loose);
+  for (const auto& peer : peers_) peer->set_loose(loose);
+}
+
+void PcieSystem::visit(CounterVisitor& visitor) const {
+  visit_counters("root", root_->core().counters(), visitor);
+  visit_counters("host", bridge_->counters(), visitor);
+  for (const auto& peer : peers_) {
+    visit_counters(peer->name(), peer->core().counters(), visitor);
+    visit_counters(peer->name() + ".endpoint", peer->endpoint().counters(), visitor);
+    visit_counters(peer->name() + ".link", std::as_const(*peer).to_root().counters(), visitor);
+  }
+}
+
+}  // namespace warpline

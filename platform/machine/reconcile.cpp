@@ -1,0 +1,96 @@
+// The sums that hold between and within the levels of a quiescent netlist.
+#include <utility>
+
+#include "platform/machine/netlist.h"
+
+namespace warpline {
+namespace {
+
+class Ledger {
+ public:
+  void same(const std::string& what, std::uint64_t a, const std::string& with, std::uint64_t b) {
+    if (a != b) faults_.push_back(what + " " + std::to_string(a) + " != " + with + " " + std::to_string(b));
+  }
+  std::vector<std::string> take() { return std::move(faults_); }
+
+ private:
+  std::vector<std::string> faults_;
+};
+
+template <class C>
+void check_cache(Ledger& ledger, const std::string& name, const C& c) {
+  ledger.same(name + ".sector_hits + sector_misses", c.sector_hits + c.sector_misses, "sector_accesses",
+              c.sector_accesses);
+}
+
+}  // namespace
+
+std::vector<std::string> Netlist::unreconciled() const {
+  const std::string& gpu = place_.prefix;
+  Ledger ledger;
+  std::uint64_t reads_out = 0, writes_out = 0, atomics_out = 0;
+  for (const SmCluster& c : clusters_) {
+    const LsuCounters& lsu = c.sm->lsu_counters();
+    const L1LgCounters& l1 = c.l1_lg->counters();
+    const std::string& name = c.sm->name();
+    check_cache(ledger, name + ".l1_lg", l1);
+    check_cache(ledger, name + ".texture", c.texture->counters());
+    check_cache(ledger, name + ".constant", c.constant->counters());
+    check_cache(ledger, name + ".instruction", c.instruction->counters());
+    ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors,
+                "l1_lg look-ups, forwarded and atomic sectors",
+                l1.sector_accesses + l1.forwarded_sectors + l1.atomic_sectors);
+    ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors, "texture.sector_accesses",
+                c.texture->counters().sector_accesses);
+    ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
+                c.constant->counters().sector_accesses);
+    const InstructionFetchCounters& fetch = c.sm->fetch_counters();
+    ledger.same(name + ".fetch.sectors", fetch.sectors, "instruction.sector_accesses",
+                c.instruction->counters().sector_accesses);
+    ledger.same(name + ".fetch.requests + merges", fetch.requests + fetch.merges, "fetch.waits + prefetches",
+                fetch.waits + fetch.prefetches);
+    ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
+                "fetched and not prefetched + merged sectors",
+                l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
+    reads_out += l1.fetched_sectors + l1.forwarded_sectors + c.texture->counters().fetched_sectors +
+                 c.constant->counters().fetched_sectors + c.instruction->counters().fetched_sectors;
+    writes_out += l1.stored_sectors + l1.writeback_sectors;
+    atomics_out += l1.atomic_sectors;
+  }
+  if (const Inbound* in = std::as_const(*pcie_).inbound(); in != nullptr) {
+    reads_out += in->counters().read_sectors;
+    writes_out += in->counters().written_sectors;
+    atomics_out += in->counters().atomic_sectors;
+  }
+  const CrossbarCounters& x = crossbar_->counters();
+  ledger.same(gpu + "crossbar.read_sectors_requested", x.read_sectors_requested,
+              "sectors fetched by the caches and from outside", reads_out);
+  ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
+              x.read_sectors_requested);
+  ledger.same(gpu + "crossbar.request_sectors", x.request_sectors,
+              "sectors written by the caches and from outside", writes_out);
+  if (lacks_slices()) return ledger.take();  // what foreign slices do, they count themselves
+  std::uint64_t into_l2 = 0, fetched = 0, written_back = 0;
+  for (const auto& s : slices_) {
+    const L2Counters& c = s->counters();
+    check_cache(ledger, s->name(), c);
+    ledger.same(s->name() + ".sector_accesses", c.sector_accesses, "read + write + atomic sectors",
+                c.read_sectors + c.write_sectors + c.atomic_sectors);
+    into_l2 += c.sector_accesses + c.direct_sectors;
+    fetched += c.fetched_sectors;
+    written_back += c.writeback_sectors;
+  }
+  ledger.same(gpu + "l2 look-ups and direct sectors", into_l2, "sectors that entered",
+              x.read_sectors_requested + x.request_sectors + atomics_out);
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  for (const auto& d : channels_) {
+    bytes_read += d->counters().bytes_read;
+    bytes_written += d->counters().bytes_written;
+  }
+  ledger.same(gpu + "dram.bytes_read", bytes_read, "l2 fetched sectors * 32", fetched * kSectorBytes);
+  ledger.same(gpu + "dram.bytes_written", bytes_written, "l2 written-back sectors * 32",
+              written_back * kSectorBytes);
+  return ledger.take();
+}
+
+}  // namespace warpline

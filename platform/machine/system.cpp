@@ -1,0 +1,39 @@
+#include "platform/machine/system.h"
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+
+System::System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
+               MemoryImage* sysmem, MemoryDevice* peer, Slices slices) {
+  WARPLINE_EXPECT(vidmem.empty() || vidmem.size() == config.gpus, "every GPU has video memory, or none");
+  for (unsigned i = 0; i < config.gpus; ++i) {
+    GpuPlace place;
+    place.number = i;
+    place.peer = peer;
+    place.inbound = config.pcie_system.peers != 0 && config.pcie.bar_bytes != 0;
+    if (config.gpus > 1) place.prefix = "gpu[" + std::to_string(i) + "].";
+    if (i != 0) place.beside = &netlists_[0]->link();
+    netlists_.push_back(std::make_unique<Netlist>(config, engine, vidmem.empty() ? nullptr : vidmem[i],
+                                                  sysmem, slices, place));
+  }
+}
+
+RegionCounters System::region(std::size_t region) const {
+  RegionCounters sum;
+  for (const auto& n : netlists_) {
+    const RegionCounters c = n->region(region);
+    sum.sector_accesses += c.sector_accesses;
+    sum.sector_hits += c.sector_hits;
+  }
+  return sum;
+}
+
+std::vector<std::string> System::unreconciled() const {
+  std::vector<std::string> out;
+  for (const auto& n : netlists_)
+    for (std::string& sentence : n->unreconciled()) out.push_back(std::move(sentence));
+  return out;
+}
+
+}  // namespace warpline

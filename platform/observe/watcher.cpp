@@ -1,0 +1,134 @@
+#include "platform/observe/watcher.h"
+
+#include <unordered_set>
+
+#include "platform/machine/pcie_system.h"
+#include "platform/machine/system.h"
+
+namespace warpline {
+
+Watcher::Watcher(GpuPlatform& platform, WatchOptions options)
+    : platform_(platform),
+      options_(std::move(options)),
+      selection_(options_.probes),
+      recorder_(platform.backend().engine(), options_.window, *this) {}
+
+Diagnostics Watcher::open_files() {
+  Diagnostics faults;
+  const auto open = [&faults](OutputFile& file, const char* option, const std::string& path) {
+    if (path.empty()) return false;
+    const std::string failure = file.open(path);
+    if (failure.empty()) return true;
+    Diagnostic d;
+    d.file = option;
+    d.message = failure;
+    faults.push_back(std::move(d));
+    return false;
+  };
+  const unsigned mhz = platform_.fastest_mhz();
+  if (open(wave_file_, "--wave", options_.wave)) vcd_ = std::make_unique<VcdWriter>(wave_file_, mhz);
+  if (open(timeline_file_, "--timeline", options_.timeline))
+    timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, mhz);
+  return faults;
+}
+
+Diagnostics Watcher::start() {
+  platform_.build();
+  NetlistBackend& backend = platform_.backend();
+  if (Diagnostics faults = selection_.faults(backend.engine()); !faults.empty()) return faults;
+  if (Diagnostics faults = open_files(); !faults.empty()) return faults;
+  if (timeline_ != nullptr) add_rows();
+  add_probes();
+  if (vcd_ != nullptr) backend.record_wires(selection_, recorder_);
+  return {};
+}
+
+void Watcher::add_rows() {
+  PcieSystem* const pcie = platform_.pcie();
+  std::unordered_set<const Component*> shown;
+  platform_.system().for_each_hop([&](const Hop& h) {
+    TimelineWriter::Hop hop;
+    hop.request = &h.request_in;
+    hop.response = &h.response_in;
+    hop.sender_shown = selection_.takes(h.response_in);
+    hop.receiver_shown = selection_.takes(h.request_in);
+    if (hop.sender_shown) shown.insert(&h.response_in.owner());
+    if (hop.receiver_shown) shown.insert(&h.request_in.owner());
+    if (!hop.sender_shown && !hop.receiver_shown) return;
+    timeline_->add_hop(hop);
+    // Both ends tell of a request: where it arrives, and where its answer does.
+    told_[&h.request_in] = false;
+    told_[&h.response_in] = true;
+  });
+  if (pcie != nullptr) timeline_->show_host();
+  std::vector<QueueDevice*> peers;
+  for (unsigned i = 0; pcie != nullptr && i < pcie->peers(); ++i)
+    if (selection_.takes(pcie->peer(i))) peers.push_back(&pcie->peer(i));
+  shown.insert(peers.begin(), peers.end());
+  for (const Component* c : platform_.backend().engine().components())
+    if (shown.count(c) != 0) timeline_->show(*c);
+  for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
+}
+
+void Watcher::add_probes() {
+  std::unordered_map<const Component*, std::vector<PortProbe>> of;
+  for (const PortBase* p : platform_.backend().engine().ports()) {
+    if (p->channel() == nullptr) continue;
+    PortProbe probe;
+    probe.port = p;
+    probe.signals = vcd_ != nullptr && selection_.takes(*p);
+    const auto told = told_.find(p);
+    probe.messages = told != told_.end();
+    probe.responses = probe.messages && told->second;
+    if (probe.signals || probe.messages) of[&p->owner()].push_back(probe);
+  }
+  std::uint32_t order = 0;
+  for (Component* c : platform_.backend().engine().components()) {
+    const bool gauges = vcd_ != nullptr && selection_.takes(*c);
+    if (gauges || of.count(c) != 0) probes_.emplace_back(*c, gauges, of[c], recorder_, order);
+  }
+}
+
+void Watcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {
+  if (timeline_ == nullptr) return;
+  for (const GridRun& run : runs) timeline_->kernel(run.grid.kernel->info().name, run.first, run.last);
+}
+
+void Watcher::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+  if (timeline_ != nullptr) timeline_->host(what, where, first, last);
+}
+
+std::vector<std::string> Watcher::finish() {
+  recorder_.finish();
+  probes_.clear();
+  std::vector<std::string> failures;
+  const auto close = [&failures](OutputFile& file, const std::string& option) {
+    if (const std::string failure = file.close(); !failure.empty())
+      failures.push_back(option + ": " + failure);
+  };
+  if (vcd_ != nullptr) close(wave_file_, "--wave");
+  if (timeline_ != nullptr) close(timeline_file_, "--timeline");
+  return failures;
+}
+
+void Watcher::start(Cycle first, const std::vector<Signal>& signals,
+                    const std::vector<std::uint64_t>& values) {
+  if (vcd_ != nullptr) vcd_->start(first, signals, values);
+  if (timeline_ != nullptr) timeline_->start(first, signals, values);
+}
+
+void Watcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
+  vcd_->change(cycle, signal, value);
+}
+
+void Watcher::message(const MessageEvent& event) {
+  timeline_->message(event);
+}
+
+void Watcher::finish(Cycle last) {
+  if (vcd_ != nullptr) vcd_->finish(last);
+  for (DeviceTimeline& device : devices_) device.finish(last);
+  if (timeline_ != nullptr) timeline_->finish(last);
+}
+
+}  // namespace warpline

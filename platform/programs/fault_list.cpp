@@ -1,0 +1,70 @@
+#include "platform/programs/fault_list.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace warpline::text {
+namespace {
+
+/// Longest part of a line that a diagnostic repeats, bytes.
+constexpr std::size_t kLongestLine = 400;
+constexpr std::size_t kLongestQuote = 80;
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
+  return out;
+}
+
+}  // namespace
+
+FaultList::FaultList(std::string_view text, std::string file, std::size_t most)
+    : text_(text), file_(std::move(file)), most_(most) {
+  line_starts_.push_back(0);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n') line_starts_.push_back(static_cast<std::uint32_t>(i + 1));
+}
+
+unsigned FaultList::line_of(std::uint32_t offset) const {
+  const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+  return static_cast<unsigned>(after - line_starts_.begin());
+}
+
+void FaultList::add(Place place, std::string message, std::string hint) {
+  if (full() || !seen_.insert(place.offset).second) return;
+  Diagnostic d;
+  d.file = file_;
+  d.line = line_of(place.offset);
+  const std::uint32_t start = line_starts_[d.line - 1];
+  const std::size_t end = std::min(text_.find('\n', start), text_.size());
+  d.column = place.offset - start + 1;
+  if (start < text_.size()) d.source = printable(text_.substr(start, std::min(end - start, kLongestLine)));
+  d.length = std::max(1U, std::min(place.length, static_cast<std::uint32_t>(end) > place.offset
+                                                     ? static_cast<std::uint32_t>(end) - place.offset
+                                                     : 1U));
+  if (d.column > d.source.size() + 1) d.source.clear();
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  faults_.push_back(std::move(d));
+}
+
+Diagnostics FaultList::take() {
+  std::stable_sort(faults_.begin(), faults_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+  return std::move(faults_);
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > kLongestQuote) return {};
+  const std::string near = near_miss(word, candidates);
+  return near.empty() ? std::string() : "did you mean '" + near + "'";
+}
+
+std::string quoted(std::string_view text) {
+  const bool cut = text.size() > kLongestQuote;
+  return "'" + printable(text.substr(0, kLongestQuote)) + (cut ? "...'" : "'");
+}
+
+}  // namespace warpline::text

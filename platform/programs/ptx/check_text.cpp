@@ -1,0 +1,60 @@
+#include "platform/programs/ptx/check_text.h"
+
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_legality/judge.h"
+#include "platform/programs/ptx_syntax/parser.h"
+
+namespace warpline::ptx {
+namespace {
+
+/// Faults shown of one module: a file in which every instruction is wrong is still read to its end.
+constexpr std::size_t kMostShown = 1000;
+
+std::vector<std::string> all_opcodes() {
+  std::vector<std::string> names = opcode_names();
+  names.insert(names.end(), memory_opcodes_judged().begin(), memory_opcodes_judged().end());
+  return names;
+}
+
+}  // namespace
+
+std::string note_text(const Diagnostic& note) {
+  std::string text = note.text();
+  constexpr std::string_view kError = "error: ";
+  const std::size_t at = text.find(kError, note.file.size());
+  return at == std::string::npos ? text : text.replace(at, kError.size(), "note: ");
+}
+
+ModuleLegality check_text(std::string_view text, const std::string& file) {
+  ModuleLegality out;
+  FaultList faults(text, file, kMostShown);
+  FaultList notes(text, file, kMostShown);
+  const ModuleDecl module = parse_module(text, faults);
+  const LanguageOrFault language = language_of(module.version, module.target);
+  out.readable = !module.malformed && language.language;
+  if (!module.malformed && !language.language) faults.add(module.target_place, language.fault);
+  const Language judged_by = language.language.value_or(Language{});
+  for (const auto& f : module.functions)
+    for (const Statement& s : f->statements) {
+      if (!is_memory_statement(s)) {
+        if (find_opcode(s.opcode.text) == nullptr && !is_known_but_unsupported(s.opcode.text))
+          faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
+                     suggestion(s.opcode.text, all_opcodes()));
+        continue;
+      }
+      const Names names(module, *f, s.scope);
+      if (!touches_memory(s, names)) continue;
+      ++out.instructions;
+      if (!out.readable) continue;
+      const Legality j = judge(s, names, judged_by);
+      if (!j.faults.empty()) ++out.rejected;
+      for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
+      if (j.faults.empty())
+        for (const Remark& r : j.notes) notes.add(r.place, r.message, r.hint);
+    }
+  out.faults = faults.take();
+  out.notes = notes.take();
+  return out;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,99 @@
+#include "platform/programs/ptx/judge_table.h"
+
+#include <array>
+#include <charconv>
+#include <memory>
+
+#include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_legality/judge.h"
+#include "platform/programs/ptx_legality/preamble.h"
+#include "platform/programs/ptx_syntax/parser.h"
+
+namespace warpline::ptx {
+namespace {
+
+/// Judges row after row.
+class TableJudge {
+ public:
+  TableJudge() : entry_(parse_preamble(false)), function_(parse_preamble(true)) {}
+
+  /// "accept", or "reject<TAB>reason".
+  std::string row(std::string_view line) const {
+    std::array<std::string_view, 4> columns;
+    std::size_t count = 0;
+    while (count < columns.size()) {
+      const std::size_t end = std::min(line.find('\t'), line.size());
+      columns.at(count++) = line.substr(0, end);
+      if (end == line.size()) break;
+      line.remove_prefix(end + 1);
+    }
+    if (count < 3) return reject("a row is version, target, instruction and context, separated by tabs");
+    const bool func = columns[3] == "func";
+    if (!func && !columns[3].empty() && columns[3] != "entry")
+      return reject("the context is 'entry' or 'func', not " + quoted(columns[3]));
+    const unsigned version = version_of(columns[0]);
+    if (version == 0) return reject("PTX versions 6.0 to 9.x are modelled, not " + quoted(columns[0]));
+    const LanguageOrFault language = language_of(version, columns[1]);
+    if (!language.language) return reject(language.fault);
+    return judged(columns[2], func ? function_ : entry_, *language.language);
+  }
+
+ private:
+  static std::string reject(const std::string& reason) { return "reject\t" + reason; }
+
+  static unsigned version_of(std::string_view text) {
+    unsigned major = 0;
+    unsigned minor = 0;
+    const char* const end = text.data() + text.size();
+    const auto [dot, error] = std::from_chars(text.data(), end, major);
+    if (error != std::errc{} || dot == end || *dot != '.') return 0;
+    const auto [stop, minor_error] = std::from_chars(dot + 1, end, minor);
+    if (minor_error != std::errc{} || stop != end || minor > 9 || major < 6 || major > 9) return 0;
+    return major * 10 + minor;
+  }
+
+  std::string judged(std::string_view instruction, const ModuleDecl& module, const Language& language) const {
+    FaultList faults(instruction, "");
+    const std::optional<Statement> s = parse_statement(instruction, faults);
+    if (!s || !faults.empty()) {
+      const Diagnostics list = faults.take();
+      return reject(list[0].message + (list[0].hint.empty() ? "" : "; " + list[0].hint));
+    }
+    if (!is_memory_statement(*s)) return reject(foreign(*s));
+    const Legality j = judge(*s, Names(module, *module.functions[0], kPreambleScope), language);
+    if (j.faults.empty()) return "accept";
+    const Remark& first = j.faults.front();
+    return reject(first.message + (first.hint.empty() ? "" : "; " + first.hint));
+  }
+
+  static std::string foreign(const Statement& s) {
+    if (find_opcode(s.opcode.text) != nullptr || is_known_but_unsupported(s.opcode.text))
+      return quoted(s.opcode.text) + " is no memory instruction";
+    const std::string hint = suggestion(s.opcode.text, memory_opcodes_judged());
+    return "unknown opcode " + quoted(s.opcode.text) + (hint.empty() ? "" : "; " + hint);
+  }
+
+  ModuleDecl entry_, function_;
+};
+
+}  // namespace
+
+std::string judge_table(std::string_view text, const TableProgress& progress) {
+  const TableJudge judge;
+  const std::size_t all = text.size();
+  std::string out;
+  std::uint64_t rows = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line[0] == '#') continue;
+    out += judge.row(line);
+    out += '\n';
+    if (++rows % 512 == 0) progress(1.0 - static_cast<double>(text.size()) / static_cast<double>(all), rows);
+  }
+  return out;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/programs/ptx_legality/language.h"
+#include "platform/programs/ptx_legality/names.h"
+#include "platform/programs/ptx_legality/operands.h"
+
+namespace warpline::ptx {
+
+/// What is said of one statement.
+struct Legality {
+  std::vector<Remark> faults;  ///< empty: the assembler takes it
+  std::vector<Remark> notes;   ///< where the assembler and the PTX document differ
+};
+
+/// Whether the statement is one that `judge` knows.
+[[nodiscard]] bool is_memory_statement(const Statement& s);
+/// Whether it is one that `judge` knows and that touches memory: a mov of numbers does not.
+[[nodiscard]] bool touches_memory(const Statement& s, const Names& names);
+/// Every instruction name that `judge` knows.
+[[nodiscard]] const std::vector<std::string>& memory_opcodes_judged();
+
+/// Judges a memory instruction: qualifiers, their combination, operands, version and target. All faults at
+/// once, in the order of their gravity. Pre: is_memory_statement(s); places are those of the statement's
+/// text.
+[[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
+
+}  // namespace warpline::ptx

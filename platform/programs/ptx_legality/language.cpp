@@ -1,0 +1,57 @@
+#include "platform/programs/ptx_legality/language.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "platform/programs/fault_list.h"
+
+namespace warpline::ptx {
+namespace {
+
+struct Target {
+  std::string_view name;
+  unsigned since;  ///< PTX version, times ten
+};
+/// PTX ISA, ".target"; ptxas 13.0 where they differ (sm_88).
+constexpr std::array<Target, 37> kTargets = {{
+    {"sm_50", 60},   {"sm_52", 60},  {"sm_53", 60},   {"sm_60", 60},   {"sm_61", 60},  {"sm_62", 60},
+    {"sm_70", 60},   {"sm_72", 61},  {"sm_75", 63},   {"sm_80", 70},   {"sm_86", 71},  {"sm_87", 74},
+    {"sm_88", 73},   {"sm_89", 78},  {"sm_90", 78},   {"sm_90a", 80},  {"sm_100", 86}, {"sm_100a", 86},
+    {"sm_100f", 88}, {"sm_101", 86}, {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88}, {"sm_103a", 88},
+    {"sm_103f", 88}, {"sm_110", 90}, {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87}, {"sm_120a", 87},
+    {"sm_120f", 88}, {"sm_121", 88}, {"sm_121a", 88}, {"sm_121f", 88}, {"sm_30", 60},  {"sm_35", 60},
+    {"sm_37", 60},
+}};
+
+}  // namespace
+
+std::string version_text(unsigned version) {
+  return std::to_string(version / 10) + "." + std::to_string(version % 10);
+}
+
+LanguageOrFault language_of(unsigned version, std::string_view target) {
+  const auto* const known =
+      std::find_if(kTargets.begin(), kTargets.end(), [&](const Target& t) { return t.name == target; });
+  if (known == kTargets.end()) {
+    std::vector<std::string> names;
+    for (const Target& t : kTargets) names.emplace_back(t.name);
+    const std::string hint = text::suggestion(target, names);
+    return {std::nullopt, "unknown target " + text::quoted(target) + (hint.empty() ? "" : "; " + hint)};
+  }
+  if (version < known->since)
+    return {std::nullopt, "target " + text::quoted(target) + " is known since PTX ISA " +
+                              version_text(known->since) + ", not in " + version_text(version)};
+  Language l;
+  l.version = version;
+  l.target = 0;
+  for (const char c : target.substr(3)) {
+    if (c >= '0' && c <= '9')
+      l.target = l.target * 10 + static_cast<unsigned>(c - '0');
+    else
+      l.feature = c;
+  }
+  return {l, {}};
+}
+
+}  // namespace warpline::ptx

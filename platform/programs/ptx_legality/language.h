@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace warpline::ptx {
+
+/// The PTX version and target that a module is written for.
+struct Language {
+  unsigned version = 60;  ///< times ten
+  unsigned target = 50;   ///< the number of sm_NN
+  char feature = ' ';     ///< 'a' of sm_90a, 'f' of sm_100f
+};
+
+/// A module's language; with no value, what is wrong with it.
+struct LanguageOrFault {
+  std::optional<Language> language;
+  std::string fault;
+};
+/// From "7.4" and "sm_80": a target that PTX had by that version.
+[[nodiscard]] LanguageOrFault language_of(unsigned version, std::string_view target);
+/// "7.4" of 74.
+[[nodiscard]] std::string version_text(unsigned version);
+
+}  // namespace warpline::ptx

@@ -1,0 +1,102 @@
+#include "platform/programs/ptx_legality/names.h"
+
+#include <algorithm>
+#include <string>
+
+#include "platform/programs/ptx_syntax/special_registers.h"
+
+namespace warpline::ptx {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+Meaning register_of(const RegisterDecl& r, unsigned vector) {
+  Meaning m;
+  m.kind = Meaning::Kind::reg;
+  m.type = r.type;
+  m.vector = vector;
+  return m;
+}
+
+/// `%r12` of a family `%r<20>`.
+Meaning family_member(const BlockScope& s, std::string_view name) {
+  const std::size_t digits = name.find_last_not_of(kDigits) + 1;
+  const std::size_t count = name.size() - digits;
+  if (count == 0 || count > 7 || (count > 1 && name[digits] == '0')) return {};
+  const auto f = s.families.find(name.substr(0, digits));
+  if (f == s.families.end()) return {};
+  std::uint32_t number = 0;
+  for (const char c : name.substr(digits)) number = number * 10 + static_cast<std::uint32_t>(c - '0');
+  return number < f->second.count ? register_of(f->second, f->second.vector) : Meaning{};
+}
+
+/// `v.x` of a vector register.
+Meaning element(const BlockScope& s, std::string_view name) {
+  if (name.size() < 3 || name[name.size() - 2] != '.') return {};
+  const auto r = s.registers.find(name.substr(0, name.size() - 2));
+  const std::size_t letter = std::string_view("xyzwrgba").find(name.back());
+  if (r == s.registers.end() || letter == std::string_view::npos || letter % 4 >= r->second.vector) return {};
+  return register_of(r->second, 1);
+}
+
+Meaning variable(const VariableDecl& v) {
+  Meaning m;
+  m.kind = Meaning::Kind::variable;
+  m.type = v.type;
+  m.space = v.space;
+  return m;
+}
+
+}  // namespace
+
+Meaning Names::local(std::string_view name) const {
+  for (int scope = scope_; scope >= 0;) {
+    const BlockScope& s = function_.scopes[static_cast<std::size_t>(scope)];
+    if (const auto r = s.registers.find(name); r != s.registers.end())
+      return register_of(r->second, r->second.vector);
+    if (const Meaning m = family_member(s, name); m.kind != Meaning::Kind::nothing) return m;
+    if (const Meaning m = element(s, name); m.kind != Meaning::Kind::nothing) return m;
+    if (const auto v = s.variables.find(name); v != s.variables.end()) {
+      Meaning m = variable(function_.variables[static_cast<std::size_t>(v->second)]);
+      const auto is_in = [&](const std::vector<int>& list) {
+        return std::find(list.begin(), list.end(), v->second) != list.end();
+      };
+      if (is_in(function_.parameters)) m.formal = Meaning::Formal::input;
+      if (is_in(function_.results)) m.formal = Meaning::Formal::result;
+      return m;
+    }
+    scope = s.parent;
+  }
+  return {};
+}
+
+Meaning Names::find(std::string_view name) const {
+  if (Meaning m = local(name); m.kind != Meaning::Kind::nothing) return m;
+  if (const auto v = module_.variable_index.find(name); v != module_.variable_index.end())
+    return variable(module_.variables[static_cast<std::size_t>(v->second)]);
+  Meaning m;
+  if (module_.function_index.find(name) != module_.function_index.end()) m.kind = Meaning::Kind::function;
+  if (function_.labels.find(name) != function_.labels.end()) m.kind = Meaning::Kind::label;
+  if (name.substr(0, 1) == "%" && (special_register(name) || clock_register(name))) {
+    m.kind = Meaning::Kind::special_register;
+    m.type = clock_register(name) == ClockRegister::full ? DataType::u64 : DataType::u32;
+    m.any_size = special_register(name) == SpecialRegister::gridid;
+  }
+  return m;
+}
+
+std::vector<std::string> Names::all() const {
+  std::vector<std::string> out;
+  for (const auto& [name, index] : module_.variable_index) out.push_back(name);
+  for (int scope = scope_; scope >= 0; scope = function_.scopes[static_cast<std::size_t>(scope)].parent) {
+    const BlockScope& s = function_.scopes[static_cast<std::size_t>(scope)];
+    for (const auto& [name, r] : s.registers) out.push_back(name);
+    for (const auto& [name, v] : s.variables) out.push_back(name);
+    for (const auto& [prefix, r] : s.families)
+      for (std::uint32_t n = 0; n < std::min<std::uint32_t>(r.count, 64); ++n)
+        out.push_back(prefix + std::to_string(n));
+  }
+  return out;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,609 @@
+#include "platform/programs/ptx_legality/operands.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/types.h"
+
+namespace warpline::ptx {
+namespace {
+
+enum class Width : std::uint8_t { exact, or_wider };
+/// How many elements an operand has: as many as the instruction's vector, or any number where the instruction
+/// names no vector.
+enum class Count : std::uint8_t { of_vector, any };
+/// Whether an address stands in a register of 16 bits, too.
+enum class AddressWidth : std::uint8_t { any, no_half };
+/// Which memory a register of 32 bits addresses: that of the spaces so small, or global and generic, too.
+enum class Windows : std::uint8_t { of_space, any };
+
+bool is_bits(DataType t) {
+  return t >= DataType::b8 && t <= DataType::b128;
+}
+
+bool is_half_pair(DataType t) {
+  return t == DataType::f16x2 || t == DataType::bf16x2;
+}
+
+/// Whether a literal is a value of type `t`.
+bool literal_fits(const Operand& o, DataType t) {
+  const bool hex_float = o.token.text.size() > 1 && o.token.text[0] == '0' &&
+                         std::string_view("fFdD").find(o.token.text[1]) != std::string_view::npos;
+  if (o.kind == Operand::Kind::integer) return !is_float(t);
+  if (is_float(t)) return size_of(t) >= 4;
+  if (t == DataType::b32) return hex_float && o.single;
+  return t == DataType::b64 && !o.single;
+}
+
+bool is_literal(const Operand& o) {
+  return o.kind == Operand::Kind::integer || o.kind == Operand::Kind::real;
+}
+
+/// Bytes of a register as an element of a vector.
+unsigned element_size(const Meaning& m) {
+  return m.type == DataType::pred ? 4 : size_of(m.type);
+}
+
+DataType bits_of_size(unsigned bytes) {
+  switch (bytes) {
+    case 1: return DataType::b8;
+    case 2: return DataType::b16;
+    case 8: return DataType::b64;
+    case 16: return DataType::b128;
+    default: return DataType::b32;
+  }
+}
+
+/// Whether an access to `named` reaches a variable in `own`.
+bool reaches(Space own, Space named) {
+  return own == named || (own == Space::shared && named == Space::shared_cluster);
+}
+
+struct Geometry {
+  const char* word;
+  std::size_t coordinates;  ///< at least; more are read over
+  bool layered;             ///< the first coordinate is the layer of an array, an integer
+};
+constexpr std::array<Geometry, 9> kGeometries = {{{".1d", 1, false},
+                                                  {".2d", 2, false},
+                                                  {".3d", 4, false},
+                                                  {".a1d", 2, true},
+                                                  {".a2d", 4, true},
+                                                  {".cube", 4, false},
+                                                  {".acube", 4, true},
+                                                  {".2dms", 4, false},
+                                                  {".a2dms", 4, true}}};
+
+const Geometry* geometry_of(const WordSet& words) {
+  const auto* const found = std::find_if(kGeometries.begin(), kGeometries.end(), [&](const Geometry& g) {
+    return (words & words_named(g.word)).any();
+  });
+  return found == kGeometries.end() ? nullptr : found;
+}
+
+/// Whether a register of type `r` holds a value of type `t` (PTX ISA, "Operand Size Exceeding
+/// Instruction-Type Size"; the assembler takes an untyped register for a float of its size or less).
+bool fits(DataType r, DataType t, Width width) {
+  if (r == DataType::pred || t == DataType::pred) return r == t;
+  if (width == Width::exact ? size_of(r) != size_of(t) : size_of(r) < size_of(t)) return false;
+  if (is_bits(r)) return true;
+  if (is_float(r)) return is_bits(t) || (is_float(t) && !is_half_pair(t) && size_of(r) == size_of(t));
+  return !is_float(t);
+}
+
+/// ".u32"
+std::string type_text(DataType t) {
+  return "." + std::string(name_of(t));
+}
+
+/// Judges one operand against what an instruction wants of it. Each function finds all faults of one kind of
+/// operand.
+class OperandJudge {
+ public:
+  OperandJudge(const Operand& o, const Accessed& a, std::vector<Remark>& faults)
+      : o_(o), a_(a), faults_(faults) {}
+
+  // Registers, vectors of them, and literals.
+  void destination(Width width, bool may_be_sink, Count count = Count::of_vector) {
+    if (o_.kind == Operand::Kind::sink && may_be_sink && a_.vector == 1) return;
+    const bool bits = untyped(o_.elements);
+    elements(count, [&](const Operand& e) {
+      if (e.kind == Operand::Kind::sink && a_.vector > 1) return;
+      if (e.kind != Operand::Kind::name) return fault(e, "expected a register to load into");
+      if (bits) return element(e, width, true);
+      value(e, a_.type, width, true);
+    });
+    if (o_.kind == Operand::Kind::vector &&
+        std::all_of(o_.elements.begin(), o_.elements.end(),
+                    [](const Operand& e) { return e.kind == Operand::Kind::sink; }))
+      fault(o_, "one element at least must be a register");
+  }
+
+  void source(Width width, Count count = Count::of_vector) {
+    const bool wide = size_of(a_.type) * a_.vector == 32;
+    const bool vector = o_.kind == Operand::Kind::vector;
+    if (vector && a_.vector == 1 && width == Width::exact && count == Count::of_vector)
+      return fault(o_, "expected one value, not a vector");
+    const bool bits = untyped(o_.elements);
+    // A literal in first place leaves the type of the vector open.
+    const bool open = bits && is_literal(o_.elements[0]);
+    bool one_register = false;
+    elements(count, [&](const Operand& e) {
+      one_register |= e.kind != Operand::Kind::sink;
+      if (e.kind == Operand::Kind::sink && wide) return;
+      if (e.kind == Operand::Kind::sink) return fault(e, "'_' is stored by accesses of 32 bytes only");
+      if (open) return;
+      if (bits) return element(e, width, false);
+      if (!vector && is_address_constant(e)) return;
+      value(e, a_.type, width);
+    });
+    if (!one_register) fault(o_, "one element at least must be a register");
+  }
+
+  /// A scalar of `type`: a register, or a literal where `literals`.
+  void scalar(DataType type, Width width, bool literals) {
+    if (!literals && o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
+    value(o_, type, width, !literals);
+  }
+
+  /// A policy: a register of 64 bits or a literal.
+  void policy() {
+    if (o_.kind == Operand::Kind::name && o_.offset != 0) return fault(o_, "expected a policy");
+    value(o_, DataType::u64, Width::exact);
+  }
+
+  void literal(std::uint64_t value) {
+    if (o_.kind != Operand::Kind::integer || o_.bits != value)
+      fault(o_, "expected the literal " + std::to_string(value));
+  }
+
+  void any_integer() {
+    if (o_.kind != Operand::Kind::integer) fault(o_, "expected an integer literal");
+  }
+
+  void any() {
+    if (o_.kind == Operand::Kind::name) meaning(o_);
+  }
+
+  // What mov reads and writes: registers, constants, addresses of variables and functions, and vectors of
+  // registers that are packed into one or unpacked from it.
+  void moved(bool written) {
+    if (o_.kind == Operand::Kind::vector) return moved_vector(written);
+    if (written && a_.vector > 1) return fault(o_, "a vector is moved to a vector");
+    if (o_.kind == Operand::Kind::name) return moved_name(written);
+    if (o_.kind == Operand::Kind::address && o_.indexed && !written) {
+      if (meaning(o_).kind != Meaning::Kind::variable) fault(o_, quoted(o_.name) + " is no variable");
+      if (a_.type == DataType::pred) fault(o_, "an address is no predicate");
+      if (!o_.index.empty()) fault(o_, "an address that is moved has a number as index");
+      return;
+    }
+    if (written) return fault(o_, "expected a register");
+    value(o_, a_.type, Width::exact);
+  }
+
+  // Sizes, counts, barriers, predicates and fractions.
+  /// A literal that is a multiple of `step`, or a register of `type`.
+  void multiple(std::uint64_t step, DataType type) {
+    if (o_.kind == Operand::Kind::integer && o_.bits % step != 0)
+      return fault(o_, "expected a multiple of " + std::to_string(step));
+    value(o_, type, Width::exact);
+  }
+
+  void threads(bool may_be_zero) {
+    if (!may_be_zero && o_.kind == Operand::Kind::integer && o_.bits == 0)
+      return fault(o_, "who arrives says how many threads there are: not 0");
+    multiple(kWarpLanes, DataType::u32);
+  }
+
+  void barrier_number() {
+    if (o_.kind == Operand::Kind::integer && o_.bits > 15) return fault(o_, "barriers are 0 to 15");
+    value(o_, DataType::u32, Width::exact);
+  }
+
+  void predicate() {
+    if (o_.kind == Operand::Kind::integer) return;
+    if (o_.kind != Operand::Kind::name) return fault(o_, "expected a predicate");
+    if (meaning(o_).type != DataType::pred) fault(o_, quoted(o_.name) + " is no predicate register");
+  }
+
+  /// Not below the operand before it, where both are literals.
+  void total_size() {
+    value(o_, DataType::u32, Width::exact);
+    const Operand* part = a_.before;
+    if (part != nullptr && part->kind == Operand::Kind::integer && o_.kind == Operand::Kind::integer &&
+        static_cast<std::uint32_t>(part->bits) > static_cast<std::uint32_t>(o_.bits))
+      fault(o_, "the total size is not below the primary size");
+  }
+
+  void fraction() {
+    if (o_.kind == Operand::Kind::real) {
+      // Measured in single precision, which is what it becomes.
+      if (!(real() > 0.0F && real() <= 1.0F)) fault(o_, "a fraction is more than 0 and at most 1");
+    } else if (o_.kind != Operand::Kind::name) {
+      fault(o_, "expected a fraction such as 0.5");
+    } else {
+      value(o_, DataType::f32, Width::exact);
+    }
+  }
+
+  void copy_size() {
+    const bool bypass = (a_.words & words_named(".cg")).any();
+    const bool good =
+        o_.kind == Operand::Kind::integer && (o_.bits == 16 || (!bypass && (o_.bits == 4 || o_.bits == 8)));
+    if (!good) fault(o_, bypass ? "'.cg' copies 16 bytes" : "4, 8 or 16 bytes are copied");
+  }
+
+  void zero_fill() {
+    const Operand* copied = a_.before;
+    if (copied != nullptr && copied->kind == Operand::Kind::integer && o_.kind == Operand::Kind::integer &&
+        o_.bits > copied->bits)
+      return fault(o_, "no more bytes are read than are copied");
+    if (o_.kind == Operand::Kind::name && meaning(o_).type == DataType::pred) return;
+    value(o_, DataType::u32, Width::exact);
+  }
+
+  // Addresses in brackets, and pointers as values.
+  void address(Space space, AddressWidth width = AddressWidth::any, Windows windows = Windows::of_space) {
+    if (o_.kind != Operand::Kind::address) {
+      const std::string name(o_.token.text);
+      return fault(o_, "expected an address, found " + quoted(name),
+                   o_.kind == Operand::Kind::name ? "write [" + name + "]" : "");
+    }
+    if (o_.subtracts) fault(o_, "an address adds its offset: '-' is not taken", "write [" + o_.name + "+-n]");
+    if (!o_.elements.empty()) fault(o_.elements[0], "this instruction takes no coordinates");
+    if (o_.name.empty()) {
+      if (space != Space::local) fault(o_, "only a local address may be a literal");
+      return;
+    }
+    const Meaning m = meaning(o_);
+    if (!o_.index.empty()) index_register();
+    switch (m.kind) {
+      case Meaning::Kind::reg:
+        return address_register(m, windows == Windows::any ? Space::shared : space, width);
+      case Meaning::Kind::variable: return address_variable(m, space);
+      case Meaning::Kind::nothing: return;
+      case Meaning::Kind::special_register:  // the rules say where one may stand
+        if (o_.name.find('.') != std::string::npos) fault(o_, quoted(o_.name) + " is no address");
+        return;
+      case Meaning::Kind::function:
+      case Meaning::Kind::label: fault(o_, quoted(o_.name) + " is no address");
+    }
+  }
+
+  /// An address of whatever kind.
+  void any_address() {
+    if (o_.kind != Operand::Kind::address) return fault(o_, "expected an address");
+    if (!o_.name.empty()) meaning(o_);
+  }
+
+  /// A pointer as value: a register of the instruction's type, or a variable in `space`.
+  void pointer(Space space) {
+    if (o_.kind == Operand::Kind::integer) return;
+    if (o_.kind != Operand::Kind::name) return fault(o_, "expected a register or a variable");
+    const Meaning m = meaning(o_);
+    if (m.kind == Meaning::Kind::variable) {
+      if (space != Space::generic && !reaches(m.space, space))
+        fault(o_, quoted(o_.name) + " is in another state space");
+      return;
+    }
+    if (m.kind == Meaning::Kind::reg && o_.offset != 0 && !is_float(m.type)) return;
+    if (is_address_constant(o_)) return;
+    value(o_, a_.type, Width::exact);
+  }
+
+  void any_address_register() {
+    if (o_.kind == Operand::Kind::integer) return;
+    const Meaning m = o_.kind == Operand::Kind::name ? meaning(o_) : Meaning{};
+    if (m.kind == Meaning::Kind::variable && o_.offset != 0) return;
+    if (m.kind != Meaning::Kind::reg || is_float(m.type) || (size_of(m.type) != 4 && size_of(m.type) != 8))
+      fault(o_, "expected a register of 32 or 64 bits");
+  }
+
+  // Textures and surfaces with their coordinates (PTX ISA, "tex", "suld", "sust").
+  /// [object, {coordinates}], a texture also [object, sampler, {coordinates}], coordinates of type
+  /// `type`.
+  void image(DataType type) {
+    if (o_.kind != Operand::Kind::address) return fault(o_, "expected [object, {coordinates}]");
+    if (o_.offset != 0) fault(o_, "a handle takes no offset");
+    const Meaning m = meaning(o_);
+    if (m.kind == Meaning::Kind::reg && (is_float(m.type) || size_of(m.type) != 8 || m.vector != 1))
+      fault(o_, "a " + type_text(m.type) + " register holds no handle", "it has 64 bits");
+    if (m.kind != Meaning::Kind::reg && m.kind != Meaning::Kind::nothing)
+      fault(o_, quoted(o_.name) + " is neither texture nor surface",
+            "a register of 64 bits holds its handle");
+    const bool sampled = a_.second_type != DataType::none && o_.elements.size() == 2;
+    if (o_.elements.size() != 1 && !sampled) return fault(o_, "expected coordinates after the object");
+    if (sampled) value(o_.elements[0], DataType::u64, Width::exact);
+    coordinates(o_.elements.back(), type);
+  }
+
+ private:
+  template <class F>
+  void elements(Count count, F&& each) {
+    const bool vector = o_.kind == Operand::Kind::vector;
+    const std::size_t found = vector ? o_.elements.size() : 1;
+    const bool free = count == Count::any && a_.vector == 1 && (found == 2 || found == 4);
+    if ((found != a_.vector && !free) || (a_.vector > 1 && !vector))
+      return fault(o_, "expected " + std::to_string(a_.vector) + (a_.vector == 1 ? " element" : " elements") +
+                           ", found " + std::to_string(found));
+    if (!vector) return each(o_);
+    std::for_each(o_.elements.begin(), o_.elements.end(), each);
+    same_size();
+  }
+
+  void same_size() {
+    unsigned bytes = 0;
+    bool floats = false;
+    bool integers = false;
+    for (const Operand& e : o_.elements) {
+      integers |= e.kind == Operand::Kind::integer;
+      if (e.kind != Operand::Kind::name) continue;
+      const Meaning m = a_.names->find(e.name);
+      floats |= m.kind == Meaning::Kind::reg && is_float(m.type);
+      if (m.kind != Meaning::Kind::reg && m.kind != Meaning::Kind::special_register) continue;
+      if (bytes != 0 && element_size(m) != bytes) return fault(e, "the registers of a vector have one size");
+      bytes = element_size(m);
+    }
+    if (floats && integers && !untyped(o_.elements))
+      fault(o_, "an integer literal does not go with floating-point registers");
+  }
+
+  /// Whether the assembler takes all elements for untyped, as it does where one register is.
+  [[nodiscard]] bool untyped(const std::vector<Operand>& elements) const {
+    return elements.size() > 1 && std::any_of(elements.begin(), elements.end(), [&](const Operand& e) {
+             if (e.kind != Operand::Kind::name) return false;
+             const Meaning m = a_.names->find(e.name);
+             return m.kind == Meaning::Kind::special_register ||
+                    (m.kind == Meaning::Kind::reg && is_bits(m.type) && m.vector == 1);
+           });
+  }
+
+  /// Whether the assembler takes `e` for a constant of any type: a function's address.
+  [[nodiscard]] bool is_address_constant(const Operand& e) const {
+    return e.kind == Operand::Kind::name && a_.names->find(e.name).kind == Meaning::Kind::function;
+  }
+
+  /// An element of a vector whose elements are taken for untyped.
+  void element(const Operand& e, Width width, bool written) {
+    if (is_literal(e)) return;
+    const Meaning m = e.kind == Operand::Kind::name ? meaning(e) : Meaning{};
+    if (m.kind == Meaning::Kind::special_register) return;
+    if (m.kind != Meaning::Kind::reg || m.vector != 1) return value(e, a_.type, width, written);
+    if (!fits(bits_of_size(element_size(m)), a_.type, width))
+      fault(e, "register " + quoted(e.name) + " is " + type_text(m.type) + ", the instruction wants " +
+                   type_text(a_.type));
+  }
+
+  void value(const Operand& e, DataType type, Width width, bool written = false) {
+    if (is_literal(e)) {
+      if (!literal_fits(e, type)) fault(e, quoted(e.token.text) + " is no literal of " + type_text(type));
+      return;
+    }
+    if (e.kind != Operand::Kind::name) return fault(e, "expected a register of " + type_text(type));
+    const Meaning m = meaning(e);
+    if (m.kind == Meaning::Kind::nothing) return;
+    // What the linker adds up is an integer, whatever its size.
+    if (!written && type != DataType::pred && !is_float(type) && e.offset != 0 &&
+        m.kind == Meaning::Kind::variable && &e == &o_)
+      return;
+    if (m.kind != Meaning::Kind::reg || m.vector != 1 || e.negated || e.offset != 0)
+      return fault(e, "expected a register, found " + quoted(e.token.text));
+    if (!fits(m.type, type, width))
+      fault(e, "register " + quoted(e.name) + " is " + type_text(m.type) + ", the instruction wants " +
+                   type_text(type));
+  }
+
+  void moved_vector(bool written) {
+    if (a_.vector > 1) return written ? destination(Width::exact, false) : source(Width::exact);
+    const std::size_t n = o_.elements.size();
+    if (n != 1 && n != 2 && n != 4) return fault(o_, "a vector that is packed has 1, 2 or 4 elements");
+    if (a_.type < DataType::b8 || a_.type > DataType::b128)
+      return fault(o_, "a vector is packed into an untyped value, not one of " + type_text(a_.type));
+    const bool both = a_.before != nullptr && a_.before->kind == Operand::Kind::vector;
+    if (both) fault(o_, "a vector is packed into a register, or unpacked from one");
+    bool any = false;
+    for (const Operand& e : o_.elements) {
+      if (e.kind == Operand::Kind::sink && written) continue;
+      any = true;
+      if (e.kind != Operand::Kind::name) {
+        if (written || e.kind == Operand::Kind::sink) fault(e, "expected a register");
+        continue;
+      }
+      const Meaning m = meaning(e);
+      if (m.kind == Meaning::Kind::nothing || (m.kind == Meaning::Kind::special_register && !written))
+        continue;
+      if (m.kind != Meaning::Kind::reg)
+        fault(e, "expected a register, found " + quoted(e.token.text));
+      else if (m.type == DataType::pred || size_of(m.type) * n != size_of(a_.type))
+        fault(e, std::to_string(n) + " registers of " + type_text(m.type) + " do not make one of " +
+                     type_text(a_.type));
+    }
+    if (!any) fault(o_, "one element at least must be a register");
+  }
+
+  void moved_name(bool written) {
+    const Meaning m = meaning(o_);
+    if (m.kind == Meaning::Kind::nothing) return;
+    if (m.kind == Meaning::Kind::reg) {
+      const bool sum = !written && o_.offset != 0 && !is_float(a_.type) && !is_float(m.type);
+      if (sum && m.type == DataType::pred) return fault(o_, "a predicate takes no offset");
+      return m.vector == 1 && !sum ? value(o_, a_.type, Width::exact, written) : void();
+    }
+    if (written) return fault(o_, "expected a register");
+    if (a_.type == DataType::pred) return fault(o_, quoted(o_.name) + " is no predicate");
+    if (m.kind == Meaning::Kind::function) return;
+    if (m.kind == Meaning::Kind::special_register) {
+      if (is_float(a_.type)) return fault(o_, "a special register holds no floating-point value");
+      if (!m.any_size && size_of(m.type) != size_of(a_.type))
+        fault(o_,
+              quoted(o_.name) + " is " + type_text(m.type) + ", the instruction wants " + type_text(a_.type));
+      return;
+    }
+    if (is_float(a_.type)) return fault(o_, "an address is no floating-point value");
+    if (size_of(a_.type) == 4 && m.space == Space::global) fault(o_, "a global address has 64 bits");
+  }
+
+  void address_register(const Meaning& m, Space space, AddressWidth width) {
+    if (is_float(m.type) || m.type == DataType::pred || size_of(m.type) > 8 || m.vector != 1 ||
+        (width == AddressWidth::no_half && size_of(m.type) < 4))
+      return fault(o_, "a " + type_text(m.type) + " register holds no address");
+    if (size_of(m.type) == 4 && (space == Space::global || space == Space::generic))
+      fault(o_, "a global or generic address has 64 bits, " + quoted(o_.name) + " has 32");
+  }
+
+  void address_variable(const Meaning& m, Space space) {
+    const bool generic = space == Space::generic && m.space != Space::constant && m.space != Space::param;
+    if (!reaches(m.space, space) && !generic)
+      fault(o_, quoted(o_.name) + " is not in the state space that the instruction names");
+  }
+
+  void index_register() {
+    const Meaning m = a_.names->find(o_.index);
+    if (m.kind != Meaning::Kind::reg || is_float(m.type) || m.type == DataType::pred || size_of(m.type) < 4 ||
+        size_of(m.type) > 8)
+      fault(o_, quoted(o_.index) + " is no index: an integer or a register of 32 or 64 bits is");
+  }
+
+  void coordinates(const Operand& where, DataType type) {
+    const Geometry* const geometry = geometry_of(a_.words);
+    const std::vector<Operand> all =
+        where.kind == Operand::Kind::vector ? where.elements : std::vector<Operand>{where};
+    if (all.size() != 1 && all.size() != 2 && all.size() != 4)
+      return fault(where, "coordinates are 1, 2 or 4");
+    if (geometry != nullptr && where.kind == Operand::Kind::vector && all.size() < geometry->coordinates)
+      return fault(where, quoted(geometry->word) + " takes " + std::to_string(geometry->coordinates) +
+                              " coordinates, not " + std::to_string(all.size()));
+    const bool textured = a_.second_type != DataType::none;
+    const bool bits = untyped(all);
+    for (const Operand& e : all) {
+      const bool layer = geometry != nullptr && geometry->layered && textured && &e == all.data();
+      const Meaning m = e.kind == Operand::Kind::name ? meaning(e) : Meaning{};
+      if (m.kind == Meaning::Kind::special_register) continue;
+      if (e.kind == Operand::Kind::name && (m.kind != Meaning::Kind::reg || e.offset != 0))
+        fault(e, "expected a register, found " + quoted(e.token.text));
+      else if (layer && (is_float(m.type) || e.kind == Operand::Kind::real))
+        fault(e, "the layer is an integer");
+      else if (bits && m.kind == Meaning::Kind::reg && (m.type == DataType::pred || size_of(m.type) == 4))
+        continue;
+      else
+        value(e, layer ? DataType::b32 : type, Width::exact);
+    }
+  }
+
+  Meaning meaning(const Operand& e) {
+    const Meaning m = a_.names->find(e.name);
+    if (m.kind == Meaning::Kind::nothing)
+      fault(e, quoted(e.name) + " is not declared", suggestion(e.name, a_.names->all()));
+    return m;
+  }
+
+  [[nodiscard]] float real() const {
+    double d = 0;
+    float f = 0;
+    const auto low = static_cast<std::uint32_t>(o_.bits);
+    static_assert(sizeof d == sizeof o_.bits && sizeof f == sizeof low);
+    std::memcpy(&f, &low, sizeof f);
+    std::memcpy(&d, &o_.bits, sizeof d);
+    return o_.single ? f : static_cast<float>(d);
+  }
+
+  void fault(const Operand& e, std::string message, std::string hint = {}) {
+    faults_.push_back({e.token.place(), std::move(message), std::move(hint)});
+  }
+
+  const Operand& o_;
+  const Accessed& a_;
+  std::vector<Remark>& faults_;
+};
+
+struct OperandName {
+  std::string_view name;
+  void (*judge)(OperandJudge&, const Accessed&);
+};
+
+/// What the signatures call their operands.
+constexpr OperandName kOperandNames[] = {
+    // Of the instruction's type, in a vector of its size: of its width or more; "=" of just its width, or
+    // `_` for a result; "-" of just its width.
+    {"d", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider, false); }},
+    {"d=", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, true); }},
+    {"d-", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, false); }},
+    {"s", [](OperandJudge& j, const Accessed&) { j.source(Width::or_wider); }},
+    {"s=", [](OperandJudge& j, const Accessed&) { j.source(Width::exact); }},
+    // "*": of any number of elements, where the instruction names no vector.
+    {"d*", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider, false, Count::any); }},
+    {"s*", [](OperandJudge& j, const Accessed&) { j.source(Width::or_wider, Count::any); }},
+    {"s*=", [](OperandJudge& j, const Accessed&) { j.source(Width::exact, Count::any); }},
+    // Addresses: in the space that is named first or second, or in one. "+": in a register of 32 bits or
+    // more; "any-": one of 32 bits addresses global and generic memory, too.
+    {"a", [](OperandJudge& j, const Accessed& a) { j.address(a.space); }},
+    {"a+", [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::no_half); }},
+    {"shared", [](OperandJudge& j, const Accessed&) { j.address(Space::shared_cluster); }},
+    {"shared+",
+     [](OperandJudge& j, const Accessed&) { j.address(Space::shared_cluster, AddressWidth::no_half); }},
+    {"any-global",
+     [](OperandJudge& j, const Accessed&) { j.address(Space::global, AddressWidth::any, Windows::any); }},
+    {"any-address",
+     [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::any, Windows::any); }},
+    {"any-address+",
+     [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::no_half, Windows::any); }},
+    {"any-address2",
+     [](OperandJudge& j, const Accessed& a) { j.address(a.second_space, AddressWidth::any, Windows::any); }},
+    {"whatever-address", [](OperandJudge& j, const Accessed&) { j.any_address(); }},
+    {"pointer", [](OperandJudge& j, const Accessed& a) { j.pointer(a.space); }},
+    {"shared-pointer", [](OperandJudge& j, const Accessed&) { j.pointer(Space::shared_cluster); }},
+    {"any-int", [](OperandJudge& j, const Accessed&) { j.any_address_register(); }},
+    {"texture", [](OperandJudge& j, const Accessed& a) { j.image(a.second_type); }},
+    {"level", [](OperandJudge& j, const Accessed& a) { j.scalar(a.second_type, Width::exact, true); }},
+    {"surface", [](OperandJudge& j, const Accessed&) { j.image(DataType::s32); }},
+    // Values of one type; "=" to be written.
+    {"policy", [](OperandJudge& j, const Accessed&) { j.policy(); }},
+    {"b64", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u64, Width::exact, true); }},
+    {"b32", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, true); }},
+    {"b16", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u16, Width::exact, true); }},
+    {"b64=", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u64, Width::exact, false); }},
+    {"b32=", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, false); }},
+    {"pred", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::pred, Width::exact, false); }},
+    {"size", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, true); }},
+    {"total-size", [](OperandJudge& j, const Accessed&) { j.total_size(); }},
+    {"bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(16, DataType::u32); }},
+    {"st-bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(8, DataType::u64); }},
+    {"threads", [](OperandJudge& j, const Accessed&) { j.threads(true); }},
+    {"some-threads", [](OperandJudge& j, const Accessed&) { j.threads(false); }},
+    {"barrier", [](OperandJudge& j, const Accessed&) { j.barrier_number(); }},
+    {"predicate", [](OperandJudge& j, const Accessed&) { j.predicate(); }},
+    {"moved", [](OperandJudge& j, const Accessed&) { j.moved(false); }},
+    {"moved-to", [](OperandJudge& j, const Accessed&) { j.moved(true); }},
+    {"fraction", [](OperandJudge& j, const Accessed&) { j.fraction(); }},
+    {"int", [](OperandJudge& j, const Accessed&) { j.any_integer(); }},
+    {"128", [](OperandJudge& j, const Accessed&) { j.literal(128); }},
+    {"0", [](OperandJudge& j, const Accessed&) { j.literal(0); }},
+    {"copy-size", [](OperandJudge& j, const Accessed&) { j.copy_size(); }},
+    {"zero-fill", [](OperandJudge& j, const Accessed&) { j.zero_fill(); }},
+    {"any", [](OperandJudge& j, const Accessed&) { j.any(); }},
+};
+
+}  // namespace
+
+void judge_operand(std::string_view name, const Operand& o, const Accessed& a, std::vector<Remark>& faults) {
+  if (name.back() == '?') name.remove_suffix(1);
+  const auto* const found = std::find_if(std::begin(kOperandNames), std::end(kOperandNames),
+                                         [&](const OperandName& n) { return n.name == name; });
+  WARPLINE_EXPECT(found != std::end(kOperandNames), "signatures name operands that are known");
+  OperandJudge judge(o, a, faults);
+  found->judge(judge, a);
+}
+
+DataType register_type(std::string_view qualifier) {
+  if (const auto type = value_named<DataType>(qualifier.substr(1))) return *type;
+  const std::string_view count = qualifier.substr(qualifier.size() - 2);
+  if (qualifier == ".tf32" || count == "x4") return DataType::b32;
+  return count == "x2" ? DataType::b16 : DataType::b8;
+}
+
+}  // namespace warpline::ptx

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/programs/fault_list.h"
+#include "platform/programs/ptx_legality/names.h"
+#include "platform/programs/ptx_legality/vocabulary.h"
+
+namespace warpline::ptx {
+
+/// Something wrong, or worth a note.
+struct Remark {
+  Place place;
+  std::string message;
+  std::string hint;
+};
+
+/// What the operands of a statement are judged against.
+struct Accessed {
+  const Names* names = nullptr;
+  WordSet words;
+  DataType type = DataType::none;  ///< of an element
+  DataType second_type = DataType::none;
+  unsigned vector = 1;
+  Space space = Space::generic;
+  Space second_space = Space::generic;
+  const Operand* before = nullptr;  ///< the operand before the one in question
+};
+
+/// Judges `o` as the operand that a signature calls `name` (`Signature`). Pre: there is such a name.
+void judge_operand(std::string_view name, const Operand& o, const Accessed& a, std::vector<Remark>& faults);
+
+/// The type that a qualifier names, as its register has it: tf32 and floats of 8 bits lie there as bits. Pre:
+/// it names a type.
+[[nodiscard]] DataType register_type(std::string_view qualifier);
+
+}  // namespace warpline::ptx

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "platform/programs/ptx_syntax/syntax.h"
+
+namespace warpline::ptx {
+
+/// Whether a statement with this opcode and these qualifiers is to be read; why not goes to the faults.
+using OpcodeCheck = bool (*)(const Statement&, FaultList&);
+
+/// Reads the declarations and statements of a module. Syntax faults go to `faults`; what could be
+/// read in spite of them is returned, so that one run finds them all. Names inside statements
+/// are resolved later. Without `check` an opcode may be any word.
+[[nodiscard]] ModuleDecl parse_module(std::string_view text, FaultList& faults, OpcodeCheck check = nullptr);
+
+/// Reads `text` as one statement with any opcode; nothing where it is none, with the reason in `faults`.
+[[nodiscard]] std::optional<Statement> parse_statement(std::string_view text, FaultList& faults);
+
+}  // namespace warpline::ptx

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/ptx/module.h"
+
+namespace warpline {
+
+/// What a program asked for, after the run.
+struct InspectionReport {
+  std::string text;                   ///< what is shown: one line per run of equal values, with its index
+  std::size_t checks = 0;             ///< values expected, counted by statement
+  std::vector<std::string> failures;  ///< one sentence for each that is not as expected
+};
+
+/// Of a module whose variables lie at `addresses`, when its last launch is over.
+[[nodiscard]] InspectionReport inspect(const ptx::Module& module,
+                                       const std::map<std::string, std::uint64_t>& addresses,
+                                       const GpuPlatform& platform);
+
+}  // namespace warpline

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "rtl_models/sim/in_flight.h"
+
+namespace warpline {
+
+/// Appends the members `in_flight`, `waits` and `circle` of a JSON object, with a newline at the end: each
+/// request in flight (`made` is null where no SM made it), each other wait, and who stands in the circle of
+/// waits of a dead model.
+void append_standstill(std::string& out, const Standstill& standstill);
+
+}  // namespace warpline

@@ -1,0 +1,236 @@
+#include "platform/systemc/memory_subsystem_module.h"
+
+#include <algorithm>
+#include <deque>
+#include <ostream>
+#include <stdexcept>
+
+#include "platform/config/load_gpu.h"
+#include "platform/machine/netlist.h"
+#include "platform/report/run_statistics.h"
+#include "platform/report/subsystem_report.h"
+#include "rtl_models/crossbar/crossbar_module.h"
+#include "rtl_models/dram/dram_module.h"
+#include "rtl_models/l1_lg/l1_lg_module.h"
+#include "rtl_models/l2/l2_slice_module.h"
+#include "rtl_models/pcie/gpu_link/pcie_module.h"
+
+namespace warpline {
+namespace {
+
+GpuConfig load(const MemorySubsystemOptions& options) {
+  std::vector<Override> overrides;
+  for (const std::string& s : options.settings) overrides.push_back({s});
+  Result<GpuConfig> config = load_gpu(options.gpu, overrides);
+  if (!config.ok()) {
+    std::string all;
+    for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
+    throw std::invalid_argument(all);
+  }
+  const GpuConfig& c = config.value();
+  if (c.gpus != 1)
+    throw std::invalid_argument("gpu.gpus: a memory subsystem is that of one GPU, not of " +
+                                std::to_string(c.gpus));
+  if (c.pcie_system.peers != 0)
+    throw std::invalid_argument(
+        "gpu.pcie_system.peers: a memory subsystem has no root complex; PcieSystemModule is one");
+  return std::move(config.value());
+}
+
+unsigned fastest(const ClockParameters& c) {
+  return std::max({c.sm, c.l2, c.dram, c.link});
+}
+
+std::string indexed(const std::string& name, std::size_t i) {
+  return name + "[" + std::to_string(i) + "]";
+}
+
+}  // namespace
+
+/// The blocks, made and bound while the module around them is being made.
+struct MemorySubsystemModule::State {
+  explicit State(const MemorySubsystemOptions& options);
+  void make_caches(unsigned devices);
+  void make_memory();
+  /// Joins the ends of a hop between these clocks; the paths are those of its ports.
+  void join(InitiatorSocket& from, TargetSocket& to, const HopParameters& hop, const ClockDomain& requester,
+            const ClockDomain& responder, const HopSite& site);
+  Socket& face(std::deque<Socket>& sockets, const char* name, TargetSocket& inner);
+  void visit(CounterVisitor& visitor);
+  bool idle() { return engine.engine().quiescent() && engine.transactions_in_use() == 0; }
+
+  GpuConfig config;
+  Interposer interpose;
+  MemoryImage vidmem, sysmem;
+  EngineModule engine;
+  CrossbarModule crossbar;
+  PcieModule pcie;
+  std::deque<L1LgModule> caches;
+  std::deque<L2SliceModule> slices;
+  std::deque<DramModule> channels;
+  std::deque<Socket> from_sm, from_device;
+  CacheRegisters registers;
+  CacheRegistersTarget from_host;
+};
+
+MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
+    : config(load(options)),
+      interpose(options.interpose),
+      vidmem(config.vidmem_bytes),
+      sysmem(config.sysmem_bytes),
+      engine("engine", fastest(config.clocks)),
+      crossbar("crossbar", engine, domain_of(config.clocks.l2, config.clocks), config.crossbar,
+               config.sms + options.devices, config.l2.slices,
+               {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true),
+      pcie("pcie", engine, domain_of(config.clocks.link, config.clocks), config.pcie, &sysmem,
+           config.l2.slices),
+      registers({CacheRegisters::kL1Global, [this] { return !idle(); },
+                 [this](std::uint32_t /*caches*/) {
+                   for (L1LgModule& l1 : caches) l1.cache().invalidate_global();
+                 }}),
+      from_host("from_host", registers) {
+  make_caches(options.devices);
+  make_memory();
+}
+
+MemorySubsystemModule::Socket& MemorySubsystemModule::State::face(std::deque<Socket>& sockets,
+                                                                  const char* name, TargetSocket& inner) {
+  Socket& outer = sockets.emplace_back(socket_name(name, sockets.size()).c_str());
+  outer.bind(static_cast<tlm::tlm_base_target_socket_b<256>&>(inner));  // the port behind it, too
+  return outer;
+}
+
+void MemorySubsystemModule::State::make_caches(unsigned devices) {
+  const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
+  const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
+  for (unsigned i = 0; i < config.sms; ++i) {
+    L1LgModule& l1 =
+        caches.emplace_back(socket_name("l1_lg", i).c_str(), engine, sm_clock, config.l1_lg, true);
+    l1.from_sm.set_channel(config.hops.sm_l1_lg.request, sm_clock);
+    join(l1.to_crossbar, crossbar.from_client[i], config.hops.l1_lg_crossbar, sm_clock, l2_clock,
+         hop_site(indexed("crossbar.from_client", i), indexed("l1_lg", i) + ".to_crossbar"));
+    face(from_sm, "from_sm", l1.from_sm);
+  }
+  for (unsigned i = 0; i < devices; ++i) {
+    TargetSocket& client = crossbar.from_client[config.sms + i];
+    client.set_channel(config.hops.l1_lg_crossbar.request, l2_clock);
+    face(from_device, "from_device", client);
+  }
+}
+
+void MemorySubsystemModule::State::make_memory() {
+  const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
+  const ClockDomain dram_clock = domain_of(config.clocks.dram, config.clocks);
+  const ClockDomain link_clock = domain_of(config.clocks.link, config.clocks);
+  std::vector<unsigned> inputs(config.dram.channels, 0);
+  for (unsigned s = 0; s < config.l2.slices; ++s)
+    for (const unsigned c : dram_channels_of(config, s)) ++inputs[c];
+  for (unsigned c = 0; c < config.dram.channels; ++c)
+    channels.emplace_back(socket_name("dram", c).c_str(), engine, dram_clock, config.dram, inputs[c]);
+  std::vector<unsigned> used(config.dram.channels, 0);
+  for (unsigned s = 0; s < config.l2.slices; ++s) {
+    const std::vector<unsigned> uses = dram_channels_of(config, s);
+    L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, config.l2,
+                                               &vidmem, static_cast<unsigned>(uses.size()));
+    slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
+    const std::string name = indexed("l2", s);
+    join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
+         hop_site(name + ".from_crossbar", indexed("crossbar.to_l2", s)));
+    join(slice.to_pcie, pcie.from_l2[s], config.hops.l2_pcie, l2_clock, link_clock,
+         hop_site(indexed("pcie.from_l2", s), name + ".to_pcie"));
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      const unsigned port = used[uses[k]]++;
+      join(slice.to_dram[k], channels[uses[k]].from_l2[port], config.hops.l2_dram, l2_clock, dram_clock,
+           hop_site(indexed(indexed("dram", uses[k]) + ".from_l2", port), indexed(name + ".to_dram", k)));
+    }
+  }
+}
+
+void MemorySubsystemModule::State::join(InitiatorSocket& from, TargetSocket& to, const HopParameters& hop,
+                                        const ClockDomain& requester, const ClockDomain& responder,
+                                        const HopSite& site) {
+  from.set_channel(hop.response, responder);
+  to.set_channel(hop.request, requester);
+  if (!bind_interposed(interpose, site, from, to)) from.bind(to);
+}
+
+void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
+  for (std::size_t i = 0; i < caches.size(); ++i)
+    visit_counters(indexed("l1_lg", i), caches[i].cache().counters(), visitor);
+  visit_counters("crossbar", crossbar.crossbar().counters(), visitor);
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    visit_counters(indexed("l2", i), slices[i].slice().counters(), visitor);
+  for (std::size_t i = 0; i < channels.size(); ++i)
+    visit_counters(indexed("dram", i), channels[i].channel().counters(), visitor);
+  visit_counters("pcie", pcie.link().counters(), visitor);
+}
+
+MemorySubsystemModule::MemorySubsystemModule(const sc_core::sc_module_name& name,
+                                             const MemorySubsystemOptions& options)
+    : sc_module(name), state_(std::make_unique<State>(options)) {}
+
+MemorySubsystemModule::~MemorySubsystemModule() = default;
+
+MemorySubsystemModule::Socket& MemorySubsystemModule::from_sm(unsigned i) {
+  if (i < sms()) return state_->from_sm[i];
+  throw std::out_of_range(std::string(name()) + ": there is no from_sm_" + std::to_string(i) +
+                          "; the GPU has " + std::to_string(sms()) + " SMs (key `sms`)");
+}
+
+MemorySubsystemModule::Socket& MemorySubsystemModule::from_device(unsigned i) {
+  if (i < devices()) return state_->from_device[i];
+  throw std::out_of_range(std::string(name()) + ": there is no from_device_" + std::to_string(i) +
+                          "; the options ask for " + std::to_string(devices()) + " devices");
+}
+
+CacheRegistersTarget::Socket& MemorySubsystemModule::from_host() {
+  return state_->from_host.socket;
+}
+
+unsigned MemorySubsystemModule::sms() const {
+  return static_cast<unsigned>(state_->from_sm.size());
+}
+
+unsigned MemorySubsystemModule::devices() const {
+  return static_cast<unsigned>(state_->from_device.size());
+}
+
+std::uint64_t MemorySubsystemModule::video_memory_bytes() const {
+  return state_->vidmem.size();
+}
+
+std::uint64_t MemorySubsystemModule::system_memory_bytes() const {
+  return state_->sysmem.size();
+}
+
+void MemorySubsystemModule::set_loose(bool loose) {
+  state_->engine.set_loose(loose);
+}
+
+bool MemorySubsystemModule::idle() const {
+  return state_->idle();
+}
+
+void MemorySubsystemModule::invalidate_l1() {
+  state_->registers.write(CacheRegisters::kInvalidate, CacheRegisters::kL1Global);
+}
+
+std::map<std::string, std::uint64_t> MemorySubsystemModule::counters() const {
+  CounterTable table;
+  const CounterTable::Values values = table.read([this](CounterVisitor& v) { state_->visit(v); });
+  std::map<std::string, std::uint64_t> out;
+  for (std::size_t i = 0; i < values.size(); ++i) out[table.entries()[i].path] = values[i];
+  return out;
+}
+
+void MemorySubsystemModule::report(std::ostream& out) const {
+  out << subsystem_report(name(), counters());
+}
+
+std::vector<std::string> MemorySubsystemModule::waits() const {
+  std::vector<std::string> out;
+  for (const Wait& w : state_->engine.explain()) out.push_back(w.who + " waits for " + w.what);
+  return out;
+}
+
+}  // namespace warpline

@@ -1,0 +1,243 @@
+// The convenience socket answers nb_transport by processes of its own.
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+
+#include "platform/systemc/pcie_system_module.h"
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <stdexcept>
+#include <string>
+
+#include "platform/systemc/host_access_module.h"
+
+namespace warpline {
+namespace {
+
+const PcieSystemOptions& fit(const PcieSystemOptions& options) {
+  Problems problems = options.parameters.problems("parameters");
+  if (options.processors == 0) problems.push_back({"processors", "must be at least 1"});
+  if (options.memory_bytes < 8192 || options.memory_bytes > RootComplexCore::kInterruptWindow)
+    problems.push_back({"memory_bytes", "must be between 8 KiB and 1 TiB"});
+  if (const std::string p = CycleTime::problem(options.mhz); !p.empty()) problems.push_back({"mhz", p});
+  std::string all;
+  for (const Problem& p : problems) all += (all.empty() ? "" : "\n") + p.path + ": " + p.message;
+  if (!all.empty()) throw std::invalid_argument(all);
+  return options;
+}
+
+}  // namespace
+
+/// The system, and the ends of its sockets.
+struct PcieSystemModule::State {
+  using SimpleSocket = tlm_utils::simple_target_socket_tagged<State, kBusBits>;
+
+  explicit State(const PcieSystemOptions& o)
+      : engine("engine", o.mhz),
+        memory(o.memory_bytes),
+        system(engine.engine(), {}, o.mhz, o.parameters, memory) {
+    for (unsigned i = 0; i < o.processors; ++i) {
+      SimpleSocket& socket = from_cpu.emplace_back(("from_cpu_" + std::to_string(i)).c_str());
+      const int number = static_cast<int>(i);
+      socket.register_b_transport(this, &State::transport, number);
+      socket.register_get_direct_mem_ptr(this, &State::direct, number);
+      socket.register_transport_dbg(this, &State::debug, number);
+    }
+    to_interrupts.bind(ignored);
+    system.bridge().on_event([this](Cycle at) { note(at); });
+  }
+
+  /// What only an initiator without targets of the base protocol would hear.
+  struct Ignored final : tlm::tlm_bw_transport_if<> {
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_phase& /*phase*/,
+                                       sc_core::sc_time& /*delay*/) override {
+      return tlm::TLM_COMPLETED;
+    }
+    void invalidate_direct_mem_ptr(sc_dt::uint64 /*start*/, sc_dt::uint64 /*end*/) override {}
+  };
+
+  void transport(int number, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void barrier(const sc_core::sc_time& delay);
+  [[nodiscard]] Cycle next_access(const sc_core::sc_time& delay);
+  bool direct(int number, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  unsigned debug(int number, tlm::tlm_generic_payload& payload);
+  void note(Cycle at);
+  void deliver_interrupts();
+  /// An address in system memory, with so many bytes that are there.
+  [[nodiscard]] std::uint64_t memory_from(std::uint64_t address) const {
+    return address < memory.size() ? memory.size() - address : 0;
+  }
+
+  EngineModule engine;
+  MemoryImage memory;
+  PcieSystem system;
+  std::deque<SimpleSocket> from_cpu;
+  Ignored ignored;
+  Interrupts to_interrupts{"to_interrupts"};
+  sc_core::sc_event answered, interrupted;
+  Cycle latest = 0;  ///< when the access before was made, of loosely timed ones
+};
+
+/// An access goes out in the cycle after the one in which it is made. Devices must not see time go back, so a
+/// loosely timed one is made when the one before it was, if its initiator is behind; it takes the same time.
+void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload& payload,
+                                        sc_core::sc_time& delay) {
+  payload.set_dmi_allowed(false);
+  if (const auto status = shape_of(payload); status != tlm::TLM_OK_RESPONSE) {
+    payload.set_response_status(status);
+    return;
+  }
+  if (!engine.is_loose() && delay != sc_core::SC_ZERO_TIME) {
+    sc_core::wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+  }
+  const EngineModule::Access access(engine);
+  const bool loose = engine.is_loose();
+  const Cycle at = next_access(delay);
+  const HostBridge::Ticket ticket = submit(system.bridge(), payload, at);
+  engine.wake();
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (ticket == 0) return;
+  HostBridge::Answer given;
+  while (!system.bridge().take(ticket, given)) sc_core::wait(answered);
+  answer(payload, given);
+  if (!loose) return;
+  delay += engine.start_of(given.cycle) - engine.start_of(at - 1);
+  payload.set_dmi_allowed(memory_from(payload.get_address()) != 0);
+}
+
+/// The cycle in which an access goes out that is made so far ahead.
+Cycle PcieSystemModule::State::next_access(const sc_core::sc_time& delay) {
+  const Cycle at = engine.cycle_of(engine.time() + delay) + 1;
+  return engine.is_loose() ? latest = std::max({at, latest, engine.engine().now() + 1}) : at;
+}
+
+void PcieSystemModule::State::barrier(const sc_core::sc_time& delay) {
+  const EngineModule::Access access(engine);
+  system.bridge().barrier(next_access(delay));
+  engine.wake();
+}
+
+bool PcieSystemModule::State::direct(int /*number*/, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  dmi.allow_none();
+  dmi.set_start_address(0);
+  dmi.set_end_address(~sc_dt::uint64{0});
+  if (!engine.is_loose()) return false;
+  if (memory_from(payload.get_address()) == 0) {
+    dmi.set_start_address(memory.size());
+    return false;
+  }
+  dmi.set_end_address(memory.size() - 1);
+  dmi.set_dmi_ptr(memory.at(0));
+  dmi.allow_read_write();
+  const Cycle latency = system.root().core().parameters().memory_latency;
+  dmi.set_read_latency(engine.start_of(latency) - engine.start_of(0));
+  dmi.set_write_latency(sc_core::SC_ZERO_TIME);
+  return true;
+}
+
+unsigned PcieSystemModule::State::debug(int /*number*/, tlm::tlm_generic_payload& p) {
+  const auto bytes =
+      static_cast<unsigned>(std::min<std::uint64_t>(p.get_data_length(), memory_from(p.get_address())));
+  if (bytes == 0 || p.get_byte_enable_ptr() != nullptr) return 0;
+  if (p.is_read()) {
+    std::memcpy(p.get_data_ptr(), memory.at(p.get_address()), bytes);
+  } else if (p.is_write()) {
+    std::memcpy(memory.at(p.get_address()), p.get_data_ptr(), bytes);
+  } else {
+    return 0;
+  }
+  return bytes;
+}
+
+/// An answer or an interrupt has come, possibly ahead of SystemC's time.
+void PcieSystemModule::State::note(Cycle at) {
+  answered.notify(sc_core::SC_ZERO_TIME);
+  if (system.bridge().interrupts().empty()) return;
+  const sc_core::sc_time& now = engine.time();
+  interrupted.notify(std::max(engine.tick_of(at), now) - now);
+}
+
+void PcieSystemModule::State::deliver_interrupts() {
+  auto& arrived = system.bridge().interrupts();
+  for (;;) {
+    const sc_core::sc_time& now = engine.time();
+    if (!arrived.empty() && engine.tick_of(arrived.front().cycle) > now)
+      interrupted.notify(engine.tick_of(arrived.front().cycle) - now);
+    if (arrived.empty() || engine.tick_of(arrived.front().cycle) > now) {
+      sc_core::wait(interrupted);
+      continue;
+    }
+    const HostInterrupt interrupt = arrived.front();
+    arrived.pop_front();
+    if (to_interrupts.size() == 0) continue;
+    unsigned char data[4];
+    std::memcpy(data, &interrupt.data, sizeof data);
+    tlm::tlm_generic_payload payload;
+    payload.set_write();
+    payload.set_address(interrupt.address);
+    payload.set_data_ptr(data);
+    payload.set_data_length(sizeof data);
+    payload.set_streaming_width(sizeof data);
+    sc_core::sc_time delay;
+    to_interrupts->b_transport(payload, delay);
+  }
+}
+
+PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, const PcieSystemOptions& options)
+    : sc_module(name), state_(std::make_unique<State>(fit(options))) {
+  SC_HAS_PROCESS(PcieSystemModule);
+  SC_THREAD(deliver_interrupts);
+}
+
+PcieSystemModule::~PcieSystemModule() = default;
+
+void PcieSystemModule::deliver_interrupts() {
+  state_->deliver_interrupts();
+}
+
+PcieSystemModule::Socket& PcieSystemModule::from_cpu(unsigned i) {
+  if (i < state_->from_cpu.size()) return state_->from_cpu[i];
+  throw std::out_of_range(std::string(name()) + ": there is no from_cpu_" + std::to_string(i) +
+                          "; the options ask for " + std::to_string(state_->from_cpu.size()) + " processors");
+}
+
+PcieSystemModule::Interrupts& PcieSystemModule::to_interrupts() {
+  return state_->to_interrupts;
+}
+
+void PcieSystemModule::set_loose(bool loose) {
+  if (state_->engine.is_loose() == loose) return;
+  state_->engine.set_loose(loose);
+  if (state_->engine.is_loose() != loose) return;  // refused, and reported
+  tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
+  if (loose && quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
+  state_->system.set_loose(loose);
+  if (loose) return;
+  for (auto& socket : state_->from_cpu)
+    if (socket.size() != 0) socket->invalidate_direct_mem_ptr(0, state_->memory.size() - 1);
+}
+
+void PcieSystemModule::barrier(const sc_core::sc_time& delay) {
+  state_->barrier(delay);
+}
+
+bool PcieSystemModule::is_loose() const {
+  return state_->engine.is_loose();
+}
+
+bool PcieSystemModule::idle() const {
+  return state_->engine.at_rest();
+}
+
+PcieSystem& PcieSystemModule::system() {
+  return state_->system;
+}
+
+EngineModule& PcieSystemModule::engine() {
+  return state_->engine;
+}
+
+}  // namespace warpline

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tlm>
+#include <vector>
+
+namespace warpline {
+
+/// Where a foreign L2 slice is to stand in a GPU.
+struct SliceSite {
+  unsigned index = 0;
+  std::string name;                ///< for the module: "l2_3"
+  unsigned dram_channels = 1;      ///< that hold the slice's lines: line n mod slices, round robin
+  unsigned slices = 1;             ///< of this GPU
+  unsigned mhz = 1000;             ///< clock of crossbar and L2
+  std::uint8_t* vidmem = nullptr;  ///< bytes of video memory, address 0 first; null in a run without data
+  std::uint64_t vidmem_bytes = 0;
+};
+
+/// The sockets of such a slice: base protocol, and of any class derived from these.
+///
+/// `from_crossbar` receives one request at a time (BEGIN_REQ to END_REQ), any number in flight, each
+/// within one 128-byte line: reads and writes by physical address, system memory from 2 << 60 on. Atomics,
+/// reductions and maintenance come as TLM_IGNORE_COMMAND with a RequestExtension, and end in an error report
+/// unless the slice acts on it and sets `accepted`. The host and other slices look at `vidmem` whenever no
+/// request is in flight: by then it must hold what was written.
+struct SliceSockets {
+  tlm::tlm_base_target_socket_b<256>* from_crossbar = nullptr;
+  /// As many as SliceSite::dram_channels, bound to our DRAM, which keeps time and no bytes; or none.
+  std::vector<tlm::tlm_base_initiator_socket_b<256>*> to_dram;
+  /// Bound to our PCIe link, which keeps the bytes of system memory; may be null.
+  tlm::tlm_base_initiator_socket_b<256>* to_pcie = nullptr;
+};
+
+/// Makes the slice for a site. Its module is made within, and outlives the simulation; its maker keeps it.
+using SliceMaker = std::function<SliceSockets(const SliceSite&)>;
+
+/// Binds a target socket that will get no request.
+class IdleInitiator final : public tlm::tlm_initiator_socket<256>, private tlm::tlm_bw_transport_if<> {
+ public:
+  explicit IdleInitiator(const char* name) : tlm_initiator_socket(name) {
+    bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+};
+
+}  // namespace warpline

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "rtl_models/dram/dram_controller.h"
+#include "rtl_models/sim/target_ports.h"
+
+namespace warpline {
+
+/// One DRAM channel, shared by the L2 slices whose lines it holds. It keeps time only: the bytes
+/// of video memory live in the backing store, which L2 reads and writes.
+///
+/// In a cycle it takes one request, round robin over the ports, while fewer than `queue` are
+/// under way; their order is that of a DramScheduler. A read is answered when its last data has moved, a
+/// write when its data was taken; both hold the data bus sectors * sector_cycles cycles. A request
+/// is under way until its answer is sent. Takes reads and writes of at least one sector.
+///
+/// From the pop on an idle channel to the response, in DRAM cycles: column + sectors *
+/// sector_cycles if the row is open; activate more if the bank has none open; precharge more
+/// still if it has another one open.
+class DramChannel final : public Component, public LooseTarget {
+ public:
+  DramChannel(Engine& engine, std::string name, ClockDomain domain, const DramParameters& parameters,
+              unsigned inputs);
+
+  [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
+  [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
+
+  Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
+  void restart() override {
+    controller_.restart();
+    ports_.restart();
+  }
+  [[nodiscard]] bool busy() const override { return under_way() != 0; }
+  void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
+  void draw_turns(Random& random) override { ports_.draw_turns(random); }
+  void in_flight(std::vector<InFlight>& rows) const override;
+
+  [[nodiscard]] const DramCore& core() const { return controller_.core(); }
+  [[nodiscard]] const DramCounters& counters() const { return controller_.counters(); }
+
+ private:
+  struct Held {
+    Request* request = nullptr;
+    unsigned port = 0;
+  };
+  struct Moving {
+    Held held;
+    std::uint64_t end = 0;
+  };
+  [[nodiscard]] std::size_t under_way() const {
+    return controller_.held() + moving_.size() + ports_.unsent();
+  }
+  [[nodiscard]] bool can_take() const { return ports_.pending() && under_way() < queue_; }
+
+  unsigned queue_;
+  DramController controller_;
+  TargetPorts ports_;
+  std::vector<Held> held_;     ///< by entry of the controller
+  std::deque<Moving> moving_;  ///< on the data bus or about to be, in its order
+};
+
+}  // namespace warpline

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/dram/dram_refresh.h"
+#include "rtl_models/dram/dram_row_policy.h"
+#include "rtl_models/dram/dram_scheduler.h"
+
+namespace warpline {
+
+/// What a DRAM channel did. bytes_* move whole sectors, 32 bytes each, whatever their byte mask.
+/// At quiescence row_hits + row_misses + row_conflicts = reads + writes.
+struct DramCounters {
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t row_hits = 0;
+  std::uint64_t row_misses = 0;
+  std::uint64_t row_conflicts = 0;
+  std::uint64_t busy_cycles = 0;
+  std::uint64_t turnarounds = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("reads", reads, "requests", "reads served");
+    f("writes", writes, "requests", "writes served");
+    f("bytes_read", bytes_read, "bytes", "moved from memory, in whole sectors");
+    f("bytes_written", bytes_written, "bytes", "moved to memory, in whole sectors");
+    f("row_hits", row_hits, "requests", "served from a row opened for another");
+    f("row_misses", row_misses, "requests", "that opened a row of an idle bank");
+    f("row_conflicts", row_conflicts, "requests", "that closed a row and opened another");
+    f("busy_cycles", busy_cycles, "DRAM cycles", "of the data bus moving data");
+    f("turnarounds", turnarounds, "turns", "of the data bus between reading and writing");
+  }
+};
+
+/// Banks, data bus and commands of one channel. In which order requests are served, when unused rows close,
+/// and when banks are refreshed is up to three policies, which the parameters name.
+///
+/// - A request whose row is open, or being opened, is ready when the row is. Others wait at their
+///   bank. A bank with waiting requests and no ready ones left closes its row, once its last data
+///   has moved, and opens that of the request that waited longest.
+/// - The data bus takes one request at a time. Its column command is given `column` cycles before its data,
+///   so banks work while the bus moves data of others, and requests of open rows use every cycle of the
+///   bus. The command bus itself is no limit.
+/// - A refresh begins when it is due and the data under way has moved, takes precharge + refresh_cycles, and
+///   leaves all rows closed: those with requests are opened anew.
+///
+/// Times are edges of the DRAM clock. Calls have non-decreasing times. Decisions depend on the
+/// times at which requests came and bursts were issued, not on how often it was asked.
+class DramController {
+ public:
+  explicit DramController(const DramParameters& parameters);
+
+  /// A burst on the data bus.
+  struct Burst {
+    std::uint32_t entry = 0;  ///< as accept() returned it
+    std::uint64_t end = 0;    ///< the edge at which its last data has moved
+  };
+  static constexpr std::uint64_t kNone = kNever;
+
+  /// Takes a request at edge `t`. Pre: fewer than parameters.queue are held.
+  std::uint32_t accept(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
+  /// Issues the column command that is due at edge `t`, if any: at most one is.
+  bool issue(std::uint64_t t, Burst& burst);
+  /// Serves a request that comes at edge `t` at once, as if the channel had nothing else to do; an unused row
+  /// has had the time to close. Returns the cycles from its arrival to its answer.
+  std::uint64_t serve_alone(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
+  /// Closes all rows, and forgets what the bus did. Pre: nothing is held.
+  void restart();
+  /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
+  [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
+  /// Requests accepted and not yet issued.
+  [[nodiscard]] unsigned held() const { return held_; }
+  /// Each of them, with what it waits for.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::string>> waits() const;
+
+  [[nodiscard]] const DramCore& core() const { return core_; }
+  [[nodiscard]] const DramCounters& counters() const { return counters_; }
+
+ private:
+  struct Bank {
+    DramQueue::List waiting;      ///< for other rows than the open one, as they came
+    DramQueue::List opening;      ///< for the row that opens at column_at
+    std::uint64_t column_at = 0;  ///< first column command of the open row
+    std::uint64_t free_from = 0;  ///< its last data has moved; if it was closed since: it is precharged
+    unsigned ready = 0;           ///< requests for the open row, not yet issued
+  };
+  struct Opening {
+    std::uint64_t at = 0;
+    std::uint32_t bank = 0;
+  };
+  void count(RowOutcome outcome);
+  void move(bool is_write, unsigned sectors);
+  void open_row(std::uint64_t t, std::uint32_t bank);
+  void open_at(std::uint64_t column_at, std::uint32_t bank);
+  /// Refreshes that are due and rows that are open by edge `t`.
+  void advance(std::uint64_t t) {
+    if (t >= refresh_due_) refresh(t);
+    while (!openings_.empty() && openings_.back().at <= t) finish_opening();
+  }
+  void finish_opening();
+  void refresh(std::uint64_t t);
+  void make_ready(std::uint32_t entry) {
+    scheduler_->add(entry);
+    ++ready_;
+  }
+  /// Closes the row of a bank without ready requests if its time has come.
+  void close_unused(std::uint64_t t, std::uint32_t bank);
+  /// The first edge at which the column command of a request of that direction may be given.
+  [[nodiscard]] std::uint64_t command_from(bool is_write) const;
+
+  DramCore core_;
+  DramQueue queue_;
+  DramQueue::List free_;
+  std::unique_ptr<DramScheduler> scheduler_;
+  std::unique_ptr<DramRowPolicy> row_policy_;
+  std::unique_ptr<DramRefresh> refresh_;
+  std::vector<Bank> banks_;
+  std::vector<Opening> openings_;  ///< by time, latest first
+  std::uint64_t bus_free_ = 0;
+  bool bus_used_ = false;
+  bool bus_writes_ = false;  ///< direction of the last burst
+  unsigned held_ = 0;
+  unsigned ready_ = 0;               ///< of them, those that the scheduler holds
+  std::uint64_t came_ = 0;           ///< requests that came
+  std::uint64_t refresh_due_;        ///< the next refresh
+  std::uint64_t refresh_until_ = 0;  ///< no row opens before
+  DramCounters counters_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,287 @@
+#include "rtl_models/l2/l2_slice.h"
+
+#include <algorithm>
+
+#include "rtl_models/l2/l2_mutations.h"
+#include "rtl_models/sim/gauge_visitor.h"
+
+namespace warpline {
+
+L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
+                 MemoryImage* vidmem, unsigned dram_ports)
+    : Component(engine, std::move(name), domain),
+      core_(parameters, parameters.slices, vidmem),
+      slices_(parameters.slices),
+      dram_out_(dram_ports) {
+  for (unsigned i = 0; i < dram_ports; ++i) {
+    to_dram.emplace_back(*this, "to_dram[" + std::to_string(i) + "]");
+    from_dram.emplace_back(*this, "from_dram[" + std::to_string(i) + "]");
+  }
+  from_crossbar.perform_by(*this);
+}
+
+L2Slice::Outgoing& L2Slice::towards(PhysicalAddress line) {
+  if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
+  return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
+}
+
+void L2Slice::queue(Outgoing& out, Request* r) {
+  out.list.push(r);
+  ++out.count;
+  ++out_count_;
+}
+
+void L2Slice::serve(Request* r) {
+  served_.push(r);
+  ++served_count_;
+}
+
+void L2Slice::write_back(const WriteBack& w) {
+  Request* r = engine().pool().allocate();
+  r->command = Command::write;
+  r->line = w.line;
+  r->bytes = w.bytes;
+  r->sectors = w.bytes.sectors();
+  r->maker = this;
+  if (w.data != nullptr) __builtin_memcpy(r->data.data(), w.data, kLineBytes);
+  if (aperture_of(w.line) == Aperture::vidmem) {
+    queue(towards(w.line), r);
+    return;
+  }
+  r->token = sysmem_writes_.sent();
+  pass_on(r);
+}
+
+/// Sends it over the link.
+void L2Slice::pass_on(Request* r) {
+  if (r->command == Command::write) note_posted(*r);
+  queue(pcie_out_, r);
+}
+
+/// A posted write is on its way, or about to be. It goes before every flush that is sent from now on.
+void L2Slice::note_posted(const Request& r) {
+  if (mutated(L2Mutation::sys_release_flushes_last_only)) written_.clear();
+  if (const auto forgotten = written_.note(r.line)) flush(r, *forgotten);
+}
+
+/// Sends a read of no byte behind what was written to a destination; releases wait for it.
+void L2Slice::flush(const Request& r, PhysicalAddress line) {
+  Request* f = engine().pool().allocate_child(r, this);
+  f->command = Command::read;
+  f->line = line;
+  f->virtual_line = VirtualAddress{0};
+  f->sectors = 0;
+  f->prefetch = 0;
+  f->token = sysmem_writes_.sent();
+  queue(pcie_out_, f);
+}
+
+void L2Slice::fetch(const Request& r, const L2Outcome& out) {
+  Request* f = engine().pool().allocate_child(r, this);
+  f->command = Command::read;
+  f->sectors = out.fetch;
+  f->prefetch = 0;
+  f->token = out.entry;
+  queue(towards(r.line), f);
+}
+
+void L2Slice::maintain(Request& r) {
+  if ((r.maintenance & (maintenance::kWriteBackSysmem | maintenance::kDiscardSysmem)) != 0)
+    core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
+  if ((r.maintenance & maintenance::kWriteBackSysmem) != 0 && !mutated(L2Mutation::sys_release_skips_flush))
+    written_.drain([&](PhysicalAddress line) { flush(r, line); });
+  if (mutated(L2Mutation::sys_release_ignores_write_back)) return serve(&r);
+  sysmem_writes_.drain(&r, maintained_);
+  while (!maintained_.empty()) serve(maintained_.pop());
+}
+
+bool L2Slice::accept(Request& r) {
+  if (r.command < Command::maintain) return follow(r, core_.access(r, *this));
+  if (r.command == Command::control) return follow(r, core_.control(r));
+  maintain(r);
+  return true;
+}
+
+/// Takes a request that was not here before.
+bool L2Slice::accept_new(Request& r) {
+  if (!accept(r)) return false;
+  if (observer_ != nullptr) observer_->taken(r);
+  return true;
+}
+
+/// Does what the core's outcome asks for. Returns whether the request is taken.
+bool L2Slice::follow(Request& r, const L2Outcome& out) {
+  if (out.fetch != 0) fetch(r, out);
+  switch (out.kind) {
+    case L2Outcome::Kind::done: serve(&r); return true;
+    case L2Outcome::Kind::wait: return true;
+    case L2Outcome::Kind::pass_on: pass_on(&r); return true;
+    case L2Outcome::Kind::stall: return false;
+  }
+  return false;
+}
+
+void L2Slice::handle_response(Request& r) {
+  if (r.maker != this) {
+    // Of an atomic that ends in a posted write, the write leaves a round trip after the atomic: a flush that
+    // was sent in between has passed it.
+    const bool atomic = r.command == Command::atomic || r.command == Command::reduce;
+    if (atomic && posted_atomics_ && aperture_of(r.line) != Aperture::vidmem) note_posted(r);
+    serve(&r);
+    return;
+  }
+  if (r.command == Command::read && r.sectors != 0) {
+    RequestList served, again;
+    core_.fill(r, served, again, *this);
+    while (!served.empty()) serve(served.pop());
+    // They were looked at before whatever still waits to be, possibly of the same line (R5).
+    again_.push_front(again);
+  } else if (aperture_of(r.line) != Aperture::vidmem) {
+    sysmem_writes_.acknowledged(r.token, maintained_);
+    while (!maintained_.empty()) serve(maintained_.pop());
+  }
+  engine().pool().release(&r);
+}
+
+bool L2Slice::send(Outgoing& out, Out<RequestMessage>& port, Cycle now) {
+  if (out.count == 0 || !port.ready(now)) return false;
+  port.send(now, {take(out)});
+  return true;
+}
+
+Request* L2Slice::take(Outgoing& out) {
+  --out.count;
+  --out_count_;
+  return out.list.pop();
+}
+
+/// Loosely timed: performs what is queued for the memories, sent in cycle `sent`, until nothing is. Returns
+/// when all of it is answered.
+Cycle L2Slice::perform_outgoing(Cycle sent) {
+  Cycle done = sent;
+  const auto perform_one = [&](Outgoing& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
+    Request* q = take(out);
+    const bool writes = q->command == Command::write || q->sectors == 0;
+    const Cycle back = perform_through(to, from, *q, sent);
+    done = std::max(done, back);
+    handle_response(*q);
+    // Maintenance waits for the last of all writes.
+    settle(served_, served_count_, writes ? done : back);
+    engine().wake_waiters();
+  };
+  while (out_count_ != 0) {
+    for (std::size_t i = 0; i < dram_out_.size(); ++i)
+      while (dram_out_[i].count != 0) perform_one(dram_out_[i], to_dram[i], from_dram[i]);
+    while (pcie_out_.count != 0) perform_one(pcie_out_, to_pcie, from_pcie);
+  }
+  return done;
+}
+
+void L2Slice::perform(Request& r, Cycle& at) {
+  r.settled = false;
+  while (!accept_new(r)) at = std::max(at, engine().wait_below());
+  Cycle sent = at;
+  settle(served_, served_count_, sent);
+  for (;;) {
+    sent = perform_outgoing(sent);
+    if (again_.empty()) break;
+    Request* again = again_.pop();
+    if (!accept(*again)) {
+      again_.push_front(again);  // the access that holds the miss registers takes it up when done
+      break;
+    }
+    settle(served_, served_count_, sent);
+    engine().wake_waiters();
+  }
+  at = wait_until_settled(r, at, engine());
+}
+
+Cycle L2Slice::tick(Cycle now) {
+  bool moved = false;
+  bool waiting = false;
+  for (In<ResponseMessage>& port : from_dram) {
+    if (served_count_ < kFillLimit && port.ready(now)) {
+      handle_response(*port.pop(now).request);
+      moved = true;
+    }
+    waiting = waiting || port.ready(now);
+  }
+  if (served_count_ < kFillLimit && from_pcie.ready(now)) {
+    handle_response(*from_pcie.pop(now).request);
+    moved = true;
+  }
+  if (served_count_ < kServedLimit && out_count_ < kOutgoingLimit) {
+    if (!again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
+      Request* r = again_.pop();
+      if (accept(*r)) {
+        moved = true;
+      } else {
+        again_.push_front(r);
+      }
+    } else if (from_crossbar.ready(now) && accept_new(*from_crossbar.front().request)) {
+      from_crossbar.pop(now);
+      moved = true;
+    }
+  }
+  if (served_count_ != 0 && to_crossbar.ready(now)) {
+    to_crossbar.send(now, {served_.pop()});
+    --served_count_;
+    moved = true;
+  }
+  if (out_count_ != 0) {
+    for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
+    moved = send(pcie_out_, to_pcie, now) || moved;
+  }
+  waiting = waiting || served_count_ != 0 || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
+            from_pcie.ready(now);
+  return moved && waiting ? domain().after(now, 1) : kNever;
+}
+
+bool L2Slice::busy() const {
+  return served_count_ != 0 || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
+         !sysmem_writes_.idle();
+}
+
+void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
+  visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
+  visitor.gauge("outgoing", out_count_, kUnlimitedGauge, "requests that wait for to_dram or to_pcie");
+  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_crossbar");
+  visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
+                "of system memory, and flushes, that the link has not answered");
+}
+
+void L2Slice::explain(std::vector<Wait>& waits) const {
+  if (core_.misses().in_use() != 0)
+    waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {}, {this}});
+  const auto room = [&](const PortBase& port, unsigned count, const char* what) {
+    if (count != 0)
+      waits.push_back({name(), port.room() + " for " + std::to_string(count) + what, {port.other_side()}});
+  };
+  for (std::size_t i = 0; i < dram_out_.size(); ++i) room(to_dram[i], dram_out_[i].count, " requests");
+  room(to_pcie, pcie_out_.count, " requests");
+  room(to_crossbar, served_count_, " answers");
+  if (!sysmem_writes_.idle())
+    waits.push_back(
+        {name(),
+         std::to_string(sysmem_writes_.outstanding()) + " write-backs and flushes to be answered by the link",
+         {to_pcie.other_side()},
+         all_writes()});
+}
+
+void L2Slice::in_flight(std::vector<InFlight>& rows) const {
+  core_.misses().in_flight(rows, this, name(), {});
+  const auto leaving = [&](const RequestList& list, const PortBase& port) {
+    list_all(rows, list, name(), port.path(), port.room(), {port.other_side()});
+  };
+  for (std::size_t i = 0; i < dram_out_.size(); ++i) leaving(dram_out_[i].list, to_dram[i]);
+  leaving(pcie_out_.list, to_pcie);
+  leaving(served_, to_crossbar);
+  list_all(rows, again_, name(), name() + " waiting line", "its turn after the fill of its line", {});
+  sysmem_writes_.for_each_drain([&](const Request& r) {
+    rows.emplace_back(r, name(), name() + " drain",
+                      "the write-backs and flushes before it to be answered by the link",
+                      std::vector<std::string>{to_pcie.other_side()}, all_writes());
+  });
+}
+
+}  // namespace warpline

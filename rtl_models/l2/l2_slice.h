@@ -1,0 +1,108 @@
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "rtl_models/cache/write_tracker.h"
+#include "rtl_models/l2/coherence_observer.h"
+#include "rtl_models/l2/l2_core.h"
+#include "rtl_models/l2/written_destinations.h"
+#include "rtl_models/sim/channel.h"
+
+namespace warpline {
+
+/// One L2 slice, in time.
+///
+/// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
+/// misses; one response per cycle. A write is answered when it is performed; so is control of a line, a
+/// prefetch of video memory at once and one of system memory when it is here. `maintain` is answered when the
+/// system-memory bytes that were dirty when it arrived are on the link (R7); one that writes them back, when
+/// all posted writes that went over the link before it have arrived: behind them goes a read of no byte to
+/// each destination that they went to (WrittenDestinations), and it waits for these (R11).
+class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
+ public:
+  /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
+  L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2Parameters& parameters,
+          MemoryImage* vidmem, unsigned dram_ports);
+
+  In<RequestMessage> from_crossbar{*this, "from_crossbar"};
+  Out<ResponseMessage> to_crossbar{*this, "to_crossbar"};
+  std::deque<Out<RequestMessage>> to_dram;
+  std::deque<In<ResponseMessage>> from_dram;
+  Out<RequestMessage> to_pcie{*this, "to_pcie"};
+  In<ResponseMessage> from_pcie{*this, "from_pcie"};
+
+  Cycle tick(Cycle now) override;
+  void perform(Request& r, Cycle& at) override;
+  void restart() override {
+    core_.clear();
+    written_.clear();
+  }
+  /// See L2Core::put.
+  void put(const Request& r) { core_.put(r); }
+  [[nodiscard]] bool busy() const override;
+  void explain(std::vector<Wait>& waits) const override;
+  void visit_gauges(GaugeVisitor& visitor) const override;
+  /// For a debugger; see L2Core::overlay and update.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    core_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    core_.update(address, bytes, count);
+  }
+  /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
+  void observe(CoherenceObserver* observer) { observer_ = observer; }
+  /// The backing store of video memory; null in a tags-only run.
+  [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
+  void in_flight(std::vector<InFlight>& rows) const override;
+  /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
+  void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
+  /// The size of the naturally aligned blocks of the peer aperture that lead to one device each: a power of
+  /// two. WrittenDestinations::kBlockBytes unless set. Pre: nothing was written.
+  void set_peer_block(std::uint64_t bytes) { written_.set_block(bytes); }
+  void set_regions(std::size_t count) { core_.set_regions(count); }
+  [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
+  [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
+
+ private:
+  struct Outgoing {
+    RequestList list;
+    unsigned count = 0;
+  };
+  void write_back(const WriteBack& w) override;
+  [[nodiscard]] bool accept(Request& r);
+  [[nodiscard]] bool accept_new(Request& r);
+  [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
+  void maintain(Request& r);
+  void flush(const Request& r, PhysicalAddress line);
+  void pass_on(Request* r);
+  void note_posted(const Request& r);
+  void handle_response(Request& r);
+  void fetch(const Request& r, const L2Outcome& out);
+  void queue(Outgoing& out, Request* r);
+  [[nodiscard]] Outgoing& towards(PhysicalAddress line);
+  void serve(Request* r);
+  [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
+  [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
+  [[nodiscard]] Request* take(Outgoing& out);
+  Cycle perform_outgoing(Cycle sent);
+
+  static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
+  static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
+  static constexpr unsigned kOutgoingLimit = 16;  ///< requests to one memory held before input waits
+  L2Core core_;
+  unsigned slices_;
+  CoherenceObserver* observer_ = nullptr;
+  std::vector<Outgoing> dram_out_;
+  Outgoing pcie_out_;
+  unsigned out_count_ = 0;
+  RequestList served_;
+  unsigned served_count_ = 0;
+  RequestList again_;           ///< to be looked up again, before any new request (R5)
+  WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
+  WrittenDestinations written_;
+  bool posted_atomics_ = false;
+  RequestList maintained_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,64 @@
+#include "rtl_models/l2/l2_slice_module.h"
+
+namespace warpline {
+
+L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, L2Slice& slice,
+                             bool with_data)
+    : BlockModule(name, engine),
+      from_crossbar("from_crossbar", engine, slice.from_crossbar, slice.to_crossbar, *this),
+      to_pcie("to_pcie", engine, slice.to_pcie, slice.from_pcie),
+      slice_(slice) {
+  for (std::size_t i = 0; i < slice.to_dram.size(); ++i) {
+    to_dram.emplace_back(socket_name("to_dram", i).c_str(), engine, slice.to_dram[i], slice.from_dram[i]);
+    to_dram.back().set_with_data(false);
+  }
+  from_crossbar.set_with_data(with_data);
+  from_crossbar.hint_direct_memory();
+  to_pcie.set_with_data(with_data);
+}
+
+/// Video memory from its backing store; system memory from behind the link, with the slice's copies.
+unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
+  MemoryImage* vidmem = slice_.vidmem();
+  if (vidmem == nullptr) return 0;
+  if (aperture_of(PhysicalAddress{payload.get_address()}) == Aperture::vidmem)
+    return debug_access(payload, vidmem->at(0), physical(Aperture::vidmem, 0).value, vidmem->size());
+  return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
+    const unsigned moved = debug_through(to_pcie, payload, at, bytes, count);
+    payload.is_write() ? slice_.update(at, bytes, moved) : slice_.overlay(at, bytes, moved);
+    return moved;
+  });
+}
+
+/// All of video memory at once: the slice keeps none of its bytes, so nobody could tell. Never system memory,
+/// whose lines the slice copies.
+bool L2SliceModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  MemoryImage* vidmem = slice_.vidmem();
+  if (vidmem == nullptr) return false;
+  static_assert(physical(Aperture::vidmem, 0).value == 0, "video memory comes first, all else behind it");
+  if (payload.get_address() >= vidmem->size()) {
+    dmi.set_start_address(vidmem->size());
+    return false;
+  }
+  dmi.set_dmi_ptr(vidmem->at(0));
+  dmi.set_start_address(0);
+  dmi.set_end_address(vidmem->size() - 1);
+  dmi.allow_read_write();
+  return true;
+}
+
+L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine,
+                             std::unique_ptr<L2Slice> slice, bool with_data)
+    : L2SliceModule(name, engine, *slice, with_data) {
+  own_ = std::move(slice);
+}
+
+L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine,
+                             const ClockDomain& clock, const L2Parameters& parameters, MemoryImage* vidmem,
+                             unsigned dram_ports)
+    : L2SliceModule(name, engine,
+                    std::make_unique<L2Slice>(engine.engine(), std::string(name), clock, parameters, vidmem,
+                                              dram_ports),
+                    vidmem != nullptr) {}
+
+}  // namespace warpline

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "rtl_models/pcie/packets/endpoint_core.h"
+#include "rtl_models/pcie/packets/tlp_port.h"
+
+namespace warpline {
+
+/// A GPU as a PCI Express function, where its link meets the root complex: sends packets of the link's to
+/// devices, and takes requests for video memory.
+///
+/// Packets leave in the order in which they are asked for; one that finds no tag keeps back what comes after
+/// it. If the function may make no requests, as software has not allowed it to, or is reset, they are
+/// answered as unsupported.
+///
+/// Its only BAR, if it has one, is 0: 64-bit, prefetchable, the offset in it the offset in video memory. What
+/// asks for bytes beyond the end of that is unsupported; other requests for it are for the link to take
+/// on.
+class GpuFunction final : public LooseTlpTarget {
+ public:
+  static constexpr unsigned kMemoryBar = 0;
+  /// Video memory as it is seen from outside.
+  struct Memory {
+    std::uint64_t bar_bytes = 0;  ///< size of the BAR; 0: there is none
+    std::uint64_t bytes = 0;      ///< of video memory
+  };
+  /// What its configuration space says of it.
+  [[nodiscard]] static FunctionDescription description(std::uint64_t bar_bytes);
+
+  /// The pool outlives it. Pre: the parameters have no problems.
+  GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters,
+              const Memory& memory);
+
+  [[nodiscard]] TlpPort& to_root() { return port_; }
+  /// Who performs what is loosely timed.
+  void perform_by(LooseTlpTarget& root) { root_ = &root; }
+  /// Who performs requests for video memory that are loosely timed. Lives as long.
+  class LooseMemory {
+   public:
+    /// From cycle `at` on, in which the packet is at the far end of the link; `at`: when its answer is there
+    /// again. Afterwards `tlp.data` of a request that reads is the answer.
+    virtual void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) = 0;
+
+   protected:
+    ~LooseMemory() = default;
+  };
+  void perform_by(LooseMemory& memory) { loose_memory_ = &memory; }
+
+  /// A packet that writes, or is to be answered by parts() with its cookie: of 0 bytes, when the writes
+  /// before it have arrived. Its own from now on. Pre: at most a line.
+  void ask(Tlp* packet) { waiting_.push_back(packet); }
+  /// Answers, or parts of them, that have come, oldest first.
+  [[nodiscard]] std::deque<ReadPart>& parts() { return parts_; }
+
+  /// How many requests for video memory may be taken now, by class: others stay at the end of the link, and
+  /// what must stay behind them.
+  struct Room {
+    unsigned posted = 0, non_posted = 0;
+  };
+  /// Takes what has come and makes what can be made. Part of the link's tick; transmit() ends it.
+  void exchange(Cycle now, Room room);
+  /// Requests for video memory that were taken: the caller's, and for complete() in the end.
+  [[nodiscard]] std::deque<EndpointCore::BarRequest>& claimed() { return claimed_; }
+  /// Such a request is done: answers it with its data, or aborts it, as its `status` says. It is released.
+  void complete(Tlp* request);
+  /// Puts packets on the wire. Returns when there is more to do; kNever: not before something comes.
+  [[nodiscard]] Cycle transmit(Cycle now);
+  /// Has all that is asked for performed, loosely timed. `at`: afterwards when the last answer is there.
+  void exchange_loosely(Cycle& at);
+  /// A configuration request, or one for video memory.
+  void perform(Tlp& tlp, Cycle& at) override;
+
+  [[nodiscard]] bool busy() const { return !waiting_.empty() || port_.busy(); }
+  void explain(std::vector<Wait>& waits) const;
+  [[nodiscard]] const EndpointCore& endpoint() const { return endpoint_; }
+
+  struct Counters {
+    std::uint64_t refused = 0;
+    template <class F>
+    void visit(F&& f) const {
+      f("refused", refused, "packets", "to devices, that were not answered with data or not sent");
+    }
+  };
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  void forget();
+  void claim(const EndpointCore::BarRequest& request, Room& room);
+  [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const;
+  void issue(Cycle now);
+  void collect();
+  void refuse(const ReadPart& refusal);
+
+  EndpointCore endpoint_;
+  TlpPort port_;
+  LooseTlpTarget* root_ = nullptr;
+  LooseMemory* loose_memory_ = nullptr;
+  TlpPool& pool_;
+  Memory memory_;
+  std::deque<EndpointCore::BarRequest> claimed_;
+  std::deque<Tlp*> waiting_;
+  std::vector<ReadPart> under_way_;  ///< of each request that is: its answer if the function is reset
+  std::deque<ReadPart> parts_;
+  Counters counters_;
+};
+
+}  // namespace warpline

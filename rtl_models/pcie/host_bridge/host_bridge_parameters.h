@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "rtl_models/base/problem.h"
+
+namespace warpline {
+
+/// What a host bridge joins of the accesses to prefetchable memory; times in cycles of its clock.
+struct HostBridgeParameters {
+  unsigned combining_buffers = 6;     ///< lines of write-combining mappings that gather stores at once
+  unsigned combining_bytes = 64;      ///< bytes of one such line
+  unsigned combining_cycles = 1000;   ///< after its first store a line leaves, full or not
+  unsigned read_ahead = 0;            ///< bytes of the aligned block to whose end a load reads; 0: no further
+  unsigned read_ahead_cycles = 1000;  ///< after which what was read ahead is dropped
+
+  [[nodiscard]] Problems problems(const std::string& path) const;
+  template <class F>
+  void visit(F&& f) {
+    f("combining_buffers", combining_buffers, "lines of write-combining mappings that gather stores at once");
+    f("combining_bytes", combining_bytes, "of one such line, bytes");
+    f("combining_cycles", combining_cycles, "after its first store such a line leaves, link cycles");
+    f("read_ahead", read_ahead,
+      "a load where memory is mapped write-combining reads on to the end of the aligned block of so many "
+      "bytes; 0: it does not");
+    f("read_ahead_cycles", read_ahead_cycles, "after which what was read ahead is dropped, link cycles");
+  }
+};
+
+}  // namespace warpline

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+
+#include "rtl_models/pcie/packets/tlp_rules.h"
+
+namespace warpline {
+
+/// Packets that wait at one end of a link, in the order in which they came, and the choice of the one that
+/// goes next: the oldest for which there is room, but none before an earlier one that it must not pass
+/// (may_pass()).
+class TlpQueue {
+ public:
+  void push(Tlp* tlp);
+  [[nodiscard]] bool empty() const { return packets_.empty(); }
+  [[nodiscard]] std::size_t size() const { return packets_.size(); }
+  [[nodiscard]] std::size_t count(TlpClass of) const { return counts_[static_cast<unsigned>(of)]; }
+  /// The next for which `fits(const Tlp&)`; null if there is none now. It stays in the queue.
+  template <class F>
+  [[nodiscard]] Tlp* choose(F&& fits) const;
+  /// Takes out what choose() named.
+  void take(const Tlp* tlp);
+  /// Takes all out, oldest first: visit(Tlp*).
+  template <class F>
+  void drain(F&& visit) {
+    for (Tlp* tlp : packets_) visit(tlp);
+    packets_.clear();
+    counts_ = {};
+    relaxed_ = 0;
+  }
+  template <class F>
+  void for_each(F&& visit) const {
+    for (const Tlp* tlp : packets_) visit(*tlp);
+  }
+
+ private:
+  [[nodiscard]] bool passes_all_before(std::size_t position) const;
+  std::deque<Tlp*> packets_;
+  std::array<std::size_t, kTlpClasses> counts_{};
+  std::size_t relaxed_ = 0;  ///< packets among them that may pass writes
+};
+
+template <class F>
+Tlp* TlpQueue::choose(F&& fits) const {
+  std::size_t relaxed = relaxed_;
+  bool behind_write = false;
+  for (std::size_t i = 0; i < packets_.size(); ++i) {
+    const Tlp& tlp = *packets_[i];
+    const bool passes = may_pass_writes(tlp);
+    if ((passes || !behind_write) && fits(tlp) && passes_all_before(i)) return packets_[i];
+    relaxed -= passes;
+    behind_write = behind_write || tlp.posted();
+    // However long the queue is, nothing else can leave it.
+    if (behind_write && relaxed == 0) break;
+  }
+  return nullptr;
+}
+
+}  // namespace warpline

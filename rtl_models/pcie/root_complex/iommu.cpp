@@ -1,0 +1,101 @@
+#include "rtl_models/pcie/root_complex/iommu.h"
+
+#include <iterator>
+#include <limits>
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+namespace {
+
+constexpr std::uint64_t kLastAddress = std::numeric_limits<std::uint64_t>::max();
+
+bool on_pages(std::uint64_t address, std::uint64_t bytes) {
+  return address % Iommu::kPage == 0 && bytes % Iommu::kPage == 0;
+}
+
+/// Pre: bytes != 0.
+bool has_end(std::uint64_t address, std::uint64_t bytes) {
+  return bytes - 1 <= kLastAddress - address;
+}
+
+}  // namespace
+
+const char* to_text(IommuFault::Reason reason) {
+  switch (reason) {
+    case IommuFault::Reason::no_domain: return "the device is in no domain";
+    case IommuFault::Reason::unmapped: return "no window has that address";
+    case IommuFault::Reason::beyond_window: return "it ends outside of the window in which it begins";
+    case IommuFault::Reason::no_read: return "the window may not be read";
+    case IommuFault::Reason::no_write: return "the window may not be written";
+  }
+  return "";
+}
+
+Iommu::Domain Iommu::make_domain() {
+  domains_.emplace_back();
+  return static_cast<Domain>(domains_.size() - 1);
+}
+
+void Iommu::attach(FunctionId device, Domain domain) {
+  WARPLINE_EXPECT(domain < domains_.size(), "a device is put into a domain that was made");
+  devices_[device.value] = domain;
+}
+
+void Iommu::detach(FunctionId device) {
+  devices_.erase(device.value);
+}
+
+bool Iommu::map(Domain domain, const Window& window) {
+  WARPLINE_EXPECT(domain < domains_.size(), "a window is made in a domain that was made");
+  if (window.bytes == 0 || !on_pages(window.address, window.bytes) ||
+      !on_pages(window.physical, window.bytes))
+    return false;
+  if (!has_end(window.address, window.bytes) || !has_end(window.physical, window.bytes)) return false;
+  Windows& windows = domains_[domain];
+  const auto after = windows.lower_bound(window.address);
+  if (after != windows.end() && after->first - window.address < window.bytes) return false;
+  if (after != windows.begin()) {
+    const Window& before = std::prev(after)->second;
+    if (window.address - before.address < before.bytes) return false;
+  }
+  windows.emplace_hint(after, window.address, window);
+  return true;
+}
+
+bool Iommu::unmap(Domain domain, std::uint64_t address) {
+  WARPLINE_EXPECT(domain < domains_.size(), "a window is taken from a domain that was made");
+  return domains_[domain].erase(address) != 0;
+}
+
+std::optional<std::uint64_t> Iommu::translate(FunctionId requester, std::uint64_t address,
+                                              std::uint32_t bytes, bool write, Cycle now) {
+  if (!on_) return address;
+  const auto refuse = [&](IommuFault::Reason reason) {
+    if (faults_.size() < most_faults_) faults_.push_back({now, requester, address, bytes, write, reason});
+    ++fault_count_;
+    return std::nullopt;
+  };
+  const auto device = devices_.find(requester.value);
+  if (device == devices_.end()) return refuse(IommuFault::Reason::no_domain);
+  const Windows& windows = domains_[device->second];
+  const auto after = windows.upper_bound(address);
+  if (after == windows.begin()) return refuse(IommuFault::Reason::unmapped);
+  const Window& window = std::prev(after)->second;
+  const std::uint64_t offset = address - window.address;
+  if (offset >= window.bytes) return refuse(IommuFault::Reason::unmapped);
+  if (bytes > window.bytes - offset) return refuse(IommuFault::Reason::beyond_window);
+  if (write && !window.writable) return refuse(IommuFault::Reason::no_write);
+  const bool reads = !write && (bytes != 0 || !window.writable);
+  if (reads && !window.readable) return refuse(IommuFault::Reason::no_read);
+  return window.physical + offset;
+}
+
+std::optional<IommuFault> Iommu::take_fault() {
+  if (faults_.empty()) return std::nullopt;
+  const IommuFault oldest = faults_.front();
+  faults_.pop_front();
+  return oldest;
+}
+
+}  // namespace warpline

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "rtl_models/pcie/packets/endpoint_core.h"
+#include "rtl_models/queue_device/command_engine.h"
+#include "rtl_models/queue_device/queue_device_observer.h"
+#include "rtl_models/queue_device/queue_device_parameters.h"
+#include "rtl_models/queue_device/queue_pair.h"
+#include "rtl_models/registers/access_log.h"
+#include "rtl_models/registers/register_file.h"
+
+namespace warpline {
+
+/// What a queue device did.
+struct QueueDeviceCounters {
+  std::uint64_t register_reads = 0;
+  std::uint64_t register_writes = 0;
+  std::uint64_t buffer_accesses = 0;
+  std::uint64_t bad_accesses = 0;
+  std::uint64_t doorbells = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t failed_commands = 0;
+  std::uint64_t interrupts = 0;
+  std::uint64_t resets = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("register_reads", register_reads, "accesses", "reads of registers, of the MSI-X table too");
+    f("register_writes", register_writes, "accesses", "writes of registers, of the MSI-X table too");
+    f("buffer_accesses", buffer_accesses, "accesses", "of its own memory");
+    f("bad_accesses", bad_accesses, "accesses", "that no register takes");
+    f("doorbells", doorbells, "accesses", "of registers, those to doorbells");
+    f("commands", commands, "commands", "completed");
+    f("failed_commands", failed_commands, "commands", "of those, with another status than OK");
+    f("interrupts", interrupts, "interrupts", "raised, masked ones included");
+    f("resets", resets, "resets", "by its CONTROL register");
+  }
+};
+
+/// A queue device without time: a queue-pair engine behind registers (its manual is made of
+/// sw/regs/peer.toml).
+///
+/// BARs, of 64 bits each: 0 registers, 2 MSI-X, 4 its own memory. Queues, commands and interrupts are as the
+/// manual says.
+class QueueDeviceCore final : private CommandListener {
+ public:
+  static constexpr unsigned kRegisterBar = 0, kMsixBar = 2, kBufferBar = 4;
+
+  /// What its configuration space says of it.
+  [[nodiscard]] static FunctionDescription description(const QueueDeviceParameters& parameters);
+
+  /// The bus outlives it, and is that of a function with this description. `cycles_per_us`: of the clock in
+  /// which it is told the time. Pre: the parameters have no problems.
+  QueueDeviceCore(EndpointCore& bus, const QueueDeviceParameters& parameters, double cycles_per_us);
+  QueueDeviceCore(const QueueDeviceCore&) = delete;
+  QueueDeviceCore& operator=(const QueueDeviceCore&) = delete;
+
+  /// Performs an access to a BAR, and writes it into the log as it returns it. Of a read or an atomic, `data`
+  /// is the answer.
+  BusAccess perform(const BarHit& where, Tlp& access, Cycle now);
+  /// Executes commands and raises interrupts, as far as may be in cycle `now`. `room`: packets that may be
+  /// made, about. Returns when there is more to do, if nothing comes; kNever: never.
+  Cycle step(Cycle now, unsigned room);
+  /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
+  void power_on();
+
+  /// Who hears what it does from now on; null: nobody.
+  void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }
+  [[nodiscard]] bool busy() const { return engine_.busy() || resetting_; }
+  [[nodiscard]] const AccessLog& log() const { return log_; }
+  [[nodiscard]] const QueueDeviceCounters& counters() const { return counters_; }
+  /// Its own memory.
+  [[nodiscard]] std::vector<std::uint8_t>& buffer() { return buffer_; }
+  [[nodiscard]] const RegisterFile& registers() const { return registers_; }
+  [[nodiscard]] const std::vector<QueuePair>& queues() const { return queues_; }
+
+ private:
+  void describe_registers();
+  void describe_queues();
+  void access_register(const BarHit& where, Tlp& access, BusAccess& logged);
+  [[nodiscard]] AccessOutcome outcome_in_msix(std::uint64_t offset, const Tlp& access) const;
+  void access_msix(const BarHit& where, Tlp& access, BusAccess& logged);
+  void access_buffer(const BarHit& where, Tlp& access);
+  void control_queue(unsigned queue, std::uint64_t value);
+  void ring_submissions(unsigned queue, std::uint32_t tail);
+  void ring(bool taken);
+  void forget_queues();
+  void error(std::uint64_t bits);
+  void begin_reset();
+  void end_reset();
+  void raise(unsigned queue);
+  /// What a queue's COALESCE is set to.
+  struct Coalescing {
+    unsigned count = 0;
+    Cycle time = 0;  ///< 0: no limit
+  };
+  [[nodiscard]] Coalescing coalescing(unsigned queue) const;
+  void command_completed(unsigned queue, std::uint64_t number, const QueueDeviceCommand& command,
+                         unsigned status, Cycle now) override;
+  void notified(std::uint64_t operand) override;
+  void bus_failed(std::uint64_t address) override;
+
+  EndpointCore& bus_;
+  QueueDeviceParameters parameters_;
+  double cycles_per_us_;
+  RegisterFile registers_;
+  std::vector<QueuePair> queues_;
+  std::vector<std::uint8_t> buffer_;
+  CommandEngine engine_;
+  std::deque<std::uint32_t> events_;
+  bool resetting_ = false;
+  bool waiting_ = false;  ///< a queue has something to be fetched or to be told of, as far as is known
+  AccessLog log_;
+  QueueDeviceCounters counters_;
+  QueueDeviceObserver* observer_ = nullptr;
+  Cycle now_ = 0;  ///< of what is being done
+};
+
+}  // namespace warpline

@@ -1,0 +1,105 @@
+#include "rtl_models/registers/generator/keys.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rtl_models/registers/generator/names.h"
+
+namespace warpline::registers {
+
+void Keys::read_named(TableReader& in, Named& named) {
+  named.name = in.text("name", TableReader::required).value_or("");
+  named.place = place_of(in, "name");
+  const Member* const m = in.table().find("name");
+  if (m != nullptr && m->value.kind == Value::Kind::text && !is_name(named.name))
+    fault(named.place,
+          "name: \"" + named.name +
+              "\" is no name: words of A to Z and 0 to 9, the first with a letter first, joined by _");
+  named.meaning = line_of(in, "meaning");
+}
+
+std::string Keys::line_of(TableReader& in, std::string_view key) {
+  std::optional<std::string> text = in.text(key, TableReader::required);
+  if (!text) return {};
+  const Place place = place_of(in, key);
+  std::replace(text->begin(), text->end(), '\n', ' ');
+  while (!text->empty() && text->back() == ' ') text->pop_back();
+  if (text->empty()) fault(place, std::string(key) + ": must not be empty");
+  if (!text->empty() && text->back() == '\\')
+    fault(place, std::string(key) + ": must not end with a backslash");  // a comment would go on behind it
+  for (const char c : *text) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) continue;
+    fault(place, std::string(key) + ": must not have control characters");
+    break;
+  }
+  return *text;
+}
+
+FieldAccess Keys::read_access(TableReader& in) {
+  const std::optional<std::string> word = in.text("access", TableReader::required);
+  const auto& words = access_words();
+  const auto found = word ? std::find(words.begin(), words.end(), *word) : words.begin();
+  if (found != words.end()) return static_cast<FieldAccess>(found - words.begin());
+  fault(place_of(in, "access"), "access: must be ro, rw, wo, w1c, rc or fifo, not \"" + *word + "\"",
+        did_you_mean(*word, words));
+  return FieldAccess::read_only;
+}
+
+std::uint64_t Keys::read_reset(TableReader& in, BitField at) {
+  const std::uint64_t most = std::min(at.in(at.mask()), kMost);
+  return in.number("reset", 0, most).value_or(0);
+}
+
+BitField Keys::read_bits(TableReader& in, unsigned width) {
+  const Member* const m = in.find("bits", TableReader::required);
+  if (m == nullptr) return {0, 1};
+  const std::vector<Value>& items = m->value.items;
+  const bool pair = m->value.kind == Value::Kind::array && items.size() == 2;
+  const Value& low = pair ? items[0] : m->value;
+  const Value& high = pair ? items[1] : m->value;
+  if (low.kind != Value::Kind::integer || high.kind != Value::Kind::integer) {
+    fault(m->value.place, "bits: must be the number of a bit, or [LOWEST, HIGHEST]");
+  } else if (low.integer < 0 || high.integer < low.integer) {
+    fault(m->value.place, "bits: the lowest comes first, and is at least 0");
+  } else if (high.integer >= width) {
+    fault(high.place, "bits: the highest here is " + std::to_string(width - 1));
+  } else {
+    return {static_cast<std::uint8_t>(low.integer),
+            static_cast<std::uint8_t>(high.integer - low.integer + 1)};
+  }
+  return {0, 1};
+}
+
+std::uint32_t Keys::number(TableReader& in, std::string_view key, std::uint64_t low, std::uint64_t high,
+                           TableReader::Need need, std::uint32_t otherwise) {
+  return static_cast<std::uint32_t>(in.number(key, low, high, need).value_or(otherwise));
+}
+
+std::vector<const Value*> Keys::tables(TableReader& in, std::string_view key, const std::string& path) {
+  std::vector<const Value*> found;
+  const Member* const m = in.find(key);
+  if (m == nullptr) return found;
+  if (m->value.kind != Value::Kind::array) {
+    fault(m->place, std::string(key) + ": must be [[" + path + "]] tables");
+    return found;
+  }
+  for (const Value& item : m->value.items) {
+    if (item.kind == Value::Kind::table) {
+      found.push_back(&item);
+    } else {
+      fault(item.place, std::string(key) + ": must be [[" + path + "]] tables");
+    }
+  }
+  return found;
+}
+
+Place Keys::place_of(const TableReader& in, std::string_view key) {
+  const Member* const m = in.table().find(key);
+  return m == nullptr ? in.place() : m->value.place;
+}
+
+void Keys::fault(Place place, std::string message, std::string hint) {
+  faults_.push_back(document_.fault(place, std::move(message), std::move(hint)));
+}
+
+}  // namespace warpline::registers

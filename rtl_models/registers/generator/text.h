@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "rtl_models/registers/register_map.h"
+
+namespace warpline::registers {
+
+/// A C comment of lines of at most 110 characters. What would end it, or begin another, is taken apart.
+[[nodiscard]] std::string c_comment(std::string_view text);
+/// A string literal of C++.
+[[nodiscard]] std::string literal(std::string_view text);
+/// The text in a cell of a table of Markdown.
+[[nodiscard]] std::string cell(std::string_view text);
+/// "0x0010": at least `digits` hexadecimal digits.
+[[nodiscard]] std::string hex(std::uint64_t value, unsigned digits = 1);
+/// "3", or "7:4".
+[[nodiscard]] std::string bits_text(BitField at);
+
+}  // namespace warpline::registers

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rtl_models/base/types.h"
+
+namespace warpline {
+
+/// A clock domain: its k-th edge falls on cycle ceil(k * numerator / denominator) of the fastest
+/// clock. The fastest clock itself is 1/1. Pre: numerator >= denominator > 0.
+class ClockDomain {
+ public:
+  ClockDomain() = default;
+  ClockDomain(std::uint64_t numerator, std::uint64_t denominator);
+
+  [[nodiscard]] bool is_fastest() const { return unit_; }
+  /// The cycle of edge k.
+  [[nodiscard]] Cycle cycle_of(std::uint64_t edge) const {
+    return unit_ ? edge : (edge * numerator_ + denominator_ - 1) / denominator_;
+  }
+  /// The number of the first edge at or after `cycle`.
+  [[nodiscard]] std::uint64_t edge_at_or_after(Cycle cycle) const {
+    if (unit_ || cycle == 0) return cycle;
+    return (cycle - 1) * denominator_ / numerator_ + 1;
+  }
+  /// The cycle of the first edge at or after `cycle`.
+  [[nodiscard]] Cycle align(Cycle cycle) const {
+    return unit_ || cycle == kNever ? cycle : cycle_of(edge_at_or_after(cycle));
+  }
+  /// The cycle of the n-th edge after the edge at `cycle`. Pre: an edge falls on `cycle`.
+  [[nodiscard]] Cycle after(Cycle cycle, std::uint64_t edges) const {
+    return unit_ ? cycle + edges : cycle_of(edge_at_or_after(cycle) + edges);
+  }
+  /// The fewest cycles from an edge to the `edges`-th after it.
+  [[nodiscard]] Cycle cycles_in(std::uint64_t edges) const {
+    return unit_ ? edges : edges * numerator_ / denominator_;
+  }
+  friend bool operator==(const ClockDomain& a, const ClockDomain& b) {
+    return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
+  }
+
+ private:
+  std::uint64_t numerator_ = 1;
+  std::uint64_t denominator_ = 1;
+  bool unit_ = true;
+};
+
+}  // namespace warpline

@@ -1,0 +1,234 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/random.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/calendar.h"
+#include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/sim/in_flight.h"
+#include "rtl_models/sim/request.h"
+
+namespace warpline {
+
+class Engine;
+class GaugeVisitor;
+class PortBase;
+
+/// A hardware block in time. The engine ticks it in cycles that fall on an edge of its domain:
+/// when it asked for it, when a port woke it, and possibly in any other cycle. A tick that moves
+/// no message and reaches no announced deadline must change nothing.
+class Component {
+ public:
+  Component(Engine& engine, std::string name, ClockDomain domain = {});
+  /// One of the cluster of `beside`, with its engine and clock.
+  Component(const Component& beside, std::string name);
+  Component(const Component&) = delete;
+  Component& operator=(const Component&) = delete;
+  virtual ~Component() = default;
+
+  /// Does the work of cycle `now`. Returns the cycle in which it next has work of its own
+  /// (later than `now`), or kNever to sleep until a port wakes it.
+  virtual Cycle tick(Cycle now) = 0;
+  /// Brings what it remembers between requests (lines, open rows, whose turn it is) to the state in which it
+  /// was made, so that what comes next does not depend on what came before. Counters go on. What was dirty is
+  /// lost. Pre: quiescent.
+  virtual void restart() {}
+  /// Whether it holds unfinished work (messages on channels excluded).
+  [[nodiscard]] virtual bool busy() const = 0;
+  /// Says what its unfinished work waits for. Called where it is busy, or a message waits at one of its
+  /// ports.
+  virtual void explain(std::vector<Wait>& waits) const = 0;
+  /// Shows how much of what it holds: each gauge once, always in the same order. A gauge is state that
+  /// the law holds equal in all tick modes.
+  virtual void visit_gauges(GaugeVisitor& /*visitor*/) const {}
+  /// Draws anew whose turn it is wherever several may be next. Pre: not busy.
+  virtual void draw_turns(Random& /*random*/) {}
+  /// Lists the requests that it holds; those at its ports excluded. The default: it holds none.
+  virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const ClockDomain& domain() const { return domain_; }
+  [[nodiscard]] Engine& engine() const { return engine_; }
+  /// The cluster it belongs to (Engine::begin_cluster).
+  [[nodiscard]] const Calendar& cluster() const { return *calendar_; }
+  /// Asks for a tick on the first own edge at or after `cycle`. Pre: cycle is in the future, or
+  /// the engine is not ticking.
+  void wake(Cycle cycle);
+
+ protected:
+  /// One that may be ticked in place of `original`, whose marks and edges are its own
+  /// (Engine::tick_in_place).
+  struct StandIn {};
+  Component(const Component& original, StandIn /*tag*/)
+      : engine_(original.engine_),
+        name_(original.name_),
+        domain_(original.domain_),
+        calendar_(original.calendar_),
+        member_(original.member_) {}
+
+ private:
+  Engine& engine_;
+  friend class Engine;
+  std::string name_;
+  ClockDomain domain_;
+  Calendar* calendar_ = nullptr;  ///< of its cluster
+  std::size_t cluster_ = 0;       ///< its number
+  std::uint32_t member_ = 0;      ///< of the cluster
+};
+
+/// Which ticks a component gets beyond those it needs. Results are the same in all three;
+/// the equivalence tests hold every block to that.
+enum class TickMode : std::uint8_t { lazy, every_cycle, spurious_and_shuffled };
+
+enum class RunOutcome : std::uint8_t {
+  quiescent,    ///< nothing is left to do
+  deadlock,     ///< work is left and nothing will ever move it
+  cycle_limit,  ///< the limit was reached
+  stopped,      ///< the progress callback asked to stop
+};
+
+/// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
+/// because every channel takes at least one cycle.
+///
+/// Components that work close together form a cluster. No cluster can feel another sooner than the
+/// shortest channel between them allows, its latency forward and its credit latency back: the
+/// lookahead. So the engine runs one cluster through a window of that many cycles before it turns
+/// to the next, which finds the cluster's state in the host's caches; results are the same.
+class Engine {
+ public:
+  explicit Engine(TickMode mode = TickMode::lazy, std::uint64_t seed = 1);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Components made from now on form a new cluster. They must share no state with components of
+  /// other clusters but through channels.
+  void begin_cluster();
+
+  /// From now on ticks `stand_in` whenever `original` would be; `original` itself undoes it. All else is
+  /// still asked of `original`. Pre: not ticking.
+  void tick_in_place(const Component& original, Component& stand_in);
+
+  [[nodiscard]] TickMode mode() const { return mode_; }
+  /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
+  RunOutcome run_until(Cycle limit);
+  /// The same up to cycle `now`; but clusters that nobody outside can reach within their lookahead may have
+  /// run up to cycle `limit` already. For those who feed messages in from outside as time passes. Pre:
+  /// TickMode::lazy, or now == limit.
+  RunOutcome run_in_step(Cycle now, Cycle limit);
+  /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
+  /// was taken off a channel, however many idle ticks followed.
+  [[nodiscard]] Cycle now() const { return now_; }
+  /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
+  [[nodiscard]] Cycle lookahead();
+  /// The first cycle in which a component is to be ticked; kNever if none is.
+  [[nodiscard]] Cycle next_tick() const;
+  /// No component will be ticked in a cycle before this one any more, whatever comes from outside meanwhile.
+  [[nodiscard]] Cycle settled() const;
+  /// Every request in flight, where it is and what it waits for, and all other waits. Callable wherever the
+  /// engine stands: after run_until(), and in the progress callback.
+  [[nodiscard]] Standstill standstill() const;
+  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
+  /// Who waits for what; meaningful after `deadlock` and `cycle_limit`.
+  [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
+  /// Quiescent means no message on any channel and no component busy.
+  [[nodiscard]] bool quiescent() const;
+  /// Restarts every component; time goes on. Pre: quiescent.
+  void restart() {
+    for (Component* c : components_) c->restart();
+  }
+  /// Every fault in the channels as they are bound.
+  [[nodiscard]] std::vector<std::string> channel_problems() const;
+  /// Everybody, in the order in which they were made.
+  [[nodiscard]] const std::vector<Component*>& components() const { return components_; }
+  [[nodiscard]] const std::vector<PortBase*>& ports() const { return ports_; }
+  /// When something happened last, in whichever cluster has run farthest: see note_move(). Quiescence never
+  /// takes now() back before it.
+  [[nodiscard]] Cycle last_move() const { return last_move_; }
+  /// Called about every `cycles` cycles; returning false stops the run.
+  void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
+
+  /// Something happened in cycle `now`, before which a run must not end: called by ports that take a message
+  /// off a channel, and by a host, which is no block, for the time at which it acted last.
+  void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
+  /// A channel was bound: called by ports.
+  void note_binding() { window_ = inner_window_ = 0; }
+  [[nodiscard]] RequestPool& pool() { return pool_; }
+  /// A loosely timed access needs one that is blocked below in a foreign wait(): waits for `wake_waiters` to
+  /// be called, and returns the cycle in which that was. Where nothing can block, nothing needs to wait.
+  Cycle wait_below() {
+    WARPLINE_EXPECT(wait_ != nullptr, "a loosely timed access waits for another only if that can block");
+    ++waiting_below_;
+    const Cycle woken = wait_();
+    --waiting_below_;
+    return woken;
+  }
+  /// An answer has come from below: what accesses may be waiting for has happened.
+  void wake_waiters() {
+    if (waiting_below_ != 0) wake_waiters_();
+  }
+  /// How to wait, and to end the waits: set by the backend that runs the engine, where accesses may block.
+  void on_wait_below(std::function<Cycle()> wait, std::function<void()> wake) {
+    wait_ = std::move(wait);
+    wake_waiters_ = std::move(wake);
+  }
+  /// Ticks executed so far: the cost of the run in component visits.
+  [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
+
+ private:
+  friend class Component;
+  friend class PortBase;
+  /// The longest window: calls back to the host stay frequent.
+  static constexpr Cycle kLongestWindow = 64;
+  struct Cluster {
+    explicit Cluster(Cycle& next) : calendar(next) {}
+    Calendar calendar;
+    std::vector<Component*> members;
+  };
+
+  void add(Component* component, std::size_t cluster);
+  void add(PortBase* port) { ports_.push_back(port); }
+  void tick(Component& component);
+  void run_cluster(Cluster& cluster, Cycle end);
+  void run_window(Cycle start, Cycle end);
+  void find_windows();
+  bool told_to_stop();
+  RunOutcome run_dry();
+  void tick_all();
+  void step_other_modes(Cycle scheduled);
+
+  TickMode mode_;
+  Random random_;
+  std::vector<Component*> components_;
+  std::vector<Component*> ticked_;  ///< the same, or who stands in for them
+  std::vector<PortBase*> ports_;
+  std::deque<Cluster> clusters_;
+  std::deque<Cycle> next_;               ///< the first marked cycle of each cluster, side by side
+  Cycle window_ = 0;                     ///< lookahead(), once it is known
+  Cycle inner_window_ = 0;               ///< the same, of ports that lead to other components only
+  Cycle inner_end_ = 0;                  ///< until when `inner_` have run
+  Cycle outside_from_ = kNever;          ///< in run_in_step: from when on something may come from outside
+  std::vector<Cluster*> inner_, outer_;  ///< clusters none of whose ports leads outside, and the others
+  Cycle now_ = 0;
+  Cycle last_move_ = 0;
+  Cycle resting_ = 0;  ///< now() when it was quiescent last
+  Cycle progress_every_ = kNever;
+  Cycle progress_at_ = kNever;
+  std::function<bool(Cycle)> progress_;
+  std::function<Cycle()> wait_;
+  std::function<void()> wake_waiters_;
+  unsigned waiting_below_ = 0;  ///< accesses in wait_below()
+  RequestPool pool_;
+  std::uint64_t ticks_ = 0;
+};
+
+inline void Component::wake(Cycle cycle) {
+  calendar_->mark(member_, domain_.align(cycle));
+}
+
+}  // namespace warpline

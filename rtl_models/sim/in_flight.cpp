@@ -1,0 +1,133 @@
+#include "rtl_models/sim/in_flight.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace warpline {
+namespace {
+
+std::string hexadecimal(std::uint64_t value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  do {
+    out.insert(out.begin(), kDigits[value % 16]);
+  } while ((value /= 16) != 0);
+  return "0x" + out;
+}
+
+std::string counted(unsigned n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+std::string where(const Request& r) {
+  const std::string offset = hexadecimal(offset_in_aperture(r.line));
+  switch (aperture_of(r.line)) {
+    case Aperture::vidmem: return "vidmem " + offset;
+    case Aperture::sysmem: return "sysmem " + offset;
+    case Aperture::peer: return "peer " + offset;
+  }
+  return "unmapped " + hexadecimal(r.line.value);
+}
+
+const char* name_of(LineControl control) {
+  switch (control) {
+    case LineControl::none: break;
+    case LineControl::prefetch_l1: return "prefetch into L1";
+    case LineControl::prefetch_l2: return "prefetch into L2";
+    case LineControl::apply_priority: return "change of priority";
+    case LineControl::discard: return "discard";
+    case LineControl::write_back: return "write-back";
+    case LineControl::invalidate: return "invalidation";
+    case LineControl::reset: return "reset";
+  }
+  return "control";
+}
+
+std::string command(const Request& r) {
+  switch (r.command) {
+    case Command::read:
+      if (r.sectors == 0) return "prefetch of " + where(r);
+      return "read of " + counted(sector_count(r.sectors), "sector") + " at " + where(r);
+    case Command::write: return "write of " + counted(sector_count(r.sectors), "sector") + " at " + where(r);
+    case Command::atomic:
+    case Command::reduce: {
+      const std::string name = r.command == Command::atomic ? "atomic" : "reduction";
+      return name + (r.atomics != nullptr ? " of " + counted(r.atomics->count, "lane") : "") + " at " +
+             where(r);
+    }
+    case Command::control: return std::string(name_of(r.control)) + " of " + where(r);
+    case Command::maintain: break;
+  }
+  std::string parts;
+  const auto part = [&](std::uint8_t bit, const char* name) {
+    if ((r.maintenance & bit) == 0) return;
+    if (!parts.empty()) parts += ", ";
+    parts += name;
+  };
+  part(maintenance::kDrain, "drain");
+  part(maintenance::kDrainSurfaces, "drain of surface stores");
+  part(maintenance::kWriteBackSysmem, "write-back of sysmem");
+  part(maintenance::kDiscardSysmem, "discard of sysmem");
+  part(maintenance::kInvalidate, "invalidation");
+  part(maintenance::kInvalidateSurfaces, "invalidation of surface lines");
+  part(maintenance::kInvalidateLocal, "invalidation of local lines");
+  return parts.empty() ? "maintenance" : parts;
+}
+
+/// Names those who have requests that a wait is for; leaves it as it is if nobody has.
+class Holders {
+ public:
+  explicit Holders(const std::vector<InFlight>& rows) {
+    for (const InFlight& row : rows) rows_[row.request->maker].push_back(&row);
+  }
+  void name(Wait& wait) const {
+    const auto found = rows_.find(wait.answers.maker);
+    if (wait.answers.maker == nullptr || found == rows_.end()) return;
+    std::vector<std::string> names;
+    for (const InFlight* row : found->second) {
+      if (wait.answers.covers(*row->request) && row->holder != wait.who &&
+          std::find(names.begin(), names.end(), row->holder) == names.end())
+        names.push_back(row->holder);
+    }
+    if (!names.empty()) wait.on = std::move(names);
+  }
+
+ private:
+  std::unordered_map<const void*, std::vector<const InFlight*>> rows_;
+};
+
+}  // namespace
+
+std::string describe(const Request& r) {
+  std::string out = command(r);
+  if (!made_by_sm(r.id)) return out;
+  out += r.gpu == 0 ? ", " : ", GPU " + std::to_string(r.gpu) + " ";
+  return out + "SM " + std::to_string(r.sm) + " warp " + std::to_string(r.warp);
+}
+
+InFlight::InFlight(const Request& r, std::string who, std::string place, std::string why,
+                   std::vector<std::string> on, Awaited answers)
+    : request(&r),
+      id(r.id),
+      made(made_by_sm(r.id) ? cycle_of_id(r.id) : kNever),
+      what(describe(r)),
+      holder(std::move(who)),
+      at(std::move(place)),
+      wait{holder, std::move(why), std::move(on), answers} {}
+
+void settle(Standstill& standstill) {
+  const Holders holders(standstill.in_flight);
+  for (InFlight& row : standstill.in_flight) holders.name(row.wait);
+  for (Wait& w : standstill.waits) holders.name(w);
+  std::stable_sort(
+      standstill.in_flight.begin(), standstill.in_flight.end(),
+      [](const InFlight& a, const InFlight& b) { return a.made != b.made ? a.made < b.made : a.id < b.id; });
+}
+
+void list_all(std::vector<InFlight>& rows, const RequestList& requests, const std::string& holder,
+              const std::string& at, const std::string& why, const std::vector<std::string>& on,
+              const Awaited& answers) {
+  requests.for_each([&](const Request& r) { rows.emplace_back(r, holder, at, why, on, answers); });
+}
+
+}  // namespace warpline

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/arrivals.h"
+#include "rtl_models/sim/carrier.h"
+#include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/sim/loose_target.h"
+#include "rtl_models/sim/sending_port.h"
+
+namespace warpline {
+
+/// The request that a message carries; null for messages that carry something else.
+template <class M>
+auto request_of(const M& message, int) -> decltype(static_cast<const Request*>(message.request)) {
+  return message.request;
+}
+template <class M>
+const Request* request_of(const M&, long) {
+  return nullptr;
+}
+
+/// Says of each message that begins whether it stays in its queue until In::let_go(): as if other traffic
+/// kept the queue full for so long.
+template <class M>
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  [[nodiscard]] virtual bool holds(const M& message) const = 0;
+};
+
+/// The receiving port. It owns the queue, the credits, the width and the latency.
+template <class M>
+class alignas(64) In final : public PortBase {
+ public:
+  using PortBase::PortBase;
+
+  /// Whether a message can be popped in cycle `now`. If one is on its way, the owner is woken
+  /// when it arrives.
+  [[nodiscard]] bool ready(Cycle now) const { return count_ != 0 && slots_[head_].at <= now; }
+  /// Pre: ready(now).
+  [[nodiscard]] const M& front() const { return slots_[head_].message; }
+  /// The oldest message on the channel, whether it has arrived or not; null: there is none.
+  [[nodiscard]] const M* oldest() const { return count_ != 0 ? &slots_[head_].message : nullptr; }
+  /// Takes the front message and returns its credit. Pre: ready(now).
+  M pop(Cycle now) {
+    WARPLINE_EXPECT(ready(now), "a message that has arrived is popped");
+    Slot& slot = slots_[head_];
+    const M message = slot.message;
+    owner_.engine().note_move(now);
+    slot.at = now + parameters_.credit_latency;
+    const Cycle credit = slot.at;
+    const bool was_full = count_ == parameters_.depth;
+    --count_;
+    head_ = advance(head_);
+    if (count_ != 0) {
+      const Cycle next = std::max(now + 1, slots_[head_].at);
+      owner_.wake(next);
+      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, next);
+    }
+    // Last: the sender may begin the next message from within this call.
+    if (was_full) tell_end(std::max(wire_free_, credit));
+    return message;
+  }
+  /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
+  Cycle begin(Cycle t, const M& message) {
+    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
+    const unsigned n = message.beats(parameters_.width);
+    Slot& slot = slots_[tail_];
+    slot.message = message;
+    if (sender_domain_.is_fastest()) {
+      slot.at = t + n - 1 + parameters_.latency;
+      wire_free_ = t + n;
+    } else {
+      const std::uint64_t edge = sender_domain_.edge_at_or_after(t);
+      slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
+      wire_free_ = sender_domain_.cycle_of(edge + n);
+    }
+    if (gate_ != nullptr && gate_->holds(message)) {
+      slot.at = kNever;
+    } else {
+      owner_.wake(slot.at);
+    }
+    if (count_ == 0 && arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
+    tail_ = advance(tail_);
+    ++count_;
+    // The next message takes the slot after this one; its credit came back with that slot's pop.
+    if (count_ == parameters_.depth) return kNever;
+    return std::max(wire_free_, slots_[tail_].at);
+  }
+  /// Has a carrier bring the messages of a sender with clock `sender`. Pre: not bound; the parameters
+  /// have no problems.
+  void bind(Upstream& upstream, const ChannelParameters& parameters, const ClockDomain& sender) {
+    WARPLINE_EXPECT(!bound(), "a port is bound once");
+    upstream_ = &upstream;
+    prepare(parameters, sender);
+  }
+  [[nodiscard]] bool bound() const { return sender_ != nullptr || upstream_ != nullptr; }
+  /// Who puts messages in: one of the two.
+  struct Source {
+    Out<M>* sender = nullptr;
+    Upstream* upstream = nullptr;
+  };
+  /// Takes messages from `source` from now on, and returns from whom it took them. Pre: bound; no
+  /// message is under way.
+  Source rebind(const Source& source) {
+    const Source before{sender_, upstream_};
+    sender_ = source.sender;
+    upstream_ = source.upstream;
+    owner_.engine().note_binding();
+    return before;
+  }
+  /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
+  /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
+  void attach(Arrivals& arrivals, unsigned port) {
+    WARPLINE_EXPECT(count_ == 0, "a port is attached before it is used");
+    arrivals_ = &arrivals;
+    arrivals_port_ = port;
+  }
+  /// Asks `gate` of every message from now on; null: of none. Pre: nothing is on the channel, it joins two
+  /// components, nobody collects its arrivals.
+  void set_gate(const Gate<M>* gate) {
+    WARPLINE_EXPECT(count_ == 0 && arrivals_ == nullptr && upstream_ == nullptr, "a gate finds no message");
+    gate_ = gate;
+  }
+  /// Lets the messages go that were held and would not be any more: they can be popped from cycle `at` on.
+  void let_go(Cycle at) {
+    for (unsigned i = 0, n = head_; i < count_; ++i, n = advance(n))
+      if (slots_[n].at == kNever && (gate_ == nullptr || !gate_->holds(slots_[n].message))) slots_[n].at = at;
+    owner_.wake(at);
+  }
+  /// Who performs loosely timed accesses that arrive here. Pre: it lives as long as the port.
+  void perform_by(LooseTarget& target) { loose_ = &target; }
+  [[nodiscard]] bool performs() const { return loose_ != nullptr; }
+  /// Has the port's owner perform a request sent in cycle `at`; on return its answer is sent in
+  /// cycle `at`. Pre: bound; a LooseTarget performs.
+  void perform(const M& message, Cycle& at) {
+    at = owner_.domain().align(arrival_of(at, message));
+    loose_->perform(*message.request, at);
+  }
+  /// When a message sent in cycle `t` over an idle channel can be popped. Pre: bound.
+  [[nodiscard]] Cycle arrival_of(Cycle t, const M& message) const {
+    const unsigned edges = message.beats(parameters_.width) - 1 + parameters_.latency;
+    if (sender_domain_.is_fastest()) return t + edges;
+    return sender_domain_.cycle_of(sender_domain_.edge_at_or_after(t) + edges);
+  }
+  /// When the message begun last can be popped. Pre: one was begun and is not popped.
+  [[nodiscard]] Cycle newest_arrival() const {
+    return slots_[tail_ == 0 ? parameters_.depth - 1 : tail_ - 1].at;
+  }
+  [[nodiscard]] const ChannelParameters& parameters() const { return parameters_; }
+  [[nodiscard]] std::size_t occupancy() const override { return count_; }
+  [[nodiscard]] const ChannelParameters* channel() const override { return &parameters_; }
+  [[nodiscard]] QueuedMessage queued(std::size_t i) const override {
+    WARPLINE_EXPECT(i < count_, "a message that is queued is asked for");
+    const Slot& slot = slots_[(head_ + i) % parameters_.depth];
+    const unsigned n = slot.message.beats(parameters_.width);
+    const std::uint64_t edge = sender_domain_.edge_at_or_after(slot.at) - parameters_.latency - (n - 1);
+    return {sender_domain_.cycle_of(edge), sender_domain_.cycle_of(edge + n), slot.at,
+            request_of(slot.message, 0)};
+  }
+  [[nodiscard]] bool receives() const override { return true; }
+  void set_residence(unsigned edges) override {
+    WARPLINE_EXPECT(count_ == 0, "a queue changes when nothing is in it");
+    parameters_.latency = latency_ + edges;
+  }
+  void in_flight(std::vector<InFlight>& rows) const override;
+  [[nodiscard]] std::string other_side() const override {
+    if (upstream_ != nullptr) return upstream_->other_side();
+    return sender_ != nullptr ? sender_->owner().name() : std::string{};
+  }
+  [[nodiscard]] Cycle lookahead() const override {
+    if (leads_outside()) return 1;
+    const Component* from = sender();
+    if (from == nullptr || &from->cluster() == &owner_.cluster()) return kNever;
+    return std::min<Cycle>(sender_domain_.cycles_in(latency_), parameters_.credit_latency);
+  }
+  [[nodiscard]] bool leads_outside() const override { return upstream_ != nullptr && sender() == nullptr; }
+  /// A channel fills its wire with one-beat messages only if depth >= latency + credit latency.
+  [[nodiscard]] std::string problem() const override {
+    if (!bound()) return path() + ": not bound";
+    if (parameters_.depth < latency_ + parameters_.credit_latency)
+      return path() + ": depth " + std::to_string(parameters_.depth) + " cannot fill its wire; latency " +
+             std::to_string(latency_) + " and credit latency " + std::to_string(parameters_.credit_latency) +
+             " need " + std::to_string(latency_ + parameters_.credit_latency);
+    return {};
+  }
+
+ private:
+  template <class N>
+  friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
+  struct Slot {
+    Cycle at = 0;  ///< while queued: when it can be popped; afterwards: when its credit is back
+    M message{};
+  };
+  void prepare(const ChannelParameters& parameters, const ClockDomain& sender) {
+    WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
+    parameters_ = parameters;
+    latency_ = parameters.latency;
+    sender_domain_ = sender;
+    slots_ = std::make_unique<Slot[]>(parameters.depth);
+    owner_.engine().note_binding();
+  }
+  [[nodiscard]] const Component* sender() const {
+    if (upstream_ != nullptr) return upstream_->sender();
+    return sender_ != nullptr ? &sender_->owner() : nullptr;
+  }
+  void tell_end(Cycle c) {
+    if (sender_ != nullptr) {
+      sender_->end(c);
+    } else {
+      upstream_->end(c);
+    }
+  }
+  [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
+
+  // What ready(), front() and pop() read comes first, in the first cache line; the rest is in a second.
+  std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
+  unsigned head_ = 0, tail_ = 0, count_ = 0;
+  ChannelParameters parameters_;
+  unsigned arrivals_port_ = 0;
+  Arrivals* arrivals_ = nullptr;
+  LooseTarget* loose_ = nullptr;
+  unsigned latency_ = 0;  ///< of the channel as it was bound, without residence
+  ClockDomain sender_domain_;
+  Cycle wire_free_ = 0;
+  Out<M>* sender_ = nullptr;
+  Upstream* upstream_ = nullptr;  ///< where there is no sender_
+  const Gate<M>* gate_ = nullptr;
+};
+
+template <class M>
+void In<M>::in_flight(std::vector<InFlight>& rows) const {
+  unsigned slot = head_;
+  for (unsigned i = 0; i < count_; ++i, slot = advance(slot)) {
+    const Request* r = request_of(slots_[slot].message, 0);
+    if (r == nullptr) return;
+    const bool arrived = slots_[slot].at <= owner_.engine().now();
+    const std::string why = slots_[slot].at == kNever ? "a hold to end"
+                            : !arrived ? "cycle " + std::to_string(slots_[slot].at) + ", to arrive"
+                            : i == 0   ? owner_.name() + " to take it"
+                                       : owner_.name() + " to take the " + std::to_string(i) + " before it";
+    rows.emplace_back(*r, owner_.name(), path(), why);
+    rows.back().wait.who = path();
+    if (arrived) rows.back().wait.on = {owner_.name()};
+  }
+}
+
+}  // namespace warpline

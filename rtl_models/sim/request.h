@@ -1,0 +1,250 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "rtl_models/base/byte_mask.h"
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sim/command.h"
+
+namespace warpline {
+
+/// One lane's part of an atomic request: up to 8 bytes of its values, as they lie in memory.
+struct LaneAtomic {
+  std::uint8_t lane = 0;
+  std::uint8_t offset = 0;  ///< of the operand in the line, bytes
+  std::uint64_t operand = 0;
+  std::uint64_t second = 0;     ///< the new value of a compare-and-swap
+  std::uint64_t old_value = 0;  ///< answered
+};
+
+/// Bytes 8 to 15 of a lane's values.
+struct LaneAtomicHigh {
+  std::uint64_t operand = 0;
+  std::uint64_t second = 0;
+  std::uint64_t old_value = 0;
+};
+
+/// The lanes of one atomic request, in lane order: the order in which they are performed.
+struct AtomicBlock {
+  AtomicOperation operation = AtomicOperation::none;
+  DataType type = DataType::none;
+  std::uint8_t vector = 1;  ///< scalar operations of each lane, on elements side by side
+  unsigned count = 0;
+  std::array<LaneAtomic, kWarpLanes> lanes;
+  std::array<LaneAtomicHigh, kWarpLanes> high;  ///< touched where lanes have more than 8 bytes
+
+  /// Bytes that each lane's operation has: 2 to 16.
+  [[nodiscard]] unsigned lane_bytes() const { return size_of(type) * vector; }
+};
+
+/// Bits 0 to 3 of Request::prefetch are sectors of its line, bits 4 to 7 of the other line of its
+/// 256-byte block. The cache above L2 sends for the other line on its own, so L2 never sees those.
+inline constexpr unsigned kOtherLineShift = kSectorsPerLine;
+
+/// Which SM of which GPU.
+struct SmNumber {
+  unsigned sm = 0;   ///< below 2047
+  unsigned gpu = 0;  ///< below 8
+};
+
+/// The identity of a request that an SM makes in cycle `n`, or of which `n` is the number: the low 44
+/// bits are `n`, so a request tells its age without carrying it.
+constexpr std::uint64_t id_of_sm(SmNumber who, std::uint64_t n) {
+  return std::uint64_t{who.gpu} << 55U | (std::uint64_t{who.sm} + 1) << 44U | n;
+}
+/// Whether an SM made it; 0, small numbers and those with the top bit set are other people's.
+constexpr bool made_by_sm(std::uint64_t id) {
+  return id >> 44U != 0 && id >> 63U == 0;
+}
+constexpr Cycle cycle_of_id(std::uint64_t id) {
+  return id & ((std::uint64_t{1} << 44U) - 1);
+}
+
+/// One transaction of one 128-byte line. It travels down as a request and the same object comes
+/// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
+///
+/// The first cache line holds what every hop reads; bytes and data are touched only where they
+/// are carried.
+struct alignas(64) Request {
+  Request* next = nullptr;      ///< in the list that it is in: the pool's, or a RequestList
+  const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
+  std::uint64_t id = 0;         ///< unique in a run, the same on every host
+  VirtualAddress virtual_line;  ///< line address as the requester names it; what L1 tags
+  PhysicalAddress line;         ///< line address on the buses; what L2 tags
+  Command command = Command::read;
+  SectorMask sectors = 0;   ///< sectors touched
+  SectorMask missing = 0;   ///< owned by the cache that holds it: sectors still awaited
+  SectorMask prefetch = 0;  ///< further sectors wanted in L2 only; see kOtherLineShift
+  CacheOperator cache_operator = CacheOperator::none;
+  EvictionPriority l1_priority = EvictionPriority::none;
+  EvictionPriority l2_priority = EvictionPriority::none;
+  Scope scope = Scope::none;  ///< of a strong access; none: weak
+  bool local : 1;             ///< a line of local memory: write-back at L1
+  bool no_l1 : 1;             ///< neither looked up nor allocated at L1
+  bool surface : 1;           ///< by the surface proxy, whose lines in L1 are its own
+  bool last_use : 1;          ///< a read of a local line whose write-back is owed no longer (`ld.lu`)
+  bool exact : 1;             ///< one transaction of `bytes` and no more, of a read too (`.mmio`)
+  bool settled : 1;           ///< loosely timed: answered by the block that performs it
+  bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
+  Status status : 1;
+  std::uint8_t maintenance = 0;
+  LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
+  std::uint8_t gpu = 0;                     ///< the requester's, with `sm` and `warp`
+  std::uint16_t sm = 0;
+  std::uint16_t warp = 0;
+  std::uint16_t token = 0;         ///< the sender's own; comes back as it was
+  std::uint16_t route = 0;         ///< the crossbar's own: the port to answer to
+  std::uint16_t epoch = 0;         ///< the L1's own: write epoch of an atomic that passes through
+  std::uint16_t region = 0;        ///< the declared buffer it falls in; 0: none
+  ByteMask bytes;                  ///< of a write or an exact read; meaningless otherwise
+  AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
+  void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
+  Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it
+  alignas(64) std::array<std::uint8_t, kLineBytes> data;
+
+  Request()
+      : local(false),
+        no_l1(false),
+        surface(false),
+        last_use(false),
+        exact(false),
+        settled(false),
+        captured(false),
+        status(Status::ok) {}
+  void made_by(SmNumber who, std::uint64_t n) {
+    id = id_of_sm(who, n);
+    gpu = static_cast<std::uint8_t>(who.gpu);
+    sm = static_cast<std::uint16_t>(who.sm);
+  }
+  /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
+  [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
+};
+
+/// A request on its way to memory.
+struct RequestMessage {
+  Request* request = nullptr;
+  /// Beats on a bus of `width` bytes: one for a command without data, else as many as the data of
+  /// the touched sectors (a write) or operands (an atomic) fills.
+  [[nodiscard]] unsigned beats(unsigned width) const;
+};
+/// The same request on its way back.
+struct ResponseMessage {
+  Request* request = nullptr;
+  /// Beats: as many as the sectors of a read or the old values of an atomic fill, one otherwise.
+  [[nodiscard]] unsigned beats(unsigned width) const;
+};
+
+inline unsigned beats_for(unsigned bytes, unsigned width) {
+  if (bytes <= width) return 1;
+  const bool shifts = (width & (width - 1)) == 0;  // a division would cost more than all else here
+  return shifts ? (bytes + width - 1) >> static_cast<unsigned>(__builtin_ctz(width))
+                : (bytes + width - 1) / width;
+}
+inline unsigned RequestMessage::beats(unsigned width) const {
+  switch (request->command) {
+    case Command::write: return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::atomic:
+    case Command::reduce: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::read:
+    case Command::control:
+    case Command::maintain: return 1;
+  }
+  return 1;
+}
+inline unsigned ResponseMessage::beats(unsigned width) const {
+  switch (request->command) {
+    case Command::read: return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::atomic: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::write:
+    case Command::reduce:
+    case Command::control:
+    case Command::maintain: return 1;
+  }
+  return 1;
+}
+
+static_assert(offsetof(Request, bytes) == 64, "a hop without data touches one cache line of a request");
+
+/// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
+class RequestPool {
+ public:
+  /// A request in its initial state but for `bytes`, `atomics` and `data`, which are left as they are.
+  [[nodiscard]] Request* allocate();
+  /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
+  /// block; null if that is nothing. Its answer carries no data.
+  [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
+  /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
+  /// hints; command, token and what belongs to them are the caller's, and whether it is exact.
+  [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
+  void release(Request* request) {
+    WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
+    if (request->command == Command::atomic || request->command == Command::reduce) release_atomics(*request);
+    request->next = free_;
+    free_ = request;
+    --in_use_;
+  }
+  [[nodiscard]] AtomicBlock* allocate_atomics();
+  /// Requests handed out and not yet released.
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr std::size_t kChunk = 256;
+  void release_atomics(Request& request);
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+  std::vector<std::unique_ptr<AtomicBlock>> blocks_;
+  std::vector<AtomicBlock*> free_blocks_;
+  Request* free_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+/// A first-in first-out list threaded through Request::next. A request is in one list at most.
+class RequestList {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == nullptr; }
+  [[nodiscard]] Request* front() const { return head_; }
+  /// Calls visit(const Request&) for each, first to last.
+  template <class F>
+  void for_each(F&& visit) const {
+    for (const Request* r = head_; r != nullptr; r = r->next) visit(*r);
+  }
+  void push(Request* r) {
+    r->next = nullptr;
+    if (head_ == nullptr) {
+      head_ = r;
+    } else {
+      tail_->next = r;
+    }
+    tail_ = r;
+  }
+  void push_front(Request* r) {
+    r->next = head_;
+    head_ = r;
+    if (r->next == nullptr) tail_ = r;
+  }
+  /// Puts all of `earlier` before what is here, in its order; it is left empty.
+  void push_front(RequestList& earlier) {
+    if (earlier.empty()) return;
+    earlier.tail_->next = head_;
+    if (head_ == nullptr) tail_ = earlier.tail_;
+    head_ = earlier.head_;
+    earlier = RequestList{};
+  }
+  Request* pop() {
+    Request* r = head_;
+    head_ = r->next;
+    r->next = nullptr;
+    return r;
+  }
+
+ private:
+  Request* head_ = nullptr;
+  Request* tail_ = nullptr;
+};
+
+}  // namespace warpline

@@ -1,0 +1,273 @@
+#include "rtl_models/sm/address_resolution.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpline {
+namespace {
+
+/// Where one lane of an access to an image goes.
+struct Place {
+  std::optional<FaultKind> fault;
+  bool nowhere = false;  ///< beyond the edge of a surface, where nothing is accessed
+  std::uint64_t address = 0;
+};
+
+/// Point sampling of unnormalised coordinates; beyond the edge lies the edge.
+Place locate_texel(const MemOp& op, const Image& image, ImageCoordinates at) {
+  if (is_float(image.format.type) != is_float(op.type)) return {FaultKind::texel_type};
+  const auto within = [](std::int32_t coordinate, std::uint32_t size) {
+    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(coordinate, 0, std::int64_t{size} - 1));
+  };
+  return {std::nullopt, false,
+          image.address + within(at.y, image.height) * image.row_bytes() +
+              within(at.x, image.width) * image.format.bytes()};
+}
+
+/// The first coordinate of a surface counts bytes, not elements.
+Place locate_element(const MemOp& op, const Image& image, ImageCoordinates at) {
+  const std::int64_t bytes = op.bytes_per_lane();
+  const std::int64_t last_x = static_cast<std::int64_t>(image.row_bytes()) - bytes;
+  const std::int64_t last_y = std::int64_t{image.height} - 1;
+  std::int64_t x = at.x, y = at.y;
+  if (last_x < 0 || x < 0 || x > last_x || y < 0 || y > last_y) {
+    if (op.beyond_edge == BeyondEdge::trap || (op.beyond_edge == BeyondEdge::clamp && last_x < 0))
+      return {FaultKind::surface_range};
+    if (op.beyond_edge == BeyondEdge::zero) return {std::nullopt, true};
+    x = std::clamp<std::int64_t>(x, 0, last_x);
+    y = std::clamp<std::int64_t>(y, 0, last_y);
+  }
+  if (x % bytes != 0 || image.row_bytes() % bytes != 0) return {FaultKind::misaligned};
+  return {std::nullopt, false,
+          image.address + static_cast<std::uint64_t>(y) * image.row_bytes() + static_cast<std::uint64_t>(x)};
+}
+
+}  // namespace
+
+/// From where to where a warp's addresses go.
+struct AddressResolution::Extent {
+  Extent() = default;
+  explicit Extent(const LaneAddresses<VirtualAddress>& addresses) {
+    if (addresses.strided()) {
+      low = addresses[first_lane(addresses.lanes())].value;
+      high = addresses[last_lane(addresses.lanes())].value;
+      bits = ~std::uint64_t{0};
+      if (high < low) std::swap(low, high);
+      return;
+    }
+    low = ~std::uint64_t{0};
+    addresses.for_each([this](unsigned, VirtualAddress at) {
+      low = std::min(low, at.value);
+      high = std::max(high, at.value);
+      bits |= at.value;
+    });
+  }
+  std::uint64_t low = 0, high = 0;
+  std::uint64_t bits = 0;  ///< that are set in any address, or might be
+};
+
+void AddressResolution::start(const MemoryMap& map) {
+  map_ = map;
+  hint_ = nullptr;
+}
+
+const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const MemoryAccess& written,
+                                                     ResolvedAccess& out) {
+  if (written.form != AddressForm::strided || written.stride != 4 || written.active != ~LaneMask{0} ||
+      written.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
+      op.bytes_per_lane() != 4 || op.is_mmio)
+    return nullptr;
+  const Mapping* const mapping = map_.space->find(VirtualAddress{written.base}, kLineBytes, hint_);
+  if (mapping == nullptr || mapping->uncached) return nullptr;
+  out.op_ = &op;
+  out.written_ = &written;
+  out.global_ = written.active;
+  out.shared_ = out.local_ = out.constant_ = out.image_ = 0;
+  out.exact_ = false;
+  return mapping;
+}
+
+std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAccess& written, unsigned slot,
+                                                const AccessLimits& limits, ResolvedAccess& out) {
+  out.op_ = &op;
+  out.written_ = &written;
+  out.local_base_ = VirtualAddress{kLocalTag | std::uint64_t{slot} * map_.local_bytes * kWarpLanes};
+  out.exact_ = op.is_mmio;
+  out.dropped_ = 0;
+  classify(out);
+  std::optional<Fault> fault = out.image_ != 0       ? locate_texels(out)
+                               : op.controls_lines() ? check_control(limits, out)
+                                                     : check(limits, out);
+  if (!fault && op.kind == MemKind::async_copy && map_.with_data) fault = check_copy(limits, out);
+  return fault;
+}
+
+/// Sorts the lanes by space.
+void AddressResolution::classify(ResolvedAccess& out) {
+  const MemoryAccess& written = *out.written_;
+  out.global_ = out.shared_ = out.local_ = out.constant_ = out.image_ = 0;
+  switch (out.op_->space) {
+    case Space::global:
+      out.global_ = written.active;
+      if (!out.op_->fills) return;
+      for_each_lane(written.active, [&](unsigned lane) {
+        if (out.source_bytes(lane) == 0) out.global_ &= ~(LaneMask{1} << lane);
+      });
+      return;
+    case Space::shared: out.shared_ = written.active; return;
+    case Space::texture:
+    case Space::surface: out.image_ = written.active; return;
+    case Space::local: out.local_ = written.active; return;
+    case Space::constant:
+    case Space::param: out.constant_ = written.active; return;
+    default: break;
+  }
+  for_each_lane(written.active, [&](unsigned lane) {
+    const Space space = AddressWindows::space_of(written.address_of(lane));
+    (space == Space::shared  ? out.shared_
+     : space == Space::local ? out.local_
+                             : out.global_) |= LaneMask{1} << lane;
+  });
+}
+
+std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const Extent& extent) {
+  const unsigned bytes = out.op_->end_of_access();
+  const bool may_be_uncached = out.op_->kind == MemKind::load || out.op_->kind == MemKind::store;
+  // The usual case: all of the warp in one mapping, found with one look.
+  if (extent.high - extent.low < (1U << 30U)) {
+    const auto span = static_cast<unsigned>(extent.high - extent.low) + bytes;
+    if (const Mapping* const all = map_.space->find(VirtualAddress{extent.low}, span, hint_)) {
+      out.exact_ |= may_be_uncached && all->uncached;
+      return std::nullopt;
+    }
+  }
+  const LaneAddresses<VirtualAddress> addresses = out.global();
+  for (LaneMask lanes = out.global_; lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = first_lane(lanes);
+    const Mapping* const m =
+        map_.space->find(addresses[lane], std::min(bytes, out.source_bytes(lane)), hint_);
+    if (m == nullptr) return out.fault(FaultKind::unmapped, lane);
+    out.exact_ |= may_be_uncached && m->uncached;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> AddressResolution::check(const AccessLimits& limits, ResolvedAccess& out) {
+  const LaneAddresses<VirtualAddress> global = out.global();
+  const unsigned bytes = out.op_->bytes_per_lane();  // a power of two
+  Extent extent;
+  if (out.global_ != 0) extent = Extent(global);
+  // The usual case, without a branch for each lane.
+  const bool usual = out.global_ == out.written_->active &&
+                     (global.strided_in_units_of(bytes) || (extent.bits & (bytes - 1)) == 0);
+  std::optional<Fault> fault;
+  if (!usual) fault = check_lanes(limits, out);
+  return fault || out.global_ == 0 ? fault : check_global(out, extent);
+}
+
+std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
+                                                    const ResolvedAccess& out) const {
+  const MemOp& op = *out.op_;
+  const unsigned bytes = op.bytes_per_lane(), accessed = op.end_of_access();
+  const bool bounded = map_.with_data;
+  // Traces, which carry no data, name prefetch sizes that no programmer has asked for.
+  const bool wants_global = op.space == Space::generic && op.wants_global() && (bounded || op.is_mmio);
+  const LaneAddresses<VirtualAddress> global = out.global();
+  const LaneAddresses<SharedAddress> shared = out.shared();
+  const LaneAddresses<LocalAddress> local = out.local();
+  const LaneAddresses<ConstantAddress> constant = out.constant();
+  for (LaneMask left = out.written_->active; left != 0; left &= left - 1) {
+    const unsigned lane = first_lane(left);
+    const LaneMask bit = left & -left;
+    std::optional<FaultKind> kind;
+    const auto look = [&](std::uint64_t at, bool within, std::uint64_t size, FaultKind beyond) {
+      if (at % bytes != 0) {
+        kind = FaultKind::misaligned;
+      } else if (within && (at > size || size - at < accessed)) {
+        kind = beyond;
+      }
+    };
+    if (wants_global && (out.global_ & bit) == 0) {
+      kind = FaultKind::not_global;
+    } else if ((out.shared_ & bit) != 0) {
+      look(shared[lane].value, bounded, limits.shared_bytes, FaultKind::shared_range);
+    } else if ((out.local_ & bit) != 0 && op.is_atomic()) {
+      look(local[lane].value, true, 0, FaultKind::atomic_local);
+    } else if ((out.local_ & bit) != 0) {
+      look(local[lane].value, bounded, limits.local_bytes, FaultKind::local_range);
+    } else if ((out.constant_ & bit) != 0) {
+      look(constant[lane].value, true, ConstantBanks::kBanks * ConstantBanks::kBankBytes,
+           FaultKind::constant_range);
+    } else {  // global, or the source of a copy that reads none of it
+      look(global[lane].value, false, 0, FaultKind::unmapped);
+    }
+    if (kind) return out.fault(*kind, lane);
+  }
+  return std::nullopt;
+}
+
+/// Leaves the lanes whose lines are to be controlled. Nothing is done to shared memory, and by `prefetchu`
+/// nothing to local memory either (PTX ISA, "prefetch"). What names an address that is not mapped is dropped:
+/// only a discard, which is a write, needs its line to be there.
+std::optional<Fault> AddressResolution::check_control(const AccessLimits& limits, ResolvedAccess& out) {
+  const MemKind kind = out.op_->kind;
+  const bool anywhere = kind != MemKind::apply_priority && kind != MemKind::discard;
+  const unsigned needed = kind == MemKind::discard ? kLineBytes : 1;
+  const LaneAddresses<VirtualAddress> global_addresses = out.global();
+  const LaneAddresses<LocalAddress> local_addresses = out.local();
+  out.shared_ = 0;
+  if (kind == MemKind::prefetch_uniform) out.local_ = 0;
+  for (LaneMask m = out.written_->active; m != 0; m &= m - 1) {
+    const unsigned lane = first_lane(m);
+    const LaneMask bit = m & -m;
+    const bool global = (out.global_ & bit) != 0;
+    if (!anywhere && !global) return out.fault(FaultKind::not_global, lane);
+    // PTX wants the line's own address; SASS, as traces have it, takes any in the line.
+    if (!anywhere && map_.with_data && offset_in_line(global_addresses[lane]) != 0)
+      return out.fault(FaultKind::misaligned, lane);
+    if (((out.global_ | out.local_) & bit) == 0) continue;
+    const bool mapped = global ? map_.space->find(global_addresses[lane], needed, hint_) != nullptr
+                               : !map_.with_data || local_addresses[lane].value < limits.local_bytes;
+    if (mapped) continue;
+    if (kind == MemKind::discard) return out.fault(FaultKind::unmapped, lane);
+    out.global_ &= ~bit;
+    out.local_ &= ~bit;
+    ++out.dropped_;
+  }
+  return std::nullopt;
+}
+
+/// Whether the copy may write where its lanes say. Pre: it carries data.
+std::optional<Fault> AddressResolution::check_copy(const AccessLimits& limits, const ResolvedAccess& out) {
+  const unsigned bytes = out.op_->bytes_per_lane();
+  for (LaneMask m = out.written_->active; m != 0; m &= m - 1) {
+    const unsigned lane = first_lane(m);
+    const SharedAddress to = out.copy_target(lane);
+    if (to.value % bytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, to.value, nullptr};
+    if (to.value + bytes > limits.shared_bytes)
+      return Fault{FaultKind::shared_range, 0, 0, lane, to.value, nullptr};
+  }
+  return std::nullopt;
+}
+
+/// From the lanes' handles and coordinates to addresses. Lanes beyond a surface that access nothing leave.
+std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const {
+  if (out.texels_ == nullptr) out.texels_ = std::make_unique<ResolvedAccess::Texels>();
+  const bool surface = out.op_->kind != MemKind::texture_load;
+  for (LaneMask m = out.image_; m != 0; m &= m - 1) {
+    const unsigned lane = first_lane(m);
+    const Image* const image =
+        map_.images == nullptr ? nullptr : map_.images->find(out.written_->address_of(lane));
+    if (image == nullptr || image->is_surface != surface)
+      return out.fault(surface ? FaultKind::no_surface : FaultKind::no_texture, lane);
+    const auto at = ImageCoordinates::of(out.written_->second[lane]);
+    const Place place = surface ? locate_element(*out.op_, *image, at) : locate_texel(*out.op_, *image, at);
+    if (place.fault) return out.fault(*place.fault, lane);
+    if (place.nowhere) out.image_ &= ~(LaneMask{1} << lane);
+    out.texels_->address[lane] = place.address;
+    out.texels_->image[lane] = image;
+  }
+  return std::nullopt;
+}
+
+}  // namespace warpline

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "rtl_models/sm/memory_map.h"
+#include "rtl_models/sm/resolved_access.h"
+
+namespace warpline {
+
+/// What a thread may access beside global memory, bytes.
+struct AccessLimits {
+  std::uint32_t shared_bytes = 0;  ///< of its CTA
+  std::uint32_t local_bytes = 0;
+};
+
+/// From what a program wrote to where its lanes go: the windows of the generic space, constant banks, handles
+/// and coordinates of images; and whether they may go there. Above it an address is a number, below it every
+/// address is of one space. Nothing of what it resolves is changed, nor does anything happen.
+class AddressResolution {
+ public:
+  /// For a new kernel.
+  void start(const MemoryMap& map);
+
+  /// Resolves an access into `out`. Or says what is wrong with it: the first lane that is at fault, the kind
+  /// and the address as the program wrote it, for a copy's target the offset in shared memory; of `out`, only
+  /// dropped() has a meaning then. `slot`: of the warp, which has its local memory there. Pre: a lane takes
+  /// part; `op` and `written` outlive `out`.
+  [[nodiscard]] std::optional<Fault> resolve(const MemOp& op, const MemoryAccess& written, unsigned slot,
+                                             const AccessLimits& limits, ResolvedAccess& out);
+  /// The commonest access needs no coalescing: all lanes load consecutive bytes that fill one line of global
+  /// memory. If it is one, resolves it and returns the line's mapping; else null.
+  [[nodiscard]] const Mapping* resolve_whole_line(const MemOp& op, const MemoryAccess& written,
+                                                  ResolvedAccess& out);
+
+ private:
+  struct Extent;
+  static void classify(ResolvedAccess& out);
+  [[nodiscard]] std::optional<Fault> check(const AccessLimits& limits, ResolvedAccess& out);
+  [[nodiscard]] std::optional<Fault> check_lanes(const AccessLimits& limits, const ResolvedAccess& out) const;
+  [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);
+  [[nodiscard]] std::optional<Fault> check_control(const AccessLimits& limits, ResolvedAccess& out);
+  [[nodiscard]] static std::optional<Fault> check_copy(const AccessLimits& limits, const ResolvedAccess& out);
+  [[nodiscard]] std::optional<Fault> locate_texels(ResolvedAccess& out) const;
+
+  MemoryMap map_;
+  const Mapping* hint_ = nullptr;  ///< the mapping found last
+};
+
+}  // namespace warpline

@@ -1,0 +1,96 @@
+#include "rtl_models/sm/answer_scatter.h"
+
+#include <algorithm>
+
+#include "rtl_models/isa/texel.h"
+#include "rtl_models/sm/coalescer.h"
+
+namespace warpline {
+namespace {
+
+void scatter_old_values(const AtomicBlock& block, unsigned bytes, MemoryAccess& to) {
+  for (unsigned i = 0; i < block.count; ++i) {
+    const LaneAtomic& part = block.lanes[i];
+    std::uint8_t* data = to.lane_data(part.lane);
+    __builtin_memcpy(data, &part.old_value, std::min<unsigned>(bytes, sizeof part.old_value));
+    if (bytes > sizeof part.old_value)
+      __builtin_memcpy(data + sizeof part.old_value, &block.high[i].old_value, sizeof part.old_value);
+  }
+}
+
+void scatter_local(const Request& r, const ResolvedAccess& access, unsigned bytes, MemoryAccess& to) {
+  const unsigned piece = std::min(bytes, 4U);
+  access.local().for_each([&](unsigned lane, LocalAddress first) {
+    for (unsigned word = 0; word * 4 < bytes; ++word) {
+      const LocalAddress at{first.value + std::uint64_t{word} * 4};
+      const std::uint64_t offset = local_address(access.local_base(), at, lane).value - r.virtual_line.value;
+      if (offset < kLineBytes)
+        __builtin_memcpy(to.lane_data(lane) + std::size_t{word} * 4, &r.data[offset], piece);
+    }
+  });
+}
+
+/// Texels as four registers of each lane, elements of surfaces as they lie. Lanes of another image over the
+/// same line may have asked for other sectors of it, which this answer leaves undefined.
+void scatter_texels(const Request& r, const ResolvedAccess& access, unsigned bytes, MemoryAccess& to) {
+  access.texels().for_each([&](unsigned lane, VirtualAddress at) {
+    const std::uint64_t offset = at.value - r.virtual_line.value;
+    if (offset >= kLineBytes || (r.sectors >> offset / kSectorBytes & 1U) == 0) return;
+    if (access.op().kind == MemKind::surface_load) {
+      __builtin_memcpy(to.lane_data(lane), &r.data[offset], bytes);
+      return;
+    }
+    const auto texel = components_of(access.image(lane).format, &r.data[offset]);
+    __builtin_memcpy(to.lane_data(lane), texel.data(), sizeof texel);
+  });
+}
+
+template <class Address>
+void scatter_bytes(const Request& r, const LaneAddresses<Address>& addresses, unsigned bytes,
+                   MemoryAccess& to) {
+  addresses.for_each([&](unsigned lane, Address at) {
+    const std::uint64_t offset = at.value - r.virtual_line.value;
+    if (offset < kLineBytes) __builtin_memcpy(to.lane_data(lane), &r.data[offset], bytes);
+  });
+}
+
+/// The copies that read this line. They take no turn at the banks.
+void land_copies(const Request& r, const ResolvedAccess& access, unsigned bytes, const LaneResults& to) {
+  access.global().for_each([&](unsigned lane, VirtualAddress at) {
+    const std::uint64_t offset = at.value - r.virtual_line.value;
+    if (offset < kLineBytes)
+      to.shared.fill(to.shared_base + access.copy_target(lane).value, &r.data[offset],
+                     access.source_bytes(lane), bytes);
+  });
+}
+
+}  // namespace
+
+void scatter(const Request& r, const ResolvedAccess& access, unsigned exact_lane, const LaneResults& to) {
+  const MemOp& op = access.op();
+  const unsigned bytes = op.bytes_per_lane();
+  if (op.kind == MemKind::async_copy) return land_copies(r, access, bytes, to);
+  if (!op.reads()) return;
+  if (r.command == Command::atomic) return scatter_old_values(*r.atomics, bytes, to.registers);
+  if (access.exact())
+    return scatter_bytes(r, access.global().only(LaneMask{1} << exact_lane), bytes, to.registers);
+  if (r.local) return scatter_local(r, access, bytes, to.registers);
+  if (op.kind != MemKind::load) return scatter_texels(r, access, bytes, to.registers);
+  if (access.constant().lanes() != 0) return scatter_bytes(r, access.constant(), bytes, to.registers);
+  scatter_bytes(r, access.global(), bytes, to.registers);
+}
+
+void scatter_zeros(const ResolvedAccess& access, const LaneResults& to) {
+  const MemOp& op = access.op();
+  const bool copies = op.kind == MemKind::async_copy;
+  if (!copies && op.kind != MemKind::surface_load) return;
+  for_each_lane(access.nowhere(), [&](unsigned lane) {
+    if (copies) {
+      to.shared.fill(to.shared_base + access.copy_target(lane).value, nullptr, 0, op.bytes_per_lane());
+    } else {
+      std::fill_n(to.registers.lane_data(lane), op.bytes_per_lane(), std::uint8_t{0});
+    }
+  });
+}
+
+}  // namespace warpline

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/sm_parameters.h"
+
+namespace warpline {
+
+/// What the hardware must know of a kernel to run its CTAs.
+struct KernelInfo {
+  std::string name;
+  Dim3 grid;
+  Dim3 block;                      ///< 1 to 1024 threads
+  std::uint32_t registers = 0;     ///< register numbers lie in [0, registers)
+  std::uint32_t shared_bytes = 0;  ///< per CTA, static and dynamic
+  std::uint32_t local_bytes = 0;   ///< per thread, a multiple of 4
+  bool calls = false;              ///< uses the call-return stack
+  bool sees_stack = false;         ///< may access the stack's backing store, behind its local memory
+  /// Bytes of its code, in which Instruction::pc counts; 0: no code lies in memory, and nothing is fetched.
+  std::uint64_t code_bytes = 0;
+  std::string code_name;                 ///< kernels whose code has equal names and sizes share it
+  bool carries_data = true;              ///< false: addresses only, memory holds no bytes
+  std::vector<std::uint8_t> parameters;  ///< the parameter block, as constant bank 0 gets it
+  /// Local memory per thread, the backing store of the call-return stack included, bytes.
+  [[nodiscard]] std::uint32_t local_window_bytes(const SmParameters& sm) const {
+    return local_bytes + (calls ? sm.stack_bytes_per_thread() : 0);
+  }
+  [[nodiscard]] unsigned threads_per_cta() const { return static_cast<unsigned>(block.count()); }
+  [[nodiscard]] unsigned warps_per_cta() const { return (threads_per_cta() + kWarpLanes - 1) / kWarpLanes; }
+};
+
+}  // namespace warpline

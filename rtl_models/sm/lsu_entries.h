@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/address_resolution.h"
+#include "rtl_models/sm/cache_maintenance.h"
+#include "rtl_models/sm/instruction.h"
+#include "rtl_models/sm/memory_access.h"
+#include "rtl_models/sm/resolved_access.h"
+#include "rtl_models/sm/sm_parameters.h"
+
+namespace warpline {
+
+/// A memory instruction, or a maintenance request of the SM's, in the load/store unit. The first cache lines
+/// hold what an access without data needs.
+struct alignas(64) LsuEntry {
+  explicit LsuEntry(LaneBuffers& buffers) : access(buffers) {}
+  const Instruction* instruction = nullptr;  ///< null: a maintenance request of the SM's
+  unsigned slot = 0;                         ///< of its warp
+  unsigned lines_pending = 0;                ///< requests sent and not yet answered
+  bool sent = false;                         ///< all requests are sent
+  bool tokens = false;                       ///< the SM's own access to a call-return stack
+  bool killed = false;                       ///< its warp has faulted: results go nowhere
+  CacheMaintenance maintenance;              ///< what it asks of a whole cache, an instruction's or the SM's
+  std::uint32_t copy_group = 0;              ///< the group of an asynchronous copy in its warp's CopyGroups
+  AccessLimits limits;
+  std::uint64_t shared_base = 0;  ///< where the CTA's part of shared memory begins
+  Cycle at = 0;                   ///< when it reaches the unit
+  Cycle ready = 0;                ///< when its results can be read, as far as it is known
+  MemoryAccess access;
+  ResolvedAccess resolved;  ///< once the unit has begun to work on it
+};
+
+/// The entries of a load/store unit: a pool, and the queue of those whose lines are not all sent yet, in
+/// issue order.
+class LsuEntries {
+ public:
+  explicit LsuEntries(const SmParameters& parameters)
+      : buffers_(parameters.lsu_entries), queue_(parameters.lsu_entries), most_queued_(parameters.lsu_queue) {
+    entries_.reserve(parameters.lsu_entries);
+    for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
+    for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
+  }
+  [[nodiscard]] bool has_room() const { return !free_.empty() && queued_ < most_queued_; }
+  /// A free entry, to be filled and then queued. Pre: has_room(), or an entry was just freed.
+  [[nodiscard]] LsuEntry& take(unsigned& index) {
+    index = free_.back();
+    free_.pop_back();
+    LsuEntry& e = entries_[index];
+    e.instruction = nullptr;
+    e.lines_pending = 0;
+    e.sent = e.tokens = e.killed = false;
+    e.maintenance = {};
+    e.ready = 0;
+    e.access.active = 0;
+    e.access.form = AddressForm::per_lane;
+    return e;
+  }
+  /// The entry goes behind those queued before.
+  void queue(unsigned index) {
+    const auto size = static_cast<unsigned>(queue_.size());
+    const unsigned at = head_ + queued_++;
+    queue_[at < size ? at : at - size] = index;
+  }
+  /// The oldest in the queue. Pre: queued() > 0.
+  [[nodiscard]] unsigned front() const { return queue_[head_]; }
+  void pop_front() {
+    if (++head_ == queue_.size()) head_ = 0;
+    --queued_;
+  }
+  void free(unsigned index) { free_.push_back(index); }
+  /// Marks what the warp has here: its results go nowhere.
+  void kill(unsigned slot) {
+    for (LsuEntry& e : entries_)
+      if (e.slot == slot && e.maintenance.what == 0) e.killed = true;
+  }
+  [[nodiscard]] LsuEntry& operator[](unsigned index) { return entries_[index]; }
+  [[nodiscard]] const LsuEntry& operator[](unsigned index) const { return entries_[index]; }
+  [[nodiscard]] unsigned capacity() const { return static_cast<unsigned>(entries_.size()); }
+  /// Entries that are not free; those that are queued; whether one of these is of the warp in slot `slot`.
+  [[nodiscard]] unsigned in_use() const { return capacity() - static_cast<unsigned>(free_.size()); }
+  [[nodiscard]] unsigned queued() const { return queued_; }
+  [[nodiscard]] bool has_queued(unsigned slot) const {
+    for (unsigned i = 0; i < queued_; ++i)
+      if (entries_[queue_[(head_ + i) % queue_.size()]].slot == slot) return true;
+    return false;
+  }
+
+ private:
+  std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
+  std::vector<LsuEntry> entries_;
+  std::vector<unsigned> free_;
+  std::vector<unsigned> queue_;  ///< a ring
+  unsigned head_ = 0, queued_ = 0;
+  unsigned most_queued_;
+};
+
+}  // namespace warpline

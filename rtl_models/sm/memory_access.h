@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "rtl_models/base/types.h"
+
+namespace warpline {
+
+/// Calls f(lane) for each lane of `lanes`, lowest first.
+template <class F>
+void for_each_lane(LaneMask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(__builtin_ctz(lanes)));
+}
+
+/// The lowest and the highest lane of `lanes`. Pre: there is one.
+constexpr unsigned first_lane(LaneMask lanes) {
+  return static_cast<unsigned>(__builtin_ctz(lanes));
+}
+constexpr unsigned last_lane(LaneMask lanes) {
+  return kWarpLanes - 1 - static_cast<unsigned>(__builtin_clz(lanes));
+}
+
+/// Where the lanes of a memory instruction find their addresses.
+enum class AddressForm : std::uint8_t {
+  per_lane,  ///< in MemoryAccess::address
+  strided,   ///< lane n accesses base + n * stride (all lanes up to 31, active or not)
+};
+
+/// Where an asynchronous copy goes, as MemoryAccess::second holds it for each lane.
+struct CopyTarget {
+  std::uint32_t offset = 0;  ///< in shared memory
+  std::uint32_t bytes = 0;   ///< read of the source, at most the size of the copy; zeros fill the rest
+  [[nodiscard]] constexpr std::uint64_t packed() const { return std::uint64_t{bytes} << 32U | offset; }
+  [[nodiscard]] static constexpr CopyTarget of(std::uint64_t packed) {
+    return {static_cast<std::uint32_t>(packed), static_cast<std::uint32_t>(packed >> 32U)};
+  }
+};
+
+/// Which element of a texture or surface a lane wants, as MemoryAccess::second holds it; the address is the
+/// image's handle.
+struct ImageCoordinates {
+  std::int32_t x = 0;  ///< of a surface: bytes
+  std::int32_t y = 0;
+  [[nodiscard]] constexpr std::uint64_t packed() const {
+    return std::uint64_t{static_cast<std::uint32_t>(y)} << 32U | static_cast<std::uint32_t>(x);
+  }
+  [[nodiscard]] static constexpr ImageCoordinates of(std::uint64_t packed) {
+    return {static_cast<std::int32_t>(packed), static_cast<std::int32_t>(packed >> 32U)};
+  }
+};
+
+/// What a memory access has for each lane; 1.75 KB.
+struct LaneBuffers {
+  static constexpr unsigned kMaxLaneBytes = 32;
+  std::array<std::uint64_t, kWarpLanes> address;
+  std::array<std::uint64_t, kWarpLanes> second;
+  std::array<std::uint64_t, kWarpLanes> policy;
+  std::array<std::uint8_t, kWarpLanes * kMaxLaneBytes> data;
+};
+
+/// The dynamic part of one warp's memory instruction. The load/store unit owns it; the source fills it when
+/// the instruction issues, and reads loaded data back from it. Nobody else changes anything of it but the
+/// data. Its lane buffers lie apart, so that accesses without lane addresses and data stay small.
+struct MemoryAccess {
+  static constexpr unsigned kMaxLaneBytes = LaneBuffers::kMaxLaneBytes;
+  /// With buffers of its own.
+  MemoryAccess() : owned_(std::make_unique<LaneBuffers>()) { use(*owned_); }
+  /// With buffers that outlive it.
+  explicit MemoryAccess(LaneBuffers& buffers) { use(buffers); }
+
+  LaneMask active = 0;  ///< lanes that take part: active, and the predicate true
+  AddressForm form = AddressForm::per_lane;
+  std::uint64_t base = 0;
+  std::int64_t stride = 0;
+  /// Per lane, as the program wrote it: generic, or an offset in the space.
+  std::uint64_t* address = nullptr;
+  /// Per lane: `c` of a compare-and-swap (of 16 bytes: in `data`, behind `b`), a CopyTarget,
+  /// ImageCoordinates.
+  std::uint64_t* second = nullptr;
+  std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
+  /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
+  /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
+  std::uint8_t* data = nullptr;
+
+  [[nodiscard]] std::uint64_t address_of(unsigned lane) const {
+    return form == AddressForm::per_lane
+               ? address[lane]
+               : base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride);
+  }
+  [[nodiscard]] std::uint8_t* lane_data(unsigned lane) { return data + std::size_t{lane} * kMaxLaneBytes; }
+  [[nodiscard]] const std::uint8_t* lane_data(unsigned lane) const {
+    return data + std::size_t{lane} * kMaxLaneBytes;
+  }
+
+ private:
+  void use(LaneBuffers& b) {
+    address = b.address.data();
+    second = b.second.data();
+    policy = b.policy.data();
+    data = b.data.data();
+  }
+  std::unique_ptr<LaneBuffers> owned_;
+};
+
+}  // namespace warpline

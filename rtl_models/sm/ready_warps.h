@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+
+namespace warpline {
+
+/// Which warps can issue, and when those will that wait for a known cycle: a wheel of one bit per
+/// warp slot and SM edge. At most 64 slots.
+class ReadyWarps {
+ public:
+  /// Warp `slot` can issue from edge `edge` on.
+  void at(unsigned slot, std::uint64_t edge) {
+    const std::uint64_t bit = std::uint64_t{1} << slot;
+    if (edge <= edge_) {
+      ready_ |= bit;
+    } else if (edge - edge_ < kWheel) {
+      wheel_[edge % kWheel] |= bit;
+      occupied_ |= std::uint64_t{1} << (edge % kWheel);
+    } else {
+      far_.push_back({edge, slot});
+    }
+  }
+  /// Time is now `edge`.
+  void advance(std::uint64_t edge) {
+    if (occupied_ != 0) {
+      const std::uint64_t steps = std::min<std::uint64_t>(edge - edge_, kWheel);
+      for (std::uint64_t s = 1; s <= steps && occupied_ != 0; ++s) {
+        const std::uint64_t i = (edge_ + s) % kWheel;
+        ready_ |= wheel_[i];
+        wheel_[i] = 0;
+        occupied_ &= ~(std::uint64_t{1} << i);
+      }
+    }
+    edge_ = edge;
+    for (std::size_t i = 0; i < far_.size();) {
+      if (far_[i].first - edge_ >= kWheel && far_[i].first > edge_) {
+        ++i;
+        continue;
+      }
+      const auto [when, slot] = far_[i];
+      far_[i] = far_.back();
+      far_.pop_back();
+      at(slot, when);
+    }
+  }
+  [[nodiscard]] std::uint64_t ready() const { return ready_; }
+  void issued(unsigned slot) { ready_ &= ~(std::uint64_t{1} << slot); }
+  /// Takes the warp out, wherever it stands.
+  void remove(unsigned slot) {
+    const std::uint64_t others = ~(std::uint64_t{1} << slot);
+    ready_ &= others;
+    for (unsigned i = 0; i < kWheel; ++i)
+      if ((wheel_[i] &= others) == 0) occupied_ &= ~(std::uint64_t{1} << i);
+    far_.erase(std::remove_if(far_.begin(), far_.end(), [slot](const auto& f) { return f.second == slot; }),
+               far_.end());
+  }
+  /// The first edge after now at which a waiting warp becomes ready; kNever if none waits.
+  [[nodiscard]] std::uint64_t next_edge() const {
+    std::uint64_t best = kNever;
+    if (occupied_ != 0) {
+      const unsigned start = static_cast<unsigned>((edge_ + 1) % kWheel);
+      const std::uint64_t turned =
+          start == 0 ? occupied_ : (occupied_ >> start) | (occupied_ << (kWheel - start));
+      best = edge_ + 1 + static_cast<unsigned>(__builtin_ctzll(turned));
+    }
+    for (const auto& f : far_) best = std::min(best, f.first);
+    return best;
+  }
+  void reset(std::uint64_t edge) {
+    *this = ReadyWarps{};
+    edge_ = edge;
+  }
+
+ private:
+  static constexpr unsigned kWheel = 64;
+  std::uint64_t edge_ = 0;
+  std::uint64_t ready_ = 0;
+  std::uint64_t occupied_ = 0;
+  std::array<std::uint64_t, kWheel> wheel_{};
+  std::vector<std::pair<std::uint64_t, unsigned>> far_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "rtl_models/sim/request.h"
+#include "rtl_models/sm/coalescer.h"
+#include "rtl_models/sm/memory_map.h"
+#include "rtl_models/sm/resolved_access.h"
+
+namespace warpline {
+
+/// Writes the request for one line of a warp's access: command, addresses, qualifiers, and the bytes of a
+/// write or the operands of an atomic. Who sends it, and when, is the load/store unit's affair.
+class RequestBuilder {
+ public:
+  /// `pool` outlives it, and gives atomics their blocks.
+  explicit RequestBuilder(RequestPool& pool) : pool_(pool) {}
+  /// For a new kernel.
+  void start(const MemoryMap& map);
+  /// Fills `r`, fresh from the pool, for `line`, the last that `coalescer` split off `access`. Returns
+  /// whether the line's cache policy, if it has one, is one that an instruction makes; where not, it counts
+  /// as evict_normal.
+  [[nodiscard]] bool fill(Request& r, const ResolvedAccess& access, const LineAccess& line,
+                          const Coalescer& coalescer);
+
+ private:
+  [[nodiscard]] bool fill_global(Request& r, const ResolvedAccess& access, const LineAccess& line,
+                                 const Mapping& mapping) const;
+  void fill_write(Request& r, const ResolvedAccess& access, const LineAccess& line,
+                  const Coalescer& coalescer) const;
+  void fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line) const;
+
+  RequestPool& pool_;
+  MemoryMap map_;
+  const Mapping* hint_ = nullptr;  ///< the mapping found last
+};
+
+}  // namespace warpline

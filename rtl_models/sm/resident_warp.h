@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction.h"
+
+namespace warpline {
+
+/// Why a warp stands still although its next instruction may be ready.
+enum class Hold : std::uint8_t { none, drain, proxy_drain, maintenance, acquire, refill, flush };
+
+/// A warp of a resident CTA, in its slot: what it waits for and what it has under way.
+struct ResidentWarp {
+  bool active = false;
+  bool drained = false;  ///< the drain before its next instruction is done
+  Hold hold = Hold::none;
+  Proxy proxy = Proxy::generic;  ///< of Hold::proxy_drain: whose fence it is
+  unsigned cta = 0;              ///< CTA slot
+  LaneMask live = 0;             ///< lanes that had not exited when barriers last looked
+  unsigned loads = 0;            ///< loads and atomics in flight
+  unsigned stores = 0;           ///< stores and reductions that have not passed L1
+  unsigned copies = 0;           ///< asynchronous copies that have not written shared memory
+  unsigned spills = 0;           ///< of the stores, tokens of its call-return stack
+  std::uint32_t stack_goal = 0;  ///< of Hold::flush: tokens that are to be on its stack then
+  const Instruction* next = nullptr;
+
+  /// Whether nothing of it is under way.
+  [[nodiscard]] bool quiet() const { return loads == 0 && stores == 0 && copies == 0; }
+  /// The count of its instructions in flight that one such belongs to.
+  [[nodiscard]] unsigned& in_flight(const MemOp& op) {
+    return op.kind == MemKind::async_copy ? copies : op.reads() ? loads : stores;
+  }
+};
+
+}  // namespace warpline

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/fault.h"
+#include "rtl_models/sm/image_table.h"
+#include "rtl_models/sm/lane_addresses.h"
+
+namespace warpline {
+
+/// Marks the virtual addresses by which L1 knows local memory, so that they never look like global ones.
+inline constexpr std::uint64_t kLocalTag = std::uint64_t{1} << 63U;
+
+/// Which lanes of a warp's access go to which space, and where in it, each as an address of that space. Made
+/// by AddressResolution; nobody changes it after that. It refers to the access as the program wrote it.
+class ResolvedAccess {
+ public:
+  [[nodiscard]] LaneAddresses<VirtualAddress> global() const { return {*written_, global_}; }
+  [[nodiscard]] LaneAddresses<SharedAddress> shared() const {
+    return {*written_, shared_, op_->space == Space::generic ? AddressWindows::kSharedBase : 0};
+  }
+  [[nodiscard]] LaneAddresses<LocalAddress> local() const {
+    return {*written_, local_, op_->space == Space::generic ? AddressWindows::kLocalBase : 0};
+  }
+  [[nodiscard]] LaneAddresses<ConstantAddress> constant() const {
+    return {*written_, constant_, op_->space == Space::param ? 0 - kParameters : 0};
+  }
+  /// Of accesses to images: the texels of a texture, the elements of a surface.
+  [[nodiscard]] LaneAddresses<VirtualAddress> texels() const {
+    return {texels_ == nullptr ? nullptr : texels_->address.data(), image_};
+  }
+  /// The image that `lane` accesses. Pre: it is one of the lanes of texels().
+  [[nodiscard]] const Image& image(unsigned lane) const { return *texels_->image[lane]; }
+  /// Lanes that take part, but for which there is nothing to access: beyond the edge of a surface, copies of
+  /// no bytes, prefetches of what is not mapped.
+  [[nodiscard]] LaneMask nowhere() const {
+    return written_->active & ~(global_ | shared_ | local_ | constant_ | image_);
+  }
+  /// How many of them control no line, since their address is not mapped.
+  [[nodiscard]] unsigned dropped() const { return dropped_; }
+  /// Whether each lane is a transaction of its own: `.mmio`, or of memory that is mapped uncached.
+  [[nodiscard]] bool exact() const { return exact_; }
+  /// Where the warp's local memory begins, as L1 knows it.
+  [[nodiscard]] VirtualAddress local_base() const { return local_base_; }
+  /// Bytes that `lane` reads or writes in global memory; an asynchronous copy may read fewer than it writes.
+  [[nodiscard]] unsigned source_bytes(unsigned lane) const {
+    const unsigned bytes = op_->bytes_per_lane();
+    const std::uint32_t read = op_->fills ? CopyTarget::of(written_->second[lane]).bytes : bytes;
+    return read < bytes ? read : bytes;
+  }
+  /// Where the asynchronous copy of `lane` goes.
+  [[nodiscard]] SharedAddress copy_target(unsigned lane) const {
+    return SharedAddress{CopyTarget::of(written_->second[lane]).offset};
+  }
+  [[nodiscard]] const MemOp& op() const { return *op_; }
+  [[nodiscard]] const MemoryAccess& written() const { return *written_; }
+  /// A fault of `lane`, whose address is the one that the program wrote.
+  [[nodiscard]] Fault fault(FaultKind kind, unsigned lane) const {
+    return {kind, 0, 0, lane, written_->address_of(lane), nullptr};
+  }
+
+ private:
+  friend class AddressResolution;
+  struct Texels {
+    std::array<std::uint64_t, kWarpLanes> address;
+    std::array<const Image*, kWarpLanes> image;
+  };
+  static constexpr std::uint64_t kParameters =
+      ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset);
+
+  const MemOp* op_ = nullptr;
+  const MemoryAccess* written_ = nullptr;
+  LaneMask global_ = 0, shared_ = 0, local_ = 0, constant_ = 0, image_ = 0;
+  bool exact_ = false;
+  std::uint8_t dropped_ = 0;
+  VirtualAddress local_base_;
+  std::unique_ptr<Texels> texels_;  ///< made by the first access to an image, and kept
+};
+
+}  // namespace warpline

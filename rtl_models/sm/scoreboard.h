@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction.h"
+
+namespace warpline {
+
+/// A register scoreboard: from when on each register of each warp slot can be read and written.
+class Scoreboard {
+ public:
+  void start(unsigned slots, unsigned registers) {
+    registers_ = registers;
+    ready_.assign(std::size_t{slots} * registers, 0);
+  }
+  void clear(unsigned slot) {
+    std::fill_n(ready_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * registers_), registers_,
+                Cycle{0});
+  }
+  /// When the registers of `i` are all there; kNever while a memory access owes one.
+  [[nodiscard]] Cycle ready(unsigned slot, const Instruction& i) const {
+    const Cycle* r = &ready_[std::size_t{slot} * registers_];
+    Cycle at = 0;
+    const unsigned n = static_cast<unsigned>(i.source_count) + i.destination_count;
+    for (unsigned k = 0; k < n; ++k) at = std::max(at, r[i.registers[k]]);
+    return at;
+  }
+  /// The destinations of `i` can be read from `at` on.
+  void set(unsigned slot, const Instruction& i, Cycle at) {
+    Cycle* r = &ready_[std::size_t{slot} * registers_];
+    for (unsigned k = 0; k < i.destination_count; ++k) r[i.registers[i.source_count + k]] = at;
+  }
+
+ private:
+  unsigned registers_ = 0;
+  std::vector<Cycle> ready_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,214 @@
+#include "rtl_models/sm/sm_core.h"
+
+#include <algorithm>
+#include <string>
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+
+SmCore::SmCore(const SmParameters& parameters, SmCounters& counters)
+    : counters_(counters),
+      warps_(parameters.warp_slots),
+      copies_(parameters.warp_slots),
+      stacks_(parameters.warp_slots, parameters),
+      stack_bytes_(parameters.stack_bytes_per_thread()) {}
+
+void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+                   unsigned resident) {
+  info_ = info;
+  source_ = std::move(source);
+  with_data_ = map.with_data;
+  local_window_ = program_local_ = map.local_bytes;
+  std::optional<std::uint32_t> stack_base;
+  if (info.calls) stack_base = local_window_ - stack_bytes_;
+  if (info.calls && !info.sees_stack) program_local_ = *stack_base;
+  stacks_.start(stack_base);
+  ctas_.assign(resident, Cta{});
+}
+
+const SmCore::Cta& SmCore::begin_cta(Dim3 id) {
+  const auto free_cta = std::find_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return !c.active; });
+  WARPLINE_EXPECT(free_cta != ctas_.end(), "the distributor knows how many CTAs fit");
+  Cta& cta = *free_cta;
+  cta.active = true;
+  cta.id = id;
+  cta.slots.clear();
+  cta.barriers.reset();
+  cta.barrier_in_use = false;
+  cta.warps_left = info_.warps_per_cta();
+  unsigned slot = 0;
+  for (unsigned w = 0; w < info_.warps_per_cta(); ++w, ++slot) {
+    while (warps_[slot].active) ++slot;
+    const unsigned threads = std::min(info_.threads_per_cta() - w * kWarpLanes, kWarpLanes);
+    const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
+    stacks_[slot].clear();
+    warps_[slot] = ResidentWarp{};
+    warps_[slot].active = true;
+    warps_[slot].cta = static_cast<unsigned>(free_cta - ctas_.begin());
+    warps_[slot].live = lanes;
+    ++active_warps_;
+    cta.slots.push_back(slot);
+    source_->begin_warp(slot, id, w, lanes);
+  }
+  return cta;
+}
+
+bool SmCore::end_warp(unsigned slot) {
+  ResidentWarp& w = warps_[slot];
+  w.active = false;
+  --active_warps_;
+  ++counters_.warps;
+  Cta& cta = ctas_[w.cta];
+  if (--cta.warps_left != 0) return false;
+  cta.active = false;
+  ++counters_.ctas;
+  return true;
+}
+
+void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& released) {
+  Cta& cta = ctas_[warps_[slot].cta];
+  ++counters_.barriers;
+  cta.barrier_in_use = true;
+  const auto lanes = lane_count(issue.active);
+  if (cta.barriers.arrive(issue.barrier, slot, lanes, live_threads(cta)))
+    release_barrier(cta, issue.barrier.id, released);
+}
+
+void SmCore::release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released) {
+  for (const unsigned s : cta.slots) {
+    if (!is_of(cta, s)) continue;
+    released.push_back({s, source_->state(s) == WarpState::at_barrier});
+    source_->release_barrier(s, id);
+  }
+}
+
+void SmCore::note_exits(Cta& cta, unsigned slot, std::vector<Released>& released) {
+  const LaneMask live = source_->live_lanes(slot);
+  if (live == warps_[slot].live) return;
+  warps_[slot].live = live;
+  lanes_exited(cta, released);
+}
+
+/// Barriers for all threads of the CTA expect fewer now.
+void SmCore::lanes_exited(Cta& cta, std::vector<Released>& released) {
+  for (;;) {
+    const unsigned id = cta.barriers.exited(live_threads(cta));
+    if (id == BarrierUnit::kBarriers) return;
+    release_barrier(cta, id, released);
+  }
+}
+
+void SmCore::kill(unsigned slot, std::vector<Released>& released) {
+  source_->kill(slot);
+  flushing_ &= ~(std::uint64_t{1} << slot);
+  ResidentWarp& w = warps_[slot];
+  if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
+  lanes_exited(ctas_[w.cta], released);
+}
+
+std::uint32_t SmCore::begin_access(unsigned slot, const MemOp& op) {
+  ++warps_[slot].in_flight(op);
+  return op.kind == MemKind::async_copy ? copies_[slot].start() : 0;
+}
+
+bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
+                             std::uint32_t copy_group, bool killed) {
+  --warps_[slot].in_flight(i.mem);
+  if (i.mem.kind == MemKind::async_copy) copies_[slot].finish(copy_group);
+  if (killed || source_->state(slot) == WarpState::exited) return false;
+  source_->complete(slot, i, access, with_data_);
+  return true;
+}
+
+SmCore::StackOutcome SmCore::execute_stack(unsigned slot, const Instruction& i, Issue& issue) {
+  CallReturnStack& stack = stacks_[slot];
+  issue.stack_depth = stack.depth();
+  if (i.kind == InstructionKind::ret && stack.depth() != 0) issue.token = stack.top();
+  execute(slot, issue);
+  if (issue.fault != nullptr) return StackOutcome::faulted;
+  if (!stacks_.has_room_for(issue.stack_depth)) {
+    issue.fault = "call-return stack overflow";
+    return StackOutcome::overflown;
+  }
+  switch (i.kind) {
+    case InstructionKind::call:
+      counters_.calls += issue.active != 0;
+      if (issue.stack_depth > stack.depth()) stack.push(issue.token);
+      return StackOutcome::done;
+    case InstructionKind::ret:
+      counters_.returns += issue.active != 0;
+      stack.pop_to(std::min(stack.depth(), issue.stack_depth));
+      return StackOutcome::done;
+    default:  // SETCRSPTR, WBALL
+      if (issue.active == 0) return StackOutcome::done;
+      if (issue.stack_depth < stack.depth()) stack.pop_to(issue.stack_depth);
+      if (issue.stack_depth == stack.depth() && i.kind == InstructionKind::set_stack)
+        return StackOutcome::done;
+      warps_[slot].hold = Hold::flush;
+      warps_[slot].stack_goal = issue.stack_depth;
+      flushing_ |= std::uint64_t{1} << slot;
+      return StackOutcome::flushing;
+  }
+}
+
+void SmCore::begin_move(unsigned slot, const TokenMove& move, MemoryAccess& access) {
+  stacks_.write_lanes(move, access);
+  ResidentWarp& w = warps_[slot];
+  if (move.spill) {
+    ++w.stores;
+    ++w.spills;
+    counters_.stack_spills += move.tokens.count;
+  } else {
+    ++w.loads;
+    w.hold = Hold::refill;
+    counters_.stack_refills += move.tokens.count;
+  }
+}
+
+bool SmCore::complete_move(unsigned slot, bool spill, const MemoryAccess& access, bool killed) {
+  ResidentWarp& w = warps_[slot];
+  if (spill) {
+    --w.stores;
+    --w.spills;
+    return false;
+  }
+  --w.loads;
+  if (w.hold == Hold::refill) w.hold = Hold::none;
+  if (!killed) stacks_.refill(slot, access);
+  return !killed;
+}
+
+bool SmCore::end_flush(unsigned slot) {
+  ResidentWarp& w = warps_[slot];
+  if (w.spills != 0) return false;
+  flushing_ &= ~(std::uint64_t{1} << slot);
+  w.hold = Hold::none;
+  if (w.stack_goal > stacks_[slot].depth()) stacks_[slot].raise_to(w.stack_goal);
+  return true;
+}
+
+void SmCore::keep_fault(std::string_view kind, const Fault& fault) {
+  if (faults_.size() < kFaultsKept)
+    faults_.push_back(
+        {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
+}
+
+void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
+  ++counters_.program_faults;
+  Fault fault;
+  fault.cycle = now;
+  fault.slot = slot;
+  fault.lane = issue.active == 0 ? 0 : first_lane(issue.active);
+  fault.instruction = &i;
+  keep_fault(issue.fault, fault);
+}
+
+unsigned SmCore::live_threads(const Cta& cta) const {
+  unsigned n = 0;
+  for (const unsigned s : cta.slots)
+    if (is_of(cta, s)) n += lane_count(source_->live_lanes(s));
+  return n;
+}
+
+}  // namespace warpline

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "rtl_models/sm/address_resolution.h"
+#include "rtl_models/sm/barrier_unit.h"
+#include "rtl_models/sm/call_stacks.h"
+#include "rtl_models/sm/copy_groups.h"
+#include "rtl_models/sm/fault.h"
+#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/kernel_info.h"
+#include "rtl_models/sm/memory_map.h"
+#include "rtl_models/sm/ordering.h"
+#include "rtl_models/sm/resident_warp.h"
+#include "rtl_models/sm/sm_counters.h"
+
+namespace warpline {
+
+/// What a streaming multiprocessor does: CTAs and their warps, barriers, call-return stacks, groups of
+/// copies, and what the issue of an instruction means for them. It knows no time and no ports: who issues,
+/// and when results are there, is the Sm's affair, which is told what follows for other warps.
+class SmCore {
+ public:
+  struct Cta {
+    bool active = false;
+    Dim3 id;
+    unsigned warps_left = 0;
+    bool barrier_in_use = false;
+    std::vector<unsigned> slots;
+    BarrierUnit barriers;
+  };
+  /// A warp of which a barrier has released lanes; `waited`: before that, none of its lanes could run.
+  struct Released {
+    unsigned slot = 0;
+    bool waited = false;
+  };
+  /// What came of a call, a return, SETCRSPTR or a write-back of the stack.
+  enum class StackOutcome : std::uint8_t { done, flushing, faulted, overflown };
+
+  SmCore(const SmParameters& parameters, SmCounters& counters);
+  /// For a new kernel. `resident`: CTAs held at once. Pre: no CTA is resident.
+  void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+             unsigned resident);
+
+  /// CTA `id` takes a CTA slot, and its warps the first warp slots that are free. Pre: there are enough.
+  const Cta& begin_cta(Dim3 id);
+  /// The warp leaves its slot. Returns whether it was its CTA's last. Pre: may_end().
+  bool end_warp(unsigned slot);
+  [[nodiscard]] bool may_end(unsigned slot) const {
+    const ResidentWarp& w = warps_[slot];
+    return w.hold == Hold::none && w.quiet() && source_->state(slot) == WarpState::exited;
+  }
+
+  /// The instruction that the warp issues next; null: it stands still.
+  [[nodiscard]] const Instruction* next(unsigned slot) {
+    ResidentWarp& w = warps_[slot];
+    if (w.hold != Hold::none || source_->state(slot) != WarpState::runnable) return nullptr;
+    w.next = &source_->next(slot);
+    return w.next;
+  }
+  /// Whether what the warp has in flight lets `i`, its next instruction, issue.
+  [[nodiscard]] bool may_issue(unsigned slot, const Instruction& i) const {
+    switch (i.kind) {
+      case InstructionKind::memory:
+        if (!i.mem.releases()) return true;
+        [[fallthrough]];
+      case InstructionKind::fence:
+      case InstructionKind::barrier: {
+        const ResidentWarp& w = warps_[slot];
+        return w.stores == 0 && (w.loads == 0 || !waits_for_loads(i));
+      }
+      case InstructionKind::wait_copies: return copies_[slot].may_pass(i.groups_left);
+      default: return true;
+    }
+  }
+  /// Whether the issue of `i` needs room in the load/store unit.
+  [[nodiscard]] static bool needs_room(const Instruction& i) {
+    constexpr unsigned kKinds = 1U << static_cast<unsigned>(InstructionKind::memory) |
+                                1U << static_cast<unsigned>(InstructionKind::fence) |
+                                ~0U << static_cast<unsigned>(InstructionKind::call);
+    return (kKinds >> static_cast<unsigned>(i.kind) & 1U) != 0;
+  }
+  void execute(unsigned slot, Issue& issue) {
+    source_->execute(slot, issue);
+    ++counters_.instructions;
+    counters_.thread_instructions += lane_count(issue.active);
+  }
+  /// Lanes have arrived at a barrier. Appends the warps of which it releases lanes thereby.
+  void arrive(unsigned slot, const Issue& issue, std::vector<Released>& released);
+  /// Lanes may have exited with the instruction just issued, of whatever kind, for which barriers no longer
+  /// wait. Appends the warps of which they release lanes.
+  void note_exits(unsigned slot, std::vector<Released>& released) {
+    Cta& cta = ctas_[warps_[slot].cta];
+    if (cta.barrier_in_use) note_exits(cta, slot, released);
+  }
+  /// Every lane of the warp exits. Appends the warps of which barriers release lanes thereby.
+  void kill(unsigned slot, std::vector<Released>& released);
+
+  /// A memory instruction of the warp goes to the load/store unit. Returns the group of an asynchronous copy.
+  std::uint32_t begin_access(unsigned slot, const MemOp& op);
+  /// A memory instruction is done; of a warp that has been killed since it issued, its results are dropped.
+  /// Returns whether the warp has got them.
+  bool complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
+                       std::uint32_t copy_group, bool killed);
+  /// A memory instruction in which no lane takes part is done as it issues.
+  void complete_empty(unsigned slot, const Instruction& i, const MemoryAccess& access) {
+    source_->complete(slot, i, access, with_data_);
+  }
+  void commit_copies(unsigned slot) { copies_[slot].commit(); }
+
+  /// The tokens that must move before `i`, an instruction of the call-return stack, can issue; see
+  /// CallStacks.
+  [[nodiscard]] std::optional<TokenMove> move_before(unsigned slot, const Instruction& i) {
+    return stacks_.move_before(slot, i);
+  }
+  /// Executes an instruction of the call-return stack. Where the program ends its warp, `issue.fault` says
+  /// why; a warp whose stack is overflown is yet to be killed.
+  [[nodiscard]] StackOutcome execute_stack(unsigned slot, const Instruction& i, Issue& issue);
+  /// Tokens begin to move: fills the access that moves them.
+  void begin_move(unsigned slot, const TokenMove& move, MemoryAccess& access);
+  /// Tokens have moved. Returns whether the stack has got them; not if it is a killed warp's.
+  bool complete_move(unsigned slot, bool spill, const MemoryAccess& access, bool killed);
+  /// Warps that write their stacks back, a bit for each slot.
+  [[nodiscard]] std::uint64_t flushing() const { return flushing_; }
+  /// Whether such a warp's stack has tokens that are not on their way yet, and the next of them.
+  [[nodiscard]] bool has_to_write(unsigned slot) { return !stacks_[slot].is_clean(); }
+  [[nodiscard]] TokenMove write_back(unsigned slot) { return {stacks_[slot].write_back(), true}; }
+  /// Ends the write-back if L1 has accepted every token: the warp goes on. Pre: !has_to_write().
+  [[nodiscard]] bool end_flush(unsigned slot);
+
+  /// Keeps a fault; its warp is resident.
+  void keep_fault(std::string_view kind, const Fault& fault);
+  /// The program has ended its own warp in cycle `now`: trap, a call too deep, code that cannot be read.
+  void keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);
+  /// The first faults, oldest first.
+  [[nodiscard]] const std::vector<FaultReport>& faults() const { return faults_; }
+
+  /// What the program's accesses may reach, and what accesses to the tokens of call-return stacks may.
+  [[nodiscard]] AccessLimits limits() const { return {info_.shared_bytes, program_local_}; }
+  [[nodiscard]] AccessLimits token_limits() const { return {0, local_window_}; }
+  /// Where the warp's CTA has its part of shared memory.
+  [[nodiscard]] std::uint64_t shared_base(unsigned slot) const {
+    return std::uint64_t{warps_[slot].cta} * info_.shared_bytes;
+  }
+  [[nodiscard]] ResidentWarp& warp(unsigned slot) { return warps_[slot]; }
+  [[nodiscard]] const std::vector<ResidentWarp>& warps() const { return warps_; }
+  [[nodiscard]] unsigned active_warps() const { return active_warps_; }
+  [[nodiscard]] const std::vector<Cta>& ctas() const { return ctas_; }
+  [[nodiscard]] const CopyGroups& copies(unsigned slot) const { return copies_[slot]; }
+  [[nodiscard]] const InstructionSource& source() const { return *source_; }
+  /// Whether a warp of the CTA is in one of its slots: once it has ended, the slot may be another CTA's.
+  [[nodiscard]] bool is_of(const Cta& cta, unsigned slot) const {
+    return warps_[slot].active && &ctas_[warps_[slot].cta] == &cta;
+  }
+  [[nodiscard]] unsigned live_threads(const Cta& cta) const;
+
+ private:
+  static constexpr std::size_t kFaultsKept = 1000;
+  void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
+  void release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released);
+  void lanes_exited(Cta& cta, std::vector<Released>& released);
+
+  SmCounters& counters_;
+  KernelInfo info_;
+  std::unique_ptr<InstructionSource> source_;
+  std::vector<ResidentWarp> warps_;
+  std::vector<CopyGroups> copies_;  ///< of each warp slot
+  CallStacks stacks_;
+  std::vector<Cta> ctas_;
+  std::vector<FaultReport> faults_;
+  std::uint64_t flushing_ = 0;
+  std::uint32_t stack_bytes_;        ///< per thread, of a kernel that calls
+  std::uint32_t local_window_ = 0;   ///< local memory of a thread, the call-return stack's included
+  std::uint32_t program_local_ = 0;  ///< of it, what the program may access
+  unsigned active_warps_ = 0;
+  bool with_data_ = true;
+};
+
+}  // namespace warpline

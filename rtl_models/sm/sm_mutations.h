@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rtl_models/base/mutation.h"
+
+namespace warpline {
+
+/// Deliberate bugs of an SM.
+enum class SmMutation : std::uint8_t {
+  // R2: a thread's loads return before its release or fence.
+  release_ignores_loads,
+  fence_ignores_loads,
+
+  // R3: the SM's writes are acknowledged before a release.
+  release_skips_drain,        ///< a release waits for no writes
+  release_drains_own_thread,  ///< nor for siblings' if its thread has accessed nothing since its last fence
+  fence_skips_drain,          ///< a fence waits for no writes
+
+  // R4: a thread's loads return before it passes a barrier.
+  barrier_ignores_loads,
+
+  // R6: nothing that follows an acquire issues before its value is back and L1's lines are gone.
+  acquire_does_not_block,          ///< what follows issues before the value is back
+  acquire_skips_invalidation,      ///< an acquire leaves L1's lines
+  acquire_ignores_invalidation,    ///< what follows does not wait until they are gone, and copies in L2
+  shared_flag_skips_invalidation,  ///< an acquire of a flag in shared memory leaves L1's lines
+  fence_skips_invalidation,        ///< a fence leaves them
+
+  // R8: proxy fences.
+  proxy_fence_does_nothing,
+  proxy_fence_skips_drain,       ///< it does not wait for the SM's generic stores
+  proxy_fence_ignores_surfaces,  ///< nor for its surface stores
+  alias_fence_keeps_l1,          ///< that of aliases leaves L1's lines
+  surface_fence_keeps_l1,        ///< that of surfaces leaves its generic lines
+  surface_fence_keeps_surfaces,  ///< and that the lines of its own proxy
+  proxy_fence_keeps_lines,       ///< that of textures or constants leaves their cache's lines
+  proxy_fence_ignores_loads,     ///< it does not wait for the thread's loads
+
+  // R9: fence.sc does what R2, R3 and R6 say.
+  sc_fence_skips_invalidation,  ///< it leaves L1's lines, as a release would
+
+  // Exactly once and in order: `.mmio`.
+  mmio_lanes_merge,    ///< lanes of one line are one transaction
+  mmio_replayed,       ///< a transaction is sent twice
+  mmio_reads_overlap,  ///< a read does not wait for the one before
+  mmio_reads_sectors,  ///< a read takes all bytes of its sectors
+};
+
+}  // namespace warpline

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/base/random.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/ready_warps.h"
+
+namespace warpline {
+
+/// Which warps issue next: in each issue partition one per edge, of those that can the one whose turn is
+/// next (round robin). Warp slot n belongs to partition n modulo their number. At most 64 slots.
+class WarpScheduler {
+ public:
+  WarpScheduler(unsigned slots, unsigned partitions)
+      : scheduled_(slots, kNever), members_(partitions, 0), turn_(partitions, 0) {
+    for (unsigned s = 0; s < slots; ++s) members_[s % partitions] |= std::uint64_t{1} << s;
+  }
+  /// Nobody can issue; time is `edge`.
+  void reset(std::uint64_t edge) {
+    ready_.reset(edge);
+    std::fill(scheduled_.begin(), scheduled_.end(), kNever);
+  }
+  /// Time is now `edge`.
+  void advance(std::uint64_t edge) { ready_.advance(edge); }
+  /// The warp can issue from `edge` on; kNever: it cannot before it is scheduled again.
+  void schedule(unsigned slot, std::uint64_t edge) {
+    if (edge == scheduled_[slot]) return;
+    if (scheduled_[slot] != kNever) ready_.remove(slot);
+    scheduled_[slot] = edge;
+    if (edge != kNever) ready_.at(slot, edge);
+  }
+  [[nodiscard]] bool is_scheduled(unsigned slot) const { return scheduled_[slot] != kNever; }
+  /// Whether what the warp issues next needs room in the load/store unit.
+  void set_needs_room(unsigned slot, bool needs) {
+    needs_room_ = (needs_room_ & ~(std::uint64_t{1} << slot)) | std::uint64_t{needs} << slot;
+  }
+  /// Whether a warp can issue now; `room`: the load/store unit has some.
+  [[nodiscard]] bool any(bool room) const {
+    return (room ? ready_.ready() : ready_.ready() & ~needs_room_) != 0;
+  }
+  /// Calls issue(slot) for the warp that issues now in each partition that has one; it is scheduled no more.
+  /// `room()`, whether the load/store unit has some, is asked before each.
+  template <class Room, class Issue>
+  void issue(Room&& room, Issue&& issue) {
+    if (ready_.ready() == 0) return;
+    for (unsigned p = 0; p < members_.size(); ++p) {
+      std::uint64_t mine = ready_.ready() & members_[p];
+      if (mine != 0 && !room()) mine &= ~needs_room_;
+      if (mine == 0) continue;
+      const std::uint64_t later = mine & ~((std::uint64_t{1} << turn_[p]) - 1);
+      const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mine));
+      turn_[p] = (slot + 1) % kSlots;
+      ready_.issued(slot);
+      scheduled_[slot] = kNever;
+      issue(slot);
+    }
+  }
+  /// The first edge after now at which a waiting warp can issue; kNever if none waits.
+  [[nodiscard]] std::uint64_t next_edge() const { return ready_.next_edge(); }
+  /// Every partition's turn is slot 0's; or is drawn.
+  void reset_turns() { std::fill(turn_.begin(), turn_.end(), 0U); }
+  void draw_turns(Random& random) {
+    for (unsigned& turn : turn_) turn = static_cast<unsigned>(random.below(kSlots));
+  }
+
+ private:
+  static constexpr unsigned kSlots = 64;
+  ReadyWarps ready_;
+  std::vector<std::uint64_t> scheduled_;  ///< by slot: the edge for which it stands in ready_
+  std::uint64_t needs_room_ = 0;          ///< slots
+  std::vector<std::uint64_t> members_;    ///< slots of each partition
+  std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
+};
+
+}  // namespace warpline

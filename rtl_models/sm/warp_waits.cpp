@@ -1,0 +1,92 @@
+#include "rtl_models/sm/warp_waits.h"
+
+#include <string>
+
+namespace warpline {
+namespace {
+
+std::string part(const Component& sm, unsigned slot) {
+  return sm.name() + " warp " + std::to_string(slot);
+}
+
+std::string of_cta(const SmCore::Cta& cta) {
+  return " (CTA " + std::to_string(cta.id.x) + "," + std::to_string(cta.id.y) + "," +
+         std::to_string(cta.id.z) + ")";
+}
+
+/// A barrier waits for every other warp of the CTA that is not at it, and for the warp itself where its lanes
+/// stand at several.
+void explain_barriers(const Component& sm, const SmCore& core, unsigned slot, std::vector<Wait>& waits) {
+  const SmCore::Cta& cta = core.ctas()[core.warps()[slot].cta];
+  const BarrierUnit& barriers = cta.barriers;
+  for (unsigned id = 0; id < BarrierUnit::kBarriers; ++id) {
+    if (!barriers.waits_at(id, slot)) continue;
+    Wait w{part(sm, slot), barriers.describe(id, core.live_threads(cta)) + of_cta(cta)};
+    for (const unsigned other : cta.slots)
+      if (other != slot && core.is_of(cta, other) && !barriers.waits_at(id, other))
+        w.on.push_back(part(sm, other));
+    for (unsigned elsewhere = 0; elsewhere < BarrierUnit::kBarriers; ++elsewhere)
+      if (elsewhere != id && barriers.waits_at(elsewhere, slot)) {
+        w.on.push_back(part(sm, slot));
+        break;
+      }
+    if (w.on.empty()) w.what += "; no other warp is left that could";
+    waits.push_back(std::move(w));
+  }
+}
+
+/// A warp that stands at no barrier.
+Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
+                  const InstructionFetch& fetch, unsigned slot) {
+  const ResidentWarp& w = core.warps()[slot];
+  const std::string cta = of_cta(core.ctas()[w.cta]);
+  const auto wait = [&](const std::string& what) {
+    Wait out{part(sm, slot), what + cta, {}, Awaited{&sm, Awaited::kAny, slot}};
+    if (lsu.entries().has_queued(slot)) out.on = {sm.name() + ".lsu"};
+    return out;
+  };
+  switch (w.hold) {
+    case Hold::drain:
+    case Hold::proxy_drain: return wait("the drain of its writes");
+    case Hold::maintenance: return wait("the drain or invalidation of its fence");
+    case Hold::acquire: return wait("the value of its acquire");
+    case Hold::refill: return wait("tokens of its call-return stack, being read");
+    case Hold::flush: return wait("the write-back of its call-return stack");
+    case Hold::none: break;
+  }
+  const std::string copies =
+      w.copies == 0 ? std::string{} : ", and " + std::to_string(w.copies) + " asynchronous copies";
+  const std::string flying =
+      std::to_string(w.loads) + " loads and " + std::to_string(w.stores) + " stores in flight" + copies;
+  const InstructionSource& source = core.source();
+  if (source.state(slot) == WarpState::exited) return wait(flying + ", to end");
+  if (fetch.waits(slot)) {
+    const std::string where = w.next == nullptr ? std::string{} : ", " + source.where(*w.next);
+    Wait out{part(sm, slot), "its next instruction, being fetched" + where + cta, {}, fetch.awaited(slot)};
+    if (fetch.has_queued()) out.on = {sm.name() + ".fetch"};
+    return out;
+  }
+  const std::string next = w.next == nullptr ? "its first instruction" : source.where(*w.next);
+  if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
+      !core.copies(slot).may_pass(w.next->groups_left))
+    return wait(std::to_string(w.copies) + " asynchronous copies under way, before " + next);
+  if (w.quiet()) return wait("nothing but its turn to issue " + next);
+  return wait(flying + ", before " + next);
+}
+
+}  // namespace
+
+void explain_warps(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
+                   const InstructionFetch& fetch, std::vector<Wait>& waits) {
+  for (unsigned s = 0; s < core.warps().size(); ++s) {
+    const ResidentWarp& w = core.warps()[s];
+    if (!w.active) continue;
+    if (w.hold == Hold::none && core.source().state(s) == WarpState::at_barrier) {
+      explain_barriers(sm, core, s, waits);
+    } else {
+      waits.push_back(explain_warp(sm, core, lsu, fetch, s));
+    }
+  }
+}
+
+}  // namespace warpline

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "rtl_models/sim/engine.h"
+#include "rtl_models/sm/instruction_fetch.h"
+#include "rtl_models/sm/load_store_unit.h"
+#include "rtl_models/sm/sm_core.h"
+
+namespace warpline {
+
+/// Says for people what each resident warp of an SM waits for, as parts of `sm` ("sm[0] warp 3").
+void explain_warps(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
+                   const InstructionFetch& fetch, std::vector<Wait>& waits);
+
+}  // namespace warpline

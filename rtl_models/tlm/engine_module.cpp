@@ -1,0 +1,174 @@
+#include "rtl_models/tlm/engine_module.h"
+
+#include <algorithm>
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+namespace {
+
+/// Of the process in which blocks run while time is loose: a program's interpreter and a foreign model below
+/// share it.
+constexpr int kStackBytes = 1 << 20;
+
+unsigned fit_clock(unsigned mhz) {
+  if (const std::string problem = CycleTime::problem(mhz); !problem.empty())
+    SC_REPORT_FATAL("/warpline/time", problem.c_str());
+  return mhz;
+}
+
+}  // namespace
+
+EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, HopTransport transport,
+                           TickMode mode, std::uint64_t seed)
+    : sc_module(name), time_(fit_clock(mhz)), transport_(transport), engine_(mode, seed) {
+  SC_HAS_PROCESS(EngineModule);
+  SC_METHOD(run);
+  dont_initialize();
+  sensitive << tick_;
+  SC_THREAD(run_loosely);
+  set_stack_size(kStackBytes);
+  SC_METHOD(make_calls);
+  dont_initialize();
+  sensitive << call_;
+  engine_.on_wait_below(
+      [this] {
+        wait(settled_);
+        return cycle_of(stamp_);
+      },
+      [this] { settled_.notify(); });
+}
+
+void EngineModule::set_loose(bool loose) {
+  if (loose == loose_) return;
+  if (!at_rest()) {
+    SC_REPORT_ERROR("/warpline/time",
+                    (std::string(name()) + ": set_loose(" + (loose ? "true" : "false") +
+                     ") while requests are under way: the two kinds of time change over at rest only")
+                        .c_str());
+    return;
+  }
+  loose_ = loose;
+  if (loose) return;
+  for (const std::function<void()>& callback : std::exchange(on_timed_, {})) callback();
+}
+
+void EngineModule::wake() {
+  if (running_) return;  // run() looks for more work before it ends
+  const Cycle next = engine_.next_tick();
+  if (next == kNever || next > last_) return;
+  const sc_core::sc_time& now = stamp_;
+  const bool resting = !under_way_ && accesses_ == 0 && outcome_ == RunOutcome::quiescent;
+  if (tick_of(next) < now && loose_ && !resting) {
+    tick_.notify(sc_core::SC_ZERO_TIME);  // a foreign model has waited; what is due is late
+    return;
+  }
+  if (tick_of(next) < now) {
+    WARPLINE_EXPECT(outcome_ == RunOutcome::quiescent, "time goes back over idle ticks only");
+    lead_ = time_.first_tick_from(now) - next;
+    pins_.rephase();
+  }
+  pins_.start_clocks();
+  tick_.notify(tick_of(next) - now);
+}
+
+/// The last cycle that anybody may be ticked in now.
+Cycle EngineModule::limit(Cycle now) const {
+  if (in_step_ || ahead_ == 0) return engine_.mode() == TickMode::lazy ? now + ahead_ : now;
+  const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
+  const sc_core::sc_time& stamp = stamp_;
+  if (pending >= start_of(now + ahead_ + 1) - stamp) return now + ahead_;
+  return std::max(now + 1, cycle_of(stamp + pending)) - 1;
+}
+
+RunOutcome EngineModule::run_engine(Cycle step, Cycle limit) {
+  RunOutcome outcome = RunOutcome::stopped;
+  running_ = true;
+  try {
+    outcome = engine_.run_in_step(step, limit);
+  } catch (...) {
+    running_ = false;
+    if (!keeps_exceptions_) throw;
+    exception_ = std::current_exception();
+  }
+  running_ = false;
+  return outcome;
+}
+
+void EngineModule::run() {
+  if (loose_) {
+    go_.notify();  // the thread waits for it, or is blocked below and will find what there is to do
+  } else {
+    const Cycle now = cycle_of(stamp_);
+    const Cycle last = limit(now);
+    run_up_to(in_step_ ? now : last, last);
+  }
+}
+
+void EngineModule::run_loosely() {
+  for (;;) {
+    wait(go_);
+    const sc_core::sc_time end = stamp_ + tlm::tlm_global_quantum::instance().compute_local_quantum();
+    const Cycle last = std::max(cycle_of(end), cycle_of(stamp_) + 1) - 1;
+    run_up_to(last, last);
+  }
+}
+
+/// Ticks everybody up to cycle `step`, and whom it may up to `limit`.
+void EngineModule::run_up_to(Cycle step, Cycle limit) {
+  under_way_ = true;
+  const RunOutcome outcome = run_engine(std::min(step, last_), std::min(limit, last_));
+  under_way_ = outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_;
+  if (under_way_) {
+    wake();
+    return;
+  }
+  waits_for_pins_ = outcome == RunOutcome::deadlock && pins_.in_flight();
+  if (!waits_for_pins_) come_to_rest(outcome);
+}
+
+void EngineModule::come_to_rest(RunOutcome outcome) {
+  outcome_ = outcome;
+  if (on_idle_) on_idle_(outcome);
+}
+
+bool EngineModule::active() const {
+  if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
+  return (waits_for_pins_ || pins_.in_flight()) && cycle_of(stamp_) <= last_;
+}
+
+void EngineModule::note_clock() {
+  if (!waits_for_pins_ || engine_.next_tick() != kNever) return;
+  const bool beyond = cycle_of(stamp_) > last_;
+  if (pins_.in_flight() && !beyond) return;
+  waits_for_pins_ = false;
+  come_to_rest(beyond ? RunOutcome::cycle_limit : RunOutcome::deadlock);
+}
+
+Standstill EngineModule::standstill() const {
+  Standstill s = engine_.standstill();
+  for (const SocketEnd* end : sockets_) {
+    end->explain(s.waits);
+    end->in_flight(s.in_flight);
+  }
+  settle(s);
+  return s;
+}
+
+void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {
+  calls_.push({c, call_order_++, std::move(callback)});
+  const sc_core::sc_time& now = stamp_;
+  call_.notify(std::max(start_of(calls_.top().cycle), now) - now);
+}
+
+void EngineModule::make_calls() {
+  const sc_core::sc_time& now = stamp_;
+  while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
+    const std::function<void()> callback = calls_.top().callback;
+    calls_.pop();
+    callback();
+  }
+  if (!calls_.empty()) call_.notify(start_of(calls_.top().cycle) - now);
+}
+
+}  // namespace warpline

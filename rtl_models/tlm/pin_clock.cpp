@@ -1,0 +1,72 @@
+#include "rtl_models/tlm/pin_clock.h"
+
+#include "rtl_models/tlm/engine_module.h"
+
+namespace warpline {
+
+PinClock::PinClock(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& domain)
+    : sc_module(name), engine_(engine), domain_(domain) {
+  SC_HAS_PROCESS(PinClock);
+  SC_METHOD(toggle);
+  dont_initialize();
+  sensitive << toggle_;
+}
+
+void PinClock::hold() {
+  ++holds_;
+  start();
+}
+
+void PinClock::start() {
+  if (running_) return;
+  running_ = true;
+  wait_for_edge();
+}
+
+void PinClock::rephase() {
+  if (!running_) return;
+  toggle_.cancel();
+  if (signal.read()) {
+    toggle_.notify(sc_core::SC_ZERO_TIME);  // falls at once, so that no edge of the new time is missed
+  } else {
+    wait_for_edge();
+  }
+}
+
+/// Rises on the first edge that lies ahead.
+void PinClock::wait_for_edge() {
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  Cycle edge = domain_.align(engine_.cycle_of(now));
+  if (engine_.start_of(edge) <= now) edge = domain_.after(edge, 1);
+  toggle_.notify(engine_.start_of(edge) - now);
+}
+
+void PinClock::toggle() {
+  if (signal.read()) {
+    signal.write(false);
+    running_ = holds_ != 0 || engine_.active();
+    if (running_) wait_for_edge();
+    return;
+  }
+  signal.write(true);
+  engine_.note_clock();
+  const Cycle c = engine_.cycle_of(sc_core::sc_time_stamp());
+  const sc_core::sc_time period = engine_.start_of(domain_.after(c, 1)) - engine_.start_of(c);
+  toggle_.notify(sc_core::sc_time::from_value(period.value() / 2));
+}
+
+PinClock& Pins::clock(const ClockDomain& domain) {
+  for (PinClock& c : clocks_)
+    if (c.domain() == domain) return c;
+  return clocks_.emplace_back(sc_core::sc_gen_unique_name("domain"), engine_, domain);
+}
+
+void Pins::start_clocks() {
+  for (PinClock& c : clocks_) c.start();
+}
+
+void Pins::rephase() {
+  for (PinClock& c : clocks_) c.rephase();
+}
+
+}  // namespace warpline

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <deque>
+#include <systemc>
+#include <vector>
+
+#include "rtl_models/sim/clock_domain.h"
+
+namespace warpline {
+
+class EngineModule;
+class PinWires;
+
+/// A clock domain as a signal: rises where its edges fall, at the start of their cycle, and falls half way to
+/// the next. It runs while the engine has work, and while it is held (hold()); else it stands still, low.
+class PinClock final : public sc_core::sc_module {
+ public:
+  PinClock(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& domain);
+
+  sc_core::sc_signal<bool> signal{"clock"};
+  [[nodiscard]] const ClockDomain& domain() const { return domain_; }
+  /// Keeps it running until release() has been called as often.
+  void hold();
+  void release() { --holds_; }
+  /// Lets it run, if it stands.
+  void start();
+  /// The engine's cycles have been moved against SystemC's time: edges fall elsewhere from now on.
+  void rephase();
+
+ private:
+  void toggle();
+  void wait_for_edge();
+
+  EngineModule& engine_;
+  ClockDomain domain_;
+  unsigned holds_ = 0;
+  bool running_ = false;
+  sc_core::sc_event toggle_;
+};
+
+/// The hops of an engine that are opened as pins: who looks at waves finds all signals here.
+///
+///     for (PinWires* hop : engine.pins().wires())
+///       for (PinChannel* c : {&hop->request, &hop->response}) c->visit(...);
+class Pins {
+ public:
+  explicit Pins(EngineModule& engine) : engine_(engine) {}
+
+  /// Every bundle of wires, in the order in which they were made.
+  [[nodiscard]] const std::vector<PinWires*>& wires() const { return wires_; }
+  /// The clock of a domain. Pre: elaboration has not ended, or the same clock was asked for before.
+  [[nodiscard]] PinClock& clock(const ClockDomain& domain);
+
+  void add(PinWires& wires) { wires_.push_back(&wires); }
+  /// A message goes onto wires between two Warpline ends, or a credit is on its way back, and arrives:
+  /// meanwhile the engine is not idle.
+  void depart() { ++in_flight_; }
+  void arrive() { --in_flight_; }
+  [[nodiscard]] bool in_flight() const { return in_flight_ != 0; }
+  /// Called by the engine: it has work, and its time has moved.
+  void start_clocks();
+  void rephase();
+
+ private:
+  EngineModule& engine_;
+  std::vector<PinWires*> wires_;
+  std::deque<PinClock> clocks_;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace warpline

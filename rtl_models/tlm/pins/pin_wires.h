@@ -1,0 +1,97 @@
+#pragma once
+
+#include <string>
+#include <systemc>
+
+#include "rtl_models/sim/channel_parameters.h"
+#include "rtl_models/tlm/pin_clock.h"
+#include "rtl_models/tlm/pins/pin_message.h"
+
+namespace warpline {
+
+/// The wires of one direction of a hop, all of them synchronous to `clock`, the clock of the sender.
+///
+/// A beat is taken at a rising edge at which `valid` and `ready` are high. The sender raises `valid` without
+/// looking at `ready` and keeps it, and all it says, until the beat is taken. The receiver says by `ready`
+/// that a credit is free for a message, whether `valid` is high or not, and keeps it high from the first beat
+/// of a message to the last. A beat that is taken at the end of cycle c (the edge that starts the next) is
+/// the beat of cycle c. Warpline ends drive beat 1 in the middle of its cycle, when components tick, and
+/// everything else right after a rising edge.
+///
+/// `beat` counts from 0, `last` marks the last. A read asks in one beat for the `sectors` it names and is
+/// answered by as many beats as their bytes fill; a write carries its bytes, every sector with a strobe, and
+/// is answered by one beat; see PinMessage for which byte travels where. An answer has its number of beats
+/// with `error` as without. Byte n of a beat is in bits 8 (n mod 8) and up of word n / 8 of `data`; its
+/// strobe is bit n mod 64 of word n / 64 of `strobes`. Of an answer's wires a receiver reads valid, beat,
+/// last, identifier, error and data only.
+class PinChannel final : public sc_core::sc_module {
+ public:
+  using Word = sc_dt::uint64;
+  PinChannel(const sc_core::sc_module_name& name, EngineModule& engine, const ChannelParameters& parameters,
+             const ClockDomain& sender);
+
+  const ChannelParameters parameters;
+  PinClock& domain;
+  const sc_core::sc_signal<bool>& clock;
+  sc_core::sc_signal<bool> valid{"valid"};
+  sc_core::sc_signal<bool> ready{"ready"};
+  sc_core::sc_signal<Word> command{"command"};  ///< a Command: 0 read, 1 write; else see PinInitiator
+  sc_core::sc_signal<Word> address{"address"};  ///< of the first byte in this beat; of a read, asked for
+  sc_core::sc_signal<Word> sectors{"sectors"};  ///< of the 128-byte line, one bit each
+  sc_core::sc_signal<Word> beat{"beat"};        ///< counts from 0
+  sc_core::sc_signal<bool> last{"last"};        ///< the last beat of the message
+  sc_core::sc_signal<Word> identifier{"identifier"};  ///< comes back with the answer
+  sc_core::sc_signal<Word> origin{"origin"};          ///< the request's number in the run, for who follows it
+  sc_core::sc_signal<bool> error{"error"};            ///< of an answer: the access failed
+  sc_core::sc_vector<sc_core::sc_signal<Word>> data;
+  sc_core::sc_vector<sc_core::sc_signal<Word>> strobes;  ///< byte enables of a write
+
+  /// Calls f(name, signal, bits) for every wire, the clock included; signals are of bool or Word.
+  template <class F>
+  void visit(F&& f) const {
+    f(std::string("clock"), clock, 1U);
+    f(std::string("valid"), valid, 1U);
+    f(std::string("ready"), ready, 1U);
+    f(std::string("command"), command, 3U);
+    f(std::string("address"), address, 64U);
+    f(std::string("sectors"), sectors, kSectorsPerLine);
+    f(std::string("beat"), beat, 9U);
+    f(std::string("last"), last, 1U);
+    f(std::string("identifier"), identifier, 32U);
+    f(std::string("origin"), origin, 64U);
+    f(std::string("error"), error, 1U);
+    visit_words(f, "data", data, 8 * parameters.width);
+    visit_words(f, "strobes", strobes, parameters.width);
+  }
+
+ private:
+  template <class F>
+  static void visit_words(F& f, const std::string& name,
+                          const sc_core::sc_vector<sc_core::sc_signal<Word>>& words, unsigned bits) {
+    for (std::size_t i = 0; i < words.size(); ++i, bits -= 64)
+      f(words.size() == 1 ? name : name + "_" + std::to_string(i), words[i], bits < 64 ? bits : 64U);
+  }
+};
+
+/// Both directions of a hop as wires. Registers itself with Pins, where the recorder of waves finds it.
+class PinWires final : public sc_core::sc_module {
+ public:
+  /// `hop`: the name of the hop in reports and waves, such as "l2[0].from_crossbar"; `requester` and
+  /// `responder`: the clocks of those who send requests and responses.
+  PinWires(const sc_core::sc_module_name& name, EngineModule& engine, std::string hop,
+           const HopParameters& parameters, const ClockDomain& requester = {},
+           const ClockDomain& responder = {});
+
+  [[nodiscard]] const std::string& hop() const { return hop_; }
+  PinChannel request;
+  PinChannel response;
+
+ private:
+  std::string hop_;
+};
+
+/// Adds every wire of a channel, or of a hop under its own name, to a SystemC trace file.
+void sc_trace(sc_core::sc_trace_file* file, const PinChannel& channel, const std::string& name);
+void sc_trace(sc_core::sc_trace_file* file, const PinWires& wires);
+
+}  // namespace warpline

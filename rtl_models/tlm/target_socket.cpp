@@ -1,0 +1,287 @@
+#include "rtl_models/tlm/target_socket.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/report.h"
+
+namespace warpline {
+
+TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
+                           Out<ResponseMessage>& out, UntimedAccess& untimed)
+    : tlm_target_socket(name),
+      engine_(engine),
+      in_(in),
+      out_(out),
+      foreign_(engine.engine().pool()),
+      requester_(in.owner().domain()),
+      untimed_(untimed) {
+  bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+}
+
+void TargetSocket::end_of_elaboration() {
+  if (handed_over_) return;
+  auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
+  if (initiator != nullptr && initiator->peer() == this) {
+    if (engine_.transport() == HopTransport::direct) return;  // that end connects the ports
+    peer_ = initiator;
+  }
+  initiator_ = get_base_port()[0];
+  transactions_ = &engine_.transactions(peer_ == nullptr);
+  in_.bind(static_cast<Upstream&>(*this), request_, requester_);
+  out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
+  engine_.add_end(*this, peer_ == nullptr);
+}
+
+tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
+  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
+  if (phase != tlm::END_RESP) {
+    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)
+      protest(*this, "an initiator does not send this phase");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (unended_response_ != &payload) {
+    protest(*this, "END_RESP for a payload whose response is not on the channel");
+    return tlm::TLM_COMPLETED;
+  }
+  response_ended(engine_.freed_by_end_at(engine_.time() + delay));
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
+  if (unended_.payload != nullptr) {
+    protest(*this, "BEGIN_REQ before the END_REQ of the request before");
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  if (!engine_.takes_timed()) {
+    protest(*this, "nb_transport_fw while time is loose, or somebody's b_transport is under way");
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  Request* r = request_of(payload);
+  if (r == nullptr) return tlm::TLM_COMPLETED;
+  const Cycle t = engine_.cycle_of(engine_.time() + delay);
+  unended_ = {&payload, r, t, kNever, false};
+  // The initiator may have taken an early response for leave to go on: the request waits for its credit.
+  if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
+  enter();
+  if (unended_.end == kNever) return tlm::TLM_ACCEPTED;
+  // Announced at once, unless the request's own response might come first: a block may answer in the tick in
+  // which it pops. Where the other end is ours, that is told by both what matters, in whatever order.
+  if (peer_ == nullptr && unended_.end > in_.newest_arrival()) {
+    announce_at_end();
+    return tlm::TLM_ACCEPTED;
+  }
+  phase = tlm::END_REQ;
+  delay = engine_.start_of(unended_.end) - engine_.time();
+  unended_ = {};
+  return tlm::TLM_UPDATED;
+}
+
+/// Puts the unended request into the channel. Pre: it is known when that is free.
+void TargetSocket::enter() {
+  unended_.entered = true;
+  unended_.end = in_free_ = in_.begin(std::max(unended_.begun, in_free_), {unended_.request});
+  engine_.wake();
+}
+
+/// Has the END_REQ of the unended request sent when it takes effect. Not before, as its response may begin in
+/// this very tick; but our own initiators are told at once, as they may be ticked ahead of time.
+void TargetSocket::announce_at_end() {
+  if (peer_ != nullptr) {
+    announce_end();
+    return;
+  }
+  engine_.at_start_of(unended_.end, [this, p = unended_.payload, c = unended_.end] {
+    if (unended_.payload == p && unended_.end == c) announce_end();
+  });
+}
+
+void TargetSocket::end(Cycle c) {
+  in_free_ = c;
+  if (unended_.payload == nullptr) return;
+  if (!unended_.entered) {
+    enter();
+    if (unended_.end != kNever) announce_at_end();
+    return;
+  }
+  unended_.end = c;
+  announce_at_end();
+}
+
+/// Sends the END_REQ of the unended request. Pre: its end is known.
+void TargetSocket::announce_end() {
+  tlm::tlm_generic_payload* payload = unended_.payload;
+  const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), engine_.time());
+  unended_ = {};
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = at - engine_.time();
+  static_cast<void>(initiator_->nb_transport_bw(*payload, phase, delay));
+}
+
+/// The request that a payload carries, or null: it is a foreign payload.
+Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
+  Transaction* x = transactions_->find(payload);
+  if (x == nullptr || !x->is_as_described() || !taken_.take(*x->request)) return nullptr;
+  x->taken = true;
+  if (x->shown) x->extension.accepted = true;
+  return x->request;
+}
+
+/// The request a payload stands for; null if it is answered already: the payload says how.
+Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
+  Request* own = own_request(payload);
+  return own != nullptr ? own : foreign_.adopt(payload, taken_, with_data_);
+}
+
+Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
+  Request& r = *message.request;
+  const bool foreign = foreign_.made(r);
+  auto* own = foreign ? nullptr : static_cast<Transaction*>(static_cast<SocketHop*>(r.carried));
+  tlm::tlm_generic_payload& payload = foreign ? ForeignPayloads::payload_of(r) : own->payload;
+  if (unended_.payload == &payload) {
+    // BEGIN_RESP implies END_REQ; a Warpline initiator is told when the channel is really free.
+    if (Transaction* x = foreign ? transactions_->find(payload) : own; x != nullptr)
+      x->extension.request_end = unended_.end;
+    unended_ = {};
+  }
+  if (foreign) {
+    unended_response_foreign_ = payload.has_mm();
+    foreign_.answer(r, with_data_);
+  } else {
+    own->returned = true;
+    answer(r, payload);
+  }
+  calling_ = true;
+  response_begun_ = t;
+  free_after_call_ = kNever;
+  unended_response_ = &payload;
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = engine_.tick_of(t) - engine_.time();
+  const tlm::tlm_sync_enum status = initiator_->nb_transport_bw(payload, phase, delay);
+  const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
+  if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
+    protest(*this, "the initiator returned a phase that does not follow BEGIN_RESP");
+  if (ended && unended_response_ == &payload) response_ended(engine_.freed_by_end_at(engine_.time() + delay));
+  calling_ = false;
+  return free_after_call_;
+}
+
+/// The response channel is free from cycle c on.
+void TargetSocket::response_ended(Cycle c) {
+  if (unended_response_foreign_) unended_response_->release();
+  unended_response_foreign_ = false;
+  unended_response_ = nullptr;
+  const Cycle free = std::max(c, response_begun_ + 1);
+  if (calling_) {
+    free_after_call_ = free;
+  } else {
+    out_.end(free);
+    engine_.wake();
+  }
+}
+
+/// Fills in TLM's own attributes for monitors on the way; a Warpline target reads the request instead.
+void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
+  payload.set_response_status(response_status(r));
+  if (!with_data_ || r.command != Command::read || r.status != Status::ok) return;
+  unsigned char* line = payload.get_data_ptr() - payload.get_address() % kLineBytes;
+  if (r.exact) {
+    copy_masked(line, r.data.data(), r.bytes);
+  } else {
+    copy_sectors(line, r.data.data(), r.sectors);
+  }
+}
+
+void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (!in_.performs() || (!engine_.is_loose() && !engine_.at_rest())) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    protest(*this, in_.performs()
+                       ? "b_transport while requests are under way in timed mode, where it comes at "
+                         "rest only; EngineModule::set_loose(true) makes time loose"
+                       : "the block behind takes no b_transport");
+    return;
+  }
+  const EngineModule::Access access(engine_);
+  const sc_core::sc_time begun = engine_.time() + delay;
+  const Cycle from = engine_.cycle_of(begun);
+  Cycle at = from;
+  perform_payload(payload, at);
+  // What a foreign model below has waited for is over, and no delay any more.
+  const sc_core::sc_time end = begun + (engine_.tick_of(at) - engine_.tick_of(from));
+  delay = std::max(end, engine_.time()) - engine_.time();
+  if (hints_ && engine_.is_loose() && payload.is_response_ok() && would_grant(payload.get_address()))
+    payload.set_dmi_allowed(true);
+}
+
+/// Has the payload's request performed, and answers it.
+void TargetSocket::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
+  if (Request* own = own_request(payload); own != nullptr) {
+    in_.perform({own}, at);
+    answer(*own, payload);
+    return;
+  }
+  ForeignPayload foreign(payload);
+  if (foreign.settle(taken_)) return;
+  Request* r = foreign_.make_request(foreign, with_data_);
+  in_.perform({r}, at);
+  foreign.answer(*r, with_data_);
+  engine_.engine().pool().release(r);
+}
+
+/// Whether direct memory access to `address` would be granted. Asks the owner once for a range.
+bool TargetSocket::would_grant(std::uint64_t address) {
+  if (address < found_.first || address > found_.last) {
+    tlm::tlm_generic_payload asks;
+    asks.set_command(tlm::TLM_READ_COMMAND);
+    asks.set_address(address);
+    tlm::tlm_dmi dmi;
+    const bool granted = untimed_.get_direct_mem_ptr(asks, dmi);
+    found_ = {dmi.get_start_address(), dmi.get_end_address(), granted};
+  }
+  return found_.granted;
+}
+
+bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  if (!engine_.is_loose() || !untimed_.get_direct_mem_ptr(payload, dmi)) {
+    dmi.allow_none();
+    return false;
+  }
+  if (!std::exchange(granted_, true))
+    engine_.on_timed([this] { take_back_direct_memory(0, ~sc_dt::uint64{0}); });
+  return true;
+}
+
+void TargetSocket::take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last) {
+  found_ = {};
+  if (!granted_) return;
+  // Of a part of it that is taken back it is not known whether it was all.
+  granted_ = first != 0 || last != ~sc_dt::uint64{0};
+  (*this)->invalidate_direct_mem_ptr(first, last);
+}
+
+const Component* TargetSocket::receiver() const {
+  return peer_ != nullptr ? &peer_->out_.owner() : nullptr;
+}
+
+std::string TargetSocket::other_side() const {
+  const tlm::tlm_bw_transport_if<>* bound = get_base_port()[0];
+  const auto* initiator = dynamic_cast<const InitiatorSocket*>(bound);
+  return initiator != nullptr ? initiator->out_.owner().name() : name_of_bound(bound, *this);
+}
+
+void TargetSocket::in_flight(std::vector<InFlight>& rows) const {
+  if (unended_.payload == nullptr || unended_.entered) return;
+  rows.emplace_back(*unended_.request, name(), name(), "room at " + in_.path(),
+                    std::vector<std::string>{in_.owner().name()});
+}
+
+void TargetSocket::explain(std::vector<Wait>& waits) const {
+  if (unended_response_ != nullptr) waits.push_back({name(), "END_RESP of " + other_side(), {other_side()}});
+}
+
+}  // namespace warpline

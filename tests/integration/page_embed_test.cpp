@@ -1,0 +1,53 @@
+// The example of docs/embedding.md: it compiles, and it runs.
+#include <gtest/gtest.h>
+
+#include "tests/integration/workspace.h"
+
+// What the page shows.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/ptx/module.h"
+
+std::vector<float> add_on_gpu(const std::string& ptx, const std::vector<float>& a,
+                              const std::vector<float>& b) {
+  // A preset, changed as `--set` would. On a fault, faults() says where and why instead.
+  warpline::GpuPlatform gpu(warpline::load_gpu("mini", {{"l2.slices=4"}}).value(), {});
+
+  const std::size_t bytes = a.size() * sizeof(float);
+  const std::uint64_t in_a = gpu.allocate("a", bytes), in_b = gpu.allocate("b", bytes),
+                      out = gpu.allocate("c", bytes);
+  gpu.write(in_a, a.data(), bytes);
+  gpu.write(in_b, b.data(), bytes);
+
+  // The parameter block, laid out as the kernel's signature says: three pointers and a count.
+  std::vector<std::uint8_t> parameters(28);
+  const auto count = static_cast<std::uint32_t>(a.size());
+  std::memcpy(&parameters[0], &in_a, 8);
+  std::memcpy(&parameters[8], &in_b, 8);
+  std::memcpy(&parameters[16], &out, 8);
+  std::memcpy(&parameters[24], &count, 4);
+
+  const auto module = std::move(warpline::ptx::parse(ptx, "vecadd.ptx").value());
+  const auto kernel = module->make_kernel("vecadd", {2, 1, 1}, {128, 1, 1}, 0, parameters);
+  gpu.launch(*kernel);  // its result tells the cycles, and who waits for whom if it got stuck
+
+  std::vector<float> sums(a.size());
+  gpu.read(out, sums.data(), bytes);
+  return sums;
+}
+
+namespace warpline::test {
+namespace page_embed_test {
+
+TEST(PageEmbed, ItsFunctionAdds) {
+  const std::vector<float> a(1000, 0.25F), b(1000, 0.5F);
+  EXPECT_EQ(add_on_gpu(read_file(in_source("sw/kernels/vecadd.sm_80.ptx")), a, b),
+            std::vector<float>(1000, 0.75F));
+}
+
+}  // namespace page_embed_test
+}  // namespace warpline::test

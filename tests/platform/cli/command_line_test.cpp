@@ -1,0 +1,258 @@
+#include "platform/cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "platform/cli/progress_bar.h"
+#include "platform/config/load_gpu.h"
+#include "tests/support/command.h"
+
+namespace warpline {
+namespace command_line_test {
+
+using test::command;
+using test::Ended;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("warpline-cli-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    input_ = path("g.toml");
+    std::ofstream(input_) << "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 2000\ngrid = "
+                             "[8]\nblock = [128]\n"
+                             "[[launch]]\ngenerator = \"random\"\nfootprint = 65536\naccesses = 500\ngrid = "
+                             "[3]\nblock = [64]\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) { return (folder_ / name).string(); }
+  nlohmann::json stats(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"run", input_, "--quiet", "--stats", path("s.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended e = command(words);
+    EXPECT_EQ(e.status, kDone) << e.err;
+    std::ifstream file(path("s.json"));
+    return nlohmann::json::parse(file);
+  }
+  std::filesystem::path folder_;
+  std::string input_;
+};
+
+TEST_F(CommandLineTest, AHostAndItsDevicesGoWithTheirRun) {
+  const Ended e = command({"run", WARPLINE_SOURCE_DIR "/sw/kernels/submit.toml", "--quiet", "--set",
+                           "pcie_system.peers=1", "--set", "peer_bytes=0", "--access-log", path("log.json")});
+  EXPECT_EQ(e.status, kDone) << e.err;
+  std::ifstream log(path("log.json"));
+  EXPECT_FALSE(nlohmann::json::parse(log).empty());
+}
+
+TEST_F(CommandLineTest, CheckJudgesModulesAndTables) {
+  const std::string head =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r1;\n.reg .b64 %rd1;\n";
+  std::ofstream(path("good.ptx")) << head << "ld.global.cg.u32 %r1, [%rd1];\nmembar.gl;\nret;\n}\n";
+  std::ofstream(path("bad.ptx")) << head << "ld.gloal.u32 %r1, [%rd1];\nmembar.gl;\nret;\n}\n";
+  std::ofstream(path("none.ptx")) << "int main() {}\n";
+  const Ended good = command({"check", path("good.ptx")});
+  EXPECT_EQ(good.status, kDone);
+  EXPECT_EQ(good.out, path("good.ptx") + ": 2 memory instructions, accepted\n");
+  EXPECT_THAT(good.err, IsEmpty());
+  const Ended bad = command({"check", path("bad.ptx"), path("good.ptx")});
+  EXPECT_EQ(bad.status, kCheckFailed);
+  EXPECT_EQ(bad.out, path("bad.ptx") + ": 2 memory instructions, 1 rejected\n" + good.out);
+  EXPECT_EQ(bad.err, path("bad.ptx") +
+                         ":8:3: error: unknown qualifier '.gloal'\n"
+                         "  8 | ld.gloal.u32 %r1, [%rd1];\n"
+                         "    |   ^~~~~~\n"
+                         "  hint: did you mean ld.global?\n");
+  EXPECT_EQ(command({"check", path("none.ptx"), path("bad.ptx")}).status, kBadInput);
+
+  std::ofstream(path("t.tsv")) << "# rows\n9.0\tsm_90\tmembar.gl;\n9.0\tsm_90\tmembar;\n";
+  const Ended table = command({"check", "--table", path("t.tsv")});
+  EXPECT_EQ(table.status, kDone);
+  EXPECT_EQ(table.out, "accept\nreject\t'membar' needs '.cta', '.gl' or '.sys'\n");
+  EXPECT_THAT(table.err, IsEmpty());
+}
+
+TEST_F(CommandLineTest, RunPrintsASummaryAndWritesStatistics) {
+  const Ended e = command({"run", input_, "--stats", path("out.json")});
+  EXPECT_EQ(e.status, kDone);
+  EXPECT_THAT(e.err, IsEmpty());
+  EXPECT_THAT(e.out, HasSubstr("mini: "));
+  std::ifstream file(path("out.json"));
+  const auto json = nlohmann::json::parse(file);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["counters"]["sm.lsu.instructions"]["value"], 2500);
+  EXPECT_EQ(json["launches"].size(), 2U);
+}
+
+TEST_F(CommandLineTest, StatisticsAreTheSameButForWallTime) {
+  auto first = stats({});
+  auto second = stats({});
+  first.erase("wall_s");
+  second.erase("wall_s");
+  EXPECT_EQ(first.dump(), second.dump());
+}
+
+TEST_F(CommandLineTest, TotalsAreSumsOfInstancesAndOfLaunches) {
+  const auto json = stats({"--set", "sms=3", "--set", "l2.slices=5"});
+  std::uint64_t slices = 0, launches = 0;
+  for (int n = 0; n < 5; ++n)
+    slices += json["counters"]["l2[" + std::to_string(n) + "].sector_accesses"]["value"].get<std::uint64_t>();
+  for (const auto& l : json["launches"])
+    launches += l["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
+  const auto total = json["counters"]["l2.sector_accesses"]["value"].get<std::uint64_t>();
+  EXPECT_GT(total, 0U);
+  EXPECT_EQ(slices, total);
+  EXPECT_EQ(launches, total);
+  EXPECT_TRUE(json["counters"].contains("sm[2].l1_lg.sector_hits"));
+  EXPECT_FALSE(json["counters"].contains("sm[3].l1_lg.sector_hits"));
+}
+
+TEST_F(CommandLineTest, CycleLimitIsStuckAndStillWritesStatistics) {
+  const Ended e = command({"run", input_, "--max-cycles", "50", "--stats", path("out.json")});
+  EXPECT_EQ(e.status, kStuck);
+  EXPECT_THAT(e.err, HasSubstr("cycle limit"));
+  EXPECT_THAT(e.err, HasSubstr(" waits for "));
+  std::ifstream file(path("out.json"));
+  EXPECT_EQ(nlohmann::json::parse(file)["launches"][0]["outcome"], "cycle limit");
+}
+
+TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
+  struct Case {
+    std::vector<std::string> words;
+    const char* says;
+  };
+  const std::vector<Case> cases = {
+      {{}, "a command is missing"},
+      {{"rnu"}, "did you mean \"run\"?"},
+      {{"chekc"}, "did you mean \"check\"?"},
+      {{"run"}, "INPUT is required"},
+      {{"run", input_, "--sttas", "x"}, "did you mean \"--stats\"?"},
+      {{"run", input_, "--gpu", "v10"}, "did you mean \"v100\"?"},
+      {{"run", input_, "--set", "l2.slcies=3"}, "did you mean \"slices\"?"},
+      {{"run", input_, "--set", "name=x"}, "written as in TOML"},
+      {{"run", input_, "--transport", "lt", "--fast-forward", "3"}, "--fast-forward leads to timed grids"},
+      {{"run", input_, "--transport", "fats"}, "did you mean \"fast\"?"},
+      {{"run", input_, "--wave", "x.vcd", "--transport", "lt"}, "has no cycles that they could show"},
+      {{"run", input_, "--probe", "x"}, "--probe bounds --wave and --timeline"},
+      {{"run", input_, "--wave", "/no/such/folder/x.vcd"}, "cannot be created"},
+      {{"run", input_, "--pins", "l2[0].from_crossbra"}, "did you mean \"l2[0].from_crossbar\"?"},
+      {{"run", input_, "--pins", "l2*", "--pins", "x"}, "\"x\" matches no hop of mini"},
+      {{"run", input_, "--pins", "x"}, "hops are sm[*].l1_lg.from_sm, "},
+      {{"run", input_, "--pins", "l2*", "--transport", "lt"}, "has no cycles that wires could show"},
+      {{"run", input_, "--timeline", "x", "--window", "7"}, "is not FIRST:LAST"},
+      {{"run", input_, "--fast-forward", "99"}, "nothing would be left after 99"},
+      {{"run", input_, "--fast-forward", "nosuch"}, "no kernel \"nosuch\" is launched"},
+      {{"run", input_, "--jitter", "x"}, "\"x\" is no whole number"},
+      {{"run", input_, "--check-consistency", "--tags-only"}, "a run with --tags-only has none"},
+      {{"run", input_, "--dot", "x.dot"}, "--dot draws what --check-consistency finds"},
+      {{"run", input_, "--max-cycles", "0"}, "--max-cycles must be at least 1"},
+      {{"run", input_, "--max-cycles", "-3"}, "--max-cycles"},
+      {{"run", input_, "--max-cycles", "18446744073709551616"}, "is 2^64 or more"},
+      {{"run", input_, "--seed", "x"}, "--seed"},
+      {{"run", input_, "--stats", "/no/such/folder/x.json"}, "there is no folder"},
+      {{"run", "none.toml"}, "none.toml: error: cannot be opened"},
+      {{"check", "none.ptx"}, "none.ptx: error: cannot be opened"},
+      {{"check"}, "a PTX file is missing"},
+      {{"check", "--table", "none.tsv"}, "none.tsv: error: cannot be opened"},
+      {{"check", "a.ptx", "--table", "none.tsv"}, "--table stands instead of PTX files"},
+      {{"check", "--tabel", "none.tsv"}, "did you mean \"--table\"?"},
+      {{"explain"}, "INSTRUCTION is required"},
+      {{"explain", "ld.global.u32 d, [a];", "--gpu", "v10"}, "v100"},
+      {{"policy"}, "A subcommand is required"},
+      {{"cctl"}, "TEXT is required"},
+      {{"cctl", "0x"}, "is no instruction word"},
+      {{"cctl", "0x123456789012345678901234567890123"}, "is no instruction word"},
+      {{"litmus", "none.litmus"}, "none.litmus: error: cannot be opened"},
+      {{"config", "shwo"}, "did you mean \"show\"?"},
+      {{"config", "show", "v10"}, "did you mean \"v100\"?"},
+      {{"config", "kesy"}, "did you mean \"keys\"?"},
+      {{"counters", "--gpu", "v10"}, "did you mean \"v100\"?"},
+      {{"counters", "--gup", "v100"}, "did you mean \"--gpu\"?"},
+      {{"config", "check", input_}, "gpu.launch: unknown key"},
+  };
+  for (const Case& c : cases) {
+    const Ended e = command(c.words);
+    std::string shown;
+    for (const std::string& w : c.words) shown += w + " ";
+    EXPECT_EQ(e.status, kBadInput) << shown << e.err;
+    EXPECT_THAT(e.err, HasSubstr(c.says)) << shown;
+    EXPECT_THAT(e.out, IsEmpty()) << shown;
+  }
+}
+
+TEST_F(CommandLineTest, HelpAndVersionGoToStdout) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"run", "--help"},
+                                                {"config", "--help"},
+                                                {"config", "list", "--help"},
+                                                {"config", "show", "--help"},
+                                                {"config", "keys", "--help"},
+                                                {"config", "check", "--help"},
+                                                {"counters", "--help"}}) {
+    const Ended e = command(words);
+    EXPECT_EQ(e.status, kDone);
+    EXPECT_THAT(e.out, HasSubstr("Example: warpline "));
+    EXPECT_THAT(e.err, IsEmpty());
+  }
+  EXPECT_THAT(command({"--version"}).out, HasSubstr("warpline "));
+}
+
+/// A row of a key has its meaning, its value in each preset and the rules that any value breaks.
+TEST_F(CommandLineTest, ConfigKeysAreListedWithTheirRules) {
+  const Ended keys = command({"config", "keys"});
+  EXPECT_EQ(keys.status, kDone);
+  EXPECT_THAT(keys.out,
+              HasSubstr("| `l2.slices` | number of L2 slices | 4 | 64 | 80 | must be 1 to 4096 |\n"));
+  EXPECT_THAT(keys.out, HasSubstr("must be 0 where pcie_system.peers is not"));
+  for (const std::string& key : config_keys())
+    EXPECT_THAT(keys.out, HasSubstr("\n| `" + key + "` | ")) << key;
+}
+
+/// Whatever a GPU counts is listed, whatever its configuration.
+TEST_F(CommandLineTest, CountersAreListed) {
+  const Ended run = command({"run", input_, "--gpu", "v100", "--quiet", "--stats", path("stats.json")});
+  EXPECT_EQ(run.status, kDone) << run.err;
+  const Ended counters = command({"counters", "--gpu", "v100"});
+  EXPECT_EQ(counters.status, kDone);
+  EXPECT_THAT(counters.out, HasSubstr("\n## l2\n\nThe sums over `l2[0]` to `l2[63]`."));
+  std::ifstream file(path("stats.json"));
+  const nlohmann::json stats = nlohmann::json::parse(file);
+  for (const auto& [name, counter] : stats["counters"].items()) {
+    if (name.find('[') != std::string::npos || name.rfind("buffer.", 0) == 0) continue;
+    EXPECT_THAT(counters.out, HasSubstr("| `" + name + "` | " + std::string(counter["unit"]) + " | "))
+        << name;
+  }
+}
+
+TEST_F(CommandLineTest, ConfigListsShowsAndChecks) {
+  EXPECT_THAT(command({"config", "list"}).out, HasSubstr("v100"));
+  const Ended shown = command({"config", "show", "a100"});
+  EXPECT_EQ(shown.status, kDone);
+  std::ofstream(path("copy.toml")) << shown.out;
+  EXPECT_EQ(command({"config", "check", path("copy.toml")}).status, kDone);
+  const Ended changed = command({"config", "show", "a100", "--set", "sms=3"});
+  EXPECT_THAT(changed.out, HasSubstr("sms = 3  # number of SMs"));
+  const Ended shallow = command({"config", "check", "mini", "--set", "hops.l2_dram.request.depth=1"});
+  EXPECT_EQ(shallow.status, kDone);
+  EXPECT_THAT(shallow.err, HasSubstr("cannot fill the wire"));
+}
+
+TEST(Progress, TextFitsALine) {
+  const std::string text = progress_text(0.5, 3'000'000, 2.0, std::string(100, 'k'));
+  EXPECT_LE(text.size(), 78U);
+  EXPECT_THAT(text, HasSubstr("############............]  50.0%  1.5 Mcycles/s, 2 s left"));
+  EXPECT_THAT(progress_text(0, 0, 0, "k"), Not(HasSubstr("left")));
+}
+
+}  // namespace command_line_test
+}  // namespace warpline

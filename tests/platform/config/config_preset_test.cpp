@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "platform/config/load_gpu.h"
+#include "rtl_models/document/document.h"
+
+namespace warpline {
+namespace config_preset_test {
+
+class Preset : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(BuiltIn, Preset, ::testing::ValuesIn(preset_names()),
+                         [](const auto& preset) { return preset.param; });
+
+TEST_P(Preset, LoadsUnderItsOwnName) {
+  const auto loaded = load_gpu(GetParam(), {});
+  ASSERT_TRUE(loaded.ok()) << loaded.faults().front().text();
+  EXPECT_EQ(loaded.value().name, GetParam());
+}
+
+TEST_P(Preset, ChannelsAreDeepEnoughToFillTheirWires) {
+  for (const Problem& p : load_gpu(GetParam(), {}).value().shallow_channels())
+    ADD_FAILURE() << p.path << ": " << p.message;
+}
+
+/// Whether a line of TOML holds a number outside its comment and its strings.
+bool holds_number(const std::string& code) {
+  bool quoted = false;
+  char before = '=';
+  for (const char c : code) {
+    if (c == '"') quoted = !quoted;
+    const bool starts = before == '=' || before == ',' || before == '[' || before == ' ';
+    if (!quoted && starts && c >= '0' && c <= '9') return true;
+    before = c;
+  }
+  return false;
+}
+
+TEST_P(Preset, EveryNumberSaysWhereItComesFrom) {
+  std::istringstream lines(preset_text(GetParam()));
+  unsigned numbers = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t comment = std::min(line.find('#'), line.size());
+    if (!holds_number(line.substr(0, comment))) continue;
+    ++numbers;
+    const std::string source = line.substr(comment);
+    const bool names_a_source =
+        source.find("calibrated") != std::string::npos || source.find('(') != std::string::npos ||
+        source.find("seed") != std::string::npos || source.find("gpu-benches") != std::string::npos;
+    EXPECT_TRUE(names_a_source) << line;
+  }
+  EXPECT_GT(numbers, 50U);
+}
+
+/// A preset that leaves a key out would silently inherit whatever the structs default to.
+TEST_P(Preset, SetsEveryKey) {
+  const auto parsed = Document::parse("preset", preset_text(GetParam()));
+  ASSERT_TRUE(parsed.ok());
+  for (const std::string& key : config_keys()) {
+    const Value* at = &parsed.value().root();
+    std::istringstream parts(key);
+    for (std::string part; at != nullptr && std::getline(parts, part, '.');) {
+      const Member* m = at->find(part);
+      at = m != nullptr ? &m->value : nullptr;
+    }
+    EXPECT_NE(at, nullptr) << key << " is not set";
+  }
+}
+
+std::uint64_t cache_bytes(const CacheGeometry& g) {
+  return std::uint64_t{g.sets} * g.ways * kLineBytes;
+}
+
+TEST(Presets, ShapesAreThoseOfThePublicDocuments) {
+  const GpuConfig v100 = load_gpu("v100", {}).value();
+  EXPECT_EQ(v100.sms, 80U);
+  EXPECT_EQ(v100.l2.slices * cache_bytes(v100.l2.geometry), 6U << 20U);
+  EXPECT_EQ(cache_bytes(v100.l1_lg.geometry), 128U << 10U);
+  const double v100_bandwidth = v100.dram.channels * 32.0 / v100.dram.sector_cycles * v100.clocks.dram * 1e6;
+  EXPECT_NEAR(v100_bandwidth, 900e9, 5e9);
+
+  const GpuConfig a100 = load_gpu("a100", {}).value();
+  EXPECT_EQ(a100.sms, 108U);
+  EXPECT_EQ(a100.l2.slices * cache_bytes(a100.l2.geometry), 40U << 20U);
+  EXPECT_EQ(cache_bytes(a100.l1_lg.geometry), 192U << 10U);
+  const double a100_bandwidth = a100.dram.channels * 32.0 / a100.dram.sector_cycles * a100.clocks.dram * 1e6;
+  EXPECT_NEAR(a100_bandwidth, 2039e9, 5e9);
+}
+
+/// slice = (line XOR hash) mod slices: with a power of two of slices, masks above the slice number
+/// spread every aligned run of lines over all slices equally.
+TEST(Presets, HashSpreadsStridedLinesOverSlices) {
+  const GpuConfig v100 = load_gpu("v100", {}).value();
+  for (const std::uint64_t stride : {1U, 2U, 16U, 64U, 128U, 1024U, 4096U}) {
+    std::vector<unsigned> hits(v100.l2.slices);
+    for (std::uint64_t n = 0; n < 4096; ++n) {
+      const std::uint64_t line = n * stride;
+      std::uint64_t hash = 0;
+      for (std::size_t b = 0; b < v100.crossbar.hash_masks.size(); ++b)
+        hash |= static_cast<std::uint64_t>(__builtin_parityll(line & v100.crossbar.hash_masks[b])) << b;
+      ++hits[(line ^ hash) % v100.l2.slices];
+    }
+    const unsigned fair = 4096 / v100.l2.slices;
+    EXPECT_LE(*std::max_element(hits.begin(), hits.end()), 4 * fair) << "stride of " << stride << " lines";
+  }
+}
+
+}  // namespace config_preset_test
+}  // namespace warpline

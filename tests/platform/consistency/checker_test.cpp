@@ -1,0 +1,229 @@
+// Verdicts on small tests, each with its reason.
+#include "platform/consistency/checker.h"
+
+#include <gtest/gtest.h>
+
+#include "platform/consistency/parser.h"
+
+namespace warpline::litmus {
+namespace checker_test {
+
+Test parsed(const std::string& body) {
+  Result<litmus::Test> r = parse("PTX t\n" + body, "t.litmus");
+  if (!r.ok()) {
+    ADD_FAILURE() << r.faults().front().text();
+    return {};
+  }
+  return std::move(r.value());
+}
+
+struct Case {
+  const char* why;
+  bool allowed;
+  const char* body;
+};
+
+class Verdicts : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Verdicts, AreThoseOfTheModel) {
+  const Verdict v = check(parsed(GetParam().body));
+  EXPECT_EQ(v.allowed, GetParam().allowed) << GetParam().why;
+}
+
+const Case kScopes[] = {
+    {"nothing orders a weak store before a weak load", true,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | st.weak y, 1 ;\n ld.weak r0, y | ld.weak r1, "
+     "x ;\n"
+     "exists (P0:r0 == 0 /\\ P1:r1 == 0)\n"},
+    {"two fence.sc of a scope that holds both are ordered", false,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | st.weak y, 1 ;\n fence.sc.gpu | fence.sc.gpu "
+     ";\n"
+     " ld.weak r0, y | ld.weak r1, x ;\nexists (P0:r0 == 0 /\\ P1:r1 == 0)\n"},
+    {"membar is fence.sc", false,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | st.weak y, 1 ;\n membar.gl | membar.sys ;\n"
+     " ld.weak r0, y | ld.weak r1, x ;\nexists (P0:r0 == 0 /\\ P1:r1 == 0)\n"},
+    {"a cluster holds its CTAs", false,
+     "{\nx=0; f=0;\n}\n P0@cta 0, cluster 1 | P1@cta 1, cluster 1 ;\n st.weak x, 1 | ld.acquire.cluster r0, "
+     "f ;\n"
+     " st.release.cluster f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"and no others", true,
+     "{\nx=0; f=0;\n}\n P0@cta 0, cluster 1 | P1@cta 1, cluster 2 ;\n st.weak x, 1 | ld.acquire.cluster r0, "
+     "f ;\n"
+     " st.release.cluster f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"gpu scope ends at the GPU", true,
+     "{\nx=0; f=0;\n}\n P0@cta 0, gpu 0 | P1@cta 0, gpu 1 ;\n st.weak x, 1 | ld.acquire.gpu r0, f ;\n"
+     " st.release.gpu f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"volatile is relaxed.sys: no order by itself", true,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.volatile x, 1 | ld.volatile r0, y ;\n"
+     " st.volatile y, 1 | ld.volatile r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"volatile accesses are morally strong: reads of one location agree on the order of its writes", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.volatile x, 1 | ld.volatile r0, x ;\n | ld.volatile r1, x ;\n"
+     "exists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"an acquire fence orders what follows a strong load", false,
+     "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | ld.relaxed.gpu r0, f ;\n fence.release.gpu | "
+     "fence.acquire.gpu ;\n st.relaxed.gpu f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+    {"a release fence does not", true,
+     "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | ld.relaxed.gpu r0, f ;\n fence.release.gpu | "
+     "fence.release.gpu ;\n st.relaxed.gpu f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
+};
+INSTANTIATE_TEST_SUITE_P(Scopes, Verdicts, ::testing::ValuesIn(kScopes));
+
+const Case kRest[] = {
+    {"a compare-and-swap that fails writes nothing", false,
+     "{\nx=5;\n}\n P0@cta 0 ;\n atom.cas r0, x, 1, 2 ;\nexists (x == 2)\n"},
+    {"one that succeeds does", true,
+     "{\nx=1;\n}\n P0@cta 0 ;\n atom.cas r0, x, 1, 2 ;\nexists (x == 2 /\\ P0:r0 == 1)\n"},
+    {"it compares as many bits as it has", true,
+     "{\nx=-1;\n}\n P0@cta 0 ;\n atom.cas r0, x, 0xFFFFFFFF, 0x100000001 ;\n atom.cas.b32 r1, x, 1, -2 ;\n"
+     " atom.cas.b32 r2, x, -2, 3 ;\nexists (P0:r2 == 0xFFFFFFFE /\\ x == 3)\n"},
+    {"and all of those", false,
+     "{\nx=0x100000001;\n}\n P0@cta 0 ;\n atom.cas.b64 r0, x, 1, 2 ;\nexists (x == 2)\n"},
+    {"increments at a scope of both are never lost", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n atom.add r0, x, 1 | atom.add r0, x, 1 ;\nexists (x == 1)\n"},
+    {"at the scope of a CTA they may be", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n atom.relaxed.cta.add r0, x, 1 | atom.relaxed.cta.add r0, x, 1 ;\n"
+     "exists (x == 1)\n"},
+    {"unsigned types wrap, others keep their sign", true,
+     "{\nx=-1;\n}\n P0@cta 0 ;\n ld.weak r0, x ;\n ld.weak.u8 r1, x ;\n ld.weak.s8 r2, x ;\n atom.sub r3, x, "
+     "-2 ;\n"
+     "exists (P0:r0 == -1 /\\ P0:r1 == 255 /\\ P0:r2 == -1 /\\ x == 1)\n"},
+    {"the loop ends when the flag is seen", false,
+     "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | L: ;\n st.release.gpu f, 1 | ld.acquire.gpu "
+     "r0, f ;\n"
+     " | beq r0, 0, L ;\n | ld.weak r1, x ;\nexists (P1:r1 == 0)\n"},
+    {"values from nowhere", false,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 1 ;\n ld.weak r0, x | ld.weak r0, y ;\n st.weak y, r0 | st.weak x, "
+     "r0 ;\n"
+     "exists (P0:r0 == 42)\n"},
+    {"a wide read of a wide write and a later narrow one", true,
+     "{\nx=0;\n}\n P0@cta 0 ;\n st.weak.b64 x, -1 ;\n st.weak.b32 x+4, 0 ;\n ld.weak.u64 r0, x ;\n"
+     "exists (P0:r0 == 0xFFFFFFFF /\\ x == 0xFFFFFFFF)\n"},
+    {"the narrow write is the thread's own: it cannot be missed", false,
+     "{\nx=0;\n}\n P0@cta 0 ;\n st.weak.b64 x, -1 ;\n st.weak.b32 x+4, 0 ;\n ld.weak.u64 r0, x ;\n"
+     "exists (P0:r0 == -1)\n"},
+    {"one access is one: halves of two wide writes are never mixed", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak.b64 x, -1 | ld.weak.u64 r0, x ;\nexists (P1:r0 == "
+     "0xFFFFFFFF)\n"},
+    {"reads through .nc know nothing of the thread's own stores", true,
+     "{\nx=0;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n ld.weak.global.nc r0, x ;\nexists (P0:r0 == 0)\n"},
+    {"cache operators are hints", false,
+     "{\nx=0;\n}\n P0@cta 0 ;\n st.weak.cs x, 1 ;\n ld.weak.cg r0, x ;\nexists (P0:r0 == 0)\n"},
+    {"and so is cache control", false,
+     "{\nx=0;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n CCTL.IV x ;\n ld.weak r0, x ;\nexists (P0:r0 == 0)\n"},
+    {"aliases are ordered by their fence", false,
+     "{\nx=0; y @ generic aliases x;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n fence.proxy.alias ;\n ld.weak r0, y "
+     ";\n"
+     "exists (P0:r0 == 0)\n"},
+    {"and by nothing else", true,
+     "{\nx=0; y @ generic aliases x;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n fence.sc.sys ;\n ld.weak r0, y ;\n"
+     "exists (P0:r0 == 0)\n"},
+    {"the n-th time at a barrier meets the n-th", false,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak x, 1 | bar.sync 1 ;\n bar.sync 1 | ld.weak r0, x ;\n"
+     " ld.weak r0, y | st.weak y, 1 ;\n bar.sync 1 | bar.sync 1 ;\nexists (P1:r0 == 0)\n"},
+    {"and no other", true,
+     "{\nx=0; y=0;\n}\n P0@cta 0 | P1@cta 0 ;\n bar.sync 1 | bar.sync 1 ;\n ld.weak r0, y | st.weak y, 1 ;\n"
+     " bar.sync 1 | bar.sync 1 ;\nexists (P0:r0 == 1)\n"},
+};
+INSTANTIATE_TEST_SUITE_P(Rest, Verdicts, ::testing::ValuesIn(kRest));
+
+const char* const kMessage =
+    "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | ld.acquire.gpu r0, f ;\n"
+    " st.release.gpu f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n";
+
+TEST(Checker, NamesTheAxiomThatForbidsAndDrawsTheExecution) {
+  CheckOptions options;
+  options.draw = true;
+  const Verdict forbidden = check(parsed(kMessage), options);
+  EXPECT_EQ(forbidden.axiom, "causality");
+  for (const char* part : {"digraph", "forbidden: causality", "st.release.gpu f, 1", "label=\"rf\"",
+                           "label=\"sync\"", "P1: gpu 0, CTA 1"})
+    EXPECT_NE(forbidden.graph.find(part), std::string::npos) << part << '\n' << forbidden.graph;
+  std::string weaker = kMessage;
+  weaker.replace(weaker.find("release"), 7, "relaxed");
+  const Verdict allowed = check(parsed(weaker), options);
+  EXPECT_TRUE(allowed.allowed);
+  EXPECT_NE(allowed.graph.find("label=\"fr\""), std::string::npos);
+}
+
+TEST(Checker, SaysWhereItDidNotLookAtEverything) {
+  const litmus::Test loop =
+      parsed("{\nx=0;\n}\n P0@cta 0 ;\n L: ;\n ld.weak r0, x ;\n beq r0, 0, L ;\nexists 0==0\n");
+  const Verdict v = check(loop);
+  EXPECT_FALSE(v.allowed) << "nobody ever writes what it waits for";
+  EXPECT_TRUE(v.bounded);
+  EXPECT_EQ(v.gave_up, "");
+}
+
+TEST(Checker, GivesUpWhereThereIsTooMuchToLookAt) {
+  CheckOptions few;
+  few.work = 100;
+  const Verdict v = check(parsed(kMessage), few);
+  EXPECT_EQ(v.gave_up, "there are too many executions to look at");
+  EXPECT_TRUE(v.bounded);
+  unsigned asked = 0;
+  CheckOptions interrupted;
+  interrupted.stop = [&] { return ++asked == 3; };
+  EXPECT_NE(check(parsed(kMessage), interrupted).gave_up, "");
+  EXPECT_EQ(asked, 3U);
+
+  std::string stores;
+  for (unsigned n = 0; n < 63; ++n) stores += " st.weak x, 1 | st.weak x, 1 | st.weak x, 1 ;\n";
+  const std::string wide = "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 | P2@cta 2 ;\n" + stores;
+  EXPECT_EQ(check(parsed(wide + "exists (x == 1)\n")).gave_up,
+            "there are executions of more than 128 events");
+  const std::string deep = "{\nx=0;\n}\n P0@cta 0 ;\n" + stores + stores;
+  std::string one = deep;
+  for (std::size_t at = 0; (at = one.find(" |", at)) != std::string::npos;)
+    one.erase(at, one.find('\n', at) - at - 2);
+  EXPECT_NE(check(parsed(one + "exists (x == 1)\n")).gave_up.find("thread P0 has too many ways"),
+            std::string::npos);
+}
+
+/// Each value is worked out once: doubling it is no more work than adding to it.
+TEST(Checker, FollowsALongCalculation) {
+  std::string code = "{\nx=1; y=0;\n}\n P0@cta 0 ;\n ld.weak r0, x ;\n";
+  for (unsigned n = 0; n < 62; ++n) code += " add r0, r0, r0 ;\n";
+  code += " st.weak.b64 y, r0 ;\n";
+  EXPECT_TRUE(check(parsed(code + "exists (y == 0x4000000000000000)\n")).allowed);
+  EXPECT_FALSE(check(parsed(code + "exists (y != 0x4000000000000000)\n")).allowed);
+}
+
+TEST(Checker, FindsTheOrderOfManyAtomics) {
+  std::string places, atomics;
+  for (unsigned n = 0; n < 16; ++n) {
+    places += (n == 0 ? " P" : " | P") + std::to_string(n) + "@cta " + std::to_string(n);
+    atomics += n == 0 ? " atom.add r0, x, 1" : " | atom.add r0, x, 1";
+  }
+  EXPECT_TRUE(check(parsed("{\nx=0;\n}\n" + places + ";\n" + atomics + ";\nexists (x == 16)\n")).allowed);
+}
+
+/// What a run read: the model says of that alone whether it is allowed.
+TEST(Checker, JudgesWhatWasObserved) {
+  const litmus::Test test = parsed(kMessage);
+  using Source = ObservedRun::Source;
+  const auto allowed = [&](Source flag, Source data) {
+    ObservedRun seen;
+    seen.reads = {{}, {flag, data}};
+    return check(test, seen).allowed;
+  };
+  EXPECT_TRUE(allowed({0, 1}, {0, 0}));
+  EXPECT_TRUE(allowed({}, {}));
+  EXPECT_TRUE(allowed({}, {0, 0}));
+  EXPECT_FALSE(allowed({0, 1}, {}));
+  EXPECT_FALSE(allowed({0, 0}, {0, 0})) << "the flag cannot come from the store to x";
+}
+
+TEST(Checker, JudgesWhatMemoryHeldAtTheEnd) {
+  const litmus::Test test =
+      parsed("{\nx=0;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n st.weak x, 2 ;\nexists (x == 2)\n");
+  ObservedRun seen;
+  seen.reads = {{}};
+  seen.end = {{test.condition.proposition.parts[0].parts[0].parts[0].parts[0].left, 2}};
+  ASSERT_EQ(seen.end[0].first.kind, Term::Kind::location);
+  EXPECT_TRUE(check(test, seen).allowed);
+  seen.end[0].second = 1;
+  EXPECT_FALSE(check(test, seen).allowed);
+}
+
+}  // namespace checker_test
+}  // namespace warpline::litmus

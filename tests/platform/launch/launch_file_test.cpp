@@ -1,0 +1,314 @@
+#include "platform/launch/launch_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "platform/launch/element.h"
+#include "rtl_models/base/random.h"
+
+namespace warpline {
+namespace launch_file_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+/// A folder with a module in it, and launch files beside that.
+class LaunchFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("warpline-launch-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    write("k.ptx", "the module");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const std::string& name, const std::string& bytes) { std::ofstream(folder_ / name) << bytes; }
+  Result<LaunchFile> parse(const std::string& text) {
+    return parse_launch_file((folder_ / "l.toml").string(), text);
+  }
+  LaunchFile good(const std::string& text) {
+    auto r = parse(text);
+    if (r.ok()) return std::move(r.value());
+    for (const Diagnostic& d : r.faults()) ADD_FAILURE() << d.text();
+    return {};
+  }
+  /// All faults of a bad file, as printed.
+  std::string bad(const std::string& text) {
+    const auto r = parse(text);
+    EXPECT_FALSE(r.ok()) << text;
+    std::string all;
+    if (!r.ok())
+      for (const Diagnostic& d : r.faults()) all += d.text();
+    return all;
+  }
+  std::filesystem::path folder_;
+};
+
+const std::string kHead = "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [64, 1, 1]\nblock = [256]\n";
+
+TEST_F(LaunchFiles, ReadsTheDocumentedExample) {
+  const LaunchFile f =
+      good(kHead +
+           "[[argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 16384\n"
+           "init = { iota = { start = 0, step = 1 } }\n"
+           "[[argument]]\nbuffer = \"c\"\ntype = \"f32\"\ncount = 16384\n"
+           "expect = { expression = \"a[i] + c[i]\" }\naperture = \"sysmem\"\ndump = \"c.bin\"\n"
+           "[[argument]]\nscalar = 16384\ntype = \"u32\"\n"
+           "[[argument]]\nbytes = \"01 02_fF\"\n");
+  ASSERT_THAT(f.launches, SizeIs(1));
+  const Launch& l = f.launches[0];
+  EXPECT_EQ(f.modules[l.module].text, "the module");
+  EXPECT_EQ(l.kernel, "k");
+  EXPECT_EQ(l.grid, (Dim3{64, 1, 1}));
+  EXPECT_EQ(l.block, (Dim3{256, 1, 1}));
+  EXPECT_TRUE(l.invalidate_l1);
+  ASSERT_THAT(f.buffers, SizeIs(2));
+  EXPECT_EQ(f.buffers[0].initial.kind, InitialContent::Kind::iota);
+  EXPECT_EQ(f.buffers[1].aperture, Aperture::sysmem);
+  EXPECT_EQ(f.buffers[1].dump, (folder_ / "c.bin").string());
+  ASSERT_TRUE(f.buffers[1].expect.has_value());
+  EXPECT_TRUE(f.buffers[1].expect->expression.uses(0));
+  ASSERT_THAT(l.arguments, SizeIs(4));
+  EXPECT_THAT(l.arguments[2].bytes, ElementsAre(0, 0x40, 0, 0));
+  EXPECT_THAT(l.arguments[3].bytes, ElementsAre(1, 2, 255));
+}
+
+TEST_F(LaunchFiles, SeveralLaunchesShareBuffersAndModules) {
+  const LaunchFile f = good(
+      "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"first\"\ngrid = [1]\nblock = [32]\ninvalidate_l1 = false\n"
+      "[[launch.argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 3\n"
+      "[[launch]]\nmodule = \"./k.ptx\"\nkernel = \"second\"\ngrid = [2, 3, 4]\nblock = [32, 2, "
+      "2]\nshared_bytes = 1024\n"
+      "[[launch.argument]]\nbuffer = \"a\"\n[[launch.argument]]\nbuffer = \"a\"\n"
+      "[[symbol]]\nname = \"table\"\ntype = \"u32\"\ninit = { value = 3 }\n");
+  ASSERT_THAT(f.launches, SizeIs(2));
+  EXPECT_THAT(f.modules, SizeIs(1));
+  EXPECT_THAT(f.buffers, SizeIs(1));
+  EXPECT_FALSE(f.launches[0].invalidate_l1);
+  EXPECT_EQ(f.launches[1].shared_bytes, 1024U);
+  EXPECT_THAT(f.launches[1].arguments, SizeIs(2));
+  EXPECT_THAT(f.symbols, SizeIs(1));
+  EXPECT_EQ(f.arrays.back().name, "table");
+}
+
+TEST_F(LaunchFiles, GeneratorsNeedNoModule) {
+  const LaunchFile f =
+      good("generator = \"chase\"\nfootprint = 65536\nstride = 128\naccesses = 1000\nseed = 5\n");
+  ASSERT_TRUE(f.launches.at(0).generator.has_value());
+  EXPECT_EQ(f.launches[0].generator->footprint, 65536U);
+  EXPECT_EQ(f.launches[0].generator->seed, 5U);
+  EXPECT_EQ(f.launches[0].block, (Dim3{32, 1, 1}));
+  const std::string all = bad("generator = \"chsae\"\nfootprint = 0\nmodule = \"k.ptx\"\n");
+  EXPECT_THAT(all, HasSubstr("did you mean \"chase\"?"));
+  EXPECT_THAT(all, HasSubstr("footprint: must be 4 to"));
+  EXPECT_THAT(all, HasSubstr("lacks \"accesses\""));
+  EXPECT_THAT(all, HasSubstr("module: is for modules"));
+}
+
+TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {
+  const std::string all =
+      bad("modul = \"k.ptx\"\nkernel = 3\ngrid = [0, 1, 70000]\nblock = [1024, 2]\n"
+          "[[argument]]\nbuffer = \"a\"\ntype = \"f23\"\ncount = -1\n"
+          "[[argument]]\nscalar = 300\ntype = \"u8\"\n"
+          "[[argument]]\nbuffer = \"b\"\n"
+          "[[argument]]\nbuffer = \"a\"\ncount = 4\n"
+          "[[argument]]\nscalar = 1\nbuffer = \"c\"\n"
+          "[[argument]]\nbytes = \"abc\"\n");
+  EXPECT_THAT(all, HasSubstr(":1:1: error: unknown key \"modul\" in the launch file"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"module\"?"));
+  EXPECT_THAT(all, HasSubstr("lacks \"module\""));
+  EXPECT_THAT(all, HasSubstr(":2:10: error: kernel: must be a string, not an integer"));
+  EXPECT_THAT(all, HasSubstr(":3:9: error: grid: x must be an integer from 1 to 2147483647"));
+  EXPECT_THAT(all, HasSubstr(":3:15: error: grid: z must be an integer from 1 to 65535"));
+  EXPECT_THAT(all, HasSubstr("block: has 2048 threads"));
+  EXPECT_THAT(all, HasSubstr(":7:8: error: type: \"f23\" is none of"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"f32\"?"));
+  EXPECT_THAT(all, HasSubstr(":8:9: error: count: must be 1 to"));
+  EXPECT_THAT(all, HasSubstr("scalar: 300 is not a value of type u8"));
+  EXPECT_THAT(all, HasSubstr("buffer \"b\" is not declared"));
+  EXPECT_THAT(all, HasSubstr("buffer \"a\" was declared on line 6"));
+  EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes"));
+  EXPECT_THAT(all, HasSubstr("even number of hexadecimal digits"));
+}
+
+TEST_F(LaunchFiles, LaunchesNameTheirGpuAndBuffersLieThere) {
+  const std::string head = "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [32]\n";
+  const std::string tail = "type = \"u8\"\ncount = 1\n";
+  const LaunchFile f =
+      good(head + "gpu = 3\n[[launch.argument]]\nbuffer = \"a\"\n" + tail +
+           "[[launch.argument]]\nbuffer = \"p\"\n" + tail + "aperture = \"peer\"\n" + head +
+           "[[launch.argument]]\nbuffer = \"p\"\n[[launch.argument]]\nbuffer = \"b\"\n" + tail);
+  EXPECT_EQ(f.launches[0].gpu, 3U);
+  EXPECT_EQ(f.launches[1].gpu, 0U);
+  EXPECT_EQ(f.buffers[0].gpu, 3U);
+  EXPECT_EQ(f.buffers[1].aperture, Aperture::peer);
+  EXPECT_EQ(f.buffers[2].gpu, 0U);
+  const std::string all = bad(head + "gpu = 8\n[[launch.argument]]\nbuffer = \"a\"\n" + tail + head +
+                              "[[launch.argument]]\nbuffer = \"a\"\n");
+  EXPECT_THAT(all, HasSubstr("gpu: "));
+  EXPECT_THAT(all, HasSubstr("7"));
+  const std::string apart = bad(head + "gpu = 1\n[[launch.argument]]\nbuffer = \"a\"\n" + tail + head +
+                                "[[launch.argument]]\nbuffer = \"a\"\n");
+  EXPECT_THAT(apart, HasSubstr("buffer \"a\" lies in the video memory of GPU 1, which GPU 0 does not reach"));
+}
+
+TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {
+  const auto parsed = parse_launch_file(
+      "p.toml",
+      "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"
+      "[[argument]]\nsurface = { buffer = \"later\", width = 8, height = 2, format = \"u8x4\" }\n"
+      "[[argument]]\ntexture = { buffer = \"own\", width = 3, format = \"f16x2\" }\ninit = { value = 7 }\n"
+      "[[argument]]\nsurface = { buffer = \"inside\", width = 2, format = \"s16\", type = \"u8\", count = 9 "
+      "}\n"
+      "[[argument]]\nbuffer = \"later\"\ntype = \"u32\"\ncount = 17\n"
+      "[[argument]]\ntexture = { buffer = \"own\", width = 1, height = 3, format = \"s32\" }\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.faults()[0].text();
+  const LaunchFile& file = parsed.value();
+  ASSERT_EQ(file.buffers.size(), 3U);
+  EXPECT_EQ(file.buffers[0].name, "own");
+  EXPECT_EQ(file.buffers[0].type, DataType::u16);
+  EXPECT_EQ(file.buffers[0].count, 6U);
+  EXPECT_EQ(file.buffers[0].initial.value, 7U);
+  EXPECT_EQ(file.buffers[1].type, DataType::u8);
+  EXPECT_EQ(file.buffers[1].count, 9U);
+  ASSERT_EQ(file.images.size(), 4U);
+  EXPECT_TRUE(file.images[0].is_surface);
+  EXPECT_EQ(file.images[0].buffer, 2U);
+  EXPECT_EQ(file.images[0].width, 8U);
+  EXPECT_EQ(file.images[0].height, 2U);
+  EXPECT_EQ(file.images[0].format.bytes(), 4U);
+  EXPECT_FALSE(file.images[1].is_surface);
+  EXPECT_EQ(file.images[1].height, 1U);
+  EXPECT_EQ(file.images[3].buffer, 0U);
+  ASSERT_EQ(file.launches[0].arguments.size(), 5U);
+  EXPECT_EQ(file.launches[0].arguments[4].kind, Argument::Kind::image);
+  EXPECT_EQ(file.launches[0].arguments[4].image, 3U);
+}
+
+TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
+  const std::string all =
+      bad(kHead +
+          "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 100\n"
+          "[[argument]]\ntexture = { buffer = \"a\", width = 13, height = 2, format = \"u8x4\" }\n"
+          "[[argument]]\ntexture = { buffer = \"aa\", width = 1, format = \"u8\" }\n"
+          "[[argument]]\nsurface = { buffer = \"a\", width = 0, height = 1, format = \"f31\", pitch = 4 }\n"
+          "[[argument]]\nsurface = { buffer = \"a\", width = 1, format = \"u8\" }\ntype = \"u8\"\n"
+          "[[argument]]\nsurface = 3\n"
+          "[[argument]]\nsurface = { buffer = \"b\", width = 1, format = \"u8\", count = 1 }\ntype = \"u8\"\n"
+          "[[argument]]\nsurface = { }\n"
+          "[[argument]]\nbuffer = \"a\"\ntexture = { buffer = \"a\", width = 1, format = \"u8\" }\n");
+  EXPECT_THAT(all, HasSubstr("13 x 2 elements take 104 bytes; buffer \"a\" has 100"));
+  EXPECT_THAT(all, HasSubstr("buffer \"aa\" is not declared: say type, count or init here"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"a\"?"));
+  EXPECT_THAT(all, HasSubstr("width: must be 1 to 268435456, not 0"));
+  EXPECT_THAT(all, HasSubstr("format: \"f31\" is no type of u8, s8"));
+  EXPECT_THAT(all, HasSubstr("did you mean \"f32\"?"));
+  EXPECT_THAT(all, HasSubstr("unknown key \"pitch\" in surface"));
+  EXPECT_THAT(all, HasSubstr("buffer \"a\" was declared on line 6; later arguments only name it"));
+  EXPECT_THAT(all, HasSubstr("surface: must be { buffer, width, height, format }"));
+  EXPECT_THAT(all, HasSubstr("declare the buffer inside the braces or beside them"));
+  EXPECT_THAT(all, HasSubstr("surface lacks \"buffer\""));
+  EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes, texture, surface"));
+}
+
+TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {
+  const std::string all =
+      bad(kHead + "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nkernal = 3\n");
+  EXPECT_THAT(all, HasSubstr("\"module\" belongs into a [[launch]] table"));
+  EXPECT_THAT(all, HasSubstr("unknown key \"kernal\" in [[launch]]"));
+  EXPECT_THAT(bad("launch = 3\n"), HasSubstr("launch: must be [[launch]] tables"));
+}
+
+TEST_F(LaunchFiles, HugeCountsAreFaultsNotAllocations) {
+  const auto argument = [](const std::string& count) {
+    return kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"f64\"\ncount = " + count +
+           "\ninit = { random = { seed = 1 } }\n";
+  };
+  EXPECT_THAT(bad(argument("9223372036854775807")), HasSubstr("count: must be 1 to 137438953472"));
+  EXPECT_THAT(bad(argument("0")), HasSubstr("count: must be"));
+  EXPECT_THAT(good(argument("137438953472")).buffers, SizeIs(1));
+}
+
+TEST_F(LaunchFiles, ContentsAreChecked) {
+  const auto buffer = [](const std::string& rest) {
+    return kHead + "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 4\n" + rest + "\n";
+  };
+  EXPECT_THAT(bad(buffer("init = \"zeroes\"")), HasSubstr("did you mean \"zeros\"?"));
+  EXPECT_THAT(bad(buffer("init = { value = 1, iota = {} }")), HasSubstr("exactly one of"));
+  EXPECT_THAT(bad(buffer("init = { iota = { strat = 1 } }")), HasSubstr("did you mean \"start\"?"));
+  EXPECT_THAT(bad(buffer("init = { value = 256 }")), HasSubstr("256 is not a value of type u8"));
+  EXPECT_THAT(bad(buffer("init = { random = {} }")), HasSubstr("random lacks \"seed\""));
+  EXPECT_THAT(bad(buffer("init = { file = \"none.bin\" }")), HasSubstr("No such file"));
+  write("four.bin", "abcd");
+  write("five.bin", "abcde");
+  EXPECT_THAT(good(buffer("init = { file = \"four.bin\" }")).buffers[0].initial.bytes,
+              ElementsAre('a', 'b', 'c', 'd'));
+  EXPECT_THAT(bad(buffer("expect = { file = \"five.bin\" }")), HasSubstr("has 5 bytes; the buffer has 4"));
+  EXPECT_THAT(bad(buffer("expect = { value = 1, tolerance = { abs = -1 } }")),
+              HasSubstr("abs: must be finite and at least 0"));
+  EXPECT_THAT(bad(buffer("expect = { expression = \"a[i] + bb[i]\" }")),
+              HasSubstr("9:33: error: expression: no buffer is called \"bb\""));
+  EXPECT_THAT(
+      bad(buffer("expect.expression = \"\"\"\na[i] +\n   bb[i]\"\"\"")),
+      HasSubstr(":11:4: error: expression: no buffer is called \"bb\"\n  11 |    bb[i]\"\"\"\n     |    ^~"));
+  EXPECT_THAT(bad(buffer("expect.expression = \"\"\"bb[i]\"\"\"")),
+              HasSubstr(":9:24: error: expression: no buffer"));
+  EXPECT_THAT(bad(buffer("dump = \"\"")), HasSubstr("dump: must name a file"));
+}
+
+TEST_F(LaunchFiles, MissingFilesAreFaults) {
+  EXPECT_THAT(bad("module = \"none.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"),
+              HasSubstr(":1:10: error: module: "));
+  EXPECT_FALSE(load_launch_file((folder_ / "none.toml").string()).ok());
+  EXPECT_THAT(bad("grid = [1,\n"), HasSubstr("error: "));
+}
+
+TEST(InitialBytes, AreThoseOfTheInterface) {
+  const auto element = [](const std::vector<std::uint8_t>& bytes, DataType type, std::size_t i) {
+    return load_element(type, &bytes[i * size_of(type)]);
+  };
+  InitialContent iota;
+  iota.kind = InitialContent::Kind::iota;
+  iota.value = 250;
+  iota.step = 3;
+  EXPECT_THAT(initial_bytes(iota, DataType::u8, 4), ElementsAre(250, 253, 0, 3));
+  iota.value = float_bits(DataType::f32, 0.5);
+  iota.step = float_bits(DataType::f32, 0.25);
+  EXPECT_EQ(element(initial_bytes(iota, DataType::f32, 9), DataType::f32, 8), float_bits(DataType::f32, 2.5));
+  InitialContent random;
+  random.kind = InitialContent::Kind::random;
+  random.seed = 7;
+  EXPECT_EQ(element(initial_bytes(random, DataType::u16, 3), DataType::u16, 2), splitmix64(9) & 0xFFFFU);
+  const double wanted32 = static_cast<double>(splitmix64(9) >> 40U) / 16777216.0;
+  EXPECT_EQ(element(initial_bytes(random, DataType::f32, 3), DataType::f32, 2),
+            float_bits(DataType::f32, wanted32));
+  const double wanted64 = static_cast<double>(splitmix64(9) >> 11U) / 9007199254740992.0;
+  EXPECT_EQ(element(initial_bytes(random, DataType::f64, 3), DataType::f64, 2),
+            float_bits(DataType::f64, wanted64));
+}
+
+TEST(Element, TextAndBits) {
+  std::string why;
+  Value v;
+  v.kind = Value::Kind::text;
+  v.text = "0xFFFFFFFFFFFFFFFF";
+  EXPECT_EQ(element_from(v, DataType::u64, why), ~0ULL);
+  EXPECT_FALSE(element_from(v, DataType::s64, why).has_value());
+  EXPECT_FALSE(element_from(v, DataType::u32, why).has_value());
+  v.kind = Value::Kind::integer;
+  v.integer = -128;
+  EXPECT_EQ(element_text(DataType::s8, element_from(v, DataType::s8, why).value()), "-128");
+  EXPECT_FALSE(element_from(v, DataType::u8, why).has_value());
+  v.integer = 16777217;
+  EXPECT_EQ(element_text(DataType::f32, element_from(v, DataType::f32, why).value()), "16777216");
+  EXPECT_TRUE(same_element(DataType::f32, 0x7FC00000, 0xFFC00001));
+  EXPECT_FALSE(same_element(DataType::f32, 0x80000000, 0));
+}
+
+}  // namespace launch_file_test
+}  // namespace warpline

@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "platform/report/run_statistics.h"
+
+namespace warpline {
+namespace statistics_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(TotalPath, StripsIndicesAndTheSmAroundItsCaches) {
+  EXPECT_EQ(total_path("sm[3].l1_lg.sector_hits"), "l1_lg.sector_hits");
+  EXPECT_EQ(total_path("sm[3].texture.sector_hits"), "texture.sector_hits");
+  EXPECT_EQ(total_path("sm[3].constant.sector_hits"), "constant.sector_hits");
+  EXPECT_EQ(total_path("sm[12].lsu.instructions"), "sm.lsu.instructions");
+  EXPECT_EQ(total_path("sm[0].thread_instructions"), "sm.thread_instructions");
+  EXPECT_EQ(total_path("l2[0].sector_misses"), "l2.sector_misses");
+  EXPECT_EQ(total_path("crossbar.beats"), "crossbar.beats");
+  EXPECT_EQ(total_path("gpu[1].sm[3].l1_lg.sector_hits"), "l1_lg.sector_hits") << "of all GPUs";
+  EXPECT_EQ(total_path("gpu[0].pcie.reads"), "pcie.reads");
+  EXPECT_EQ(total_path("buffer.a.l2.sector_hits"), "buffer.a.l2.sector_hits");
+}
+
+/// A netlist of two SMs, two slices and a crossbar.
+struct FakeNetlist {
+  std::uint64_t scale = 1;
+  void operator()(CounterVisitor& v) const {
+    v.counter("sm[0].l1_lg", "sector_hits", 1 * scale, "sectors", "found valid");
+    v.counter("sm[1].l1_lg", "sector_hits", 2 * scale, "sectors", "found valid");
+    v.counter("l2[0]", "sector_hits", 10 * scale, "sectors", "found \"valid\"");
+    v.counter("l2[1]", "sector_hits", 20 * scale, "sectors", "found \"valid\"");
+    v.counter("crossbar", "beats", 7 * scale, "beats", "sent");
+    v.counter("buffer.a.l2", "sector_hits", 3 * scale, "sectors", "of this buffer");
+    v.counter("buffer.a.l2", "sector_hits", 4 * scale, "sectors", "of this buffer");
+  }
+};
+
+TEST(CounterTable, TotalsAreSumsOverIndicesAndComeFirst) {
+  CounterTable table;
+  const auto values = table.read(FakeNetlist{});
+  std::vector<std::string> paths;
+  for (const auto& e : table.entries()) paths.push_back(e.path);
+  EXPECT_THAT(paths, ElementsAre("l1_lg.sector_hits", "l2.sector_hits", "crossbar.beats",
+                                 "buffer.a.l2.sector_hits", "sm[0].l1_lg.sector_hits",
+                                 "sm[1].l1_lg.sector_hits", "l2[0].sector_hits", "l2[1].sector_hits"));
+  EXPECT_THAT(values, ElementsAre(3, 30, 7, 7, 1, 2, 10, 20));
+  EXPECT_EQ(table.value(values, "l2.sector_hits"), 30U);
+  EXPECT_EQ(table.value(values, "no.such.counter"), 0U);
+}
+
+TEST(CounterTable, DifferencesOfReadings) {
+  CounterTable table;
+  const auto first = table.read(FakeNetlist{2});
+  const auto second = table.read(FakeNetlist{5});
+  EXPECT_EQ(table.value(CounterTable::difference(second, first), "crossbar.beats"), 21U);
+  EXPECT_EQ(CounterTable::difference(second, {}), second);
+}
+
+TEST(CounterTable, ReadingNothingLearnsNothing) {
+  CounterTable table;
+  EXPECT_TRUE(table.read([](CounterVisitor&) {}).empty());
+  EXPECT_EQ(table.read(FakeNetlist{}).size(), 8U);
+}
+
+RunStatistics sample() {
+  RunStatistics run;
+  run.version = "1.2";
+  run.gpu = "odd \"name\"\n";
+  run.transport = "fast";
+  run.inputs = {"a.toml", "b.g"};
+  run.cycles = 1234567;
+  run.time_ns = 1234567.5;
+  run.wall_s = 0.25;
+  run.values = run.table.read(FakeNetlist{3});
+  for (std::uint64_t n = 0; n < 40; ++n) {
+    LaunchStatistics l;
+    l.kernel = "kernel_with_a_name_that_is_much_longer_than_any_table_has_room_for";
+    l.input = "a.toml";
+    l.outcome = "done";
+    l.cycles = n;
+    l.values = run.values;
+    run.launches.push_back(l);
+  }
+  return run;
+}
+
+TEST(StatisticsJson, HasTheDocumentedShape) {
+  const auto json = nlohmann::json::parse(to_json(sample()));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["warpline"], "1.2");
+  EXPECT_EQ(json["gpu"], "odd \"name\"\n");
+  EXPECT_EQ(json["transport"], "fast");
+  EXPECT_EQ(json["input"], (std::vector<std::string>{"a.toml", "b.g"}));
+  EXPECT_EQ(json["cycles"], 1234567);
+  EXPECT_EQ(json["time_ns"], 1234567.5);
+  EXPECT_EQ(json["wall_s"], 0.25);
+  const auto& counter = json["counters"]["l2.sector_hits"];
+  EXPECT_EQ(counter["value"], 90);
+  EXPECT_EQ(counter["unit"], "sectors");
+  EXPECT_EQ(counter["description"], "found \"valid\"");
+  EXPECT_EQ(json["launches"].size(), 40U);
+  EXPECT_EQ(json["launches"][7]["cycles"], 7);
+  EXPECT_EQ(json["launches"][7]["counters"], json["counters"]);
+}
+
+TEST(StatisticsJson, OfNothingIsStillAnObject) {
+  const auto json = nlohmann::json::parse(to_json(RunStatistics{}));
+  EXPECT_TRUE(json["counters"].empty());
+  EXPECT_TRUE(json["launches"].empty());
+}
+
+TEST(Summary, FitsAHundredColumns) {
+  RunStatistics run = sample();
+  std::istringstream lines(summary(run, 900, false));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(Summary, ColoursOnlyIfAsked) {
+  EXPECT_THAT(summary(sample(), 900, false), Not(HasSubstr("\033[")));
+  EXPECT_THAT(summary(sample(), 900, true), HasSubstr("\033["));
+}
+
+TEST(Summary, GroupsDigitsAndCountsTheRowsItLeavesOut) {
+  const std::string text = summary(sample(), 900, false);
+  EXPECT_THAT(text, HasSubstr("1,234,567 cycles"));
+  EXPECT_THAT(text, HasSubstr("and 24 more"));
+}
+
+}  // namespace statistics_test
+}  // namespace warpline

@@ -1,8 +1,0 @@
-find_package(nlohmann_json REQUIRED)
-warpline_test(statistics_test SOURCES statistics_test.cpp DEPENDS warpline::gpu nlohmann_json::nlohmann_json)
-warpline_test(run_plan_test SOURCES run_plan_test.cpp DEPENDS warpline::gpu)
-warpline_test(command_line_test SOURCES command_line_test.cpp DEPENDS warpline::cli nlohmann_json::nlohmann_json)
-warpline_test(explain_test SOURCES explain_test.cpp DEPENDS warpline::explain warpline::programs)
-warpline_test(policy_command_test SOURCES policy_command_test.cpp DEPENDS warpline::cli)
-warpline_test(explain_command_test SOURCES explain_command_test.cpp DEPENDS warpline::cli)
-warpline_test(cctl_command_test SOURCES cctl_command_test.cpp DEPENDS warpline::cli)

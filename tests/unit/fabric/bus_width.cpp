@@ -1,6 +1,0 @@
-// Binds one of our sockets to a target of WIDTH bits: compiled by tests, not run.
-#include "warpline/fabric/tlm_initiator.h"
-
-void bind_to_target(warpline::InitiatorSocket& ours, tlm::tlm_target_socket<WIDTH>& target) {
-  ours.bind(target);
-}

@@ -1,5 +1,0 @@
-set(legality_folder ${CMAKE_CURRENT_LIST_DIR}/ptx)
-warpline_test(legality_test SOURCES ${legality_folder}/legality_test.cpp DEPENDS warpline::programs)
-warpline_test(legality_fuzz_test SOURCES ${legality_folder}/samples.cpp ${legality_folder}/legality_fuzz_test.cpp DEPENDS warpline::programs)
-find_package(LibLZMA REQUIRED)
-warpline_test(check_oracle_test SOURCES ${legality_folder}/check_oracle_test.cpp DEPENDS warpline::programs LibLZMA::LibLZMA)

@@ -1,2 +1,0 @@
-warpline_test(sm_test SOURCES sm/call_return_stack_test.cpp sm/coalescer_test.cpp sm/instruction_fetch_test.cpp sm/sm_calls_test.cpp sm/sm_cctl_test.cpp sm/sm_control_test.cpp sm/sm_copies_test.cpp sm/sm_dependence_test.cpp sm/sm_fault_test.cpp sm/sm_fetch_test.cpp sm/sm_hints_test.cpp sm/sm_images_test.cpp sm/sm_issue_test.cpp sm/sm_memory_test.cpp sm/sm_mmio_test.cpp sm/sm_ordering_test.cpp sm/sm_parts_test.cpp sm/sm_policies_test.cpp DEPENDS warpline::sm)
-warpline_test(stack_interlock_test SOURCES sm/stack_interlock_test.cpp DEPENDS warpline::sm warpline::l1_lg)
