@@ -36,7 +36,10 @@ class TableWriter {
           block_.file);
     print("#include \"{}rtl_models/registers/register_map.h\"\n\n/// {}: what software sees of it.\n",
           own_ ? "" : "warpline/", block_.title);
-    print("namespace warpline::regs::{} {{\n\n", block_.name);
+    print(
+        "namespace warpline::regs::{} {{\n// NOLINTBEGIN(readability-identifier-naming): names are the "
+        "description's\n\n",
+        block_.name);
     print("/// Where its registers lie among the BARs of a PCI Express function.\n");
     print("inline constexpr unsigned kBar = {};\n", block_.bar);
     for (const Constant& c : block_.constants)
@@ -47,7 +50,7 @@ class TableWriter {
     for (const Enumeration& e : block_.enumerations) enumeration(e);
     for (const Structure& s : block_.structures) structure(s);
     tables();
-    print("}}  // namespace warpline::regs::{}\n", block_.name);
+    print("// NOLINTEND(readability-identifier-naming)\n}}  // namespace warpline::regs::{}\n", block_.name);
     return std::move(out_);
   }
 
