@@ -343,15 +343,8 @@ void LaunchRunner::prepare_launches(std::size_t number) {
   FileState& state = *states_[number];
   for (const Launch& l : loaded.file.launches) {
     if (l.generator) {
-      GeneratorParameters p;
-      p.kind = l.generator->kind;
+      GeneratorParameters p = generator_parameters(l);
       p.base = state.footprints[l.gpu];
-      p.footprint = l.generator->footprint;
-      p.stride = l.generator->stride;
-      p.accesses = l.generator->accesses;
-      p.seed = l.generator->seed;
-      p.grid = l.grid;
-      p.block = l.block;
       state.kernels.push_back(make_generator(p));
     } else {
       ptx::Module& module = *loaded.modules[l.module];

@@ -138,15 +138,7 @@ class Planner {
   void check_launch(const LoadedFile& l, const Launch& launch) {
     if (launch.generator) {
       ++generators_;
-      GeneratorParameters p;
-      p.kind = launch.generator->kind;
-      p.footprint = launch.generator->footprint;
-      p.stride = launch.generator->stride;
-      p.accesses = launch.generator->accesses;
-      p.seed = launch.generator->seed;
-      p.grid = launch.grid;
-      p.block = launch.block;
-      for (const Problem& problem : p.problems("generator"))
+      for (const Problem& problem : generator_parameters(launch).problems("generator"))
         faults_.push_back(l.file.document->fault(launch.kernel_place, problem.path + ": " + problem.message));
       return;
     }
@@ -225,6 +217,18 @@ class Planner {
 };
 
 }  // namespace
+
+GeneratorParameters generator_parameters(const Launch& launch) {
+  GeneratorParameters p;
+  p.kind = launch.generator->kind;
+  p.footprint = launch.generator->footprint;
+  p.stride = launch.generator->stride;
+  p.accesses = launch.generator->accesses;
+  p.seed = launch.generator->seed;
+  p.grid = launch.grid;
+  p.block = launch.block;
+  return p;
+}
 
 Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
   return Planner(tags_only).run(inputs);
