@@ -43,6 +43,10 @@ struct Diagnostic {
   std::string hint;     ///< "did you mean ...", or empty
   unsigned length = 1;  ///< characters to underline
 
+  /// A fault of a whole file, or of what no file says.
+  [[nodiscard]] static Diagnostic about(std::string file, std::string message, std::string hint = {}) {
+    return {std::move(file), 0, 0, {}, std::move(message), std::move(hint)};
+  }
   /// "file:line:column: error: message", the line, a caret under the column, the hint.
   [[nodiscard]] std::string text() const;
 };

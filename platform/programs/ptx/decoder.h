@@ -13,6 +13,7 @@
 #include "platform/programs/ptx/frame.h"
 #include "platform/programs/ptx/program.h"
 #include "platform/programs/ptx_syntax/syntax.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/isa/qualifiers.h"
 
 namespace warpline::ptx {
@@ -176,11 +177,6 @@ class Decoder {
   std::vector<std::uint16_t> loaded_;   ///< registers of the function that memory fills
   std::vector<std::uint32_t> returns_;  ///< operations to send to the epilogue
 };
-
-/// Alignment helper: the first multiple of `alignment` that is not below `value`.
-[[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 /// Offsets of an entry's parameters in its parameter block, and the block's size last.
 [[nodiscard]] std::vector<std::uint32_t> parameter_offsets(const FunctionDecl& entry);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "rtl_models/base/power_of_two.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/isa/qualifiers.h"
 
 namespace warpline::ptx {

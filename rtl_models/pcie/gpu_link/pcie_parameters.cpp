@@ -1,6 +1,6 @@
 #include "rtl_models/pcie/gpu_link/pcie_parameters.h"
 
-#include "rtl_models/base/power_of_two.h"
+#include "rtl_models/base/bits.h"
 
 namespace warpline {
 

@@ -1,6 +1,6 @@
 #include "rtl_models/pcie/host_bridge/host_bridge_parameters.h"
 
-#include "rtl_models/base/power_of_two.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {

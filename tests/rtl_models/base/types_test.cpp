@@ -6,7 +6,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/counter.h"
-#include "rtl_models/base/power_of_two.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/random.h"
 
 namespace warpline {

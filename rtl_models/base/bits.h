@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace warpline {
+
+/// Whether `n` is 1, 2, 4 and so on.
+constexpr bool is_power_of_two(std::uint64_t n) {
+  return n != 0 && (n & (n - 1)) == 0;
+}
+
+/// The least multiple of `alignment` that is not below `value`.
+constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+/// The lowest `bits` bits of `value`, of 1 to 64, as a number of two's complement.
+constexpr std::int64_t sign_extended(std::uint64_t value, unsigned bits) {
+  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+/// The same bits as another type of the same size: C++20's bit_cast.
+template <class To, class From>
+To bits_as(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+}  // namespace warpline
