@@ -48,8 +48,7 @@ CacheRegisters::Outcome CacheRegisters::write(std::uint32_t offset, std::uint32_
   if ((value & ~hardware_.caches) != 0 || hardware_.busy()) {
     refused_ = true;
   } else if (value != 0) {
-    hardware_.invalidate(value);
-    ++invalidations_;
+    invalidate(value);
   }
   return Outcome::done;
 }

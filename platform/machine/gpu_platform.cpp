@@ -145,9 +145,8 @@ void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool inva
   if (lays_out)
     for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) c.l1_lg->forget_local();
   // Every launch writes its parameters to bank 0, so constants are never left stale.
-  g.registers.write(CacheRegisters::kInvalidate,
-                    CacheRegisters::kConstant |
-                        (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
+  g.registers.invalidate(CacheRegisters::kConstant |
+                         (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
   if (!options.tags_only)
     memory.write_constant(
         gpu, ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),

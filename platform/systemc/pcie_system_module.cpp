@@ -30,15 +30,29 @@ const PcieSystemOptions& fit(const PcieSystemOptions& options) {
 
 }  // namespace
 
+/// A system without GPUs.
+struct PcieSystemModule::Own {
+  explicit Own(const PcieSystemOptions& o)
+      : engine("engine", o.mhz),
+        memory(o.memory_bytes),
+        system(engine.engine(), {}, o.mhz, o.parameters, memory) {}
+  EngineModule engine;
+  MemoryImage memory;
+  PcieSystem system;
+};
+
 /// The system, and the ends of its sockets.
 struct PcieSystemModule::State {
   using SimpleSocket = tlm_utils::simple_target_socket_tagged<State, kBusBits>;
 
-  explicit State(const PcieSystemOptions& o)
-      : engine("engine", o.mhz),
-        memory(o.memory_bytes),
-        system(engine.engine(), {}, o.mhz, o.parameters, memory) {
-    for (unsigned i = 0; i < o.processors; ++i) {
+  State(PcieSystem& its_system, EngineModule& its_engine, unsigned processors,
+        std::function<void(bool)> its_set_time, std::unique_ptr<Own> its_own = nullptr)
+      : own(std::move(its_own)),
+        engine(its_engine),
+        system(its_system),
+        memory(system.sysmem()),
+        set_time(std::move(its_set_time)) {
+    for (unsigned i = 0; i < processors; ++i) {
       SimpleSocket& socket = from_cpu.emplace_back(("from_cpu_" + std::to_string(i)).c_str());
       const int number = static_cast<int>(i);
       socket.register_b_transport(this, &State::transport, number);
@@ -70,9 +84,11 @@ struct PcieSystemModule::State {
     return address < memory.size() ? memory.size() - address : 0;
   }
 
-  EngineModule engine;
-  MemoryImage memory;
-  PcieSystem system;
+  std::unique_ptr<Own> own;  ///< null: somebody else's
+  EngineModule& engine;
+  PcieSystem& system;
+  MemoryImage& memory;
+  std::function<void(bool)> set_time;
   std::deque<SimpleSocket> from_cpu;
   Ignored ignored;
   Interrupts to_interrupts{"to_interrupts"};
@@ -187,7 +203,26 @@ void PcieSystemModule::State::deliver_interrupts() {
 }
 
 PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, const PcieSystemOptions& options)
-    : sc_module(name), state_(std::make_unique<State>(fit(options))) {
+    : PcieSystemModule(name, [&options] {
+        auto own = std::make_unique<Own>(fit(options));
+        Own& o = *own;
+        const auto set_time = [&o](bool loose) {
+          o.engine.set_loose(loose);
+          if (o.engine.is_loose() == loose) o.system.set_loose(loose);
+        };
+        return std::make_unique<State>(o.system, o.engine, options.processors, set_time, std::move(own));
+      }) {}
+
+PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, PcieSystem& system,
+                                   EngineModule& engine, unsigned processors,
+                                   std::function<void(bool loose)> set_time)
+    : PcieSystemModule(
+          name, [&] { return std::make_unique<State>(system, engine, processors, std::move(set_time)); }) {}
+
+/// What the state holds is made inside the module.
+PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name,
+                                   const std::function<std::unique_ptr<State>()>& make)
+    : sc_module(name), state_(make()) {
   SC_HAS_PROCESS(PcieSystemModule);
   SC_THREAD(deliver_interrupts);
 }
@@ -210,12 +245,10 @@ PcieSystemModule::Interrupts& PcieSystemModule::to_interrupts() {
 
 void PcieSystemModule::set_loose(bool loose) {
   if (state_->engine.is_loose() == loose) return;
-  state_->engine.set_loose(loose);
-  if (state_->engine.is_loose() != loose) return;  // refused, and reported
   tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
   if (loose && quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
-  state_->system.set_loose(loose);
-  if (loose) return;
+  state_->set_time(loose);
+  if (loose || state_->engine.is_loose()) return;  // where that was refused, it was reported
   for (auto& socket : state_->from_cpu)
     if (socket.size() != 0) socket->invalidate_direct_mem_ptr(0, state_->memory.size() - 1);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -66,6 +67,11 @@ class PcieSystemModule final : public sc_core::sc_module {
 
   /// Throws std::invalid_argument with every fault of `options`.
   explicit PcieSystemModule(const sc_core::sc_module_name& name, const PcieSystemOptions& options = {});
+  /// Around the system that is there, that of a GpuPlatform (see GpuSystemModule): its side towards the host.
+  /// `engine` is the module of its engine; both outlive this. `set_time` switches the whole of what is on
+  /// that engine between loosely timed and timed.
+  PcieSystemModule(const sc_core::sc_module_name& name, PcieSystem& system, EngineModule& engine,
+                   unsigned processors, std::function<void(bool loose)> set_time);
   ~PcieSystemModule() override;
 
   /// Throws std::out_of_range where there is no such socket.
@@ -86,7 +92,9 @@ class PcieSystemModule final : public sc_core::sc_module {
   [[nodiscard]] EngineModule& engine();
 
  private:
+  struct Own;
   struct State;
+  PcieSystemModule(const sc_core::sc_module_name& name, const std::function<std::unique_ptr<State>()>& make);
   void deliver_interrupts();
   std::unique_ptr<State> state_;
 };

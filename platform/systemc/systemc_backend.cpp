@@ -50,15 +50,15 @@ void SystemCBackend::went_idle(RunOutcome outcome) {
   // Foreign modules may yet answer what our blocks wait for.
   if (outcome == RunOutcome::deadlock && module_.keeps_step()) return;
   ended_ = true;
-  if (thread_waits_) {
-    idle_.notify();
-  } else {
-    sc_core::sc_pause();
+  switch (waiter_) {
+    case Waiter::nobody: return module_.rethrow();
+    case Waiter::thread: return idle_.notify();
+    case Waiter::caller: return sc_core::sc_pause();
   }
 }
 
 void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
-  if (sc_core::sc_get_status() < sc_core::SC_RUNNING)
+  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // binds the hops
   tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
   if (quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
@@ -72,20 +72,23 @@ RunOutcome SystemCBackend::run_until(Cycle limit) {
   const bool idle = !module_.active() && module_.at_rest();
   if (idle || module_.engine().next_tick() > limit) return module_.engine().run_until(limit);
   const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
-  thread_waits_ = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
-  module_.run_ahead(thread_waits_ ? 0 : kAhead);
+  const bool in_thread = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
+  waiter_ = in_thread ? Waiter::thread : Waiter::caller;
+  module_.run_ahead(in_thread ? 0 : kAhead);
   ended_ = false;
   module_.wake();
   const sc_core::sc_time left = time_until(limit);
-  if (thread_waits_) {
+  if (in_thread) {
     sc_core::wait(left, idle_);
   } else {
     sc_core::sc_start(left, sc_core::SC_EXIT_ON_STARVATION);
   }
   if (ended_) catch_up();
+  waiter_ = Waiter::nobody;
+  if (in_thread) module_.set_limit(kNever);  // the world around it goes on
   module_.rethrow();
   // Whatever foreign modules still did, the limit ended it; or nobody did anything any more.
-  if (!ended_ && (thread_waits_ || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;
+  if (!ended_ && (in_thread || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;
   return module_.outcome();
 }
 
@@ -94,7 +97,7 @@ void SystemCBackend::catch_up() {
   const sc_core::sc_time end = module_.tick_of(module_.engine().now());
   if (end <= sc_core::sc_time_stamp()) return;
   const sc_core::sc_time left = end - sc_core::sc_time_stamp();
-  if (thread_waits_) {
+  if (waiter_ == Waiter::thread) {
     sc_core::wait(left);
   } else {
     sc_core::sc_start(left);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -57,7 +58,8 @@ class SystemCBackend final : public NetlistBackend {
   SliceMaker make_slice_;
   Interposer interpose_;
   sc_core::sc_event idle_;
-  bool thread_waits_ = false;
+  /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
+  enum class Waiter : std::uint8_t { nobody, thread, caller } waiter_ = Waiter::nobody;
   bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
   std::vector<std::string> pins_;
   std::vector<std::unique_ptr<GpuModule>> gpus_;

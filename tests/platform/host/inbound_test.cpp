@@ -284,5 +284,20 @@ TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemory) {
   EXPECT_EQ(bench.platform.unreconciled(), std::vector<std::string>{});
 }
 
+/// What the host has under way behind the GPU keeps no L1 from being invalidated for the next grid.
+TEST_P(Inbound, AGridThatStartsBehindPostedWritesReadsNoStaleLine) {
+  GpusAndHost bench(GetParam().options());
+  const GpusAndHost::Video v = bench.video(8192), out = bench.video(256);
+  const auto read = [&] {
+    bench.run("ld.global.ca.u32 %r0, [%a0];\nst.global.u32 [%a1], %r0;\n", {v.address, out.address});
+    return bench.word_at(out.address);
+  };
+  EXPECT_EQ(read(), 0U);
+  bench.host->store(v.bus, 4, 41);
+  EXPECT_EQ(bench.host->load(v.bus, 4), 41U) << "it has arrived";
+  for (unsigned i = 0; i < 64; ++i) bench.host->store(v.bus + 4096 + 4 * i, 4, i);
+  EXPECT_EQ(read(), 41U);
+}
+
 }  // namespace inbound_test
 }  // namespace warpline::test

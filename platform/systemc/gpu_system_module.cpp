@@ -1,0 +1,74 @@
+#include "platform/systemc/gpu_system_module.h"
+
+#include <stdexcept>
+
+#include "platform/config/load_gpu.h"
+#include "platform/systemc/systemc_backend.h"
+
+namespace warpline {
+namespace {
+
+GpuConfig configuration_of(const GpuSystemOptions& options) {
+  std::vector<Override> overrides = {{"pcie_system.peers=1"}};
+  for (const std::string& s : options.settings) overrides.push_back({s});
+  Result<GpuConfig> config = load_gpu(options.gpu, overrides);
+  std::string all = options.processors == 0 ? "processors: must be at least 1" : "";
+  if (!config.ok())
+    for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
+  else if (config.value().pcie_system.peers == 0)
+    all =
+        "gpu.pcie_system.peers: a host has at least one queue device; SystemCBackend is for GPUs without a "
+        "host";
+  if (!all.empty()) throw std::invalid_argument(all);
+  return std::move(config.value());
+}
+
+RunOptions run_by(std::shared_ptr<NetlistBackend> backend) {
+  RunOptions options;
+  options.backend = std::move(backend);
+  return options;
+}
+
+}  // namespace
+
+struct GpuSystemModule::State {
+  explicit State(const GpuSystemOptions& options)
+      : config(configuration_of(options)),
+        backend(std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct)),
+        platform(config, run_by(backend)) {
+    if (options.interpose) backend->interpose(options.interpose);
+    platform.build();
+    host_bus = std::make_unique<PcieSystemModule>("host_bus", *platform.pcie(), backend->module(),
+                                                  options.processors, [this](bool to) { set_loose(to); });
+  }
+  /// Hops are bound when elaboration has ended: what is asked for before waits until then.
+  void set_loose(bool to) {
+    loose = to;
+    if (sc_core::sc_get_status() >= sc_core::SC_START_OF_SIMULATION) platform.set_loose(to);
+  }
+
+  GpuConfig config;
+  std::shared_ptr<SystemCBackend> backend;
+  GpuPlatform platform;
+  std::unique_ptr<PcieSystemModule> host_bus;
+  bool loose = false;
+};
+
+GpuSystemModule::GpuSystemModule(const sc_core::sc_module_name& name, const GpuSystemOptions& options)
+    : sc_module(name), state_(std::make_unique<State>(options)) {}
+
+GpuSystemModule::~GpuSystemModule() = default;
+
+void GpuSystemModule::start_of_simulation() {
+  if (state_->loose) state_->platform.set_loose(true);
+}
+
+PcieSystemModule& GpuSystemModule::host_bus() {
+  return *state_->host_bus;
+}
+
+GpuPlatform& GpuSystemModule::platform() {
+  return state_->platform;
+}
+
+}  // namespace warpline
