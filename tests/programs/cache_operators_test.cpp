@@ -1,5 +1,5 @@
-// Every row of the tables of cache operators, by what a program or a counter shows of it (semantics, "Load
-// operators", "Store operators").
+// Every cache operator of loads and stores (PTX ISA, "Cache Operators"), by what a program or a counter shows
+// of it.
 #include "tests/programs/single_thread.h"
 
 namespace warpline::test {

@@ -1,5 +1,5 @@
-// Eviction classes in L1 and L2, by the lines that a program finds there again (semantics, "Eviction classes
-// and policies").
+// Eviction classes in L1 and L2, by the lines that a program finds there again (PTX ISA, "Cache Eviction
+// Priority Hints").
 #include "tests/programs/single_thread.h"
 
 namespace warpline::test {

@@ -1,4 +1,4 @@
-// ld.global.nc: its cache, what it keeps and what makes it forget (semantics, "ld.global.nc").
+// ld.global.nc: its cache, what it keeps and what makes it forget (PTX ISA, "ld.global.nc").
 #include "tests/programs/single_thread.h"
 
 namespace warpline::test {

@@ -1,4 +1,4 @@
-// Whatever the operators, a thread sees its own earlier store (semantics, "Points of coherence").
+// Whatever the operators, a thread sees its own earlier store (PTX ISA, "Memory Consistency Model").
 //
 // WARPLINE_RANDOM_SEED is the first seed.
 #include "tests/programs/own_stores.h"

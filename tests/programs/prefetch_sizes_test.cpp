@@ -1,5 +1,5 @@
-// Prefetch sizes: what a load brings into L2 beside what it misses (semantics, "Eviction classes and
-// policies").
+// Prefetch sizes: what a load brings into L2 beside what it misses (PTX ISA, "ld",
+// level::prefetch_size).
 #include "tests/programs/single_thread.h"
 
 namespace warpline::test {

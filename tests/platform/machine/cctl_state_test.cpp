@@ -151,7 +151,7 @@ bool is_there(Scene scene, Cache cache, std::uint64_t address) {
   return misses == 0;
 }
 
-/// What an operation drops (semantics, section 7: IVALL).
+/// What an operation drops: IVALL all lines of its kind.
 bool drops(Operation o, Cache cache) {
   switch (o) {
     case Operation::none: return false;
