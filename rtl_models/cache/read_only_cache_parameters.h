@@ -12,7 +12,12 @@ struct ReadOnlyCacheParameters {
   CacheGeometry geometry{32, 4};
   unsigned miss_registers = 32;
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.add(geometry.problems(path));
+    rules.need(miss_registers >= 1 && miss_registers <= 65534, "miss_registers", "must be 1 to 65534");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     geometry.visit(f);

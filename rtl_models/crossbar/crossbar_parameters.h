@@ -14,7 +14,11 @@ struct CrossbarParameters {
   /// mod slices. Masks that cover only bits above the slice number make it a permutation.
   std::vector<std::uint64_t> hash_masks;
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(hash_masks.size() <= 16, "hash_masks", "must be at most 16 masks");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("hash_masks", hash_masks, "slice = (line number XOR parities of these masks) mod slices");

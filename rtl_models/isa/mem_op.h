@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "rtl_models/isa/data_type.h"
 #include "rtl_models/isa/sass_cctl.h"

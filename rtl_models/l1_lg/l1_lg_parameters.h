@@ -16,7 +16,13 @@ struct L1LgParameters {
 
   bool poison_last_use = false;  ///< what a last use gave up reads as a pattern; false: as it was
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.add(geometry.problems(path));
+    rules.need(miss_registers >= 1 && miss_registers <= 65534, "miss_registers", "must be 1 to 65534");
+    rules.need(outgoing >= 2 && outgoing <= 65536, "outgoing", "must be 2 to 65536");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     geometry.visit(f);

@@ -15,7 +15,13 @@ struct L2Parameters {
 
   bool poison_discarded = false;  ///< bytes that were discarded read as a pattern; false: as they were
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(slices >= 1 && slices <= 4096, "slices", "must be 1 to 4096");
+    rules.add(geometry.problems(path));
+    rules.need(miss_registers >= 1 && miss_registers <= 65534, "miss_registers", "must be 1 to 65534");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("slices", slices, "number of L2 slices");

@@ -1,7 +1,6 @@
 #include "rtl_models/queue_device/queue_device.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "rtl_models/sim/gauge_visitor.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
@@ -19,7 +20,17 @@ struct QueueDeviceParameters {
   std::uint64_t seed = 1;             ///< of those random times
   std::uint64_t log_entries = 65536;  ///< of the access log: older ones are forgotten
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(
+        buffer_bytes >= 4096 && buffer_bytes <= std::uint64_t{1} << 32U && is_power_of_two(buffer_bytes),
+        "buffer_bytes", "must be a power of two from 4096 to 2^32");
+    rules.need(commands >= 1 && commands <= 256, "commands", "must be between 1 and 256");
+    rules.need(access_latency >= 1, "access_latency", "must be at least 1");
+    rules.need(write_queue >= 1, "write_queue", "must be at least 1");
+    rules.need(completion_spread <= 1U << 24U, "completion_spread", "must be at most 2^24");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("buffer_bytes", buffer_bytes, "memory of its own, behind a BAR, bytes");

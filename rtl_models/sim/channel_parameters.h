@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
@@ -13,7 +15,15 @@ struct ChannelParameters {
   unsigned depth = 4;           ///< credits: messages sent and not yet popped
   unsigned credit_latency = 1;  ///< cycles from a pop until its credit is back
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(width >= 1 && width <= kLineBytes, "width", "must be 1 to 128 bytes");
+    rules.need(latency >= 1 && latency <= 100000, "latency", "must be 1 to 100000 cycles");
+    rules.need(depth >= 1 && depth <= 65536, "depth", "must be 1 to 65536 messages");
+    rules.need(credit_latency >= 1 && credit_latency <= 100000, "credit_latency",
+               "must be 1 to 100000 cycles");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("width", width, "bytes per beat");
@@ -27,7 +37,11 @@ struct ChannelParameters {
 struct HopParameters {
   ChannelParameters request;
   ChannelParameters response;
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Problems all = request.problems(path + ".request");
+    for (Problem& p : response.problems(path + ".response")) all.push_back(std::move(p));
+    return all;
+  }
   template <class F>
   void visit(F&& f) {
     f("request", request, "towards memory");

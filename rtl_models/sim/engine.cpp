@@ -4,7 +4,6 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "rtl_models/base/contract.h"
 #include "rtl_models/sim/channel.h"
 
 namespace warpline {

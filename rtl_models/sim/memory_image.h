@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "rtl_models/base/types.h"
-
 namespace warpline {
 
 /// The bytes of one memory: one contiguous mapping that the host commits page by page as it is

@@ -1,7 +1,6 @@
 #include "rtl_models/sim/wait_graph.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <unordered_map>
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "rtl_models/base/types.h"
 #include "rtl_models/sm/instruction_source.h"
 
 namespace warpline {

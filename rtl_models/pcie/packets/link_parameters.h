@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
 #include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
@@ -25,7 +27,30 @@ struct LinkParameters {
   [[nodiscard]] unsigned cycles_of(unsigned payload) const {
     return (kTlpOverhead + payload + bytes_per_cycle - 1) / bytes_per_cycle - 1 + latency;
   }
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    // As the three-bit fields of PCI Express device control can say.
+    const auto need_size = [&rules](unsigned bytes, const char* name) {
+      rules.need(bytes >= 128 && bytes <= 4096 && is_power_of_two(bytes), name,
+                 "must be a power of two from 128 to 4096 bytes");
+    };
+    const auto need_credits = [&rules](unsigned credits, const char* name) {
+      rules.need(credits >= 1 && credits <= 65536, name, "must be 1 to 65536 packets");
+    };
+    rules.need(latency >= 1 && latency <= 100000, "latency", "must be 1 to 100000 cycles");
+    rules.need(bytes_per_cycle >= 1 && bytes_per_cycle <= kLineBytes, "bytes_per_cycle",
+               "must be 1 to 128 bytes");
+    need_size(max_payload, "max_payload");
+    need_size(max_read_request, "max_read_request");
+    rules.need(completion_boundary == 64 || completion_boundary == 128, "completion_boundary",
+               "must be 64 or 128 bytes");
+    rules.need(tags >= 1 && tags <= 256, "tags", "must be 1 to 256 requests");
+    need_credits(posted_credits, "posted_credits");
+    need_credits(non_posted_credits, "non_posted_credits");
+    need_credits(completion_credits, "completion_credits");
+    rules.need(completion_timeout / 2 > latency, "completion_timeout", "must be more than twice the latency");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("latency", latency, "one way, link cycles");

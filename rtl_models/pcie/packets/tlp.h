@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {

@@ -1,6 +1,5 @@
 #include "rtl_models/pcie/root_complex/root_complex_core.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "rtl_models/pcie/packets/tlp_rules.h"

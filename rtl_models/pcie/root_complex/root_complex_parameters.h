@@ -15,7 +15,14 @@ struct RootComplexParameters {
   unsigned forward_queue = 8;  ///< requests of one port, and as many posted, that wait before more is taken
   bool peer_to_peer = true;    ///< whether devices reach each other
 
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(memory_latency >= 1, "memory_latency", "must be at least 1");
+    rules.need(memory_channels >= 1 && memory_channels <= 64, "memory_channels", "must be between 1 and 64");
+    rules.need(forward_latency >= 1, "forward_latency", "must be at least 1");
+    rules.need(forward_queue >= 1, "forward_queue", "must be at least 1");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("memory_latency", memory_latency,

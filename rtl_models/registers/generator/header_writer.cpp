@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "rtl_models/registers/generator/names.h"
 #include "rtl_models/registers/generator/text.h"
 #include "rtl_models/registers/generator/writers.h"
