@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -56,18 +58,6 @@ Value convert(const toml::node& node) {
   }
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    lines.emplace_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 }  // namespace
 
 const Member* Value::find(std::string_view key) const {
@@ -92,14 +82,15 @@ std::string_view Value::kind_name() const {
 Document Document::unparsed(std::string file, std::string_view text) {
   Document d;
   d.file_ = std::move(file);
-  d.lines_ = split_lines(text);
+  for (std::string_view line : split(text, '\n')) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    d.lines_.emplace_back(line);
+  }
   return d;
 }
 
 Result<Document> Document::parse(std::string file, std::string_view text) {
-  Document document;
-  document.file_ = std::move(file);
-  document.lines_ = split_lines(text);
+  Document document = unparsed(std::move(file), text);
   const toml::parse_result parsed = toml::parse(text);
   if (parsed.failed()) {
     const toml::parse_error& error = parsed.error();
@@ -114,15 +105,8 @@ Result<Document> Document::parse(std::string file, std::string_view text) {
 }
 
 Diagnostic Document::fault(Place place, std::string message, std::string hint) const {
-  Diagnostic d;
-  d.file = file_;
-  d.line = place.line;
-  d.column = place.column;
-  d.source = line(place.line);
-  d.length = place.length;
-  d.message = std::move(message);
-  d.hint = std::move(hint);
-  return d;
+  return {file_,           place.line,  place.column, line(place.line), std::move(message),
+          std::move(hint), place.length};
 }
 
 Place Document::inside(Place place, std::string_view text, std::size_t offset, std::size_t length) const {
@@ -158,35 +142,34 @@ const Member* TableReader::find(std::string_view key, Need need) {
   return m;
 }
 
-std::optional<std::string> TableReader::text(std::string_view key, Need need) {
+const Value* TableReader::of_kind(Value::Kind kind, std::string_view kind_name, std::string_view key,
+                                  Need need) {
   const Member* m = find(key, need);
-  if (m == nullptr) return std::nullopt;
-  if (m->value.kind == Value::Kind::text) return m->value.text;
-  fault(m->value.place, m->key + ": must be a string, not " + std::string(m->value.kind_name()));
-  return std::nullopt;
+  if (m == nullptr || m->value.kind == kind) return m == nullptr ? nullptr : &m->value;
+  fault(m->value.place,
+        m->key + ": must be " + std::string(kind_name) + ", not " + std::string(m->value.kind_name()));
+  return nullptr;
+}
+
+std::optional<std::string> TableReader::text(std::string_view key, Need need) {
+  const Value* v = of_kind(Value::Kind::text, "a string", key, need);
+  return v == nullptr ? std::nullopt : std::optional(v->text);
 }
 
 std::optional<bool> TableReader::boolean(std::string_view key, Need need) {
-  const Member* m = find(key, need);
-  if (m == nullptr) return std::nullopt;
-  if (m->value.kind == Value::Kind::boolean) return m->value.boolean;
-  fault(m->value.place, m->key + ": must be true or false, not " + std::string(m->value.kind_name()));
-  return std::nullopt;
+  const Value* v = of_kind(Value::Kind::boolean, "true or false", key, need);
+  return v == nullptr ? std::nullopt : std::optional(v->boolean);
 }
 
 std::optional<std::uint64_t> TableReader::number(std::string_view key, std::uint64_t low, std::uint64_t high,
                                                  Need need) {
-  const Member* m = find(key, need);
-  if (m == nullptr) return std::nullopt;
-  if (m->value.kind != Value::Kind::integer) {
-    fault(m->value.place, m->key + ": must be an integer, not " + std::string(m->value.kind_name()));
-    return std::nullopt;
-  }
-  const std::int64_t n = m->value.integer;
+  const Value* v = of_kind(Value::Kind::integer, "an integer", key, need);
+  if (v == nullptr) return std::nullopt;
+  const std::int64_t n = v->integer;
   if (n >= 0 && static_cast<std::uint64_t>(n) >= low && static_cast<std::uint64_t>(n) <= high)
     return static_cast<std::uint64_t>(n);
-  fault(m->value.place, m->key + ": must be " + std::to_string(low) + " to " + std::to_string(high) +
-                            ", not " + std::to_string(n));
+  fault(v->place, std::string(key) + ": must be " + std::to_string(low) + " to " + std::to_string(high) +
+                      ", not " + std::to_string(n));
   return std::nullopt;
 }
 

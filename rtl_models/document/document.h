@@ -83,7 +83,12 @@ class TableReader {
   /// `what` names the table in messages ("[[argument]]"). Keeps references.
   TableReader(const Document& document, const Value& table, Place place, std::string what,
               Diagnostics& faults)
-      : document_(document), table_(table), place_(place), what_(std::move(what)), faults_(faults) {}
+      : document_(document),
+        table_(table),
+        place_(place),
+        what_(std::move(what)),
+        faults_(faults),
+        before_(faults.size()) {}
 
   /// The member `key`, if it stands there; asking makes the key known.
   const Member* find(std::string_view key, Need need = optional);
@@ -100,15 +105,21 @@ class TableReader {
   void fault(Place place, std::string message, std::string hint = {}) {
     faults_.push_back(document_.fault(place, std::move(message), std::move(hint)));
   }
+  /// Whether no fault has been found since this reader was made, in the table or in those within it.
+  [[nodiscard]] bool sound() const { return faults_.size() == before_; }
   [[nodiscard]] Place place() const { return place_; }
   [[nodiscard]] const Value& table() const { return table_; }
 
  private:
+  /// The value of `key`; null where there is none, and where it is not of the kind, which is a fault.
+  const Value* of_kind(Value::Kind kind, std::string_view kind_name, std::string_view key, Need need);
+
   const Document& document_;
   const Value& table_;
   Place place_;
   std::string what_;
   Diagnostics& faults_;
+  std::size_t before_;
   std::vector<std::string> known_;
 };
 

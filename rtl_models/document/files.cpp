@@ -10,22 +10,12 @@
 #include "rtl_models/document/output_file.h"
 
 namespace warpline {
-namespace {
-
-Diagnostic whole_file(const std::string& path, std::string message) {
-  Diagnostic d;
-  d.file = path;
-  d.message = std::move(message);
-  return d;
-}
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::uint64_t most) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return whole_file(path, "is a folder, not a file");
+  if (std::filesystem::is_directory(path, ignored)) return Diagnostic::about(path, "is a folder, not a file");
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return whole_file(path, std::string("cannot be opened: ") + std::strerror(errno));
+  if (file < 0) return Diagnostic::about(path, std::string("cannot be opened: ") + std::strerror(errno));
   std::string bytes;
   constexpr std::size_t kStep = std::size_t{1} << 20U;
   for (;;) {
@@ -37,11 +27,11 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most) {
     if (n < 0 && errno != EINTR) {
       const std::string why = std::strerror(errno);
       ::close(file);
-      return whole_file(path, "cannot be read: " + why);
+      return Diagnostic::about(path, "cannot be read: " + why);
     }
     if (bytes.size() > most) {
       ::close(file);
-      return whole_file(path, "has more than " + std::to_string(most) + " bytes");
+      return Diagnostic::about(path, "has more than " + std::to_string(most) + " bytes");
     }
   }
   ::close(file);

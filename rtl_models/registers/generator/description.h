@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -81,12 +82,32 @@ struct Block {
   std::vector<Structure> structures;
 };
 
-/// How a description file spells an access: "ro", "rw", "wo", "w1c", "rc", "fifo".
-[[nodiscard]] const char* word_of(FieldAccess access);
+/// What is said of a FieldAccess.
+struct AccessWords {
+  const char* word;        ///< in a description file
+  const char* enumerator;  ///< of FieldAccess
+  const char* read;        ///< what a read does to the field
+  const char* write;
+};
 /// In the order of FieldAccess.
-[[nodiscard]] const std::vector<std::string>& access_words();
+inline constexpr std::array<AccessWords, 6> kAccesses = {{
+    {"ro", "read_only", "returns it", "leaves it"},
+    {"rw", "read_write", "returns it", "sets it"},
+    {"wo", "write_only", "returns 0", "sets it"},
+    {"w1c", "write_one_to_clear", "returns it",
+     "clears each bit that is 1 in what is written, leaves the others"},
+    {"rc", "read_to_clear", "returns it and brings it to 0", "leaves it"},
+    {"fifo", "read_to_pop", "returns an entry of a queue and takes it out", "leaves it"},
+}};
+[[nodiscard]] constexpr const AccessWords& words_of(FieldAccess access) {
+  return kAccesses[static_cast<std::size_t>(access)];
+}
 
 /// Of all fields.
-[[nodiscard]] std::uint64_t reset_value(const Register& of);
+[[nodiscard]] inline std::uint64_t reset_value(const Register& of) {
+  std::uint64_t value = 0;
+  for (const Field& f : of.fields) value |= f.at.of(f.reset);
+  return value;
+}
 
 }  // namespace warpline::registers

@@ -56,7 +56,7 @@ class HeaderWriter {
 
   void one_register(const Register& r) {
     const std::string elements = r.is_array() ? fmt::format("[{}]", r.count) : "";
-    const std::string access = r.whole ? fmt::format(", {}", word_of(r.fields.front().access)) : "";
+    const std::string access = r.whole ? fmt::format(", {}", words_of(r.fields.front().access).word) : "";
     out_ +=
         "\n" + c_comment(fmt::format("{}{}, {} bytes{}: {}", r.name, elements, r.bytes, access, r.meaning));
     if (r.is_array()) {
@@ -69,7 +69,8 @@ class HeaderWriter {
     define({r.name, "RESET_VALUE"}, constant(reset_value(r), r.bytes));
     if (r.whole) return;
     for (const Field& f : r.fields) {
-      out_ += c_comment(fmt::format("{}, {}, {}: {}", f.name, bits_of(f.at), word_of(f.access), f.meaning));
+      out_ +=
+          c_comment(fmt::format("{}, {}, {}: {}", f.name, bits_of(f.at), words_of(f.access).word, f.meaning));
       define({r.name, f.name, "MASK"}, constant(f.at.mask(), r.bytes));
       define({r.name, f.name, "SHIFT"}, std::to_string(f.at.low));
     }

@@ -37,9 +37,12 @@ std::string Keys::line_of(TableReader& in, std::string_view key) {
 
 FieldAccess Keys::read_access(TableReader& in) {
   const std::optional<std::string> word = in.text("access", TableReader::required);
-  const auto& words = access_words();
-  const auto found = word ? std::find(words.begin(), words.end(), *word) : words.begin();
-  if (found != words.end()) return static_cast<FieldAccess>(found - words.begin());
+  if (!word) return FieldAccess::read_only;
+  std::vector<std::string> words;
+  for (const AccessWords& access : kAccesses) {
+    if (*word == access.word) return static_cast<FieldAccess>(words.size());
+    words.emplace_back(access.word);
+  }
   fault(place_of(in, "access"), "access: must be ro, rw, wo, w1c, rc or fifo, not \"" + *word + "\"",
         did_you_mean(*word, words));
   return FieldAccess::read_only;
@@ -79,15 +82,15 @@ std::vector<const Value*> Keys::tables(TableReader& in, std::string_view key, co
   std::vector<const Value*> found;
   const Member* const m = in.find(key);
   if (m == nullptr) return found;
-  if (m->value.kind != Value::Kind::array) {
-    fault(m->place, std::string(key) + ": must be [[" + path + "]] tables");
-    return found;
-  }
+  const auto wrong = [&](Place place) {
+    fault(place, std::string(key) + ": must be [[" + path + "]] tables");
+  };
+  if (m->value.kind != Value::Kind::array) wrong(m->place);
   for (const Value& item : m->value.items) {
     if (item.kind == Value::Kind::table) {
       found.push_back(&item);
     } else {
-      fault(item.place, std::string(key) + ": must be [[" + path + "]] tables");
+      wrong(item.place);
     }
   }
   return found;

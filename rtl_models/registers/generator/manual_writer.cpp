@@ -5,34 +5,13 @@
 #include <iterator>
 #include <set>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/registers/generator/names.h"
 #include "rtl_models/registers/generator/text.h"
 #include "rtl_models/registers/generator/writers.h"
 
 namespace warpline::registers {
 namespace {
-
-/// What software's reads and writes do to a field.
-struct Effects {
-  const char* read;
-  const char* write;
-};
-Effects effects_of(FieldAccess access) {
-  switch (access) {
-    case FieldAccess::read_only: return {"returns it", "leaves it"};
-    case FieldAccess::read_write: return {"returns it", "sets it"};
-    case FieldAccess::write_only: return {"returns 0", "sets it"};
-    case FieldAccess::write_one_to_clear:
-      return {"returns it", "clears each bit that is 1 in what is written, leaves the others"};
-    case FieldAccess::read_to_clear: return {"returns it and brings it to 0", "leaves it"};
-    case FieldAccess::read_to_pop: break;
-  }
-  return {"returns an entry of a queue and takes it out", "leaves it"};
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-}
 
 /// "`SQ_BASE[n]`"; of one alone "`CONTROL`".
 std::string title_of(const Register& r) {
@@ -61,7 +40,7 @@ std::string accesses_of(const Register& r) {
   std::set<FieldAccess> seen;
   for (const Field& f : r.fields)
     if (seen.insert(f.access).second)
-      words += (words.empty() ? "`" : ", `") + std::string(word_of(f.access)) + "`";
+      words += fmt::format("{}`{}`", words.empty() ? "" : ", ", words_of(f.access).word);
   return words;
 }
 
@@ -119,7 +98,7 @@ class ManualWriter {
                  : "");
     print("What an access does to a field:\n\n| Access | A read | A write |\n|---|---|---|\n");
     for (const FieldAccess a : used)
-      print("| `{}` | {} | {} |\n", word_of(a), effects_of(a).read, effects_of(a).write);
+      print("| `{}` | {} | {} |\n", words_of(a).word, words_of(a).read, words_of(a).write);
     print(
         "\nReserved bits read 0 and ignore what is written; write 0.\n\n"
         "No access to a register, and refused: one at an offset where no register is, of another size, at an "
@@ -141,7 +120,7 @@ class ManualWriter {
   void one_register(const Register& r) {
     print("\n### {}\n\n{}\n\n", r.name, r.meaning);
     print("Offset {}{}, {}, {}after reset `{}`{}.\n", offset_of(r),
-          r.is_array() ? fmt::format(" for n = 0 to {}", r.count - 1) : "", bytes_text(r.bytes),
+          r.is_array() ? fmt::format(" for n = 0 to {}", r.count - 1) : "", counted(r.bytes, "byte"),
           r.whole ? "access " + accesses_of(r) + ", " : "", hex(reset_value(r), r.bytes * 2),
           r.kept ? " of the power supply; other resets leave it" : "");
     if (r.whole) return;
@@ -149,7 +128,7 @@ class ManualWriter {
     unsigned next = 0;
     for (const Field& f : by_bit(r.fields)) {
       reserved_bits(next, f.at.low, "| | | 0 |");
-      print("| {} | `{}` | `{}` | {} | {} |\n", bits_text(f.at), f.name, word_of(f.access), f.reset,
+      print("| {} | `{}` | `{}` | {} | {} |\n", bits_text(f.at), f.name, words_of(f.access).word, f.reset,
             meaning_of(f, f.enumeration));
       next = f.at.low + f.at.bits;
     }
@@ -167,7 +146,7 @@ class ManualWriter {
     print("\n## Structures in memory\n");
     for (const Structure& s : block_.structures) {
       print("\n### {}\n\n{} {}.\n\n| Offset | Bytes | Member | |\n|---|---|---|---|\n", s.name, s.meaning,
-            bytes_text(s.bytes));
+            counted(s.bytes, "byte"));
       std::uint64_t next = 0;
       const auto members = sorted<StructureMember>(
           s.members, [](const StructureMember& m) -> std::uint64_t { return m.offset; });

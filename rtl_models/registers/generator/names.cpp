@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::registers {
 namespace {
 
@@ -11,9 +13,6 @@ bool is_upper(char c) {
 }
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 constexpr std::array kKeywords = {
@@ -37,20 +36,37 @@ constexpr std::array kTaken = {
     "kMap",       "kBar", "Register", "BitField", "FieldAccess", "FieldDescription", "RegisterDescription",
     "RegisterMap"};
 
-/// The names of a block one by one, in C or in C++.
-class Collector {
- public:
-  void add(std::string name, const Named& of, std::string what) {
-    names_.push_back({std::move(name), &of, std::move(what)});
-  }
-  void add_taken(std::string name) {
-    names_.push_back({std::move(name), nullptr, "something of every block"});
-  }
-  [[nodiscard]] std::vector<GeneratedName> take() { return std::move(names_); }
-
- private:
-  std::vector<GeneratedName> names_;
+/// What things of a kind are called in messages, and how the macros of one end: with nothing more than its
+/// own name where that is empty.
+struct KindWords {
+  std::string_view word;
+  std::vector<std::string_view> ends;
 };
+const KindWords& kind_words(NamedKind kind) {
+  static const std::array<KindWords, 7> kWords = {{{"constant", {""}},
+                                                   {"register", {"OFFSET", "RESET_VALUE", "COUNT"}},
+                                                   {"field", {"MASK", "SHIFT"}},
+                                                   {"enumeration", {}},
+                                                   {"value", {""}},
+                                                   {"structure", {"BYTES"}},
+                                                   {"member", {"OFFSET", "BYTES"}}}};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::vector<std::string_view> parts_of(const std::vector<const Named*>& path) {
+  std::vector<std::string_view> parts;
+  for (const Named* named : path) parts.push_back(named->name);
+  return parts;
+}
+
+/// "field CONTROL.ENABLE"
+std::string what_of(NamedKind kind, const std::vector<const Named*>& path) {
+  return std::string(kind_words(kind).word).append(" ").append(joined(parts_of(path), "."));
+}
+
+GeneratedName taken(std::string name) {
+  return {std::move(name), nullptr, "something of every block"};
+}
 
 }  // namespace
 
@@ -76,14 +92,13 @@ std::string why_no_block_name(std::string_view text) {
   return {};
 }
 
-std::string c_name(const Block& block, std::initializer_list<std::string_view> parts) {
-  std::string name = "WL_";
-  for (const char c : block.name) name += is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+std::string c_name(const Block& block, const std::vector<std::string_view>& parts) {
+  std::string name = "WL_" + upper(block.name);
   for (const std::string_view part : parts) name.append("_").append(part);
   return name;
 }
 
-std::string camel(std::initializer_list<std::string_view> parts) {
+std::string camel(const std::vector<std::string_view>& parts) {
   std::string name;
   for (const std::string_view part : parts) {
     bool first = true;
@@ -95,65 +110,34 @@ std::string camel(std::initializer_list<std::string_view> parts) {
   return name;
 }
 
-std::string constant_name(std::initializer_list<std::string_view> parts) {
+std::string constant_name(const std::vector<std::string_view>& parts) {
   return "k" + camel(parts);
 }
 
 std::vector<GeneratedName> c_names(const Block& b) {
-  Collector all;
-  for (const char* const name : {"BYTES", "BAR", "REGS_H"}) all.add_taken(c_name(b, {name}));
-  for (const Constant& c : b.constants) all.add(c_name(b, {c.name}), c, "constant " + c.name);
-  for (const Register& r : b.registers) {
-    const std::string what = "register " + r.name;
-    all.add(c_name(b, {r.name, "OFFSET"}), r, what);
-    all.add(c_name(b, {r.name, "RESET_VALUE"}), r, what);
-    if (r.is_array()) all.add(c_name(b, {r.name, "COUNT"}), r, what);
-    for (const Field& f : r.fields) {
-      if (r.whole) continue;
-      for (const char* const part : {"MASK", "SHIFT"})
-        all.add(c_name(b, {r.name, f.name, part}), f, "field " + r.name + "." + f.name);
+  std::vector<GeneratedName> all;
+  for (const char* const name : {"BYTES", "BAR", "REGS_H"}) all.push_back(taken(c_name(b, {name})));
+  for_each_named(b, [&](NamedKind kind, const std::vector<const Named*>& path) {
+    for (const std::string_view end : kind_words(kind).ends) {
+      if (end == "COUNT" && !static_cast<const Register*>(path.back())->is_array()) continue;
+      std::vector<std::string_view> parts = parts_of(path);
+      if (!end.empty()) parts.push_back(end);
+      all.push_back({c_name(b, parts), path.back(), what_of(kind, path)});
     }
-  }
-  for (const Enumeration& e : b.enumerations)
-    for (const Constant& v : e.values)
-      all.add(c_name(b, {e.name, v.name}), v, "value " + e.name + "." + v.name);
-  for (const Structure& s : b.structures) {
-    all.add(c_name(b, {s.name, "BYTES"}), s, "structure " + s.name);
-    for (const StructureMember& m : s.members) {
-      for (const char* const part : {"OFFSET", "BYTES"})
-        all.add(c_name(b, {s.name, m.name, part}), m, "member " + s.name + "." + m.name);
-      for (const Field& f : m.fields)
-        for (const char* const part : {"MASK", "SHIFT"})
-          all.add(c_name(b, {s.name, m.name, f.name, part}), f,
-                  "field " + s.name + "." + m.name + "." + f.name);
-    }
-  }
-  return all.take();
+  });
+  return all;
 }
 
 std::vector<GeneratedName> cpp_names(const Block& b) {
-  Collector all;
-  for (const char* const name : kTaken) all.add_taken(name);
-  for (const Constant& c : b.constants) all.add(constant_name({c.name}), c, "constant " + c.name);
-  for (const Register& r : b.registers) {
-    all.add(constant_name({r.name}), r, "register " + r.name);
-    for (const Field& f : r.fields)
-      if (!r.whole) all.add(constant_name({r.name, f.name}), f, "field " + r.name + "." + f.name);
-  }
-  for (const Enumeration& e : b.enumerations) {
-    all.add(camel({e.name}), e, "enumeration " + e.name);
-    for (const Constant& v : e.values)
-      all.add(constant_name({e.name, v.name}), v, "value " + e.name + "." + v.name);
-  }
-  for (const Structure& s : b.structures) {
-    all.add(constant_name({s.name, "BYTES"}), s, "structure " + s.name);
-    for (const StructureMember& m : s.members) {
-      all.add(constant_name({s.name, m.name}), m, "member " + s.name + "." + m.name);
-      for (const Field& f : m.fields)
-        all.add(constant_name({s.name, m.name, f.name}), f, "field " + s.name + "." + m.name + "." + f.name);
-    }
-  }
-  return all.take();
+  std::vector<GeneratedName> all;
+  for (const char* const name : kTaken) all.push_back(taken(name));
+  for_each_named(b, [&](NamedKind kind, const std::vector<const Named*>& path) {
+    std::vector<std::string_view> parts = parts_of(path);
+    if (kind == NamedKind::structure) parts.emplace_back("BYTES");
+    all.push_back({kind == NamedKind::enumeration ? camel(parts) : constant_name(parts), path.back(),
+                   what_of(kind, path)});
+  });
+  return all;
 }
 
 }  // namespace warpline::registers

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <initializer_list>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +15,44 @@ namespace warpline::registers {
 [[nodiscard]] std::string why_no_block_name(std::string_view text);
 
 /// `WL_PEER_CONTROL_ENABLE` of the block `peer` and {"CONTROL", "ENABLE"}.
-[[nodiscard]] std::string c_name(const Block& block, std::initializer_list<std::string_view> parts);
+[[nodiscard]] std::string c_name(const Block& block, const std::vector<std::string_view>& parts);
 /// `ControlEnable` of {"CONTROL", "ENABLE"}.
-[[nodiscard]] std::string camel(std::initializer_list<std::string_view> parts);
+[[nodiscard]] std::string camel(const std::vector<std::string_view>& parts);
 /// `kControlEnable`.
-[[nodiscard]] std::string constant_name(std::initializer_list<std::string_view> parts);
+[[nodiscard]] std::string constant_name(const std::vector<std::string_view>& parts);
+
+/// What has a name in a description.
+enum class NamedKind : std::uint8_t { constant, register_, field, enumeration, value, structure, member };
+
+/// Calls `f(kind, path)` for everything in the block that has a name. The path leads from the outermost thing
+/// that it is in to itself; a register that is described without fields has none.
+template <class F>
+void for_each_named(const Block& block, F&& f) {
+  using Path = std::vector<const Named*>;
+  const auto fields = [&f](const std::vector<Field>& in, Path path) {
+    path.push_back(nullptr);
+    for (const Field& field : in) {
+      path.back() = &field;
+      f(NamedKind::field, path);
+    }
+  };
+  for (const Constant& c : block.constants) f(NamedKind::constant, Path{&c});
+  for (const Register& r : block.registers) {
+    f(NamedKind::register_, Path{&r});
+    if (!r.whole) fields(r.fields, {&r});
+  }
+  for (const Enumeration& e : block.enumerations) {
+    f(NamedKind::enumeration, Path{&e});
+    for (const Constant& v : e.values) f(NamedKind::value, Path{&e, &v});
+  }
+  for (const Structure& s : block.structures) {
+    f(NamedKind::structure, Path{&s});
+    for (const StructureMember& m : s.members) {
+      f(NamedKind::member, Path{&s, &m});
+      fields(m.fields, {&s, &m});
+    }
+  }
+}
 
 /// A name that is generated, for what.
 struct GeneratedName {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/registers/generator/keys.h"
 #include "rtl_models/registers/generator/names.h"
 
@@ -11,10 +12,6 @@ namespace {
 
 constexpr std::uint64_t kMostBlockBytes = std::uint64_t{1} << 24U;
 constexpr std::uint64_t kMostStructureBytes = std::uint64_t{1} << 16U;
-
-std::string bytes_text(unsigned bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
 
 /// Reads tables of one description, from the top down.
 class BlockReader final : Keys {
@@ -66,18 +63,16 @@ class BlockReader final : Keys {
   }
 
   Constant constant(const Value& table, const std::string& what) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, what, faults_);
     Constant c;
     read_named(in, c);
     c.value = in.number("value", 0, kMost, TableReader::required).value_or(0);
     in.finish();
-    c.sound = faults_.size() == before;
+    c.sound = in.sound();
     return c;
   }
 
   Register one_register(const Value& table) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, "[[register]]", faults_);
     Register r;
     read_named(in, r);
@@ -93,13 +88,15 @@ class BlockReader final : Keys {
     if (table.find("stride") != nullptr && !r.is_array())
       fault(place_of(in, "stride"), "stride: is for registers with a count of 2 or more");
     if (r.stride < r.bytes) {
-      fault(place_of(in, "stride"), "stride: must be at least the register's " + bytes_text(r.bytes));
+      fault(place_of(in, "stride"), "stride: must be at least the register's " + counted(r.bytes, "byte"));
     } else if (r.stride % r.bytes != 0) {
-      fault(place_of(in, "stride"), "stride: must be a multiple of the register's " + bytes_text(r.bytes));
+      fault(place_of(in, "stride"),
+            "stride: must be a multiple of the register's " + counted(r.bytes, "byte"));
     }
     if (r.offset % r.bytes != 0)
-      fault(place_of(in, "offset"), "offset: must be a multiple of the register's " + bytes_text(r.bytes));
-    r.sound = faults_.size() == before;
+      fault(place_of(in, "offset"),
+            "offset: must be a multiple of the register's " + counted(r.bytes, "byte"));
+    r.sound = in.sound();
     read_contents(in, r);
     in.finish();
     return r;
@@ -130,7 +127,6 @@ class BlockReader final : Keys {
   }
 
   Field field(const Value& table, const std::string& what, unsigned width, bool of_register) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, what, faults_);
     Field f;
     read_named(in, f);
@@ -141,16 +137,15 @@ class BlockReader final : Keys {
     }
     f.enumeration = in.text("enumeration").value_or("");
     in.finish();
-    f.sound = faults_.size() == before;
+    f.sound = in.sound();
     return f;
   }
 
   Enumeration enumeration(const Value& table) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, "[[enumeration]]", faults_);
     Enumeration e;
     read_named(in, e);
-    e.sound = faults_.size() == before;
+    e.sound = in.sound();
     for (const Value* v : tables(in, "value", "enumeration.value"))
       e.values.push_back(constant(*v, "[[enumeration.value]]"));
     if (e.values.empty()) fault(in.place(), "[[enumeration]] lacks [[enumeration.value]] tables");
@@ -159,12 +154,11 @@ class BlockReader final : Keys {
   }
 
   Structure structure(const Value& table) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, "[[structure]]", faults_);
     Structure s;
     read_named(in, s);
     s.bytes = number(in, "bytes", 1, kMostStructureBytes, TableReader::required, kMostStructureBytes);
-    s.sound = faults_.size() == before;
+    s.sound = in.sound();
     for (const Value* v : tables(in, "member", "structure.member")) s.members.push_back(member(*v, s.bytes));
     if (s.members.empty()) fault(in.place(), "[[structure]] lacks [[structure.member]] tables");
     in.finish();
@@ -172,19 +166,19 @@ class BlockReader final : Keys {
   }
 
   StructureMember member(const Value& table, std::uint32_t room) {
-    const std::size_t before = faults_.size();
     TableReader in(document_, table, table.place, "[[structure.member]]", faults_);
     StructureMember m;
     read_named(in, m);
     m.offset = number(in, "offset", 0, kMostStructureBytes, TableReader::required);
     m.bytes = number(in, "bytes", 1, kMostStructureBytes, TableReader::required, 1);
     if (std::uint64_t{m.offset} + m.bytes > room) {
-      fault(place_of(in, "offset"), "offset: the member ends beyond the structure's " + bytes_text(room));
+      fault(place_of(in, "offset"),
+            "offset: the member ends beyond the structure's " + counted(room, "byte"));
     } else if ((m.bytes == 2 || m.bytes == 4 || m.bytes == 8) && m.offset % m.bytes != 0) {
-      fault(place_of(in, "offset"), "offset: must be a multiple of the member's " + bytes_text(m.bytes));
+      fault(place_of(in, "offset"), "offset: must be a multiple of the member's " + counted(m.bytes, "byte"));
     }
     m.enumeration = in.text("enumeration").value_or("");
-    m.sound = faults_.size() == before;
+    m.sound = in.sound();
     const std::vector<const Value*> fields = tables(in, "field", "structure.member.field");
     if (!fields.empty() && m.bytes > 8) fault(in.place(), "a member with fields has 8 bytes at most");
     for (const Value* v : fields)

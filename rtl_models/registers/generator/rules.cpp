@@ -5,6 +5,7 @@
 
 #include "rtl_models/registers/generator/names.h"
 #include "rtl_models/registers/generator/reader.h"
+#include "rtl_models/registers/generator/text.h"
 
 namespace warpline::registers {
 namespace {
@@ -45,37 +46,18 @@ class Rules {
     return "line " + std::to_string(named.place.line);
   }
 
-  /// `seen`: the names so far among which this one is to be unlike.
-  void unlike(std::map<std::string, const Named*>& seen, const Named& named) {
-    if (named.name.empty()) return;
-    const auto [first, fresh] = seen.emplace(named.name, &named);
-    if (fresh) return;
-    unlike_ = false;
-    fault(named.place, named.name + " is described twice: first in " + where(*first->second));
-  }
-
+  /// Names within the same thing are unlike.
   void unlike_names() {
-    std::map<std::string, const Named*> top;
-    for (const Constant& c : block_.constants) unlike(top, c);
-    for (const Register& r : block_.registers) {
-      unlike(top, r);
-      std::map<std::string, const Named*> fields;
-      for (const Field& f : r.fields) unlike(fields, f);
-    }
-    for (const Enumeration& e : block_.enumerations) {
-      unlike(top, e);
-      std::map<std::string, const Named*> values;
-      for (const Constant& v : e.values) unlike(values, v);
-    }
-    for (const Structure& s : block_.structures) {
-      unlike(top, s);
-      std::map<std::string, const Named*> members;
-      for (const StructureMember& m : s.members) {
-        unlike(members, m);
-        std::map<std::string, const Named*> fields;
-        for (const Field& f : m.fields) unlike(fields, f);
-      }
-    }
+    std::map<std::pair<const Named*, std::string_view>, const Named*> seen;
+    for_each_named(block_, [&](NamedKind, const std::vector<const Named*>& path) {
+      const Named& named = *path.back();
+      if (named.name.empty()) return;
+      const Named* const within = path.size() > 1 ? path[path.size() - 2] : nullptr;
+      const auto [first, fresh] = seen.emplace(std::pair(within, std::string_view(named.name)), &named);
+      if (fresh) return;
+      unlike_ = false;
+      fault(named.place, named.name + " is described twice: first in " + where(*first->second));
+    });
   }
 
   void unlike_values(const Enumeration& e) {
@@ -162,13 +144,6 @@ class Rules {
       if (!fresh && told.insert(n.of).second)
         fault(n.of->place, n.what + " and " + first->second->what + " would both be called " + n.name);
     }
-  }
-
-  static std::string hex(std::uint64_t value) {
-    std::string digits;
-    for (; value != 0 || digits.empty(); value >>= 4U)
-      digits.insert(digits.begin(), "0123456789ABCDEF"[value & 15U]);
-    return "0x" + digits;
   }
 
   const Block& block_;

@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/registers/generator/names.h"
 #include "rtl_models/registers/generator/text.h"
 #include "rtl_models/registers/generator/writers.h"
 
 namespace warpline::registers {
 namespace {
-
-const char* enumerator(FieldAccess access) {
-  switch (access) {
-    case FieldAccess::read_only: return "read_only";
-    case FieldAccess::read_write: return "read_write";
-    case FieldAccess::write_only: return "write_only";
-    case FieldAccess::write_one_to_clear: return "write_one_to_clear";
-    case FieldAccess::read_to_clear: return "read_to_clear";
-    case FieldAccess::read_to_pop: break;
-  }
-  return "read_to_pop";
-}
 
 /// The smallest type of 32 bits or more that holds the value.
 const char* type_for(std::uint64_t value) {
@@ -92,8 +81,8 @@ class TableWriter {
           s.meaning);
     print("inline constexpr unsigned {} = {};\n", constant_name({s.name, "BYTES"}), s.bytes);
     for (const StructureMember& m : s.members) {
-      print("inline constexpr unsigned {} = {};  ///< {} byte{}: {}\n", constant_name({s.name, m.name}),
-            m.offset, m.bytes, m.bytes == 1 ? "" : "s", m.meaning);
+      print("inline constexpr unsigned {} = {};  ///< {}: {}\n", constant_name({s.name, m.name}), m.offset,
+            counted(m.bytes, "byte"), m.meaning);
       for (const Field& f : m.fields) mask(constant_name({s.name, m.name, f.name}), f);
     }
   }
@@ -104,7 +93,7 @@ class TableWriter {
       print("inline constexpr FieldDescription {}Fields[] = {{\n", constant_name({r.name}));
       for (const Field& f : r.fields)
         print("    {{\"{}\", {{{}, {}}}, FieldAccess::{}, {}, {}}},\n", f.name, f.at.low, f.at.bits,
-              enumerator(f.access), hex(f.reset), literal(f.meaning));
+              words_of(f.access).enumerator, hex(f.reset), literal(f.meaning));
       print("}};\n");
     }
     print("inline constexpr RegisterDescription kRegisters[] = {{\n");
