@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -18,6 +19,18 @@ constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
 /// The lowest `bits` bits of `value`, of 1 to 64, as a number of two's complement.
 constexpr std::int64_t sign_extended(std::uint64_t value, unsigned bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+/// The number that `count` bytes are, up to 8, little-endian.
+inline std::uint64_t number_at(const std::uint8_t* bytes, std::size_t count) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < count; ++i) value |= std::uint64_t{bytes[i]} << 8 * i;
+  return value;
+}
+
+/// Makes `count` bytes that number, little-endian; those behind the eighth are 0.
+inline void put_number(std::uint8_t* bytes, std::size_t count, std::uint64_t value) {
+  for (std::size_t i = 0; i < count; ++i, value >>= 8U) bytes[i] = static_cast<std::uint8_t>(value);
 }
 
 /// The same bits as another type of the same size: C++20's bit_cast.

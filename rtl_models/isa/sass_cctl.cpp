@@ -78,14 +78,6 @@ bool Cctl::operator==(const Cctl& other) const {
   return fields(*this) == fields(other);
 }
 
-bool Cctl::in_dispatch() const {
-  return operation == Op::invalidate_all && (cache == CctlCache::constant || cache == CctlCache::instruction);
-}
-
-bool Cctl::wants_dispatch_wait() const {
-  return in_dispatch() || cache == CctlCache::call_return_stack;
-}
-
 std::optional<CctlFault> judge(const Cctl& c) {
   const bool crs = c.cache == CctlCache::call_return_stack;
   if (c.local && !crs && c.cache != CctlCache::data) return CctlFault::cache_of_local;

@@ -62,13 +62,18 @@ struct Cctl {
   std::uint8_t wait = 1;                         ///< `?WAIT`: cycles before the warp issues again
 
   /// Dispatch executes it: it enters no queue (CCTL.C.IVALL and CCTL.I.IVALL).
-  [[nodiscard]] bool in_dispatch() const;
+  [[nodiscard]] bool in_dispatch() const {
+    return operation == CctlOperation::invalidate_all &&
+           (cache == CctlCache::constant || cache == CctlCache::instruction);
+  }
   /// It names no address: IVALL and WBALL.
   [[nodiscard]] bool acts_on_all() const {
     return operation == CctlOperation::invalidate_all || operation == CctlOperation::write_back_all;
   }
   /// It writes a call-return stack back, or is executed in dispatch: `?WAIT5` at least, and by default.
-  [[nodiscard]] bool wants_dispatch_wait() const;
+  [[nodiscard]] bool wants_dispatch_wait() const {
+    return in_dispatch() || cache == CctlCache::call_return_stack;
+  }
   [[nodiscard]] bool operator==(const Cctl& other) const;
 };
 

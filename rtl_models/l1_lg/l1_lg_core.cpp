@@ -148,10 +148,6 @@ void L1LgCore::invalidate_global() {
   ++counters_.invalidations;
 }
 
-void L1LgCore::invalidate_surfaces() {
-  path_.invalidate(LineKind::surface);
-}
-
 void L1LgCore::forget_local() {
   TagArray& tags = path_.tags();
   for (std::uint32_t i = 0; i < tags.lines(); ++i)

@@ -101,7 +101,7 @@ class L1LgCore {
   /// Drops all global lines and kills their fills (R1, R6). Those of the surface proxy stay.
   void invalidate_global();
   /// Drops all lines of the surface proxy and kills their fills (R1, R8).
-  void invalidate_surfaces();
+  void invalidate_surfaces() { path_.invalidate(LineKind::surface); }
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();

@@ -94,8 +94,7 @@ Cycle QueueDevice::work(Cycle now) {
   endpoint_.expire(now);
   const auto waiting = static_cast<unsigned>(std::min<std::size_t>(link_.waiting(), parameters_.write_queue));
   const unsigned room = parameters_.write_queue - waiting;
-  const Cycle more = core_.step(now, room);
-  Cycle next = more;
+  Cycle next = core_.step(now, room);
   endpoint_.send_interrupts();
   // A full queue may be empty before anything else happens.
   if (core_.busy() && endpoint_.outgoing().size() + waiting >= parameters_.write_queue)
@@ -154,10 +153,6 @@ void QueueDevice::hot_reset() {
 void QueueDevice::set_present(bool present) {
   if (present != present_) hot_reset();
   present_ = present;
-}
-
-bool QueueDevice::busy() const {
-  return link_.busy() || !answers_.empty() || core_.busy() || endpoint_.reads_in_flight() != 0;
 }
 
 void QueueDevice::explain(std::vector<Wait>& waits) const {

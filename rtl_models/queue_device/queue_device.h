@@ -46,7 +46,9 @@ class QueueDevice final : public Component, public FarDevice, public LooseTlpTar
 
   Cycle tick(Cycle now) override;
   void perform(Tlp& tlp, Cycle& at) override;
-  [[nodiscard]] bool busy() const override;
+  [[nodiscard]] bool busy() const override {
+    return link_.busy() || !answers_.empty() || core_.busy() || endpoint_.reads_in_flight() != 0;
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   [[nodiscard]] QueueDeviceCore& core() { return core_; }

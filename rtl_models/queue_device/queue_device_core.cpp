@@ -40,7 +40,10 @@ QueueDeviceCore::QueueDeviceCore(EndpointCore& bus, const QueueDeviceParameters&
 /// What the registers do beyond what their description says.
 void QueueDeviceCore::describe_registers() {
   registers_.on_write(kControl, [this](const RegisterWrite& w) {
-    if ((w.value & w.bits & kControlReset) != 0) begin_reset();
+    if ((w.value & w.bits & kControlReset) == 0) return;
+    ++counters_.resets;
+    resetting_ = true;
+    forget_queues();
   });
   registers_.on_look(kStatus, [this](unsigned) {
     const bool enabled = (registers_.get(kControl) & kControlEnable) != 0;
@@ -138,21 +141,18 @@ BusAccess QueueDeviceCore::perform(const BarHit& where, Tlp& access, Cycle now) 
 }
 
 void QueueDeviceCore::access_register(const BarHit& where, Tlp& access, BusAccess& logged) {
-  std::uint64_t value = 0;
   if (access.kind == TlpKind::memory_read) {
     ++counters_.register_reads;
     const RegisterFile::Read read = registers_.read(where.offset, access.bytes);
     logged.outcome = read.outcome;
-    access.data.assign(access.bytes, 0);
-    std::memcpy(access.data.data(), &read.value, std::min<std::size_t>(8, access.bytes));
+    access.carry(read.value);
   } else if (access.posted()) {
     ++counters_.register_writes;
-    std::memcpy(&value, access.data.data(), std::min<std::size_t>(8, access.bytes));
-    if (!resetting_) logged.outcome = registers_.write(where.offset, access.bytes, value);
+    if (!resetting_) logged.outcome = registers_.write(where.offset, access.bytes, first_bytes(access.data));
   } else {
     // An atomic on a register: no register takes one.
     logged.outcome = AccessOutcome::wrong_size;
-    access.data.assign(access.bytes, 0);
+    access.carry(0);
   }
   if (logged.outcome == AccessOutcome::done) return;
   ++counters_.bad_accesses;
@@ -174,17 +174,13 @@ void QueueDeviceCore::access_msix(const BarHit& where, Tlp& access, BusAccess& l
   logged.outcome = outcome_in_msix(where.offset, access);
   const bool done = logged.outcome == AccessOutcome::done;
   if (!done) ++counters_.bad_accesses;
-  std::uint64_t value = 0;
   if (access.posted()) {
     ++counters_.register_writes;
-    std::memcpy(&value, access.data.data(), std::min<std::size_t>(8, access.bytes));
-    if (done) bus_.msix()->write(where.offset, access.bytes, value);
+    if (done) bus_.msix()->write(where.offset, access.bytes, first_bytes(access.data));
     return;
   }
   if (access.kind == TlpKind::memory_read) ++counters_.register_reads;
-  if (done) value = bus_.msix()->read(where.offset, access.bytes);
-  access.data.assign(access.bytes, 0);
-  std::memcpy(access.data.data(), &value, std::min<std::size_t>(8, access.bytes));
+  access.carry(done ? bus_.msix()->read(where.offset, access.bytes) : 0);
 }
 
 void QueueDeviceCore::access_buffer(const BarHit& where, Tlp& access) {
@@ -195,16 +191,17 @@ void QueueDeviceCore::access_buffer(const BarHit& where, Tlp& access) {
   } else if (access.kind == TlpKind::memory_read) {
     access.data.assign(at, at + access.bytes);
   } else {
-    std::array<std::uint8_t, 16> old{};
-    perform_atomic(access, at, old.data());
-    access.data.assign(old.begin(), old.begin() + access.bytes);
+    perform_atomic(access, at);
   }
 }
 
 Cycle QueueDeviceCore::step(Cycle now, unsigned room) {
   now_ = now;
   if (resetting_) {
-    if (engine_.abort()) end_reset();
+    if (engine_.abort()) {
+      resetting_ = false;
+      registers_.reset();
+    }
     return kNever;
   }
   if (!waiting_ && !engine_.busy()) return kNever;
@@ -264,12 +261,6 @@ void QueueDeviceCore::error(std::uint64_t bits) {
   registers_.raise(kEvents, kEventsFailed);
 }
 
-void QueueDeviceCore::begin_reset() {
-  ++counters_.resets;
-  resetting_ = true;
-  forget_queues();
-}
-
 /// Whatever they have under way.
 void QueueDeviceCore::forget_queues() {
   engine_.drop();
@@ -279,11 +270,6 @@ void QueueDeviceCore::forget_queues() {
   }
   waiting_ = false;
   events_.clear();
-}
-
-void QueueDeviceCore::end_reset() {
-  resetting_ = false;
-  registers_.reset();
 }
 
 void QueueDeviceCore::power_on() {

@@ -89,8 +89,6 @@ class QueueDeviceCore final : private CommandListener {
   void ring(bool taken);
   void forget_queues();
   void error(std::uint64_t bits);
-  void begin_reset();
-  void end_reset();
   void raise(unsigned queue);
   /// What a queue's COALESCE is set to.
   struct Coalescing {

@@ -56,10 +56,6 @@ bool QueuePair::tell(unsigned count, Cycle time, Cycle now) {
   return true;
 }
 
-void QueuePair::coalesce(unsigned count, Cycle time, Cycle now) {
-  if (untold_ != 0) deadline_ = enough(count) ? now : limit(time);
-}
-
 bool QueuePair::due(Cycle now) {
   if (deadline_ > now) return false;
   told();

@@ -57,7 +57,9 @@ class QueuePair {
   [[nodiscard]] bool tell(unsigned count, Cycle time, Cycle now);
   /// Coalescing was set anew, which holds for the completions not told of, too: the deadline is `now` if
   /// there are enough of them.
-  void coalesce(unsigned count, Cycle time, Cycle now);
+  void coalesce(unsigned count, Cycle time, Cycle now) {
+    if (untold_ != 0) deadline_ = enough(count) ? now : limit(time);
+  }
   /// When the interrupt is raised for completions not told of; kNever: there are none, or there is no limit.
   [[nodiscard]] Cycle deadline() const { return deadline_; }
   /// Whether that time has come; if so, they are told of.

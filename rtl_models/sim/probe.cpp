@@ -63,10 +63,6 @@ void Probe::open() {
   look();
 }
 
-void Probe::look() {
-  for (Port& p : ports_) look(p);
-}
-
 void Probe::look(Port& port) {
   for (std::size_t count = port.what.port->occupancy(); port.seen.size() < count;)
     note_begun(port, port.what.port->queued(port.seen.size()));

@@ -54,7 +54,9 @@ class Probe final : public Component, private Recorder::Source, private GaugeVis
              std::string_view description) override;
   void visit(Purpose purpose, Cycle now);
   void open();
-  void look();
+  void look() {
+    for (Port& p : ports_) look(p);
+  }
   void look(Port& port);
   void note_begun(Port& port, const QueuedMessage& message);
   void note_taken(Port& port, Cycle now);

@@ -11,20 +11,9 @@ namespace {
 constexpr unsigned kPartBits = 8;
 
 TlpKind kind_of(AtomicOperation operation) {
-  switch (operation) {
-    case AtomicOperation::add: return TlpKind::fetch_add;
-    case AtomicOperation::exchange: return TlpKind::swap;
-    case AtomicOperation::compare_and_swap: return TlpKind::compare_and_swap;
-    case AtomicOperation::none:
-    case AtomicOperation::min:
-    case AtomicOperation::max:
-    case AtomicOperation::bit_and:
-    case AtomicOperation::bit_or:
-    case AtomicOperation::bit_xor:
-    case AtomicOperation::increment:
-    case AtomicOperation::decrement: break;
-  }
-  WARPLINE_EXPECT(false, "other operations are done by compare-and-swap");
+  if (operation == AtomicOperation::add) return TlpKind::fetch_add;
+  if (operation == AtomicOperation::compare_and_swap) return TlpKind::compare_and_swap;
+  WARPLINE_EXPECT(operation == AtomicOperation::exchange, "other operations are done by compare-and-swap");
   return TlpKind::swap;
 }
 
@@ -81,11 +70,8 @@ void DeviceEnd::send_on(PcieTransfer& transfer) {
   const TlpKind kind = kind_of(transfer);
   const std::uint64_t line = offset_in_aperture(transfer.request->line);
   for_each_part(transfer, transfer.swap, [&](unsigned part, unsigned offset, unsigned bytes) {
-    Tlp* const tlp = pool_.allocate();
-    tlp->kind = kind;
+    Tlp* const tlp = pool_.allocate(kind, line + offset, bytes);
     tlp->cookie = transfer.number << kPartBits | part;
-    tlp->address = line + offset;
-    tlp->bytes = bytes;
     add_payload(transfer, part, offset, *tlp);
     function_.ask(tlp);
     transfer.awaited += !tlp->posted();

@@ -148,8 +148,4 @@ void GpuFunction::perform(Tlp& tlp, Cycle& at) {
   for (; packets.size() > before; packets.pop_back()) pool_.release(packets.back());
 }
 
-void GpuFunction::explain(std::vector<Wait>& waits) const {
-  port_.explain(waits);
-}
-
 }  // namespace warpline

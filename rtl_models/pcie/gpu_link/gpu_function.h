@@ -74,7 +74,7 @@ class GpuFunction final : public LooseTlpTarget {
   void perform(Tlp& tlp, Cycle& at) override;
 
   [[nodiscard]] bool busy() const { return !waiting_.empty() || port_.busy(); }
-  void explain(std::vector<Wait>& waits) const;
+  void explain(std::vector<Wait>& waits) const { port_.explain(waits); }
   [[nodiscard]] const EndpointCore& endpoint() const { return endpoint_; }
 
   struct Counters {

@@ -15,10 +15,6 @@ bool MemoryEnd::reaches(PhysicalAddress line) const {
   return offset < memory_.image->size() && memory_.image->size() - offset >= kLineBytes;
 }
 
-std::uint8_t* MemoryEnd::at(PhysicalAddress line) const {
-  return memory_.with_data ? memory_.image->at(offset_in_aperture(line)) : nullptr;
-}
-
 /// As of edge `at`. Afterwards a transfer that is to be answered has its completion.
 void MemoryEnd::take_effect(std::uint64_t at, PcieTransfer& transfer) {
   if (!transfer.reaches) {

@@ -47,7 +47,9 @@ class MemoryEnd final : public MemoryWriter {
 
  private:
   /// The bytes of a line that it reaches; null: tags only.
-  [[nodiscard]] std::uint8_t* at(PhysicalAddress line) const;
+  [[nodiscard]] std::uint8_t* at(PhysicalAddress line) const {
+    return memory_.with_data ? memory_.image->at(offset_in_aperture(line)) : nullptr;
+  }
   void take_effect(std::uint64_t at, PcieTransfer& transfer);
   void show(const PcieTransfer& transfer, const PcieSwap& swap, std::uint64_t at) const;
 

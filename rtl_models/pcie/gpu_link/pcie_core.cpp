@@ -10,22 +10,11 @@ PcieAtomicWay PcieCore::way_of(const AtomicBlock& atomics) const {
   if (!parameters_.atomic_ops) return PcieAtomicWay::read_and_write;
   const unsigned size = size_of(atomics.type);
   const bool integer = !is_float(atomics.type) && (size == 4 || size == 8);
-  switch (atomics.operation) {
-    case AtomicOperation::compare_and_swap:
-      return integer || size == 16 ? PcieAtomicWay::atomic_op : PcieAtomicWay::compare_and_swap;
-    case AtomicOperation::add:
-    case AtomicOperation::exchange:
-      return integer ? PcieAtomicWay::atomic_op : PcieAtomicWay::compare_and_swap;
-    case AtomicOperation::none:
-    case AtomicOperation::min:
-    case AtomicOperation::max:
-    case AtomicOperation::bit_and:
-    case AtomicOperation::bit_or:
-    case AtomicOperation::bit_xor:
-    case AtomicOperation::increment:
-    case AtomicOperation::decrement: return PcieAtomicWay::compare_and_swap;
-  }
-  return PcieAtomicWay::compare_and_swap;
+  const bool swaps = atomics.operation == AtomicOperation::compare_and_swap;
+  const bool carried =
+      swaps || atomics.operation == AtomicOperation::add || atomics.operation == AtomicOperation::exchange;
+  return (carried && integer) || (swaps && size == 16) ? PcieAtomicWay::atomic_op
+                                                       : PcieAtomicWay::compare_and_swap;
 }
 
 unsigned PcieCore::packet_cycles(unsigned payload) const {
@@ -70,10 +59,6 @@ PcieTrain PcieCore::write(const ByteMask& bytes) const {
 PcieTrain PcieCore::atomic_request(const AtomicBlock& atomics) const {
   const unsigned operands = atomics.operation == AtomicOperation::compare_and_swap ? 2 : 1;
   return uniform(atomics.count, operands * size_of(atomics.type));
-}
-
-PcieTrain PcieCore::atomic_completion(const AtomicBlock& atomics) const {
-  return uniform(atomics.count, size_of(atomics.type));
 }
 
 PcieTrain PcieCore::packets_up(const PcieTransfer& transfer) const {

@@ -49,7 +49,9 @@ class PcieCore {
   [[nodiscard]] PcieTrain packet(unsigned payload) const { return uniform(1, payload); }
   [[nodiscard]] PcieTrain write(const ByteMask& bytes) const;
   [[nodiscard]] PcieTrain atomic_request(const AtomicBlock& atomics) const;
-  [[nodiscard]] PcieTrain atomic_completion(const AtomicBlock& atomics) const;
+  [[nodiscard]] PcieTrain atomic_completion(const AtomicBlock& atomics) const {
+    return uniform(atomics.count, size_of(atomics.type));
+  }
   /// A completion without data, for what cannot be reached.
   [[nodiscard]] PcieTrain refusal() const { return uniform(1, 0); }
 

@@ -155,10 +155,6 @@ bool PcieLink::ends(PcieTransfer& transfer) {
   return true;
 }
 
-void PcieLink::arrive_down(PcieTransfer& transfer) {
-  if (!ends(transfer)) legs_.push_back(&transfer);
-}
-
 void PcieLink::perform(Request& r, Cycle& at) {
   // The wire is idle for it: accesses may come with local times in any order.
   PcieTransfer& transfer = begin(r, TargetPorts::kNone);

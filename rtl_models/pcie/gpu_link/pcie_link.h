@@ -92,7 +92,9 @@ class PcieLink final : public Component, public LooseTarget {
   void send_up(std::uint64_t t, PcieTransfer& transfer);
   void answer(PcieTransfer& transfer);
   [[nodiscard]] bool ends(PcieTransfer& transfer);
-  void arrive_down(PcieTransfer& transfer);
+  void arrive_down(PcieTransfer& transfer) {
+    if (!ends(transfer)) legs_.push_back(&transfer);
+  }
 
   PcieCore core_;
   PcieCounters counters_;

@@ -17,15 +17,6 @@ HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, Tlp
   link_.on_request([this](const Tlp& tlp, Cycle now) { accesses_[tlp.tag].sent = now; });
 }
 
-Tlp* HostBridge::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
-  Tlp* const tlp = pool_.allocate();
-  tlp->kind = kind;
-  tlp->requester = function_id(0, 0, 0);
-  tlp->address = address;
-  tlp->bytes = bytes;
-  return tlp;
-}
-
 void HostBridge::forget_prefetchable() {
   mappings_.forget();
   drop_ahead();
@@ -57,7 +48,7 @@ void HostBridge::send_leaving(Cycle at) {
   while (left_ != leaving_.size()) {
     const WriteCombiner::Write& write = leaving_[left_++];
     ++counters_.writes;
-    Tlp* const tlp = make(TlpKind::memory_write, write.address, write.bytes);
+    Tlp* const tlp = pool_.allocate(TlpKind::memory_write, write.address, write.bytes);
     tlp->data.assign(write.data.begin(), write.data.begin() + write.bytes);
     submit(tlp, at, {});
   }
@@ -87,7 +78,7 @@ HostBridge::Ticket HostBridge::load(std::uint64_t address, std::uint32_t bytes, 
   const std::uint32_t length = length_ahead(address, bytes);
   Ahead ahead;
   if (length > bytes) ahead = {address, bytes, epoch_, {}};
-  return submit(make(TlpKind::memory_read, address, length), at, std::move(ahead));
+  return submit(pool_.allocate(TlpKind::memory_read, address, length), at, std::move(ahead));
 }
 
 void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at) {
@@ -102,7 +93,7 @@ void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t by
   }
   settle(at);
   ++counters_.writes;
-  Tlp* const tlp = make(TlpKind::memory_write, address, bytes);
+  Tlp* const tlp = pool_.allocate(TlpKind::memory_write, address, bytes);
   tlp->data.resize(bytes);
   std::memcpy(tlp->data.data(), data, bytes);
   submit(tlp, at, {});
@@ -111,7 +102,7 @@ void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t by
 HostBridge::Ticket HostBridge::load_config(FunctionId function, unsigned offset, Cycle at) {
   settle(at);
   ++counters_.configurations;
-  Tlp* const tlp = make(TlpKind::config_read, offset, 4);
+  Tlp* const tlp = pool_.allocate(TlpKind::config_read, offset, 4);
   tlp->completer = function;
   return submit(tlp, at, {});
 }
@@ -121,7 +112,7 @@ HostBridge::Ticket HostBridge::store_config(FunctionId function, unsigned offset
   WARPLINE_EXPECT(bytes <= sizeof value, "a configuration request is of one register");
   settle(at);
   ++counters_.configurations;
-  Tlp* const tlp = make(TlpKind::config_write, offset, bytes);
+  Tlp* const tlp = pool_.allocate(TlpKind::config_write, offset, bytes);
   tlp->completer = function;
   tlp->data.resize(bytes);
   std::memcpy(tlp->data.data(), &value, bytes);
@@ -155,7 +146,7 @@ HostBridge::Ticket HostBridge::submit(Tlp* tlp, Cycle at, Ahead ahead) {
   loose_root_->perform(*tlp, t);
   if (ahead.asked != 0 && tlp->status != CompletionStatus::successful) {
     pool_.release(tlp);
-    tlp = make(TlpKind::memory_read, ahead.address, ahead.asked);
+    tlp = pool_.allocate(TlpKind::memory_read, ahead.address, ahead.asked);
     ahead = {};
     ++counters_.reads;
     loose_root_->perform(*tlp, t);
@@ -291,7 +282,7 @@ void HostBridge::receive_ahead(Access& access, const Tlp& tlp, bool last, Cycle 
   Ahead& ahead = access.ahead;
   const bool refused = tlp.status != CompletionStatus::successful;
   if (refused && !access.given_up) {
-    Tlp* const again = make(TlpKind::memory_read, ahead.address, ahead.asked);
+    Tlp* const again = pool_.allocate(TlpKind::memory_read, ahead.address, ahead.asked);
     again->tag = tlp.tag;
     access.sent = kNever;
     access.address = again->address;

@@ -51,8 +51,8 @@ struct HostBridgeCounters {
   }
 };
 
-/// The bridge between a host's processor and the root complex: loads and stores become packets, in the order
-/// in which they are made, and interrupt messages wait for the processor.
+/// The bridge between a host's processor and the root complex: loads and stores become packets of function 0
+/// of bus 0, in the order in which they are made, and interrupt messages wait for the processor.
 ///
 /// The processor is no block of the netlist: it acts between runs of the engine, and says when.
 ///
@@ -141,7 +141,6 @@ class HostBridge final : public Component, public LooseTlpTarget {
     Answer answer;              ///< the bytes that have come so far
     Ahead ahead;
   };
-  [[nodiscard]] Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
   Ticket submit(Tlp* tlp, Cycle at, Ahead ahead);
   void send_leaving(Cycle at);
   void settle(Cycle at);

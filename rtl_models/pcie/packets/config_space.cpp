@@ -108,14 +108,6 @@ void ConfigSpace::set_power_state(PowerState before) {
   soft_reset_ = true;
 }
 
-void ConfigSpace::reset() {
-  registers_ = built_;
-}
-
-bool ConfigSpace::take_soft_reset() {
-  return std::exchange(soft_reset_, false);
-}
-
 std::optional<std::uint64_t> ConfigSpace::address_of(unsigned bar) const {
   WARPLINE_EXPECT(bar < kBars, "a function has six base address registers");
   if (description_.bars[bar].bytes == 0) return std::nullopt;
@@ -136,30 +128,6 @@ std::optional<BarHit> ConfigSpace::decode(std::uint64_t address, std::uint64_t b
   return std::nullopt;
 }
 
-bool ConfigSpace::memory_enabled() const {
-  return (at(kCommandStatus) & kMemorySpace) != 0;
-}
-
-bool ConfigSpace::parity_response() const {
-  return (at(kCommandStatus) & kParityResponse) != 0;
-}
-
-bool ConfigSpace::bus_master() const {
-  return (at(kCommandStatus) & kBusMaster) != 0;
-}
-
-PowerState ConfigSpace::power_state() const {
-  return static_cast<PowerState>(at(power_ + kPowerControl) & kPowerStateBits);
-}
-
-bool ConfigSpace::msix_enabled() const {
-  return msix_ != 0 && (at(msix_) & kMsixEnable) != 0;
-}
-
-bool ConfigSpace::msix_masked() const {
-  return msix_ != 0 && (at(msix_) & kMsixMask) != 0;
-}
-
 unsigned ConfigSpace::max_payload() const {
   const unsigned asked = 128U << (at(express_ + kDeviceControl) >> kMaxPayloadShift & kSizeBits);
   return std::min(asked, description_.max_payload_supported);
@@ -167,18 +135,6 @@ unsigned ConfigSpace::max_payload() const {
 
 unsigned ConfigSpace::max_read_request() const {
   return std::min(128U << (at(express_ + kDeviceControl) >> kMaxReadShift & kSizeBits), 4096U);
-}
-
-bool ConfigSpace::relaxed_ordering_enabled() const {
-  return (at(express_ + kDeviceControl) & kRelaxedOrdering) != 0;
-}
-
-bool ConfigSpace::no_snoop_enabled() const {
-  return (at(express_ + kDeviceControl) & kNoSnoop) != 0;
-}
-
-bool ConfigSpace::extended_tags() const {
-  return (at(express_ + kDeviceControl) & kExtendedTags) != 0;
 }
 
 unsigned ConfigSpace::completion_timeout_scale() const {

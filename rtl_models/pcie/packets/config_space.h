@@ -3,7 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "rtl_models/pcie/packets/config_registers.h"
 #include "rtl_models/pcie/packets/function_description.h"
 
 namespace warpline {
@@ -33,9 +35,9 @@ class ConfigSpace {
   [[nodiscard]] std::uint32_t read(unsigned offset) const;
   void write(unsigned offset, std::uint32_t value, unsigned enables = 0xF);
   /// What it was built as: every setting that software made is gone.
-  void reset();
+  void reset() { registers_ = built_; }
   /// Whether power management has asked for a reset of the function since this was called last.
-  [[nodiscard]] bool take_soft_reset();
+  [[nodiscard]] bool take_soft_reset() { return std::exchange(soft_reset_, false); }
 
   /// The BAR that claims all of `bytes` bytes from `address`, if memory space is enabled and the function is
   /// in D0.
@@ -43,21 +45,33 @@ class ConfigSpace {
   /// Where a BAR lies. Nothing where there is none, or software has not placed it.
   [[nodiscard]] std::optional<std::uint64_t> address_of(unsigned bar) const;
 
-  [[nodiscard]] bool memory_enabled() const;
+  [[nodiscard]] bool memory_enabled() const {
+    return (at(config::kCommandStatus) & config::kMemorySpace) != 0;
+  }
   /// Whether the function reports damaged data that it was sent as a master data parity error.
-  [[nodiscard]] bool parity_response() const;
+  [[nodiscard]] bool parity_response() const {
+    return (at(config::kCommandStatus) & config::kParityResponse) != 0;
+  }
   /// Whether the function may make requests.
-  [[nodiscard]] bool bus_master() const;
-  [[nodiscard]] PowerState power_state() const;
-  [[nodiscard]] bool msix_enabled() const;
-  [[nodiscard]] bool msix_masked() const;
+  [[nodiscard]] bool bus_master() const { return (at(config::kCommandStatus) & config::kBusMaster) != 0; }
+  [[nodiscard]] PowerState power_state() const {
+    return static_cast<PowerState>(at(power_ + config::kPowerControl) & config::kPowerStateBits);
+  }
+  [[nodiscard]] bool msix_enabled() const { return msix_ != 0 && (at(msix_) & config::kMsixEnable) != 0; }
+  [[nodiscard]] bool msix_masked() const { return msix_ != 0 && (at(msix_) & config::kMsixMask) != 0; }
   /// As software set them in device control, bytes.
   [[nodiscard]] unsigned max_payload() const;
   [[nodiscard]] unsigned max_read_request() const;
-  [[nodiscard]] bool relaxed_ordering_enabled() const;
-  [[nodiscard]] bool no_snoop_enabled() const;
+  [[nodiscard]] bool relaxed_ordering_enabled() const {
+    return (at(express_ + config::kDeviceControl) & config::kRelaxedOrdering) != 0;
+  }
+  [[nodiscard]] bool no_snoop_enabled() const {
+    return (at(express_ + config::kDeviceControl) & config::kNoSnoop) != 0;
+  }
   /// Whether tags have 8 bits; otherwise they have 5.
-  [[nodiscard]] bool extended_tags() const;
+  [[nodiscard]] bool extended_tags() const {
+    return (at(express_ + config::kDeviceControl) & config::kExtendedTags) != 0;
+  }
   /// How many times as long as by default requests wait for their completions, as device control 2 says, by
   /// the shortest time of each range; 0: for ever.
   [[nodiscard]] unsigned completion_timeout_scale() const;

@@ -1,7 +1,6 @@
 #include "rtl_models/pcie/packets/endpoint_core.h"
 
 #include <algorithm>
-#include <array>
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
@@ -38,12 +37,9 @@ unsigned EndpointCore::max_payload() const {
   return std::min(parameters_.max_payload, config_.max_payload());
 }
 
-Tlp* EndpointCore::make(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
-  Tlp* tlp = pool_.allocate();
-  tlp->kind = kind;
+Tlp* EndpointCore::make_write(std::uint64_t address, std::uint32_t bytes) {
+  Tlp* const tlp = pool_.allocate(TlpKind::memory_write, address, bytes);
   tlp->requester = id_;
-  tlp->address = address;
-  tlp->bytes = bytes;
   outgoing_.push_back(tlp);
   return tlp;
 }
@@ -62,22 +58,17 @@ void EndpointCore::request(Tlp* tlp, Cycle now) {
 }
 
 void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
-  Tlp* const tlp = pool_.allocate();
+  Tlp* const tlp = pool_.allocate(TlpKind::memory_read, address, bytes);
   tlp->cookie = cookie;
-  tlp->address = address;
-  tlp->bytes = bytes;
   request(tlp, now);
 }
 
 void EndpointCore::fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes,
                              std::uint64_t operand, Cycle now) {
   WARPLINE_EXPECT(bytes == 4 || bytes == 8, "an atomic fetch-add is of 4 or 8 bytes");
-  Tlp* const tlp = pool_.allocate();
-  tlp->kind = TlpKind::fetch_add;
+  Tlp* const tlp = pool_.allocate(TlpKind::fetch_add, address, bytes);
   tlp->cookie = cookie;
-  tlp->address = address;
-  tlp->bytes = bytes;
-  for (unsigned i = 0; i < bytes; ++i) tlp->data.push_back(static_cast<std::uint8_t>(operand >> 8 * i));
+  tlp->carry(operand);
   request(tlp, now);
 }
 
@@ -85,7 +76,7 @@ void EndpointCore::write(std::uint64_t address, const std::uint8_t* data, std::u
                          bool relaxed_ordering) {
   WARPLINE_EXPECT(may_write(), "a function writes when it may");
   for (const ByteRun& part : split_request(address, bytes, max_payload())) {
-    Tlp* tlp = make(TlpKind::memory_write, part.address, part.bytes);
+    Tlp* const tlp = make_write(part.address, part.bytes);
     tlp->relaxed_ordering = relaxed_ordering && config_.relaxed_ordering_enabled();
     tlp->no_snoop = no_snoop();
     const std::uint8_t* from = data + (part.address - address);
@@ -98,8 +89,7 @@ void EndpointCore::send_interrupts() {
   if (description_vectors_ == 0 || !may_write()) return;
   InterruptMessage message;
   while (msix_.take(config_.msix_enabled(), config_.msix_masked(), message)) {
-    Tlp* tlp = make(TlpKind::memory_write, message.address, 4);
-    for (unsigned i = 0; i < 4; ++i) tlp->data.push_back(static_cast<std::uint8_t>(message.data >> 8 * i));
+    make_write(message.address, 4)->carry(message.data);
     ++counters_.interrupts;
   }
 }
@@ -157,13 +147,15 @@ void EndpointCore::drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bi
 
 /// What is answered is for the requester to report, so here it counts as correctable only.
 void EndpointCore::refuse(Tlp* tlp) {
-  constexpr std::uint16_t kUnsupported = ConfigSpace::kUnsupportedRequest;
-  if (tlp->posted()) {
-    drop(tlp, counters_.unsupported, kUnsupported | ConfigSpace::kNonFatal);
-    return;
-  }
   ++counters_.unsupported;
-  config_.report(kUnsupported | ConfigSpace::kCorrectable);
+  config_.report(ConfigSpace::kUnsupportedRequest);
+  config_.report(tlp->posted() ? ConfigSpace::kNonFatal : ConfigSpace::kCorrectable);
+  dismiss(tlp);
+}
+
+/// Nobody hears of a posted one.
+void EndpointCore::dismiss(Tlp* tlp) {
+  if (tlp->posted()) return pool_.release(tlp);
   complete(tlp, CompletionStatus::unsupported_request, nullptr);
 }
 
@@ -172,6 +164,14 @@ void EndpointCore::abort(Tlp* tlp) {
   if (!tlp->posted()) return complete(tlp, CompletionStatus::completer_abort, nullptr);
   config_.report_status(kSentAbort);
   drop(tlp, counters_.aborted, ConfigSpace::kNonFatal);
+}
+
+/// Whether a request came with damaged data; then it is dismissed.
+bool EndpointCore::dismiss_poisoned(Tlp* tlp) {
+  if (!tlp->poisoned || tlp->payload() == 0) return false;
+  report_poison();
+  dismiss(tlp);
+  return true;
 }
 
 void EndpointCore::report_poison() {
@@ -187,47 +187,25 @@ bool EndpointCore::receive_request(Tlp* tlp, BarRequest& request) {
     return false;
   }
   ++counters_.requests;
-  if (tlp->poisoned && tlp->payload() != 0) {
-    report_poison();
-    if (tlp->posted()) {
-      pool_.release(tlp);
-    } else {
-      complete(tlp, CompletionStatus::unsupported_request, nullptr);
-    }
-    return false;
-  }
+  if (dismiss_poisoned(tlp)) return false;
   request = {*hit, tlp};
   return true;
 }
 
 void EndpointCore::receive_configuration(Tlp* tlp) {
-  if (tlp->completer != id_) {
-    refuse(tlp);
-    return;
-  }
+  if (tlp->completer != id_) return refuse(tlp);
   ++counters_.configurations;
-  if (tlp->poisoned && tlp->payload() != 0) {
-    report_poison();
-    complete(tlp, CompletionStatus::unsupported_request, nullptr);
-    return;
-  }
-  access_configuration(tlp);
-}
-
-void EndpointCore::access_configuration(Tlp* tlp) {
+  if (dismiss_poisoned(tlp)) return;
   const auto offset = static_cast<unsigned>(tlp->address), lane = offset % 4;
-  std::array<std::uint8_t, 4> bytes{};
   if (tlp->kind == TlpKind::config_read) {
-    const std::uint32_t value = config_.read(offset - lane);
-    for (unsigned i = 0; i < tlp->bytes; ++i) bytes[i] = static_cast<std::uint8_t>(value >> 8 * (lane + i));
+    tlp->carry(config_.read(offset - lane) >> 8 * lane);
   } else {
-    std::uint32_t value = 0;
-    for (unsigned i = 0; i < tlp->bytes; ++i) value |= std::uint32_t{tlp->data[i]} << 8 * (lane + i);
+    const auto value = static_cast<std::uint32_t>(first_bytes(tlp->data) << 8 * lane);
     const bool asleep = config_.power_state() == PowerState::d3hot;
     config_.write(offset - lane, value, ((1U << tlp->bytes) - 1) << lane);
     if (asleep && config_.power_state() == PowerState::d0) forget_requests();
   }
-  complete(tlp, CompletionStatus::successful, bytes.data());
+  complete(tlp, CompletionStatus::successful, tlp->data.data());
 }
 
 void EndpointCore::complete(Tlp* request, CompletionStatus status, const std::uint8_t* data) {

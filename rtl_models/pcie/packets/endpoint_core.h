@@ -146,13 +146,14 @@ class EndpointCore {
   bool receive_request(Tlp* tlp, BarRequest& request);
   void receive_completion(Tlp* tlp);
   void receive_configuration(Tlp* tlp);
-  void access_configuration(Tlp* tlp);
   void drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits);
+  void dismiss(Tlp* tlp);
+  [[nodiscard]] bool dismiss_poisoned(Tlp* tlp);
   void report_poison();
   void accept(TagTable::Entry& request, const Tlp& tlp);
   void end(TagTable::Entry& request, TlpOutcome outcome, bool may_come);
   void forget_requests();
-  Tlp* make(TlpKind kind, std::uint64_t address, std::uint32_t bytes);
+  [[nodiscard]] Tlp* make_write(std::uint64_t address, std::uint32_t bytes);
   [[nodiscard]] bool no_snoop() const { return no_snoop_ && config_.no_snoop_enabled(); }
 
   TlpPool& pool_;

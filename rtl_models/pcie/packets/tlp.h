@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
+#include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {
@@ -72,6 +75,11 @@ struct Tlp {
   [[nodiscard]] bool posted() const { return kind == TlpKind::memory_write; }
   /// The bytes that travel after the header.
   [[nodiscard]] unsigned payload() const { return static_cast<unsigned>(data.size()); }
+  /// Makes the payload `bytes` bytes, the first of which are that number, little-endian; the others are 0.
+  void carry(std::uint64_t number) {
+    data.resize(bytes);
+    put_number(data.data(), bytes, number);
+  }
 };
 
 /// What a completion says of a request whose completions before it, if there were any, said `earlier`.
@@ -87,9 +95,7 @@ struct Tlp {
 
 /// The number that the first bytes of a payload are, up to 8, little-endian.
 [[nodiscard]] inline std::uint64_t first_bytes(const std::vector<std::uint8_t>& data) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < data.size() && i < 8; ++i) value |= std::uint64_t{data[i]} << 8 * i;
-  return value;
+  return number_at(data.data(), data.size() < 8 ? data.size() : 8);
 }
 
 /// Framing, sequence number, header with a 64-bit address, and CRC of one packet, bytes.
@@ -108,8 +114,28 @@ struct TlpMessage {
 class TlpPool {
  public:
   /// A packet in its initial state.
-  [[nodiscard]] Tlp* allocate();
-  void release(Tlp* tlp);
+  [[nodiscard]] Tlp* allocate() {
+    if (free_.empty()) return all_.emplace_back(std::make_unique<Tlp>()).get();
+    Tlp* const tlp = free_.back();
+    free_.pop_back();
+    return tlp;
+  }
+  /// One that is otherwise as at first.
+  [[nodiscard]] Tlp* allocate(TlpKind kind, std::uint64_t address, std::uint32_t bytes) {
+    Tlp* const tlp = allocate();
+    tlp->kind = kind;
+    tlp->address = address;
+    tlp->bytes = bytes;
+    return tlp;
+  }
+  void release(Tlp* tlp) {
+    WARPLINE_EXPECT(in_use() > 0, "a packet that was handed out is released");
+    std::vector<std::uint8_t> room = std::move(tlp->data);
+    room.clear();
+    *tlp = Tlp{};
+    tlp->data = std::move(room);
+    free_.push_back(tlp);
+  }
   /// Packets handed out and not yet released.
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
 

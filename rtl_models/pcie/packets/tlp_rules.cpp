@@ -49,12 +49,6 @@ std::string completion_malformation(const Tlp& tlp) {
   return {};
 }
 
-std::uint64_t number_at(const std::uint8_t* bytes, unsigned count) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < count; ++i) value |= std::uint64_t{bytes[i]} << 8 * i;
-  return value;
-}
-
 }  // namespace
 
 std::vector<ByteRun> split_request(std::uint64_t address, std::uint32_t bytes, unsigned most) {
@@ -121,19 +115,19 @@ bool may_pass(const Tlp& later, const Tlp& earlier) {
   return passing != TlpClass::completion || !same_read;
 }
 
-void perform_atomic(const Tlp& tlp, std::uint8_t* memory, std::uint8_t* old) {
+void perform_atomic(Tlp& tlp, std::uint8_t* memory) {
   WARPLINE_EXPECT(is_atomic(tlp.kind) && tlp.payload() == due_payload(tlp),
                   "a well-formed atomic is performed");
-  std::copy_n(memory, tlp.bytes, old);
+  const std::vector<std::uint8_t> old(memory, memory + tlp.bytes);
   const std::uint8_t* operand = tlp.data.data();
   if (tlp.kind == TlpKind::fetch_add) {
-    const std::uint64_t sum = number_at(memory, tlp.bytes) + number_at(operand, tlp.bytes);
-    for (unsigned i = 0; i < tlp.bytes; ++i) memory[i] = static_cast<std::uint8_t>(sum >> 8 * i);
+    put_number(memory, tlp.bytes, number_at(memory, tlp.bytes) + number_at(operand, tlp.bytes));
   } else if (tlp.kind == TlpKind::swap) {
     std::copy_n(operand, tlp.bytes, memory);
-  } else if (std::equal(old, old + tlp.bytes, operand)) {
+  } else if (std::equal(old.begin(), old.end(), operand)) {
     std::copy_n(operand + tlp.bytes, tlp.bytes, memory);
   }
+  tlp.data = old;
 }
 
 }  // namespace warpline

@@ -51,9 +51,9 @@ void make_completions(TlpPool& pool, const Tlp& request, CompletionStatus status
 /// own read.
 [[nodiscard]] bool may_pass(const Tlp& later, const Tlp& earlier);
 
-/// What an atomic packet makes of the bytes at `memory`, and what was there before into `old`. `tlp.bytes`
-/// bytes each; little-endian.
-void perform_atomic(const Tlp& tlp, std::uint8_t* memory, std::uint8_t* old);
+/// Does to the bytes at `memory`, of which there are `tlp.bytes`, what an atomic packet says, little-endian.
+/// What was there before is its payload afterwards.
+void perform_atomic(Tlp& tlp, std::uint8_t* memory);
 
 template <class Out>
 void make_completions(TlpPool& pool, const Tlp& request, CompletionStatus status, FunctionId completer,
@@ -62,8 +62,7 @@ void make_completions(TlpPool& pool, const Tlp& request, CompletionStatus status
   const std::uint32_t bytes = successful && request.kind != TlpKind::config_write ? request.bytes : 0;
   std::uint32_t remaining = successful ? bytes : request.bytes;
   for (const ByteRun& part : split_completion(request.address, bytes, most, boundary)) {
-    Tlp* const tlp = pool.allocate();
-    tlp->kind = TlpKind::completion;
+    Tlp* const tlp = pool.allocate(TlpKind::completion, part.address, part.bytes);
     tlp->status = status;
     tlp->relaxed_ordering = request.relaxed_ordering;
     tlp->no_snoop = request.no_snoop;
@@ -71,8 +70,6 @@ void make_completions(TlpPool& pool, const Tlp& request, CompletionStatus status
     tlp->completer = completer;
     tlp->tag = request.tag;
     tlp->epoch = request.epoch;
-    tlp->address = part.address;
-    tlp->bytes = part.bytes;
     tlp->remaining = remaining;
     const std::uint8_t* const from = data + (part.address - request.address);
     if (part.bytes != 0) tlp->data.assign(from, from + part.bytes);

@@ -1,5 +1,6 @@
 #include "rtl_models/pcie/root_complex/iommu.h"
 
+#include <array>
 #include <iterator>
 #include <limits>
 
@@ -22,14 +23,11 @@ bool has_end(std::uint64_t address, std::uint64_t bytes) {
 }  // namespace
 
 const char* to_text(IommuFault::Reason reason) {
-  switch (reason) {
-    case IommuFault::Reason::no_domain: return "the device is in no domain";
-    case IommuFault::Reason::unmapped: return "no window has that address";
-    case IommuFault::Reason::beyond_window: return "it ends outside of the window in which it begins";
-    case IommuFault::Reason::no_read: return "the window may not be read";
-    case IommuFault::Reason::no_write: return "the window may not be written";
-  }
-  return "";
+  constexpr std::array<const char*, 5> kTexts = {"the device is in no domain", "no window has that address",
+                                                 "it ends outside of the window in which it begins",
+                                                 "the window may not be read",
+                                                 "the window may not be written"};
+  return kTexts[static_cast<std::size_t>(reason)];
 }
 
 Iommu::Domain Iommu::make_domain() {
@@ -40,10 +38,6 @@ Iommu::Domain Iommu::make_domain() {
 void Iommu::attach(FunctionId device, Domain domain) {
   WARPLINE_EXPECT(domain < domains_.size(), "a device is put into a domain that was made");
   devices_[device.value] = domain;
-}
-
-void Iommu::detach(FunctionId device) {
-  devices_.erase(device.value);
 }
 
 bool Iommu::map(Domain domain, const Window& window) {

@@ -45,7 +45,7 @@ class Iommu {
   [[nodiscard]] Domain make_domain();
   /// Puts a device into a domain, out of the one it was in.
   void attach(FunctionId device, Domain domain);
-  void detach(FunctionId device);
+  void detach(FunctionId device) { devices_.erase(device.value); }
 
   struct Window {
     std::uint64_t address = 0;  ///< as devices name it

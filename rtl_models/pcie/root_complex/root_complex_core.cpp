@@ -115,13 +115,10 @@ CompletionStatus RootComplexCore::perform(Tlp& tlp) {
       return CompletionStatus::successful;
     case TlpKind::fetch_add:
     case TlpKind::swap:
-    case TlpKind::compare_and_swap: {
+    case TlpKind::compare_and_swap:
       if (tlp.poisoned) return CompletionStatus::unsupported_request;
-      std::array<std::uint8_t, 16> old{};
-      perform_atomic(tlp, memory, old.data());
-      tlp.data.assign(old.begin(), old.begin() + tlp.bytes);
+      perform_atomic(tlp, memory);
       return CompletionStatus::successful;
-    }
     case TlpKind::config_read:
     case TlpKind::config_write:
     case TlpKind::completion: break;

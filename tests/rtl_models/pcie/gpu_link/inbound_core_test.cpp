@@ -131,8 +131,8 @@ class Bench {
         std::vector<std::uint8_t> naive(memory_.begin() + static_cast<std::ptrdiff_t>(s.offset),
                                         memory_.begin() + static_cast<std::ptrdiff_t>(end));
         perform_atomics(*r.atomics, &memory_[line]);
-        std::array<std::uint8_t, 16> old{};
-        perform_atomic(s.packet, naive.data(), old.data());
+        Tlp packet = s.packet;
+        perform_atomic(packet, naive.data());
         EXPECT_EQ(std::memcmp(naive.data(), &memory_[s.offset], s.packet.bytes), 0) << "packet " << n;
       }
     }

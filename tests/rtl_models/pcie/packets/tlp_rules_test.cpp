@@ -130,10 +130,9 @@ TEST(TlpRules, AtomicsChangeMemoryAndAnswerWhatWasThere) {
                           std::vector<std::uint8_t> memory) {
     Tlp tlp = packet(kind, 0, static_cast<std::uint32_t>(memory.size()));
     tlp.data = std::move(operands);
-    std::vector<std::uint8_t> old(memory.size());
     const std::vector<std::uint8_t> before = memory;
-    perform_atomic(tlp, memory.data(), old.data());
-    EXPECT_EQ(old, before);
+    perform_atomic(tlp, memory.data());
+    EXPECT_EQ(tlp.data, before);
     return memory;
   };
   using Bytes = std::vector<std::uint8_t>;

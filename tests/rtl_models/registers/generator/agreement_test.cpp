@@ -158,7 +158,8 @@ TEST_P(Agreement, TheManualListsEveryRegister) {
     EXPECT_EQ((*row)[2], std::to_string(r.bytes));
     EXPECT_EQ((*row)[4], hex(reset_value(r), r.bytes * 2));
     EXPECT_EQ((*row)[5], r.meaning);
-    for (const Field& f : r.fields) EXPECT_NE((*row)[3].find(word_of(f.access)), std::string::npos) << f.name;
+    for (const Field& f : r.fields)
+      EXPECT_NE((*row)[3].find(words_of(f.access).word), std::string::npos) << f.name;
   }
   EXPECT_TRUE(std::is_sorted(summary.begin(), summary.end(), [](const auto& a, const auto& b) {
     return std::stoul(a[0], nullptr, 16) < std::stoul(b[0], nullptr, 16);
@@ -193,7 +194,7 @@ TEST_P(Agreement, TheManualListsEveryBit) {
       ++fields;
       EXPECT_EQ(low, f->at.low);
       EXPECT_EQ(high - low + 1, f->at.bits);
-      EXPECT_EQ(row[2], word_of(f->access));
+      EXPECT_EQ(row[2], words_of(f->access).word);
       EXPECT_EQ(row[3], std::to_string(f->reset));
       EXPECT_EQ(row[4].rfind(f->meaning, 0), 0U);
       EXPECT_EQ(row[4].find("Values: [" + f->enumeration + "]") != std::string::npos,
