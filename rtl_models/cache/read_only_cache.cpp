@@ -27,18 +27,13 @@ Request* ReadOnlyCache::fetch_for(const Request& r, const ReadOutcome& out) {
   return f;
 }
 
-void ReadOnlyCache::serve(Request& r) {
-  served_.push(&r);
-  ++served_count_;
-}
-
 /// Invalidates, or looks `r` up; `fetch` is what is to be sent for it at once, if anything. Returns whether
 /// it could.
 bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   WARPLINE_EXPECT(kTaken.take(r), "only reads and invalidations reach a read-only cache");
   if (r.command == Command::maintain) {
     if ((r.maintenance & maintenance::kInvalidate) != 0) invalidate();
-    serve(r);
+    served_.push(&r);
     return true;
   }
   const ReadOutcome out = path_.read(r);
@@ -49,7 +44,7 @@ bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   counters_.fetched_sectors += sector_count(out.fetch);
   counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
   if (out.kind == ReadOutcome::Kind::hit) {
-    serve(r);
+    served_.push(&r);
   } else if (out.fetch != 0) {
     fetch = fetch_for(r, out);
   }
@@ -64,13 +59,13 @@ void ReadOnlyCache::handle_fill(Request& fetched) {
   RequestList now_served;
   counters_.evictions += path_.fill(fetched, now_served).happened;
   counters_.dead_fills = path_.dead_fills();
-  while (!now_served.empty()) serve(*now_served.pop());
+  while (!now_served.empty()) served_.push(now_served.pop());
   engine().pool().release(&fetched);
 }
 
 Cycle ReadOnlyCache::tick(Cycle now) {
   bool moved = false;
-  if (served_count_ < kFillLimit && from_crossbar.ready(now)) {
+  if (served_.size() < kFillLimit && from_crossbar.ready(now)) {
     handle_fill(*from_crossbar.pop(now).request);
     moved = true;
   }
@@ -81,19 +76,18 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   }
   // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
   Request* fetch = nullptr;
-  if (served_count_ < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
+  if (served_.size() < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
       accept(*from_sm.front().request, fetch)) {
     from_sm.pop(now);
     if (fetch != nullptr) to_crossbar.send(now, {fetch});
     moved = true;
   }
-  if (served_count_ != 0 && to_sm.ready(now)) {
+  if (!served_.empty() && to_sm.ready(now)) {
     to_sm.send(now, {served_.pop()});
-    --served_count_;
     moved = true;
   }
   const bool more =
-      served_count_ != 0 || prefetch_ != nullptr || from_sm.ready(now) || from_crossbar.ready(now);
+      !served_.empty() || prefetch_ != nullptr || from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 
@@ -102,12 +96,12 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
   Request* fetch = nullptr;
   while (!accept(r, fetch)) at = std::max(at, engine().wait_below());
   const Cycle sent = at;
-  settle(served_, served_count_, sent);
+  settle(served_, sent);
   for (Request* out : {fetch, std::exchange(prefetch_, nullptr)}) {
     if (out == nullptr) continue;
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_fill(*out);
-    settle(served_, served_count_, back);
+    settle(served_, back);
     engine().wake_waiters();
   }
   at = wait_until_settled(r, at, engine());
@@ -115,7 +109,7 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
 
 void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", path_.misses().in_use(), path_.misses().capacity(), "lines being fetched");
-  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
+  visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_sm");
 }
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
@@ -124,14 +118,12 @@ void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
                      std::to_string(path_.misses().in_use()) + " lines being fetched",
                      {to_crossbar.other_side()},
                      {this}});
-  if (served_count_ != 0)
-    waits.push_back(
-        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
+  if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
 }
 
 void ReadOnlyCache::in_flight(std::vector<InFlight>& rows) const {
   path_.misses().in_flight(rows, this, name(), {to_crossbar.other_side()});
-  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
+  to_sm.list_waiting(rows, served_.list());
   if (prefetch_ != nullptr)
     rows.emplace_back(*prefetch_, name(), to_crossbar.path(), to_crossbar.room(),
                       std::vector<std::string>{to_crossbar.other_side()});

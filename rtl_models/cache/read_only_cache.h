@@ -64,7 +64,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
     path_.update(address, bytes, count);
   }
   [[nodiscard]] bool busy() const override {
-    return served_count_ != 0 || prefetch_ != nullptr || path_.misses().in_use() != 0;
+    return !served_.empty() || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -75,7 +75,6 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
  private:
   bool accept(Request& r, Request*& fetch);
-  void serve(Request& r);
   Request* fetch_for(const Request& r, const ReadOutcome& out);
   void handle_fill(Request& fetched);
 
@@ -85,8 +84,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
   /// fills would keep them out forever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
-  RequestList served_;
-  unsigned served_count_ = 0;
+  RequestQueue served_;
   Request* prefetch_ = nullptr;  ///< to be sent after the fetch that it goes with
 };
 

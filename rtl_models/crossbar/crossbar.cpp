@@ -222,15 +222,10 @@ void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
 
 void Crossbar::explain(std::vector<Wait>& waits) const {
   down_.for_each_asked([&](unsigned slice) {
-    const PortBase& out = *to_l2_[slice];
-    waits.push_back({name(),
-                     out.room() + " for " + std::to_string(down_.asking(slice)) + " requests",
-                     {out.other_side()}});
+    to_l2_[slice]->explain_room(waits, std::to_string(down_.asking(slice)) + " requests");
   });
   up_.for_each_asked([&](unsigned client) {
-    const PortBase& out = *to_client_[client];
-    waits.push_back(
-        {name(), out.room() + " for " + std::to_string(up_.asking(client)) + " answers", {out.other_side()}});
+    to_client_[client]->explain_room(waits, std::to_string(up_.asking(client)) + " answers");
   });
   resting_.for_each_queue([&](unsigned slice, const auto& entries) {
     waits.push_back({name(),
@@ -261,10 +256,8 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
           e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
           std::vector<std::string>{});
   });
-  for (unsigned client = 0; client < finished_of_.size(); ++client) {
-    const PortBase& out = *to_client_[client];
-    list_all(rows, finished_of_[client], name(), out.path(), out.room(), {out.other_side()});
-  }
+  for (unsigned client = 0; client < finished_of_.size(); ++client)
+    to_client_[client]->list_waiting(rows, finished_of_[client]);
 }
 
 }  // namespace warpline

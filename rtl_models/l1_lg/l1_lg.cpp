@@ -37,7 +37,6 @@ void L1Lg::queue_out(Request* r) {
   } else {
     outgoing_.push(r);
   }
-  ++out_count_;
 }
 
 void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
@@ -64,12 +63,12 @@ bool L1Lg::has_room_to_prefetch(const Request& r) const {
   // A fetch, its prefetch, and the write-back of what its fill replaces.
   constexpr unsigned kPlaces = 3;
   return r.prefetch >> kOtherLineShift == 0 || out_capacity_ < kPlaces ||
-         out_count_ + fetches_ + kPlaces <= out_capacity_;
+         outgoing_.size() + fetches_ + kPlaces <= out_capacity_;
 }
 
 void L1Lg::prefetch_other_line(Request& r) {
   // A hint takes no place that a write-back may need: the shortest queue has none for it.
-  if (out_count_ + fetches_ < out_capacity_) {
+  if (outgoing_.size() + fetches_ < out_capacity_) {
     if (Request* p = engine().pool().allocate_prefetch(r, this); p != nullptr) {
       queue_out(p);
       core_.count_prefetch();
@@ -158,14 +157,14 @@ void L1Lg::handle_response(Request& r) {
       return;
     }
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, half_drained_);
-    serve(&r);
+    served_.push(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
     engine().pool().release(&r);  // a prefetch: nothing comes of it here
   } else if (r.command == Command::read) {
     --fetches_;
     RequestList now_served;
     write_back(core_.fill(r, now_served), r);
-    while (!now_served.empty()) serve(now_served.pop());
+    while (!now_served.empty()) served_.push(now_served.pop());
     engine().pool().release(&r);
   } else {
     // Of control requests a discard only is a write.
@@ -181,33 +180,31 @@ void L1Lg::handle_response(Request& r) {
 
 Cycle L1Lg::tick(Cycle now) {
   bool moved = false;
-  if (served_count_ < kFillLimit && from_crossbar.ready(now)) {
+  if (served_.size() < kFillLimit && from_crossbar.ready(now)) {
     handle_response(*from_crossbar.pop(now).request);
     moved = true;
   }
   if (!flushing_.empty() && flush_step()) moved = true;
   // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
-  if (flushing_.empty() && served_count_ < kHitLimit && out_count_ + fetches_ + 2 <= out_capacity_ &&
+  if (flushing_.empty() && served_.size() < kHitLimit && outgoing_.size() + fetches_ + 2 <= out_capacity_ &&
       from_sm.ready(now)) {
     Request* r = from_sm.front().request;
     if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
-      if (accepted == Accepted::answer) serve(r);
+      if (accepted == Accepted::answer) served_.push(r);
       from_sm.pop(now);
       moved = true;
     }
   }
-  if (served_count_ != 0 && to_sm.ready(now)) {
+  if (!served_.empty() && to_sm.ready(now)) {
     to_sm.send(now, {served_.pop()});
-    --served_count_;
     moved = true;
   }
-  if (out_count_ != 0 && to_crossbar.ready(now)) {
+  if (!outgoing_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {outgoing_.pop()});
-    --out_count_;
     moved = true;
   }
   // What has not arrived yet will wake us; what has and could not be taken is asked again.
-  const bool more = served_count_ != 0 || out_count_ != 0 || !flushing_.empty() || from_sm.ready(now) ||
+  const bool more = !served_.empty() || !outgoing_.empty() || !flushing_.empty() || from_sm.ready(now) ||
                     from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
@@ -217,7 +214,7 @@ void L1Lg::perform(Request& r, Cycle& at) {
   for (; accepted == Accepted::no; accepted = accept(r)) at = std::max(at, engine().wait_below());
   if (accepted == Accepted::answer && outgoing_.empty()) return;  // answered at once: the usual case, a hit
   r.settled = false;
-  if (accepted == Accepted::answer) serve(&r);
+  if (accepted == Accepted::answer) served_.push(&r);
   flush();
   perform_outgoing(at);
   at = wait_until_settled(r, at, engine());
@@ -225,14 +222,13 @@ void L1Lg::perform(Request& r, Cycle& at) {
 
 /// Loosely timed: performs what is queued for the crossbar, sent in cycle `sent`, until nothing is.
 void L1Lg::perform_outgoing(Cycle sent) {
-  settle(served_, served_count_, sent);
+  settle(served_, sent);
   while (!outgoing_.empty()) {
     Request* out = outgoing_.pop();
-    --out_count_;
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_response(*out);
     flush();
-    settle(served_, served_count_, back);
+    settle(served_, back);
     engine().wake_waiters();
   }
 }
@@ -265,14 +261,14 @@ void L1Lg::finish_maintenance(Request& r) {
   if ((r.maintenance & maintenance::kInvalidateLocal) != 0) {
     flushing_.push(&r);
   } else {
-    serve(&r);
+    served_.push(&r);
   }
 }
 
 /// Writes one dirty local line back, or finds that there is none left and drops them all. False: there is no
 /// place for a write-back now.
 bool L1Lg::flush_step() {
-  if (out_count_ + fetches_ >= out_capacity_) return false;
+  if (outgoing_.size() + fetches_ >= out_capacity_) return false;
   const Evicted evicted = core_.clean_next_local(flushed_);
   if (evicted.happened) {
     write_back(evicted, *flushing_.front());
@@ -280,7 +276,7 @@ bool L1Lg::flush_step() {
   }
   core_.invalidate_local();
   flushed_ = 0;
-  serve(flushing_.pop());
+  served_.push(flushing_.pop());
   return true;
 }
 
@@ -291,7 +287,7 @@ void L1Lg::flush() {
       write_back(e, *flushing_.front());
     core_.invalidate_local();
     flushed_ = 0;
-    serve(flushing_.pop());
+    served_.push(flushing_.pop());
   }
 }
 
@@ -315,14 +311,14 @@ void L1Lg::advance_drained() {
 }
 
 bool L1Lg::busy() const {
-  return served_count_ != 0 || out_count_ != 0 || core_.misses().in_use() != 0 || !writes_.idle() ||
+  return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
          !surface_writes_.idle() || !flushing_.empty();
 }
 
 void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
-  visitor.gauge("outgoing", out_count_, out_capacity_, "requests that wait for to_crossbar");
-  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_sm");
+  visitor.gauge("outgoing", outgoing_.size(), out_capacity_, "requests that wait for to_crossbar");
+  visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_sm");
   visitor.gauge("writes", outstanding_writes(), kUnlimitedGauge, "writes that L2 has not acknowledged");
 }
 
@@ -338,20 +334,16 @@ void L1Lg::explain(std::vector<Wait>& waits) const {
                      all_writes()});
   if (!flushing_.empty())
     waits.push_back({name(), to_crossbar.room() + ", to write dirty local lines back", {below}});
-  if (out_count_ != 0)
-    waits.push_back(
-        {name(), to_crossbar.room() + " for " + std::to_string(out_count_) + " requests", {below}});
-  if (served_count_ != 0)
-    waits.push_back(
-        {name(), to_sm.room() + " for " + std::to_string(served_count_) + " answers", {to_sm.other_side()}});
+  if (!outgoing_.empty()) to_crossbar.explain_room(waits, std::to_string(outgoing_.size()) + " requests");
+  if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
 }
 
 void L1Lg::in_flight(std::vector<InFlight>& rows) const {
   const std::string below = to_crossbar.other_side();
   core_.misses().in_flight(rows, this, name(), {below});
-  list_all(rows, served_, name(), to_sm.path(), to_sm.room(), {to_sm.other_side()});
+  to_sm.list_waiting(rows, served_.list());
   list_all(rows, flushing_, name(), name() + " flush", "dirty local lines to be written back", {below});
-  list_all(rows, outgoing_, name(), to_crossbar.path(), to_crossbar.room(), {below});
+  to_crossbar.list_waiting(rows, outgoing_.list());
   for (const WriteTracker* tracker : {&writes_, &surface_writes_})
     tracker->for_each_drain([&](const Request& r) {
       rows.emplace_back(r, name(), name() + " drain", "the writes before it to be performed at L2",

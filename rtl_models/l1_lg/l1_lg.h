@@ -53,17 +53,13 @@ class L1Lg final : public Component, public LooseTarget {
  private:
   enum class Accepted : std::uint8_t {
     no,      ///< nothing happened: ask again
-    yes,     ///< it is answered by serve(), now or later
+    yes,     ///< it is among the answers, now or later
     answer,  ///< it can be answered now, by the caller
   };
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
   /// SM's that only passes through keeps the SM's token and is told by its maker.
   [[nodiscard]] Accepted accept(Request& r);
   [[nodiscard]] Accepted accept_read(Request& r);
-  void serve(Request* r) {
-    served_.push(r);
-    ++served_count_;
-  }
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
   void prefetch_other_line(Request& r);
   void accept_write(Request& r);
@@ -91,10 +87,8 @@ class L1Lg final : public Component, public LooseTarget {
   /// fills would keep them out forever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
-  RequestList served_;    ///< answers for the SM
-  RequestList outgoing_;  ///< for the crossbar, in order
-  unsigned served_count_ = 0;
-  unsigned out_count_ = 0;
+  RequestQueue served_;        ///< answers for the SM
+  RequestQueue outgoing_;      ///< for the crossbar, in order
   unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back
   RequestList half_drained_;   ///< maintenance whose generic writes are performed
   RequestList drained_;        ///< maintenance whose surface stores are performed, too, if it waits for them

@@ -157,7 +157,7 @@ void L2Core::use(std::uint32_t index, const Request& r) {
 }
 
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
-  if (vidmem_ != nullptr && offset_in_aperture(r.line) + kLineBytes > vidmem_->size()) {
+  if (!lies_in_vidmem(r.line)) {
     r.status = Status::address_error;
     return {};
   }

@@ -20,20 +20,14 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
   from_crossbar.perform_by(*this);
 }
 
-L2Slice::Outgoing& L2Slice::towards(PhysicalAddress line) {
+RequestQueue& L2Slice::towards(PhysicalAddress line) {
   if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
   return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
 }
 
-void L2Slice::queue(Outgoing& out, Request* r) {
-  out.list.push(r);
-  ++out.count;
+void L2Slice::queue(RequestQueue& out, Request* r) {
+  out.push(r);
   ++out_count_;
-}
-
-void L2Slice::serve(Request* r) {
-  served_.push(r);
-  ++served_count_;
 }
 
 void L2Slice::write_back(const WriteBack& w) {
@@ -90,9 +84,9 @@ void L2Slice::maintain(Request& r) {
     core_.maintain_sysmem((r.maintenance & maintenance::kDiscardSysmem) != 0, *this);
   if ((r.maintenance & maintenance::kWriteBackSysmem) != 0 && !mutated(L2Mutation::sys_release_skips_flush))
     written_.drain([&](PhysicalAddress line) { flush(r, line); });
-  if (mutated(L2Mutation::sys_release_ignores_write_back)) return serve(&r);
+  if (mutated(L2Mutation::sys_release_ignores_write_back)) return served_.push(&r);
   sysmem_writes_.drain(&r, maintained_);
-  while (!maintained_.empty()) serve(maintained_.pop());
+  while (!maintained_.empty()) served_.push(maintained_.pop());
 }
 
 bool L2Slice::accept(Request& r) {
@@ -113,7 +107,7 @@ bool L2Slice::accept_new(Request& r) {
 bool L2Slice::follow(Request& r, const L2Outcome& out) {
   if (out.fetch != 0) fetch(r, out);
   switch (out.kind) {
-    case L2Outcome::Kind::done: serve(&r); return true;
+    case L2Outcome::Kind::done: served_.push(&r); return true;
     case L2Outcome::Kind::wait: return true;
     case L2Outcome::Kind::pass_on: pass_on(&r); return true;
     case L2Outcome::Kind::stall: return false;
@@ -127,52 +121,51 @@ void L2Slice::handle_response(Request& r) {
     // was sent in between has passed it.
     const bool atomic = r.command == Command::atomic || r.command == Command::reduce;
     if (atomic && posted_atomics_ && aperture_of(r.line) != Aperture::vidmem) note_posted(r);
-    serve(&r);
+    served_.push(&r);
     return;
   }
   if (r.command == Command::read && r.sectors != 0) {
     RequestList served, again;
     core_.fill(r, served, again, *this);
-    while (!served.empty()) serve(served.pop());
+    while (!served.empty()) served_.push(served.pop());
     // They were looked at before whatever still waits to be, possibly of the same line (R5).
     again_.push_front(again);
   } else if (aperture_of(r.line) != Aperture::vidmem) {
     sysmem_writes_.acknowledged(r.token, maintained_);
-    while (!maintained_.empty()) serve(maintained_.pop());
+    while (!maintained_.empty()) served_.push(maintained_.pop());
   }
   engine().pool().release(&r);
 }
 
-bool L2Slice::send(Outgoing& out, Out<RequestMessage>& port, Cycle now) {
-  if (out.count == 0 || !port.ready(now)) return false;
+bool L2Slice::send(RequestQueue& out, Out<RequestMessage>& port, Cycle now) {
+  if (out.empty() || !port.ready(now)) return false;
   port.send(now, {take(out)});
   return true;
 }
 
-Request* L2Slice::take(Outgoing& out) {
-  --out.count;
+Request* L2Slice::take(RequestQueue& out) {
   --out_count_;
-  return out.list.pop();
+  return out.pop();
 }
 
 /// Loosely timed: performs what is queued for the memories, sent in cycle `sent`, until nothing is. Returns
 /// when all of it is answered.
 Cycle L2Slice::perform_outgoing(Cycle sent) {
   Cycle done = sent;
-  const auto perform_one = [&](Outgoing& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
+  const auto perform_one = [&](RequestQueue& out, Out<RequestMessage>& to, In<ResponseMessage>& from) {
     Request* q = take(out);
     const bool writes = q->command == Command::write || q->sectors == 0;
     const Cycle back = perform_through(to, from, *q, sent);
     done = std::max(done, back);
     handle_response(*q);
     // Maintenance waits for the last of all writes.
-    settle(served_, served_count_, writes ? done : back);
+    settle(served_, writes ? done : back);
     engine().wake_waiters();
   };
   while (out_count_ != 0) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i)
-      while (dram_out_[i].count != 0) perform_one(dram_out_[i], to_dram[i], from_dram[i]);
-    while (pcie_out_.count != 0) perform_one(pcie_out_, to_pcie, from_pcie);
+      while (!dram_out_[i].empty()) perform_one(dram_out_[i], to_dram[i], from_dram[i]);
+    while (!pcie_out_.empty()) perform_one(pcie_out_, to_pcie, from_pcie);
   }
   return done;
 }
@@ -181,7 +174,7 @@ void L2Slice::perform(Request& r, Cycle& at) {
   r.settled = false;
   while (!accept_new(r)) at = std::max(at, engine().wait_below());
   Cycle sent = at;
-  settle(served_, served_count_, sent);
+  settle(served_, sent);
   for (;;) {
     sent = perform_outgoing(sent);
     if (again_.empty()) break;
@@ -190,7 +183,7 @@ void L2Slice::perform(Request& r, Cycle& at) {
       again_.push_front(again);  // the access that holds the miss registers takes it up when done
       break;
     }
-    settle(served_, served_count_, sent);
+    settle(served_, sent);
     engine().wake_waiters();
   }
   at = wait_until_settled(r, at, engine());
@@ -200,17 +193,17 @@ Cycle L2Slice::tick(Cycle now) {
   bool moved = false;
   bool waiting = false;
   for (In<ResponseMessage>& port : from_dram) {
-    if (served_count_ < kFillLimit && port.ready(now)) {
+    if (served_.size() < kFillLimit && port.ready(now)) {
       handle_response(*port.pop(now).request);
       moved = true;
     }
     waiting = waiting || port.ready(now);
   }
-  if (served_count_ < kFillLimit && from_pcie.ready(now)) {
+  if (served_.size() < kFillLimit && from_pcie.ready(now)) {
     handle_response(*from_pcie.pop(now).request);
     moved = true;
   }
-  if (served_count_ < kServedLimit && out_count_ < kOutgoingLimit) {
+  if (served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
     if (!again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
       Request* r = again_.pop();
       if (accept(*r)) {
@@ -223,29 +216,28 @@ Cycle L2Slice::tick(Cycle now) {
       moved = true;
     }
   }
-  if (served_count_ != 0 && to_crossbar.ready(now)) {
+  if (!served_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {served_.pop()});
-    --served_count_;
     moved = true;
   }
   if (out_count_ != 0) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
     moved = send(pcie_out_, to_pcie, now) || moved;
   }
-  waiting = waiting || served_count_ != 0 || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
+  waiting = waiting || !served_.empty() || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
             from_pcie.ready(now);
   return moved && waiting ? domain().after(now, 1) : kNever;
 }
 
 bool L2Slice::busy() const {
-  return served_count_ != 0 || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
+  return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
          !sysmem_writes_.idle();
 }
 
 void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
   visitor.gauge("outgoing", out_count_, kUnlimitedGauge, "requests that wait for to_dram or to_pcie");
-  visitor.gauge("answers", served_count_, kUnlimitedGauge, "responses that wait for to_crossbar");
+  visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_crossbar");
   visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
                 "of system memory, and flushes, that the link has not answered");
 }
@@ -254,12 +246,11 @@ void L2Slice::explain(std::vector<Wait>& waits) const {
   if (core_.misses().in_use() != 0)
     waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {}, {this}});
   const auto room = [&](const PortBase& port, unsigned count, const char* what) {
-    if (count != 0)
-      waits.push_back({name(), port.room() + " for " + std::to_string(count) + what, {port.other_side()}});
+    if (count != 0) port.explain_room(waits, std::to_string(count) + what);
   };
-  for (std::size_t i = 0; i < dram_out_.size(); ++i) room(to_dram[i], dram_out_[i].count, " requests");
-  room(to_pcie, pcie_out_.count, " requests");
-  room(to_crossbar, served_count_, " answers");
+  for (std::size_t i = 0; i < dram_out_.size(); ++i) room(to_dram[i], dram_out_[i].size(), " requests");
+  room(to_pcie, pcie_out_.size(), " requests");
+  room(to_crossbar, served_.size(), " answers");
   if (!sysmem_writes_.idle())
     waits.push_back(
         {name(),
@@ -270,12 +261,9 @@ void L2Slice::explain(std::vector<Wait>& waits) const {
 
 void L2Slice::in_flight(std::vector<InFlight>& rows) const {
   core_.misses().in_flight(rows, this, name(), {});
-  const auto leaving = [&](const RequestList& list, const PortBase& port) {
-    list_all(rows, list, name(), port.path(), port.room(), {port.other_side()});
-  };
-  for (std::size_t i = 0; i < dram_out_.size(); ++i) leaving(dram_out_[i].list, to_dram[i]);
-  leaving(pcie_out_.list, to_pcie);
-  leaving(served_, to_crossbar);
+  for (std::size_t i = 0; i < dram_out_.size(); ++i) to_dram[i].list_waiting(rows, dram_out_[i].list());
+  to_pcie.list_waiting(rows, pcie_out_.list());
+  to_crossbar.list_waiting(rows, served_.list());
   list_all(rows, again_, name(), name() + " waiting line", "its turn after the fill of its line", {});
   sysmem_writes_.for_each_drain([&](const Request& r) {
     rows.emplace_back(r, name(), name() + " drain",

@@ -65,10 +65,6 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
 
  private:
-  struct Outgoing {
-    RequestList list;
-    unsigned count = 0;
-  };
   void write_back(const WriteBack& w) override;
   [[nodiscard]] bool accept(Request& r);
   [[nodiscard]] bool accept_new(Request& r);
@@ -79,25 +75,23 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void note_posted(const Request& r);
   void handle_response(Request& r);
   void fetch(const Request& r, const L2Outcome& out);
-  void queue(Outgoing& out, Request* r);
-  [[nodiscard]] Outgoing& towards(PhysicalAddress line);
-  void serve(Request* r);
+  void queue(RequestQueue& out, Request* r);
+  [[nodiscard]] RequestQueue& towards(PhysicalAddress line);
   [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
-  [[nodiscard]] bool send(Outgoing& out, Out<RequestMessage>& port, Cycle now);
-  [[nodiscard]] Request* take(Outgoing& out);
+  [[nodiscard]] bool send(RequestQueue& out, Out<RequestMessage>& port, Cycle now);
+  [[nodiscard]] Request* take(RequestQueue& out);
   Cycle perform_outgoing(Cycle sent);
 
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
   static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
-  static constexpr unsigned kOutgoingLimit = 16;  ///< requests to one memory held before input waits
+  static constexpr unsigned kOutgoingLimit = 16;  ///< requests to the memories held before input waits
   L2Core core_;
   unsigned slices_;
   CoherenceObserver* observer_ = nullptr;
-  std::vector<Outgoing> dram_out_;
-  Outgoing pcie_out_;
+  std::vector<RequestQueue> dram_out_;
+  RequestQueue pcie_out_;
   unsigned out_count_ = 0;
-  RequestList served_;
-  unsigned served_count_ = 0;
+  RequestQueue served_;
   RequestList again_;           ///< to be looked up again, before any new request (R5)
   WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
   WrittenDestinations written_;

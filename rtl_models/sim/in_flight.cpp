@@ -1,23 +1,15 @@
 #include "rtl_models/sim/in_flight.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
-
-std::string hexadecimal(std::uint64_t value) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  do {
-    out.insert(out.begin(), kDigits[value % 16]);
-  } while ((value /= 16) != 0);
-  return "0x" + out;
-}
-
-std::string counted(unsigned n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
 
 std::string where(const Request& r) {
   const std::string offset = hexadecimal(offset_in_aperture(r.line));
@@ -30,17 +22,10 @@ std::string where(const Request& r) {
 }
 
 const char* name_of(LineControl control) {
-  switch (control) {
-    case LineControl::none: break;
-    case LineControl::prefetch_l1: return "prefetch into L1";
-    case LineControl::prefetch_l2: return "prefetch into L2";
-    case LineControl::apply_priority: return "change of priority";
-    case LineControl::discard: return "discard";
-    case LineControl::write_back: return "write-back";
-    case LineControl::invalidate: return "invalidation";
-    case LineControl::reset: return "reset";
-  }
-  return "control";
+  constexpr std::array<const char*, 8> kNames = {
+      "control", "prefetch into L1", "prefetch into L2", "change of priority",
+      "discard", "write-back",       "invalidation",     "reset"};
+  return kNames[static_cast<std::size_t>(control)];
 }
 
 std::string command(const Request& r) {
@@ -58,20 +43,19 @@ std::string command(const Request& r) {
     case Command::control: return std::string(name_of(r.control)) + " of " + where(r);
     case Command::maintain: break;
   }
-  std::string parts;
-  const auto part = [&](std::uint8_t bit, const char* name) {
-    if ((r.maintenance & bit) == 0) return;
-    if (!parts.empty()) parts += ", ";
-    parts += name;
-  };
-  part(maintenance::kDrain, "drain");
-  part(maintenance::kDrainSurfaces, "drain of surface stores");
-  part(maintenance::kWriteBackSysmem, "write-back of sysmem");
-  part(maintenance::kDiscardSysmem, "discard of sysmem");
-  part(maintenance::kInvalidate, "invalidation");
-  part(maintenance::kInvalidateSurfaces, "invalidation of surface lines");
-  part(maintenance::kInvalidateLocal, "invalidation of local lines");
-  return parts.empty() ? "maintenance" : parts;
+  static constexpr std::array<std::pair<std::uint8_t, std::string_view>, 7> kParts = {{
+      {maintenance::kDrain, "drain"},
+      {maintenance::kDrainSurfaces, "drain of surface stores"},
+      {maintenance::kWriteBackSysmem, "write-back of sysmem"},
+      {maintenance::kDiscardSysmem, "discard of sysmem"},
+      {maintenance::kInvalidate, "invalidation"},
+      {maintenance::kInvalidateSurfaces, "invalidation of surface lines"},
+      {maintenance::kInvalidateLocal, "invalidation of local lines"},
+  }};
+  std::vector<std::string_view> parts;
+  for (const auto& [bit, name] : kParts)
+    if ((r.maintenance & bit) != 0) parts.push_back(name);
+  return parts.empty() ? "maintenance" : joined(parts);
 }
 
 /// Names those who have requests that a wait is for; leaves it as it is if nobody has.

@@ -25,10 +25,9 @@ class LooseTarget {
   ~LooseTarget() = default;
 };
 
-/// Lets those in `served`, a block's list of `count` answers, go on: they are answered in cycle `at`. Whoever
-/// waits below must be woken afterwards.
-inline void settle(RequestList& served, unsigned& count, Cycle at) {
-  for (; !served.empty(); --count) {
+/// Lets a block's answers go on: they are given in cycle `at`. Whoever waits below must be woken afterwards.
+inline void settle(RequestQueue& served, Cycle at) {
+  while (!served.empty()) {
     Request* r = served.pop();
     r->settled = true;
     r->settled_at = at;

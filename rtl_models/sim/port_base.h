@@ -44,6 +44,14 @@ class PortBase {
   [[nodiscard]] virtual std::string other_side() const = 0;
   /// "room on sm[0].to_l1_lg": what waits to be sent here waits for.
   [[nodiscard]] std::string room() const { return "room on " + path(); }
+  /// Says that `what` waits for that: "2 requests".
+  void explain_room(std::vector<Wait>& waits, const std::string& what) const {
+    waits.push_back({owner_.name(), room() + " for " + what, {other_side()}});
+  }
+  /// Lists requests that wait to be sent here.
+  void list_waiting(std::vector<InFlight>& rows, const RequestList& requests) const {
+    list_all(rows, requests, owner_.name(), path(), room(), {other_side()});
+  }
   /// A sentence on why the channel cannot work as it should, or nothing.
   [[nodiscard]] virtual std::string problem() const { return {}; }
   /// Of a receiving port, the parameters of the channel that ends in it; null for a sending one.

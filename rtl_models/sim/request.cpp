@@ -14,7 +14,7 @@ bool TakenCommands::take(const Request& r) const {
   return false;
 }
 
-Request* RequestPool::allocate() {
+Request* RequestPool::take() {
   if (free_ == nullptr) {
     chunks_.push_back(std::unique_ptr<Request[]>(new Request[kChunk]));
     Request* chunk = chunks_.back().get();
@@ -26,53 +26,25 @@ Request* RequestPool::allocate() {
   Request* r = free_;
   free_ = r->next;
   ++in_use_;
-  r->maker = nullptr;
-  r->next = nullptr;
-  r->id = 0;
-  r->missing = 0;
-  r->prefetch = 0;
-  r->cache_operator = CacheOperator::none;
-  r->l1_priority = EvictionPriority::none;
-  r->l2_priority = EvictionPriority::none;
-  r->scope = Scope::none;
-  r->local = false;
-  r->no_l1 = false;
-  r->surface = false;
-  r->last_use = false;
-  r->exact = false;
-  r->captured = false;
-  r->maintenance = 0;
-  r->status = Status::ok;
-  r->gpu = 0;
-  r->sm = 0;
-  r->warp = 0;
-  r->token = 0;
-  r->route = 0;
-  r->epoch = 0;
-  r->region = 0;
-  r->sectors = 0;
+  return r;
+}
+
+Request* RequestPool::allocate() {
+  Request* r = take();
+  static_cast<RequestHead&>(*r) = RequestHead();
   return r;
 }
 
 Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
-  Request* c = allocate();
+  Request* c = take();
+  static_cast<RequestHead&>(*c) = parent;
+  c->next = nullptr;
   c->maker = maker;
-  c->id = parent.id;
-  c->virtual_line = parent.virtual_line;
-  c->line = parent.line;
-  c->sectors = parent.sectors;
-  c->prefetch = parent.prefetch;
-  c->cache_operator = parent.cache_operator;
-  c->l1_priority = parent.l1_priority;
-  c->l2_priority = parent.l2_priority;
-  c->scope = parent.scope;
-  c->local = parent.local;
-  c->surface = parent.surface;
-  c->last_use = parent.last_use;
-  c->gpu = parent.gpu;
-  c->sm = parent.sm;
-  c->warp = parent.warp;
-  c->region = parent.region;
+  c->missing = 0;
+  c->no_l1 = c->exact = c->settled = c->captured = false;
+  c->status = Status::ok;
+  c->maintenance = 0;
+  c->token = c->route = c->epoch = 0;
   return c;
 }
 

@@ -66,12 +66,10 @@ constexpr Cycle cycle_of_id(std::uint64_t id) {
   return id & ((std::uint64_t{1} << 44U) - 1);
 }
 
-/// One transaction of one 128-byte line. It travels down as a request and the same object comes
-/// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
-///
-/// The first cache line holds what every hop reads; bytes and data are touched only where they
-/// are carried.
-struct alignas(64) Request {
+struct Request;
+
+/// What every hop reads of a request: one cache line.
+struct RequestHead {
   Request* next = nullptr;      ///< in the list that it is in: the pool's, or a RequestList
   const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
   std::uint64_t id = 0;         ///< unique in a run, the same on every host
@@ -98,17 +96,12 @@ struct alignas(64) Request {
   std::uint8_t gpu = 0;                     ///< the requester's, with `sm` and `warp`
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
-  std::uint16_t token = 0;         ///< the sender's own; comes back as it was
-  std::uint16_t route = 0;         ///< the crossbar's own: the port to answer to
-  std::uint16_t epoch = 0;         ///< the L1's own: write epoch of an atomic that passes through
-  std::uint16_t region = 0;        ///< the declared buffer it falls in; 0: none
-  ByteMask bytes;                  ///< of a write or an exact read; meaningless otherwise
-  AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
-  void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
-  Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it
-  alignas(64) std::array<std::uint8_t, kLineBytes> data;
+  std::uint16_t token = 0;   ///< the sender's own; comes back as it was
+  std::uint16_t route = 0;   ///< the crossbar's own: the port to answer to
+  std::uint16_t epoch = 0;   ///< the L1's own: write epoch of an atomic that passes through
+  std::uint16_t region = 0;  ///< the declared buffer it falls in; 0: none
 
-  Request()
+  RequestHead()
       : local(false),
         no_l1(false),
         surface(false),
@@ -124,6 +117,19 @@ struct alignas(64) Request {
   }
   /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
+};
+static_assert(sizeof(RequestHead) == 64, "a hop without data touches one cache line of a request");
+
+/// One transaction of one 128-byte line. It travels down as a request and the same object comes
+/// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
+///
+/// Bytes and data are touched only where they are carried.
+struct alignas(64) Request : RequestHead {
+  ByteMask bytes;                  ///< of a write or an exact read; meaningless otherwise
+  AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
+  void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
+  Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it
+  alignas(64) std::array<std::uint8_t, kLineBytes> data;
 };
 
 /// A request on its way to memory.
@@ -169,12 +175,10 @@ inline unsigned ResponseMessage::beats(unsigned width) const {
   return 1;
 }
 
-static_assert(offsetof(Request, bytes) == 64, "a hop without data touches one cache line of a request");
-
 /// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
 class RequestPool {
  public:
-  /// A request in its initial state but for `bytes`, `atomics` and `data`, which are left as they are.
+  /// A request whose head is as at first; all else is left as it was.
   [[nodiscard]] Request* allocate();
   /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
   /// block; null if that is nothing. Its answer carries no data.
@@ -195,6 +199,8 @@ class RequestPool {
 
  private:
   static constexpr std::size_t kChunk = 256;
+  /// One in whatever state it was released.
+  [[nodiscard]] Request* take();
   void release_atomics(Request& request);
   std::vector<std::unique_ptr<Request[]>> chunks_;
   std::vector<std::unique_ptr<AtomicBlock>> blocks_;
@@ -245,6 +251,30 @@ class RequestList {
  private:
   Request* head_ = nullptr;
   Request* tail_ = nullptr;
+};
+
+/// A list that knows how many are in it.
+class RequestQueue {
+ public:
+  [[nodiscard]] unsigned size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] const RequestList& list() const { return list_; }
+  void push(Request* r) {
+    list_.push(r);
+    ++size_;
+  }
+  void push_front(Request* r) {
+    list_.push_front(r);
+    ++size_;
+  }
+  Request* pop() {
+    --size_;
+    return list_.pop();
+  }
+
+ private:
+  RequestList list_;
+  unsigned size_ = 0;
 };
 
 }  // namespace warpline

@@ -28,17 +28,11 @@ void TargetPorts::send_answers(Cycle now) {
 }
 
 void TargetPorts::explain(std::vector<Wait>& waits) const {
-  replies_.for_each_asked([&](unsigned port) {
-    const Out<ResponseMessage>& out = *outs_[port];
-    waits.push_back({out.owner().name(), out.room() + " for an answer", {out.other_side()}});
-  });
+  replies_.for_each_asked([&](unsigned port) { outs_[port]->explain_room(waits, "an answer"); });
 }
 
 void TargetPorts::in_flight(std::vector<InFlight>& rows) const {
-  for (unsigned port = 0; port < count(); ++port) {
-    const Out<ResponseMessage>& out = *outs_[port];
-    list_all(rows, answers_[port], out.owner().name(), out.path(), out.room(), {out.other_side()});
-  }
+  for (unsigned port = 0; port < count(); ++port) outs_[port]->list_waiting(rows, answers_[port]);
 }
 
 }  // namespace warpline

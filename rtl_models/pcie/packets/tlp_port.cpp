@@ -1,5 +1,7 @@
 #include "rtl_models/pcie/packets/tlp_port.h"
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -58,10 +60,7 @@ void TlpPort::take(Cycle now, const Tlp* tlp) {
 void TlpPort::explain(std::vector<Wait>& waits) const {
   for (unsigned c = 0; c < kTlpClasses; ++c) {
     const std::size_t n = waiting_.count(static_cast<TlpClass>(c));
-    if (n == 0) continue;
-    waits.push_back({owner_.name(),
-                     out_[c].room() + " for " + std::to_string(n) + (n == 1 ? " packet" : " packets"),
-                     {out_[c].other_side()}});
+    if (n != 0) out_[c].explain_room(waits, counted(n, "packet"));
   }
 }
 
