@@ -25,7 +25,7 @@ class MissTable {
     bool in_use = false;
     LineKind kind = LineKind::global;
     bool stale = false;  ///< found, but its fill must not install
-    /// Of those who wait; one that nobody has asked for yet, or only without allocation, installs nothing.
+    /// Joined priorities of the requests that wait. no_allocate, as at first: the fill installs nothing.
     EvictionPriority priority = EvictionPriority::no_allocate;
     RequestList waiters;
     std::uint16_t chain = kNone;  ///< next live entry in the hash bucket, or next free entry

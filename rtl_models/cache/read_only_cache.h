@@ -80,8 +80,8 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
   ReadPath path_;
   ReadOnlyCacheCounters counters_;
-  /// Answers held before fills, and before requests, wait: requests have places of their own, or
-  /// fills would keep them out forever where answers leave slowly.
+  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
+  /// higher, or fills could keep requests out for ever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestQueue served_;

@@ -35,8 +35,8 @@ struct Evicted {
 
 /// The part that every cache of this family shares: look up, miss registers, fills. Tags are
 /// virtual line numbers, and whether the line is the surface proxy's; lines are allocated when their fill
-/// arrives, so a pending line occupies no way. A fill serves those who waited even if it is dead; only a live
-/// fill installs (R1), and only if one of them did not say no_allocate.
+/// arrives, so a pending line occupies no way. A fill always serves the requests that waited for it. It is
+/// installed only if it is live (R1), and if at least one of these requests did not ask for no_allocate.
 class ReadPath {
  public:
   ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data);

@@ -20,8 +20,8 @@ struct CacheGeometry {
   unsigned sets = 64;
   unsigned ways = 4;
   unsigned evict_last_percent = 75;  ///< of all lines, at most, that evict_last may hold
-  /// Lines that evict_last may hold at once, of all and of one set. Below 100 percent, a set keeps a line for
-  /// others: what streams past would else cost a line that is to stay.
+  /// How many lines may be evict_last at once, in the cache and in one set. Below 100 percent each set keeps
+  /// one line for other classes. Otherwise data that is used only once would replace evict_last lines.
   [[nodiscard]] std::uint32_t last_lines() const {
     return ways_for_last() == 0
                ? 0
@@ -57,12 +57,13 @@ struct LineState {
 /// eviction class. Holds no data and knows no time; a line is named by an index that data arrays
 /// share. Victim order: invalid, first, normal, last; least recently used within a class.
 ///
-/// The array holds a limited number of evict_last lines. Where that many are there, one more makes an old one
-/// normal: a hand goes round the array and takes the first that nobody has used since the start of its round
-/// before this one. So the lines of a program that is over give way, and those of a hot set that is too large
-/// drive each other out, as on hardware, where untouched lines lose their persistence in the end (CUDA C++
-/// Programming Guide, "Reset L2 Access to Normal"). Where a set has no room for one more, though the array
-/// may have, its oldest goes if it is that old; else the new one is normal: those that are there stay.
+/// The number of evict_last lines is limited. When the limit is reached, a further one makes an old one
+/// normal, which is found as by a clock algorithm: a hand goes round the array, and takes the first
+/// evict_last line that has not been used since the hand began the round before its current one. So lines of
+/// a finished program give way, and the lines of a hot set that is too large drive each other out. Hardware
+/// behaves alike: lines that are not touched lose their persistence in the end (CUDA C++ Programming Guide,
+/// "Reset L2 Access to Normal"). Where the limit of a set is reached first, the set's oldest evict_last line
+/// becomes normal if it is that old; otherwise the new line is installed as normal, and the others stay.
 class TagArray {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;

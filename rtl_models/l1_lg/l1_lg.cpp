@@ -185,7 +185,8 @@ Cycle L1Lg::tick(Cycle now) {
     moved = true;
   }
   if (!flushing_.empty() && flush_step()) moved = true;
-  // A request may put two messages in the outgoing queue, and so may every fetch's fill one.
+  // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
+  // write-back of the line that its fill replaces.
   if (flushing_.empty() && served_.size() < kHitLimit && outgoing_.size() + fetches_ + 2 <= out_capacity_ &&
       from_sm.ready(now)) {
     Request* r = from_sm.front().request;

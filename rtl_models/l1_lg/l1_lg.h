@@ -83,8 +83,8 @@ class L1Lg final : public Component, public LooseTarget {
   unsigned out_capacity_;
   WriteTracker writes_;          ///< generic writes, atomics, reductions and discards
   WriteTracker surface_writes_;  ///< writes of the surface proxy, which a release does not wait for (R8)
-  /// Answers held before fills, and before requests, wait: requests have places of their own, or
-  /// fills would keep them out forever where answers leave slowly.
+  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
+  /// higher, or fills could keep requests out for ever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestQueue served_;        ///< answers for the SM

@@ -14,7 +14,9 @@ struct L1LgParameters {
   unsigned outgoing = 64;       ///< requests queued towards the crossbar
   bool update_on_store = true;  ///< a store updates a present global line; false: drops it
 
-  bool poison_last_use = false;  ///< what a last use gave up reads as a pattern; false: as it was
+  /// Whether dirty bytes that were dropped after a last use (`ld.lu`) read as a pattern afterwards; false: as
+  /// they were.
+  bool poison_last_use = false;
 
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);

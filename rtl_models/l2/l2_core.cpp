@@ -161,7 +161,8 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
     r.status = Status::address_error;
     return {};
   }
-  // The host fetches the bytes, and what a miss reads of the set, while the tags are looked up.
+  // Has the host's processor prefetch the bytes, and the line states that a miss will read, while the tags
+  // are looked up.
   const unsigned first = r.sectors == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(r.sectors));
   if (vidmem_ != nullptr) __builtin_prefetch(vidmem_->at(offset_in_aperture(r.line)) + kSectorBytes * first);
   const std::uint64_t number = line_number(r.line);

@@ -92,8 +92,9 @@ class WriteBackSink {
 /// video memory live in the backing store, which only L2 reaches, so a video-memory access is
 /// performed when it is looked up, whether its sectors are here yet or not; the miss costs time.
 /// System-memory lines are copies, and accesses to one with a fetch under way wait for it in order (R7).
-/// All other addresses are passed on, and never cached. A write to a copy is answered when it is in the copy:
-/// that its address lies beyond the end of system memory shows at the link only, which counts it.
+/// All other addresses are passed on, and never cached. A write to a copy is answered when the copy has it.
+/// An address beyond the end of system memory is found out only when the copy is written back: the link
+/// counts the error.
 class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice

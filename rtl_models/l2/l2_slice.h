@@ -14,11 +14,12 @@ namespace warpline {
 /// One L2 slice, in time.
 ///
 /// Contract: one request from the crossbar is looked up per cycle, in arrival order, hits past
-/// misses; one response per cycle. A write is answered when it is performed; so is control of a line, a
-/// prefetch of video memory at once and one of system memory when it is here. `maintain` is answered when the
-/// system-memory bytes that were dirty when it arrived are on the link (R7); one that writes them back, when
-/// all posted writes that went over the link before it have arrived: behind them goes a read of no byte to
-/// each destination that they went to (WrittenDestinations), and it waits for these (R11).
+/// misses; one response per cycle. Writes and control requests are answered when they are performed: a
+/// prefetch of video memory at once, a prefetch of system memory when the line has come. A `maintain` request
+/// is answered when the system-memory bytes that were dirty when it arrived are on the link (R7). One that
+/// writes them back is answered when all posted writes sent over the link before it have arrived. For that
+/// the slice sends a read of no byte behind them, to each destination that was written (WrittenDestinations),
+/// and waits for the answers (R11).
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
   /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.

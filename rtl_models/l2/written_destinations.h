@@ -13,8 +13,8 @@ namespace warpline {
 /// flushed.
 class WrittenDestinations {
  public:
-  /// Peer addresses of one naturally aligned block lead to one device. At first it is no larger than what
-  /// IOMMU and root ports tell apart.
+  /// Size of the naturally aligned blocks of the peer aperture that are taken for one destination each. The
+  /// default is the page of the IOMMU and of the windows of root ports, so that no block has two devices.
   static constexpr std::uint64_t kBlockBytes = 4096;
   static constexpr std::size_t kBlocks = 8;
 

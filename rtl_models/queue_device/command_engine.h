@@ -41,11 +41,12 @@ class CommandEngine {
   CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, std::vector<std::uint8_t>& buffer,
                 CommandListener& listener, const QueueDeviceParameters& parameters);
 
-  /// Does what can be done in cycle `now`; `room`: packets that may be added to those that wait for the link,
-  /// about. Returns when there is more to do without anything new from the bus or from software; kNever:
-  /// never.
+  /// Does what can be done in cycle `now`. `room`: about how many packets may be added to those that wait for
+  /// the link. Returns the cycle in which it has more to do even if nothing comes from the bus or from
+  /// software; kNever: there is none.
   Cycle step(Cycle now, bool fetches, unsigned room);
-  /// Drops every command, and stops being stopped. Reads under way still come back: to abort().
+  /// Drops every command, and is no longer stopped. The answers to reads under way still come, and are taken
+  /// by abort().
   void drop();
   /// Takes what has come back for commands that were dropped. Whether nothing is under way any more.
   bool abort();

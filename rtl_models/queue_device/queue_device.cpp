@@ -102,9 +102,9 @@ Cycle QueueDevice::work(Cycle now) {
   return next;
 }
 
-/// Does all that can be done in cycle `now`. Returns when there is more to do. What it does may come back to
-/// it by way of another device; then whoever began goes on with it, so that however often two devices call
-/// each other, neither call is inside the other for long.
+/// Does all that can be done in cycle `now`. Returns when there is more to do. A packet that it sends may
+/// make another device access this one before the call returns. Such a nested call leaves the work to the
+/// outer one, so that two devices that access each other do not recurse ever deeper.
 Cycle QueueDevice::run_loosely(Cycle now) {
   WARPLINE_EXPECT(root_ != nullptr, "somebody performs what is loosely timed");
   if (running_) return kNever;

@@ -110,7 +110,9 @@ class QueueDeviceCore final : private CommandListener {
   CommandEngine engine_;
   std::deque<std::uint32_t> events_;
   bool resetting_ = false;
-  bool waiting_ = false;  ///< a queue has something to be fetched or to be told of, as far as is known
+  /// Some queue may have a command to fetch or an interrupt to raise. Set by doorbells and COALESCE, and
+  /// computed anew by each step().
+  bool waiting_ = false;
   AccessLog log_;
   QueueDeviceCounters counters_;
   QueueDeviceObserver* observer_ = nullptr;

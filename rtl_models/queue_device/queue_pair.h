@@ -30,7 +30,8 @@ class QueuePair {
   [[nodiscard]] bool ring_submissions(std::uint32_t tail);
   [[nodiscard]] bool ring_completions(std::uint32_t head);
 
-  /// Whether there is a command, and a place for its completion: so no queue can keep up what others want.
+  /// Whether the submission ring has a command, and the completion ring a free entry for its completion. So a
+  /// command that was fetched never waits for software to take completions, and holds up no other queue.
   [[nodiscard]] bool may_fetch() const {
     return enabled_ && sq_head_ != sq_tail_ && ((cq_tail_ - cq_head_) & mask()) + fetched_ < mask();
   }

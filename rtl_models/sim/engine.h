@@ -62,8 +62,9 @@ class Component {
   void wake(Cycle cycle);
 
  protected:
-  /// One that may be ticked in place of `original`, whose marks and edges are its own
-  /// (Engine::tick_in_place).
+  /// Makes a component that Engine::tick_in_place() may have ticked instead of `original`. It shares the
+  /// name, the clock and the place in the calendar of `original`, and is not a component of the engine
+  /// itself.
   struct StandIn {};
   Component(const Component& original, StandIn /*tag*/)
       : engine_(original.engine_),
@@ -117,8 +118,8 @@ class Engine {
   [[nodiscard]] TickMode mode() const { return mode_; }
   /// Ticks until the calendar is empty or the next tick would lie beyond cycle `limit`.
   RunOutcome run_until(Cycle limit);
-  /// The same up to cycle `now`; but clusters that nobody outside can reach within their lookahead may have
-  /// run up to cycle `limit` already. For those who feed messages in from outside as time passes. Pre:
+  /// Runs up to cycle `now`, for callers that feed messages in from outside as time passes. Clusters that
+  /// such a message cannot reach within their lookahead may run ahead, up to cycle `limit` at most. Pre:
   /// TickMode::lazy, or now == limit.
   RunOutcome run_in_step(Cycle now, Cycle limit);
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
@@ -147,8 +148,8 @@ class Engine {
   /// Everybody, in the order in which they were made.
   [[nodiscard]] const std::vector<Component*>& components() const { return components_; }
   [[nodiscard]] const std::vector<PortBase*>& ports() const { return ports_; }
-  /// When something happened last, in whichever cluster has run farthest: see note_move(). Quiescence never
-  /// takes now() back before it.
+  /// The latest cycle that was passed to note_move(), by any cluster. When a run ends quiescent, now() is not
+  /// before it.
   [[nodiscard]] Cycle last_move() const { return last_move_; }
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
@@ -159,8 +160,9 @@ class Engine {
   /// A channel was bound: called by ports.
   void note_binding() { window_ = inner_window_ = 0; }
   [[nodiscard]] RequestPool& pool() { return pool_; }
-  /// A loosely timed access needs one that is blocked below in a foreign wait(): waits for `wake_waiters` to
-  /// be called, and returns the cycle in which that was. Where nothing can block, nothing needs to wait.
+  /// Called by a loosely timed access that cannot go on before another one, which is blocked in the wait() of
+  /// a foreign model below: waits until wake_waiters() is called, and returns the cycle in which it was. If
+  /// no model below calls wait(), no access needs this.
   Cycle wait_below() {
     WARPLINE_EXPECT(wait_ != nullptr, "a loosely timed access waits for another only if that can block");
     ++waiting_below_;

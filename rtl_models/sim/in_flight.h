@@ -29,7 +29,9 @@ struct Wait {
   std::string what;  ///< what it waits for, to follow "waits for"
   /// Who must do something first, by name as `who`; empty where it is nobody, or not known.
   std::vector<std::string> on{};
-  Awaited answers{};  ///< more exactly: the holders of these requests, if there are any
+  /// The requests whose answers are waited for. If some are in flight, settle() replaces `on` by whoever
+  /// holds them.
+  Awaited answers{};
 };
 
 /// A request in flight: where it is, and what it waits for there.

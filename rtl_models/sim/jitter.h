@@ -11,9 +11,10 @@ class Engine;
 class PortBase;
 class Random;
 
-/// The freedom in time that a netlist's hardware has: how long messages lie in each queue, and whose turn it
-/// is where several may be next. What a program may observe under one draw it may observe under another, and
-/// the law of the transports holds under each: what a draw gives a block depends on its name alone.
+/// Varies at random the times that hardware leaves open: how long messages lie in each queue, and which input
+/// an arbiter grants first. Each draw of these is a machine that programs may run on. The law of the
+/// transports holds under every draw, as the values that a block gets depend on the seed and the block's name
+/// alone.
 class Jitter {
  public:
   /// Of all blocks of `engine`, which outlives it. Pre: they are made, their channels are bound.

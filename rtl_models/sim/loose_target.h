@@ -25,7 +25,9 @@ class LooseTarget {
   ~LooseTarget() = default;
 };
 
-/// Lets a block's answers go on: they are given in cycle `at`. Whoever waits below must be woken afterwards.
+/// Marks every request in `served`, the queue of a block's answers, as answered in cycle `at`, and empties
+/// the queue. The caller then calls Engine::wake_waiters(), as the accesses of these requests may wait for
+/// this.
 inline void settle(RequestQueue& served, Cycle at) {
   while (!served.empty()) {
     Request* r = served.pop();

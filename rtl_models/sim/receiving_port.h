@@ -42,8 +42,8 @@ class alignas(64) In final : public PortBase {
  public:
   using PortBase::PortBase;
 
-  /// Whether a message can be popped in cycle `now`. If one is on its way, the owner is woken
-  /// when it arrives.
+  /// Whether a message can be popped in cycle `now`. Asking has no effect: the owner is woken when a message
+  /// arrives, and after a pop for the next one, whether it has asked or not.
   [[nodiscard]] bool ready(Cycle now) const { return count_ != 0 && slots_[head_].at <= now; }
   /// Pre: ready(now).
   [[nodiscard]] const M& front() const { return slots_[head_].message; }

@@ -14,9 +14,10 @@ struct AccessLimits {
   std::uint32_t local_bytes = 0;
 };
 
-/// From what a program wrote to where its lanes go: the windows of the generic space, constant banks, handles
-/// and coordinates of images; and whether they may go there. Above it an address is a number, below it every
-/// address is of one space. Nothing of what it resolves is changed, nor does anything happen.
+/// Resolves the addresses that a program wrote: finds the space of each lane's generic address, the place in
+/// a constant bank, the element that an image's handle and coordinates name; and checks that the access is
+/// allowed. Its input has addresses as plain numbers, its result has typed addresses of one space each. It
+/// changes neither the access nor memory.
 class AddressResolution {
  public:
   /// For a new kernel.

@@ -5,11 +5,11 @@
 
 namespace warpline {
 
-/// The asynchronous copies of one warp in their groups (PTX ISA, "cp.async.commit_group"). Threads have
-/// groups of their own; a warp's are counted together, whichever of its lanes commit. A lane then waits for
-/// no less than it asks for: its copies lie in no later group than its own count says, and its last N groups
-/// are among as many or more of the warp's. Warps that follow each other in a slot may share one: none ends
-/// with copies under way.
+/// The asynchronous copies of one warp in their groups (PTX ISA, "cp.async.commit_group"). In PTX each thread
+/// has groups of its own. Here a warp's groups are counted together: a commit by any of its lanes ends the
+/// open group. So a lane may wait for more copies than it has to, never for fewer: the warp has committed at
+/// least as many groups as the lane since any of its copies. A warp that follows another in its slot can go
+/// on with the same object, as no warp ends with copies under way.
 class CopyGroups {
  public:
   /// Instruction::groups_left of an instruction that waits for all copies, committed or not.

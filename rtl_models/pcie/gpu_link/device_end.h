@@ -20,13 +20,13 @@ namespace warpline {
 /// one each. What devices do not answer with data, in time (unsupported, aborted, damaged, given up), reads
 /// as all ones. An answer comes down the wire when all of it is here.
 ///
-/// A request that has to wait for its line is parked apart from its port: what is behind it there may go on,
-/// as the answers that it waits for may be behind writes to video memory, and these behind that. What follows
-/// it to devices stays behind it.
+/// A request that has to wait for an earlier one on its line is parked: taken off its port, so that requests
+/// behind it there can go on. Otherwise there could be a deadlock: the answer that it waits for may be behind
+/// writes to video memory, which may need the requests behind it. Later requests to devices stay behind it.
 ///
-/// What devices answer stays behind the writes to video memory that came before it until these are performed:
-/// a kernel that reads of a device that it is done finds what it wrote. Answers of system memory do not, as
-/// L2 may need them before it takes such a write.
+/// An answer of a device is held back until the writes to video memory that came before it are performed: a
+/// kernel that reads from a device that a write is done finds what was written. Answers of system memory are
+/// not held back, as L2 may need them before it takes such a write.
 class DeviceEnd {
  public:
   /// A request that is parked, and the port that it came by.

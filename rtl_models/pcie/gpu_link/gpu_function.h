@@ -40,8 +40,8 @@ class GpuFunction final : public LooseTlpTarget {
   /// Who performs requests for video memory that are loosely timed. Lives as long.
   class LooseMemory {
    public:
-    /// From cycle `at` on, in which the packet is at the far end of the link; `at`: when its answer is there
-    /// again. Afterwards `tlp.data` of a request that reads is the answer.
+    /// Performs a packet that is at the far end of the link in cycle `at`. On return `at` is the cycle in
+    /// which its answer is back there, and `tlp.data` of a request that reads is the answer.
     virtual void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) = 0;
 
    protected:
@@ -49,8 +49,9 @@ class GpuFunction final : public LooseTlpTarget {
   };
   void perform_by(LooseMemory& memory) { loose_memory_ = &memory; }
 
-  /// A packet that writes, or is to be answered by parts() with its cookie: of 0 bytes, when the writes
-  /// before it have arrived. Its own from now on. Pre: at most a line.
+  /// Queues a packet for a device, and takes ownership of it. A read or an atomic is answered by parts() with
+  /// its cookie; a read of 0 bytes is answered when the writes before it have arrived. Pre: it concerns at
+  /// most one line.
   void ask(Tlp* packet) { waiting_.push_back(packet); }
   /// Answers, or parts of them, that have come, oldest first.
   [[nodiscard]] std::deque<ReadPart>& parts() { return parts_; }

@@ -18,9 +18,9 @@ namespace warpline {
 /// crossbar, of which it is a client beside the SMs' caches (see InboundCore); and up the wire again. Part of
 /// the link's tick.
 ///
-/// Holds at most kPackets packets of each class, from when they are put on the wire until they are performed:
-/// more stay where they are, and so do those who send them, for want of credits. Writes that are held need
-/// nothing but L2, which takes them whatever else the GPU waits for.
+/// At most kPackets packets of each class are on the wire down or not yet performed. Further ones stay in the
+/// queues of the link to the root complex, and their senders wait for its credits. The writes held here
+/// cannot be part of a deadlock: they wait for L2 alone, which takes them whatever else the GPU waits for.
 ///
 /// What devices answer to the GPU's own requests waits for writes that came before it (DeviceEnd); what
 /// system memory answers does not: a kernel that is told of them by a flag there may look before they are

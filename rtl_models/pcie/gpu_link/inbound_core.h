@@ -36,11 +36,11 @@ struct InboundCounters {
 /// says which of these may go to L2 now. Requests go as system-scope accesses past every L1, and are answered
 /// by L2 when they are performed.
 ///
-/// Order (R10): a write, a read or an atomic goes when all earlier writes, whoever made them, are performed;
-/// a read of no byte is answered then. So who has heard of a write by another way, and writes, comes behind
-/// it. But a write follows writes to the same line at once, as a line has one way to L2, which keeps its
-/// order, and one with relaxed ordering goes at once. Reads and atomics keep nothing back. The lines of one
-/// packet have no order.
+/// Order (R10): a write, a read or an atomic is sent to L2 when all earlier writes, by any requester, have
+/// been performed; a read of no byte is answered then. So a requester that learns of a write in some other
+/// way, and then writes itself, writes after it. Two kinds of writes need not wait: one to the line that all
+/// writes before it are to, as requests for one line stay in order on their way to L2, and one with relaxed
+/// ordering. Nothing waits for reads and atomics. The lines of one packet have no order among each other.
 class InboundCore {
  public:
   /// The pool outlives it. `gpu`: whose memory it is.

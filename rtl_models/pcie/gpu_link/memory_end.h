@@ -13,9 +13,9 @@
 
 namespace warpline {
 
-/// The far end of a link at a memory: system memory, or that of a memory device, which is farther away. What
-/// arrives takes effect in the order of the wire; the answer to it is back at the link as much later as the
-/// memory is farther away.
+/// The memory at the far end of a link: system memory, or the memory of a device, which is `farther` cycles
+/// beyond the end of the wire. Transfers take effect in the order of the wire. An answer takes the same
+/// `farther` cycles back to the wire.
 class MemoryEnd final : public MemoryWriter {
  public:
   struct Memory {

@@ -21,8 +21,8 @@ enum class PcieLeg : std::uint8_t { read, write, atomic_op, word_reads, word_swa
 /// A request on its way over a PCIe link, from when it is taken until it is answered, and if it writes has
 /// arrived.
 struct PcieTransfer {
-  Request* request = nullptr;  ///< what is on its way; posted, a write of the link's own
-  Request* owed = nullptr;     ///< what was taken; null once it is answered
+  Request* request = nullptr;  ///< what the packets carry: the request taken, or for a posted leg a copy
+  Request* owed = nullptr;     ///< the request taken, until it is answered; then null
   unsigned port = 0;           ///< that it came by; TargetPorts::kNone: of a loosely timed access
   std::uint32_t number = 0;    ///< of its place in PcieTransfers
   unsigned tags = 0;           ///< of the link that it holds

@@ -49,7 +49,7 @@ class PcieTransfers {
   void post(PcieTransfer& transfer, PcieLeg leg, const ByteMask& bytes,
             const std::array<std::uint8_t, kLineBytes>& data);
 
-  RequestPool writes_;  ///< the link's own: the requests of a run are no more for them
+  RequestPool writes_;  ///< for the copies of posted legs, which do not count among the engine's requests
   const PcieCore& core_;
   PcieCounters& counters_;
   bool with_data_;

@@ -30,10 +30,11 @@ struct ReadPart {
 /// status registers. A completion that belongs to no request, or to one that was given up, is dropped and
 /// counted. (PCI Express base specification, transaction layer and error signalling.)
 ///
-/// A read ends with the first part that is not `done`. Which tag it has, and when that is used again, see
-/// TagTable. A completion is under way for longer than TagTable::kLostAfter times the timeout only if that is
-/// set far too short for the machine; even then it is taken for another's only if it has the same place in
-/// its page and the same number of bytes is missing.
+/// A read ends with the first part that is not `done`. TagTable says which tag it has, and when the tag is
+/// used again. A completion that takes longer than TagTable::kLostAfter times the timeout, which happens only
+/// if the timeout is set far too short for the machine, may find its tag given to another request. It is
+/// taken for an answer to that one only if its offset in the page and the number of missing bytes are what
+/// that one expects.
 ///
 /// Going from D3hot to D0 resets the function: reads under way and interrupts pending are forgotten at once,
 /// and the device learns it from config().take_soft_reset().

@@ -16,8 +16,9 @@ class MemoryWriter {
   ~MemoryWriter() = default;
 };
 
-/// Those that share a memory, in the order in which what they do in the same cycle takes effect. Whoever of
-/// them is ticked first in a cycle has all of them arrive(), so that the order of ticks is none of memory's.
+/// The blocks that change one memory. Effects of one cycle happen in the order in which the blocks joined:
+/// whichever block is ticked first in a cycle calls arrive() of all of them. So the order in which the engine
+/// ticks blocks has no influence on memory.
 class MemoryWriters {
  public:
   void join(MemoryWriter& writer) { writers_.push_back(&writer); }
