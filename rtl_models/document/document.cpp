@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "rtl_models/base/text.h"
@@ -67,16 +68,9 @@ const Member* Value::find(std::string_view key) const {
 }
 
 std::string_view Value::kind_name() const {
-  switch (kind) {
-    case Kind::boolean: return "a boolean";
-    case Kind::integer: return "an integer";
-    case Kind::real: return "a float";
-    case Kind::text: return "a string";
-    case Kind::array: return "an array";
-    case Kind::table: return "a table";
-    case Kind::date: break;
-  }
-  return "a date or time";
+  constexpr std::array<std::string_view, 7> kNames = {"a boolean", "an integer", "a float",       "a string",
+                                                      "an array",  "a table",    "a date or time"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 Document Document::unparsed(std::string file, std::string_view text) {

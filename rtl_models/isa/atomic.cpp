@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/isa/small_float.h"
 
 namespace warpline {
 namespace {
 
-template <class To>
-To bits_as(std::uint64_t bits) {
-  To value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-template <class From>
-std::uint64_t as_bits(From value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
+/// An integer as the lowest bytes of a word.
+template <class T>
+std::uint64_t as_word(T value) {
+  return static_cast<std::make_unsigned_t<T>>(value);
 }
 
 float flush(float x) {
@@ -29,13 +24,14 @@ float flush(float x) {
 
 std::uint64_t add_f32(std::uint64_t a, std::uint64_t b, Subnormals subnormals) {
   const bool flushes = subnormals == Subnormals::flushed;
-  const auto x = bits_as<float>(a), y = bits_as<float>(b);
+  const auto x = bits_as<float>(static_cast<std::uint32_t>(a));
+  const auto y = bits_as<float>(static_cast<std::uint32_t>(b));
   const float sum = flushes ? flush(flush(x) + flush(y)) : x + y;
-  return std::isnan(sum) ? 0x7FFFFFFFU : as_bits(sum);
+  return std::isnan(sum) ? 0x7FFFFFFFU : bits_as<std::uint32_t>(sum);
 }
 std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
   const double sum = bits_as<double>(a) + bits_as<double>(b);
-  return std::isnan(sum) ? 0x7FF8000000000000U : as_bits(sum);
+  return std::isnan(sum) ? 0x7FF8000000000000U : bits_as<std::uint64_t>(sum);
 }
 
 /// The smaller of two numbers of `format`, or the larger.
@@ -65,19 +61,19 @@ std::uint64_t apply_halves(AtomicOperation operation, std::uint64_t a, std::uint
 template <class T>
 std::uint64_t apply_integer(AtomicOperation operation, std::uint64_t old_value, std::uint64_t operand,
                             std::uint64_t second) {
-  const T old = bits_as<T>(old_value);
-  const T b = bits_as<T>(operand);
+  const T old = static_cast<T>(old_value);
+  const T b = static_cast<T>(operand);
   switch (operation) {
-    case AtomicOperation::min: return as_bits(std::min(old, b));
-    case AtomicOperation::max: return as_bits(std::max(old, b));
-    case AtomicOperation::increment: return as_bits(old >= b ? T{0} : static_cast<T>(old + 1));
-    case AtomicOperation::decrement: return as_bits(old == 0 || old > b ? b : static_cast<T>(old - 1));
-    case AtomicOperation::compare_and_swap: return as_bits(old == b ? bits_as<T>(second) : old);
-    case AtomicOperation::add: return as_bits(bits_as<T>(old_value + operand));
-    case AtomicOperation::bit_and: return as_bits(bits_as<T>(old_value & operand));
-    case AtomicOperation::bit_or: return as_bits(bits_as<T>(old_value | operand));
-    case AtomicOperation::bit_xor: return as_bits(bits_as<T>(old_value ^ operand));
-    case AtomicOperation::exchange: return as_bits(b);
+    case AtomicOperation::min: return as_word(std::min(old, b));
+    case AtomicOperation::max: return as_word(std::max(old, b));
+    case AtomicOperation::increment: return as_word(old >= b ? T{0} : static_cast<T>(old + 1));
+    case AtomicOperation::decrement: return as_word(old == 0 || old > b ? b : static_cast<T>(old - 1));
+    case AtomicOperation::compare_and_swap: return as_word(old == b ? static_cast<T>(second) : old);
+    case AtomicOperation::add: return as_word(static_cast<T>(old_value + operand));
+    case AtomicOperation::bit_and: return as_word(static_cast<T>(old_value & operand));
+    case AtomicOperation::bit_or: return as_word(static_cast<T>(old_value | operand));
+    case AtomicOperation::bit_xor: return as_word(static_cast<T>(old_value ^ operand));
+    case AtomicOperation::exchange: return as_word(b);
     case AtomicOperation::none: break;
   }
   WARPLINE_EXPECT(false, "an atomic operation");

@@ -4,14 +4,6 @@
 
 namespace warpline {
 
-bool is_signed(DataType type) {
-  return type >= DataType::s8 && type <= DataType::s64;
-}
-
-bool is_float(DataType type) {
-  return type >= DataType::f16;
-}
-
 std::string_view name_of(DataType type) {
   return type == DataType::none ? "none" : word_of(type);
 }

@@ -36,8 +36,12 @@ enum class DataType : std::uint8_t {
   constexpr std::uint8_t kSizes[] = {0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 2, 4, 4, 8};
   return kSizes[static_cast<std::size_t>(type)];
 }
-[[nodiscard]] bool is_signed(DataType type);
-[[nodiscard]] bool is_float(DataType type);
+[[nodiscard]] constexpr bool is_signed(DataType type) {
+  return type >= DataType::s8 && type <= DataType::s64;
+}
+[[nodiscard]] constexpr bool is_float(DataType type) {
+  return type >= DataType::f16;
+}
 /// The PTX spelling without its dot ("u32").
 [[nodiscard]] std::string_view name_of(DataType type);
 /// The type spelled `text` ("u32"), or `none`.

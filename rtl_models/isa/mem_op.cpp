@@ -42,25 +42,11 @@ MemOp with_default_order(MemOp op) {
 }
 
 std::optional<std::string> refusal(const MemOp& op) {
-  switch (op.kind) {
-    case MemKind::load:
-    case MemKind::store:
-    case MemKind::atomic:
-    case MemKind::reduction:
-    case MemKind::texture_load:
-    case MemKind::surface_load:
-    case MemKind::surface_store:
-    case MemKind::fence: break;
-    case MemKind::prefetch:
-    case MemKind::prefetch_uniform:
-    case MemKind::apply_priority:
-    case MemKind::discard:
-    case MemKind::cache_control: return std::nullopt;
-    case MemKind::proxy_fence:
-      if (op.proxy == Proxy::alias || op.proxy == Proxy::async) return std::nullopt;
-      return ".proxy" + dotted(op.proxy);
-    case MemKind::async_copy: break;
+  if (op.kind == MemKind::proxy_fence) {
+    if (op.proxy == Proxy::alias || op.proxy == Proxy::async) return std::nullopt;
+    return ".proxy" + dotted(op.proxy);
   }
+  if (op.controls_lines() || op.kind == MemKind::cache_control) return std::nullopt;
   if (op.space == Space::shared_cluster) return dotted(op.space);
   if (op.is_atomic()) return std::nullopt;
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||

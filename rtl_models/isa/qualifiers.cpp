@@ -59,12 +59,4 @@ bool apply(const Qualifier& q, MemOp& op) {
   return true;
 }
 
-bool is_of_loads(CacheOperator o) {
-  return o >= CacheOperator::ca && o <= CacheOperator::cv;
-}
-
-bool is_of_stores(CacheOperator o) {
-  return o == CacheOperator::cg || o == CacheOperator::cs || o >= CacheOperator::wb;
-}
-
 }  // namespace warpline

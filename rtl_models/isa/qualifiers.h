@@ -175,7 +175,11 @@ inline constexpr std::array<ProxyWord, 6> kProxyWords = {{{"alias", Proxy::alias
 [[nodiscard]] bool apply(const Qualifier& q, MemOp& op);
 
 /// Whether `o` is an operator of loads, or of stores (PTX ISA, "Cache Operators").
-[[nodiscard]] bool is_of_loads(CacheOperator o);
-[[nodiscard]] bool is_of_stores(CacheOperator o);
+[[nodiscard]] constexpr bool is_of_loads(CacheOperator o) {
+  return o >= CacheOperator::ca && o <= CacheOperator::cv;
+}
+[[nodiscard]] constexpr bool is_of_stores(CacheOperator o) {
+  return o == CacheOperator::cg || o == CacheOperator::cs || o >= CacheOperator::wb;
+}
 
 }  // namespace warpline

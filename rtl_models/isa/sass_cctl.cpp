@@ -2,6 +2,9 @@
 
 #include <tuple>
 
+#include "rtl_models/base/bits.h"
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -44,16 +47,8 @@ auto fields(const Cctl& c) {
                   c.immediate, c.required, c.read_scoreboard, c.wait);
 }
 
-std::string hex(std::uint32_t value, unsigned digits = 1) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (; value != 0 || out.size() < digits; value >>= 4U) out.insert(out.begin(), kDigits[value & 15U]);
-  return "0x" + out;
-}
-
-std::int32_t signed_immediate(const Cctl& c) {
-  const unsigned unused = c.local ? 32 - Cctl::kLocalImmediateBits : 0;
-  return static_cast<std::int32_t>(c.immediate << unused) >> unused;
+std::int64_t signed_immediate(const Cctl& c) {
+  return sign_extended(c.immediate, c.local ? Cctl::kLocalImmediateBits : 32);
 }
 
 template <class T, std::size_t kCount>
@@ -64,11 +59,11 @@ std::optional<T> among(const std::array<T, kCount>& all, std::string_view name) 
 }
 
 std::string address_text(const Cctl& c) {
-  if (c.address_register == Cctl::kNoRegister) return " [" + hex(c.immediate) + "]";
+  if (c.address_register == Cctl::kNoRegister) return " [" + hexadecimal(c.immediate) + "]";
   std::string out = " [R" + std::to_string(c.address_register);
-  const std::int32_t offset = signed_immediate(c);
+  const std::int64_t offset = signed_immediate(c);
   if (offset > 0) out += " + " + std::to_string(offset);
-  if (offset < 0) out += " - " + std::to_string(-std::int64_t{offset});
+  if (offset < 0) out += " - " + std::to_string(-offset);
   return out + "]";
 }
 
@@ -121,7 +116,7 @@ CctlTarget target_of(const Cctl& c) {
 
 std::uint64_t effective_address(const Cctl& c, std::uint32_t low, std::uint32_t high, unsigned registers) {
   if (c.address_register == Cctl::kNoRegister || c.address_register >= registers) return c.immediate;
-  const auto offset = static_cast<std::uint64_t>(std::int64_t{signed_immediate(c)});
+  const auto offset = static_cast<std::uint64_t>(signed_immediate(c));
   if (c.extended) return (std::uint64_t{high} << 32U | low) + offset;
   return static_cast<std::uint32_t>(low + offset);
 }
@@ -154,7 +149,7 @@ std::string to_text(const Cctl& c) {
   if (!c.local || c.cache != CctlCache::data) out += std::string(".") + name_of(c.cache);
   out += std::string(".") + name_of(c.operation);
   if (!c.acts_on_all()) out += address_text(c);
-  if (c.required != 0) out += " &req=" + hex(c.required, 2);
+  if (c.required != 0) out += " &req=" + hexadecimal(c.required, 2);
   if (c.read_scoreboard != Cctl::kNoScoreboard) out += " &rd=" + std::to_string(c.read_scoreboard);
   if (c.wait != (c.wants_dispatch_wait() ? Cctl::kDispatchWait : 1)) out += " ?WAIT" + std::to_string(c.wait);
   return out + ";";

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -31,18 +33,16 @@ class CctlParser {
 
  private:
   static bool is_word(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
   }
   bool fail(TextSpan where, std::string message, std::string hint = {}) {
-    Diagnostic d;
-    d.file = place_.file;
-    d.line = place_.line;
-    d.column = place_.column + static_cast<unsigned>(where.at);
-    d.length = static_cast<unsigned>(where.length);
-    d.source = place_.source.empty() ? std::string(text_) : place_.source;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    fault_ = std::move(d);
+    fault_ = Diagnostic{place_.file,
+                        place_.line,
+                        place_.column + static_cast<unsigned>(where.at),
+                        place_.source.empty() ? std::string(text_) : place_.source,
+                        std::move(message),
+                        std::move(hint),
+                        static_cast<unsigned>(where.length)};
     return false;
   }
   void skip() {
@@ -149,11 +149,9 @@ class CctlParser {
     const std::string_view name = word();
     register_ = since(from);
     if (name == "RZ") return true;
-    unsigned n = 0;
-    const auto [stop, error] = std::from_chars(name.data() + 1, name.data() + name.size(), n);
-    if (error != std::errc{} || stop != name.data() + name.size() || n > Cctl::kNoRegister)
-      return fail(register_, "\"" + std::string(name) + "\" is no register", "R0 to R254, or RZ");
-    c_.address_register = static_cast<std::uint8_t>(n);
+    const auto number = number_from<std::uint8_t>(name.substr(1));
+    if (!number) return fail(register_, "\"" + std::string(name) + "\" is no register", "R0 to R254, or RZ");
+    c_.address_register = *number;
     return true;
   }
 
@@ -223,12 +221,10 @@ class CctlParser {
     const std::string_view name = word();
     unsigned mine = 0;
     if (schedule) {
-      unsigned cycles = 0;
-      const char* const last = name.data() + name.size();
       const bool known = name.substr(0, 4) == "WAIT";
-      const auto [stop, error] = std::from_chars(known ? name.data() + 4 : last, last, cycles);
+      const unsigned cycles = known ? number_from<unsigned>(name.substr(4)).value_or(0) : 0;
       wait_ = since(from);
-      if (error != std::errc{} || stop != last || cycles == 0 || cycles > Cctl::kLongestWait)
+      if (cycles == 0 || cycles > Cctl::kLongestWait)
         return fail(wait_, "\"" + std::string(text_.substr(from, at_ - from)) + "\" is no schedule",
                     rule_of(CctlFault::no_wait));
       c_.wait = static_cast<std::uint8_t>(cycles);

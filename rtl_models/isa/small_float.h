@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "rtl_models/base/bits.h"
+
 namespace warpline {
 
 /// PTX ISA, "Rounding Modifiers".
@@ -25,15 +27,11 @@ inline double sum_to_odd(double a, double b) {
   const double s = a + b;
   const double t = s - a;
   const double lost = (a - (s - t)) + (b - t);
-  std::uint64_t bits = 0;
-  __builtin_memcpy(&bits, &s, sizeof bits);
+  const auto bits = bits_as<std::uint64_t>(s);
   const bool inexact = lost > 0 || lost < 0;  // not for infinities and NaN, whose `lost` is NaN
   const bool even = (bits & 1U) == 0;
   const std::uint64_t step = (lost > 0) == (s > 0) ? 1 : ~std::uint64_t{0};
-  bits = inexact && even ? bits + step : bits;
-  double odd = 0;
-  __builtin_memcpy(&odd, &bits, sizeof odd);
-  return odd;
+  return inexact && even ? bits_as<double>(bits + step) : s;
 }
 
 }  // namespace warpline

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/isa/small_float.h"
 
 namespace warpline {
@@ -11,19 +12,14 @@ constexpr std::array<DataType, 8> kTypes = {DataType::u8,  DataType::s8,  DataTy
                                             DataType::u32, DataType::s32, DataType::f16, DataType::f32};
 constexpr std::array<unsigned, 3> kComponents = {1, 2, 4};
 
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 std::uint32_t component(DataType type, const std::uint8_t* bytes) {
   std::uint32_t raw = 0;
   std::memcpy(&raw, bytes, size_of(type));
   switch (type) {
     case DataType::s8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(raw));
     case DataType::s16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(raw));
-    case DataType::f16: return bits_of(static_cast<float>(decode(static_cast<std::uint16_t>(raw), kHalf)));
+    case DataType::f16:
+      return bits_as<std::uint32_t>(static_cast<float>(decode(static_cast<std::uint16_t>(raw), kHalf)));
     default: return raw;
   }
 }
@@ -43,7 +39,7 @@ void for_each_format(F&& f) {
 }  // namespace
 
 std::array<std::uint32_t, 4> components_of(const TexelFormat& format, const std::uint8_t* bytes) {
-  std::array<std::uint32_t, 4> out = {0, 0, 0, is_float(format.type) ? bits_of(1.0F) : 1U};
+  std::array<std::uint32_t, 4> out = {0, 0, 0, is_float(format.type) ? bits_as<std::uint32_t>(1.0F) : 1U};
   for (unsigned c = 0; c < format.components; ++c)
     out.at(c) = component(format.type, bytes + std::size_t{c} * size_of(format.type));
   return out;

@@ -24,13 +24,32 @@ class GivenUpBytes {
   explicit GivenUpBytes(bool poison) : poison_(poison) {}
   [[nodiscard]] bool empty() const { return lines_.empty(); }
   /// Bytes `bytes` of line `number` are evicted; `line` are its 128 bytes.
-  void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line);
+  void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line) {
+    Kept& kept = lines_[number];
+    kept.mask = kept.mask | bytes;
+    if (poison_) {
+      kept.bytes.fill(kPoison);
+    } else {
+      copy_masked(kept.bytes.data(), line, bytes);
+    }
+  }
   /// Forgets the bytes of all lines.
   void clear() { lines_.clear(); }
   /// A store has written these bytes: what is kept of them is forgotten.
-  void forget(std::uint64_t number, ByteMask bytes);
+  void forget(std::uint64_t number, ByteMask bytes) {
+    const auto at = lines_.find(number);
+    if (at == lines_.end()) return;
+    at->second.mask = at->second.mask & ~bytes;
+    if (!at->second.mask.any()) lines_.erase(at);
+  }
   /// Copies those of the line that are in `among` to the 128 bytes at `line`. Returns which.
-  ByteMask lay_over(std::uint64_t number, ByteMask among, std::uint8_t* line) const;
+  ByteMask lay_over(std::uint64_t number, ByteMask among, std::uint8_t* line) const {
+    const auto at = lines_.find(number);
+    if (at == lines_.end()) return {};
+    const ByteMask bytes = at->second.mask & among;
+    copy_masked(line, at->second.bytes.data(), bytes);
+    return bytes;
+  }
 
  private:
   struct Kept {

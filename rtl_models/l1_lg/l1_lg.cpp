@@ -39,6 +39,16 @@ void L1Lg::queue_out(Request* r) {
   }
 }
 
+/// Queues the fetch that a miss of `r` asks for.
+Request& L1Lg::fetch(const Request& r, const ReadOutcome& out) {
+  Request* f = child_of(r, Command::read);
+  f->sectors = out.fetch;
+  f->token = out.entry;
+  queue_out(f);
+  ++fetches_;
+  return *f;
+}
+
 void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
   if (!evicted.dirty.any()) return;
   Request* w = child_of(cause, Command::write);
@@ -91,12 +101,7 @@ L1Lg::Accepted L1Lg::accept_read(Request& r) {
     case ReadOutcome::Kind::wait: break;
   }
   if (out.fetch == 0) return Accepted::yes;
-  Request* f = child_of(r, Command::read);
-  f->sectors = out.fetch;
-  f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
-  f->token = out.entry;
-  queue_out(f);
-  ++fetches_;
+  fetch(r, out).prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
   if (r.prefetch != 0) prefetch_other_line(r);
   return Accepted::yes;
 }
@@ -184,7 +189,10 @@ Cycle L1Lg::tick(Cycle now) {
     handle_response(*from_crossbar.pop(now).request);
     moved = true;
   }
-  if (!flushing_.empty() && flush_step()) moved = true;
+  if (!flushing_.empty() && outgoing_.size() + fetches_ < out_capacity_) {
+    flush_one();
+    moved = true;
+  }
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
   if (flushing_.empty() && served_.size() < kHitLimit && outgoing_.size() + fetches_ + 2 <= out_capacity_ &&
@@ -247,13 +255,7 @@ void L1Lg::accept_control(const Request& r) {
     queue_out(c);
     return;
   }
-  const ReadOutcome out = core_.prefetch(r);
-  if (out.fetch == 0) return;
-  Request* f = child_of(r, Command::read);
-  f->sectors = out.fetch;
-  f->token = out.entry;
-  queue_out(f);
-  ++fetches_;
+  if (const ReadOutcome out = core_.prefetch(r); out.fetch != 0) fetch(r, out);
 }
 
 void L1Lg::finish_maintenance(Request& r) {
@@ -266,30 +268,18 @@ void L1Lg::finish_maintenance(Request& r) {
   }
 }
 
-/// Writes one dirty local line back, or finds that there is none left and drops them all. False: there is no
-/// place for a write-back now.
-bool L1Lg::flush_step() {
-  if (outgoing_.size() + fetches_ >= out_capacity_) return false;
+/// Writes one dirty local line back, or finds that there is none left and drops them all.
+void L1Lg::flush_one() {
   const Evicted evicted = core_.clean_next_local(flushed_);
-  if (evicted.happened) {
-    write_back(evicted, *flushing_.front());
-    return true;
-  }
+  if (evicted.happened) return write_back(evicted, *flushing_.front());
   core_.invalidate_local();
   flushed_ = 0;
   served_.push(flushing_.pop());
-  return true;
 }
 
 /// Loosely timed: all of it at once, whatever room there is.
 void L1Lg::flush() {
-  while (!flushing_.empty()) {
-    for (Evicted e = core_.clean_next_local(flushed_); e.happened; e = core_.clean_next_local(flushed_))
-      write_back(e, *flushing_.front());
-    core_.invalidate_local();
-    flushed_ = 0;
-    served_.push(flushing_.pop());
-  }
+  while (!flushing_.empty()) flush_one();
 }
 
 void L1Lg::advance_drained() {

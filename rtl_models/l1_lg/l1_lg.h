@@ -68,9 +68,10 @@ class L1Lg final : public Component, public LooseTarget {
   void perform_outgoing(Cycle sent);
   void advance_drained();
   void finish_maintenance(Request& r);
-  bool flush_step();
+  void flush_one();
   void flush();
   void write_back(const Evicted& evicted, const Request& cause);
+  Request& fetch(const Request& r, const ReadOutcome& out);
   Request* child_of(const Request& r, Command command);
   void queue_out(Request* r);
   [[nodiscard]] std::uint64_t outstanding_writes() const {

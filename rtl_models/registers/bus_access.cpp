@@ -21,13 +21,8 @@ std::string requester(std::uint16_t id) {
 }  // namespace
 
 const char* name_of(AccessKind kind) {
-  switch (kind) {
-    case AccessKind::read: return "read";
-    case AccessKind::write: return "write";
-    case AccessKind::atomic: return "atomic";
-    case AccessKind::flush: break;
-  }
-  return "flush";
+  constexpr std::array<const char*, 4> kNames = {"read", "write", "atomic", "flush"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string register_name(const BusAccess& access, const RegisterMap* map) {

@@ -1,22 +1,26 @@
 #include "rtl_models/registers/register_file.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "rtl_models/base/contract.h"
 
 namespace warpline {
+namespace {
+
+template <class Behaviour>
+void give(Behaviour& place, Behaviour behaviour) {
+  WARPLINE_EXPECT(!place, "a register has one behaviour of a kind");
+  place = std::move(behaviour);
+}
+
+}  // namespace
 
 const char* to_text(AccessOutcome outcome) {
-  switch (outcome) {
-    case AccessOutcome::done: return "done";
-    case AccessOutcome::no_register: return "no register";
-    case AccessOutcome::wrong_size: return "wrong size";
-    case AccessOutcome::misaligned: return "misaligned";
-    case AccessOutcome::read_only: return "read only";
-    case AccessOutcome::write_only: break;
-  }
-  return "write only";
+  constexpr std::array<const char*, 6> kTexts = {"done",       "no register", "wrong size",
+                                                 "misaligned", "read only",   "write only"};
+  return kTexts[static_cast<std::size_t>(outcome)];
 }
 
 RegisterFile::RegisterFile(const RegisterMap& map) : map_(map), behaviours_(map.register_count) {
@@ -150,33 +154,30 @@ void RegisterFile::raise(unsigned index, std::uint64_t bits, unsigned element) {
 }
 
 void RegisterFile::on_write(unsigned index, OnWrite behaviour) {
-  OnWrite& given = behaviours_.at(index).on_write;
-  WARPLINE_EXPECT(!given, "a register has one behaviour of a kind");
-  given = std::move(behaviour);
+  give(behaviours_.at(index).on_write, std::move(behaviour));
 }
 
 void RegisterFile::on_look(unsigned index, OnLook behaviour) {
-  OnLook& given = behaviours_.at(index).on_look;
-  WARPLINE_EXPECT(!given, "a register has one behaviour of a kind");
-  given = std::move(behaviour);
+  give(behaviours_.at(index).on_look, std::move(behaviour));
   behaviours_[index].active = true;
 }
 
 void RegisterFile::on_read(unsigned index, OnRead behaviour) {
-  OnRead& given = behaviours_.at(index).on_read;
-  WARPLINE_EXPECT(!given, "a register has one behaviour of a kind");
-  given = std::move(behaviour);
+  give(behaviours_.at(index).on_read, std::move(behaviour));
   behaviours_[index].active = true;
+}
+
+void RegisterFile::restore(const Behaviour& b) {
+  std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(b.first), b.count, b.reset);
 }
 
 void RegisterFile::reset() {
   for (const Behaviour& b : behaviours_)
-    if (!b.kept) std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(b.first), b.count, b.reset);
+    if (!b.kept) restore(b);
 }
 
 void RegisterFile::power_on() {
-  for (const Behaviour& b : behaviours_)
-    std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(b.first), b.count, b.reset);
+  for (const Behaviour& b : behaviours_) restore(b);
 }
 
 }  // namespace warpline

@@ -113,6 +113,7 @@ class RegisterFile {
   [[nodiscard]] std::size_t at(unsigned index, unsigned element) const;
   static void add_field(Behaviour& behaviour, const FieldDescription& field);
   void place_words(unsigned index);
+  void restore(const Behaviour& behaviour);
 
   const RegisterMap& map_;
   std::vector<Word> words_;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {
@@ -11,7 +13,14 @@ namespace warpline {
 class ClockDomain {
  public:
   ClockDomain() = default;
-  ClockDomain(std::uint64_t numerator, std::uint64_t denominator);
+  ClockDomain(std::uint64_t numerator, std::uint64_t denominator) {
+    WARPLINE_EXPECT(denominator > 0 && numerator >= denominator,
+                    "a domain is no faster than the fastest clock");
+    const std::uint64_t common = std::gcd(numerator, denominator);
+    numerator_ = numerator / common;
+    denominator_ = denominator / common;
+    unit_ = numerator_ == denominator_;
+  }
 
   [[nodiscard]] bool is_fastest() const { return unit_; }
   /// The cycle of edge k.

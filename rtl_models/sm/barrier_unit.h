@@ -35,7 +35,11 @@ class BarrierUnit {
     return (barriers_[id].waiting >> slot & 1U) != 0;
   }
   /// "barrier 1, which 32 of 64 threads have not reached". Pre: it is under way.
-  [[nodiscard]] std::string describe(unsigned id, unsigned live_threads) const;
+  [[nodiscard]] std::string describe(unsigned id, unsigned live_threads) const {
+    const unsigned expected = expected_by(barriers_[id], live_threads);
+    return "barrier " + std::to_string(id) + ", which " + std::to_string(expected - barriers_[id].arrived) +
+           " of " + std::to_string(expected) + " threads have not reached";
+  }
   void reset() { barriers_ = {}; }
 
  private:
@@ -45,9 +49,11 @@ class BarrierUnit {
     std::uint64_t waiting = 0;  ///< warp slots with lanes that wait
     bool in_use = false;
   };
+  static unsigned expected_by(const Barrier& b, unsigned live_threads) {
+    return b.expected != 0 ? b.expected : live_threads;
+  }
   static bool settle(Barrier& b, unsigned live_threads) {
-    const unsigned expected = b.expected != 0 ? b.expected : live_threads;
-    if (b.arrived < expected || b.arrived == 0) return false;
+    if (b.arrived < expected_by(b, live_threads) || b.arrived == 0) return false;
     b = Barrier{};
     return true;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,22 +28,20 @@ enum class FaultKind : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::misaligned: return "misaligned address";
-    case FaultKind::unmapped: return "unmapped address";
-    case FaultKind::shared_range: return "address beyond shared memory";
-    case FaultKind::local_range: return "address beyond local memory";
-    case FaultKind::constant_range: return "address beyond the constant banks";
-    case FaultKind::atomic_local: return "atomic operation on local memory";
-    case FaultKind::no_texture: return "handle of no texture";
-    case FaultKind::no_surface: return "handle of no surface";
-    case FaultKind::texel_type: return "texture of another type";
-    case FaultKind::surface_range: return "coordinates beyond the surface";
-    case FaultKind::not_global: return "address outside global memory";
-    case FaultKind::bus_error: return "bus error";
-    case FaultKind::no_code: return "bus error on an instruction fetch";
-  }
-  return "";
+  constexpr std::array<std::string_view, 13> kNames = {"misaligned address",
+                                                       "unmapped address",
+                                                       "address beyond shared memory",
+                                                       "address beyond local memory",
+                                                       "address beyond the constant banks",
+                                                       "atomic operation on local memory",
+                                                       "handle of no texture",
+                                                       "handle of no surface",
+                                                       "texture of another type",
+                                                       "coordinates beyond the surface",
+                                                       "address outside global memory",
+                                                       "bus error",
+                                                       "bus error on an instruction fetch"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 /// A fault as it is recorded where it happens.

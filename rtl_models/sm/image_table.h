@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "rtl_models/isa/texel.h"
@@ -23,7 +24,15 @@ struct Image {
 class ImageTable {
  public:
   /// Returns its handle, which is the same for an image that is there already.
-  std::uint64_t add(const Image& image);
+  std::uint64_t add(const Image& image) {
+    const auto key = [](const Image& i) {
+      return std::make_tuple(i.is_surface, i.address, i.width, i.height, i.format.type, i.format.components);
+    };
+    std::size_t n = 0;
+    while (n < images_.size() && key(images_[n]) != key(image)) ++n;
+    if (n == images_.size()) images_.push_back(image);
+    return kFirstHandle + n * kHandleStep;
+  }
   /// Null where no image has this handle.
   [[nodiscard]] const Image* find(std::uint64_t handle) const {
     const std::uint64_t offset = handle - kFirstHandle;

@@ -1,6 +1,7 @@
 #include "rtl_models/sm/request_builder.h"
 
 #include <algorithm>
+#include <array>
 
 #include "rtl_models/isa/cache_policy.h"
 #include "rtl_models/sm/sm_mutations.h"
@@ -11,15 +12,15 @@ namespace {
 /// Bytes of an atomic's values that LaneAtomic has; LaneAtomicHigh has the others.
 constexpr unsigned kLowBytes = 8;
 
+using Priority = EvictionPriority;
+/// In the order of L1Eviction, and of L2Eviction.
+constexpr std::array<Priority, 6> kL1Priorities = {Priority::none,  Priority::normal, Priority::unchanged,
+                                                   Priority::first, Priority::last,   Priority::no_allocate};
+constexpr std::array<Priority, 5> kL2Priorities = {Priority::none, Priority::normal, Priority::first,
+                                                   Priority::last, Priority::unchanged};
+
 EvictionPriority priority_of(L2Eviction eviction) {
-  switch (eviction) {
-    case L2Eviction::none: break;
-    case L2Eviction::normal: return EvictionPriority::normal;
-    case L2Eviction::first: return EvictionPriority::first;
-    case L2Eviction::last: return EvictionPriority::last;
-    case L2Eviction::unchanged: return EvictionPriority::unchanged;
-  }
-  return EvictionPriority::none;
+  return kL2Priorities[static_cast<std::size_t>(eviction)];
 }
 
 bool streams(const MemOp& op) {
@@ -27,14 +28,7 @@ bool streams(const MemOp& op) {
 }
 
 EvictionPriority l1_priority_of(const MemOp& op) {
-  switch (op.l1_eviction) {
-    case L1Eviction::none: break;
-    case L1Eviction::normal: return EvictionPriority::normal;
-    case L1Eviction::unchanged: return EvictionPriority::unchanged;
-    case L1Eviction::first: return EvictionPriority::first;
-    case L1Eviction::last: return EvictionPriority::last;
-    case L1Eviction::no_allocate: return EvictionPriority::no_allocate;
-  }
+  if (op.l1_eviction != L1Eviction::none) return kL1Priorities[static_cast<std::size_t>(op.l1_eviction)];
   if (streams(op)) return EvictionPriority::first;
   // The non-coherent cache is not passed by; what `.cg` asks of it is to keep nothing.
   const bool keeps_nothing = op.is_noncoherent && op.cache_operator == CacheOperator::cg;
@@ -68,10 +62,8 @@ LineControl control_of(CctlOperation operation) {
     case CctlOperation::write_back: return LineControl::write_back;
     case CctlOperation::invalidate: return LineControl::invalidate;
     case CctlOperation::reset: return LineControl::reset;
-    case CctlOperation::invalidate_all:
-    case CctlOperation::write_back_all: break;
+    default: return LineControl::none;
   }
-  return LineControl::none;
 }
 
 LineControl control_of(const MemOp& op) {

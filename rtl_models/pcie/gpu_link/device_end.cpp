@@ -186,11 +186,7 @@ void DeviceEnd::in_flight(std::vector<InFlight>& rows) const {
   const std::string& name = link_.name();
   for (const Parked& p : parked_)
     rows.emplace_back(*p.request, name, name + " parked", "an answer about its line, or its turn");
-  for (const auto& arrival : arriving_)
-    if (!arrival.what->posted())  // one that is posted is listed while it is owed an answer
-      rows.emplace_back(
-          *arrival.what->request, name, name + " wire upward",
-          "its packets to arrive in cycle " + std::to_string(link_.domain().cycle_of(arrival.at)));
+  list_timed(rows, link_, arriving_, " wire upward", "its packets to arrive");
   for (const PcieTransfer* transfer : transfers_.asking())
     if (transfer->awaited != 0)
       rows.emplace_back(*transfer->request, name, name + " root", "the answers of devices");

@@ -88,15 +88,8 @@ void MemoryEnd::show(const PcieTransfer& transfer, const PcieSwap& swap, std::ui
 }
 
 void MemoryEnd::in_flight(std::vector<InFlight>& rows) const {
-  for (const auto& arrival : arriving_)
-    if (!arrival.what->posted())  // one that is posted is listed while it is owed an answer
-      rows.emplace_back(
-          *arrival.what->request, link_.name(), link_.name() + " wire upward",
-          "its packets to arrive in cycle " + std::to_string(link_.domain().cycle_of(arrival.at)));
-  for (const auto& answer : returning_)
-    rows.emplace_back(*answer.what->request, link_.name(), link_.name() + " peer",
-                      "its completion to reach the wire downward in cycle " +
-                          std::to_string(link_.domain().cycle_of(answer.at)));
+  list_timed(rows, link_, arriving_, " wire upward", "its packets to arrive");
+  list_timed(rows, link_, returning_, " peer", "its completion to reach the wire downward");
 }
 
 }  // namespace warpline

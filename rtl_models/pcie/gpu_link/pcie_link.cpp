@@ -208,15 +208,10 @@ void PcieLink::explain(std::vector<Wait>& waits) const {
 void PcieLink::in_flight(std::vector<InFlight>& rows) const {
   for (const PcieTransfer* transfer : legs_)
     rows.emplace_back(*transfer->request, name(), name() + " next leg", "the wire upward");
-  const auto timed = [&](const TimedQueue<PcieTransfer*>& queue, const char* place, const char* why) {
-    for (const auto& entry : queue)
-      rows.emplace_back(*entry.what->request, name(), name() + place,
-                        why + (" in cycle " + std::to_string(domain().cycle_of(entry.at))));
-  };
-  timed(posted_, " wire upward", "its last packet to be on the wire");
+  list_timed(rows, *this, posted_, " wire upward", "its last packet to be on the wire", true);
   sysmem_.in_flight(rows);
   peer_.in_flight(rows);
-  timed(down_, " wire downward", "its completion to arrive");
+  list_timed(rows, *this, down_, " wire downward", "its completion to arrive");
   if (devices_ != nullptr) devices_->in_flight(rows);
   ports_.in_flight(rows);
 }

@@ -7,6 +7,14 @@
 
 namespace warpline {
 
+void list_timed(std::vector<InFlight>& rows, const Component& link, const TimedQueue<PcieTransfer*>& queue,
+                const std::string& place, const std::string& why, bool posted) {
+  for (const auto& [edge, transfer] : queue)
+    if (posted || !transfer->posted())
+      rows.emplace_back(*transfer->request, link.name(), link.name() + place,
+                        why + " in cycle " + std::to_string(link.domain().cycle_of(edge)));
+}
+
 unsigned PcieTransfers::tags_of(const Request& r, bool to_devices) const {
   if (r.command == Command::write || to_devices) return 0;
   if (r.command == Command::read) return 1;

@@ -2,12 +2,21 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "rtl_models/pcie/gpu_link/pcie_core.h"
 #include "rtl_models/pcie/gpu_link/pcie_counters.h"
+#include "rtl_models/pcie/packets/timed_queue.h"
+#include "rtl_models/sim/engine.h"
 
 namespace warpline {
+
+/// Lists the transfers of a queue of `link`: each is at `place`, and waits "WHY in cycle" in which it is due.
+/// Without those that are posted, unless `posted` is asked for: these are listed while they are owed an
+/// answer.
+void list_timed(std::vector<InFlight>& rows, const Component& link, const TimedQueue<PcieTransfer*>& queue,
+                const std::string& place, const std::string& why, bool posted = false);
 
 /// The transfers of a link: which requests may become some, and what leg comes next.
 ///

@@ -12,11 +12,6 @@ bool HostBridgeMappings::any_holds(const std::vector<BusRange>& ranges, std::uin
                      [&](const BusRange& range) { return range.holds(address, bytes); });
 }
 
-void HostBridgeMappings::forget() {
-  prefetchable_.clear();
-  combining_.clear();
-}
-
 /// Page by page, so that pages can be mapped back one by one.
 bool HostBridgeMappings::set_combining(const BusRange& range, bool on) {
   if (range.base % kBusPage != 0 || range.bytes % kBusPage != 0 || range.bytes == 0) return false;

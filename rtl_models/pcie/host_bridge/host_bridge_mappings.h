@@ -13,7 +13,10 @@ class HostBridgeMappings {
  public:
   /// A prefetchable BAR, placed. Pre: it overlaps no other.
   void add_prefetchable(const BusRange& range) { prefetchable_.push_back(range); }
-  void forget();
+  void forget() {
+    prefetchable_.clear();
+    combining_.clear();
+  }
   /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
   /// or not all prefetchable memory of one BAR.
   [[nodiscard]] bool set_combining(const BusRange& range, bool on);

@@ -23,7 +23,6 @@ EndpointCore::EndpointCore(TlpPool& pool, FunctionId id, const FunctionDescripti
       id_(id),
       parameters_(parameters),
       config_(description),
-      description_vectors_(description.vectors),
       msix_(std::max(1U, description.vectors)),
       tags_(parameters, config_) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "link parameters are checked before they are used");
@@ -86,7 +85,7 @@ void EndpointCore::write(std::uint64_t address, const std::uint8_t* data, std::u
 }
 
 void EndpointCore::send_interrupts() {
-  if (description_vectors_ == 0 || !may_write()) return;
+  if (!has_msix() || !may_write()) return;
   InterruptMessage message;
   while (msix_.take(config_.msix_enabled(), config_.msix_masked(), message)) {
     make_write(message.address, 4)->carry(message.data);

@@ -111,8 +111,8 @@ class EndpointCore {
 
   [[nodiscard]] ConfigSpace& config() { return config_; }
   [[nodiscard]] const ConfigSpace& config() const { return config_; }
-  [[nodiscard]] MsixTable* msix() { return description_vectors_ != 0 ? &msix_ : nullptr; }
-  [[nodiscard]] const MsixTable* msix() const { return description_vectors_ != 0 ? &msix_ : nullptr; }
+  [[nodiscard]] MsixTable* msix() { return has_msix() ? &msix_ : nullptr; }
+  [[nodiscard]] const MsixTable* msix() const { return has_msix() ? &msix_ : nullptr; }
   [[nodiscard]] FunctionId id() const { return id_; }
   /// Tags of requests that are over, and whose completions may still come.
   [[nodiscard]] unsigned tags_given_up() const { return tags_.given_up(); }
@@ -155,13 +155,13 @@ class EndpointCore {
   void end(TagTable::Entry& request, TlpOutcome outcome, bool may_come);
   void forget_requests();
   [[nodiscard]] Tlp* make_write(std::uint64_t address, std::uint32_t bytes);
+  [[nodiscard]] bool has_msix() const { return config_.description().vectors != 0; }
   [[nodiscard]] bool no_snoop() const { return no_snoop_ && config_.no_snoop_enabled(); }
 
   TlpPool& pool_;
   FunctionId id_;
   LinkParameters parameters_;
   ConfigSpace config_;
-  unsigned description_vectors_;
   MsixTable msix_;
   TagTable tags_;
   bool no_snoop_ = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -13,7 +14,11 @@ namespace warpline {
 /// (may_pass()).
 class TlpQueue {
  public:
-  void push(Tlp* tlp);
+  void push(Tlp* tlp) {
+    packets_.push_back(tlp);
+    ++counts_[static_cast<unsigned>(class_of(tlp->kind))];
+    relaxed_ += may_pass_writes(*tlp);
+  }
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] std::size_t size() const { return packets_.size(); }
   [[nodiscard]] std::size_t count(TlpClass of) const { return counts_[static_cast<unsigned>(of)]; }
@@ -21,7 +26,13 @@ class TlpQueue {
   template <class F>
   [[nodiscard]] Tlp* choose(F&& fits) const;
   /// Takes out what choose() named.
-  void take(const Tlp* tlp);
+  void take(const Tlp* tlp) {
+    const auto at = std::find(packets_.begin(), packets_.end(), tlp);
+    WARPLINE_EXPECT(at != packets_.end(), "a packet that waits is taken");
+    packets_.erase(at);
+    --counts_[static_cast<unsigned>(class_of(tlp->kind))];
+    relaxed_ -= may_pass_writes(*tlp);
+  }
   /// Takes all out, oldest first: visit(Tlp*).
   template <class F>
   void drain(F&& visit) {
@@ -36,7 +47,10 @@ class TlpQueue {
   }
 
  private:
-  [[nodiscard]] bool passes_all_before(std::size_t position) const;
+  [[nodiscard]] bool passes_all_before(std::size_t position) const {
+    const auto end = packets_.begin() + static_cast<std::ptrdiff_t>(position);
+    return std::all_of(packets_.begin(), end, [&](const Tlp* earlier) { return may_pass(**end, *earlier); });
+  }
   std::deque<Tlp*> packets_;
   std::array<std::size_t, kTlpClasses> counts_{};
   std::size_t relaxed_ = 0;  ///< packets among them that may pass writes
