@@ -347,10 +347,10 @@ void LaunchRunner::prepare_launches(std::size_t number) {
       p.base = state.footprints[l.gpu];
       state.kernels.push_back(make_generator(p));
     } else {
-      ptx::Module& module = *loaded.modules[l.module];
+      programs::Module& module = *loaded.modules[l.module];
       const auto& entries = module.entries();
       const auto entry = std::find_if(entries.begin(), entries.end(),
-                                      [&](const ptx::Entry& e) { return e.name == l.kernel; });
+                                      [&](const programs::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
       auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images, state.places);
       WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");

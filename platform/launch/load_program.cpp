@@ -1,11 +1,12 @@
 #include "platform/launch/load_program.h"
 
+#include "platform/programs/ptx/module.h"
 #include "platform/programs/wls/module.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
 
-Result<std::unique_ptr<ptx::Module>> parse_module(const std::string& text, const std::string& path) {
+Result<std::unique_ptr<programs::Module>> parse_module(const std::string& text, const std::string& path) {
   constexpr std::string_view kSuffix = ".wls";
   const bool sass = path.size() >= kSuffix.size() &&
                     path.compare(path.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;

@@ -8,7 +8,7 @@ namespace warpline {
 [[nodiscard]] Result<LoadedFile> load_program(const std::string& path);
 
 /// Parses a module's text: SASS-style if its path ends in `.wls`, else PTX.
-[[nodiscard]] Result<std::unique_ptr<ptx::Module>> parse_module(const std::string& text,
-                                                                const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<programs::Module>> parse_module(const std::string& text,
+                                                                     const std::string& path);
 
 }  // namespace warpline

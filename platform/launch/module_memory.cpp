@@ -8,7 +8,7 @@ namespace warpline {
 namespace {
 
 /// A place in the module constant bank, or 0.
-std::uint64_t place_constant(const ptx::Variable& v, std::uint64_t& used) {
+std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
   const std::uint64_t alignment = std::max<std::uint64_t>(v.alignment, 1);
   const std::uint64_t at = (used + alignment - 1) / alignment * alignment;
   if (at > ConstantBanks::kBankBytes || v.initial.size() > ConstantBanks::kBankBytes - at) return 0;
@@ -16,7 +16,7 @@ std::uint64_t place_constant(const ptx::Variable& v, std::uint64_t& used) {
   return ConstantBanks::address(ConstantBanks::kModuleBank, at);
 }
 
-void fill(const ptx::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
+void fill(const programs::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
           GpuPlatform& platform, unsigned gpu) {
   if (v.space == Space::constant) {
     platform.write_constant(address, bytes.data(), bytes.size(), gpu);
@@ -39,7 +39,7 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     out.emplace_back();
     const unsigned gpu = gpu_of_module(loaded.file, m);
-    for (const ptx::Variable& v : loaded.modules[m]->variables()) {
+    for (const programs::Variable& v : loaded.modules[m]->variables()) {
       const bool constant = v.space == Space::constant;
       const std::uint64_t address = constant ? place_constant(v, constant_used)
                                              : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
@@ -59,7 +59,7 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
 
 void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses, GpuPlatform& platform) {
   for (std::size_t m = 0; m < loaded.modules.size(); ++m)
-    for (const ptx::Variable& v : loaded.modules[m]->variables())
+    for (const programs::Variable& v : loaded.modules[m]->variables())
       fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
            gpu_of_module(loaded.file, m));
   for (const ResolvedSymbol& s : loaded.symbols)

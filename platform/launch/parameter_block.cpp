@@ -21,7 +21,7 @@ const char* name_of(Argument::Kind kind) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch,
-                                                  const ptx::Entry& entry,
+                                                  const programs::Entry& entry,
                                                   const std::vector<std::uint64_t>& addresses,
                                                   const std::vector<std::uint64_t>& handles,
                                                   const std::vector<std::uint64_t>& places) {
@@ -34,7 +34,7 @@ Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const 
   std::vector<std::uint8_t> block(entry.parameter_bytes);
   for (std::size_t n = 0; n < launch.arguments.size() && n < entry.parameters.size(); ++n) {
     const Argument& a = launch.arguments[n];
-    const ptx::Parameter& p = entry.parameters[n];
+    const programs::Parameter& p = entry.parameters[n];
     const bool is_word = a.kind == Argument::Kind::buffer || a.kind == Argument::Kind::image ||
                          a.kind == Argument::Kind::device;
     const std::size_t bytes = is_word ? kPointerBytes : a.bytes.size();

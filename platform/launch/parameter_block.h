@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "platform/launch/launch_file.h"
-#include "platform/programs/ptx/module.h"
+#include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
@@ -14,7 +14,7 @@ namespace warpline {
 /// `handles` those of its images, `places` those of its addresses.
 /// Arguments that do not fit the signature, in number or size, are faults that name both.
 [[nodiscard]] Result<std::vector<std::uint8_t>> pack_parameters(
-    const LaunchFile& file, const Launch& launch, const ptx::Entry& entry,
+    const LaunchFile& file, const Launch& launch, const programs::Entry& entry,
     const std::vector<std::uint64_t>& addresses, const std::vector<std::uint64_t>& handles = {},
     const std::vector<std::uint64_t>& places = {});
 

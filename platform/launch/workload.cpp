@@ -143,10 +143,10 @@ class Planner {
       return;
     }
     ++module_launches_;
-    const ptx::Module* module = l.modules[launch.module].get();
+    const programs::Module* module = l.modules[launch.module].get();
     if (module == nullptr) return;
     std::vector<std::string> names;
-    for (const ptx::Entry& e : module->entries()) {
+    for (const programs::Entry& e : module->entries()) {
       names.push_back(e.name);
       if (e.name != launch.kernel) continue;
       const std::vector<std::uint64_t> no_addresses(l.file.buffers.size());
@@ -170,7 +170,7 @@ class Planner {
     const Document& document = *l.file.document;
     std::vector<std::string> names;
     for (std::size_t m = 0; m < l.modules.size(); ++m)
-      for (const ptx::Variable& v : l.modules[m]->variables()) {
+      for (const programs::Variable& v : l.modules[m]->variables()) {
         names.push_back(v.name);
         if (v.name != symbol.name) continue;
         if (r.variable != nullptr)

@@ -8,7 +8,7 @@
 
 #include "platform/launch/launch_file.h"
 #include "platform/programs/generators/generator.h"
-#include "platform/programs/ptx/module.h"
+#include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
@@ -16,7 +16,7 @@ namespace warpline {
 /// A [[symbol]] and the module variable that it means.
 struct ResolvedSymbol {
   std::size_t module = 0;
-  const ptx::Variable* variable = nullptr;
+  const programs::Variable* variable = nullptr;
   DataType type = DataType::none;
   std::uint64_t count = 0;
   std::optional<InitialContent> initial;
@@ -26,8 +26,8 @@ struct ResolvedSymbol {
 /// A launch file with its modules parsed.
 struct LoadedFile {
   LaunchFile file;
-  std::vector<std::unique_ptr<ptx::Module>> modules;  ///< as LaunchFile::modules
-  std::vector<ResolvedSymbol> symbols;                ///< as LaunchFile::symbols
+  std::vector<std::unique_ptr<programs::Module>> modules;  ///< as LaunchFile::modules
+  std::vector<ResolvedSymbol> symbols;                     ///< as LaunchFile::symbols
 };
 
 /// One grid to run, in order: a launch of a file, or a trace.

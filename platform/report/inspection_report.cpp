@@ -60,11 +60,11 @@ std::string rows(const std::string& name, const Values& v) {
 }
 
 /// The values meant; of a range that ends beyond what there is, those that there are.
-Values values_of(const Inspected& what, const ptx::Module& module,
+Values values_of(const Inspected& what, const programs::Module& module,
                  const std::map<std::string, std::uint64_t>& addresses, const GpuPlatform& platform) {
   const Inspection& inspection = *module.inspection();
   std::uint64_t count = inspection.threads;
-  for (const ptx::Variable& v : module.variables())
+  for (const programs::Variable& v : module.variables())
     if (!what.is_register && v.name == what.name) count = v.initial.size() / sizeof(std::uint32_t);
   Values v;
   v.first = what.whole ? 0 : what.first;
@@ -101,8 +101,8 @@ std::string difference(const InspectedValue& expected, const Values& v, const In
 
 }  // namespace
 
-InspectionReport inspect(const ptx::Module& module, const std::map<std::string, std::uint64_t>& addresses,
-                         const GpuPlatform& platform) {
+InspectionReport inspect(const programs::Module& module,
+                         const std::map<std::string, std::uint64_t>& addresses, const GpuPlatform& platform) {
   InspectionReport report;
   if (module.inspection() == nullptr) return report;
   const Inspection& inspection = *module.inspection();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "platform/machine/gpu_platform.h"
-#include "platform/programs/ptx/module.h"
+#include "platform/programs/module.h"
 
 namespace warpline {
 
@@ -18,7 +18,7 @@ struct InspectionReport {
 };
 
 /// Of a module whose variables lie at `addresses`, when its last launch is over.
-[[nodiscard]] InspectionReport inspect(const ptx::Module& module,
+[[nodiscard]] InspectionReport inspect(const programs::Module& module,
                                        const std::map<std::string, std::uint64_t>& addresses,
                                        const GpuPlatform& platform);
 

@@ -30,7 +30,7 @@ int run(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  Result<std::unique_ptr<ptx::Module>> module = ptx::parse(text.str(), path);
+  Result<std::unique_ptr<programs::Module>> module = ptx::parse(text.str(), path);
   Result<GpuConfig> config = load_gpu("mini", {});
   if (!module.ok() || !config.ok()) {
     std::fprintf(stderr, "cannot load %s or preset mini\n", path.c_str());

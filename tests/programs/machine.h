@@ -130,7 +130,7 @@ class Bench {
   }
   std::size_t seen_in_flight = 0;  ///< requests listed in all
   GpuPlatform& platform() { return platform_; }
-  ptx::Module& module() { return *module_; }
+  programs::Module& module() { return *module_; }
 
  private:
   static RunOptions options(std::shared_ptr<NetlistBackend> backend, Cycle limit) {
@@ -139,14 +139,14 @@ class Bench {
     o.max_cycles = limit;
     return o;
   }
-  static std::unique_ptr<ptx::Module> parsed(const std::string& text) {
+  static std::unique_ptr<programs::Module> parsed(const std::string& text) {
     auto module = ptx::parse(text, "test.ptx");
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     return std::move(module.value());
   }
   std::shared_ptr<NetlistBackend> backend_;
   GpuPlatform platform_;
-  std::unique_ptr<ptx::Module> module_;
+  std::unique_ptr<programs::Module> module_;
 };
 
 }  // namespace warpline::test

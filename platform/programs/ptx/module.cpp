@@ -28,7 +28,7 @@ class PtxKernel final : public Kernel {
   Launch launch_;
 };
 
-class PtxModule final : public Module {
+class PtxModule final : public programs::Module {
  public:
   PtxModule(ModuleDecl decl, std::map<std::string, Program> programs, std::string_view text, std::string file)
       : decl_(std::move(decl)),
@@ -41,8 +41,8 @@ class PtxModule final : public Module {
       if (f->is_entry && f->has_body) describe(*f);
   }
 
-  [[nodiscard]] const std::vector<Variable>& variables() const override { return variables_; }
-  [[nodiscard]] const std::vector<Entry>& entries() const override { return entries_; }
+  [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
+  [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
 
   void place(const std::string& name, std::uint64_t address) override {
     const auto v = decl_.variable_index.find(name);
@@ -105,7 +105,7 @@ class PtxModule final : public Module {
   }
 
   void describe(const FunctionDecl& f) {
-    Entry e;
+    programs::Entry e;
     e.name = f.name;
     const std::vector<std::uint32_t> offsets = parameter_offsets(f);
     for (std::size_t i = 0; i < f.parameters.size(); ++i) {
@@ -122,8 +122,8 @@ class PtxModule final : public Module {
   }
 
   void check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes) const {
-    const auto e =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& x) { return x.name == name; });
+    const auto e = std::find_if(entries_.begin(), entries_.end(),
+                                [&](const programs::Entry& x) { return x.name == name; });
     Diagnostic d;
     d.file = file_;
     const auto text = [](Dim3 b) {
@@ -159,8 +159,8 @@ class PtxModule final : public Module {
   std::string code_name_;
   std::string file_;
   std::vector<std::optional<std::uint64_t>> addresses_;
-  std::vector<Variable> variables_;
-  std::vector<Entry> entries_;
+  std::vector<programs::Variable> variables_;
+  std::vector<programs::Entry> entries_;
 };
 
 void check_initializers(const ModuleDecl& module, FaultList& faults) {
@@ -191,7 +191,7 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
 
 }  // namespace
 
-Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& file) {
+Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file) {
   FaultList faults(text, file);
   ModuleDecl decl = parse_module(text, faults, check_opcode);
   if (!decl.malformed)
@@ -210,7 +210,7 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& 
   }
   if (faults.empty() && programs.empty()) faults.add({}, "this module has no kernel entry");
   if (!faults.empty()) return faults.take();
-  return std::unique_ptr<Module>(
+  return std::unique_ptr<programs::Module>(
       std::make_unique<PtxModule>(std::move(decl), std::move(programs), text, file));
 }
 

@@ -1,71 +1,17 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "platform/programs/inspection.h"
+#include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
-#include "rtl_models/isa/mem_op.h"
-#include "rtl_models/sm/kernel.h"
 
 namespace warpline::ptx {
 
-/// A module-scope variable in global or constant memory.
-struct Variable {
-  std::string name;
-  Space space = Space::global;        ///< global or constant
-  std::uint64_t alignment = 1;        ///< bytes
-  DataType type = DataType::b8;       ///< of an element
-  std::vector<std::uint8_t> initial;  ///< its bytes, zero where no initialiser stands; its size
-};
-
-/// A kernel parameter, as laid out in the parameter block.
-struct Parameter {
-  std::string name;
-  std::uint32_t offset = 0;
-  std::uint32_t bytes = 0;
-};
-
-/// A kernel entry as its signature tells it.
-struct Entry {
-  std::string name;
-  std::vector<Parameter> parameters;
-  std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;         ///< per thread
-  std::optional<Dim3> required_block;    ///< `.reqntid`: the only block that it may be launched with
-  std::uint64_t maximum_threads = 1024;  ///< per block (`.maxntid`)
-};
-
-/// A parsed PTX module. Everything that cannot run is found here, before the run: syntax, unknown
-/// opcodes, qualifiers that are not modelled (`refusal`), undefined names, operand types.
-class Module {
- public:
-  virtual ~Module() = default;
-  [[nodiscard]] virtual const std::vector<Variable>& variables() const = 0;
-  [[nodiscard]] virtual const std::vector<Entry>& entries() const = 0;
-  /// Gives variable `name` its address: a global virtual address, or for constant variables
-  /// a constant address ((bank << 16) + byte). All are placed before a kernel is made.
-  virtual void place(const std::string& name, std::uint64_t address) = 0;
-  /// The bytes a variable starts with, addresses of other variables filled in. Pre: all placed.
-  [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;
-  /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists, all
-  /// variables are placed. The module outlives the kernel. Throws InputError where the entry does
-  /// not allow this block, or `parameters` has not its size.
-  [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
-                                                            std::uint32_t dynamic_shared_bytes,
-                                                            std::vector<std::uint8_t> parameters) = 0;
-  /// What the program itself asks to be shown and checked after its last launch; null: nothing.
-  [[nodiscard]] virtual const Inspection* inspection() const { return nullptr; }
-  /// It cannot run without data: where it goes depends on what memory holds.
-  [[nodiscard]] virtual bool needs_data() const { return false; }
-};
-
-/// Parses `text`; `file` names it in diagnostics. All faults at once.
-[[nodiscard]] Result<std::unique_ptr<Module>> parse(std::string_view text, const std::string& file);
+/// Parses PTX; `file` names it in diagnostics. Everything that cannot run is found here, before the run:
+/// syntax, unknown opcodes, qualifiers that are not modelled (`refusal`), undefined names, operand types. All
+/// faults at once.
+[[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file);
 
 }  // namespace warpline::ptx

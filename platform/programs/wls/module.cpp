@@ -30,7 +30,7 @@ class WlsKernel final : public Kernel {
   Launch launch_;
 };
 
-class WlsModule final : public ptx::Module {
+class WlsModule final : public programs::Module {
  public:
   WlsModule(Program program, std::string_view text)
       : program_(std::move(program)),
@@ -38,7 +38,7 @@ class WlsModule final : public ptx::Module {
         inspection_(program_.inspection),
         addresses_(program_.variables.size()) {
     for (const WordVariable& v : program_.variables) {
-      ptx::Variable out;
+      programs::Variable out;
       out.name = v.name;
       out.space = v.constant ? Space::constant : Space::global;
       out.alignment = 16;
@@ -47,7 +47,7 @@ class WlsModule final : public ptx::Module {
       std::memcpy(out.initial.data(), v.words.data(), out.initial.size());
       variables_.push_back(std::move(out));
     }
-    ptx::Entry e;
+    programs::Entry e;
     e.name = program_.entry;
     for (const WordParameter& p : program_.parameters) {
       e.parameters.push_back({p.name, p.offset, p.bytes});
@@ -57,8 +57,8 @@ class WlsModule final : public ptx::Module {
     entries_.push_back(std::move(e));
   }
 
-  [[nodiscard]] const std::vector<ptx::Variable>& variables() const override { return variables_; }
-  [[nodiscard]] const std::vector<ptx::Entry>& entries() const override { return entries_; }
+  [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
+  [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
   [[nodiscard]] const Inspection* inspection() const override { return &inspection_; }
   [[nodiscard]] bool needs_data() const override { return true; }
 
@@ -98,7 +98,7 @@ class WlsModule final : public ptx::Module {
  private:
   [[nodiscard]] std::size_t number(const std::string& name) const {
     const auto found = std::find_if(variables_.begin(), variables_.end(),
-                                    [&name](const ptx::Variable& v) { return v.name == name; });
+                                    [&name](const programs::Variable& v) { return v.name == name; });
     WARPLINE_EXPECT(found != variables_.end(), "the module has this variable");
     return static_cast<std::size_t>(found - variables_.begin());
   }
@@ -107,8 +107,8 @@ class WlsModule final : public ptx::Module {
   std::string code_name_;
   Inspection inspection_;
   std::vector<std::optional<std::uint64_t>> addresses_;
-  std::vector<ptx::Variable> variables_;
-  std::vector<ptx::Entry> entries_;
+  std::vector<programs::Variable> variables_;
+  std::vector<programs::Entry> entries_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/programs/ptx/module.h"
+#include "platform/programs/module.h"
 
 namespace warpline::wls {
 
@@ -17,7 +17,7 @@ struct DirectLaunch {
 
 /// A module read from a `.wls` text, and how to launch it without a launch file.
 struct ParsedModule {
-  std::unique_ptr<ptx::Module> module;
+  std::unique_ptr<programs::Module> module;
   DirectLaunch direct;
 };
 

@@ -34,7 +34,7 @@ class GpusAndHost {
 
   /// A launch of an entry, or of a body.
   struct Grid {
-    ptx::Module* module = nullptr;
+    programs::Module* module = nullptr;
     std::string entry;
     std::vector<std::uint8_t> parameters;
     unsigned ctas = 1, threads = 1;
@@ -128,12 +128,12 @@ class GpusAndHost {
     return o;
   }
   [[nodiscard]] unsigned platform_peers() const { return const_cast<GpuPlatform&>(platform).pcie()->peers(); }
-  std::vector<std::unique_ptr<ptx::Module>> modules_;
+  std::vector<std::unique_ptr<programs::Module>> modules_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 
 /// The module in a file.
-inline std::unique_ptr<ptx::Module> module_in(const std::string& path) {
+inline std::unique_ptr<programs::Module> module_in(const std::string& path) {
   std::ifstream in(path);
   std::ostringstream text;
   text << in.rdbuf();

@@ -39,7 +39,7 @@ class Handshake : public testing::TestWithParam<const char*> {
   }
   static constexpr unsigned kItems = 50, kDepth = 3, kRounds = 10, kThreads = 64;
   std::string path_;
-  std::unique_ptr<ptx::Module> module_;
+  std::unique_ptr<programs::Module> module_;
 };
 INSTANTIATE_TEST_SUITE_P(Targets, Handshake, testing::Values("sm_80", "sm_90"),
                          [](const auto& p) { return p.param; });
@@ -142,7 +142,7 @@ class Submission : public testing::Test {
   std::array<wl_peer_slot, 1U << kOrder> slots_{};
   GpusAndHost::Shared submissions_, completions_, destination_, seen_;
   std::uint64_t bus_ = 0;
-  std::unique_ptr<ptx::Module> module_;
+  std::unique_ptr<programs::Module> module_;
 };
 
 TEST_F(Submission, AKernelSubmitsRingsAndSeesEveryCompletion) {

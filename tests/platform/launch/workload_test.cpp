@@ -130,7 +130,7 @@ LaunchFile three_arguments() {
 
 TEST(PackParameters, FollowsTheOffsetsOfTheEntry) {
   const LaunchFile file = three_arguments();
-  ptx::Entry entry;
+  programs::Entry entry;
   entry.name = "k";
   entry.parameters = {{"p0", 0, 8}, {"p1", 12, 4}, {"p2", 17, 3}};
   entry.parameter_bytes = 20;
@@ -142,7 +142,7 @@ TEST(PackParameters, FollowsTheOffsetsOfTheEntry) {
 
 TEST(PackParameters, EveryMisfitAtOnce) {
   const LaunchFile file = three_arguments();
-  ptx::Entry entry;
+  programs::Entry entry;
   entry.name = "k";
   entry.parameters = {{"p0", 0, 4}, {"p1", 8, 8}};
   entry.parameter_bytes = 16;

@@ -12,7 +12,7 @@ namespace warpline::test {
 
 /// A module whose entry `k` has this body: of `parameters` 64-bit parameters %a0, %a1 and so on (8 at most),
 /// with registers %r0 to %r9, %d0 to %d3, %h0 to %h3 (16 bits) and %p.
-inline std::unique_ptr<ptx::Module> module_of_body(const std::string& body, std::size_t parameters) {
+inline std::unique_ptr<programs::Module> module_of_body(const std::string& body, std::size_t parameters) {
   std::string ptx = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(";
   std::string loads;
   for (std::size_t i = 0; i < parameters; ++i) {

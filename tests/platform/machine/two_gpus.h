@@ -55,7 +55,7 @@ class TwoGpus {
     return modules_.back()->make_kernel("k", {g.ctas, 1, 1}, {g.threads, 1, 1}, 0, block_of(g.parameters));
   }
   GpuPlatform platform_;
-  std::vector<std::unique_ptr<ptx::Module>> modules_;
+  std::vector<std::unique_ptr<programs::Module>> modules_;
 };
 
 /// A loop that reads the flag at `address` by `load` until it is set.

@@ -51,7 +51,7 @@ struct Machine::Cta {
   std::uint64_t clock = 0;
 };
 
-Module& Machine::load(const std::string& text) {
+programs::Module& Machine::load(const std::string& text) {
   auto result = parse(text, "test.ptx");
   if (!result.ok()) {
     std::string all;
@@ -61,7 +61,7 @@ Module& Machine::load(const std::string& text) {
   module_ = std::move(result.value());
   constant_.assign(ConstantBanks::kBanks * ConstantBanks::kBankBytes, 0);
   std::uint64_t constant_at = 0;
-  for (const Variable& v : module_->variables()) {
+  for (const programs::Variable& v : module_->variables()) {
     if (v.space == Space::constant) {
       constant_at = (constant_at + v.alignment - 1) / v.alignment * v.alignment;
       symbols_[v.name] = ConstantBanks::address(ConstantBanks::kModuleBank, constant_at);
@@ -71,7 +71,7 @@ Module& Machine::load(const std::string& text) {
     }
     module_->place(v.name, symbols_[v.name]);
   }
-  for (const Variable& v : module_->variables()) {
+  for (const programs::Variable& v : module_->variables()) {
     const std::vector<std::uint8_t> bytes = module_->initial_bytes(v.name);
     std::uint8_t* to = v.space == Space::constant ? &constant_.at(symbols_[v.name])
                                                   : global_bytes(symbols_[v.name], bytes.size());
@@ -80,7 +80,7 @@ Module& Machine::load(const std::string& text) {
   return *module_;
 }
 
-Module& Machine::load_file(const std::string& path) {
+programs::Module& Machine::load_file(const std::string& path) {
   std::ifstream in(path);
   std::stringstream text;
   text << in.rdbuf();

@@ -22,9 +22,9 @@ class Machine {
   explicit Machine(std::uint64_t seed = 1) : seed_(seed) {}
 
   /// Parses; fails the test with the diagnostics where that goes wrong.
-  Module& load(const std::string& text);
-  Module& load_file(const std::string& path);
-  [[nodiscard]] Module& module() { return *module_; }
+  programs::Module& load(const std::string& text);
+  programs::Module& load_file(const std::string& path);
+  [[nodiscard]] programs::Module& module() { return *module_; }
 
   /// A global buffer with these elements; its address.
   template <class T>
@@ -80,7 +80,7 @@ class Machine {
   void check_barriers(InstructionSource& source, Cta& cta);
 
   std::uint64_t seed_;
-  std::unique_ptr<Module> module_;
+  std::unique_ptr<programs::Module> module_;
   std::vector<std::uint8_t> global_;
   std::vector<std::uint8_t> constant_;
   std::map<std::string, std::uint64_t> symbols_;

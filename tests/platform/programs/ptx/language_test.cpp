@@ -63,7 +63,7 @@ TEST_P(Language, StructuresByValue) {
   const std::array<float, 4> add = {1, 2, 3, 4};
   std::memcpy(parameters.data(), &p, 8);
   const std::size_t at = machine_.module().entries().front().name.empty() ? 0 : [&] {
-    for (const Entry& e : machine_.module().entries())
+    for (const programs::Entry& e : machine_.module().entries())
       if (e.name == "by_value") return std::size_t{e.parameters[1].offset};
     return std::size_t{0};
   }();

@@ -31,7 +31,7 @@ class WlsRun {
                   const RunOptions& options = limited())
       : platform_(config, options), module_(parsed(text, direct_)) {
     std::uint64_t constant = ConstantBanks::address(ConstantBanks::kModuleBank, 0);
-    for (const ptx::Variable& v : module_->variables()) {
+    for (const programs::Variable& v : module_->variables()) {
       const bool is_constant = v.space == Space::constant;
       const std::uint64_t at = is_constant ? constant : platform_.allocate("", v.initial.size());
       if (is_constant) constant += v.initial.size();
@@ -56,7 +56,7 @@ class WlsRun {
     return platform_.launch(*kernel_, invalidate);
   }
   [[nodiscard]] std::vector<std::uint32_t> words(const std::string& name) const {
-    for (const ptx::Variable& v : module_->variables()) {
+    for (const programs::Variable& v : module_->variables()) {
       if (v.name != name) continue;
       std::vector<std::uint32_t> out(v.initial.size() / 4);
       platform_.read(addresses_.at(name), out.data(), v.initial.size());
@@ -73,7 +73,7 @@ class WlsRun {
   [[nodiscard]] GpuPlatform& platform() { return platform_; }
 
  private:
-  static std::unique_ptr<ptx::Module> parsed(const std::string& text, wls::DirectLaunch& direct) {
+  static std::unique_ptr<programs::Module> parsed(const std::string& text, wls::DirectLaunch& direct) {
     auto module = wls::parse(text, "test.wls");
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     direct = module.value().direct;
@@ -81,7 +81,7 @@ class WlsRun {
   }
   GpuPlatform platform_;
   wls::DirectLaunch direct_;
-  std::unique_ptr<ptx::Module> module_;
+  std::unique_ptr<programs::Module> module_;
   std::unique_ptr<Kernel> kernel_;
   std::map<std::string, std::uint64_t> addresses_;
 };
