@@ -128,9 +128,8 @@ void decode_cp(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& async_copy_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"cp", &decode_cp}};
-  return kOpcodes;
+std::vector<Opcode> async_copy_opcodes() {
+  return {{"cp", &decode_cp}};
 }
 
 }  // namespace warpline::ptx

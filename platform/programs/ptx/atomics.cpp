@@ -69,10 +69,8 @@ void decode_atomic(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& atomic_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"atom", &decode_atomic<true>},
-                                               {"red", &decode_atomic<false>}};
-  return kOpcodes;
+std::vector<Opcode> atomic_opcodes() {
+  return {{"atom", &decode_atomic<true>}, {"red", &decode_atomic<false>}};
 }
 
 }  // namespace warpline::ptx

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 
@@ -6,9 +8,7 @@ namespace {
 
 /// PTX ISA, "bfe": position and length are the low bytes of b and c.
 template <class T>
-struct Extract : Same<T> {
-  using B = std::uint32_t;
-  using C = std::uint32_t;
+struct Extract {
   static T apply(T a, std::uint32_t b, std::uint32_t c) {
     using U = std::make_unsigned_t<T>;
     constexpr std::uint32_t kBits = 8 * sizeof(T);
@@ -26,22 +26,14 @@ struct Extract : Same<T> {
   }
 };
 template <class T>
-void run_insert(const Op& op, Frame& f) {
-  const auto* a = f.in<T>(op.r[1]);
-  const auto* b = f.in<T>(op.r[2]);
-  const auto* c = f.in<std::uint32_t>(op.r[3]);
-  const auto* e = f.in<std::uint32_t>(op.r[4]);
+T insert(T a, T b, std::uint32_t c, std::uint32_t e) {
   constexpr std::uint32_t kBits = 8 * sizeof(T);
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint32_t position = c[i] & 0xFF;
-    const std::uint32_t length = e[i] & 0xFF;
-    const T field = length >= kBits ? ~T{0} : static_cast<T>((T{1} << length) - 1);
-    const T mask = position < kBits ? static_cast<T>(field << position) : T{0};
-    const T moved = position < kBits ? static_cast<T>(a[i] << position) : T{0};
-    t[i] = (b[i] & ~mask) | (moved & mask);
-  }
-  f.write(op.r[0], t);
+  const std::uint32_t position = c & 0xFF;
+  const std::uint32_t length = e & 0xFF;
+  const T field = length >= kBits ? ~T{0} : static_cast<T>((T{1} << length) - 1);
+  const T mask = position < kBits ? static_cast<T>(field << position) : T{0};
+  const T moved = position < kBits ? static_cast<T>(a << position) : T{0};
+  return (b & ~mask) | (moved & mask);
 }
 
 std::uint32_t selector_of(unsigned mode, std::uint32_t c) {
@@ -61,120 +53,82 @@ std::uint32_t edge_selector(bool left, std::uint32_t c) {
   return s;
 }
 
-void run_permute(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  const auto* c = f.in<std::uint32_t>(op.r[3]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint64_t pair = (std::uint64_t{b[i]} << 32U) | a[i];
-    const std::uint32_t s = op.mode == 4 || op.mode == 5 ? edge_selector(op.mode == 4, c[i])
-                            : op.mode == 6               ? (c[i] & 1U) * 0x2222U + 0x1010U
-                                                         : selector_of(op.mode, c[i]);
-    t[i] = 0;
-    for (unsigned k = 0; k < 4; ++k) {
-      const std::uint32_t pick = s >> (4 * k);
-      const auto byte = static_cast<std::uint32_t>(pair >> (8 * (pick & 7U))) & 0xFFU;
-      t[i] |= ((pick & 8U) != 0 ? ((byte & 0x80U) != 0 ? 0xFFU : 0U) : byte) << (8 * k);
-    }
+std::uint32_t permute(const Op& op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const std::uint64_t pair = (std::uint64_t{b} << 32U) | a;
+  const std::uint32_t s = op.mode == 4 || op.mode == 5 ? edge_selector(op.mode == 4, c)
+                          : op.mode == 6               ? (c & 1U) * 0x2222U + 0x1010U
+                                                       : selector_of(op.mode, c);
+  std::uint32_t t = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    const std::uint32_t pick = s >> (4 * k);
+    const auto byte = static_cast<std::uint32_t>(pair >> (8 * (pick & 7U))) & 0xFFU;
+    t |= ((pick & 8U) != 0 ? ((byte & 0x80U) != 0 ? 0xFFU : 0U) : byte) << (8 * k);
   }
-  f.write(op.r[0], t);
+  return t;
 }
 
-/// szext and bmsk: out-of-range counts clamp or wrap (bit 0 of mode).
+/// A count of szext or bmsk: one that is out of range is clamped or wraps (bit 0 of mode).
+std::uint32_t count_of(const Op& op, std::uint32_t n) {
+  return (op.mode & 1U) != 0 ? n & 31U : std::min(n, 32U);
+}
+
 template <bool kSigned>
-void run_extend(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const std::uint32_t n = (op.mode & 1U) != 0 ? b[i] & 31U : std::min(b[i], 32U);
-    if (n == 0 || n == 32) {
-      t[i] = n == 0 ? 0 : a[i];
-      continue;
-    }
-    const std::uint32_t field = a[i] & ((1U << n) - 1);
-    const std::uint32_t sign = 1U << (n - 1);
-    t[i] = kSigned ? (field ^ sign) - sign : field;
-  }
-  f.write(op.r[0], t);
+std::uint32_t extend(const Op& op, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t n = count_of(op, b);
+  if (n == 0 || n == 32) return n == 0 ? 0 : a;
+  return kSigned ? static_cast<std::uint32_t>(sign_extended(a, n)) : a & ((1U << n) - 1);
 }
 
-void run_mask(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint32_t>(op.r[1]);
-  const auto* b = f.in<std::uint32_t>(op.r[2]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const bool wraps = (op.mode & 1U) != 0;
-    const std::uint32_t start = wraps ? a[i] & 31U : std::min(a[i], 32U);
-    const std::uint32_t count = wraps ? b[i] & 31U : std::min(b[i], 32U);
-    t[i] = static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << start);
-  }
-  f.write(op.r[0], t);
+std::uint32_t mask(const Op& op, std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(((std::uint64_t{1} << count_of(op, b)) - 1) << count_of(op, a));
 }
 
 void decode_extract(Decoder& d) {
   const DataType type = d.take_type({DataType::u32, DataType::u64, DataType::s32, DataType::s64});
-  d.need_operands(4);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, DataType::u32);
-  op.r[3] = d.source(3, DataType::u32);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.run = for_integer<Extract, Ternary>(type);
-  d.emit(op, integer_latency(type));
+  d.compute(for_integer<Extract>(type), integer_latency(type), type, {type, DataType::u32, DataType::u32});
 }
 
 void decode_insert(Decoder& d) {
   const DataType type = d.take_type({DataType::b32, DataType::b64});
-  d.need_operands(5);
-  Op op;
-  op.r[1] = d.source(1, type);
-  op.r[2] = d.source(2, type);
-  op.r[3] = d.source(3, DataType::u32);
-  op.r[4] = d.source(4, DataType::u32);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  op.run = size_of(type) == 8 ? &run_insert<std::uint64_t> : &run_insert<std::uint32_t>;
-  d.emit(op, integer_latency(type));
+  d.compute(size_of(type) == 8 ? &run_lanes<&insert<std::uint64_t>> : &run_lanes<&insert<std::uint32_t>>,
+            integer_latency(type), type, {type, type, DataType::u32, DataType::u32});
 }
 
 void decode_permute(Decoder& d) {
   d.take_type({DataType::b32});
   const auto mode = d.take_one_of({".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"});
-  Op op = plain_operands(d, DataType::b32, 3);
+  Op op = d.operands(DataType::b32, 3);
   op.mode = static_cast<std::uint8_t>(mode ? *mode + 1 : 0);
-  op.run = &run_permute;
+  op.run = &run_lanes<&permute>;
+  d.emit(op, latency::kSimple);
+}
+
+/// szext and bmsk.
+void decode_clamped(Decoder& d, std::initializer_list<DataType> types, Handler run, Handler run_signed) {
+  const auto mode = d.take_one_of({".clamp", ".wrap"});
+  const DataType type = d.take_type(types);
+  if (!mode) d.fail(quoted(d.statement().opcode.text) + " needs '.clamp' or '.wrap'");
+  Op op = d.operands(DataType::b32, 2);
+  op.mode = static_cast<std::uint8_t>(*mode);
+  op.run = is_signed(type) ? run_signed : run;
   d.emit(op, latency::kSimple);
 }
 
 void decode_extend(Decoder& d) {
-  const auto mode = d.take_one_of({".clamp", ".wrap"});
-  const DataType type = d.take_type({DataType::u32, DataType::s32});
-  if (!mode) d.fail("'szext' needs '.clamp' or '.wrap'");
-  Op op = plain_operands(d, DataType::b32, 2);
-  op.mode = static_cast<std::uint8_t>(*mode);
-  op.run = type == DataType::s32 ? &run_extend<true> : &run_extend<false>;
-  d.emit(op, latency::kSimple);
+  decode_clamped(d, {DataType::u32, DataType::s32}, &run_lanes<&extend<false>>, &run_lanes<&extend<true>>);
 }
 
 void decode_mask(Decoder& d) {
-  const auto mode = d.take_one_of({".clamp", ".wrap"});
-  d.take_type({DataType::b32});
-  if (!mode) d.fail("'bmsk' needs '.clamp' or '.wrap'");
-  Op op = plain_operands(d, DataType::b32, 2);
-  op.mode = static_cast<std::uint8_t>(*mode);
-  op.run = &run_mask;
-  d.emit(op, latency::kSimple);
+  decode_clamped(d, {DataType::b32}, &run_lanes<&mask>, nullptr);
 }
 
 }  // namespace
 
-const std::vector<Opcode>& bit_field_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {
+std::vector<Opcode> bit_field_opcodes() {
+  return {
       {"bfe", &decode_extract},  {"bfi", &decode_insert}, {"prmt", &decode_permute},
       {"szext", &decode_extend}, {"bmsk", &decode_mask},
   };
-  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

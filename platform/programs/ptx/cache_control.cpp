@@ -86,12 +86,11 @@ bool decode_proxy_fence(Decoder& d) {
   return true;
 }
 
-const std::vector<Opcode>& cache_control_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"prefetch", &decode_prefetch},
-                                               {"prefetchu", &decode_prefetch_uniform},
-                                               {"applypriority", &decode_apply_priority},
-                                               {"discard", &decode_discard}};
-  return kOpcodes;
+std::vector<Opcode> cache_control_opcodes() {
+  return {{"prefetch", &decode_prefetch},
+          {"prefetchu", &decode_prefetch_uniform},
+          {"applypriority", &decode_apply_priority},
+          {"discard", &decode_discard}};
 }
 
 }  // namespace warpline::ptx

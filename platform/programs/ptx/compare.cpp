@@ -33,58 +33,52 @@ T number(T x) {
   return x;
 }
 
-template <class T, Relation kRelation>
-struct Holds {
-  using A = T;
-  static bool apply(T left, T right) {
-    const auto a = number(left);
-    const auto b = number(right);
-    const bool unordered = a != a || b != b;
-    switch (kRelation) {
-      case Relation::eq: return a == b;
-      case Relation::ne: return a != b && !unordered;
-      case Relation::lt: return a < b;
-      case Relation::le: return a <= b;
-      case Relation::gt: return a > b;
-      case Relation::ge: return a >= b;
-      case Relation::equ: return a == b || unordered;
-      case Relation::neu: return a != b;
-      case Relation::ltu: return !(a >= b);
-      case Relation::leu: return !(a > b);
-      case Relation::gtu: return !(a <= b);
-      case Relation::geu: return !(a < b);
-      case Relation::num: return !unordered;
-      case Relation::nan: return unordered;
-    }
-    return false;
+template <class T>
+bool holds(Relation relation, T left, T right) {
+  const auto a = number(left);
+  const auto b = number(right);
+  const bool unordered = a != a || b != b;
+  switch (relation) {
+    case Relation::eq: return a == b;
+    case Relation::ne: return a != b && !unordered;
+    case Relation::lt: return a < b;
+    case Relation::le: return a <= b;
+    case Relation::gt: return a > b;
+    case Relation::ge: return a >= b;
+    case Relation::equ: return a == b || unordered;
+    case Relation::neu: return a != b;
+    case Relation::ltu: return !(a >= b);
+    case Relation::leu: return !(a > b);
+    case Relation::gtu: return !(a <= b);
+    case Relation::geu: return !(a < b);
+    case Relation::num: return !unordered;
+    case Relation::nan: return unordered;
   }
-};
+  return false;
+}
 
+template <class T, Relation kRelation>
+LaneMask compare_lanes(const void* left, const void* right) {
+  const auto* a = static_cast<const Storage<T>*>(left);
+  const auto* b = static_cast<const Storage<T>*>(right);
+  LaneMask mask = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    mask |= holds(kRelation, bits_as<T>(a[i]), bits_as<T>(b[i])) ? kLaneBit[i] : 0U;
+  return mask;
+}
+
+template <class T, std::size_t... N>
+Comparison comparison(Relation r, std::index_sequence<N...>) {
+  constexpr std::array<Comparison, sizeof...(N)> kByRelation = {
+      &compare_lanes<T, static_cast<Relation>(N)>...};
+  const auto n = static_cast<std::size_t>(r);
+  return n < kByRelation.size() ? kByRelation[n] : nullptr;
+}
+/// Null where `r` is none of type T: integers are always ordered.
 template <class T>
 Comparison comparison(Relation r) {
-  switch (r) {
-    case Relation::eq: return &compare_lanes<Holds<T, Relation::eq>>;
-    case Relation::ne: return &compare_lanes<Holds<T, Relation::ne>>;
-    case Relation::lt: return &compare_lanes<Holds<T, Relation::lt>>;
-    case Relation::le: return &compare_lanes<Holds<T, Relation::le>>;
-    case Relation::gt: return &compare_lanes<Holds<T, Relation::gt>>;
-    case Relation::ge: return &compare_lanes<Holds<T, Relation::ge>>;
-    default: break;
-  }
-  if constexpr (std::is_integral_v<T>) {
-    return nullptr;
-  } else {
-    switch (r) {
-      case Relation::equ: return &compare_lanes<Holds<T, Relation::equ>>;
-      case Relation::neu: return &compare_lanes<Holds<T, Relation::neu>>;
-      case Relation::ltu: return &compare_lanes<Holds<T, Relation::ltu>>;
-      case Relation::leu: return &compare_lanes<Holds<T, Relation::leu>>;
-      case Relation::gtu: return &compare_lanes<Holds<T, Relation::gtu>>;
-      case Relation::geu: return &compare_lanes<Holds<T, Relation::geu>>;
-      case Relation::num: return &compare_lanes<Holds<T, Relation::num>>;
-      default: return &compare_lanes<Holds<T, Relation::nan>>;
-    }
-  }
+  constexpr Relation kLast = std::is_integral_v<T> ? Relation::ge : Relation::nan;
+  return comparison<T>(r, std::make_index_sequence<static_cast<std::size_t>(kLast) + 1>{});
 }
 
 Comparison comparison_of(DataType type, Relation r, bool flush) {
@@ -114,11 +108,11 @@ enum class Combine : std::uint8_t { alone, conjunction, disjunction, difference 
 LaneMask combine(const Op& op, const Frame& f, LaneMask holds) {
   const auto with = static_cast<Combine>(op.mode);
   if (with == Combine::alone) return holds;
-  const LaneMask c = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
+  const LaneMask c = f.condition(op);
   return with == Combine::conjunction ? holds & c : with == Combine::disjunction ? holds | c : holds ^ c;
 }
 
-/// r: p, a, b, c, q. `saturate` means that c is negated.
+/// r: p, a, b, none, q.
 void run_setp(const Op& op, Frame& f) {
   const LaneMask holds = op.compare(f.at(op.r[1]), f.at(op.r[2]));
   const LaneMask p = combine(op, f, holds);
@@ -169,10 +163,11 @@ void run_set_pair(const Op& op, Frame& f) {
 
 /// The relation that the qualifiers name; `lo ls hi hs` are the unsigned spellings.
 Relation take_relation(Decoder& d) {
-  const auto r = d.take_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu",
-                                ".gtu", ".geu", ".num", ".nan", ".lo", ".ls", ".hi", ".hs"});
-  if (!r) d.fail(quoted(d.statement().opcode.text) + " needs a comparison such as '.lt'");
-  return static_cast<Relation>(*r < 14 ? *r : *r - 14 + static_cast<std::size_t>(Relation::lt));
+  const std::size_t r =
+      d.need_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu",
+                     ".num", ".nan", ".lo", ".ls", ".hi", ".hs"},
+                    quoted(d.statement().opcode.text) + " needs a comparison such as '.lt'");
+  return static_cast<Relation>(r < 14 ? r : r - 14 + static_cast<std::size_t>(Relation::lt));
 }
 
 /// Reads qualifiers and the operands a, b and c (operand 3, where the results are combined).
@@ -189,10 +184,7 @@ Op comparison_operands(Decoder& d) {
   d.need_operands(with ? 4 : 3);
   op.r[1] = d.source(1, type);
   op.r[2] = d.source(2, type);
-  if (with) {
-    op.r[3] = d.predicate_source(d.operand(3));
-    op.saturate = d.operand(3).negated;
-  }
+  if (with) d.take_condition(op, 3);
   return op;
 }
 
@@ -215,7 +207,7 @@ void decode_set(Decoder& d) {
                                    DataType::f16, DataType::bf16, DataType::f16x2, DataType::bf16x2});
   Op op = comparison_operands(d);
   if (op.count == 2 && size_of(to) != 4) d.fail("a comparison of pairs has a result of 32 bits");
-  op.r[0] = d.destination(std::size_t{0}, to);
+  op.r[0] = d.destination(0, to);
   const bool half = to == DataType::f16 || to == DataType::f16x2;
   const bool brain = to == DataType::bf16 || to == DataType::bf16x2;
   op.immediate = to == DataType::f32 ? 0x3F800000 : half ? 0x3C00 : brain ? 0x3F80 : 0xFFFFFFFF;
@@ -231,9 +223,8 @@ Comparison at_least(DataType type, bool flush) {
   return comparison_of(type, Relation::ge, flush);
 }
 
-const std::vector<Opcode>& compare_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"setp", &decode_setp}, {"set", &decode_set}};
-  return kOpcodes;
+std::vector<Opcode> compare_opcodes() {
+  return {{"setp", &decode_setp}, {"set", &decode_set}};
 }
 
 }  // namespace warpline::ptx

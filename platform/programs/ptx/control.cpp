@@ -19,7 +19,7 @@ void decode_brx(Decoder& d) {
   d.need_operands(2);
   Op op;
   op.flow = Flow::branch_table;
-  op.r[0] = d.source(std::size_t{0}, DataType::u32);
+  op.r[0] = d.source(0, DataType::u32);
   op.target = d.branch_table(d.operand(1).name, d.operand(1).token.place());
   d.emit(op, latency::kControl);
 }
@@ -109,19 +109,17 @@ void emit_barrier(Decoder& d, Op op, std::size_t id, bool has_threads) {
 }
 
 void decode_reduction_barrier(Decoder& d) {
-  const auto operation = d.take_one_of({".popc", ".and", ".or"});
-  if (!operation) d.fail("'.red' needs '.popc', '.and' or '.or'");
+  const std::size_t operation =
+      d.need_one_of({".popc", ".and", ".or"}, "'.red' needs '.popc', '.and' or '.or'");
   d.take(".aligned");
-  const bool counts = *operation == 0;
+  const bool counts = operation == 0;
   d.take_type({counts ? DataType::u32 : DataType::pred});
   d.need_operands(3, 4);
-  const Operand& value = d.operand(d.operand_count() - 1);
   Op op;
   op.mode = kBarrierWaits;
-  op.count = static_cast<std::uint8_t>(*operation + 1);
-  op.r[3] = d.predicate_source(value);
-  op.saturate = value.negated;
-  op.r[0] = counts ? d.destination(std::size_t{0}, DataType::u32) : d.predicate_destination(d.operand(0));
+  op.count = static_cast<std::uint8_t>(operation + 1);
+  d.take_condition(op, d.operand_count() - 1);
+  op.r[0] = counts ? d.destination(0, DataType::u32) : d.predicate_destination(d.operand(0));
   emit_barrier(d, op, 1, d.operand_count() == 4);
 }
 
@@ -131,16 +129,15 @@ void decode_barrier(Decoder& d) {
     d.need_operands(1);
     Op op;
     op.flow = Flow::converge;
-    op.r[Op::kMask] = d.source(std::size_t{0}, DataType::b32);
+    op.r[Op::kMask] = d.source(0, DataType::b32);
     d.emit(op, latency::kSimple);
     return;
   }
   d.take(".cta");
   if (d.take(".red")) return decode_reduction_barrier(d);
-  const auto kind = d.take_one_of({".sync", ".arrive"});
-  if (!kind) d.fail(quoted(d.statement().opcode.text) + " needs '.sync', '.arrive' or '.red'");
+  const bool arrives = d.need_one_of({".sync", ".arrive"}, quoted(d.statement().opcode.text) +
+                                                               " needs '.sync', '.arrive' or '.red'") == 1;
   d.take(".aligned");
-  const bool arrives = *kind == 1;
   d.need_operands(arrives ? 2 : 1, 2);
   Op op;
   op.count = 0;
@@ -152,7 +149,7 @@ void decode_nanosleep(Decoder& d) {
   d.take_type({DataType::u32});
   d.need_operands(1);
   Op op;
-  op.r[1] = d.source(std::size_t{0}, DataType::u32);
+  op.r[1] = d.source(0, DataType::u32);
   op.run = &sleep;
   op.spins = true;
   d.emit(op, InstructionKind::sleep, latency::kSimple);
@@ -160,8 +157,8 @@ void decode_nanosleep(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& control_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {
+std::vector<Opcode> control_opcodes() {
+  return {
       {"bra", &decode_bra},
       {"brx", &decode_brx},
       {"ret", &decode_ret},
@@ -173,7 +170,6 @@ const std::vector<Opcode>& control_opcodes() {
       {"barrier", &decode_barrier},
       {"nanosleep", &decode_nanosleep},
   };
-  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "platform/programs/ptx/families.h"
@@ -27,18 +28,9 @@ struct Conversion {
   }
 };
 
-std::uint64_t low_bits(std::uint64_t x, unsigned bytes) {
-  return bytes >= 8 ? x : x & ((std::uint64_t{1} << (8 * bytes)) - 1);
-}
-std::uint64_t extend(std::uint64_t x, DataType type) {
-  const unsigned bytes = size_of(type);
-  if (!is_signed(type) || bytes >= 8) return low_bits(x, bytes);
-  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
-  return (low_bits(x, bytes) ^ sign) - sign;
-}
 Int128 value_of(std::uint64_t x, DataType type) {
-  return is_signed(type) ? Int128{static_cast<std::int64_t>(extend(x, type))}
-                         : Int128{low_bits(x, size_of(type))};
+  const unsigned bits = 8 * size_of(type);
+  return is_signed(type) ? Int128{sign_extended(x, bits)} : Int128{x << (64 - bits) >> (64 - bits)};
 }
 Int128 lowest(DataType t) {
   return is_signed(t) ? -(Int128{1} << (8 * size_of(t) - 1)) : 0;
@@ -58,10 +50,10 @@ double to_integral(double x, Rounding rounding) {
 }
 
 double read_float(std::uint64_t raw, DataType type, bool flush) {
-  if (type == DataType::f64) return bits_to<double>(raw);
+  if (type == DataType::f64) return bits_as<double>(raw);
   if (type == DataType::f16) return decode(static_cast<std::uint16_t>(raw), kHalf);
   if (type == DataType::bf16) return decode(static_cast<std::uint16_t>(raw), kBrain);
-  const auto x = bits_to<float>(static_cast<std::uint32_t>(raw));
+  const auto x = bits_as<float>(static_cast<std::uint32_t>(raw));
   return static_cast<double>(flush ? flush_subnormal(x) : x);
 }
 
@@ -70,14 +62,14 @@ std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
   if (op.saturate) x = saturated(x);
   if (c.relu && x < 0) x = 0;
   switch (c.to) {
-    case DataType::f64: return bits_to<std::uint64_t>(canonical(x));
+    case DataType::f64: return bits_as<std::uint64_t>(canonical(x));
     case DataType::f16: return encode(x, kHalf, op.rounding, c.finite);
     case DataType::bf16: return encode(x, kBrain, op.rounding, c.finite);
     default: break;
   }
   float f = narrow(x, op.rounding);
   if (op.flush) f = flush_subnormal(f);
-  return bits_to<std::uint32_t>(canonical(f));
+  return bits_as<std::uint32_t>(canonical(f));
 }
 
 std::uint64_t float_to_integer(double x, const Op& op, const Conversion& c) {
@@ -96,7 +88,7 @@ std::uint64_t integer_to_float(Int128 value, const Op& op, const Conversion& c) 
   const double high = sign * static_cast<double>(magnitude & ~std::uint64_t{0x7FF});
   const double low = sign * static_cast<double>(magnitude & 0x7FFU);
   if (c.to == DataType::f64)
-    return bits_to<std::uint64_t>(
+    return bits_as<std::uint64_t>(
         rounded64(op.rounding, high, low, 0, [](double a, double b, double) { return a + b; }));
   return write_float(sum_to_odd(high, low), op, c);
 }
@@ -104,8 +96,8 @@ std::uint64_t integer_to_float(Int128 value, const Op& op, const Conversion& c) 
 std::uint64_t convert(std::uint64_t raw, const Op& op, const Conversion& c) {
   if (!is_float(c.from) && !is_float(c.to)) {
     const Int128 value = value_of(raw, c.from);
-    if (!op.saturate) return extend(static_cast<std::uint64_t>(value), c.to);
-    return static_cast<std::uint64_t>(std::min(std::max(value, lowest(c.to)), highest(c.to)));
+    if (!op.saturate) return static_cast<std::uint64_t>(value_of(static_cast<std::uint64_t>(value), c.to));
+    return static_cast<std::uint64_t>(std::clamp(value, lowest(c.to), highest(c.to)));
   }
   if (!is_float(c.from)) return integer_to_float(value_of(raw, c.from), op, c);
   const double x = read_float(raw, c.from, op.flush);
@@ -122,7 +114,7 @@ void run_convert(const Op& op, Frame& f) {
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     std::uint64_t raw = 0;
     std::memcpy(&raw, from + std::size_t{i} * op.data_bytes, std::min<unsigned>(op.data_bytes, 8));
-    t[i] = convert(low_bits(raw, size_of(c.from)), op, c);
+    t[i] = convert(raw, op, c);
   }
   for (unsigned i = 0; i < kWarpLanes; ++i)
     if ((f.active & kLaneBit[i]) != 0)
@@ -130,50 +122,37 @@ void run_convert(const Op& op, Frame& f) {
 }
 
 /// cvt.{f16x2,bf16x2}.f32 d, a, b: a is the upper half.
-void run_convert_pair(const Op& op, Frame& f) {
+std::uint32_t convert_pair(const Op& op, std::uint32_t a, std::uint32_t b) {
   const Conversion c = Conversion::unpack(op.target);
-  const auto* a = f.in<float>(op.r[1]);
-  const auto* b = f.in<float>(op.r[2]);
-  std::uint32_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = static_cast<std::uint32_t>(convert(a[i], op, c) << 16U | convert(b[i], op, c));
-  f.write(op.r[0], t);
+  return static_cast<std::uint32_t>(convert(a, op, c) << 16U | convert(b, op, c));
 }
 
-/// Pairs that compiled code is full of, where the registers have the types' widths.
 template <class To, class From>
-struct Cast {
-  using D = To;
-  using A = From;
-  static To apply(From a) { return static_cast<To>(a); }
-};
-struct Narrowed {
-  using D = float;
-  using A = double;
-  static float apply(double a) { return canonical(static_cast<float>(a)); }
-};
-struct Widened {
-  using D = double;
-  using A = float;
-  static double apply(float a) { return canonical(static_cast<double>(a)); }
-};
+To cast(From a) {
+  if constexpr (std::is_floating_point_v<From>)
+    return canonical(static_cast<To>(a));
+  else
+    return static_cast<To>(a);
+}
 
+/// The handler of conversions that compiled code is full of, where the registers have the types' widths.
 Handler quick_handler(const Conversion& c) {
   using T = DataType;
   const auto is = [&c](T to, T from) { return c.to == to && c.from == from; };
-  if (is(T::u64, T::u32) || is(T::s64, T::u32)) return &run1<Cast<std::uint64_t, std::uint32_t>>;
-  if (is(T::s64, T::s32) || is(T::u64, T::s32)) return &run1<Cast<std::int64_t, std::int32_t>>;
-  if (size_of(c.to) == 4 && size_of(c.from) == 8 && !is_float(c.to) && !is_float(c.from))
-    return &run1<Cast<std::uint32_t, std::uint64_t>>;
-  if (size_of(c.to) == 2 && size_of(c.from) == 4 && !is_float(c.to) && !is_float(c.from))
-    return &run1<Cast<std::uint16_t, std::uint32_t>>;
-  if (is(T::u32, T::u16) || is(T::s32, T::u16)) return &run1<Cast<std::uint32_t, std::uint16_t>>;
-  if (is(T::s32, T::s16) || is(T::u32, T::s16)) return &run1<Cast<std::int32_t, std::int16_t>>;
-  if (is(T::f32, T::s32)) return &run1<Cast<float, std::int32_t>>;
-  if (is(T::f32, T::u32)) return &run1<Cast<float, std::uint32_t>>;
-  if (is(T::f64, T::s32)) return &run1<Cast<double, std::int32_t>>;
-  if (is(T::f32, T::f64)) return &run1<Narrowed>;
-  if (is(T::f64, T::f32)) return &run1<Widened>;
+  const bool integers = !is_float(c.to) && !is_float(c.from);
+  if (is(T::u64, T::u32) || is(T::s64, T::u32)) return &run_lanes<&cast<std::uint64_t, std::uint32_t>>;
+  if (is(T::s64, T::s32) || is(T::u64, T::s32)) return &run_lanes<&cast<std::int64_t, std::int32_t>>;
+  if (integers && size_of(c.to) == 4 && size_of(c.from) == 8)
+    return &run_lanes<&cast<std::uint32_t, std::uint64_t>>;
+  if (integers && size_of(c.to) == 2 && size_of(c.from) == 4)
+    return &run_lanes<&cast<std::uint16_t, std::uint32_t>>;
+  if (is(T::u32, T::u16) || is(T::s32, T::u16)) return &run_lanes<&cast<std::uint32_t, std::uint16_t>>;
+  if (is(T::s32, T::s16) || is(T::u32, T::s16)) return &run_lanes<&cast<std::int32_t, std::int16_t>>;
+  if (is(T::f32, T::s32)) return &run_lanes<&cast<float, std::int32_t>>;
+  if (is(T::f32, T::u32)) return &run_lanes<&cast<float, std::uint32_t>>;
+  if (is(T::f64, T::s32)) return &run_lanes<&cast<double, std::int32_t>>;
+  if (is(T::f32, T::f64)) return &run_lanes<&cast<float, double>>;
+  if (is(T::f64, T::f32)) return &run_lanes<&cast<double, float>>;
   return nullptr;
 }
 
@@ -183,13 +162,10 @@ bool convertible(DataType t) {
 }
 
 void decode_pair(Decoder& d, Op op, Conversion c) {
-  d.need_operands(3);
   c.to = c.to == DataType::f16x2 ? DataType::f16 : DataType::bf16;
+  op.r = d.operands(DataType::b32, {DataType::f32, DataType::f32}).r;
   op.target = c.pack();
-  op.r[1] = d.source(1, DataType::f32);
-  op.r[2] = d.source(2, DataType::f32);
-  op.r[0] = d.destination(std::size_t{0}, DataType::b32);
-  op.run = &run_convert_pair;
+  op.run = &run_lanes<&convert_pair>;
   d.emit(op, latency::kBits);
 }
 
@@ -226,9 +202,8 @@ void decode_cvt(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& convert_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"cvt", &decode_cvt}};
-  return kOpcodes;
+std::vector<Opcode> convert_opcodes() {
+  return {{"cvt", &decode_cvt}};
 }
 
 }  // namespace warpline::ptx

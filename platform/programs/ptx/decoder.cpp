@@ -277,6 +277,17 @@ std::optional<std::size_t> Decoder::take_one_of(std::initializer_list<std::strin
   return std::nullopt;
 }
 
+std::size_t Decoder::need_one_of(std::initializer_list<std::string_view> names, const std::string& message) {
+  const auto found = take_one_of(names);
+  if (!found) fail(message);
+  return *found;
+}
+
+bool Decoder::has(std::string_view text) const {
+  const auto& all = statement_->qualifiers;
+  return std::any_of(all.begin(), all.end(), [&](const Token& q) { return q.is(text); });
+}
+
 const Token* Decoder::take_any() {
   if (left_.empty()) return nullptr;
   const Token* q = left_.front();
@@ -400,10 +411,13 @@ Register Decoder::hidden_register(DataType type) {
   return allocate(type, true);
 }
 
-Register Decoder::carry_register() {
+void Decoder::take_carry(Op& op, std::size_t index, bool takes, bool leaves) {
   const auto [known, fresh] = registers_.emplace(std::make_pair(-1, std::string("carry")), Register{});
   if (fresh) known->second = allocate(DataType::pred, true);
-  return known->second;
+  op.r.at(index) = known->second.ref;
+  op.mode = static_cast<std::uint8_t>((takes ? 1U : 0U) | (leaves ? 2U : 0U));
+  if (takes) reads(known->second);
+  if (leaves) writes(known->second);
 }
 
 void Decoder::reads(const Register& r) {
@@ -455,12 +469,12 @@ Ref Decoder::literal(const Operand& o, DataType type) {
   }
   if (size_of(type) == 8) {
     if (!o.single || !is_float(type)) return constant(o.bits, 8);
-    const auto widened = static_cast<double>(bits_to<float>(static_cast<std::uint32_t>(o.bits)));
-    return constant(bits_to<std::uint64_t>(widened), 8);
+    const auto widened = static_cast<double>(bits_as<float>(static_cast<std::uint32_t>(o.bits)));
+    return constant(bits_as<std::uint64_t>(widened), 8);
   }
   if (size_of(type) != 4) fail(o.token.place(), "a floating-point literal has 32 or 64 bits");
   if (o.single) return constant(o.bits, 4);
-  return constant(bits_to<std::uint32_t>(static_cast<float>(bits_to<double>(o.bits))), 4);
+  return constant(bits_as<std::uint32_t>(static_cast<float>(bits_as<double>(o.bits))), 4);
 }
 
 Ref Decoder::special(const Operand& o, DataType type) {
@@ -513,6 +527,49 @@ Ref Decoder::wide_destination(const Operand& o, DataType type, std::uint8_t& reg
   writes(r);
   register_bytes = static_cast<std::uint8_t>(size_of(r.type));
   return r.ref;
+}
+
+Op Decoder::operands(DataType to, std::initializer_list<DataType> from) {
+  need_operands(from.size() + 1);
+  Op op;
+  std::size_t n = 0;
+  for (const DataType type : from) {
+    ++n;
+    op.r.at(n) = source(n, type);
+  }
+  op.r[0] = destination(0, to);
+  return op;
+}
+
+Op Decoder::operands(DataType type, std::size_t sources) {
+  need_operands(sources + 1);
+  Op op;
+  for (std::size_t n = 1; n <= sources; ++n) op.r.at(n) = source(n, type);
+  op.r[0] = destination(0, type);
+  return op;
+}
+
+Op Decoder::predicates(std::size_t sources) {
+  need_operands(sources + 1);
+  Op op;
+  for (std::size_t n = 1; n <= sources; ++n) op.r.at(n) = predicate_source(operand(n));
+  op.r[0] = predicate_destination(operand(0));
+  return op;
+}
+
+void Decoder::compute(Handler run, unsigned latency, DataType to, std::initializer_list<DataType> from) {
+  Op op = operands(to, from);
+  op.run = run;
+  emit(op, latency);
+}
+
+void Decoder::need_handler(const Op& op, DataType type) {
+  if (op.run == nullptr) fail("type ." + std::string(name_of(type)) + " is not supported here");
+}
+
+void Decoder::take_condition(Op& op, std::size_t index) {
+  op.condition = predicate_source(operand(index));
+  op.condition_negated = operand(index).negated;
 }
 
 Ref Decoder::predicate_source(const Operand& o) {

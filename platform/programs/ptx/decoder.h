@@ -59,6 +59,10 @@ class Decoder {
   bool take(std::string_view text);
   /// Takes the first qualifier among `names`; its index, or nothing.
   std::optional<std::size_t> take_one_of(std::initializer_list<std::string_view> names);
+  /// The same; a fault, `message`, where there is none of them.
+  std::size_t need_one_of(std::initializer_list<std::string_view> names, const std::string& message);
+  /// Whether the statement has qualifier `text`, taken or not.
+  [[nodiscard]] bool has(std::string_view text) const;
   /// Takes every qualifier of whose word, without its dot, `f` answers true.
   template <class F>
   void take_where(F&& f) {
@@ -88,7 +92,16 @@ class Decoder {
   Ref destination(const Operand& o, DataType type);
   Ref destination(std::size_t index, DataType type) { return destination(operand(index), type); }
   Ref wide_destination(const Operand& o, DataType type, std::uint8_t& register_bytes);
+  /// Operands 0, 1, 2 and so on of the statement, and no more: a destination of type `to`, sources of types
+  /// `from`.
+  Op operands(DataType to, std::initializer_list<DataType> from);
+  /// A destination and `sources` sources, all of `type`.
+  Op operands(DataType type, std::size_t sources);
+  /// The same of predicates.
+  Op predicates(std::size_t sources);
   Ref predicate_source(const Operand& o);
+  /// Operand `index` as Op::condition.
+  void take_condition(Op& op, std::size_t index);
   /// kNoRef for the sink `_`.
   Ref predicate_destination(const Operand& o);
   /// A constant that every lane sees.
@@ -97,8 +110,9 @@ class Decoder {
   Ref list(const std::vector<Ref>& refs);
   /// A register that no name refers to.
   Register hidden_register(DataType type);
-  /// The condition code that .cc instructions write and addc, subc and madc read.
-  Register carry_register();
+  /// The condition code that .cc instructions write and addc, subc and madc read, as operand `index`; what
+  /// the operation does with it is left in bits 0 (`takes`) and 1 (`leaves`) of its mode.
+  void take_carry(Op& op, std::size_t index, bool takes, bool leaves);
   void reads(const Register& r);
   void writes(const Register& r);
 
@@ -128,6 +142,10 @@ class Decoder {
   /// Appends an operation of the statement, with its guard and the registers named since the last.
   Op& emit(Op op, InstructionKind kind, unsigned latency, const MemOp* mem = nullptr);
   Op& emit(Op op, unsigned latency) { return emit(op, InstructionKind::alu, latency); }
+  /// Appends what `run` computes from operands as of operands().
+  void compute(Handler run, unsigned latency, DataType to, std::initializer_list<DataType> from);
+  /// A fault where `op` has no handler, because there is none for `type`.
+  void need_handler(const Op& op, DataType type);
   /// What the SM sees of the operation appended last. Pre: there is one.
   [[nodiscard]] Instruction& emitted() { return program_.instructions.back(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "platform/programs/latencies.h"
 #include "platform/programs/ptx/decoder.h"
@@ -8,46 +9,23 @@
 
 namespace warpline::ptx {
 
-/// The handler among F<T> for the integer type `t`, 16 to 64 bits, signed or not; bits count as
-/// unsigned.
-template <template <class> class F, template <class> class Run>
+/// The handler of F<T>::apply for the integer type `t`, 16 to 64 bits, signed or not; bits count as
+/// unsigned. Null for other types.
+template <template <class> class F>
 Handler for_integer(DataType t) {
   switch (t) {
     case DataType::b16:
-    case DataType::u16: return &Run<F<std::uint16_t>>::run;
+    case DataType::u16: return &run_lanes<&F<std::uint16_t>::apply>;
     case DataType::b32:
-    case DataType::u32: return &Run<F<std::uint32_t>>::run;
+    case DataType::u32: return &run_lanes<&F<std::uint32_t>::apply>;
     case DataType::b64:
-    case DataType::u64: return &Run<F<std::uint64_t>>::run;
-    case DataType::s16: return &Run<F<std::int16_t>>::run;
-    case DataType::s32: return &Run<F<std::int32_t>>::run;
-    case DataType::s64: return &Run<F<std::int64_t>>::run;
+    case DataType::u64: return &run_lanes<&F<std::uint64_t>::apply>;
+    case DataType::s16: return &run_lanes<&F<std::int16_t>::apply>;
+    case DataType::s32: return &run_lanes<&F<std::int32_t>::apply>;
+    case DataType::s64: return &run_lanes<&F<std::int64_t>::apply>;
     default: return nullptr;
   }
 }
-
-/// The runners of frame.h as types, so that they can be template arguments.
-template <class F>
-struct Unary {
-  static void run(const Op& op, Frame& f) { run1<F>(op, f); }
-};
-template <class F>
-struct Binary {
-  static void run(const Op& op, Frame& f) { run2<F>(op, f); }
-};
-template <class F>
-struct Ternary {
-  static void run(const Op& op, Frame& f) { run3<F>(op, f); }
-};
-
-/// Base of an operation F whose destination and sources all are a T.
-template <class T>
-struct Same {
-  using D = T;
-  using A = T;
-  using B = T;
-  using C = T;
-};
 
 /// T without its sign, wide enough that its arithmetic does not promote to a signed type.
 template <class T>
@@ -55,15 +33,6 @@ using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsi
 
 inline unsigned integer_latency(DataType t) {
   return size_of(t) == 8 ? latency::kWide : latency::kSimple;
-}
-
-/// Operands 0, 1, 2 ... of the statement as a destination and sources of `type`.
-inline Op plain_operands(Decoder& d, DataType type, unsigned sources) {
-  d.need_operands(sources + 1);
-  Op op;
-  for (unsigned i = 1; i <= sources; ++i) op.r.at(i) = d.source(i, type);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  return op;
 }
 
 // The floating-point forms of opcodes that integers have too; the type is already taken.

@@ -1,45 +1,23 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 
 #include "platform/programs/ptx/program.h"
+#include "rtl_models/base/bits.h"
 
 namespace warpline::ptx {
 
 /// The unsigned type that a value of type T is stored as.
-template <unsigned kBytes>
-struct StorageOf;
-template <>
-struct StorageOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct StorageOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct StorageOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct StorageOf<8> {
-  using type = std::uint64_t;
-};
 template <class T>
-using Storage = typename StorageOf<sizeof(T)>::type;
-
-template <class To, class From>
-inline To bits_to(From from) {
-  static_assert(sizeof(To) == sizeof(From), "a change of type, not of size");
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
+using Storage =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 inline constexpr std::array<LaneMask, kWarpLanes> kLaneBit = [] {
   std::array<LaneMask, kWarpLanes> bits{};
@@ -84,6 +62,11 @@ struct Frame {
     std::memcpy(&mask, at(ref), sizeof mask);
     return mask;
   }
+  /// The lanes in which the predicate that `op` depends on holds.
+  [[nodiscard]] LaneMask condition(const Op& op) const {
+    const LaneMask holds = predicate(op.condition);
+    return op.condition_negated ? ~holds : holds;
+  }
   void set_predicate(Ref ref, LaneMask value) const {
     if (ref == kNoRef) return;
     const LaneMask merged = (predicate(ref) & ~active) | (value & active);
@@ -91,48 +74,41 @@ struct Frame {
   }
 };
 
-/// Handlers made of a functor F with value types D (result), A, B, C and a static `apply`. Every
-/// lane is computed, so that the loop has no branch; only active ones are kept. `apply` must
-/// therefore be defined for every bit pattern.
-template <class F>
-void run1(const Op& op, Frame& f) {
-  const auto* a = f.in<typename F::A>(op.r[1]);
-  Storage<typename F::D> t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = bits_to<Storage<typename F::D>>(F::apply(bits_to<typename F::A>(a[i])));
-  f.write(op.r[0], t);
-}
-template <class F>
-void run2(const Op& op, Frame& f) {
-  const auto* a = f.in<typename F::A>(op.r[1]);
-  const auto* b = f.in<typename F::B>(op.r[2]);
-  Storage<typename F::D> t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] =
-        bits_to<Storage<typename F::D>>(F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i])));
-  f.write(op.r[0], t);
-}
-template <class F>
-void run3(const Op& op, Frame& f) {
-  const auto* a = f.in<typename F::A>(op.r[1]);
-  const auto* b = f.in<typename F::B>(op.r[2]);
-  const auto* c = f.in<typename F::C>(op.r[3]);
-  Storage<typename F::D> t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = bits_to<Storage<typename F::D>>(
-        F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::B>(b[i]), bits_to<typename F::C>(c[i])));
-  f.write(op.r[0], t);
+/// Computes register r[0] of each lane by `apply`, of operands r[1], r[2] and so on as values of types A; a
+/// result of type bool is a predicate. Every lane is computed, so that the loop has no branch; only active
+/// ones are kept. `apply` must therefore be defined for every bit pattern.
+template <class... A, class F>
+void fill_lanes(const Op& op, Frame& f, F&& apply) {
+  using D = std::invoke_result_t<F, A...>;
+  [[maybe_unused]] auto next = [n = std::size_t{0}, &op]() mutable { return op.r[++n]; };
+  const std::tuple<const Storage<A>*...> sources{f.in<A>(next())...};
+  const auto lane = [&](unsigned i) {
+    return std::apply([&](const auto*... a) { return apply(bits_as<A>(a[i])...); }, sources);
+  };
+  if constexpr (std::is_same_v<D, bool>) {
+    LaneMask mask = 0;
+    for (unsigned i = 0; i < kWarpLanes; ++i) mask |= lane(i) ? kLaneBit[i] : 0U;
+    f.set_predicate(op.r[0], mask);
+  } else {
+    Storage<D> t[kWarpLanes];
+    for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = bits_as<Storage<D>>(lane(i));
+    f.write(op.r[0], t);
+  }
 }
 
-/// The mask of lanes for which F::apply(a, b) holds.
-template <class F>
-LaneMask compare_lanes(const void* left, const void* right) {
-  const auto* a = static_cast<const Storage<typename F::A>*>(left);
-  const auto* b = static_cast<const Storage<typename F::A>*>(right);
-  LaneMask mask = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    mask |= F::apply(bits_to<typename F::A>(a[i]), bits_to<typename F::A>(b[i])) ? kLaneBit[i] : 0U;
-  return mask;
+template <auto kApply, class D, class... A>
+void fill_lanes_by(D (*)(A...), const Op& op, Frame& f) {
+  fill_lanes<A...>(op, f, [](A... a) { return kApply(a...); });
+}
+template <auto kApply, class D, class... A>
+void fill_lanes_by(D (*)(const Op&, A...), const Op& op, Frame& f) {
+  fill_lanes<A...>(op, f, [&op](A... a) { return kApply(op, a...); });
+}
+
+/// The handler that fills lanes by the function kApply, which may take the operation before the operands.
+template <auto kApply>
+void run_lanes(const Op& op, Frame& f) {
+  fill_lanes_by<kApply>(kApply, op, f);
 }
 
 }  // namespace warpline::ptx

@@ -71,20 +71,13 @@ std::uint16_t element(const Op& op, std::uint16_t a, std::uint16_t b, std::uint1
 /// T: uint16_t, or uint32_t for two elements side by side. `count` holds the operation and
 /// `wide_address` is false for bfloat16.
 template <class T>
-void run_half(const Op& op, Frame& f) {
-  const T* a = f.in<T>(op.r[1]);
-  const T* b = f.in<T>(op.r[2]);
-  const T* c = f.in<T>(op.r[3]);
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    t[i] = 0;
-    for (unsigned k = 0; k < sizeof(T) / 2; ++k) {
-      const auto part = [k](T x) { return static_cast<std::uint16_t>(x >> (16 * k)); };
-      t[i] = static_cast<T>(
-          t[i] | static_cast<T>(static_cast<T>(element(op, part(a[i]), part(b[i]), part(c[i]))) << (16 * k)));
-    }
+T each_half(const Op& op, T a, T b, T c) {
+  T r = 0;
+  for (unsigned k = 0; k < sizeof(T) / 2; ++k) {
+    const auto part = [k](T x) { return static_cast<std::uint16_t>(x >> (16 * k)); };
+    r = static_cast<T>(r | static_cast<T>(element(op, part(a), part(b), part(c))) << (16 * k));
   }
-  f.write(op.r[0], t);
+  return r;
 }
 
 }  // namespace
@@ -102,12 +95,11 @@ void decode_half(Decoder& d, FloatOperation operation, DataType type) {
     op.mode = 1;
   }
   op.flush = d.take(".ftz");
-  const Op operands = plain_operands(d, type, sources);
-  op.r = operands.r;
+  op.r = d.operands(type, sources).r;
   for (unsigned i = sources + 1; i <= 3; ++i) op.r.at(i) = op.r[1];
   op.count = static_cast<std::uint8_t>(operation);
   op.wide_address = type == DataType::f16 || type == DataType::f16x2;
-  op.run = size_of(type) == 4 ? &run_half<std::uint32_t> : &run_half<std::uint16_t>;
+  op.run = size_of(type) == 4 ? &run_lanes<&each_half<std::uint32_t>> : &run_lanes<&each_half<std::uint16_t>>;
   d.emit(op, latency::kSimple);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "platform/programs/ptx/families.h"
@@ -7,43 +8,35 @@ namespace warpline::ptx {
 namespace {
 
 template <class T>
-struct Add : Same<T> {
+struct Add {
   static T apply(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
 };
 template <class T>
-struct Sub : Same<T> {
+struct Sub {
   static T apply(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
   }
 };
 template <class T>
-struct Min : Same<T> {
-  static T apply(T a, T b) { return a < b ? a : b; }
+struct Min {
+  static T apply(T a, T b) { return std::min(a, b); }
 };
 template <class T>
-struct Max : Same<T> {
-  static T apply(T a, T b) { return a > b ? a : b; }
+struct Max {
+  static T apply(T a, T b) { return std::max(a, b); }
 };
 template <class T>
-struct MinRelu : Same<T> {
-  static T apply(T a, T b) { return std::max(std::min(a, b), T{0}); }
+struct Neg {
+  static T apply(T a) { return Sub<T>::apply(0, a); }
 };
 template <class T>
-struct MaxRelu : Same<T> {
-  static T apply(T a, T b) { return std::max(std::max(a, b), T{0}); }
-};
-template <class T>
-struct Neg : Same<T> {
-  static T apply(T a) { return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)); }
-};
-template <class T>
-struct Abs : Same<T> {
+struct Abs {
   static T apply(T a) { return a < T{0} ? Neg<T>::apply(a) : a; }
 };
 template <class T>
-struct Sad : Same<T> {
+struct Sad {
   static T apply(T a, T b, T c) {
     return Add<T>::apply(c, a > b ? Sub<T>::apply(a, b) : Sub<T>::apply(b, a));
   }
@@ -51,7 +44,7 @@ struct Sad : Same<T> {
 
 /// Division by zero gives all ones, as the code that the assembler emits for it does.
 template <class T>
-struct Div : Same<T> {
+struct Div {
   static T apply(T a, T b) {
     if (b == 0) return static_cast<T>(~T{0});
     if (std::is_signed_v<T> && b == static_cast<T>(-1)) return Neg<T>::apply(a);
@@ -59,7 +52,7 @@ struct Div : Same<T> {
   }
 };
 template <class T>
-struct Rem : Same<T> {
+struct Rem {
   static T apply(T a, T b) {
     if (b == 0) return static_cast<T>(~T{0});
     if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
@@ -67,17 +60,17 @@ struct Rem : Same<T> {
   }
 };
 
-std::int32_t clamp32(std::int64_t x) {
-  constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(x < kLow ? kLow : x > kHigh ? kHigh : x);
+/// `.sat` and `.relu`, which 32-bit signed integers have.
+template <template <class> class F>
+std::int32_t saturating(std::int32_t a, std::int32_t b) {
+  using Range = std::numeric_limits<std::int32_t>;
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(F<std::int64_t>::apply(a, b), Range::min(), Range::max()));
 }
-struct AddSaturated : Same<std::int32_t> {
-  static std::int32_t apply(std::int32_t a, std::int32_t b) { return clamp32(std::int64_t{a} + b); }
-};
-struct SubSaturated : Same<std::int32_t> {
-  static std::int32_t apply(std::int32_t a, std::int32_t b) { return clamp32(std::int64_t{a} - b); }
-};
+template <template <class> class F>
+std::int32_t not_negative(std::int32_t a, std::int32_t b) {
+  return std::max(F<std::int32_t>::apply(a, b), 0);
+}
 
 /// Addition or subtraction with carry; bit 0 of mode: take the carry in, bit 1: leave it behind.
 template <class T, bool kSubtract>
@@ -103,33 +96,21 @@ void decode_with_carry(Decoder& d, bool takes) {
   const bool leaves = d.take(".cc");
   const DataType type =
       d.take_type({DataType::u32, DataType::s32, DataType::b32, DataType::u64, DataType::s64, DataType::b64});
-  Op op = plain_operands(d, type, 2);
-  const Register carry = d.carry_register();
-  op.r[3] = carry.ref;
-  op.mode = static_cast<std::uint8_t>((takes ? 1U : 0U) | (leaves ? 2U : 0U));
-  if (takes) d.reads(carry);
-  if (leaves) d.writes(carry);
+  Op op = d.operands(type, 2);
+  d.take_carry(op, 3, takes, leaves);
   op.run = size_of(type) == 8 ? &run_carry<std::uint64_t, kSubtract> : &run_carry<std::uint32_t, kSubtract>;
   d.emit(op, integer_latency(type));
 }
 
-bool asks_carry(const Decoder& d) {
-  for (const Token& q : d.statement().qualifiers)
-    if (q.is(".cc")) return true;
-  return false;
-}
-
-template <FloatOperation kFloat, template <class> class F, bool kSubtract>
+template <FloatOperation kFloat, template <class> class F>
 void decode_sum(Decoder& d) {
-  if (asks_carry(d)) return decode_with_carry<kSubtract>(d, false);
+  if (d.has(".cc")) return decode_with_carry<kFloat == FloatOperation::sub>(d, false);
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
   const bool saturate = type == DataType::s32 && d.take(".sat");
-  Op op = plain_operands(d, type, 2);
-  op.run = for_integer<F, Binary>(type);
-  if (saturate) op.run = kSubtract ? &Binary<SubSaturated>::run : &Binary<AddSaturated>::run;
-  if (op.run == nullptr || size_of(type) < 2)
-    d.fail("type ." + std::string(name_of(type)) + " is not supported here");
+  Op op = d.operands(type, 2);
+  op.run = saturate ? &run_lanes<&saturating<F>> : for_integer<F>(type);
+  d.need_handler(op, type);
   d.emit(op, integer_latency(type));
 }
 
@@ -138,14 +119,14 @@ void decode_carry(Decoder& d) {
   decode_with_carry<kSubtract>(d, true);
 }
 
-template <FloatOperation kFloat, template <class> class F, template <class> class Relu>
+template <FloatOperation kFloat, template <class> class F>
 void decode_extreme(Decoder& d) {
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
   const bool relu = type == DataType::s32 && d.take(".relu");
-  Op op = plain_operands(d, type, 2);
-  op.run = relu ? &Binary<Relu<std::int32_t>>::run : for_integer<F, Binary>(type);
-  if (op.run == nullptr) d.fail("type ." + std::string(name_of(type)) + " is not supported here");
+  Op op = d.operands(type, 2);
+  op.run = relu ? &run_lanes<&not_negative<F>> : for_integer<F>(type);
+  d.need_handler(op, type);
   d.emit(op, integer_latency(type));
 }
 
@@ -154,9 +135,9 @@ void decode_sign(Decoder& d) {
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
   if (!is_signed(type)) d.fail(quoted(d.statement().opcode.text) + " takes a signed type");
-  Op op = plain_operands(d, type, 1);
-  op.run = for_integer<F, Unary>(type);
-  if (op.run == nullptr) d.fail("type ." + std::string(name_of(type)) + " is not supported here");
+  Op op = d.operands(type, 1);
+  op.run = for_integer<F>(type);
+  d.need_handler(op, type);
   d.emit(op, integer_latency(type));
 }
 
@@ -166,36 +147,32 @@ void decode_divide(Decoder& d) {
                                      DataType::s32, DataType::s64, DataType::f32, DataType::f64});
   if (kDivide && is_float(type)) return decode_float_divide(d, type);
   if (is_float(type)) d.fail("'rem' takes an integer type");
-  Op op = plain_operands(d, type, 2);
-  op.run = for_integer<F, Binary>(type);
-  d.emit(op, size_of(type) == 8 ? latency::kDivide64 : latency::kDivide32);
+  d.compute(for_integer<F>(type), size_of(type) == 8 ? latency::kDivide64 : latency::kDivide32, type,
+            {type, type});
 }
 
 void decode_sad(Decoder& d) {
   const DataType type =
       d.take_type({DataType::u16, DataType::u32, DataType::u64, DataType::s16, DataType::s32, DataType::s64});
-  Op op = plain_operands(d, type, 3);
-  op.run = for_integer<Sad, Ternary>(type);
-  d.emit(op, integer_latency(type));
+  d.compute(for_integer<Sad>(type), integer_latency(type), type, {type, type, type});
 }
 
 }  // namespace
 
-const std::vector<Opcode>& integer_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {
-      {"add", &decode_sum<FloatOperation::add, Add, false>},
-      {"sub", &decode_sum<FloatOperation::sub, Sub, true>},
+std::vector<Opcode> integer_opcodes() {
+  return {
+      {"add", &decode_sum<FloatOperation::add, Add>},
+      {"sub", &decode_sum<FloatOperation::sub, Sub>},
       {"addc", &decode_carry<false>},
       {"subc", &decode_carry<true>},
-      {"min", &decode_extreme<FloatOperation::min, Min, MinRelu>},
-      {"max", &decode_extreme<FloatOperation::max, Max, MaxRelu>},
+      {"min", &decode_extreme<FloatOperation::min, Min>},
+      {"max", &decode_extreme<FloatOperation::max, Max>},
       {"neg", &decode_sign<FloatOperation::neg, Neg>},
       {"abs", &decode_sign<FloatOperation::abs, Abs>},
       {"div", &decode_divide<Div, true>},
       {"rem", &decode_divide<Rem, false>},
       {"sad", &decode_sad},
   };
-  return kOpcodes;
 }
 
 }  // namespace warpline::ptx

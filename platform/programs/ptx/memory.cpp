@@ -185,13 +185,12 @@ DataType take_memory_type(Decoder& d) {
   return type;
 }
 
-const std::vector<Opcode>& memory_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"ld", &decode_ld},
-                                               {"ldu", &decode_ldu},
-                                               {"st", &decode_st},
-                                               {"fence", &decode_fence},
-                                               {"membar", &decode_membar}};
-  return kOpcodes;
+std::vector<Opcode> memory_opcodes() {
+  return {{"ld", &decode_ld},
+          {"ldu", &decode_ldu},
+          {"st", &decode_st},
+          {"fence", &decode_fence},
+          {"membar", &decode_membar}};
 }
 
 }  // namespace warpline::ptx

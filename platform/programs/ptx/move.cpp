@@ -25,16 +25,11 @@ void run_move_predicate(const Op& op, Frame& f) {
 /// mode: a ClockRegister.
 void run_clock(const Op& op, Frame& f) {
   const std::uint64_t now = f.issue->clock;
-  if (op.register_bytes == 8) {
-    std::uint64_t t[kWarpLanes];
-    std::fill(std::begin(t), std::end(t), now);
-    f.write(op.r[0], t);
-    return;
-  }
-  std::uint32_t t[kWarpLanes];
   const bool high = static_cast<ClockRegister>(op.mode) == ClockRegister::high;
-  std::fill(std::begin(t), std::end(t), static_cast<std::uint32_t>(high ? now >> 32U : now));
-  f.write(op.r[0], t);
+  if (op.register_bytes == 8)
+    fill_lanes(op, f, [now] { return now; });
+  else
+    fill_lanes(op, f, [=] { return static_cast<std::uint32_t>(high ? now >> 32U : now); });
 }
 
 /// `count` elements of `data_bytes` bytes make one register of `register_bytes`, or come from it.
@@ -81,7 +76,7 @@ void decode_vector_move(Decoder& d, DataType type) {
     const bool sink = !packs && o.kind == Operand::Kind::sink;
     op.r.at(1 + e) = packs ? d.source(o, part) : sink ? kNoRef : d.destination(o, part);
   }
-  op.r[0] = packs ? d.destination(std::size_t{0}, type) : d.source(1, type);
+  op.r[0] = packs ? d.destination(0, type) : d.source(1, type);
   op.run = packs ? &run_pack : &run_unpack;
   d.emit(op, latency::kSimple);
 }
@@ -96,19 +91,10 @@ Handler move_handler(DataType type) {
   }
 }
 
-/// r[0] = r[1] + immediate: the address of a variable in the frame of a recursive function.
-void run_frame_address(const Op& op, Frame& f) {
-  const auto* base = f.in<std::uint64_t>(op.r[1]);
-  if (op.register_bytes == 4) {
-    std::uint32_t t[kWarpLanes];
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      t[i] = static_cast<std::uint32_t>(base[i] + static_cast<std::uint64_t>(op.immediate));
-    f.write(op.r[0], t);
-    return;
-  }
-  std::uint64_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = base[i] + static_cast<std::uint64_t>(op.immediate);
-  f.write(op.r[0], t);
+/// r[0] = r[1] + immediate, in 64 bits or their lower half.
+template <class T>
+T offset(const Op& op, std::uint64_t base) {
+  return static_cast<T>(base + static_cast<std::uint64_t>(op.immediate));
 }
 
 bool decode_symbol_move(Decoder& d, DataType type) {
@@ -128,11 +114,11 @@ bool decode_symbol_move(Decoder& d, DataType type) {
     d.reads(*frame);
     op.r[1] = frame->ref;
     op.immediate = static_cast<std::int64_t>(d.local_offset(*symbol)) + o.offset;
-    op.run = &run_frame_address;
+    op.run = size_of(type) == 4 ? &run_lanes<&offset<std::uint32_t>> : &run_lanes<&offset<std::uint64_t>>;
   } else {
     op.r[1] = d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), size_of(type), false);
   }
-  op.r[0] = d.destination(std::size_t{0}, type);
+  op.r[0] = d.destination(0, type);
   d.emit(op, latency::kSimple);
   return true;
 }
@@ -141,9 +127,7 @@ void decode_mov(Decoder& d) {
   const DataType type = d.take_type();
   d.need_operands(2);
   if (type == DataType::pred) {
-    Op op;
-    op.r[1] = d.predicate_source(d.operand(1));
-    op.r[0] = d.predicate_destination(d.operand(0));
+    Op op = d.predicates(1);
     op.run = &run_move_predicate;
     d.emit(op, latency::kSimple);
     return;
@@ -158,12 +142,12 @@ void decode_mov(Decoder& d) {
     if (size_of(type) < 4) d.fail(from.token.place(), "a clock has 32 or 64 bits");
     op.mode = static_cast<std::uint8_t>(*clock);
     op.run = &run_clock;
-    op.r[0] = d.destination(std::size_t{0}, type);
+    op.r[0] = d.destination(0, type);
     d.emit(op, latency::kClock);
     return;
   }
   op.r[1] = d.source(1, type);
-  op.r[0] = d.destination(std::size_t{0}, type);
+  op.r[0] = d.destination(0, type);
   op.run = move_handler(type);
   d.emit(op, latency::kSimple);
 }
@@ -175,15 +159,6 @@ Space take_space(Decoder& d) {
   d.fail("generic addresses reach .global, .shared::cta and .local here, not this space");
 }
 
-/// r[0] = r[1] + immediate, in 32 or 64 bits.
-template <class T>
-void run_offset(const Op& op, Frame& f) {
-  const T* a = f.in<T>(op.r[1]);
-  T t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i) t[i] = a[i] + static_cast<T>(op.immediate);
-  f.write(op.r[0], t);
-}
-
 void decode_cvta(Decoder& d) {
   const bool to = d.take(".to");
   const Space space = take_space(d);
@@ -192,22 +167,18 @@ void decode_cvta(Decoder& d) {
   const std::uint64_t window = AddressWindows::to_generic(space, 0);
   Op op;
   op.immediate = static_cast<std::int64_t>(to ? std::uint64_t{0} - window : window);
-  op.run = &run_offset<std::uint64_t>;
+  op.run = &run_lanes<&offset<std::uint64_t>>;
   const Operand& o = d.operand(1);
   const auto symbol =
       o.kind == Operand::Kind::name && d.find_register(o) == nullptr ? d.find_symbol(o.name) : std::nullopt;
   op.r[1] =
       symbol ? d.symbol_address(*symbol, static_cast<std::uint64_t>(o.offset), 8, false) : d.source(1, type);
-  op.r[0] = d.destination(std::size_t{0}, type);
+  op.r[0] = d.destination(0, type);
   d.emit(op, latency::kSimple);
 }
 
-void run_isspacep(const Op& op, Frame& f) {
-  const auto* a = f.in<std::uint64_t>(op.r[1]);
-  LaneMask mask = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    mask |= AddressWindows::space_of(a[i]) == static_cast<Space>(op.mode) ? kLaneBit[i] : 0U;
-  f.set_predicate(op.r[0], mask);
+bool lies_in_space(const Op& op, std::uint64_t address) {
+  return AddressWindows::space_of(address) == static_cast<Space>(op.mode);
 }
 
 void decode_isspacep(Decoder& d) {
@@ -217,16 +188,14 @@ void decode_isspacep(Decoder& d) {
   op.mode = static_cast<std::uint8_t>(space);
   op.r[1] = d.source(1, DataType::b64);
   op.r[0] = d.predicate_destination(d.operand(0));
-  op.run = &run_isspacep;
+  op.run = &run_lanes<&lies_in_space>;
   d.emit(op, latency::kSimple);
 }
 
 }  // namespace
 
-const std::vector<Opcode>& move_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {
-      {"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
-  return kOpcodes;
+std::vector<Opcode> move_opcodes() {
+  return {{"mov", &decode_mov}, {"cvta", &decode_cvta}, {"isspacep", &decode_isspacep}};
 }
 
 }  // namespace warpline::ptx

@@ -10,13 +10,12 @@ using Table = std::map<std::string, Opcode, std::less<>>;
 const Table& table() {
   static const Table kTable = [] {
     Table t;
-    for (const auto* family :
-         {&integer_opcodes(), &multiply_opcodes(), &narrow_product_opcodes(), &bit_opcodes(),
-          &bit_field_opcodes(), &bit_count_opcodes(), &float_opcodes(), &compare_opcodes(), &select_opcodes(),
-          &convert_opcodes(), &move_opcodes(), &memory_opcodes(), &atomic_opcodes(), &policy_opcodes(),
-          &async_copy_opcodes(), &texture_opcodes(), &cache_control_opcodes(), &control_opcodes(),
-          &warp_opcodes()})
-      for (const Opcode& o : *family) t.emplace(o.name, o);
+    for (auto* const family :
+         {integer_opcodes, multiply_opcodes, narrow_product_opcodes, bit_opcodes, bit_field_opcodes,
+          bit_count_opcodes, float_opcodes, compare_opcodes, select_opcodes, convert_opcodes, move_opcodes,
+          memory_opcodes, atomic_opcodes, policy_opcodes, async_copy_opcodes, texture_opcodes,
+          cache_control_opcodes, control_opcodes, warp_opcodes})
+      for (const Opcode& o : family()) t.emplace(o.name, o);
     return t;
   }();
   return kTable;

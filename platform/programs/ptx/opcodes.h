@@ -28,24 +28,24 @@ struct Opcode {
 [[nodiscard]] const std::vector<std::string>& opcode_names();
 
 // One list for each family, in the file of that name (float_opcodes: functions.cpp).
-[[nodiscard]] const std::vector<Opcode>& integer_opcodes();
-[[nodiscard]] const std::vector<Opcode>& multiply_opcodes();
-[[nodiscard]] const std::vector<Opcode>& narrow_product_opcodes();
-[[nodiscard]] const std::vector<Opcode>& bit_opcodes();
-[[nodiscard]] const std::vector<Opcode>& bit_field_opcodes();
-[[nodiscard]] const std::vector<Opcode>& bit_count_opcodes();
-[[nodiscard]] const std::vector<Opcode>& float_opcodes();
-[[nodiscard]] const std::vector<Opcode>& compare_opcodes();
-[[nodiscard]] const std::vector<Opcode>& select_opcodes();
-[[nodiscard]] const std::vector<Opcode>& convert_opcodes();
-[[nodiscard]] const std::vector<Opcode>& move_opcodes();
-[[nodiscard]] const std::vector<Opcode>& memory_opcodes();
-[[nodiscard]] const std::vector<Opcode>& atomic_opcodes();
-[[nodiscard]] const std::vector<Opcode>& policy_opcodes();
-[[nodiscard]] const std::vector<Opcode>& async_copy_opcodes();
-[[nodiscard]] const std::vector<Opcode>& texture_opcodes();
-[[nodiscard]] const std::vector<Opcode>& cache_control_opcodes();
-[[nodiscard]] const std::vector<Opcode>& control_opcodes();
-[[nodiscard]] const std::vector<Opcode>& warp_opcodes();
+[[nodiscard]] std::vector<Opcode> integer_opcodes();
+[[nodiscard]] std::vector<Opcode> multiply_opcodes();
+[[nodiscard]] std::vector<Opcode> narrow_product_opcodes();
+[[nodiscard]] std::vector<Opcode> bit_opcodes();
+[[nodiscard]] std::vector<Opcode> bit_field_opcodes();
+[[nodiscard]] std::vector<Opcode> bit_count_opcodes();
+[[nodiscard]] std::vector<Opcode> float_opcodes();
+[[nodiscard]] std::vector<Opcode> compare_opcodes();
+[[nodiscard]] std::vector<Opcode> select_opcodes();
+[[nodiscard]] std::vector<Opcode> convert_opcodes();
+[[nodiscard]] std::vector<Opcode> move_opcodes();
+[[nodiscard]] std::vector<Opcode> memory_opcodes();
+[[nodiscard]] std::vector<Opcode> atomic_opcodes();
+[[nodiscard]] std::vector<Opcode> policy_opcodes();
+[[nodiscard]] std::vector<Opcode> async_copy_opcodes();
+[[nodiscard]] std::vector<Opcode> texture_opcodes();
+[[nodiscard]] std::vector<Opcode> cache_control_opcodes();
+[[nodiscard]] std::vector<Opcode> control_opcodes();
+[[nodiscard]] std::vector<Opcode> warp_opcodes();
 
 }  // namespace warpline::ptx

@@ -16,12 +16,8 @@ L2Eviction secondary_of(const Op& op) {
   return static_cast<L2Eviction>(op.mode >> 4U);
 }
 
-void run_fractional(const Op& op, Frame& f) {
-  const auto* fraction = f.in<float>(op.r[1]);
-  std::uint64_t t[kWarpLanes];
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    t[i] = fractional_policy(primary_of(op), secondary_of(op), bits_to<float>(fraction[i]));
-  f.write(op.r[0], t);
+std::uint64_t fractional(const Op& op, float fraction) {
+  return fractional_policy(primary_of(op), secondary_of(op), fraction);
 }
 
 void run_range(const Op& op, Frame& f) {
@@ -41,8 +37,8 @@ void run_range(const Op& op, Frame& f) {
   f.write(op.r[0], t);
 }
 
-void run_copy(const Op& op, Frame& f) {
-  f.write(op.r[0], f.in<std::uint64_t>(op.r[1]));
+std::uint64_t copy(std::uint64_t policy) {
+  return policy;
 }
 
 void take_priorities(Decoder& d, Op& op) {
@@ -59,21 +55,21 @@ void decode_fractional(Decoder& d) {
   d.need_operands(1, 2);
   bool known = true;
   if (d.operand_count() == 1) {
-    op.r[1] = d.constant(bits_to<std::uint32_t>(1.0F), 4);
+    op.r[1] = d.constant(bits_as<std::uint32_t>(1.0F), 4);
   } else if (const Operand& o = d.operand(1); o.kind == Operand::Kind::real) {
-    const float fraction = o.single ? bits_to<float>(static_cast<std::uint32_t>(o.bits))
-                                    : static_cast<float>(bits_to<double>(o.bits));
+    const float fraction = o.single ? bits_as<float>(static_cast<std::uint32_t>(o.bits))
+                                    : static_cast<float>(bits_as<double>(o.bits));
     if (!(fraction > 0 && fraction <= 1))
       d.fail(o.token.place(), "a fraction is above 0 and at most 1, in single precision");
-    op.r[1] = d.constant(bits_to<std::uint32_t>(fraction), 4);
+    op.r[1] = d.constant(bits_as<std::uint32_t>(fraction), 4);
   } else {
     if (o.kind == Operand::Kind::integer)
       d.fail(o.token.place(), "a fraction is a floating-point number", "write it with a point, such as 1.0");
     op.r[1] = d.source(o, DataType::b32);
     known = false;
   }
-  op.r[0] = d.destination(std::size_t{0}, DataType::b64);
-  op.run = &run_fractional;
+  op.r[0] = d.destination(0, DataType::b64);
+  op.run = &run_lanes<&fractional>;
   d.emit(op, known ? latency::kWide : latency::kFraction);
 }
 
@@ -103,22 +99,20 @@ void decode_range(Decoder& d) {
   const auto total = take_size(d, 3, op.r[2]);
   if (primary && total && *primary > *total)
     d.fail(d.operand(2).token.place(), "the primary size is above the total size, which counts it too");
-  op.r[0] = d.destination(std::size_t{0}, DataType::b64);
+  op.r[0] = d.destination(0, DataType::b64);
   op.run = &run_range;
   op.flow = m.space == Space::generic ? Flow::may_trap : Flow::next;
   d.emit(op, latency::kRange);
 }
 
 void decode_createpolicy(Decoder& d) {
-  const auto form = d.take_one_of({".fractional", ".range", ".cvt"});
-  if (!form) d.fail("'createpolicy' needs '.fractional', '.range' or '.cvt'");
-  if (*form == 0) return decode_fractional(d);
-  if (*form == 1) return decode_range(d);
+  const std::size_t form = d.need_one_of({".fractional", ".range", ".cvt"},
+                                         "'createpolicy' needs '.fractional', '.range' or '.cvt'");
+  if (form == 0) return decode_fractional(d);
+  if (form == 1) return decode_range(d);
   if (!d.take(".L2")) d.fail("'createpolicy.cvt' needs '.L2'");
   d.take_type({DataType::b64});
-  Op op = plain_operands(d, DataType::b64, 1);
-  op.run = &run_copy;
-  d.emit(op, latency::kWide);
+  d.compute(&run_lanes<&copy>, latency::kWide, DataType::b64, {DataType::b64});
 }
 
 }  // namespace
@@ -135,9 +129,8 @@ void take_policy(Decoder& d, std::size_t index, Op& op, const MemOp& m) {
   op.has_policy = true;
 }
 
-const std::vector<Opcode>& policy_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"createpolicy", &decode_createpolicy}};
-  return kOpcodes;
+std::vector<Opcode> policy_opcodes() {
+  return {{"createpolicy", &decode_createpolicy}};
 }
 
 }  // namespace warpline::ptx

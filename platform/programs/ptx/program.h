@@ -64,6 +64,8 @@ struct Op {
   std::uint8_t mode = 0;
   std::uint8_t data_bytes = 4;      ///< of a memory element, or of a wide source
   std::uint8_t register_bytes = 4;  ///< of the register that takes it
+  bool condition_negated = false;
+  Ref condition = kNoRef;  ///< a predicate that it reads
   Ref guard = kNoRef;
   std::array<Ref, kOperands> r{};
   std::uint32_t target = 0;

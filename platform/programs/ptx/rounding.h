@@ -19,16 +19,16 @@ inline constexpr std::uint32_t kNan32 = 0x7FFFFFFF;  ///< PTX ISA: NaN results o
 inline constexpr std::uint64_t kNan64 = 0x7FF8000000000000;
 
 inline float canonical(float x) {
-  return x != x ? bits_to<float>(kNan32) : x;
+  return x != x ? bits_as<float>(kNan32) : x;
 }
 inline double canonical(double x) {
-  return x != x ? bits_to<double>(kNan64) : x;
+  return x != x ? bits_as<double>(kNan64) : x;
 }
 
 /// `.ftz`: a subnormal becomes zero of its sign.
 inline float flush_subnormal(float x) {
-  const auto bits = bits_to<std::uint32_t>(x);
-  return (bits & 0x7F800000U) == 0 ? bits_to<float>(bits & 0x80000000U) : x;
+  const auto bits = bits_as<std::uint32_t>(x);
+  return (bits & 0x7F800000U) == 0 ? bits_as<float>(bits & 0x80000000U) : x;
 }
 /// `.sat`: to [0, 1], NaN to +0.
 inline float saturated(float x) {
@@ -40,10 +40,10 @@ inline double saturated(double x) {
 
 /// The binary32 number next to `x`, upward or downward. Pre: not NaN, nor the infinity asked for.
 inline float next_number(float x, bool up) {
-  const auto bits = bits_to<std::uint32_t>(x);
-  if ((bits & 0x7FFFFFFFU) == 0) return bits_to<float>(up ? 1U : 0x80000001U);
+  const auto bits = bits_as<std::uint32_t>(x);
+  if ((bits & 0x7FFFFFFFU) == 0) return bits_as<float>(up ? 1U : 0x80000001U);
   const bool away = ((bits >> 31U) == 0) == up;
-  return bits_to<float>(away ? bits + 1 : bits - 1);
+  return bits_as<float>(away ? bits + 1 : bits - 1);
 }
 
 /// `x` rounded to binary32.

@@ -48,7 +48,7 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
     Frame f;
     f.file = warp.file();
     f.pool = launch_.pool.data();
-    const LaneMask votes = op.saturate ? ~f.predicate(op.r[3]) : f.predicate(op.r[3]);
+    const LaneMask votes = f.condition(op);
     warp.execute(issue, launch_.pool.data());
     if (issue.active == 0 || issue.barrier.id > 15) return;
     Tally& tally = tallies_[slots_[slot].cta].at(issue.barrier.id);
@@ -83,9 +83,7 @@ void PtxSource::finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Ta
   f.file = slots_[slot].warp->file();
   f.active = lanes;
   if (op.count == 1) {
-    std::uint32_t t[kWarpLanes];
-    std::fill(std::begin(t), std::end(t), tally.yes);
-    f.write(op.r[0], t);
+    fill_lanes(op, f, [&tally] { return tally.yes; });
   } else {
     const bool holds = op.count == 2 ? tally.yes == tally.arrived : tally.yes != 0;
     f.set_predicate(op.r[0], holds ? ~LaneMask{0} : 0);

@@ -29,7 +29,7 @@ void fill_coordinates(const Op& op, Frame& f) {
   const auto read = [&](unsigned operand, unsigned lane) {
     if (op.r.at(operand) == kNoRef) return 0;
     const std::uint32_t bits = f.in<std::uint32_t>(op.r.at(operand))[lane];
-    return op.mode == kFloatCoordinates ? texel_of(bits_to<float>(bits)) : static_cast<std::int32_t>(bits);
+    return op.mode == kFloatCoordinates ? texel_of(bits_as<float>(bits)) : static_cast<std::int32_t>(bits);
   };
   for (unsigned i = 0; i < kWarpLanes; ++i)
     f.issue->access->second[i] = ImageCoordinates{read(kX, i), read(kY, i)}.packed();
@@ -129,10 +129,8 @@ void decode_sust(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& texture_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {
-      {"tex", &decode_tex}, {"suld", &decode_suld}, {"sust", &decode_sust}};
-  return kOpcodes;
+std::vector<Opcode> texture_opcodes() {
+  return {{"tex", &decode_tex}, {"suld", &decode_suld}, {"sust", &decode_sust}};
 }
 
 }  // namespace warpline::ptx

@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
-#include "platform/programs/ptx/rounding.h"
-#include "platform/programs/ptx/warp.h"
 
 namespace warpline::ptx {
 namespace {
@@ -66,18 +64,16 @@ void need_sync(Decoder& d) {
 
 void decode_shfl(Decoder& d) {
   need_sync(d);
-  const auto mode = d.take_one_of({".up", ".down", ".bfly", ".idx"});
-  if (!mode) d.fail("'shfl' needs '.up', '.down', '.bfly' or '.idx'");
+  const std::size_t mode =
+      d.need_one_of({".up", ".down", ".bfly", ".idx"}, "'shfl' needs '.up', '.down', '.bfly' or '.idx'");
   d.take_type({DataType::b32});
   d.need_operands(5);
   Op op;
-  op.r[1] = d.source(1, DataType::b32);
-  op.r[2] = d.source(2, DataType::b32);
-  op.r[3] = d.source(3, DataType::b32);
+  for (unsigned i = 1; i <= 3; ++i) op.r.at(i) = d.source(i, DataType::b32);
   take_results(d, op, DataType::b32, 4);
   constexpr std::array<Handler, 4> kHandlers = {&run_shuffle<Shuffle::up>, &run_shuffle<Shuffle::down>,
                                                 &run_shuffle<Shuffle::bfly>, &run_shuffle<Shuffle::idx>};
-  op.run = kHandlers.at(*mode);
+  op.run = kHandlers.at(mode);
   emit_converging(d, op, 4, latency::kShuffle);
 }
 
@@ -85,7 +81,7 @@ enum class Vote : std::uint8_t { all, any, uniform, ballot };
 
 void run_vote(const Op& op, Frame& f) {
   const auto vote = static_cast<Vote>(op.mode);
-  const LaneMask votes = op.saturate ? ~f.predicate(op.r[1]) : f.predicate(op.r[1]);
+  const LaneMask votes = f.condition(op);
   const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
   std::uint32_t t[kWarpLanes];
   LaneMask p = 0;
@@ -105,16 +101,15 @@ void run_vote(const Op& op, Frame& f) {
 
 void decode_vote(Decoder& d) {
   need_sync(d);
-  const auto mode = d.take_one_of({".all", ".any", ".uni", ".ballot"});
-  if (!mode) d.fail("'vote' needs '.all', '.any', '.uni' or '.ballot'");
-  const bool ballot = static_cast<Vote>(*mode) == Vote::ballot;
+  const std::size_t mode =
+      d.need_one_of({".all", ".any", ".uni", ".ballot"}, "'vote' needs '.all', '.any', '.uni' or '.ballot'");
+  const bool ballot = static_cast<Vote>(mode) == Vote::ballot;
   d.take_type({ballot ? DataType::b32 : DataType::pred});
   d.need_operands(3);
   Op op;
-  op.mode = static_cast<std::uint8_t>(*mode);
-  op.r[1] = d.predicate_source(d.operand(1));
-  op.saturate = d.operand(1).negated;
-  op.r[0] = ballot ? d.destination(std::size_t{0}, DataType::b32) : d.predicate_destination(d.operand(0));
+  op.mode = static_cast<std::uint8_t>(mode);
+  d.take_condition(op, 1);
+  op.r[0] = ballot ? d.destination(0, DataType::b32) : d.predicate_destination(d.operand(0));
   op.run = &run_vote;
   emit_converging(d, op, 2, latency::kVote);
 }
@@ -153,28 +148,19 @@ void decode_match(Decoder& d) {
   emit_converging(d, op, 2, latency::kReduce);
 }
 
-struct SumOf {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a + b; }
-};
-struct AndOf {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a & b; }
-};
-struct OrOf {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a | b; }
-};
-struct XorOf {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a ^ b; }
-};
-template <class T, bool kMax>
-struct ExtremeOf {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) {
-    const auto x = static_cast<T>(a);
-    const auto y = static_cast<T>(b);
-    return (x < y) == kMax ? b : a;
-  }
-};
+using Reduction = std::uint32_t (*)(std::uint32_t, std::uint32_t);
 
 template <class F>
+std::uint32_t by(std::uint32_t a, std::uint32_t b) {
+  return F{}(a, b);
+}
+/// The number that T's order F puts first.
+template <class T, template <class> class F>
+std::uint32_t first_of(std::uint32_t a, std::uint32_t b) {
+  return F<T>{}(static_cast<T>(b), static_cast<T>(a)) ? b : a;
+}
+
+template <Reduction kReduction>
 void run_reduce(const Op& op, Frame& f) {
   const auto* a = f.in<std::uint32_t>(op.r[1]);
   const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
@@ -187,7 +173,7 @@ void run_reduce(const Op& op, Frame& f) {
     bool first = true;
     for (unsigned j = 0; j < kWarpLanes; ++j) {
       if ((members[i] & f.active & kLaneBit[j]) == 0) continue;
-      t[i] = first ? a[j] : F::apply(t[i], a[j]);
+      t[i] = first ? a[j] : kReduction(t[i], a[j]);
       first = false;
     }
   }
@@ -195,44 +181,34 @@ void run_reduce(const Op& op, Frame& f) {
 }
 
 void decode_redux(Decoder& d) {
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  constexpr Handler kUnsigned[] = {
+      &run_reduce<&by<std::plus<U>>>,          &run_reduce<&first_of<U, std::less>>,
+      &run_reduce<&first_of<U, std::greater>>, &run_reduce<&by<std::bit_and<U>>>,
+      &run_reduce<&by<std::bit_or<U>>>,        &run_reduce<&by<std::bit_xor<U>>>};
+  constexpr Handler kSigned[] = {kUnsigned[0], &run_reduce<&first_of<S, std::less>>,
+                                 &run_reduce<&first_of<S, std::greater>>};
   need_sync(d);
-  const auto operation = d.take_one_of({".add", ".min", ".max", ".and", ".or", ".xor"});
-  if (!operation) d.fail("'redux' needs an operation such as '.add'");
-  const bool logic = *operation > 2;
+  const std::size_t operation = d.need_one_of({".add", ".min", ".max", ".and", ".or", ".xor"},
+                                              "'redux' needs an operation such as '.add'");
+  const bool logic = operation > 2;
   const DataType type = logic ? d.take_type({DataType::b32}) : d.take_type({DataType::u32, DataType::s32});
-  const bool s = type == DataType::s32;
   d.need_operands(3);
   Op op;
   op.r[1] = d.source(1, type);
-  op.r[0] = d.destination(std::size_t{0}, type);
-  switch (*operation) {
-    case 0: op.run = &run_reduce<SumOf>; break;
-    case 1:
-      op.run = s ? &run_reduce<ExtremeOf<std::int32_t, false>> : &run_reduce<ExtremeOf<std::uint32_t, false>>;
-      break;
-    case 2:
-      op.run = s ? &run_reduce<ExtremeOf<std::int32_t, true>> : &run_reduce<ExtremeOf<std::uint32_t, true>>;
-      break;
-    case 3: op.run = &run_reduce<AndOf>; break;
-    case 4: op.run = &run_reduce<OrOf>; break;
-    default: op.run = &run_reduce<XorOf>; break;
-  }
+  op.r[0] = d.destination(0, type);
+  op.run = type == DataType::s32 ? kSigned[operation] : kUnsigned[operation];
   emit_converging(d, op, 2, latency::kReduce);
 }
 
 void run_activemask(const Op& op, Frame& f) {
-  std::uint32_t t[kWarpLanes];
-  std::fill(std::begin(t), std::end(t), f.active);
-  f.write(op.r[0], t);
+  fill_lanes(op, f, [&f] { return f.active; });
 }
 
 void decode_activemask(Decoder& d) {
   d.take_type({DataType::b32});
-  d.need_operands(1);
-  Op op;
-  op.r[0] = d.destination(std::size_t{0}, DataType::b32);
-  op.run = &run_activemask;
-  d.emit(op, latency::kVote);
+  d.compute(&run_activemask, latency::kVote, DataType::b32, {});
 }
 
 /// The lowest member leads.
@@ -260,14 +236,13 @@ void decode_elect(Decoder& d) {
 
 }  // namespace
 
-const std::vector<Opcode>& warp_opcodes() {
-  static const std::vector<Opcode> kOpcodes = {{"shfl", &decode_shfl},
-                                               {"vote", &decode_vote},
-                                               {"match", &decode_match},
-                                               {"redux", &decode_redux},
-                                               {"activemask", &decode_activemask},
-                                               {"elect", &decode_elect}};
-  return kOpcodes;
+std::vector<Opcode> warp_opcodes() {
+  return {{"shfl", &decode_shfl},
+          {"vote", &decode_vote},
+          {"match", &decode_match},
+          {"redux", &decode_redux},
+          {"activemask", &decode_activemask},
+          {"elect", &decode_elect}};
 }
 
 }  // namespace warpline::ptx
