@@ -479,14 +479,13 @@ Ref Decoder::literal(const Operand& o, DataType type) {
 
 Ref Decoder::special(const Operand& o, DataType type) {
   if (clock_register(o.name)) fail(o.token.place(), quoted(o.name) + " can only be read by 'mov'");
-  const auto id = special_register(o.name);
-  if (!id) return kNoRef;
+  const SpecialRegister* const source = special_register(o.name);
+  if (source == nullptr) return kNoRef;
   const unsigned bytes = size_of(type);
-  const auto [known, fresh] = specials_.emplace(std::make_pair(static_cast<unsigned>(*id), bytes), kNoRef);
+  const auto [known, fresh] = specials_.emplace(std::make_pair(source, bytes), kNoRef);
   if (fresh) {
     known->second = static_cast<Ref>(take_file(bytes * kWarpLanes, 32));
-    program_.specials.push_back(
-        {static_cast<std::uint8_t>(*id), static_cast<std::uint8_t>(bytes), known->second});
+    program_.specials.push_back({source, static_cast<std::uint8_t>(bytes), known->second});
   }
   return known->second;
 }

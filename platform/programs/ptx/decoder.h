@@ -189,7 +189,7 @@ class Decoder {
   std::map<std::pair<int, int>, std::uint32_t> shared_;         ///< by function (-1: module), variable
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
   std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
-  std::map<std::pair<unsigned, unsigned>, Ref> specials_;
+  std::map<std::pair<const SpecialRegister*, unsigned>, Ref> specials_;
   std::map<int, int> images_;  ///< by function of the module
   std::optional<Register> frame_;
   std::vector<std::uint16_t> loaded_;   ///< registers of the function that memory fills

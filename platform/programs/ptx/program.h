@@ -14,6 +14,7 @@ namespace warpline::ptx {
 
 struct Frame;
 struct Op;
+struct SpecialRegister;
 
 /// Where an operand lives: an offset into the warp's register file or, negative, into the
 /// kernel's constant pool (the low 31 bits). Either holds one element per lane, side by side; a
@@ -101,7 +102,7 @@ struct CallSite {
 
 /// A special register, filled in when a warp starts.
 struct SpecialSlot {
-  std::uint8_t id = 0;
+  const SpecialRegister* source = nullptr;
   std::uint8_t bytes = 4;
   Ref ref = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "platform/programs/ptx/warp_identity.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
 
 namespace warpline::ptx {
@@ -25,7 +25,7 @@ void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMa
   who.sms = launch_.sms;
   for (const SpecialSlot& special : program_.specials) {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      const std::uint64_t value = special_value(static_cast<SpecialRegister>(special.id), who, lane);
+      const std::uint64_t value = special.source->value(who, lane);
       std::memcpy(s.warp->file() + special.ref + std::size_t{lane} * special.bytes, &value, special.bytes);
     }
   }

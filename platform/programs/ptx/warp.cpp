@@ -18,11 +18,26 @@ unsigned first_lane(LaneMask mask) {
 
 constexpr unsigned kPredicateBytes = 4;
 
-/// The state that lane `lane` has of one activation of `image`: bytes appended to `to`, or taken
-/// back from `from`.
-template <class Transfer>
-void for_each_block(const std::vector<ParameterBlock>& blocks, unsigned lane, Transfer&& transfer) {
-  for (const ParameterBlock& b : blocks) transfer(b.ref + static_cast<Ref>(lane * b.bytes), b.bytes);
+/// What lane `lane` has in `blocks`, one after the other.
+std::vector<std::byte> taken_from(const std::byte* file, const std::vector<ParameterBlock>& blocks,
+                                  unsigned lane) {
+  std::vector<std::byte> bytes;
+  for (const ParameterBlock& b : blocks) {
+    const std::byte* at = file + b.ref + std::size_t{lane} * b.bytes;
+    bytes.insert(bytes.end(), at, at + b.bytes);
+  }
+  return bytes;
+}
+
+/// The other way round, as far as the bytes from `from` to `end` go; what is left of them.
+const std::byte* put_into(std::byte* file, const std::vector<ParameterBlock>& blocks, unsigned lane,
+                          const std::byte* from, const std::byte* end) {
+  for (const ParameterBlock& b : blocks) {
+    const std::size_t n = std::min<std::size_t>(b.bytes, static_cast<std::size_t>(end - from));
+    std::copy_n(from, n, file + b.ref + std::size_t{lane} * b.bytes);
+    from += n;
+  }
+  return from;
 }
 
 }  // namespace
@@ -211,21 +226,28 @@ void Warp::branch(LaneMask taken, const Op& op) {
   if (stay != 0) g.pc = next;
 }
 
-void Warp::branch_table(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
-  const std::vector<std::uint32_t>& table = program_.tables[op.target];
-  const auto* index = f.in<std::uint32_t>(op.r[0]);
+template <class F>
+void Warp::scatter(LaneMask lanes, F&& target_of) {
   const LaneMask stay = groups_[current_].mask & ~lanes;
   const std::uint32_t next = groups_[current_].pc + 1;
   while (lanes != 0) {
-    const std::uint32_t i = index[first_lane(lanes)];
-    if (i >= table.size()) return trap(issue, "brx.idx: index beyond the list of targets");
+    const std::uint32_t target = target_of(first_lane(lanes));
     LaneMask same = 0;
-    for (unsigned k = 0; k < kWarpLanes; ++k)
-      if ((lanes & kLaneBit[k]) != 0 && index[k] == i) same |= kLaneBit[k];
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      if ((lanes & kLaneBit[i]) != 0 && target_of(i) == target) same |= kLaneBit[i];
     lanes &= ~same;
-    move(same, table[i]);
+    move(same, target);
   }
   if (stay != 0) groups_[current_].pc = next;
+}
+
+void Warp::branch_table(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
+  const std::vector<std::uint32_t>& table = program_.tables[op.target];
+  const auto* index = f.in<std::uint32_t>(op.r[0]);
+  for (LaneMask left = lanes; left != 0; left &= left - 1)
+    if (index[first_lane(left)] >= table.size())
+      return trap(issue, "brx.idx: index beyond the list of targets");
+  scatter(lanes, [&](unsigned lane) { return table[index[lane]]; });
 }
 
 void Warp::barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
@@ -276,7 +298,7 @@ void Warp::converge(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
 std::uint32_t Warp::deepest_call() const {
   std::size_t deepest = 0;
   for (LaneMask m = lanes_.empty() ? 0 : alive_; m != 0; m &= m - 1)
-    deepest = std::max(deepest, lanes_[static_cast<unsigned>(__builtin_ctz(m))].calls.size());
+    deepest = std::max(deepest, lanes_[first_lane(m)].calls.size());
   return static_cast<std::uint32_t>(deepest);
 }
 
@@ -302,20 +324,12 @@ void Warp::push_call(unsigned lane, const Op& op, std::uint32_t image_index) {
   l.calls.push_back(
       {groups_[current_].pc + 1, op.target, image_index, static_cast<std::uint32_t>(l.saved.size())});
   // Arguments may lie in the very blocks that the callee's earlier activation owns.
-  std::vector<std::byte> arguments;
-  for_each_block(site.arguments, lane, [&](Ref at, std::uint32_t bytes) {
-    arguments.insert(arguments.end(), file() + at, file() + at + bytes);
-  });
-  if (image.recursive)
-    for_each_block(image.blocks, lane, [&](Ref at, std::uint32_t bytes) {
-      l.saved.insert(l.saved.end(), file() + at, file() + at + bytes);
-    });
-  std::size_t taken = 0;
-  for_each_block(image.parameters, lane, [&](Ref at, std::uint32_t bytes) {
-    const std::size_t n = std::min<std::size_t>(bytes, arguments.size() - taken);
-    std::copy_n(arguments.begin() + static_cast<std::ptrdiff_t>(taken), n, file() + at);
-    taken += n;
-  });
+  const std::vector<std::byte> arguments = taken_from(file(), site.arguments, lane);
+  if (image.recursive) {
+    const std::vector<std::byte> own = taken_from(file(), image.blocks, lane);
+    l.saved.insert(l.saved.end(), own.begin(), own.end());
+  }
+  put_into(file(), image.parameters, lane, arguments.data(), arguments.data() + arguments.size());
 }
 
 void Warp::enter(LaneMask lanes) {
@@ -338,16 +352,10 @@ void Warp::pop_call(unsigned lane) {
   const CallRecord record = l.calls.back();
   l.calls.pop_back();
   const FunctionImage& image = program_.functions[record.image];
-  std::vector<std::byte> results;
-  for_each_block(image.results, lane, [&](Ref at, std::uint32_t bytes) {
-    results.insert(results.end(), file() + at, file() + at + bytes);
-  });
+  const std::vector<std::byte> results = taken_from(file(), image.results, lane);
   if (image.recursive) {
     const std::byte* from = l.saved.data() + record.saved;
-    for_each_block(image.blocks, lane, [&](Ref at, std::uint32_t bytes) {
-      std::copy_n(from, bytes, file() + at);
-      from += bytes;
-    });
+    from = put_into(file(), image.blocks, lane, from, l.saved.data() + l.saved.size());
     for (const auto& [ref, bytes] : image.registers) {
       if (bytes != 0) {
         std::copy_n(from, bytes, file() + ref + std::size_t{lane} * bytes);
@@ -365,43 +373,29 @@ void Warp::pop_call(unsigned lane) {
     l.saved.resize(record.saved);
     l.local_top -= image.local_bytes;
   }
-  std::size_t taken = 0;
-  for_each_block(program_.calls[record.site].results, lane, [&](Ref at, std::uint32_t bytes) {
-    const std::size_t n = std::min<std::size_t>(bytes, results.size() - taken);
-    std::copy_n(results.begin() + static_cast<std::ptrdiff_t>(taken), n, file() + at);
-    taken += n;
-  });
+  put_into(file(), program_.calls[record.site].results, lane, results.data(),
+           results.data() + results.size());
 }
 
 void Warp::call(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
-  const LaneMask stay = groups_[current_].mask & ~lanes;
-  const std::uint32_t next = groups_[current_].pc + 1;
-  std::array<int, kWarpLanes> callee{};
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if ((lanes & kLaneBit[lane]) == 0) continue;
-    callee[lane] = callee_of(op, f, lane);
-    if (callee[lane] < 0)
-      return trap(issue, "a call to something that is not a function with these parameters");
+  std::array<std::size_t, kWarpLanes> callee{};
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const unsigned lane = first_lane(left);
+    const int image = callee_of(op, f, lane);
+    if (image < 0) return trap(issue, "a call to something that is not a function with these parameters");
     if (lanes_[lane].calls.size() >= kDeepestCall) return trap(issue, "the call stack is full");
+    callee[lane] = static_cast<std::size_t>(image);
   }
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-    if ((lanes & kLaneBit[lane]) != 0) push_call(lane, op, static_cast<std::uint32_t>(callee[lane]));
-  while (lanes != 0) {
-    const int image = callee[static_cast<unsigned>(__builtin_ctz(lanes))];
-    LaneMask same = 0;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-      if ((lanes & kLaneBit[lane]) != 0 && callee[lane] == image) same |= kLaneBit[lane];
-    lanes &= ~same;
-    move(same, program_.functions[static_cast<std::size_t>(image)].entry);
-  }
-  if (stay != 0) groups_[current_].pc = next;
+  for (LaneMask left = lanes; left != 0; left &= left - 1)
+    push_call(first_lane(left), op, static_cast<std::uint32_t>(callee[first_lane(left)]));
+  scatter(lanes, [&](unsigned lane) { return program_.functions[callee[lane]].entry; });
 }
 
 void Warp::back(LaneMask lanes) {
   LaneMask outermost = 0;
   std::array<std::uint32_t, kWarpLanes> target{};
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if ((lanes & kLaneBit[lane]) == 0) continue;
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const unsigned lane = first_lane(left);
     if (lanes_.empty() || lanes_[lane].calls.empty()) {
       outermost |= kLaneBit[lane];
       continue;
@@ -409,15 +403,7 @@ void Warp::back(LaneMask lanes) {
     target[lane] = lanes_[lane].calls.back().back;
     pop_call(lane);
   }
-  LaneMask left = lanes & ~outermost;
-  while (left != 0) {
-    const std::uint32_t to = target[static_cast<unsigned>(__builtin_ctz(left))];
-    LaneMask same = 0;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-      if ((left & kLaneBit[lane]) != 0 && target[lane] == to) same |= kLaneBit[lane];
-    left &= ~same;
-    move(same, to);
-  }
+  scatter(lanes & ~outermost, [&](unsigned lane) { return target[lane]; });
   if (outermost != 0) leave(outermost);
 }
 

@@ -83,6 +83,9 @@ class Warp {
   void merge();
   /// Sends `lanes` of the current group to `target`; the group keeps the others.
   void move(LaneMask lanes, std::uint32_t target);
+  /// Sends each of `lanes` of the current group where `target_of(lane)` says; the others go on.
+  template <class F>
+  void scatter(LaneMask lanes, F&& target_of);
   void branch(LaneMask taken, const Op& op);
   void branch_table(LaneMask lanes, const Op& op, Frame& f, Issue& issue);
   void barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue);

@@ -1,61 +1,75 @@
 #include "platform/programs/ptx_syntax/special_registers.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace warpline::ptx {
 namespace {
 
-using R = SpecialRegister;
+using Who = const WarpIdentity&;
+using Value = std::uint64_t;
 
-constexpr std::array<std::pair<std::string_view, R>, 47> kNames = {{
-    {"%tid.x", R::tid_x},
-    {"%tid.y", R::tid_y},
-    {"%tid.z", R::tid_z},
-    {"%tid.w", R::zero},
-    {"%ntid.x", R::ntid_x},
-    {"%ntid.y", R::ntid_y},
-    {"%ntid.z", R::ntid_z},
-    {"%ntid.w", R::one},
-    {"%ctaid.x", R::ctaid_x},
-    {"%ctaid.y", R::ctaid_y},
-    {"%ctaid.z", R::ctaid_z},
-    {"%ctaid.w", R::zero},
-    {"%nctaid.x", R::nctaid_x},
-    {"%nctaid.y", R::nctaid_y},
-    {"%nctaid.z", R::nctaid_z},
-    {"%nctaid.w", R::one},
-    {"%clusterid.x", R::clusterid_x},
-    {"%clusterid.y", R::clusterid_y},
-    {"%clusterid.z", R::clusterid_z},
-    {"%nclusterid.x", R::nclusterid_x},
-    {"%nclusterid.y", R::nclusterid_y},
-    {"%nclusterid.z", R::nclusterid_z},
-    {"%cluster_ctaid.x", R::zero},
-    {"%cluster_ctaid.y", R::zero},
-    {"%cluster_ctaid.z", R::zero},
-    {"%cluster_nctaid.x", R::one},
-    {"%cluster_nctaid.y", R::one},
-    {"%cluster_nctaid.z", R::one},
-    {"%cluster_ctarank", R::zero},
-    {"%cluster_nctarank", R::one},
-    {"%laneid", R::laneid},
-    {"%warpid", R::warpid},
-    {"%nwarpid", R::nwarpid},
-    {"%smid", R::smid},
-    {"%nsmid", R::nsmid},
-    {"%gridid", R::gridid},
-    {"%lanemask_eq", R::lanemask_eq},
-    {"%lanemask_lt", R::lanemask_lt},
-    {"%lanemask_le", R::lanemask_le},
-    {"%lanemask_gt", R::lanemask_gt},
-    {"%lanemask_ge", R::lanemask_ge},
-    {"%dynamic_smem_size", R::dynamic_smem_size},
-    {"%total_smem_size", R::total_smem_size},
-    {"%aggr_smem_size", R::total_smem_size},
-    {"%reserved_smem_offset_begin", R::zero},
-    {"%reserved_smem_offset_end", R::zero},
-    {"%reserved_smem_offset_cap", R::zero},
+unsigned thread(Who w, unsigned lane) {
+  return w.warp * kWarpLanes + lane;
+}
+LaneMask bit(unsigned lane) {
+  return LaneMask{1} << lane;
+}
+constexpr auto kZero = [](Who, unsigned) -> Value { return 0; };
+constexpr auto kOne = [](Who, unsigned) -> Value { return 1; };
+
+// Clusters hold one CTA each.
+constexpr std::array<SpecialRegister, 47> kRegisters = {{
+    {"%tid.x", [](Who w, unsigned lane) -> Value { return thread(w, lane) % w.kernel->block.x; }},
+    {"%tid.y",
+     [](Who w, unsigned lane) -> Value { return thread(w, lane) / w.kernel->block.x % w.kernel->block.y; }},
+    {"%tid.z",
+     [](Who w, unsigned lane) -> Value { return thread(w, lane) / (w.kernel->block.x * w.kernel->block.y); }},
+    {"%tid.w", kZero},
+    {"%ntid.x", [](Who w, unsigned) -> Value { return w.kernel->block.x; }},
+    {"%ntid.y", [](Who w, unsigned) -> Value { return w.kernel->block.y; }},
+    {"%ntid.z", [](Who w, unsigned) -> Value { return w.kernel->block.z; }},
+    {"%ntid.w", kOne},
+    {"%ctaid.x", [](Who w, unsigned) -> Value { return w.cta.x; }},
+    {"%ctaid.y", [](Who w, unsigned) -> Value { return w.cta.y; }},
+    {"%ctaid.z", [](Who w, unsigned) -> Value { return w.cta.z; }},
+    {"%ctaid.w", kZero},
+    {"%nctaid.x", [](Who w, unsigned) -> Value { return w.kernel->grid.x; }},
+    {"%nctaid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y; }},
+    {"%nctaid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z; }},
+    {"%nctaid.w", kOne},
+    {"%clusterid.x", [](Who w, unsigned) -> Value { return w.cta.x; }},
+    {"%clusterid.y", [](Who w, unsigned) -> Value { return w.cta.y; }},
+    {"%clusterid.z", [](Who w, unsigned) -> Value { return w.cta.z; }},
+    {"%nclusterid.x", [](Who w, unsigned) -> Value { return w.kernel->grid.x; }},
+    {"%nclusterid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y; }},
+    {"%nclusterid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z; }},
+    {"%cluster_ctaid.x", kZero},
+    {"%cluster_ctaid.y", kZero},
+    {"%cluster_ctaid.z", kZero},
+    {"%cluster_nctaid.x", kOne},
+    {"%cluster_nctaid.y", kOne},
+    {"%cluster_nctaid.z", kOne},
+    {"%cluster_ctarank", kZero},
+    {"%cluster_nctarank", kOne},
+    {"%laneid", [](Who, unsigned lane) -> Value { return lane; }},
+    {"%warpid", [](Who w, unsigned) -> Value { return w.warp; }},
+    {"%nwarpid", [](Who w, unsigned) -> Value { return w.kernel->warps_per_cta(); }},
+    {"%smid", [](Who w, unsigned) -> Value { return w.sm; }},
+    {"%nsmid", [](Who w, unsigned) -> Value { return w.sms; }},
+    {"%gridid", kOne},
+    {"%lanemask_eq", [](Who, unsigned lane) -> Value { return bit(lane); }},
+    {"%lanemask_lt", [](Who, unsigned lane) -> Value { return bit(lane) - 1; }},
+    {"%lanemask_le", [](Who, unsigned lane) -> Value { return bit(lane) | (bit(lane) - 1); }},
+    {"%lanemask_gt", [](Who, unsigned lane) -> Value { return ~(bit(lane) | (bit(lane) - 1)); }},
+    {"%lanemask_ge", [](Who, unsigned lane) -> Value { return ~(bit(lane) - 1); }},
+    {"%dynamic_smem_size", [](Who w, unsigned) -> Value { return w.dynamic_shared_bytes; }},
+    {"%total_smem_size", [](Who w, unsigned) -> Value { return w.kernel->shared_bytes; }},
+    {"%aggr_smem_size", [](Who w, unsigned) -> Value { return w.kernel->shared_bytes; }},
+    {"%reserved_smem_offset_begin", kZero},
+    {"%reserved_smem_offset_end", kZero},
+    {"%reserved_smem_offset_cap", kZero},
 }};
 
 constexpr std::array<std::pair<std::string_view, ClockRegister>, 6> kClocks = {{
@@ -69,10 +83,10 @@ constexpr std::array<std::pair<std::string_view, ClockRegister>, 6> kClocks = {{
 
 }  // namespace
 
-std::optional<SpecialRegister> special_register(std::string_view name) {
-  for (const auto& [text, id] : kNames)
-    if (text == name) return id;
-  return std::nullopt;
+const SpecialRegister* special_register(std::string_view name) {
+  const auto* const found = std::find_if(kRegisters.begin(), kRegisters.end(),
+                                         [&](const SpecialRegister& r) { return r.name == name; });
+  return found == kRegisters.end() ? nullptr : found;
 }
 
 std::optional<ClockRegister> clock_register(std::string_view name) {
@@ -83,8 +97,7 @@ std::optional<ClockRegister> clock_register(std::string_view name) {
 
 std::vector<std::string> special_register_names() {
   std::vector<std::string> names;
-  names.reserve(kNames.size() + kClocks.size());
-  for (const auto& [text, id] : kNames) names.emplace_back(text);
+  for (const SpecialRegister& r : kRegisters) names.emplace_back(r.name);
   for (const auto& [text, id] : kClocks) names.emplace_back(text);
   return names;
 }

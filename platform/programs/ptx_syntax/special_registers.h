@@ -6,46 +6,27 @@
 #include <string_view>
 #include <vector>
 
+#include "rtl_models/sm/kernel_info.h"
+
 namespace warpline::ptx {
 
-/// Special registers whose value a warp keeps from its start to its end (PTX ISA, "Special
-/// Registers"). Clusters hold one CTA each. %warpid is the warp's number in its CTA.
-enum class SpecialRegister : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  clusterid_x,
-  clusterid_y,
-  clusterid_z,
-  nclusterid_x,
-  nclusterid_y,
-  nclusterid_z,
-  zero,
-  one,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  lanemask_eq,
-  lanemask_lt,
-  lanemask_le,
-  lanemask_gt,
-  lanemask_ge,
-  dynamic_smem_size,
-  total_smem_size,
+/// Who a warp is.
+struct WarpIdentity {
+  const KernelInfo* kernel = nullptr;
+  std::uint32_t dynamic_shared_bytes = 0;
+  Dim3 cta;
+  unsigned warp = 0;  ///< in its CTA
+  unsigned sm = 0;
+  unsigned sms = 1;
 };
-[[nodiscard]] std::optional<SpecialRegister> special_register(std::string_view name);
+
+/// A special register whose value a warp keeps from its start to its end (PTX ISA, "Special Registers").
+struct SpecialRegister {
+  std::string_view name;
+  std::uint64_t (*value)(const WarpIdentity&, unsigned lane);
+};
+/// Null where `name` is none.
+[[nodiscard]] const SpecialRegister* special_register(std::string_view name);
 
 /// Special registers that count time: read by `mov` only. The global timer counts nanoseconds on
 /// silicon; here it counts SM cycles, as one cycle per nanosecond.
