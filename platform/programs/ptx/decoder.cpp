@@ -57,7 +57,7 @@ Decoder::Decoder(const ModuleDecl& module, FaultList& faults) : module_(module),
 
 Program Decoder::decode(const FunctionDecl& entry) {
   program_.file = faults_.file();
-  function_ = &entry;
+  now_.declaration = &entry;
   for (const ReachedFunction& f : reached_functions(module_, entry)) create_image(f);
   if (entry.is_entry) {
     program_.parameter_bytes = parameter_offsets(entry).back();
@@ -75,30 +75,20 @@ Program Decoder::decode(const FunctionDecl& entry) {
 }
 
 void Decoder::begin_function(std::size_t image) {
-  image_ = image;
-  const int declaration = program_.functions[image].declaration;
-  function_ = module_.functions[static_cast<std::size_t>(declaration)].get();
-  starts_.clear();
-  pending_.clear();
-  registers_.clear();
-  blocks_.clear();
-  locals_.clear();
-  loaded_.clear();
-  returns_.clear();
-  frame_.reset();
-  read_.clear();
-  written_.clear();
-  program_.functions[image].entry = static_cast<std::uint32_t>(program_.ops.size());
-  if (program_.functions[image].recursive) {
-    frame_ = allocate(DataType::u64, true);
-    program_.functions[image].local_base = frame_->ref;
-  }
+  FunctionImage& f = program_.functions[image];
+  now_ = {};
+  now_.declaration = module_.functions[static_cast<std::size_t>(f.declaration)].get();
+  now_.image = image;
+  f.entry = next_op();
+  if (!f.recursive) return;
+  now_.frame = new_register(DataType::u64);
+  f.local_base = now_.frame->ref;
 }
 
 void Decoder::decode_function(std::size_t image) {
   begin_function(image);
-  for (const Statement& s : function_->statements) {
-    starts_.push_back(static_cast<std::uint32_t>(program_.ops.size()));
+  for (const Statement& s : now_.declaration->statements) {
+    now_.starts.push_back(next_op());
     if (program_.ops.size() > kMostOperations) {
       faults_.add(s.opcode.place(), "this kernel has too many instructions");
       break;
@@ -106,7 +96,7 @@ void Decoder::decode_function(std::size_t image) {
     decode_statement(s);
     if (faults_.full()) return;
   }
-  starts_.resize(function_->statements.size() + 1, static_cast<std::uint32_t>(program_.ops.size()));
+  now_.starts.resize(now_.declaration->statements.size() + 1, next_op());
   statement_ = nullptr;
   emit_return();
   if (program_.functions[image].recursive) finish_recursive_function();
@@ -115,23 +105,23 @@ void Decoder::decode_function(std::size_t image) {
 
 void Decoder::emit_return() {
   Op op;
-  if (program_.functions[image_].recursive) {
+  if (image().recursive) {
     op.flow = Flow::branch;
-    returns_.push_back(static_cast<std::uint32_t>(program_.ops.size()));
+    now_.returns.push_back(next_op());
   } else {
     op.flow = Flow::back;
   }
   // The kernel's own returns end the thread, and pop nothing.
-  emit(op, op.flow == Flow::back && image_ != 0 ? InstructionKind::ret : InstructionKind::alu, 4);
+  emit(op, op.flow == Flow::back && now_.image != 0 ? InstructionKind::ret : InstructionKind::alu, 4);
 }
 
 void Decoder::emit_waits() {
-  std::sort(loaded_.begin(), loaded_.end());
-  loaded_.erase(std::unique(loaded_.begin(), loaded_.end()), loaded_.end());
-  for (std::size_t i = 0; i < loaded_.size(); i += Instruction::kMaxRegisters) {
-    const std::size_t end = std::min<std::size_t>(loaded_.size(), i + Instruction::kMaxRegisters);
-    read_.assign(loaded_.begin() + static_cast<std::ptrdiff_t>(i),
-                 loaded_.begin() + static_cast<std::ptrdiff_t>(end));
+  std::sort(now_.loaded.begin(), now_.loaded.end());
+  now_.loaded.erase(std::unique(now_.loaded.begin(), now_.loaded.end()), now_.loaded.end());
+  for (std::size_t i = 0; i < now_.loaded.size(); i += Instruction::kMaxRegisters) {
+    const std::size_t end = std::min<std::size_t>(now_.loaded.size(), i + Instruction::kMaxRegisters);
+    now_.read.assign(now_.loaded.begin() + static_cast<std::ptrdiff_t>(i),
+                     now_.loaded.begin() + static_cast<std::ptrdiff_t>(end));
     emit(Op{}, 1);
   }
 }
@@ -140,31 +130,31 @@ void Decoder::emit_waits() {
 // earlier activation is under way, then saves that activation's registers. Its returns meet in an
 // epilogue that waits likewise and restores them.
 void Decoder::finish_recursive_function() {
-  FunctionImage& f = program_.functions[image_];
+  FunctionImage& f = image();
   const std::uint32_t body = f.entry;
-  f.entry = static_cast<std::uint32_t>(program_.ops.size());
+  f.entry = next_op();
   emit_waits();
   Op enter;
   enter.flow = Flow::branch;
   enter.mode = 1;  // save
   enter.target = body;
   emit(enter, 4);
-  const auto epilogue = static_cast<std::uint32_t>(program_.ops.size());
+  const auto epilogue = next_op();
   emit_waits();
   Op back;
   back.flow = Flow::back;
   emit(back, InstructionKind::ret, 4);
-  for (const std::uint32_t r : returns_) program_.ops[r].target = epilogue;
+  for (const std::uint32_t r : now_.returns) program_.ops[r].target = epilogue;
   f.local_bytes = static_cast<std::uint32_t>(align_up(f.local_bytes, 16));
-  for (const auto& [variable, block] : blocks_) f.blocks.push_back(block);
+  for (const auto& [variable, block] : now_.blocks) f.blocks.push_back(block);
 }
 
 void Decoder::decode_statement(const Statement& s) {
-  if (!is_legal(module_, *function_, s, faults_)) return;
+  if (!is_legal(module_, *now_.declaration, s, faults_)) return;
   statement_ = &s;
   left_.clear();
-  read_.clear();
-  written_.clear();
+  now_.read.clear();
+  now_.written.clear();
   for (const Token& q : s.qualifiers) left_.push_back(&q);
   try {
     find_opcode(s.opcode.text)->decode(*this);
@@ -191,15 +181,16 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
       ++count;
     }
   };
-  put(read_, i.source_count);
-  put(written_, i.destination_count);
-  if (kind == InstructionKind::memory) loaded_.insert(loaded_.end(), written_.begin(), written_.end());
-  read_.clear();
-  written_.clear();
+  put(now_.read, i.source_count);
+  put(now_.written, i.destination_count);
+  if (kind == InstructionKind::memory)
+    now_.loaded.insert(now_.loaded.end(), now_.written.begin(), now_.written.end());
+  now_.read.clear();
+  now_.written.clear();
   i.pc = static_cast<std::uint32_t>(program_.ops.size() << kPcShift);
   program_.instructions.push_back(i);
   program_.lines.push_back(statement_ != nullptr ? faults_.line_of(statement_->opcode.offset)
-                                                 : faults_.line_of(function_->place.offset));
+                                                 : faults_.line_of(now_.declaration->place.offset));
   program_.ops.push_back(op);
   return program_.ops.back();
 }
@@ -217,34 +208,36 @@ void Decoder::resolve_guard(Op& op) {
 
 void Decoder::branch_to(Op& op, const Operand& label) {
   if (label.kind != Operand::Kind::name) fail(label.token.place(), "expected a label");
-  pending_.push_back({static_cast<std::uint32_t>(program_.ops.size()), label.name, label.token.place()});
+  now_.pending.push_back({next_op(), label.name, label.token.place()});
   op.flow = Flow::branch;
 }
 
 std::uint32_t Decoder::branch_table(const std::string& name, Place place) {
-  const auto list = function_->target_lists.find(name);
-  if (list == function_->target_lists.end()) fail(place, quoted(name) + " is not a list of '.branchtargets'");
+  const auto list = now_.declaration->target_lists.find(name);
+  if (list == now_.declaration->target_lists.end())
+    fail(place, quoted(name) + " is not a list of '.branchtargets'");
   const auto index = static_cast<std::uint32_t>(program_.tables.size());
   program_.tables.emplace_back();
   // Targets are patched with the branches: `op` counts on from the table's own marker.
   for (const auto& [label, where] : list->second.labels) {
     const std::uint32_t slot = static_cast<std::uint32_t>(program_.tables.back().size());
     program_.tables.back().push_back(0);
-    pending_.push_back({0x8000'0000U | (index << 12U) | slot, label, where});
+    now_.pending.push_back({0x8000'0000U | (index << 12U) | slot, label, where});
     if (slot == 4095) fail(place, "a list of '.branchtargets' has at most 4095 labels");
   }
   return index;
 }
 
 void Decoder::patch_branches() {
-  for (const Pending& p : pending_) {
-    const auto found = function_->labels.find(p.label);
-    if (found == function_->labels.end()) {
-      faults_.add(p.place, "label " + quoted(p.label) + " is not defined in " + quoted(function_->name),
+  for (const Pending& p : now_.pending) {
+    const auto found = now_.declaration->labels.find(p.label);
+    if (found == now_.declaration->labels.end()) {
+      faults_.add(p.place,
+                  "label " + quoted(p.label) + " is not defined in " + quoted(now_.declaration->name),
                   suggestion(p.label, label_names()));
       continue;
     }
-    const std::uint32_t target = starts_[found->second.statement];
+    const std::uint32_t target = now_.starts[found->second.statement];
     if ((p.op & 0x8000'0000U) != 0)
       program_.tables[(p.op >> 12U) & 0x7FFFFU][p.op & 0xFFFU] = target;
     else
@@ -254,7 +247,7 @@ void Decoder::patch_branches() {
 
 std::vector<std::string> Decoder::label_names() const {
   std::vector<std::string> names;
-  for (const auto& [name, label] : function_->labels) names.push_back(name);
+  for (const auto& [name, label] : now_.declaration->labels) names.push_back(name);
   return names;
 }
 
@@ -342,7 +335,7 @@ void Decoder::need_operands(std::size_t low, std::size_t high) {
 
 std::vector<std::string> Decoder::register_names() const {
   std::vector<std::string> names = special_register_names();
-  for (const BlockScope& s : function_->scopes) {
+  for (const BlockScope& s : now_.declaration->scopes) {
     for (const auto& [name, r] : s.registers) names.push_back(name);
     for (const auto& [name, r] : s.families) names.push_back(name + "0");
   }
@@ -352,26 +345,13 @@ std::vector<std::string> Decoder::register_names() const {
 const Register* Decoder::find_register(const Operand& o) {
   if (o.kind != Operand::Kind::name || o.name.empty()) return nullptr;
   for (int scope = statement_ != nullptr ? statement_->scope : 0; scope >= 0;) {
-    const BlockScope& s = function_->scopes[static_cast<std::size_t>(scope)];
+    const BlockScope& s = now_.declaration->scopes[static_cast<std::size_t>(scope)];
     const auto key = std::make_pair(scope, o.name);
-    if (const auto known = registers_.find(key); known != registers_.end()) return &known->second;
-    if (const auto r = s.registers.find(o.name); r != s.registers.end() && r->second.vector == 1)
-      return &(registers_[key] = allocate(r->second.type, true));
-    const std::size_t dot = o.name.size() > 2 ? o.name.size() - 2 : 0;
-    if (dot != 0 && o.name[dot] == '.') {
-      const auto r = s.registers.find(o.name.substr(0, dot));
-      const std::size_t letter = std::string_view("xyzwrgba").find(o.name.back());
-      if (r != s.registers.end() && r->second.vector > 1 && letter != std::string_view::npos &&
-          letter % 4 < r->second.vector)
-        return &(registers_[key] = allocate(r->second.type, true));
-    }
-    const std::size_t digits = o.name.find_last_not_of("0123456789") + 1;
-    const std::size_t count = o.name.size() - digits;
-    if (count > 0 && count < 8 && (count == 1 || o.name[digits] != '0')) {
-      const auto f = s.families.find(std::string_view(o.name).substr(0, digits));
-      if (f != s.families.end() && std::stoul(o.name.substr(digits)) < f->second.count)
-        return &(registers_[key] = allocate(f->second.type, true));
-    }
+    if (const auto known = now_.registers.find(key); known != now_.registers.end()) return &known->second;
+    const auto [declared, is_element] = s.find_register(o.name);
+    // A vector is no operand, its elements are.
+    if (declared != nullptr && (declared->count != 0 || (declared->vector > 1) == is_element))
+      return &(now_.registers[key] = new_register(declared->type));
     scope = s.parent;
   }
   return nullptr;
@@ -389,31 +369,27 @@ Register Decoder::need_register(const Operand& o, const char* what) {
 
 std::uint32_t Decoder::take_file(std::uint32_t bytes, std::uint32_t alignment) {
   const std::uint64_t at = align_up(program_.file_bytes, alignment);
-  if (at + bytes > (64U << 20)) fail(function_->place, "this function needs too many registers");
+  if (at + bytes > (64U << 20)) fail(now_.declaration->place, "this function needs too many registers");
   program_.file_bytes = static_cast<std::uint32_t>(at + bytes);
   return static_cast<std::uint32_t>(at);
 }
 
-Register Decoder::allocate(DataType type, bool owned_by_function) {
+Register Decoder::new_register(DataType type) {
   Register r;
   const unsigned bytes = size_of(type);
-  if (program_.registers == 0xFFFF) fail(function_->place, "a kernel has at most 65535 registers in use");
+  if (program_.registers == 0xFFFF)
+    fail(now_.declaration->place, "a kernel has at most 65535 registers in use");
   r.number = static_cast<std::uint16_t>(program_.registers++);
   r.type = type;
   const std::uint32_t all = type == DataType::pred ? 4 : bytes * kWarpLanes;
   r.ref = static_cast<Ref>(take_file(all, type == DataType::pred ? 4 : 32));
-  if (owned_by_function)
-    program_.functions[image_].registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
+  image().registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
   return r;
 }
 
-Register Decoder::hidden_register(DataType type) {
-  return allocate(type, true);
-}
-
 void Decoder::take_carry(Op& op, std::size_t index, bool takes, bool leaves) {
-  const auto [known, fresh] = registers_.emplace(std::make_pair(-1, std::string("carry")), Register{});
-  if (fresh) known->second = allocate(DataType::pred, true);
+  const auto [known, fresh] = now_.registers.emplace(std::make_pair(-1, std::string("carry")), Register{});
+  if (fresh) known->second = new_register(DataType::pred);
   op.r.at(index) = known->second.ref;
   op.mode = static_cast<std::uint8_t>((takes ? 1U : 0U) | (leaves ? 2U : 0U));
   if (takes) reads(known->second);
@@ -421,10 +397,10 @@ void Decoder::take_carry(Op& op, std::size_t index, bool takes, bool leaves) {
 }
 
 void Decoder::reads(const Register& r) {
-  read_.push_back(r.number);
+  now_.read.push_back(r.number);
 }
 void Decoder::writes(const Register& r) {
-  written_.push_back(r.number);
+  now_.written.push_back(r.number);
 }
 
 void Decoder::check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider) {
@@ -440,25 +416,30 @@ void Decoder::check_type(const Operand& o, const Register& r, DataType type, boo
                               ", the instruction wants ." + std::string(name_of(type)));
 }
 
+Ref Decoder::take_pool(std::size_t bytes) {
+  const std::size_t at = align_up(program_.pool.size(), 64);
+  program_.pool.resize(at + bytes);
+  return static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+}
+
 Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
   if (bytes < 8) bits &= (std::uint64_t{1} << (8 * bytes)) - 1;
   const auto [known, fresh] = constants_.emplace(std::make_pair(bits, bytes), kNoRef);
   if (fresh) {
-    const std::size_t at = align_up(program_.pool.size(), 64);
-    program_.pool.resize(at + std::size_t{bytes} * kWarpLanes);
+    known->second = take_pool(std::size_t{bytes} * kWarpLanes);
+    std::byte* const last = program_.pool.data() + program_.pool.size();
     const std::array<std::uint64_t, 2> value = {bits, 0};
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      std::memcpy(&program_.pool[at + std::size_t{i} * bytes], value.data(), bytes);
-    known->second = static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+    for (unsigned i = 1; i <= kWarpLanes; ++i)
+      std::memcpy(last - std::size_t{i} * bytes, value.data(), bytes);
   }
   return known->second;
 }
 
 Ref Decoder::list(const std::vector<Ref>& refs) {
-  const std::size_t at = align_up(program_.pool.size(), 64);
-  program_.pool.resize(at + refs.size() * sizeof(Ref));
-  std::memcpy(&program_.pool[at], refs.data(), refs.size() * sizeof(Ref));
-  return static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
+  const std::size_t bytes = refs.size() * sizeof(Ref);
+  const Ref at = take_pool(bytes);
+  std::memcpy(program_.pool.data() + program_.pool.size() - bytes, refs.data(), bytes);
+  return at;
 }
 
 Ref Decoder::literal(const Operand& o, DataType type) {
@@ -609,13 +590,13 @@ void Decoder::create_image(const ReachedFunction& reached) {
 
 std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
   for (int scope = statement_->scope; scope >= 0;) {
-    const BlockScope& s = function_->scopes[static_cast<std::size_t>(scope)];
+    const BlockScope& s = now_.declaration->scopes[static_cast<std::size_t>(scope)];
     if (const auto v = s.variables.find(name); v != s.variables.end()) {
       Symbol symbol;
-      symbol.declaration = &function_->variables[static_cast<std::size_t>(v->second)];
+      symbol.declaration = &now_.declaration->variables[static_cast<std::size_t>(v->second)];
       symbol.variable = v->second;
-      symbol.of_kernel =
-          function_->is_entry && static_cast<std::size_t>(v->second) < function_->parameters.size();
+      symbol.of_kernel = now_.declaration->is_entry &&
+                         static_cast<std::size_t>(v->second) < now_.declaration->parameters.size();
       return symbol;
     }
     scope = s.parent;
@@ -630,7 +611,7 @@ std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
 }
 
 const Register* Decoder::local_frame() const {
-  return frame_ ? &*frame_ : nullptr;
+  return now_.frame ? &*now_.frame : nullptr;
 }
 
 std::uint32_t Decoder::local_offset(const Symbol& s) {
@@ -640,31 +621,29 @@ std::uint32_t Decoder::local_offset(const Symbol& s) {
     end = static_cast<std::uint32_t>(std::min<std::uint64_t>(at + v.bytes, 2 * Limits::kWindowBytes));
     return at;
   };
-  if (frame_ && !s.of_module) {
-    const auto [known, fresh] = locals_.emplace(s.variable, 0);
+  if (now_.frame && !s.of_module) {
+    const auto [known, fresh] = now_.locals.emplace(s.variable, 0);
     if (fresh) {
-      std::uint32_t& end = program_.functions[image_].local_bytes;
+      std::uint32_t& end = image().local_bytes;
       known->second = place_in(end);
     }
     return known->second;
   }
-  const int owner = s.of_module ? -1 : program_.functions[image_].declaration;
+  const int owner = s.of_module ? -1 : image().declaration;
   const auto [known, fresh] = static_locals_.emplace(std::make_pair(owner, s.variable), 0);
   if (fresh) known->second = place_in(program_.local_bytes);
   return known->second;
 }
 
 std::uint32_t Decoder::kernel_parameter_offset(const Symbol& s) const {
-  return parameter_offsets(*function_)[static_cast<std::size_t>(s.variable)];
+  return parameter_offsets(*now_.declaration)[static_cast<std::size_t>(s.variable)];
 }
 
 ParameterBlock Decoder::parameter_block(const Symbol& s) {
-  const FunctionImage& image = program_.functions[image_];
   const auto index = static_cast<std::size_t>(s.variable);
-  if (!function_->is_entry && index < image.results.size()) return image.results[index];
-  if (!function_->is_entry && index < image.results.size() + image.parameters.size())
-    return image.parameters[index - image.results.size()];
-  const auto [known, fresh] = blocks_.emplace(s.variable, ParameterBlock{});
+  // The formals come first among a function's variables, its results before its parameters.
+  if (!now_.declaration->is_entry && index < image().blocks.size()) return image().blocks[index];
+  const auto [known, fresh] = now_.blocks.emplace(s.variable, ParameterBlock{});
   if (fresh) {
     const auto bytes = static_cast<std::uint32_t>(s.declaration->bytes);
     known->second = {static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
@@ -692,7 +671,7 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
             std::max(program_.dynamic_alignment, static_cast<std::uint32_t>(v.alignment));
         break;
       }
-      const int owner = s.of_module ? -1 : program_.functions[image_].declaration;
+      const int owner = s.of_module ? -1 : image().declaration;
       const auto [known, fresh] = shared_.emplace(std::make_pair(owner, s.variable), 0);
       if (fresh) {
         known->second = static_cast<std::uint32_t>(align_up(program_.shared_bytes, v.alignment));
@@ -708,11 +687,9 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
   }
   const auto [known, fresh] = addresses_.emplace(std::make_tuple(fix.variable, fix.addend, bytes), kNoRef);
   if (fresh) {
-    const std::size_t at = align_up(program_.pool.size(), 64);
-    program_.pool.resize(at + std::size_t{bytes} * kWarpLanes);
-    fix.offset = static_cast<std::uint32_t>(at);
+    known->second = take_pool(std::size_t{bytes} * kWarpLanes);
+    fix.offset = static_cast<std::uint32_t>(known->second) & ~kPoolBit;
     program_.fixes.push_back(fix);
-    known->second = static_cast<Ref>(static_cast<std::uint32_t>(at) | kPoolBit);
   }
   return known->second;
 }

@@ -47,7 +47,7 @@ class Decoder {
   // --- for opcode families -------------------------------------------------------------------
 
   [[nodiscard]] const Statement& statement() const { return *statement_; }
-  [[nodiscard]] const FunctionDecl& function() const { return *function_; }
+  [[nodiscard]] const FunctionDecl& function() const { return *now_.declaration; }
   [[nodiscard]] std::size_t operand_count() const { return statement_->operands.size(); }
   [[nodiscard]] const Operand& operand(std::size_t index) const { return statement_->operands[index]; }
   /// Faults unless the statement has from `low` to `high` operands.
@@ -108,8 +108,8 @@ class Decoder {
   Ref constant(std::uint64_t bits, unsigned bytes);
   /// Where the operands `refs` are, as a list that a handler finds in the constant pool.
   Ref list(const std::vector<Ref>& refs);
-  /// A register that no name refers to.
-  Register hidden_register(DataType type);
+  /// A register of the function that is being decoded.
+  Register new_register(DataType type);
   /// The condition code that .cc instructions write and addc, subc and madc read, as operand `index`; what
   /// the operation does with it is left in bits 0 (`takes`) and 1 (`leaves`) of its mode.
   void take_carry(Op& op, std::size_t index, bool takes, bool leaves);
@@ -157,6 +157,20 @@ class Decoder {
     std::string label;
     Place place;
   };
+  /// What is known of one function.
+  struct FunctionState {
+    const FunctionDecl* declaration = nullptr;
+    std::size_t image = 0;
+    std::vector<std::uint32_t> starts;  ///< op index of each statement
+    std::vector<Pending> pending;
+    std::map<std::pair<int, std::string>, Register> registers;  ///< by scope
+    std::map<int, ParameterBlock> blocks;                       ///< by variable
+    std::map<int, std::uint32_t> locals;                        ///< in the frame of a recursive function
+    std::vector<std::uint16_t> read, written;                   ///< registers that the next operation names
+    std::optional<Register> frame;
+    std::vector<std::uint16_t> loaded;   ///< registers that memory fills
+    std::vector<std::uint32_t> returns;  ///< operations to send to the epilogue
+  };
   void decode_function(std::size_t image);
   void create_image(const ReachedFunction& reached);
   void begin_function(std::size_t image);
@@ -165,7 +179,10 @@ class Decoder {
   void decode_statement(const Statement& s);
   void resolve_guard(Op& op);
   void patch_branches();
-  Register allocate(DataType type, bool owned_by_function);
+  [[nodiscard]] FunctionImage& image() { return program_.functions[now_.image]; }
+  [[nodiscard]] std::uint32_t next_op() const { return static_cast<std::uint32_t>(program_.ops.size()); }
+  /// Room for so many bytes at the end of the constant pool.
+  Ref take_pool(std::size_t bytes);
   std::uint32_t take_file(std::uint32_t bytes, std::uint32_t alignment);
   Ref special(const Operand& o, DataType type);
   Ref literal(const Operand& o, DataType type);
@@ -175,25 +192,15 @@ class Decoder {
   const ModuleDecl& module_;
   FaultList& faults_;
   Program program_;
-  const FunctionDecl* function_ = nullptr;
+  FunctionState now_;  ///< of the function that is being decoded
   const Statement* statement_ = nullptr;
-  std::size_t image_ = 0;
-  std::vector<const Token*> left_;  ///< qualifiers not yet taken
-  std::vector<std::uint16_t> read_, written_;
-  std::vector<std::uint32_t> starts_;  ///< op index of each statement of the function
-  std::vector<Pending> pending_;
-  std::map<std::pair<int, std::string>, Register> registers_;   ///< of the function, by scope
-  std::map<int, ParameterBlock> blocks_;                        ///< of the function, by variable
-  std::map<int, std::uint32_t> locals_;                         ///< in the frame of a recursive function
+  std::vector<const Token*> left_;                              ///< qualifiers not yet taken
   std::map<std::pair<int, int>, std::uint32_t> static_locals_;  ///< by function (-1: module), variable
   std::map<std::pair<int, int>, std::uint32_t> shared_;         ///< by function (-1: module), variable
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
   std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
   std::map<std::pair<const SpecialRegister*, unsigned>, Ref> specials_;
   std::map<int, int> images_;  ///< by function of the module
-  std::optional<Register> frame_;
-  std::vector<std::uint16_t> loaded_;   ///< registers of the function that memory fills
-  std::vector<std::uint32_t> returns_;  ///< operations to send to the epilogue
 };
 
 /// Offsets of an entry's parameters in its parameter block, and the block's size last.

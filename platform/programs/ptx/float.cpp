@@ -131,7 +131,7 @@ void decode_extremes(Decoder& d, FloatOperation operation, DataType type) {
   op.r[1] = d.source(1, type);
   op.r[2] = d.source(2, type);
   if (d.operand_count() == 4) {
-    const Register middle = d.hidden_register(type);
+    const Register middle = d.new_register(type);
     op.r[0] = middle.ref;
     d.writes(middle);
     d.emit(op, latency::kSimple);

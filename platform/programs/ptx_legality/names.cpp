@@ -8,37 +8,6 @@
 namespace warpline::ptx {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
-
-Meaning register_of(const RegisterDecl& r, unsigned vector) {
-  Meaning m;
-  m.kind = Meaning::Kind::reg;
-  m.type = r.type;
-  m.vector = vector;
-  return m;
-}
-
-/// `%r12` of a family `%r<20>`.
-Meaning family_member(const BlockScope& s, std::string_view name) {
-  const std::size_t digits = name.find_last_not_of(kDigits) + 1;
-  const std::size_t count = name.size() - digits;
-  if (count == 0 || count > 7 || (count > 1 && name[digits] == '0')) return {};
-  const auto f = s.families.find(name.substr(0, digits));
-  if (f == s.families.end()) return {};
-  std::uint32_t number = 0;
-  for (const char c : name.substr(digits)) number = number * 10 + static_cast<std::uint32_t>(c - '0');
-  return number < f->second.count ? register_of(f->second, f->second.vector) : Meaning{};
-}
-
-/// `v.x` of a vector register.
-Meaning element(const BlockScope& s, std::string_view name) {
-  if (name.size() < 3 || name[name.size() - 2] != '.') return {};
-  const auto r = s.registers.find(name.substr(0, name.size() - 2));
-  const std::size_t letter = std::string_view("xyzwrgba").find(name.back());
-  if (r == s.registers.end() || letter == std::string_view::npos || letter % 4 >= r->second.vector) return {};
-  return register_of(r->second, 1);
-}
-
 Meaning variable(const VariableDecl& v) {
   Meaning m;
   m.kind = Meaning::Kind::variable;
@@ -52,10 +21,13 @@ Meaning variable(const VariableDecl& v) {
 Meaning Names::local(std::string_view name) const {
   for (int scope = scope_; scope >= 0;) {
     const BlockScope& s = function_.scopes[static_cast<std::size_t>(scope)];
-    if (const auto r = s.registers.find(name); r != s.registers.end())
-      return register_of(r->second, r->second.vector);
-    if (const Meaning m = family_member(s, name); m.kind != Meaning::Kind::nothing) return m;
-    if (const Meaning m = element(s, name); m.kind != Meaning::Kind::nothing) return m;
+    if (const BlockScope::Found r = s.find_register(name); r.declaration != nullptr) {
+      Meaning m;
+      m.kind = Meaning::Kind::reg;
+      m.type = r.declaration->type;
+      m.vector = r.is_element ? 1 : r.declaration->vector;
+      return m;
+    }
     if (const auto v = s.variables.find(name); v != s.variables.end()) {
       Meaning m = variable(function_.variables[static_cast<std::size_t>(v->second)]);
       const auto is_in = [&](const std::vector<int>& list) {

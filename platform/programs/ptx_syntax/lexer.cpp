@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "rtl_models/base/bits.h"
+#include "rtl_models/base/text.h"
+
 namespace warpline::ptx {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool starts_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
 }
@@ -120,32 +120,21 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-bool read_digits(std::string_view digits, unsigned base, std::uint64_t& value) {
-  value = 0;
-  for (const char c : digits) {
-    const unsigned d = is_digit(c)              ? static_cast<unsigned>(c - '0')
-                       : (c >= 'a' && c <= 'f') ? static_cast<unsigned>(c - 'a') + 10
-                       : (c >= 'A' && c <= 'F') ? static_cast<unsigned>(c - 'A') + 10
-                                                : 99;
-    if (d >= base || value > (~std::uint64_t{0} - d) / base) return false;
-    value = value * base + d;
-  }
-  return !digits.empty();
+Number read_integer(std::string_view digits, int base) {
+  Number n;
+  const auto value = number_from<std::uint64_t>(digits, base);
+  n.integer = value.value_or(0);
+  n.ok = value.has_value();
+  return n;
 }
 
 Number read_float_bits(std::string_view digits, bool single) {
-  Number n;
+  Number n = read_integer(digits, 16);
   n.is_float = true;
   n.is_single = single;
-  n.ok = digits.size() == (single ? 8U : 16U) && read_digits(digits, 16, n.integer);
-  if (single) {
-    const auto bits = static_cast<std::uint32_t>(n.integer);
-    float f = 0;
-    std::memcpy(&f, &bits, sizeof f);
-    n.real = static_cast<double>(f);
-  } else {
-    std::memcpy(&n.real, &n.integer, sizeof n.real);
-  }
+  n.ok = n.ok && digits.size() == (single ? 8U : 16U);
+  n.real = single ? static_cast<double>(bits_as<float>(static_cast<std::uint32_t>(n.integer)))
+                  : bits_as<double>(n.integer);
   return n;
 }
 
@@ -159,27 +148,21 @@ Number read_number(std::string_view text) {
   const char mark = text.size() > 1 && text[0] == '0' ? text[1] : '\0';
   if (mark == 'f' || mark == 'F') return read_float_bits(text.substr(2), true);
   if (mark == 'd' || mark == 'D') return read_float_bits(text.substr(2), false);
-  Number n;
   const bool hex = mark == 'x' || mark == 'X';
   if (!hex && text.find_first_of(".eE") != std::string_view::npos) {
+    Number n;
     const std::string copy(text);
     char* stop = nullptr;
     n.real = std::strtod(copy.c_str(), &stop);
     n.is_float = true;
     n.ok = stop == copy.c_str() + copy.size();
-    std::memcpy(&n.integer, &n.real, sizeof n.integer);
+    n.integer = bits_as<std::uint64_t>(n.real);
     return n;
   }
   if (!text.empty() && text.back() == 'U') text.remove_suffix(1);
-  if (hex)
-    n.ok = read_digits(text.substr(2), 16, n.integer);
-  else if (mark == 'b' || mark == 'B')
-    n.ok = read_digits(text.substr(2), 2, n.integer);
-  else if (text.size() > 1 && text[0] == '0')
-    n.ok = read_digits(text.substr(1), 8, n.integer);
-  else
-    n.ok = read_digits(text, 10, n.integer);
-  return n;
+  if (hex) return read_integer(text.substr(2), 16);
+  if (mark == 'b' || mark == 'B') return read_integer(text.substr(2), 2);
+  return text.size() > 1 && text[0] == '0' ? read_integer(text.substr(1), 8) : read_integer(text, 10);
 }
 
 }  // namespace warpline::ptx

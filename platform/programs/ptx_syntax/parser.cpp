@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
-#include "platform/programs/ptx_syntax/statement_reader.h"
-#include "platform/programs/ptx_syntax/variable_reader.h"
+#include "platform/programs/ptx_syntax/token_stream.h"
+#include "rtl_models/base/bits.h"
+#include "rtl_models/isa/qualifiers.h"
 
 namespace warpline::ptx {
 namespace {
@@ -15,6 +17,387 @@ const std::vector<std::string>& top_level_words() {
       ".func",    ".global", ".const",        ".shared",  ".file",   ".section", ".pragma", ".loc"};
   return kWords;
 }
+
+/// The space that `t` declares a variable in, if it declares one.
+std::optional<Space> declared_space(const Token& t) {
+  if (t.kind != TokenKind::dotted || t.text.find(':') != std::string_view::npos) return std::nullopt;
+  return value_named<Space>(t.text.substr(1));
+}
+
+/// `real` as a variable of `type` holds it.
+std::uint64_t bits_of_real(DataType type, double real) {
+  return type == DataType::f64 ? bits_as<std::uint64_t>(real)
+                               : bits_as<std::uint32_t>(static_cast<float>(real));
+}
+
+/// Reads declarations: variables with their initial contents, formal parameters, registers.
+class VariableReader {
+ public:
+  /// `tokens` outlives it.
+  explicit VariableReader(TokenStream& tokens) : tokens_(tokens) {}
+
+  /// Whether a variable's state space comes next.
+  [[nodiscard]] bool at_variable() const { return declared_space(tokens_.peek()).has_value(); }
+
+  /// `.global .b32 a, b[4] = {1, 2};`
+  std::vector<VariableDecl> variable_list(bool is_extern) {
+    const Space space = *declared_space(tokens_.take());
+    std::vector<VariableDecl> list;
+    const VariableDecl pattern = declarator(space, is_extern);
+    for (;;) {
+      VariableDecl v = pattern;
+      if (!list.empty()) name(v);
+      if (tokens_.accept('<')) {
+        tokens_.fail(tokens_.peek(), "families of variables are not supported");
+      }
+      dimensions(v);
+      account(v);
+      if (tokens_.accept('=')) {
+        initializer(v);
+      } else if (v.bytes == 0 && !(v.is_extern && v.space == Space::shared)) {
+        tokens_.faults().add(v.place, "array " + quoted(v.name) + " needs an extent");
+      }
+      if (v.space == Space::global || v.space == Space::constant) v.initial.resize(v.bytes);
+      list.push_back(std::move(v));
+      if (!tokens_.accept(',')) break;
+    }
+    tokens_.expect(';', "after the declaration");
+    return list;
+  }
+
+  /// `.param .u64 p`
+  VariableDecl formal() {
+    if (!tokens_.accept(".param"))
+      tokens_.fail(tokens_.peek(), "expected '.param': parameters in registers are not supported");
+    VariableDecl v = declarator(Space::param, false);
+    dimensions(v);
+    account(v);
+    return v;
+  }
+
+  /// `.reg .b32 %r<20>;`
+  void registers(BlockScope& scope) {
+    tokens_.take();
+    RegisterDecl r;
+    bool typed = false;
+    while (tokens_.peek().kind == TokenKind::dotted) {
+      const Token t = tokens_.take();
+      const DataType type = data_type_from(t.text.substr(1));
+      if (t.is(".v2") || t.is(".v4")) {
+        r.vector = t.is(".v2") ? 2 : 4;
+      } else if (type != DataType::none) {
+        r.type = type;
+        typed = true;
+      } else {
+        tokens_.fail(t, "unknown register type " + quoted(t.text));
+      }
+    }
+    if (!typed) tokens_.fail(tokens_.peek(), "expected the type of a register");
+    do {
+      const Token& name = tokens_.expect_word("the name of a register");
+      r.place = name.place();
+      r.count = 0;
+      if (tokens_.accept('<')) {
+        const Token& at = tokens_.peek();
+        const std::uint64_t count = tokens_.constant();
+        if (count == 0 || count > Limits::kFamilyRegisters)
+          tokens_.fail(at, "a family has 1 to " + std::to_string(Limits::kFamilyRegisters) + " registers");
+        r.count = static_cast<std::uint32_t>(count);
+        tokens_.expect('>', "after the number of registers");
+      }
+      auto& names = r.count != 0 ? scope.families : scope.registers;
+      if (!names.emplace(std::string(name.text), r).second)
+        tokens_.faults().add(name.place(), "register " + quoted(name.text) + " is declared twice");
+    } while (tokens_.accept(','));
+    tokens_.expect(';', "after the registers");
+  }
+
+ private:
+  VariableDecl declarator(Space space, bool is_extern) {
+    VariableDecl v;
+    v.space = space;
+    v.is_extern = is_extern;
+    unsigned vector = 1;
+    std::uint64_t alignment = 0;
+    while (tokens_.peek().kind == TokenKind::dotted) {
+      const Token t = tokens_.take();
+      const DataType type = data_type_from(t.text.substr(1));
+      if (t.is(".align")) {
+        const Token& at = tokens_.peek();
+        alignment = tokens_.constant();
+        if (!is_power_of_two(alignment) || alignment > 4096)
+          tokens_.fail(at, "an alignment is a power of two up to 4096");
+      } else if (t.is(".v2") || t.is(".v4")) {
+        vector = t.is(".v2") ? 2 : 4;
+      } else if (t.is(".ptr")) {
+        while (at_variable() && !tokens_.peek().is(".param")) tokens_.take();
+      } else if (type != DataType::none && type != DataType::pred) {
+        v.type = type;
+      } else {
+        tokens_.fail(t, quoted(t.text) + " is not supported in the declaration of a variable");
+      }
+    }
+    v.bytes = std::uint64_t{size_of(v.type)} * vector;
+    v.alignment = std::max<std::uint64_t>(alignment, alignment == 0 ? v.bytes : 1);
+    name(v);
+    return v;
+  }
+
+  void name(VariableDecl& v) {
+    const Token& word = tokens_.expect_word("the name of a variable");
+    v.name = std::string(word.text);
+    v.place = word.place();
+  }
+
+  void dimensions(VariableDecl& v) {
+    std::uint64_t count = 1;
+    bool open_ended = false;
+    while (tokens_.accept('[')) {
+      const Token& at = tokens_.peek();
+      if (at.is(']')) {
+        open_ended = true;
+      } else {
+        const std::uint64_t extent = tokens_.constant();
+        if (extent == 0 || extent > Limits::kVariableBytes || count > Limits::kVariableBytes)
+          tokens_.fail(at, "an array of " + quoted(at.text) + " elements cannot be modelled");
+        count *= extent;
+      }
+      tokens_.expect(']', "after an array's extent");
+    }
+    v.bytes = open_ended ? 0 : v.bytes * count;
+  }
+
+  void account(const VariableDecl& v) {
+    std::uint64_t limit = Limits::kVariableBytes;
+    if (v.space == Space::shared || v.space == Space::local) limit = Limits::kWindowBytes;
+    if (v.space == Space::constant) limit = Limits::kConstantBytes;
+    if (v.space == Space::param) limit = Limits::kParameterBytes;
+    if (v.bytes > limit || (variable_bytes_ += v.bytes) > Limits::kVariableBytes) {
+      tokens_.faults().add(v.place, "variable " + quoted(v.name) + " is too large: its space takes " +
+                                        std::to_string(limit) + " bytes, a module " +
+                                        std::to_string(Limits::kVariableBytes));
+      throw SyntaxError{};
+    }
+  }
+
+  void initializer(VariableDecl& v) {
+    const Token& at = tokens_.peek();
+    if (v.space != Space::global && v.space != Space::constant)
+      tokens_.fail(at, "only .global and .const variables take an initialiser");
+    const bool open_ended = v.bytes == 0;
+    if (!open_ended) v.initial.resize(v.bytes);
+    std::uint64_t end = 0;
+    if (tokens_.peek().is('{'))
+      initializer_list(v, end, 0);
+    else
+      initializer_element(v, end);
+    if (open_ended) {
+      v.bytes = v.initial.size();
+      account(v);
+    } else if (end > v.bytes) {
+      tokens_.fail(at, "the initialiser of " + quoted(v.name) + " has more elements than the variable");
+    }
+  }
+
+  void initializer_list(VariableDecl& v, std::uint64_t& at, unsigned depth) {
+    if (depth > Limits::kDepth) tokens_.fail(tokens_.peek(), "this initialiser is nested too deeply");
+    tokens_.expect('{', "before the elements");
+    while (!tokens_.accept('}')) {
+      if (tokens_.peek().is('{'))
+        initializer_list(v, at, depth + 1);
+      else
+        initializer_element(v, at);
+      if (!tokens_.accept(',') && !tokens_.peek().is('}'))
+        tokens_.fail(tokens_.peek(), "expected ',' or '}' in an initialiser");
+    }
+  }
+
+  void initializer_element(VariableDecl& v, std::uint64_t& at) {
+    const unsigned size = size_of(v.type);
+    const Token& t = tokens_.peek();
+    if (at + size > Limits::kVariableBytes) tokens_.fail(t, "this initialiser is too long");
+    if (v.initial.size() < at + size) v.initial.resize(at + size);
+    const bool minus = t.is('-') && tokens_.peek(1).kind == TokenKind::number;
+    const Token& literal = minus ? tokens_.peek(1) : t;
+    std::uint64_t bits = 0;
+    if (literal.kind == TokenKind::number && read_number(literal.text).is_float) {
+      const Number n = read_number(literal.text);
+      if (!n.ok) tokens_.fail(literal, "this literal has the wrong number of digits");
+      tokens_.take();
+      if (minus) tokens_.take();
+      const double real = minus ? -n.real : n.real;
+      const bool exact = n.is_single && v.type != DataType::f64;
+      bits = exact ? n.integer ^ (minus ? 0x80000000U : 0U) : bits_of_real(v.type, real);
+    } else if (t.kind == TokenKind::word && !t.is("WARP_SZ")) {
+      address_element(v, at, 0, size);
+    } else {
+      bits = tokens_.constant();
+      if (tokens_.accept('(')) {  // mask(address): one byte of it
+        unsigned shift = 0;
+        while (shift < 64 && bits != (std::uint64_t{0xFF} << shift)) shift += 8;
+        if (shift == 64) tokens_.fail(t, "a mask selects one byte, as 0xFF00 does");
+        address_element(v, at, shift, size);
+        tokens_.expect(')', "after the masked address");
+        bits = 0;
+      } else if (v.type == DataType::f32 || v.type == DataType::f64) {
+        bits = bits_of_real(v.type, static_cast<double>(static_cast<std::int64_t>(bits)));
+      }
+    }
+    std::memcpy(&v.initial[at], &bits, std::min<std::size_t>(size, sizeof bits));
+    at += size;
+  }
+
+  void address_element(VariableDecl& v, std::uint64_t at, unsigned shift, unsigned bytes) {
+    Relocation r;
+    const bool generic = tokens_.accept("generic");
+    if (generic) tokens_.expect('(', "after 'generic'");
+    const Token& name = tokens_.expect_word("the name of a variable");
+    r.symbol = std::string(name.text);
+    r.place = name.place();
+    if (generic) tokens_.expect(')', "after the variable's name");
+    r.addend = tokens_.offset();
+    r.offset = at;
+    r.bytes = bytes;
+    r.shift = shift;
+    v.relocations.push_back(std::move(r));
+  }
+
+  TokenStream& tokens_;
+  std::uint64_t variable_bytes_ = 0;  ///< of all variables so far
+};
+
+/// Reads instructions with their operands.
+class StatementReader {
+ public:
+  /// `tokens` outlives it. `check`: as of parse_module().
+  StatementReader(TokenStream& tokens, OpcodeCheck check) : tokens_(tokens), check_(check) {}
+  /// `@%p ld.global.u32 %r1, [%rd1+4];` in block `scope` of its function.
+  Statement statement(int scope) {
+    Statement s;
+    s.scope = scope;
+    if (tokens_.accept('@')) {
+      s.guard_negated = tokens_.accept('!');
+      const Token& guard = tokens_.expect_word("a predicate register after '@'");
+      s.guard = std::string(guard.text);
+      s.guard_place = guard.place();
+    }
+    s.opcode = tokens_.expect_word("an instruction");
+    while (tokens_.peek().kind == TokenKind::dotted) s.qualifiers.push_back(tokens_.take());
+    if (check_ != nullptr && !check_(s, tokens_.faults())) throw SyntaxError{};
+    if (!tokens_.peek().is(';') && tokens_.peek().kind != TokenKind::end) {
+      do {
+        s.operands.push_back(operand());
+      } while (tokens_.accept(','));
+    }
+    tokens_.expect(';', "after the instruction");
+    return s;
+  }
+
+ private:
+  Operand operand(unsigned depth = 0) {
+    const Token t = tokens_.peek();
+    if (depth > 4) tokens_.fail(t, "these operands are nested too deeply");
+    Operand o;
+    o.token = t;
+    if (t.is('[')) return address(depth);
+    if (tokens_.accept('{')) {
+      o.kind = Operand::Kind::vector;
+      o.elements = operand_list('}', depth);
+      return o;
+    }
+    if (tokens_.accept('(')) {
+      o.kind = Operand::Kind::list;
+      o.elements = operand_list(')', depth);
+      return o;
+    }
+    o = simple_operand();
+    if (tokens_.accept('|')) {
+      Operand pair;
+      pair.kind = Operand::Kind::pair;
+      pair.token = t;
+      pair.elements.push_back(std::move(o));
+      pair.elements.push_back(simple_operand());
+      return pair;
+    }
+    return o;
+  }
+
+  Operand simple_operand() {
+    Operand o;
+    const bool negated = tokens_.accept('!');
+    const bool minus = !negated && tokens_.accept('-');
+    o.token = tokens_.peek();
+    const Token t = tokens_.take();
+    o.negated = negated;
+    if (t.kind == TokenKind::number || t.is("WARP_SZ")) {
+      Number n = read_number(t.text);
+      if (t.is("WARP_SZ")) n = Number{false, kWarpLanes, 0, false, true};
+      if (!n.ok) tokens_.fail(t, quoted(t.text) + " is not a number");
+      o.kind = n.is_float ? Operand::Kind::real : Operand::Kind::integer;
+      o.single = n.is_single;
+      o.bits = n.integer;
+      if (minus)
+        o.bits = !n.is_float ? std::uint64_t{0} - n.integer
+                             : n.integer ^ (std::uint64_t{1} << (n.is_single ? 31U : 63U));
+      return o;
+    }
+    if (t.kind != TokenKind::word || minus) tokens_.fail(t, "expected an operand, found " + quoted(t.text));
+    if (t.is("_")) {
+      o.kind = Operand::Kind::sink;
+      return o;
+    }
+    o.name = std::string(t.text);
+    if (tokens_.peek().kind == TokenKind::dotted && tokens_.peek().offset == t.offset + t.text.size())
+      o.name += tokens_.take().text;
+    if (tokens_.peek().is('[')) {
+      tokens_.take();
+      o.kind = Operand::Kind::address;
+      o.indexed = true;
+      if (tokens_.peek().text.substr(0, 1) == "%")
+        o.index = tokens_.take().text;
+      else
+        o.offset = static_cast<std::int64_t>(tokens_.constant());
+      tokens_.expect(']', "after the index");
+    } else {
+      o.offset = tokens_.offset(&o.subtracts);
+    }
+    return o;
+  }
+
+  Operand address(unsigned depth) {
+    Operand o;
+    o.kind = Operand::Kind::address;
+    o.token = tokens_.take();
+    if (tokens_.peek().kind == TokenKind::word && !tokens_.peek().is("WARP_SZ")) {
+      o.token = tokens_.take();
+      o.name = std::string(o.token.text);
+      if (tokens_.peek().kind == TokenKind::dotted &&
+          tokens_.peek().offset == o.token.offset + o.token.text.size())
+        o.name += tokens_.take().text;  // an element of a vector register
+    } else {
+      o.offset = static_cast<std::int64_t>(tokens_.constant());
+    }
+    o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) +
+                                         static_cast<std::uint64_t>(tokens_.offset(&o.subtracts)));
+    while (tokens_.accept(',')) o.elements.push_back(operand(depth + 1));
+    tokens_.expect(']', "after the address");
+    if (tokens_.peek().is(".unified")) o.unified = tokens_.take().place();
+    return o;
+  }
+
+  std::vector<Operand> operand_list(char close, unsigned depth) {
+    std::vector<Operand> list;
+    if (tokens_.accept(close)) return list;
+    do {
+      list.push_back(operand(depth + 1));
+    } while (tokens_.accept(','));
+    tokens_.expect(close, "after the list");
+    return list;
+  }
+
+  TokenStream& tokens_;
+  OpcodeCheck check_;
+};
 
 /// The declarations and functions of a module.
 class Parser {

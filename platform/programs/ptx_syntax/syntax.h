@@ -53,6 +53,14 @@ struct BlockScope {
   std::map<std::string, RegisterDecl, std::less<>> registers;
   std::map<std::string, RegisterDecl, std::less<>> families;  ///< by prefix
   std::map<std::string, int, std::less<>> variables;          ///< index into FunctionDecl::variables
+
+  /// A register by its name: one of `registers`, `%r12` of a family `%r<20>`, or the element `v.x` of a
+  /// vector.
+  struct Found {
+    const RegisterDecl* declaration = nullptr;  ///< null: there is none
+    bool is_element = false;
+  };
+  [[nodiscard]] Found find_register(std::string_view name) const;
 };
 
 /// An operand, as written.
