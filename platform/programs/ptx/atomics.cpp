@@ -4,7 +4,6 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/memory_handlers.h"
 #include "platform/programs/ptx/memory_operands.h"
-#include "platform/programs/ptx/memory_qualifiers.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "rtl_models/isa/atomic.h"
 

@@ -109,16 +109,13 @@ std::uint64_t convert(std::uint64_t raw, const Op& op, const Conversion& c) {
 void run_convert(const Op& op, Frame& f) {
   const Conversion c = Conversion::unpack(op.target);
   const std::byte* from = f.at(op.r[1]);
-  std::byte* to = f.file + op.r[0];
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     std::uint64_t raw = 0;
     std::memcpy(&raw, from + std::size_t{i} * op.data_bytes, std::min<unsigned>(op.data_bytes, 8));
     t[i] = convert(raw, op, c);
   }
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0)
-      std::memcpy(to + std::size_t{i} * op.register_bytes, &t[i], op.register_bytes);
+  copy_lanes(f.active, op.register_bytes, f.file + op.r[0], op.register_bytes, t, sizeof t[0]);
 }
 
 /// cvt.{f16x2,bf16x2}.f32 d, a, b: a is the upper half.

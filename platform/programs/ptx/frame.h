@@ -25,6 +25,8 @@ inline constexpr std::array<LaneMask, kWarpLanes> kLaneBit = [] {
   return bits;
 }();
 
+inline constexpr LaneMask kAllLanes = ~LaneMask{0};
+
 /// What a handler sees: the warp's registers, the kernel's constants, and the lanes to act for.
 /// Registers are always accessed through the unsigned type of their size.
 struct Frame {
@@ -51,7 +53,7 @@ struct Frame {
   template <class S>
   void write(Ref ref, const S* values) const {
     S* to = out<S>(ref);
-    if (active == ~LaneMask{0}) {
+    if (active == kAllLanes) {
       std::memcpy(to, values, sizeof(S) * kWarpLanes);
       return;
     }
@@ -73,6 +75,26 @@ struct Frame {
     std::memcpy(file + ref, &merged, sizeof merged);
   }
 };
+
+/// Copies `bytes` of each of `lanes` from `from` to `to`, where lanes lie so many bytes apart.
+inline void copy_lanes(LaneMask lanes, std::size_t bytes, void* to, std::size_t to_step, const void* from,
+                       std::size_t from_step) {
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if ((lanes & kLaneBit[i]) != 0)
+      std::memmove(static_cast<std::byte*>(to) + i * to_step,
+                   static_cast<const std::byte*>(from) + i * from_step, bytes);
+}
+
+/// The handler that `handler_of` has for the unsigned type of so many bytes: 1, 2, 4 or 8.
+template <class F>
+Handler for_storage(unsigned bytes, F&& handler_of) {
+  switch (bytes) {
+    case 1: return handler_of(std::uint8_t{});
+    case 2: return handler_of(std::uint16_t{});
+    case 4: return handler_of(std::uint32_t{});
+    default: return handler_of(std::uint64_t{});
+  }
+}
 
 /// Computes register r[0] of each lane by `apply`, of operands r[1], r[2] and so on as values of types A; a
 /// result of type bool is a predicate. Every lane is computed, so that the loop has no branch; only active

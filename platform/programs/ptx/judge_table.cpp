@@ -1,13 +1,12 @@
 #include "platform/programs/ptx/judge_table.h"
 
-#include <array>
-#include <charconv>
-#include <memory>
+#include <algorithm>
 
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx_legality/judge.h"
 #include "platform/programs/ptx_legality/preamble.h"
 #include "platform/programs/ptx_syntax/parser.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
 namespace {
@@ -19,18 +18,13 @@ class TableJudge {
 
   /// "accept", or "reject<TAB>reason".
   std::string row(std::string_view line) const {
-    std::array<std::string_view, 4> columns;
-    std::size_t count = 0;
-    while (count < columns.size()) {
-      const std::size_t end = std::min(line.find('\t'), line.size());
-      columns.at(count++) = line.substr(0, end);
-      if (end == line.size()) break;
-      line.remove_prefix(end + 1);
-    }
-    if (count < 3) return reject("a row is version, target, instruction and context, separated by tabs");
-    const bool func = columns[3] == "func";
-    if (!func && !columns[3].empty() && columns[3] != "entry")
-      return reject("the context is 'entry' or 'func', not " + quoted(columns[3]));
+    const std::vector<std::string_view> columns = split(line, '\t');
+    if (columns.size() < 3)
+      return reject("a row is version, target, instruction and context, separated by tabs");
+    const std::string_view context = columns.size() > 3 ? columns[3] : "";
+    const bool func = context == "func";
+    if (!func && !context.empty() && context != "entry")
+      return reject("the context is 'entry' or 'func', not " + quoted(context));
     const unsigned version = version_of(columns[0]);
     if (version == 0) return reject("PTX versions 6.0 to 9.x are modelled, not " + quoted(columns[0]));
     const LanguageOrFault language = language_of(version, columns[1]);
@@ -39,17 +33,15 @@ class TableJudge {
   }
 
  private:
-  static std::string reject(const std::string& reason) { return "reject\t" + reason; }
+  static std::string reject(const std::string& reason, const std::string& hint = {}) {
+    return "reject\t" + reason + (hint.empty() ? "" : "; " + hint);
+  }
 
   static unsigned version_of(std::string_view text) {
-    unsigned major = 0;
-    unsigned minor = 0;
-    const char* const end = text.data() + text.size();
-    const auto [dot, error] = std::from_chars(text.data(), end, major);
-    if (error != std::errc{} || dot == end || *dot != '.') return 0;
-    const auto [stop, minor_error] = std::from_chars(dot + 1, end, minor);
-    if (minor_error != std::errc{} || stop != end || minor > 9 || major < 6 || major > 9) return 0;
-    return major * 10 + minor;
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const auto major = number_from<unsigned>(text.substr(0, dot));
+    const auto minor = number_from<unsigned>(text.substr(std::min(dot + 1, text.size())));
+    return major && minor && *minor <= 9 && *major >= 6 && *major <= 9 ? *major * 10 + *minor : 0;
   }
 
   std::string judged(std::string_view instruction, const ModuleDecl& module, const Language& language) const {
@@ -57,20 +49,19 @@ class TableJudge {
     const std::optional<Statement> s = parse_statement(instruction, faults);
     if (!s || !faults.empty()) {
       const Diagnostics list = faults.take();
-      return reject(list[0].message + (list[0].hint.empty() ? "" : "; " + list[0].hint));
+      return reject(list[0].message, list[0].hint);
     }
-    if (!is_memory_statement(*s)) return reject(foreign(*s));
+    if (!is_memory_statement(*s)) return foreign(*s);
     const Legality j = judge(*s, Names(module, *module.functions[0], kPreambleScope), language);
     if (j.faults.empty()) return "accept";
-    const Remark& first = j.faults.front();
-    return reject(first.message + (first.hint.empty() ? "" : "; " + first.hint));
+    return reject(j.faults[0].message, j.faults[0].hint);
   }
 
   static std::string foreign(const Statement& s) {
     if (find_opcode(s.opcode.text) != nullptr || is_known_but_unsupported(s.opcode.text))
-      return quoted(s.opcode.text) + " is no memory instruction";
-    const std::string hint = suggestion(s.opcode.text, memory_opcodes_judged());
-    return "unknown opcode " + quoted(s.opcode.text) + (hint.empty() ? "" : "; " + hint);
+      return reject(quoted(s.opcode.text) + " is no memory instruction");
+    return reject("unknown opcode " + quoted(s.opcode.text),
+                  suggestion(s.opcode.text, memory_opcodes_judged()));
   }
 
   ModuleDecl entry_, function_;

@@ -1,10 +1,28 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/memory_handlers.h"
 #include "platform/programs/ptx/memory_operands.h"
-#include "platform/programs/ptx/memory_qualifiers.h"
 #include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {
+
+MemOp take_qualifiers(Decoder& d, MemKind kind) {
+  MemOp m;
+  m.kind = kind;
+  d.take_where([&m](std::string_view word) {
+    const Qualifier* const q = find_qualifier(word);
+    return q != nullptr && q->slot != Slot::type && apply(*q, m);
+  });
+  return with_default_order(m);
+}
+
+void refuse_unmodelled(Decoder& d, const MemOp& m) {
+  const auto refused = refusal(m);
+  if (!refused) return;
+  for (const Token& q : d.statement().qualifiers)
+    if (q.text == *refused)
+      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
+  d.fail(quoted(*refused) + " is not modelled in this version");
+}
 
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (o.kind != Operand::Kind::address) d.fail(o.token.place(), "expected an address in brackets");

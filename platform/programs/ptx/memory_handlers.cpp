@@ -1,14 +1,9 @@
 #include "platform/programs/ptx/memory_handlers.h"
 
+#include <algorithm>
+
 namespace warpline::ptx {
 namespace {
-
-/// Sign- or zero-extends the low `from` bytes of `value`.
-std::uint64_t extended(std::uint64_t value, unsigned from, bool with_sign) {
-  if (!with_sign || from >= 8) return value;
-  const std::uint64_t sign = std::uint64_t{1} << (8 * from - 1);
-  return (value ^ sign) - sign;
-}
 
 void fill_addresses(const Op& op, Frame& f) {
   MemoryAccess& access = *f.issue->access;
@@ -43,8 +38,7 @@ void issue_store(const Op& op, Frame& f) {
 
 void issue_store_wide(const Op& op, Frame& f) {
   fill_addresses(op, f);
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    std::memcpy(f.issue->access->lane_data(i), f.at(op.r[0]) + std::size_t{16} * i, 16);
+  copy_lanes(kAllLanes, 16, f.issue->access->data, MemoryAccess::kMaxLaneBytes, f.at(op.r[0]), 16);
 }
 
 /// T: the element in memory, signed where it extends with its sign. R: the register.
@@ -66,29 +60,12 @@ void finish_load(const Op& op, Frame& f) {
 }
 
 void finish_load_wide(const Op& op, Frame& f) {
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0)
-      std::memcpy(f.file + op.r[0] + std::size_t{16} * i, f.loaded->lane_data(i), 16);
+  copy_lanes(f.active, 16, f.file + op.r[0], 16, f.loaded->data, MemoryAccess::kMaxLaneBytes);
 }
 
 template <class T>
 Handler load_into(unsigned register_bytes) {
-  switch (register_bytes) {
-    case 1: return &finish_load<T, std::uint8_t>;
-    case 2: return &finish_load<T, std::uint16_t>;
-    case 4: return &finish_load<T, std::uint32_t>;
-    default: return &finish_load<T, std::uint64_t>;
-  }
-}
-
-template <class T>
-Handler store_from(unsigned register_bytes) {
-  switch (register_bytes) {
-    case 1: return &issue_store<T, std::uint8_t>;
-    case 2: return &issue_store<T, std::uint16_t>;
-    case 4: return &issue_store<T, std::uint32_t>;
-    default: return &issue_store<T, std::uint64_t>;
-  }
+  return for_storage(register_bytes, [](auto r) -> Handler { return &finish_load<T, decltype(r)>; });
 }
 
 }  // namespace
@@ -100,58 +77,47 @@ void issue_load(const Op& op, Frame& f) {
 void issue_atomic(const Op& op, Frame& f) {
   fill_addresses(op, f);
   MemoryAccess& access = *f.issue->access;
-  const std::byte* b = f.at(op.r[1]);
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    std::memcpy(access.lane_data(i), b + std::size_t{i} * op.data_bytes, op.data_bytes);
+  const std::size_t bytes = op.data_bytes;
+  copy_lanes(kAllLanes, bytes, access.data, MemoryAccess::kMaxLaneBytes, f.at(op.r[1]), bytes);
   if (op.r[Op::kSecond] == kNoRef) return;
   const std::byte* c = f.at(op.r[Op::kSecond]);
-  if (op.data_bytes > sizeof access.second[0]) {
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      std::memcpy(access.lane_data(i) + op.data_bytes, c + std::size_t{i} * op.data_bytes, op.data_bytes);
+  if (bytes > sizeof access.second[0]) {
+    copy_lanes(kAllLanes, bytes, access.data + bytes, MemoryAccess::kMaxLaneBytes, c, bytes);
     return;
   }
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    access.second[i] = 0;
-    std::memcpy(&access.second[i], c + std::size_t{i} * op.data_bytes, op.data_bytes);
-  }
+  std::fill_n(access.second, kWarpLanes, 0);
+  copy_lanes(kAllLanes, bytes, access.second, sizeof access.second[0], c, bytes);
 }
 
 void issue_vector_atomic(const Op& op, Frame& f) {
   fill_addresses(op, f);
-  MemoryAccess& access = *f.issue->access;
+  const std::size_t bytes = op.data_bytes;
   const std::byte* list = f.at(op.r[Op::kSecond]);
-  for (unsigned e = 0; e < op.count; ++e) {
+  for (std::size_t e = 0; e < op.count; ++e) {
     Ref ref = kNoRef;
     std::memcpy(&ref, list + e * sizeof ref, sizeof ref);
-    const std::byte* b = f.at(ref);
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      std::memcpy(access.lane_data(i) + std::size_t{e} * op.data_bytes, b + std::size_t{i} * op.data_bytes,
-                  op.data_bytes);
+    copy_lanes(kAllLanes, bytes, f.issue->access->data + e * bytes, MemoryAccess::kMaxLaneBytes, f.at(ref),
+               bytes);
   }
 }
 
 Handler store_handler(unsigned data_bytes, unsigned register_bytes) {
-  switch (data_bytes) {
-    case 1: return store_from<std::uint8_t>(register_bytes);
-    case 2: return store_from<std::uint16_t>(register_bytes);
-    case 4: return store_from<std::uint32_t>(register_bytes);
-    case 8: return store_from<std::uint64_t>(register_bytes);
-    default: return &issue_store_wide;
-  }
+  if (data_bytes > 8) return &issue_store_wide;
+  return for_storage(data_bytes, [&](auto t) {
+    return for_storage(register_bytes,
+                       [](auto r) -> Handler { return &issue_store<decltype(t), decltype(r)>; });
+  });
 }
 
 Handler load_handler(DataType type, unsigned register_bytes) {
-  const bool with_sign = is_signed(type);
-  switch (size_of(type)) {
-    case 1:
-      return with_sign ? load_into<std::int8_t>(register_bytes) : load_into<std::uint8_t>(register_bytes);
-    case 2:
-      return with_sign ? load_into<std::int16_t>(register_bytes) : load_into<std::uint16_t>(register_bytes);
-    case 4:
-      return with_sign ? load_into<std::int32_t>(register_bytes) : load_into<std::uint32_t>(register_bytes);
-    case 8: return load_into<std::uint64_t>(register_bytes);
-    default: return &finish_load_wide;
-  }
+  if (size_of(type) > 8) return &finish_load_wide;
+  return for_storage(size_of(type), [&](auto t) {
+    using T = decltype(t);
+    // A register is no wider than 64 bits: there is nothing to extend them to.
+    if constexpr (sizeof(T) < 8)
+      if (is_signed(type)) return load_into<std::make_signed_t<T>>(register_bytes);
+    return load_into<T>(register_bytes);
+  });
 }
 
 void read_parameter(const Op& op, Frame& f) {
@@ -163,7 +129,8 @@ void read_parameter(const Op& op, Frame& f) {
       std::array<std::uint64_t, 2> value{};
       std::memcpy(value.data(), block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes,
                   op.data_bytes);
-      if (op.data_bytes < 8) value[0] = extended(value[0], op.data_bytes, op.mode == 1);
+      if (op.data_bytes < 8 && op.mode == 1)
+        value[0] = static_cast<std::uint64_t>(sign_extended(value[0], 8U * op.data_bytes));
       std::memcpy(f.file + op.r[e] + std::size_t{i} * op.register_bytes, value.data(), op.register_bytes);
     }
   }
@@ -171,13 +138,9 @@ void read_parameter(const Op& op, Frame& f) {
 
 void write_parameter(const Op& op, Frame& f) {
   std::byte* block = f.file + op.r[Op::kAddress] + op.immediate;
-  for (unsigned e = 0; e < op.count; ++e) {
-    const std::byte* from = f.at(op.r[e]);
-    for (unsigned i = 0; i < kWarpLanes; ++i)
-      if ((f.active & kLaneBit[i]) != 0)
-        std::memcpy(block + std::size_t{i} * op.target + std::size_t{e} * op.data_bytes,
-                    from + std::size_t{i} * op.register_bytes, op.data_bytes);
-  }
+  for (std::size_t e = 0; e < op.count; ++e)
+    copy_lanes(f.active, op.data_bytes, block + e * op.data_bytes, op.target, f.at(op.r[e]),
+               op.register_bytes);
 }
 
 }  // namespace warpline::ptx

@@ -5,6 +5,13 @@
 
 namespace warpline::ptx {
 
+/// Reads every qualifier of a memory instruction that MemOp has a place for, but its type. The statement has
+/// been judged: which of them go together is not asked again.
+[[nodiscard]] MemOp take_qualifiers(Decoder& d, MemKind kind);
+/// Decodes a `fence` or `membar` between proxies. Returns whether the statement is one.
+bool decode_proxy_fence(Decoder& d);
+/// Fails, with the qualifier, where PTX allows `m` and this version does not run it.
+void refuse_unmodelled(Decoder& d, const MemOp& m);
 /// Reads the address `o` of an access `m`: sets base register, width and offset in `op`. A generic access to
 /// a local variable on a stack becomes a local one.
 void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m);

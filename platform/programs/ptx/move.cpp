@@ -1,5 +1,6 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_legality/operands.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/sm/address_windows.h"
 
@@ -12,10 +13,7 @@ void run_move(const Op& op, Frame& f) {
 }
 
 void run_move_wide(const Op& op, Frame& f) {
-  const std::byte* a = f.at(op.r[1]);
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0)
-      std::memmove(f.file + op.r[0] + std::size_t{16} * i, a + std::size_t{16} * i, 16);
+  copy_lanes(f.active, 16, f.file + op.r[0], 16, f.at(op.r[1]), 16);
 }
 
 void run_move_predicate(const Op& op, Frame& f) {
@@ -35,29 +33,18 @@ void run_clock(const Op& op, Frame& f) {
 /// `count` elements of `data_bytes` bytes make one register of `register_bytes`, or come from it.
 void run_pack(const Op& op, Frame& f) {
   std::array<std::byte, std::size_t{16} * kWarpLanes> t{};
-  for (std::size_t e = 0; e < op.count; ++e) {
-    const std::byte* from = f.at(op.r[1 + e]);
-    for (std::size_t i = 0; i < kWarpLanes; ++i)
-      std::memcpy(&t[i * op.register_bytes + e * op.data_bytes], from + i * op.data_bytes, op.data_bytes);
-  }
-  for (std::size_t i = 0; i < kWarpLanes; ++i)
-    if ((f.active & kLaneBit[i]) != 0)
-      std::memcpy(f.file + op.r[0] + i * op.register_bytes, &t[i * op.register_bytes], op.register_bytes);
+  for (std::size_t e = 0; e < op.count; ++e)
+    copy_lanes(kAllLanes, op.data_bytes, &t[e * op.data_bytes], op.register_bytes, f.at(op.r[1 + e]),
+               op.data_bytes);
+  copy_lanes(f.active, op.register_bytes, f.file + op.r[0], op.register_bytes, t.data(), op.register_bytes);
 }
 void run_unpack(const Op& op, Frame& f) {
   std::array<std::byte, std::size_t{16} * kWarpLanes> t{};
   std::memcpy(t.data(), f.at(op.r[0]), std::size_t{op.register_bytes} * kWarpLanes);
-  for (std::size_t e = 0; e < op.count; ++e) {
-    if (op.r[1 + e] == kNoRef) continue;
-    for (std::size_t i = 0; i < kWarpLanes; ++i)
-      if ((f.active & kLaneBit[i]) != 0)
-        std::memcpy(f.file + op.r[1 + e] + i * op.data_bytes, &t[i * op.register_bytes + e * op.data_bytes],
-                    op.data_bytes);
-  }
-}
-
-DataType bits_of(unsigned bytes) {
-  return bytes == 1 ? DataType::b8 : bytes == 2 ? DataType::b16 : bytes == 4 ? DataType::b32 : DataType::b64;
+  for (std::size_t e = 0; e < op.count; ++e)
+    if (op.r[1 + e] != kNoRef)
+      copy_lanes(f.active, op.data_bytes, f.file + op.r[1 + e], op.data_bytes, &t[e * op.data_bytes],
+                 op.register_bytes);
 }
 
 void decode_vector_move(Decoder& d, DataType type) {
@@ -66,7 +53,7 @@ void decode_vector_move(Decoder& d, DataType type) {
   const auto n = static_cast<unsigned>(list.elements.size());
   if ((n != 2 && n != 4) || size_of(type) / n == 0)
     d.fail(list.token.place(), "expected two or four elements");
-  const DataType part = bits_of(size_of(type) / n);
+  const DataType part = bits_of_size(size_of(type) / n);
   Op op;
   op.count = static_cast<std::uint8_t>(n);
   op.data_bytes = static_cast<std::uint8_t>(size_of(part));
@@ -82,13 +69,8 @@ void decode_vector_move(Decoder& d, DataType type) {
 }
 
 Handler move_handler(DataType type) {
-  switch (size_of(type)) {
-    case 1: return &run_move<std::uint8_t>;
-    case 2: return &run_move<std::uint16_t>;
-    case 4: return &run_move<std::uint32_t>;
-    case 8: return &run_move<std::uint64_t>;
-    default: return &run_move_wide;
-  }
+  if (size_of(type) > 8) return &run_move_wide;
+  return for_storage(size_of(type), [](auto t) -> Handler { return &run_move<decltype(t)>; });
 }
 
 /// r[0] = r[1] + immediate, in 64 bits or their lower half.

@@ -5,7 +5,6 @@
 
 #include "platform/programs/ptx/memory_handlers.h"
 #include "platform/programs/ptx/memory_operands.h"
-#include "platform/programs/ptx/memory_qualifiers.h"
 #include "platform/programs/ptx/opcodes.h"
 
 namespace warpline::ptx {

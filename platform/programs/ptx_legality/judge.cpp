@@ -4,10 +4,152 @@
 #include <array>
 
 #include "platform/programs/ptx_legality/rule_book.h"
-#include "platform/programs/ptx_legality/wording.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
 namespace {
+
+std::vector<std::string> all_texts(const WordSet& words) {
+  std::vector<std::string> out;
+  for (std::size_t w = 0; w < words.size(); ++w)
+    if (words.test(w)) out.push_back(text_of(static_cast<Word>(w)));
+  return out;
+}
+
+/// "'.cta', '.gpu' or '.sys'", or the noun of a set where the rule names one.
+std::string choice(const CompiledRule& r) {
+  std::vector<std::string> list;
+  for (const std::string_view name : names_in(r.row->what, '|')) {
+    if (const std::string_view noun = noun_of(name); !noun.empty()) {
+      list.emplace_back(noun);
+    } else {
+      const std::vector<std::string> texts = all_texts(words_named(name));
+      list.insert(list.end(), texts.begin(), texts.end());
+    }
+  }
+  return joined(list, ", ", " or ");
+}
+
+/// Puts the judgements on one statement into words, and finds the place that each is about.
+class Wording {
+ public:
+  /// Pre: `s` outlives it.
+  explicit Wording(const Statement& s) : s_(s) {}
+
+  /// Word `w` of the statement stands at `q`.
+  void place(Word w, const Token& q) { places_.emplace_back(w, q.place()); }
+  void place(Word w, Place p) { places_.emplace_back(w, p); }
+  [[nodiscard]] Place place_of_first(const WordSet& words) const {
+    for (const auto& [w, p] : places_)
+      if (words.test(w)) return p;
+    return s_.opcode.place();
+  }
+
+  /// Of the last word that makes the rule hold, or the opcode.
+  [[nodiscard]] Place place_of(const CompiledRule& r, const WordSet& words) const {
+    for (const Clause& c : r.when) {
+      if (c.negated) continue;
+      for (const auto& [w, p] : places_)
+        if (c.any.test(w) && words.test(w)) return p;
+    }
+    return s_.opcode.place();
+  }
+
+  [[nodiscard]] std::string did_you_mean(const Token& q, const WordSet& taken) const {
+    if (q.text.size() > 40) return {};
+    const std::string near = near_miss(q.text, texts_of(taken));
+    if (near.empty()) return {};
+    // The first qualifier reads best with its opcode: "did you mean ld.global?".
+    const bool first = !s_.qualifiers.empty() && s_.qualifiers[0].offset == q.offset;
+    return "did you mean " + (first ? std::string(s_.opcode.text) + near : near) + "?";
+  }
+
+  [[nodiscard]] std::string not_taken(const InstructionName& i, const Token& q, const WordSet& taken) const {
+    const auto w = find_word(q.text);
+    if (w && taken.test(second(*w)))
+      return quoted(i.name) + " takes " + quoted(q.text) + " in second place only";
+    return quoted(i.name) + " takes no " + quoted(q.text);
+  }
+
+  /// What the instruction takes in place of `q`.
+  [[nodiscard]] std::string instead(const Token& q, const WordSet& taken) const {
+    const auto w = find_word(q.text);
+    if (!w || slot_of(*w) == Slot::operation || taken.test(second(*w))) return {};
+    std::vector<std::string> same;
+    for (const std::string& text : texts_of(taken))
+      if (const auto other = find_word(text); other && slot_of(*other) == slot_of(*w)) same.push_back(text);
+    if (same.empty()) return {};
+    return "it takes " + joined(same, ", ", " or ");
+  }
+
+  [[nodiscard]] std::string too_many(const Token& q, Slot slot) const {
+    for (const auto& [w, p] : places_)
+      if (slot_of(w) == slot && text_of(w) != "'" + std::string(q.text) + "'")
+        return quoted(q.text) + " does not go with " + text_of(w);
+    return quoted(q.text) + " is said twice";
+  }
+
+  [[nodiscard]] std::string missing(const InstructionName& i, const CompiledRule& r,
+                                    const WordSet& words) const {
+    return subject(i, r, words) + " needs " + choice(r);
+  }
+
+  [[nodiscard]] std::string conflict(const InstructionName& i, const CompiledRule& r,
+                                     const WordSet& words) const {
+    return subject(i, r, words) + " does not go with " + joined(all_texts(words & r.what), ", ", " and ");
+  }
+
+  [[nodiscard]] std::string too_early(const InstructionName& i, const CompiledRule& r, const WordSet& words,
+                                      const Language& language) const {
+    std::vector<std::string> wanted, given;
+    if (language.version < r.row->minimum.version) {
+      wanted.push_back("PTX ISA " + version_text(r.row->minimum.version));
+      given.push_back("PTX ISA " + version_text(language.version));
+    }
+    if (language.target < r.row->minimum.target) {
+      wanted.push_back("sm_" + std::to_string(r.row->minimum.target));
+      given.push_back("sm_" + std::to_string(language.target));
+    }
+    return subject(i, r, words) + " is right since " + joined(wanted, ", ", " and ") +
+           "; this module is for " + joined(given, ", ", " and ");
+  }
+
+  [[nodiscard]] std::string difference(const CompiledRule& r) const {
+    return "PTX ISA does not list " + std::string(r.row->what) + "; " + r.row->source + " takes it";
+  }
+
+  [[nodiscard]] std::string wrong_count(const InstructionName& i, const CompiledSignature& c,
+                                        std::size_t count) const {
+    const std::size_t least = c.least();
+    const std::size_t most = c.operands.size();
+    return quoted(i.name) + " takes " + std::to_string(least) +
+           (most > least ? " to " + std::to_string(most) : std::string()) +
+           (most == 1 ? " operand" : " operands") + " here, not " + std::to_string(count);
+  }
+
+  [[nodiscard]] std::string other_form(const CompiledSignature& c) const {
+    std::vector<std::string> list;
+    for (const Clause& clause : c.when)
+      if (!clause.negated)
+        for (const std::string& text : all_texts(clause.any)) list.push_back(text);
+    if (list.empty() || list.size() > 3) return {};
+    return "with " + joined(list, ", ", " and ") + " it takes that many";
+  }
+
+ private:
+  /// The words of the statement that make the rule hold: "'.mmio' and '.b128'"; or the instruction.
+  [[nodiscard]] std::string subject(const InstructionName& i, const CompiledRule& r,
+                                    const WordSet& words) const {
+    WordSet present;
+    for (const Clause& c : r.when)
+      if (!c.negated) present |= c.any & words;
+    const std::vector<std::string> list = all_texts(present);
+    return list.empty() ? quoted(i.name) : joined(list, ", ", " with ");
+  }
+
+  const Statement& s_;
+  std::vector<std::pair<Word, Place>> places_;
+};
 
 /// One statement before the rules.
 class Trial {

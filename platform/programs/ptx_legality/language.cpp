@@ -5,6 +5,7 @@
 #include <string>
 
 #include "platform/programs/fault_list.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
 namespace {
@@ -44,13 +45,11 @@ LanguageOrFault language_of(unsigned version, std::string_view target) {
                               version_text(known->since) + ", not in " + version_text(version)};
   Language l;
   l.version = version;
-  l.target = 0;
-  for (const char c : target.substr(3)) {
-    if (c >= '0' && c <= '9')
-      l.target = l.target * 10 + static_cast<unsigned>(c - '0');
-    else
-      l.feature = c;
+  if (!is_digit(target.back())) {
+    l.feature = target.back();
+    target.remove_suffix(1);
   }
+  l.target = *number_from<unsigned>(target.substr(3));
   return {l, {}};
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 
@@ -47,16 +47,6 @@ bool is_literal(const Operand& o) {
 /// Bytes of a register as an element of a vector.
 unsigned element_size(const Meaning& m) {
   return m.type == DataType::pred ? 4 : size_of(m.type);
-}
-
-DataType bits_of_size(unsigned bytes) {
-  switch (bytes) {
-    case 1: return DataType::b8;
-    case 2: return DataType::b16;
-    case 8: return DataType::b64;
-    case 16: return DataType::b128;
-    default: return DataType::b32;
-  }
 }
 
 /// Whether an access to `named` reaches a variable in `own`.
@@ -503,13 +493,8 @@ class OperandJudge {
   }
 
   [[nodiscard]] float real() const {
-    double d = 0;
-    float f = 0;
-    const auto low = static_cast<std::uint32_t>(o_.bits);
-    static_assert(sizeof d == sizeof o_.bits && sizeof f == sizeof low);
-    std::memcpy(&f, &low, sizeof f);
-    std::memcpy(&d, &o_.bits, sizeof d);
-    return o_.single ? f : static_cast<float>(d);
+    return o_.single ? bits_as<float>(static_cast<std::uint32_t>(o_.bits))
+                     : static_cast<float>(bits_as<double>(o_.bits));
   }
 
   void fault(const Operand& e, std::string message, std::string hint = {}) {
@@ -525,67 +510,64 @@ struct OperandName {
   std::string_view name;
   void (*judge)(OperandJudge&, const Accessed&);
 };
+using Judge = OperandJudge&;
+using Over = const Accessed&;
 
 /// What the signatures call their operands.
 constexpr OperandName kOperandNames[] = {
     // Of the instruction's type, in a vector of its size: of its width or more; "=" of just its width, or
     // `_` for a result; "-" of just its width.
-    {"d", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider, false); }},
-    {"d=", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, true); }},
-    {"d-", [](OperandJudge& j, const Accessed&) { j.destination(Width::exact, false); }},
-    {"s", [](OperandJudge& j, const Accessed&) { j.source(Width::or_wider); }},
-    {"s=", [](OperandJudge& j, const Accessed&) { j.source(Width::exact); }},
+    {"d", [](Judge j, Over) { j.destination(Width::or_wider, false); }},
+    {"d=", [](Judge j, Over) { j.destination(Width::exact, true); }},
+    {"d-", [](Judge j, Over) { j.destination(Width::exact, false); }},
+    {"s", [](Judge j, Over) { j.source(Width::or_wider); }},
+    {"s=", [](Judge j, Over) { j.source(Width::exact); }},
     // "*": of any number of elements, where the instruction names no vector.
-    {"d*", [](OperandJudge& j, const Accessed&) { j.destination(Width::or_wider, false, Count::any); }},
-    {"s*", [](OperandJudge& j, const Accessed&) { j.source(Width::or_wider, Count::any); }},
-    {"s*=", [](OperandJudge& j, const Accessed&) { j.source(Width::exact, Count::any); }},
+    {"d*", [](Judge j, Over) { j.destination(Width::or_wider, false, Count::any); }},
+    {"s*", [](Judge j, Over) { j.source(Width::or_wider, Count::any); }},
+    {"s*=", [](Judge j, Over) { j.source(Width::exact, Count::any); }},
     // Addresses: in the space that is named first or second, or in one. "+": in a register of 32 bits or
     // more; "any-": one of 32 bits addresses global and generic memory, too.
-    {"a", [](OperandJudge& j, const Accessed& a) { j.address(a.space); }},
-    {"a+", [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::no_half); }},
-    {"shared", [](OperandJudge& j, const Accessed&) { j.address(Space::shared_cluster); }},
-    {"shared+",
-     [](OperandJudge& j, const Accessed&) { j.address(Space::shared_cluster, AddressWidth::no_half); }},
-    {"any-global",
-     [](OperandJudge& j, const Accessed&) { j.address(Space::global, AddressWidth::any, Windows::any); }},
-    {"any-address",
-     [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::any, Windows::any); }},
-    {"any-address+",
-     [](OperandJudge& j, const Accessed& a) { j.address(a.space, AddressWidth::no_half, Windows::any); }},
-    {"any-address2",
-     [](OperandJudge& j, const Accessed& a) { j.address(a.second_space, AddressWidth::any, Windows::any); }},
-    {"whatever-address", [](OperandJudge& j, const Accessed&) { j.any_address(); }},
-    {"pointer", [](OperandJudge& j, const Accessed& a) { j.pointer(a.space); }},
-    {"shared-pointer", [](OperandJudge& j, const Accessed&) { j.pointer(Space::shared_cluster); }},
-    {"any-int", [](OperandJudge& j, const Accessed&) { j.any_address_register(); }},
-    {"texture", [](OperandJudge& j, const Accessed& a) { j.image(a.second_type); }},
-    {"level", [](OperandJudge& j, const Accessed& a) { j.scalar(a.second_type, Width::exact, true); }},
-    {"surface", [](OperandJudge& j, const Accessed&) { j.image(DataType::s32); }},
+    {"a", [](Judge j, Over a) { j.address(a.space); }},
+    {"a+", [](Judge j, Over a) { j.address(a.space, AddressWidth::no_half); }},
+    {"shared", [](Judge j, Over) { j.address(Space::shared_cluster); }},
+    {"shared+", [](Judge j, Over) { j.address(Space::shared_cluster, AddressWidth::no_half); }},
+    {"any-global", [](Judge j, Over) { j.address(Space::global, AddressWidth::any, Windows::any); }},
+    {"any-address", [](Judge j, Over a) { j.address(a.space, AddressWidth::any, Windows::any); }},
+    {"any-address+", [](Judge j, Over a) { j.address(a.space, AddressWidth::no_half, Windows::any); }},
+    {"any-address2", [](Judge j, Over a) { j.address(a.second_space, AddressWidth::any, Windows::any); }},
+    {"whatever-address", [](Judge j, Over) { j.any_address(); }},
+    {"pointer", [](Judge j, Over a) { j.pointer(a.space); }},
+    {"shared-pointer", [](Judge j, Over) { j.pointer(Space::shared_cluster); }},
+    {"any-int", [](Judge j, Over) { j.any_address_register(); }},
+    {"texture", [](Judge j, Over a) { j.image(a.second_type); }},
+    {"level", [](Judge j, Over a) { j.scalar(a.second_type, Width::exact, true); }},
+    {"surface", [](Judge j, Over) { j.image(DataType::s32); }},
     // Values of one type; "=" to be written.
-    {"policy", [](OperandJudge& j, const Accessed&) { j.policy(); }},
-    {"b64", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u64, Width::exact, true); }},
-    {"b32", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, true); }},
-    {"b16", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u16, Width::exact, true); }},
-    {"b64=", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u64, Width::exact, false); }},
-    {"b32=", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, false); }},
-    {"pred", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::pred, Width::exact, false); }},
-    {"size", [](OperandJudge& j, const Accessed&) { j.scalar(DataType::u32, Width::exact, true); }},
-    {"total-size", [](OperandJudge& j, const Accessed&) { j.total_size(); }},
-    {"bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(16, DataType::u32); }},
-    {"st-bulk-size", [](OperandJudge& j, const Accessed&) { j.multiple(8, DataType::u64); }},
-    {"threads", [](OperandJudge& j, const Accessed&) { j.threads(true); }},
-    {"some-threads", [](OperandJudge& j, const Accessed&) { j.threads(false); }},
-    {"barrier", [](OperandJudge& j, const Accessed&) { j.barrier_number(); }},
-    {"predicate", [](OperandJudge& j, const Accessed&) { j.predicate(); }},
-    {"moved", [](OperandJudge& j, const Accessed&) { j.moved(false); }},
-    {"moved-to", [](OperandJudge& j, const Accessed&) { j.moved(true); }},
-    {"fraction", [](OperandJudge& j, const Accessed&) { j.fraction(); }},
-    {"int", [](OperandJudge& j, const Accessed&) { j.any_integer(); }},
-    {"128", [](OperandJudge& j, const Accessed&) { j.literal(128); }},
-    {"0", [](OperandJudge& j, const Accessed&) { j.literal(0); }},
-    {"copy-size", [](OperandJudge& j, const Accessed&) { j.copy_size(); }},
-    {"zero-fill", [](OperandJudge& j, const Accessed&) { j.zero_fill(); }},
-    {"any", [](OperandJudge& j, const Accessed&) { j.any(); }},
+    {"policy", [](Judge j, Over) { j.policy(); }},
+    {"b64", [](Judge j, Over) { j.scalar(DataType::u64, Width::exact, true); }},
+    {"b32", [](Judge j, Over) { j.scalar(DataType::u32, Width::exact, true); }},
+    {"b16", [](Judge j, Over) { j.scalar(DataType::u16, Width::exact, true); }},
+    {"b64=", [](Judge j, Over) { j.scalar(DataType::u64, Width::exact, false); }},
+    {"b32=", [](Judge j, Over) { j.scalar(DataType::u32, Width::exact, false); }},
+    {"pred", [](Judge j, Over) { j.scalar(DataType::pred, Width::exact, false); }},
+    {"size", [](Judge j, Over) { j.scalar(DataType::u32, Width::exact, true); }},
+    {"total-size", [](Judge j, Over) { j.total_size(); }},
+    {"bulk-size", [](Judge j, Over) { j.multiple(16, DataType::u32); }},
+    {"st-bulk-size", [](Judge j, Over) { j.multiple(8, DataType::u64); }},
+    {"threads", [](Judge j, Over) { j.threads(true); }},
+    {"some-threads", [](Judge j, Over) { j.threads(false); }},
+    {"barrier", [](Judge j, Over) { j.barrier_number(); }},
+    {"predicate", [](Judge j, Over) { j.predicate(); }},
+    {"moved", [](Judge j, Over) { j.moved(false); }},
+    {"moved-to", [](Judge j, Over) { j.moved(true); }},
+    {"fraction", [](Judge j, Over) { j.fraction(); }},
+    {"int", [](Judge j, Over) { j.any_integer(); }},
+    {"128", [](Judge j, Over) { j.literal(128); }},
+    {"0", [](Judge j, Over) { j.literal(0); }},
+    {"copy-size", [](Judge j, Over) { j.copy_size(); }},
+    {"zero-fill", [](Judge j, Over) { j.zero_fill(); }},
+    {"any", [](Judge j, Over) { j.any(); }},
 };
 
 }  // namespace
@@ -597,6 +579,16 @@ void judge_operand(std::string_view name, const Operand& o, const Accessed& a, s
   WARPLINE_EXPECT(found != std::end(kOperandNames), "signatures name operands that are known");
   OperandJudge judge(o, a, faults);
   found->judge(judge, a);
+}
+
+DataType bits_of_size(unsigned bytes) {
+  switch (bytes) {
+    case 1: return DataType::b8;
+    case 2: return DataType::b16;
+    case 8: return DataType::b64;
+    case 16: return DataType::b128;
+    default: return DataType::b32;
+  }
 }
 
 DataType register_type(std::string_view qualifier) {

@@ -9,25 +9,15 @@
 namespace warpline::ptx {
 namespace {
 
-std::vector<std::string_view> split(std::string_view list, char at) {
-  std::vector<std::string_view> out;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(at), list.size());
-    if (end != 0) out.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return out;
-}
-
 WordSet any_of(std::string_view names) {
   WordSet out;
-  for (const std::string_view name : split(names, '|')) out |= words_named(name);
+  for (const std::string_view name : names_in(names, '|')) out |= words_named(name);
   return out;
 }
 
 Condition condition_of(std::string_view text) {
   Condition out;
-  for (std::string_view clause : split(text, ' ')) {
+  for (std::string_view clause : names_in(text, ' ')) {
     const bool negated = clause[0] == '!';
     if (negated) clause.remove_prefix(1);
     out.push_back({any_of(clause), negated});
@@ -46,7 +36,7 @@ class Book {
       for (const InstructionName& n : c.names) {
         InstructionRules r;
         r.name = &n;
-        for (const std::string_view w : split(n.words, ' ')) r.words.push_back(*find_word(w));
+        for (const std::string_view w : names_in(n.words, ' ')) r.words.push_back(*find_word(w));
         rules_.emplace(n.name, std::move(r));
       }
     for (const Chapter& c : chapters) add(c);
@@ -68,10 +58,10 @@ class Book {
  private:
   void add(const Chapter& c) {
     for (const Rule& row : c.rules)
-      for (const std::string_view name : split(row.on, ' ')) add(instruction(name), row);
+      for (const std::string_view name : names_in(row.on, ' ')) add(instruction(name), row);
     for (const Signature& row : c.signatures)
-      for (const std::string_view name : split(row.on, ' '))
-        instruction(name).signatures.push_back({&row, condition_of(row.when), split(row.operands, ' ')});
+      for (const std::string_view name : names_in(row.on, ' '))
+        instruction(name).signatures.push_back({&row, condition_of(row.when), names_in(row.operands, ' ')});
   }
   void add(InstructionRules& r, const Rule& row) {
     if (row.verb == Verb::takes) {

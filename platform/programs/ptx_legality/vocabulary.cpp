@@ -1,9 +1,9 @@
 #include "platform/programs/ptx_legality/vocabulary.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
 namespace {
@@ -79,15 +79,6 @@ constexpr Set kSets[] = {
     {"global", "the global state space", "generic .global"},
 };
 
-template <class F>
-void split(std::string_view list, F&& each) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (end != 0) each(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-}
-
 /// The qualifiers of PTX and the tables above, by number and by name.
 class Vocabulary {
  public:
@@ -109,7 +100,7 @@ class Vocabulary {
     }
     for (const Set& s : kSets) {
       WordSet all;
-      split(s.words, [&](std::string_view name) { all |= named(name); });
+      for (const std::string_view name : names_in(s.words, ' ')) all |= named(name);
       sets_.emplace(s.name, all);
       nouns_.emplace(s.name, s.noun);
     }
@@ -150,6 +141,10 @@ const Vocabulary& vocabulary() {
 }
 
 }  // namespace
+
+std::vector<std::string_view> names_in(std::string_view list, char separator) {
+  return list.empty() ? std::vector<std::string_view>{} : split(list, separator);
+}
 
 std::optional<Word> find_word(std::string_view text) {
   return vocabulary().find_word(text);

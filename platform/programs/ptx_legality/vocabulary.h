@@ -22,6 +22,8 @@ using WordSet = std::bitset<2 * kWordSpace>;
   return static_cast<Word>(w + kWordSpace);
 }
 
+/// The names in a list of them, as rules have it.
+[[nodiscard]] std::vector<std::string_view> names_in(std::string_view list, char separator);
 /// The qualifier spelled `text` (".global"), or nothing.
 [[nodiscard]] std::optional<Word> find_word(std::string_view text);
 /// `Slot::none` of a fact. An instruction has at most one qualifier of a slot, unless its rules say that it
