@@ -87,14 +87,14 @@ class FileKernel final : public TraceKernel {
   KernelInfo info_;
 };
 
-bool ends_with(const std::string& s, const std::string& end) {
+bool has_ending(const std::string& s, const std::string& end) {
   return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
 }
 
 }  // namespace
 
 bool is_trace_path(const std::string& path) {
-  return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.gz");
+  return has_ending(path, ".traceg") || has_ending(path, ".traceg.xz") || has_ending(path, ".traceg.gz");
 }
 
 Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
