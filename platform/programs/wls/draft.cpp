@@ -13,9 +13,8 @@ constexpr std::size_t kMostInspected = 16;
 
 }  // namespace
 
-void Draft::append(const Op& op, Instruction instruction, const MemOp& mem, unsigned line) {
+void Draft::append(const Op& op, Instruction instruction, unsigned line) {
   program.ops.push_back(op);
-  instruction.mem = mem;
   instruction.pc = static_cast<std::uint32_t>((program.ops.size() - 1) << kPcShift);
   program.instructions.push_back(instruction);
   program.lines.push_back(line);

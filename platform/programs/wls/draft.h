@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,8 @@ struct Draft {
     Place place;
   };
 
-  /// Appends `op` as the SM sees it so far: its schedule and counters, and what it does to memory.
-  void append(const Op& op, Instruction instruction, const MemOp& mem, unsigned line);
+  /// Appends `op`, and how the SM sees it so far: its schedule and counters, and what it does to memory.
+  void append(const Op& op, Instruction instruction, unsigned line);
   /// Data of the thread lies in register `reg`.
   void note_register(unsigned reg, Place place);
   /// Forgets the names that the operation which was not appended has left.
@@ -41,6 +43,8 @@ struct Draft {
   std::vector<std::pair<Inspected, Place>> inspections;
   unsigned highest = 0;               ///< register named, plus one
   std::optional<unsigned> registers;  ///< as the program states it
+  std::set<std::string_view> stated;  ///< directives that a program has one of
+  std::uint64_t variable_bytes = 0;
 
  private:
   void resolve_labels(FaultList& faults);

@@ -30,17 +30,16 @@ void recover(TokenReader& tokens, std::size_t start) {
 Program parse_program(std::string_view text, FaultList& faults) {
   TokenReader tokens(text, faults);
   Draft draft;
-  DirectiveReader directives(tokens, draft);
-  InstructionReader instructions(text, tokens, draft);
+  const std::string plain = without_comments(text);
   while (tokens.peek().kind != TokenKind::end && !faults.full()) {
     const std::size_t start = tokens.taken();
     try {
       if (tokens.peek().kind == TokenKind::directive) {
-        directives.directive();
+        read_directive(tokens, draft);
       } else if (tokens.peek().kind == TokenKind::word && tokens.peek(1).is(':')) {
         label(tokens, draft);
       } else if (!tokens.take(';')) {
-        instructions.instruction();
+        read_instruction(plain, tokens, draft);
       }
     } catch (const Failed&) {
       draft.drop_pending();
@@ -50,7 +49,7 @@ Program parse_program(std::string_view text, FaultList& faults) {
   // A warp that runs on to the end of the text, or returns there, has reached its end.
   Op last;
   last.code = Code::exit;
-  draft.append(last, {}, {}, faults.line_of(static_cast<std::uint32_t>(text.size())));
+  draft.append(last, {}, faults.line_of(static_cast<std::uint32_t>(text.size())));
   draft.complete(faults);
   return std::move(draft.program);
 }

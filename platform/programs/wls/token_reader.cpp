@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "platform/programs/wls/program.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::wls {
 
@@ -79,13 +80,9 @@ std::optional<std::uint8_t> register_named(std::string_view text) {
   if (text == "RZ") return kZero;
   if (text.size() < 2 || text.size() > 4 || text[0] != 'R' || (text[1] == '0' && text.size() > 2))
     return std::nullopt;
-  unsigned n = 0;
-  for (const char c : text.substr(1)) {
-    if (c < '0' || c > '9') return std::nullopt;
-    n = n * 10 + static_cast<unsigned>(c - '0');
-  }
-  if (n >= kMostRegisters) return std::nullopt;
-  return static_cast<std::uint8_t>(n);
+  const auto n = number_from<unsigned>(text.substr(1));
+  if (!n || *n >= kMostRegisters) return std::nullopt;
+  return static_cast<std::uint8_t>(*n);
 }
 
 }  // namespace warpline::wls
