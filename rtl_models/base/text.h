@@ -24,6 +24,11 @@ constexpr bool is_digit(char c) {
                                          : text.substr(first, text.find_last_not_of(kWhite) + 1 - first);
 }
 
+/// C++20's ends_with.
+[[nodiscard]] constexpr bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
 /// With A to Z for a to z.
 [[nodiscard]] inline std::string upper(std::string_view text) {
   std::string out(text);

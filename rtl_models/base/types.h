@@ -87,6 +87,10 @@ constexpr std::uint64_t line_number(A a) {
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  /// Of a block: its number in `grid`, by x first, then y, then z.
+  [[nodiscard]] constexpr std::uint64_t number_in(const Dim3& grid) const {
+    return x + std::uint64_t{grid.x} * (y + std::uint64_t{grid.y} * z);
+  }
   friend constexpr bool operator==(const Dim3& a, const Dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
   }

@@ -35,9 +35,7 @@ class LoadSource : public InstructionSource {
     std::uint64_t seed = 0;
   };
   [[nodiscard]] std::uint64_t number(Dim3 cta, unsigned warp_in_cta) const {
-    const Dim3& grid = plan_->info.grid;
-    const std::uint64_t ordinal = cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
-    return ordinal * plan_->info.warps_per_cta() + warp_in_cta;
+    return cta.number_in(plan_->info.grid) * plan_->info.warps_per_cta() + warp_in_cta;
   }
   static void issue_lanes(Issue& issue, LaneMask lanes) {
     issue.active = lanes;

@@ -13,8 +13,7 @@ PtxSource::PtxSource(const Launch& launch, unsigned sm, unsigned slots)
 void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {
   Slot& s = slots_[slot];
   if (s.warp == nullptr) s.warp = std::make_unique<Warp>(program_);
-  const Dim3& grid = launch_.info.grid;
-  s.cta = cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
+  s.cta = cta.number_in(launch_.info.grid);
   s.warp->begin(threads);
   WarpIdentity who;
   who.kernel = &launch_.info;

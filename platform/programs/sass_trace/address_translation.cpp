@@ -37,15 +37,15 @@ bool AddressTranslation::apply(Space space, LaneMask mask, Addresses& a) const {
   if (space == Space::global) return true;
   bool all_global = space == Space::generic;
   for (LaneMask m = mask; m != 0 && all_global; m &= m - 1) {
-    const std::uint64_t address = lane_address(a, static_cast<unsigned>(__builtin_ctz(m)));
+    const std::uint64_t address = lane_address(a, first_lane(m));
     all_global = !in_shared(address) && !in_local(address);
   }
   if (all_global) return true;
   if (a.form == AddressForm::strided) {
     // The whole run moves by one amount if both ends do, and it is shorter than any window.
     constexpr std::int64_t kShort = 4096;
-    const std::uint64_t first = lane_address(a, static_cast<unsigned>(__builtin_ctz(mask)));
-    const std::uint64_t last = lane_address(a, 31U - static_cast<unsigned>(__builtin_clz(mask)));
+    const std::uint64_t first = lane_address(a, first_lane(mask));
+    const std::uint64_t last = lane_address(a, last_lane(mask));
     const std::uint64_t shift = translate(space, first) - first;
     if (a.stride >= -kShort && a.stride <= kShort && shift == translate(space, last) - last) {
       a.base += shift;
@@ -53,10 +53,7 @@ bool AddressTranslation::apply(Space space, LaneMask mask, Addresses& a) const {
     }
   }
   std::array<std::uint64_t, kWarpLanes> lanes{};
-  for (LaneMask m = mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    lanes[lane] = translate(space, lane_address(a, lane));
-  }
+  for_each_lane(mask, [&](unsigned lane) { lanes[lane] = translate(space, lane_address(a, lane)); });
   a.form = AddressForm::per_lane;
   a.lane = lanes;
   return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
@@ -60,12 +61,8 @@ void BlockReader::need_line(const char* what) {
 
 bool BlockReader::is_key(std::string_view key, LineCursor& rest) const {
   LineCursor c = cursor();
-  std::size_t at = 0;
-  while (at < key.size()) {
-    const std::size_t blank = std::min(key.find(' ', at), key.size());
-    if (c.done() || c.word("a key") != key.substr(at, blank - at)) return false;
-    at = blank + 1;
-  }
+  for (const std::string_view word : split(key, ' '))
+    if (c.done() || c.word("a key") != word) return false;
   if (c.done() || c.word("'='") != "=") return false;
   rest = c;
   return true;
@@ -78,22 +75,17 @@ void BlockReader::read_coordinates() {
   const std::string_view text = rest.word("a thread block");
   std::uint32_t* const out[] = {&position_.cta.x, &position_.cta.y, &position_.cta.z};
   const std::uint32_t grid[] = {header_.grid.x, header_.grid.y, header_.grid.z};
-  std::size_t at = 0;
+  const auto parts = split(text, ',');
   for (unsigned i = 0; i < 3; ++i) {
-    std::uint64_t n = 0;
-    std::size_t digits = 0;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && digits < 11; ++at, ++digits)
-      n = n * 10 + static_cast<std::uint64_t>(text[at] - '0');
-    const bool separated = i == 2 ? at == text.size() : at < text.size() && text[at] == ',';
-    if (digits == 0 || !separated) rest.fail("a thread block must be three numbers: x,y,z");
-    if (n >= grid[i])
+    const bool one = (i == 2) == (i + 1 == parts.size());
+    const auto n = one ? number_from<std::uint64_t>(parts[i]) : std::nullopt;
+    if (!n) rest.fail("a thread block must be three numbers: x,y,z");
+    if (*n >= grid[i])
       rest.fail("the thread block lies outside the grid (" + std::to_string(grid[0]) + "," +
                 std::to_string(grid[1]) + "," + std::to_string(grid[2]) + ")");
-    *out[i] = static_cast<std::uint32_t>(n);
-    ++at;
+    *out[i] = static_cast<std::uint32_t>(*n);
   }
-  const std::uint64_t ordinal =
-      position_.cta.x + std::uint64_t{grid[0]} * (position_.cta.y + std::uint64_t{grid[1]} * position_.cta.z);
+  const std::uint64_t ordinal = position_.cta.number_in(header_.grid);
   if (ordinal < kMaxRemembered) {
     if (seen_.size() <= ordinal) seen_.resize(ordinal + 1);
     if (seen_[ordinal]) rest.fail("thread block " + block_name() + " appears twice");

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::sass {
 namespace {
 
@@ -127,10 +129,6 @@ class GzFile final : public ByteStream {
   z_stream state_{};
   bool between_members_ = false;
 };
-
-bool ends_with(const std::string& s, std::string_view end) {
-  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
-}
 
 }  // namespace
 

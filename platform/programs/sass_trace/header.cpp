@@ -6,6 +6,7 @@
 #include <set>
 
 #include "platform/programs/sass_trace/line_cursor.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
@@ -25,24 +26,17 @@ Dim3 dimensions(LineCursor& value, const std::string& key, std::string_view text
                 const std::array<std::uint32_t, 3>& max) {
   std::array<std::uint32_t, 3> out{};
   const bool bracketed = text.size() >= 2 && text.front() == '(' && text.back() == ')';
-  std::string_view rest = bracketed ? text.substr(1, text.size() - 2) : std::string_view{};
+  const auto parts = split(bracketed ? text.substr(1, text.size() - 2) : std::string_view{}, ',');
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t comma = rest.find(',');
-    const bool last = i == 2;
-    std::string_view digits = rest.substr(0, comma);
-    while (!digits.empty() && digits.front() == ' ') digits.remove_prefix(1);
-    std::uint64_t n = 0;
-    bool good = !digits.empty() && digits.size() <= 18 && last == (comma == std::string_view::npos);
-    for (const char c : digits) {
-      good = good && c >= '0' && c <= '9';
-      if (good) n = n * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    if (!good) value.fail(key + " must be three numbers: (x,y,z)");
-    if (n == 0 || n > max[i])
+    std::optional<std::uint64_t> n;
+    if ((i == 2) == (i + 1 == parts.size()))
+      n = number_from<std::uint64_t>(
+          parts[i].substr(std::min(parts[i].find_first_not_of(' '), parts[i].size())));
+    if (!n) value.fail(key + " must be three numbers: (x,y,z)");
+    if (*n == 0 || *n > max[i])
       value.fail(key + " is out of range: each must be 1 to " + std::to_string(max[0]) + ", " +
                  std::to_string(max[1]) + ", " + std::to_string(max[2]));
-    out[i] = static_cast<std::uint32_t>(n);
-    if (!last) rest.remove_prefix(comma + 1);
+    out[i] = static_cast<std::uint32_t>(*n);
   }
   return {out[0], out[1], out[2]};
 }

@@ -23,7 +23,6 @@ struct TraceHeader {
   bool has_lines = false;            ///< `enable lineinfo`: instructions start with a line number
   std::vector<std::string> unknown;  ///< keys that this reader does not know
 
-  [[nodiscard]] std::uint64_t threads_per_block() const { return block.count(); }
   [[nodiscard]] unsigned warps_per_block() const {
     return static_cast<unsigned>((block.count() + kWarpLanes - 1) / kWarpLanes);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/bits.h"
+
 namespace warpline::sass {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr unsigned kFirstWithoutPosition = 3;
 constexpr unsigned kFirstWithImmediate = 4;
 /// Strides that the address arithmetic of 32 lanes keeps within 64 bits.
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 56U;
-
-unsigned first_lane(LaneMask mask) {
-  return static_cast<unsigned>(__builtin_ctz(mask));
-}
 
 bool is_contiguous(LaneMask mask) {
   const LaneMask shifted = mask >> first_lane(mask);
@@ -44,7 +42,7 @@ void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addr
   switch (mode) {
     case 0:
       a.form = AddressForm::per_lane;
-      for (LaneMask m = mask; m != 0; m &= m - 1) a.lane[first_lane(m)] = line.hex("an address", UINT64_MAX);
+      for_each_lane(mask, [&](unsigned lane) { a.lane[lane] = line.hex("an address", UINT64_MAX); });
       return;
     case 1: {
       if (mask != 0 && !is_contiguous(mask)) line.fail("address mode 1 wants contiguous active lanes");
@@ -91,12 +89,12 @@ unsigned InstructionLineParser::choose(Program::Entry& entry, LaneMask mask, std
 void InstructionLineParser::parse(LineCursor line, WarpPosition& position, PackedWarp& warp) {
   if (header_.version < kFirstWithoutPosition) check_position(line, position);
   if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
-  const auto pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
+  Operands operands;
+  operands.pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
   const auto mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
   if ((mask & ~header_.lanes_of(position.warp)) != 0)
     line.fail("the mask names lanes that this warp does not have");
 
-  Operands operands;
   const std::size_t from = line.position();
   operands.destination_count =
       read_registers(line, "a destination count", "a destination register", operands.destinations);
@@ -105,12 +103,12 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   if (initial < 'A' || initial > 'Z') line.fail("expected an opcode");
   operands.source_count = read_registers(line, "a source count", "a source register", operands.sources);
   operands.width = static_cast<unsigned>(line.decimal("a width", 32));
-  if ((operands.width & (operands.width - 1)) != 0) line.fail("a width is 0, 1, 2, 4, 8, 16 or 32 bytes");
+  if (operands.width != 0 && !is_power_of_two(operands.width))
+    line.fail("a width is 0, 1, 2, 4, 8, 16 or 32 bytes");
   const std::string_view text = line.between(from, line.end_of_last());
 
   if (program_.full()) line.fail_line("the kernel has more than 2 million different instructions");
-  operands.pc = pc;
-  Program::Entry& entry = program_.entry(pc, text, operands);
+  Program::Entry& entry = program_.entry(text, operands);
   const Instruction& instruction = program_.op(entry.op).instruction;
   const bool is_memory = instruction.kind == InstructionKind::memory;
   const bool names_lines =

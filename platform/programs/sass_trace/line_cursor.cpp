@@ -1,31 +1,19 @@
 #include "platform/programs/sass_trace/line_cursor.h"
 
-#include <limits>
+#include <charconv>
 
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 enum class Digits { ok, wrong, overflow };
 
-Digits read_decimal(std::string_view digits, std::uint64_t& value) {
-  if (digits.empty()) return Digits::wrong;
-  value = 0;
-  for (const char c : digits) {
-    if (c < '0' || c > '9') return Digits::wrong;
-    const auto digit = static_cast<std::uint64_t>(c - '0');
-    if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return Digits::overflow;
-    value = value * 10 + digit;
-  }
-  return Digits::ok;
+Digits read(std::string_view digits, int base, std::uint64_t& value) {
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  if (stop != end || error == std::errc::invalid_argument) return Digits::wrong;
+  return error == std::errc{} ? Digits::ok : Digits::overflow;
 }
 
 std::string quoted(std::string_view word) {
@@ -37,17 +25,12 @@ std::string quoted(std::string_view word) {
 }  // namespace
 
 std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
-  std::string_view digits = word(what);
-  const std::string_view all = digits;
-  if (digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
-    digits.remove_prefix(2);
+  const std::string_view all = word(what);
+  const bool prefixed = all.size() > 2 && all[0] == '0' && (all[1] == 'x' || all[1] == 'X');
   std::uint64_t value = 0;
-  for (const char c : digits) {
-    const int d = hex_digit(c);
-    if (d < 0) fail(std::string("expected ") + what + " in hexadecimal, found " + quoted(all));
-    if (value >> 60U != 0) fail(std::string(what) + " does not fit in 64 bits");
-    value = value << 4U | static_cast<std::uint64_t>(d);
-  }
+  const Digits d = read(prefixed ? all.substr(2) : all, 16, value);
+  if (d == Digits::wrong) fail(std::string("expected ") + what + " in hexadecimal, found " + quoted(all));
+  if (d == Digits::overflow) fail(std::string(what) + " does not fit in 64 bits");
   if (value > max) fail(std::string(what) + " is out of range: " + quoted(all));
   return value;
 }
@@ -55,7 +38,7 @@ std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
 std::uint64_t LineCursor::decimal(const char* what, std::uint64_t max) {
   const std::string_view digits = word(what);
   std::uint64_t value = 0;
-  const Digits d = read_decimal(digits, value);
+  const Digits d = read(digits, 10, value);
   if (d == Digits::wrong) fail(std::string("expected ") + what + " as a number, found " + quoted(digits));
   if (d == Digits::overflow || value > max)
     fail(std::string(what) + " is out of range: " + quoted(digits), "at most " + std::to_string(max));
@@ -66,7 +49,7 @@ std::int64_t LineCursor::signed_decimal(const char* what) {
   const std::string_view text = word(what);
   const bool negative = !text.empty() && text[0] == '-';
   std::uint64_t value = 0;
-  const Digits d = read_decimal(negative ? text.substr(1) : text, value);
+  const Digits d = read(negative ? text.substr(1) : text, 10, value);
   if (d == Digits::wrong) fail(std::string("expected ") + what + " as a number, found " + quoted(text));
   if (d == Digits::overflow || (negative && value > std::uint64_t{1} << 63U))
     fail(std::string(what) + " does not fit in 64 bits: " + quoted(text));
@@ -76,8 +59,8 @@ std::int64_t LineCursor::signed_decimal(const char* what) {
 unsigned LineCursor::register_number(const char* what) {
   const std::string_view text = word(what);
   std::uint64_t value = 0;
-  if (text.size() < 2 || text.size() > 4 || text[0] != 'R' ||
-      read_decimal(text.substr(1), value) != Digits::ok || value > 255)
+  if (text.size() < 2 || text.size() > 4 || text[0] != 'R' || read(text.substr(1), 10, value) != Digits::ok ||
+      value > 255)
     fail(std::string("expected ") + what + " (R0 to R255), found " + quoted(text));
   return static_cast<unsigned>(value);
 }

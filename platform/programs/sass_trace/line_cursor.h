@@ -8,13 +8,6 @@
 
 namespace warpline::sass {
 
-/// `s` without blanks at its ends.
-[[nodiscard]] inline std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
-
 /// The words of one line, each checked as it is taken. A fault throws InputError with the place.
 class LineCursor {
  public:

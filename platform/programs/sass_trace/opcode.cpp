@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/isa/sass_words.h"
 
 namespace warpline::sass {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    words.push_back(text.substr(0, dot));
-    if (dot == std::string_view::npos) return words;
-    text.remove_prefix(dot + 1);
-  }
-}
 
 bool has(const std::vector<std::string_view>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -23,18 +14,15 @@ bool has(const std::vector<std::string_view>& words, std::string_view word) {
 
 /// MEMBAR and FENCE. `.SC` is fence.sc and `.ALL` fence.acq_rel; before Volta there was membar only,
 /// which is fence.sc (semantics of PTX's membar).
-void decode_fence(const std::vector<std::string_view>& words, std::string_view name, Opcode& out) {
+Opcode decode_fence(const std::vector<std::string_view>& words, std::string_view name) {
+  const bool is_fence = name == "FENCE";
+  Opcode out;
   out.kind = InstructionKind::fence;
   out.mem.kind = MemKind::fence;
-  out.mem.semantics = Semantics::sc;
-  out.mem.scope = Scope::gpu;
+  // FENCE.VIEW.ASYNC orders generic with asynchronous accesses of the same SM.
+  out.mem.semantics = is_fence ? Semantics::acq_rel : Semantics::sc;
+  out.mem.scope = is_fence ? Scope::cta : Scope::gpu;
   out.destination_registers = 0;
-  const bool is_fence = name == "FENCE";
-  if (is_fence) {
-    // FENCE.VIEW.ASYNC orders generic with asynchronous accesses of the same SM.
-    out.mem.semantics = Semantics::acq_rel;
-    out.mem.scope = Scope::cta;
-  }
   for (const std::string_view w : words) {
     if (w == "SC") {
       out.mem.semantics = Semantics::sc;
@@ -46,10 +34,12 @@ void decode_fence(const std::vector<std::string_view>& words, std::string_view n
       out.unknown.push_back(std::string(name) + "." + std::string(w));
     }
   }
+  return out;
 }
 
 /// BAR.SYNC, BAR.ARV, and the forms that reduce or scan a predicate while they wait.
-void decode_barrier(const std::vector<std::string_view>& words, Opcode& out) {
+Opcode decode_barrier(const std::vector<std::string_view>& words) {
+  Opcode out;
   const std::string_view form = words.empty() ? std::string_view{"SYNC"} : words.front();
   if (form == "ARV") {
     out.action = Action::barrier_arrive;
@@ -57,9 +47,10 @@ void decode_barrier(const std::vector<std::string_view>& words, Opcode& out) {
     out.action = Action::barrier_sync;
   } else {
     out.unknown.push_back("BAR." + std::string(form));
-    return;
+    return out;
   }
   out.kind = InstructionKind::barrier;
+  return out;
 }
 
 /// Registers of a matrix instruction's operands (PTX ISA, "Matrix Fragments for mma").
@@ -120,19 +111,13 @@ void set_alu_registers(std::string_view name, const std::vector<std::string_view
 
 Opcode decode_opcode(std::string_view text) {
   Opcode out;
-  std::vector<std::string_view> words = split(text);
+  std::vector<std::string_view> words = split(text, '.');
   const std::string_view name = words.front();
   words.erase(words.begin());
   if (decode_memory_opcode(name, words, out)) return out;
   if ((name == "CCTL" || name == "CCTLL") && decode_cache_control(name == "CCTLL", words, out)) return out;
-  if (name == "MEMBAR" || name == "FENCE") {
-    decode_fence(words, name, out);
-    return out;
-  }
-  if (name == "BAR") {
-    decode_barrier(words, out);
-    return out;
-  }
+  if (name == "MEMBAR" || name == "FENCE") return decode_fence(words, name);
+  if (name == "BAR") return decode_barrier(words);
   if (name == "NANOSLEEP") {
     out.kind = InstructionKind::sleep;
     out.action = Action::sleep;

@@ -1,7 +1,8 @@
-#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "platform/programs/sass_trace/opcode.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::sass {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 /// Reference".
 struct Group {
   unsigned latency;
-  const char* names;  ///< separated by blanks
+  std::string_view names;  ///< separated by blanks
 };
 
 constexpr Group kGroups[] = {
@@ -52,28 +53,19 @@ constexpr Group kGroups[] = {
     {128, "HGMMA IGMMA BGMMA QGMMA"},
 };
 
-std::unordered_map<std::string, unsigned> make_table() {
-  std::unordered_map<std::string, unsigned> table;
-  for (const Group& g : kGroups) {
-    std::string name;
-    for (const char* c = g.names;; ++c) {
-      if (*c != ' ' && *c != '\0') {
-        name += *c;
-        continue;
-      }
-      if (!name.empty()) table.emplace(name, g.latency);
-      name.clear();
-      if (*c == '\0') break;
-    }
-  }
+std::unordered_map<std::string_view, unsigned> make_table() {
+  std::unordered_map<std::string_view, unsigned> table;
+  for (const Group& g : kGroups)
+    for (const std::string_view name : split(g.names, ' ')) table.emplace(name, g.latency);
+  table.erase("");
   return table;
 }
 
 }  // namespace
 
 unsigned alu_latency(std::string_view name) {
-  static const std::unordered_map<std::string, unsigned> kTable = make_table();
-  const auto found = kTable.find(std::string(name));
+  static const auto kTable = make_table();
+  const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "platform/programs/sass_trace/opcode.h"
@@ -43,7 +44,7 @@ class ModifierReader {
       // The second half of POPC.INC.
     } else if (const AtomicOperation* const atomic = atomic_ ? find_sass(kSassAtomics, word) : nullptr) {
       m.atomic = *atomic;
-    } else if (!take_width(word) && !is_silent(word)) {
+    } else if (!take_width(word) && std::find(kSilent.begin(), kSilent.end(), word) == kSilent.end()) {
       out_.unknown.push_back(std::string(name_) + "." + std::string(word));
     }
   }
@@ -78,11 +79,6 @@ class ModifierReader {
     out_.mem.type = width->type;
     out_.mem.vector = width->vector;
     return out_.explicit_width = true;
-  }
-  static bool is_silent(std::string_view word) {
-    for (const std::string_view s : kSilent)
-      if (s == word) return true;
-    return false;
   }
   void set_registers() {
     const unsigned bytes = out_.mem.bytes_per_lane();

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "rtl_models/base/types.h"
@@ -62,7 +61,7 @@ class PackedWarp {
       put(zigzag(a.stride));
       return;
     }
-    for (; mask != 0; mask &= mask - 1) put_difference(a.lane[static_cast<unsigned>(__builtin_ctz(mask))]);
+    for_each_lane(mask, [&](unsigned lane) { put_difference(a.lane[lane]); });
   }
 
   std::vector<std::uint8_t> bytes_;
@@ -104,8 +103,7 @@ class PackedCursor {
       return;
     }
     access.form = AddressForm::per_lane;
-    for (LaneMask m = mask_; m != 0; m &= m - 1)
-      access.address[static_cast<unsigned>(__builtin_ctz(m))] = get_address();
+    for_each_lane(mask_, [&](unsigned lane) { access.address[lane] = get_address(); });
   }
 
  private:

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
-#include "rtl_models/base/random.h"
-
 namespace warpline::sass {
 namespace {
 
 const std::string kOthers = "others";
 constexpr unsigned kZeroRegister = 255;  ///< RZ reads as zero and is never waited for
-
-std::uint64_t hash_of(std::uint32_t pc, std::string_view text) {
-  std::uint64_t h = pc * 0x9E3779B97F4A7C15ULL;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return splitmix64(h);
-}
 
 /// Collects register numbers without repetition, sources first.
 class RegisterList {
@@ -82,36 +74,12 @@ Instruction make_instruction(const Operands& o, const Opcode& opcode) {
 
 }  // namespace
 
-Program::Program() : slots_(1024) {}
-
-Program::Entry* Program::find(std::uint32_t pc, std::string_view text) {
-  const std::uint64_t hash = hash_of(pc, text);
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash & mask; slots_[at].entry != kNone; at = (at + 1) & mask) {
-    const Slot& s = slots_[at];
-    if (s.hash == hash && s.pc == pc && s.text == text) return &entries_[s.entry];
-  }
-  return nullptr;
-}
-
-void Program::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
-  for (Slot& s : old) {
-    if (s.entry == kNone) continue;
-    std::size_t at = s.hash & mask;
-    while (slots_[at].entry != kNone) at = (at + 1) & mask;
-    slots_[at] = std::move(s);
-  }
-}
-
 unsigned Program::add_op(StaticOp op) {
   ops_.push_back(op);
   return static_cast<unsigned>(ops_.size() - 1);
 }
 
-Program::Entry& Program::add(std::uint32_t pc, std::string_view text, const Operands& operands) {
+Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   Opcode opcode = decode_opcode(operands.opcode);
   Entry e;
   for (const std::string& name : opcode.unknown) e.unknown.push_back(unknown_index(name));
@@ -146,14 +114,11 @@ Program::Entry& Program::add(std::uint32_t pc, std::string_view text, const Oper
     idle.instruction.mem = MemOp{};
     e.idle = add_op(idle);
   }
+  e.text = text;
   entries_.push_back(std::move(e));
-  if (2 * entries_.size() > slots_.size()) grow();
-  const std::uint64_t hash = hash_of(pc, text);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash & mask;
-  while (slots_[at].entry != kNone) at = (at + 1) & mask;
-  slots_[at] = {hash, static_cast<unsigned>(entries_.size() - 1), pc, std::string(text)};
-  return entries_.back();
+  Entry& added = entries_.back();
+  known_.emplace(Line{operands.pc, added.text}, &added);
+  return added;
 }
 
 unsigned& Program::twin_of(Entry& entry, unsigned twin) {

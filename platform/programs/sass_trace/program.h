@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "platform/programs/sass_trace/opcode.h"
@@ -44,6 +47,7 @@ class Program {
 
   /// What one line of the trace refers to.
   struct Entry {
+    std::string text;     ///< its static part
     unsigned op = kNone;  ///< number of the static instruction
     Action action = Action::none;
     unsigned idle = kNone;          ///< what stands for a barrier, fence or sleep that no lane executes
@@ -52,12 +56,14 @@ class Program {
     std::vector<unsigned> twins;    ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
   };
 
-  Program();
+  Program() = default;
+  Program(const Program&) = delete;  // `known_` points into `entries_`
+  Program& operator=(const Program&) = delete;
   /// The entry for a line whose static part (from the destinations to the width) is `text`, decoding it
   /// from `operands` if it is new.
-  Entry& entry(std::uint32_t pc, std::string_view text, const Operands& operands) {
-    Entry* known = find(pc, text);
-    return known != nullptr ? *known : add(pc, text, operands);
+  Entry& entry(std::string_view text, const Operands& operands) {
+    const auto known = known_.find({operands.pc, text});
+    return known != known_.end() ? *known->second : add(text, operands);
   }
   [[nodiscard]] bool full() const { return entries_.size() >= kMaxEntries; }
   /// The LDGSTS of `entry`, as copy number `copy` of group `group` of its warp.
@@ -76,22 +82,20 @@ class Program {
   [[nodiscard]] std::vector<std::string> unknown() const;
 
  private:
-  struct Slot {
-    std::uint64_t hash = 0;
-    unsigned entry = kNone;
-    std::uint32_t pc = 0;
-    std::string text;
+  using Line = std::pair<std::uint32_t, std::string_view>;  ///< program counter and text
+  struct HashOfLine {
+    std::size_t operator()(const Line& line) const {
+      return std::hash<std::string_view>{}(line.second) ^ line.first;
+    }
   };
-  [[nodiscard]] Entry* find(std::uint32_t pc, std::string_view text);
-  Entry& add(std::uint32_t pc, std::string_view text, const Operands& operands);
+  Entry& add(std::string_view text, const Operands& operands);
   unsigned add_op(StaticOp op);
   unsigned& twin_of(Entry& entry, unsigned twin);
   [[nodiscard]] unsigned unknown_index(const std::string& name);
-  void grow();
 
   std::deque<StaticOp> ops_;
   std::deque<Entry> entries_;
-  std::vector<Slot> slots_;  ///< open addressing, a power of two, at most half full
+  std::unordered_map<Line, Entry*, HashOfLine> known_;
   std::vector<std::string> unknown_names_;
   std::vector<std::uint64_t> unknown_counts_;
 };

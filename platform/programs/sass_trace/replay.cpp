@@ -1,7 +1,8 @@
 #include "platform/programs/sass_trace/replay.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline::sass {
 namespace {
@@ -20,11 +21,9 @@ ReplaySource::ReplaySource(std::shared_ptr<BlockSupply> supply, unsigned slots)
     : supply_(std::move(supply)), slots_(slots) {}
 
 void ReplaySource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {
-  const Dim3& grid = supply_->header().grid;
-  const std::uint64_t ordinal = cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
   Slot& s = slots_[slot];
   s = Slot{};
-  s.block = supply_->take(ordinal);
+  s.block = supply_->take(cta.number_in(supply_->header().grid));
   s.cursor = PackedCursor(s.block->warps[warp_in_cta]);
   s.live = threads;
   s.ended = false;
@@ -110,9 +109,7 @@ void ReplaySource::kill(unsigned slot) {
 }
 
 std::string ReplaySource::where(const Instruction& instruction) const {
-  std::array<char, 32> pc{};
-  std::snprintf(pc.data(), pc.size(), "pc 0x%04x", instruction.pc);
-  return supply_->name() + ", " + pc.data();
+  return supply_->name() + ", pc " + hexadecimal(instruction.pc, 4);
 }
 
 }  // namespace warpline::sass

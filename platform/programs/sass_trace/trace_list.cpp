@@ -2,9 +2,10 @@
 #include <map>
 #include <system_error>
 
-#include "platform/programs/sass_trace/line_cursor.h"
 #include "platform/programs/sass_trace/line_reader.h"
 #include "platform/programs/sass_trace/trace.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {
@@ -13,38 +14,6 @@ namespace fs = std::filesystem;
 
 /// No list names as many kernels; a file that goes on is something else.
 constexpr std::size_t kMaxEntries = 1000000;
-
-/// A number in base 10, or with `0x` in base 16; false if it is none or does not fit.
-bool parse_number(std::string_view text, std::uint64_t& value) {
-  const bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  if (hex) text.remove_prefix(2);
-  const std::uint64_t base = hex ? 16 : 10;
-  if (text.empty()) return false;
-  value = 0;
-  for (const char c : text) {
-    std::uint64_t digit = 0;
-    if (c >= '0' && c <= '9') {
-      digit = static_cast<std::uint64_t>(c - '0');
-    } else if (hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))) {
-      digit = static_cast<std::uint64_t>((c | 0x20) - 'a') + 10;
-    } else {
-      return false;
-    }
-    if (value > (UINT64_MAX - digit) / base) return false;
-    value = value * base + digit;
-  }
-  return true;
-}
-
-/// What distinguishes kinds of lines: the word before the first comma or blank.
-std::string_view kind_of(std::string_view line) {
-  return line.substr(0, line.find_first_of(", \t"));
-}
-
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
 
 /// Reads one list, collecting its faults.
 class ListReader {
@@ -60,7 +29,7 @@ class ListReader {
         fault(text, 1, "the list has more than a million lines");
         break;
       }
-      const std::string_view kind = kind_of(text);
+      const std::string_view kind = text.substr(0, text.find_first_of(", \t"));
       if (kind == "MemcpyHtoD") {
         take_copy(text);
       } else if (is_trace_path(std::string(text)) || text.substr(0, 6) == "kernel") {
@@ -70,8 +39,8 @@ class ListReader {
       }
     }
     for (const auto& [kind, count] : unknown_)
-      warnings.push_back(lines_.path() + ": " + std::to_string(count) + (count == 1 ? " line" : " lines") +
-                         " of unknown kind '" + kind + "' ignored");
+      warnings.push_back(lines_.path() + ": " + counted(count, "line") + " of unknown kind '" + kind +
+                         "' ignored");
     if (kernels_ == 0 && faults_.empty())
       faults_.push_back(fault_at(lines_.path(), 0, 0, {}, "the list names no kernel trace"));
     if (!faults_.empty()) return std::move(faults_);
@@ -87,27 +56,24 @@ class ListReader {
   void take_copy(std::string_view line) {
     const std::size_t first = line.find(',');
     const std::size_t second = first == std::string_view::npos ? first : line.find(',', first + 1);
-    ListEntry e;
-    e.is_copy = true;
-    if (second == std::string_view::npos) {
-      fault(line, 1, "expected 'MemcpyHtoD,0xADDRESS,BYTES'");
-    } else if (!parse_number(trimmed(line.substr(first + 1, second - first - 1)), e.address)) {
-      fault(line, first + 2, "the address of a copy must be a 64-bit number");
-    } else if (!parse_number(trimmed(line.substr(second + 1)), e.bytes)) {
-      fault(line, second + 2, "the size of a copy must be a 64-bit number");
-    } else {
-      entries_.push_back(std::move(e));
-    }
+    if (second == std::string_view::npos) return fault(line, 1, "expected 'MemcpyHtoD,0xADDRESS,BYTES'");
+    const auto number = [](std::string_view text) {
+      return number_with_prefix<std::uint64_t>(trimmed(text));
+    };
+    const auto address = number(line.substr(first + 1, second - first - 1));
+    if (!address) return fault(line, first + 2, "the address of a copy must be a 64-bit number");
+    const auto bytes = number(line.substr(second + 1));
+    if (!bytes) return fault(line, second + 2, "the size of a copy must be a 64-bit number");
+    entries_.push_back({true, *address, *bytes, {}});
   }
 
   void take_kernel(const std::string& name) {
     ++kernels_;
     const fs::path path = folder_ / name;
     for (const char* suffix : {"", ".xz", ".gz"}) {
-      if (!is_file(path.string() + suffix)) continue;
-      ListEntry e;
-      e.path = path.string() + suffix;
-      entries_.push_back(std::move(e));
+      std::error_code error;
+      if (!fs::is_regular_file(path.string() + suffix, error)) continue;
+      entries_.push_back({false, 0, 0, path.string() + suffix});
       return;
     }
     const std::string near = near_miss(name, names_beside(path));
