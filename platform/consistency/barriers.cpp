@@ -47,8 +47,8 @@ class Meeting {
     const PathEvent& p = c_.paths[c_.events[e].thread]->events[c_.events[e].in_path];
     Arrival a;
     a.event = e;
-    values.of(c_.events[e].thread, p.value, a.id);
-    if (p.instruction->counts) values.of(c_.events[e].thread, p.threads, a.threads);
+    a.id = values.of(c_.events[e].thread, p.value).value_or(0);
+    if (p.instruction->counts) a.threads = values.of(c_.events[e].thread, p.threads).value_or(0);
     for (const Arrival& earlier : arrivals_)
       a.time += c_.events[earlier.event].thread == c_.events[e].thread && earlier.id == a.id;
     arrivals_.push_back(a);

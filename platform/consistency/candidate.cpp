@@ -122,4 +122,21 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
     }
 }
 
+std::vector<Stretch> Candidate::cut(const Stretch& whole) const {
+  const unsigned end = whole.offset + whole.bytes;
+  std::vector<unsigned> edges = {whole.offset, end};
+  writes.each([&](unsigned w) {
+    const Event& e = events[w];
+    if (e.memory != whole.memory) return;
+    for (const unsigned edge : {e.offset, e.offset + e.bytes})
+      if (edge > whole.offset && edge < end) edges.push_back(edge);
+  });
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<Stretch> out;
+  for (std::size_t n = 0; n + 1 < edges.size(); ++n)
+    out.push_back({whole.memory, edges[n], edges[n + 1] - edges[n]});
+  return out;
+}
+
 }  // namespace warpline::litmus

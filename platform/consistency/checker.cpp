@@ -1,20 +1,288 @@
 #include "platform/consistency/checker.h"
 
-#include "platform/consistency/search.h"
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "platform/consistency/graph.h"
 
 namespace warpline::litmus {
+namespace {
+
+/// Events of an execution that is looked at, at most.
+constexpr std::size_t kMostEvents = 128;
+
+/// What is looked for.
+struct Question {
+  std::vector<Term> terms;                     ///< that it looks at
+  std::function<bool(const ValueOf&)> wanted;  ///< whether an end is the one looked for
+  const ObservedRun* seen = nullptr;           ///< if set, reads read as this says
+};
+
+/// Looks through the executions of a test for one with a certain end that the axioms allow.
+class Search {
+ public:
+  Search(const Test& test, const Question& question, const CheckOptions& options)
+      : test_(test), question_(question), options_(options), budget_(options.work, options.stop) {}
+
+  Verdict run() {
+    for (const Thread& t : test_.threads) {
+      Cut cut;
+      all_paths_.push_back(unfold(t, options_.unroll, cut));
+      verdict_.bounded = verdict_.bounded || cut.loops;
+      if (cut.rest)
+        verdict_.gave_up = "thread " + t.name + " has too many ways through its code, or too long ones";
+    }
+    looks_at_memory_ = std::any_of(question_.terms.begin(), question_.terms.end(),
+                                   [](const Term& t) { return t.kind == Term::Kind::location; });
+    paths_.assign(test_.threads.size(), nullptr);
+    const bool found = combine(0);
+    if (budget_.spent()) verdict_.gave_up = "there are too many executions to look at";
+    verdict_.allowed = found && !budget_.spent();
+    if (verdict_.allowed) verdict_.gave_up.clear();
+    verdict_.bounded = verdict_.bounded || !verdict_.gave_up.empty();
+    if (const auto most = std::max_element(rejected_.begin(), rejected_.end());
+        !verdict_.allowed && *most != 0)
+      verdict_.axiom = name_of(static_cast<Axiom>(most - rejected_.begin()));
+    return std::move(verdict_);
+  }
+
+ private:
+  /// Bytes of a memory that the question looks at, and which write was the last of them.
+  struct LastWrite : Stretch {
+    unsigned write = Event::kNone;
+  };
+
+  bool combine(unsigned thread) {
+    if (thread == all_paths_.size()) return judge_candidate();
+    for (const Path& p : all_paths_[thread]) {
+      paths_[thread] = &p;
+      if (combine(thread + 1)) return true;
+    }
+    return false;
+  }
+
+  bool judge_candidate() {
+    std::size_t events = test_.memories.size();
+    for (const Path* p : paths_) events += p->events.size();
+    if (!budget_.spend(static_cast<unsigned>(events))) return true;
+    if (events > kMostEvents) {
+      verdict_.gave_up = "there are executions of more than " + std::to_string(kMostEvents) + " events";
+      return false;
+    }
+    const Candidate c(test_, paths_);
+    candidate_ = &c;
+    slots_.clear();
+    c.reads.each([&](unsigned read) {
+      for (const Stretch& bytes : c.cut(c.events[read])) slots_.push_back({bytes, read, Event::kNone});
+    });
+    bool as_seen = true;
+    if (question_.seen != nullptr)
+      for (unsigned t = 0; t < paths_.size(); ++t) {
+        std::size_t reads = 0;
+        for (const PathEvent& e : paths_[t]->events) reads += e.kind == EventKind::read;
+        as_seen = as_seen && reads == question_.seen->reads[t].size();
+      }
+    add_last_writes();
+    return as_seen && assign(0);
+  }
+
+  [[nodiscard]] bool was_seen(unsigned read, unsigned write) const {
+    if (question_.seen == nullptr) return true;
+    const auto ordinal = [&](const Event& e) {
+      unsigned n = 0;
+      for (unsigned k = 0; k < e.in_path; ++k) n += paths_[e.thread]->events[k].kind == e.kind;
+      return n;
+    };
+    const Event& r = candidate_->events[read];
+    const Event& w = candidate_->events[write];
+    const auto& of_thread = question_.seen->reads[r.thread];
+    const unsigned n = ordinal(r);
+    if (n >= of_thread.size()) return false;
+    const ObservedRun::Source& source = of_thread[n];
+    if (w.thread == Event::kInitial) return source.thread == ObservedRun::Source::kInitial;
+    return source.thread == w.thread && source.write == ordinal(w);
+  }
+
+  /// An access of up to 8 bytes is single-copy atomic: of two writes that each cover all of it, it never
+  /// reads a part of either.
+  [[nodiscard]] bool tears(const ReadsFrom& slot, unsigned write, std::size_t slots) const {
+    const Event& r = candidate_->events[slot.read];
+    if (!candidate_->events[write].covers(r)) return false;
+    for (std::size_t n = 0; n < slots; ++n)
+      if (slots_[n].read == slot.read && slots_[n].write != write &&
+          candidate_->events[slots_[n].write].covers(r))
+        return true;
+    return false;
+  }
+
+  [[nodiscard]] bool may_read(const ReadsFrom& slot, unsigned write) const {
+    const Event& w = candidate_->events[write];
+    const Event& r = candidate_->events[slot.read];
+    if (!w.covers(slot)) return false;
+    // What the thread itself writes later by the same proxy and address cannot be read yet (causality).
+    if (w.thread == r.thread && write > slot.read && w.proxy == r.proxy && w.address == r.address)
+      return false;
+    return was_seen(slot.read, write);
+  }
+
+  bool assign(std::size_t slot) {
+    if (!budget_.spend(candidate_->size)) return true;
+    constexpr std::size_t kCheckedEarly = 4;
+    Values values(*candidate_, slots_);
+    if (!values.possible()) return false;
+    if (slot == slots_.size()) return judge_reads();
+    if (slot >= kCheckedEarly && is_hopeless(slot)) return false;
+    bool found = false;
+    candidate_->writes.each([&](unsigned write) {
+      if (found || !may_read(slots_[slot], write) || tears(slots_[slot], write, slot)) return;
+      slots_[slot].write = write;
+      found = assign(slot + 1);
+    });
+    slots_[slot].write = Event::kNone;
+    return found;
+  }
+
+  /// Whether the first `slots` contradict the axioms whatever the others read.
+  [[nodiscard]] bool is_hopeless(std::size_t slots) const {
+    const Candidate& c = *candidate_;
+    // Of two morally strong atomics that read the same, the one that writes first intervenes in the other.
+    for (std::size_t a = 0; a < slots; ++a)
+      for (std::size_t b = a + 1; b < slots; ++b) {
+        const auto& [read, other, write] = std::tie(slots_[a].read, slots_[b].read, slots_[a].write);
+        const auto precedes = [&](unsigned e) {
+          return c.initial.has(write) || c.morally_strong.has(write, e);
+        };
+        if (slots_[b].write == write && c.events[read].partner != Event::kNone &&
+            c.events[other].partner != Event::kNone && c.morally_strong.has(read, other) && precedes(read) &&
+            precedes(other))
+          return true;
+      }
+    const Relation none(c.size);
+    const Relation reads_from = reads_from_relation(c, slots_);
+    return violated_without_coherence(c, reads_from, causality(c, reads_from, none, none)).has_value();
+  }
+
+  bool judge_reads() {
+    ++verdict_.executions;
+    if (!looks_at_memory_ && !wanted()) return false;
+    return order_fences(0, Relation(candidate_->size));
+  }
+
+  bool order_fences(std::size_t pair, Relation order) {
+    if (pair < candidate_->fence_pairs.size()) {
+      const auto [a, b] = candidate_->fence_pairs[pair];
+      if (order.has(a, b) || order.has(b, a)) return order_fences(pair + 1, order);
+      const bool forward = candidate_->program_order.has(a, b);
+      Relation swapped = order;
+      order.extend(a, b);
+      if (order_fences(pair + 1, order)) return true;
+      if (forward) return false;
+      swapped.extend(b, a);
+      return order_fences(pair + 1, swapped);
+    }
+    Values values(*candidate_, slots_);
+    return each_barrier_order(*candidate_, values,
+                              [&](const Relation& barriers) { return judge_orders(order, barriers); });
+  }
+
+  bool judge_orders(const Relation& fences, const Relation& barriers) {
+    const Relation reads_from = reads_from_relation(*candidate_, slots_);
+    const Causality all = causality(*candidate_, reads_from, fences, barriers);
+    if (const auto axiom = violated_without_coherence(*candidate_, reads_from, all)) {
+      reject(*axiom, all);
+      return false;
+    }
+    std::optional<Axiom> why;
+    const bool found = each_coherence_order(
+        *candidate_, slots_, all,
+        [&](const Relation& coherence) {
+          if (!choose_last(coherence, 0)) return false;
+          if (options_.draw) verdict_.graph = draw(*candidate_, slots_, coherence, all, std::nullopt);
+          return true;
+        },
+        why, nullptr, &budget_);
+    if (!found && why) reject(*why, all);
+    return found;
+  }
+
+  void reject(Axiom axiom, const Causality& causality) {
+    // Of an end in memory it is not known yet whether it would be the one in question.
+    if (looks_at_memory_ && !options_.draw) return;
+    ++rejected_[static_cast<std::size_t>(axiom)];
+    if (options_.draw && verdict_.graph.empty())
+      verdict_.graph = draw(*candidate_, slots_, Relation(candidate_->size), causality, axiom);
+  }
+
+  void add_last_writes() {
+    last_writes_.clear();
+    for (const Term& t : question_.terms) {
+      if (t.kind != Term::Kind::location) continue;
+      const unsigned memory = test_.locations[t.number].memory;
+      if (std::any_of(last_writes_.begin(), last_writes_.end(),
+                      [&](const LastWrite& l) { return l.memory == memory; }))
+        continue;
+      for (const Stretch& bytes : candidate_->cut({memory, 0, test_.memories[memory].bytes}))
+        last_writes_.push_back({bytes, Event::kNone});
+    }
+  }
+
+  bool choose_last(const Relation& coherence, std::size_t next) {
+    if (!looks_at_memory_) return true;
+    if (next == last_writes_.size()) return wanted();
+    LastWrite& last = last_writes_[next];
+    bool found = false;
+    candidate_->writes.each([&](unsigned write) {
+      if (found || !candidate_->events[write].covers(last)) return;
+      bool is_last = true;
+      coherence.row(write).each([&](unsigned later) { is_last &= !candidate_->events[later].covers(last); });
+      if (!is_last) return;
+      last.write = write;
+      found = choose_last(coherence, next + 1);
+    });
+    return found;
+  }
+
+  [[nodiscard]] bool wanted() {
+    Values values(*candidate_, slots_);
+    return question_.wanted([&](const Term& t) {
+      if (t.kind == Term::Kind::reg)
+        return values.of(t.thread, paths_[t.thread]->registers[t.number]).value_or(0);
+      const unsigned memory = test_.locations[t.number].memory;
+      std::uint64_t bits = 0;
+      for (const LastWrite& l : last_writes_)
+        if (l.memory == memory) bits |= values.written(l.write, l).value_or(0) << (8 * l.offset);
+      return test_.memories[memory].value(bits);
+    });
+  }
+
+  const Test& test_;
+  const Question& question_;
+  const CheckOptions& options_;
+  Verdict verdict_;
+  std::vector<std::vector<Path>> all_paths_;  ///< by thread
+  std::vector<const Path*> paths_;            ///< the combination being looked at
+  const Candidate* candidate_ = nullptr;
+  std::vector<ReadsFrom> slots_;
+  std::vector<LastWrite> last_writes_;
+  bool looks_at_memory_ = false;
+  Budget budget_;  ///< once it is spent, every part of the search answers "found", which ends it
+  std::array<std::uint64_t, kAxioms> rejected_{};
+};
+
+}  // namespace
 
 Verdict check(const Test& test, const CheckOptions& options) {
-  Search::Question question;
+  Question question;
   question.terms = test.condition.terms();
-  question.wanted = [&](const Search::ValueOf& value_of) { return test.condition.in_question(value_of); };
+  question.wanted = [&](const ValueOf& value_of) { return test.condition.in_question(value_of); };
   return Search(test, question, options).run();
 }
 
 Verdict check(const Test& test, const ObservedRun& seen, const CheckOptions& options) {
-  Search::Question question;
+  Question question;
   for (const auto& [term, value] : seen.end) question.terms.push_back(term);
-  question.wanted = [&](const Search::ValueOf& value_of) {
+  question.wanted = [&](const ValueOf& value_of) {
     for (const auto& [term, value] : seen.end)
       if (value_of(term) != value) return false;
     return true;

@@ -5,8 +5,6 @@
 namespace warpline::litmus {
 namespace {
 
-using ValueOf = std::function<std::int64_t(const Term&)>;
-
 std::int64_t value(const Term& t, const ValueOf& value_of) {
   return t.kind == Term::Kind::constant ? t.value : value_of(t);
 }
@@ -33,12 +31,8 @@ void collect(const Proposition& p, std::vector<Term>& terms) {
 }  // namespace
 
 const char* Condition::kind_name() const {
-  switch (kind) {
-    case Kind::exists: return "exists";
-    case Kind::not_exists: return "~exists";
-    case Kind::forall: return "forall";
-  }
-  return "";
+  constexpr const char* kNames[] = {"exists", "~exists", "forall"};
+  return kNames[static_cast<unsigned>(kind)];
 }
 
 std::vector<Term> Condition::terms() const {

@@ -20,6 +20,9 @@ struct Term {
   }
 };
 
+/// What a term is at the end of an execution.
+using ValueOf = std::function<std::int64_t(const Term&)>;
+
 /// A proposition on the end of an execution.
 struct Proposition {
   enum class Kind : std::uint8_t { equal, not_equal, conjunction, disjunction, negation };
@@ -41,7 +44,7 @@ struct Condition {
   [[nodiscard]] std::vector<Term> terms() const;
   /// Whether an end in which terms have these values is the outcome in question: one that satisfies an
   /// `exists` or `~exists` condition, or violates a `forall` one.
-  [[nodiscard]] bool in_question(const std::function<std::int64_t(const Term&)>& value_of) const;
+  [[nodiscard]] bool in_question(const ValueOf& value_of) const;
 };
 
 }  // namespace warpline::litmus

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,29 +11,35 @@
 
 namespace warpline::litmus {
 
-/// An event of an execution. The first events are the initial writes, one for each memory.
-struct Event {
+/// Bytes in a row of one memory.
+struct Stretch {
+  unsigned memory = 0;
+  unsigned offset = 0, bytes = Test::kBytes;
+
+  [[nodiscard]] bool overlaps(const Stretch& o) const {
+    return memory == o.memory && offset < o.offset + o.bytes && o.offset < offset + bytes;
+  }
+  [[nodiscard]] bool covers(const Stretch& o) const {
+    return memory == o.memory && offset <= o.offset && o.offset + o.bytes <= offset + bytes;
+  }
+};
+
+/// An event of an execution. The first events are the initial writes, one for each memory. Of an access the
+/// stretch is what it accesses.
+struct Event : Stretch {
   static constexpr unsigned kInitial = ~0U;  ///< the thread of initial writes
   static constexpr unsigned kNone = ~0U;
   EventKind kind = EventKind::write;
   unsigned thread = kInitial;
   unsigned in_path = 0;                      ///< its number among its thread's events
   const Instruction* instruction = nullptr;  ///< null: an initial write
-  unsigned memory = 0;                       ///< of an access
   unsigned address = kNone;                  ///< its virtual address; kNone: of initial writes
-  unsigned offset = 0, bytes = Test::kBytes;
   Proxy proxy = Proxy::generic;
   Scope scope = Scope::none;
   bool strong = false, acquires = false, releases = false, sequential = false;
   unsigned partner = kNone;  ///< of an atomic's read its write, and the other way round
 
   [[nodiscard]] bool accesses() const { return kind == EventKind::read || kind == EventKind::write; }
-  [[nodiscard]] bool overlaps(const Event& o) const {
-    return memory == o.memory && offset < o.offset + o.bytes && o.offset < offset + bytes;
-  }
-  [[nodiscard]] bool covers(const Event& o) const {
-    return memory == o.memory && offset <= o.offset && o.offset + o.bytes <= offset + bytes;
-  }
 };
 
 /// The events of one way through all threads, and what is known of them whatever is read: the base relations
@@ -59,21 +66,15 @@ struct Candidate {
   Relation same_proxy_and_cta;  ///< accesses
   Relation proxy_fence_of;      ///< a proxy fence to the accesses of its CTA by that proxy
   std::vector<std::pair<unsigned, unsigned>> fence_pairs;  ///< morally strong fence.sc
+
+  /// `whole` cut into stretches that every write writes whole or not at all.
+  [[nodiscard]] std::vector<Stretch> cut(const Stretch& whole) const;
 };
 
-/// Where the bytes of a read come from.
-struct ReadsFrom {
+/// Where bytes of a read come from that one write has written.
+struct ReadsFrom : Stretch {
   unsigned read = 0;
-  unsigned offset = 0, bytes = 0;  ///< those of them that one write has written
   unsigned write = Event::kNone;
-};
-
-/// An execution: a candidate and what the hardware chose.
-struct Execution {
-  std::vector<ReadsFrom> reads_from;
-  Relation coherence;    ///< transitive
-  Relation fence_order;  ///< of fence.sc
-  Relation barrier_order;
 };
 
 /// The values of an execution.
@@ -83,20 +84,20 @@ class Values {
   /// unknown.
   Values(const Candidate& candidate, const std::vector<ReadsFrom>& reads_from);
   /// What a number of `values` of `thread`'s path stands for, if it is known.
-  bool of(unsigned thread, unsigned value, std::int64_t& out);
-  /// What the bytes that `write` has written hold.
-  bool written(unsigned write, std::uint64_t& bits);
+  std::optional<std::int64_t> of(unsigned thread, unsigned value);
+  /// What those of its bytes hold that `write` has written.
+  std::optional<std::uint64_t> written(unsigned write, const Stretch& bytes);
   /// Whether no assumption of a path is known to fail.
   bool possible();
 
  private:
   /// A value that was asked for before: each is worked out once, however many others are made of it.
   struct Known {
-    bool asked = false, known = false;
-    std::int64_t value = 0;
+    bool asked = false;
+    std::optional<std::int64_t> value;
   };
-  bool work_out(unsigned thread, const Value& v, std::int64_t& out);
-  bool read(unsigned event, std::int64_t& out);
+  std::optional<std::int64_t> work_out(unsigned thread, const Value& v);
+  std::optional<std::int64_t> read(unsigned event);
 
   const Candidate& candidate_;
   const std::vector<ReadsFrom>& reads_from_;

@@ -6,13 +6,21 @@
 #include <optional>
 #include <tuple>
 
-#include "platform/consistency/model.h"
+#include "platform/consistency/graph.h"
 #include "platform/consistency/read_sources.h"
 #include "platform/consistency/record/execution_record.h"
-#include "platform/consistency/search.h"
 
 namespace warpline::litmus {
 namespace {
+
+/// Returns whether there was any.
+template <class F>
+bool take_out(std::vector<unsigned>& list, const F& f) {
+  const auto end = std::remove_if(list.begin(), list.end(), f);
+  const bool any = end != list.end();
+  list.erase(end, list.end());
+  return any;
+}
 
 /// Looks for what reads read such that a recorded execution obeys the axioms.
 class ExecutionJudge {
@@ -105,9 +113,7 @@ class ExecutionJudge {
       for (ReadSources& other : sources) {
         if (&other == &s || other.slot.read != s.slot.read) continue;
         const auto torn = [&](unsigned w) { return w != s.writes.front() && c_.events[w].covers(r); };
-        const auto end = std::remove_if(other.writes.begin(), other.writes.end(), torn);
-        removed = removed || end != other.writes.end();
-        other.writes.erase(end, other.writes.end());
+        removed |= take_out(other.writes, torn);
       }
     }
   }
@@ -126,15 +132,12 @@ class ExecutionJudge {
           if (all.cause.has(s.slot.read, w)) return true;
           bool hidden = false;
           (causes_of.row(s.slot.read) & coherence_.row(w)).each([&](unsigned later) {
-            const Event& e = c_.events[later];
-            hidden |= e.offset < s.slot.offset + s.slot.bytes && s.slot.offset < e.offset + e.bytes;
+            hidden |= c_.events[later].overlaps(s.slot);
           });
           return hidden;
         };
-        const auto end = std::remove_if(s.writes.begin(), s.writes.end(), fails);
-        removed = removed || end != s.writes.end();
-        s.writes.erase(end, s.writes.end());
-        lost = lost || s.writes.empty();
+        removed |= take_out(s.writes, fails);
+        lost |= s.writes.empty();
       }
       untear(sources, removed);
       if (lost) return false;

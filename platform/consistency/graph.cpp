@@ -1,9 +1,8 @@
+#include "platform/consistency/graph.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "platform/consistency/recorded_sharing.h"
-#include "platform/consistency/search.h"
 
 namespace warpline::litmus {
 namespace {
@@ -27,9 +26,8 @@ std::string label_of(const Candidate& c, Values& values, unsigned n) {
   if (e.kind != EventKind::read) return out;
   for (unsigned v = 0; v < c.paths[e.thread]->values.size(); ++v) {
     const Value& value = c.paths[e.thread]->values[v];
-    std::int64_t read = 0;
-    if (value.kind == Value::Kind::read && value.event == e.in_path && values.of(e.thread, v, read))
-      out += fmt::format(" = {}", read);
+    if (value.kind != Value::Kind::read || value.event != e.in_path) continue;
+    if (const auto read = values.of(e.thread, v)) out += fmt::format(" = {}", *read);
   }
   return out;
 }
@@ -54,10 +52,8 @@ std::string draw(const Candidate& c, const std::vector<ReadsFrom>& reads_from, c
   Values values(c, reads_from);
   std::string out =
       fmt::format("digraph \"{}\" {{\n  node [shape=box, fontname=monospace];\n", escaped(c.test.name));
-  if (violated)
-    out += fmt::format("  label=\"forbidden: {}\";\n", name_of(*violated));
-  else
-    out += "  label=\"allowed\";\n";
+  out += fmt::format("  label=\"{}\";\n",
+                     violated ? fmt::format("forbidden: {}", name_of(*violated)) : "allowed");
   for (unsigned t = 0; t < c.paths.size(); ++t) {
     const Thread& thread = c.test.threads[t];
     out += fmt::format("  subgraph cluster_{} {{\n    label=\"{}: gpu {}, CTA {}\";\n", t, thread.name,

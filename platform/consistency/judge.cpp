@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/consistency/execution_judge.h"
+#include "platform/consistency/graph.h"
 #include "platform/consistency/record/execution_record.h"
 #include "platform/consistency/recorded_test.h"
 

@@ -80,8 +80,7 @@ Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from
   for (const ReadsFrom& r : reads_from) {
     if (r.write == Event::kNone) continue;
     coherence.row(r.write).each([&](unsigned later) {
-      const Event& e = c.events[later];
-      if (e.offset < r.offset + r.bytes && r.offset < e.offset + e.bytes) out.add(r.read, later);
+      if (c.events[later].overlaps(r)) out.add(r.read, later);
     });
   }
   return out;

@@ -14,10 +14,9 @@ class Finder {
 
   void add(unsigned read, std::vector<ReadSources>& out) const {
     const Event& e = c_.events[read];
-    const std::vector<unsigned> edges = cuts(e);
-    for (std::size_t n = 0; n + 1 < edges.size(); ++n) {
+    for (const Stretch& stretch : c_.cut(e)) {
       ReadSources s;
-      s.slot = {read, edges[n], edges[n + 1] - edges[n], Event::kNone};
+      s.slot = {stretch, read, Event::kNone};
       for (const unsigned w : of_memory_[e.memory])
         if (may_read(s.slot, w)) s.writes.push_back(w);
       sort(s);
@@ -26,25 +25,10 @@ class Finder {
   }
 
  private:
-  /// Where stretches of a read begin that each write has whole or not at all; its end last.
-  [[nodiscard]] std::vector<unsigned> cuts(const Event& read) const {
-    const unsigned from = read.offset, to = read.offset + read.bytes;
-    std::vector<unsigned> out = {from, to};
-    for (const unsigned w : of_memory_[read.memory]) {
-      const Event& e = c_.events[w];
-      for (const unsigned edge : {e.offset, e.offset + e.bytes})
-        if (edge > from && edge < to) out.push_back(edge);
-    }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-  }
-
   [[nodiscard]] bool may_read(const ReadsFrom& slot, unsigned write) const {
     const Event& w = c_.events[write];
     const Event& r = c_.events[slot.read];
-    if (slot.offset < w.offset || slot.offset + slot.bytes > w.offset + w.bytes || r.partner == write)
-      return false;
+    if (!w.covers(slot) || r.partner == write) return false;
     const RecordedEvent& read = *test_.origin(r);
     const RecordedEvent* from = test_.origin(w);
     if (from != nullptr && from->issued > read.answered) return false;

@@ -62,10 +62,6 @@ class RecordedSharing {
   unsigned groups_ = 0;
 };
 
-/// Graphviz: what was done to the memory in which a record contradicts itself, in order, and what contradicts
-/// it.
-[[nodiscard]] std::string draw(const ExecutionRecord& record, const RecordedSharing::Contradiction& of);
-
 /// "ld.global.u32 x = 1", for people.
 [[nodiscard]] std::string access_text(const ExecutionRecord& record, const RecordedEvent& e);
 /// "x+0x4", for people.
