@@ -4,14 +4,13 @@
 #include <array>
 #include <cctype>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::litmus {
 namespace {
 
 bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '$';
-}
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
 class Lexer {

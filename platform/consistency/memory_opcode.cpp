@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/isa/qualifiers.h"
 
 namespace warpline::litmus {
@@ -31,21 +32,11 @@ constexpr std::array<CctlOperation, 4> kControls = {CctlOperation::invalidate, C
                                                     CctlOperation::prefetch_l1,
                                                     CctlOperation::invalidate_all};
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    out.push_back(text.substr(0, dot));
-    if (dot == std::string_view::npos) return out;
-    text.remove_prefix(dot + 1);
-  }
-}
-
 /// Reads the words of one opcode into a MemOp.
 class OpcodeReader {
  public:
   OpcodeReader(const Token& opcode, Instruction& i, FaultList& faults)
-      : opcode_(opcode), words_(split(opcode.text)), instruction_(i), faults_(faults) {}
+      : opcode_(opcode), words_(split(opcode.text, '.')), instruction_(i), faults_(faults) {}
 
   std::optional<MemOp> run() {
     const std::string_view base = words_.front();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "platform/consistency/lexer.h"
 #include "platform/consistency/memory_opcode.h"
 #include "platform/consistency/test.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::litmus {
 namespace {
@@ -25,13 +25,6 @@ std::size_t body_of(std::string_view text, std::size_t line) {
     line = text.find('\n', line + 1);
   }
   return std::string_view::npos;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\"";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
 struct Branch {
@@ -51,10 +44,14 @@ unsigned thread_number(const Token& name) {
   constexpr unsigned kMostThreads = 64;
   std::string_view digits = name.text;
   if (name.kind == TokenKind::word && digits.size() > 1 && digits[0] == 'P') digits.remove_prefix(1);
-  unsigned n = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, n);
-  return read.ec == std::errc{} && read.ptr == end && n < kMostThreads ? n : kNoThread;
+  const auto n = number_from<unsigned>(digits);
+  return n && *n < kMostThreads ? *n : kNoThread;
+}
+
+/// The number of the first of `list` that fits; the size of the list if none does.
+template <class T, class F>
+unsigned index_of(const std::vector<T>& list, const F& fits) {
+  return static_cast<unsigned>(std::find_if(list.begin(), list.end(), fits) - list.begin());
 }
 
 /// Reads one test: the initial state, the threads with their instructions, what is held back, the condition.
@@ -98,17 +95,13 @@ class Parser {
       return std::nullopt;
     }
     take();
-    const bool hex = t.text.size() > 2 && t.text[0] == '0' && (t.text[1] == 'x' || t.text[1] == 'X');
-    const char* const begin = t.text.data() + (hex ? 2 : 0);
-    const char* const end = t.text.data() + t.text.size();
-    std::uint64_t magnitude = 0;
-    const auto read = std::from_chars(begin, end, magnitude, hex ? 16 : 10);
+    const auto magnitude = number_with_prefix<std::uint64_t>(t.text);
     constexpr std::uint64_t kLeast = std::uint64_t{1} << 63U;
-    if (read.ec != std::errc{} || read.ptr != end || (negative && magnitude > kLeast)) {
+    if (!magnitude || (negative && *magnitude > kLeast)) {
       fail(t, text::quoted(t.text) + " is no number of at most 64 bits");
       return std::nullopt;
     }
-    return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    return static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
   }
 
   bool fail(const Token& at, std::string message, std::string hint = {}) {
@@ -462,10 +455,7 @@ class Parser {
       return fail(peek(), text::quoted(peek().text) + " cannot be held", "fill or write");
     }
     const Token name = take();
-    for (h.location = 0; h.location < test_->locations.size(); ++h.location)
-      if (test_->locations[h.location].name == name.text) break;
-    if (h.location == test_->locations.size())
-      return fail(name, "there is no location " + text::quoted(name.text));
+    if (!known_location(name, h.location)) return false;
     if (test_->locations[h.location].home == Home::shared)
       return fail(name, text::quoted(name.text) + " lies in shared memory, which no queue leads to");
     const bool of_one = accept("of");
@@ -484,6 +474,11 @@ class Parser {
     const unsigned end = of_one ? h.thread + 1 : static_cast<unsigned>(test_->threads.size());
     for (h.thread = first; h.thread < end; ++h.thread) test_->holds.push_back(h);
     return true;
+  }
+
+  bool known_location(const Token& name, unsigned& number) {
+    number = index_of(test_->locations, [&](const Location& l) { return l.name == name.text; });
+    return number < test_->locations.size() || fail(name, "there is no location " + text::quoted(name.text));
   }
 
   bool known_thread(unsigned& thread) {
@@ -564,8 +559,8 @@ class Parser {
       t.thread = thread_named(first);
       if (t.thread == kNone) return fail(first, "there is no thread " + text::quoted(first.text));
       const auto& names = test_->threads[t.thread].registers;
-      for (t.number = 0; t.number < names.size(); ++t.number)
-        if (names[t.number] == reg.text) return true;
+      t.number = index_of(names, [&](const std::string& n) { return n == reg.text; });
+      if (t.number < names.size()) return true;
       return fail(reg,
                   "no instruction of thread " + test_->threads[t.thread].name + " names register " +
                       text::quoted(reg.text),
@@ -575,9 +570,7 @@ class Parser {
       const bool bracket = accept("[");
       const Token name = take();
       t.kind = Term::Kind::location;
-      for (t.number = 0; t.number < test_->locations.size(); ++t.number)
-        if (test_->locations[t.number].name == name.text) return !bracket || expect("]");
-      return fail(name, "there is no location " + text::quoted(name.text));
+      return known_location(name, t.number) && (!bracket || expect("]"));
     }
     const auto value = number();
     t.value = value.value_or(0);
@@ -593,10 +586,8 @@ class Parser {
 
   unsigned location_named(std::string_view name) {
     auto& all = test_->locations;
-    const auto known =
-        std::find_if(all.begin(), all.end(), [&](const Location& l) { return l.name == name; });
-    if (known != all.end()) return static_cast<unsigned>(known - all.begin());
-    const auto number = static_cast<unsigned>(all.size());
+    const unsigned number = index_of(all, [&](const Location& l) { return l.name == name; });
+    if (number < all.size()) return number;
     all.push_back({std::string(name), Proxy::generic, static_cast<unsigned>(test_->memories.size()), number,
                    Home::unsaid});
     test_->memories.emplace_back();
@@ -605,11 +596,11 @@ class Parser {
 
   unsigned register_named(Thread& thread, std::string_view name) {
     auto& all = thread.registers;
-    const auto known = std::find(all.begin(), all.end(), name);
-    if (known != all.end()) return static_cast<unsigned>(known - all.begin());
+    const unsigned number = index_of(all, [&](const std::string& n) { return n == name; });
+    if (number < all.size()) return number;
     all.emplace_back(name);
     thread.initial.push_back(0);
-    return static_cast<unsigned>(all.size() - 1);
+    return number;
   }
 
   struct Label {
@@ -659,7 +650,11 @@ Result<Test> parse(std::string_view text, const std::string& file) {
     faults.add({static_cast<std::uint32_t>(line), 1}, "no line begins with \"{\", as the initial state does");
     return faults.take();
   }
-  test.description = trimmed(text.substr(line, body - line));
+  const std::string_view description = text.substr(line, body - line);
+  constexpr std::string_view kAround = " \t\r\n\"";
+  const std::size_t begin = description.find_first_not_of(kAround);
+  if (begin != std::string_view::npos)
+    test.description = description.substr(begin, description.find_last_not_of(kAround) + 1 - begin);
   Parser(tokenize(text, static_cast<std::uint32_t>(body), faults), faults).run(test);
   if (!faults.empty()) return faults.take();
   for (const Thread& t : test.threads)

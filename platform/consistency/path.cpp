@@ -38,19 +38,10 @@ class Unfolding {
     p.values.push_back(v);
     return static_cast<unsigned>(p.values.size() - 1);
   }
-  static unsigned constant(Path& p, std::int64_t v) {
-    Value value;
-    value.constant = v;
-    return add(p, value);
-  }
+  static unsigned constant(Path& p, std::int64_t v) { return add(p, {Value::Kind::constant, v}); }
   static unsigned computed(Path& p, Value::Kind kind, unsigned a, unsigned b,
                            const Instruction* i = nullptr) {
-    Value v;
-    v.kind = kind;
-    v.a = a;
-    v.b = b;
-    v.instruction = i;
-    return add(p, v);
+    return add(p, {kind, 0, 0, a, b, i});
   }
   static unsigned operand(Path& p, const Operand& o) {
     return o.is_register ? p.registers[o.number] : constant(p, o.value);
@@ -73,20 +64,17 @@ class Unfolding {
   }
 
   static PathEvent& push(State& s, EventKind kind, const Instruction& i) {
-    PathEvent e;
+    PathEvent& e = s.path.events.emplace_back();
     e.kind = kind;
     e.instruction = &i;
     e.after = s.control;
-    s.path.events.push_back(std::move(e));
-    return s.path.events.back();
+    return e;
   }
 
   static unsigned push_read(State& s, const Instruction& i) {
-    Value v;
-    v.kind = Value::Kind::read;
-    v.event = static_cast<unsigned>(s.path.events.size());
+    const auto event = static_cast<unsigned>(s.path.events.size());
     push(s, EventKind::read, i);
-    return add(s.path, v);
+    return add(s.path, {Value::Kind::read, 0, event});
   }
 
   static void push_write(State& s, const Instruction& i, unsigned value, unsigned partner) {

@@ -35,7 +35,6 @@ class RecordedSharing {
         accesses;  ///< to that memory, events of the record in their order: the last is wrong
   };
   [[nodiscard]] const std::optional<Contradiction>& contradiction() const { return contradiction_; }
-  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   [[nodiscard]] unsigned groups() const { return groups_; }
   /// Of a thread of the record; kNone: left out.
   [[nodiscard]] unsigned group_of(std::uint32_t thread) const { return group_of_[thread]; }

@@ -31,11 +31,10 @@ unsigned RecordedTest::thread_of(const RecordedEvent& e) {
   const auto [at, fresh] = threads_.try_emplace(e.thread, static_cast<unsigned>(test_.threads.size()));
   if (!fresh) return at->second;
   const RecordedThread& of = record_.threads[e.thread];
-  Thread thread;
+  Thread& thread = test_.threads.emplace_back();
   thread.name = fmt::format("CTA ({}, {}, {}), thread {}", of.cta.x, of.cta.y, of.cta.z, of.number);
   // No launch makes clusters of several CTAs.
   thread.place.cta = thread.place.cluster = static_cast<unsigned>(of.cta_number);
-  test_.threads.push_back(std::move(thread));
   paths_.emplace_back();
   origins_.emplace_back();
   return at->second;
@@ -45,13 +44,12 @@ unsigned RecordedTest::memory_of(const Piece& p) {
   const auto [at, fresh] = memories_.try_emplace(&p, static_cast<unsigned>(test_.memories.size()));
   if (!fresh) return at->second;
   of_memory_.push_back(&p);
-  Memory m;
+  Memory& m = test_.memories.emplace_back();
   m.bytes = static_cast<unsigned>(p.end - p.base);
   std::uint64_t initial = 0;
   for (unsigned n = std::min(m.bytes, 8U); n-- > 0;)
     initial = initial << 8U | sharing_.byte(false, p.space, p.base + n);
   m.initial = static_cast<std::int64_t>(initial);
-  test_.memories.push_back(m);
   return at->second;
 }
 
@@ -59,31 +57,30 @@ unsigned RecordedTest::location_of(const RecordedEvent& e, unsigned memory) {
   const auto [at, fresh] = locations_.try_emplace(std::pair(memory, e.address - e.physical),
                                                   static_cast<unsigned>(test_.locations.size()));
   if (!fresh) return at->second;
-  Location l;
+  Location& l = test_.locations.emplace_back();
   l.name = name_of(record_, e);
   l.memory = memory;
   l.address = at->second;
-  test_.locations.push_back(std::move(l));
   return at->second;
 }
 
-Instruction& RecordedTest::add_instruction(const RecordedEvent& e, unsigned thread, const std::string& text) {
+Instruction& RecordedTest::add_instruction(InstructionKind kind, const RecordedEvent& e, unsigned thread,
+                                           const std::string& text) {
   const RecordedInstruction& of = record_.instructions[e.instruction];
-  Instruction i;
+  Instruction& i = test_.threads[thread].code.emplace_back();
+  i.kind = kind;
   i.op = of.op;
   i.text = of.where + ": " + text;
-  test_.threads[thread].code.push_back(std::move(i));
-  return test_.threads[thread].code.back();
+  return i;
 }
 
 PathEvent& RecordedTest::push(EventKind kind, const Instruction& i, const RecordedEvent& e, unsigned thread) {
-  PathEvent p;
+  PathEvent& p = paths_[thread].events.emplace_back();
   p.kind = kind;
   p.instruction = &i;
-  paths_[thread].events.push_back(std::move(p));
   origins_[thread].push_back(&e);
   ++events_;
-  return paths_[thread].events.back();
+  return p;
 }
 
 void RecordedTest::add_event(std::size_t n) {
@@ -91,18 +88,15 @@ void RecordedTest::add_event(std::size_t n) {
   const unsigned thread = thread_of(e);
   const MemOp& op = record_.instructions[e.instruction].op;
   switch (e.kind) {
-    case RecordedEvent::Kind::barrier: {
-      Instruction& i = add_instruction(e, thread, e.waits ? "bar.sync" : "bar.arrive");
-      i.kind = InstructionKind::barrier;
-      push(EventKind::barrier, i, e, thread);
+    case RecordedEvent::Kind::barrier:
+      push(EventKind::barrier,
+           add_instruction(InstructionKind::barrier, e, thread, e.waits ? "bar.sync" : "bar.arrive"), e,
+           thread);
       return;
-    }
-    case RecordedEvent::Kind::fence: {
-      Instruction& i = add_instruction(e, thread, to_ptx(op));
-      i.kind = InstructionKind::fence;
-      push(op.kind == MemKind::fence ? EventKind::fence : EventKind::proxy_fence, i, e, thread);
+    case RecordedEvent::Kind::fence:
+      push(op.kind == MemKind::fence ? EventKind::fence : EventKind::proxy_fence,
+           add_instruction(InstructionKind::fence, e, thread, to_ptx(op)), e, thread);
       return;
-    }
     case RecordedEvent::Kind::access: {
       const Piece* piece = sharing_.piece_of(n);
       // A read whose value no register received tells nothing.
@@ -113,8 +107,7 @@ void RecordedTest::add_event(std::size_t n) {
 }
 
 void RecordedTest::add_access(const RecordedEvent& e, const Piece& p, unsigned thread) {
-  Instruction& i = add_instruction(e, thread, access_text(record_, e));
-  i.kind = InstructionKind::memory;
+  Instruction& i = add_instruction(InstructionKind::memory, e, thread, access_text(record_, e));
   i.offset = static_cast<std::uint32_t>(e.physical - p.base);
   i.location = location_of(e, memory_of(p));
   const auto read = static_cast<unsigned>(paths_[thread].events.size());

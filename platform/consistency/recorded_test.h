@@ -43,7 +43,8 @@ class RecordedTest {
   unsigned location_of(const RecordedEvent& e, unsigned memory);
   void add_event(std::size_t n);
   void add_access(const RecordedEvent& e, const Piece& p, unsigned thread);
-  Instruction& add_instruction(const RecordedEvent& e, unsigned thread, const std::string& text);
+  Instruction& add_instruction(InstructionKind kind, const RecordedEvent& e, unsigned thread,
+                               const std::string& text);
   PathEvent& push(EventKind kind, const Instruction& i, const RecordedEvent& e, unsigned thread);
 
   const ExecutionRecord& record_;

@@ -1,6 +1,7 @@
 #include "platform/consistency/runner.h"
 
 #include <algorithm>
+#include <map>
 
 #include "rtl_models/base/random.h"
 
@@ -13,32 +14,6 @@ std::string name_of(const Term& term, const Test& test) {
   return thread.name + ":" + thread.registers[term.number];
 }
 
-/// The outcomes seen, found by their values without allocating anything for one seen before.
-class Histogram {
- public:
-  void add(const std::vector<std::int64_t>& values) {
-    // The outcome of the last run is often that of the next.
-    if (last_ < outcomes_.size() && outcomes_[last_].values == values) {
-      ++outcomes_[last_].count;
-      return;
-    }
-    const auto at =
-        std::lower_bound(outcomes_.begin(), outcomes_.end(), values,
-                         [](const Outcome& o, const std::vector<std::int64_t>& v) { return o.values < v; });
-    last_ = static_cast<std::size_t>(at - outcomes_.begin());
-    if (at == outcomes_.end() || at->values != values) {
-      outcomes_.insert(at, {values, 1, false});
-    } else {
-      ++at->count;
-    }
-  }
-  std::vector<Outcome> take() { return std::move(outcomes_); }
-
- private:
-  std::vector<Outcome> outcomes_;  ///< by values
-  std::size_t last_ = 0;
-};
-
 }  // namespace
 
 RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
@@ -49,7 +24,7 @@ RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
   if (plan.runs == 0) return report;
   machine.load(test);
   const std::uint64_t seed = splitmix64(plan.seed);
-  Histogram histogram;
+  std::map<std::vector<std::int64_t>, std::uint64_t> counts;  // runs by their values
   std::vector<std::int64_t> values(report.terms.size());
   while (report.runs < plan.runs) {
     const bool ended = machine.run(splitmix64(seed + report.runs++), plan.most_cycles);
@@ -57,20 +32,20 @@ RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
     report.gave_way += machine.gave_way();
     if (ended) {
       for (std::size_t n = 0; n < values.size(); ++n) values[n] = machine.value(report.terms[n]);
-      histogram.add(values);
+      ++counts[values];
     } else {
       ++report.stuck;
     }
     if (progress && report.runs % kProgressRuns == 0 && !progress(report.runs)) break;
   }
-  report.outcomes = histogram.take();
   report.standstill = machine.standstill();
-  for (Outcome& o : report.outcomes) {
-    o.in_question = test.condition.in_question([&](const Term& term) {
+  for (const auto& [seen, count] : counts) {
+    const bool in_question = test.condition.in_question([&, &seen = seen](const Term& term) {
       const auto at = std::find(report.terms.begin(), report.terms.end(), term);
-      return o.values[static_cast<std::size_t>(at - report.terms.begin())];
+      return seen[static_cast<std::size_t>(at - report.terms.begin())];
     });
-    if (o.in_question) report.in_question += o.count;
+    report.outcomes.push_back({seen, count, in_question});
+    if (in_question) report.in_question += count;
   }
   return report;
 }
