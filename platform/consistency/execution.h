@@ -51,8 +51,8 @@ struct Candidate {
   std::vector<const Path*> paths;  ///< by thread
   std::vector<Event> events;
   std::vector<unsigned> first_event;  ///< by thread
-  std::vector<unsigned>
-      first_value;  ///< by thread: of its path's values among those of all; behind it how many
+  /// By thread: how many values the paths of the threads before it have; last the number of all values.
+  std::vector<unsigned> first_value;
   unsigned size;
   EventSet reads, writes, generic, initial, alias_fences;
   bool has_proxy_fences = false;

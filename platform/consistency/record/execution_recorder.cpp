@@ -51,19 +51,18 @@ std::unique_ptr<InstructionSource> ExecutionRecorder::watch(std::unique_ptr<Inst
   return std::make_unique<RecordingSource>(std::move(source), *this, sm, slots, kernel_.grid);
 }
 
-void ExecutionRecorder::refuse(const std::string& what, const Instruction* i,
-                               const InstructionSource* source) {
+void ExecutionRecorder::refuse(const std::string& what, const std::string& where) {
   // One instruction stands for all of its kind.
   for (const std::string& known : record_.refusals)
     if (known.compare(0, what.size(), what) == 0) return;
-  record_.refusals.push_back(i == nullptr ? what : what + " (" + source->where(*i) + ")");
+  record_.refusals.push_back(where.empty() ? what : what + " (" + where + ")");
 }
 
 bool ExecutionRecorder::takes(std::size_t more) {
   if (full_) return false;
   if (record_.events.size() + more <= most_) return true;
   full_ = true;
-  refuse("more than " + std::to_string(most_) + " accesses, fences and barriers", nullptr, nullptr);
+  refuse("more than " + std::to_string(most_) + " accesses, fences and barriers");
   return false;
 }
 
@@ -78,9 +77,7 @@ std::uint32_t ExecutionRecorder::thread_of(const Warp& w, unsigned lane) {
 std::uint32_t ExecutionRecorder::number_of(const Instruction& i, const InstructionSource& source) {
   const auto [at, fresh] =
       instructions_.try_emplace(&i, static_cast<std::uint32_t>(record_.instructions.size()));
-  if (fresh) {
-    record_.instructions.push_back({with_default_order(i.mem), source.where(i)});
-  }
+  if (fresh) record_.instructions.push_back({with_default_order(i.mem), source.where(i)});
   return at->second;
 }
 
@@ -119,7 +116,7 @@ void ExecutionRecorder::access(const Warp& w, const Instruction& i, const Instru
                                const MemoryAccess& access) {
   const MemOp& op = i.mem;
   if (access.active == 0) return;
-  if (const char* what = unrecordable(op); what != nullptr) refuse(what, &i, &source);
+  if (const char* what = unrecordable(op); what != nullptr) refuse(what, source.where(i));
   if (!moves_data(op.kind) || !takes(std::size_t{lane_count(access.active)} * op.vector)) return;
   Run run;
   run.first = record_.events.size();
@@ -127,8 +124,7 @@ void ExecutionRecorder::access(const Warp& w, const Instruction& i, const Instru
   e.instruction = number_of(i, source);
   e.reads = op.kind != MemKind::store;
   e.writes = op.kind != MemKind::load;
-  for (LaneMask m = access.active; m != 0; m &= m - 1)
-    add_lane(e, op, w, access, static_cast<unsigned>(__builtin_ctz(m)), run);
+  for_each_lane(access.active, [&](unsigned lane) { add_lane(e, op, w, access, lane, run); });
   for (std::size_t n = run.first; n < record_.events.size(); ++n)
     run.left += record_.events[n].writes && record_.events[n].space == 0;
   under_way_.erase(&access);
@@ -188,11 +184,16 @@ void ExecutionRecorder::fence(Warp& w, const Instruction& i, const InstructionSo
   w.fence = record_.events.size();
   w.fencing = lane_count(lanes);
   e.instruction = number_of(i, source);
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    e.thread = thread_of(w, static_cast<unsigned>(__builtin_ctz(m)));
+  add_lanes(e, w, lanes);
+}
+
+/// Appends `e` for each lane.
+void ExecutionRecorder::add_lanes(RecordedEvent e, const Warp& w, LaneMask lanes) {
+  for_each_lane(lanes, [&](unsigned lane) {
+    e.thread = thread_of(w, lane);
     e.issued = ++now_;
     record_.events.push_back(e);
-  }
+  });
 }
 
 void ExecutionRecorder::pass_fence(Warp& w) {
@@ -211,11 +212,7 @@ void ExecutionRecorder::arrive(const Warp& w, const Instruction& i, const Instru
   e.meeting = meeting;
   e.expected = issue.barrier.threads;
   e.waits = issue.barrier.waits;
-  for (LaneMask m = issue.active; m != 0; m &= m - 1) {
-    e.thread = thread_of(w, static_cast<unsigned>(__builtin_ctz(m)));
-    e.issued = ++now_;
-    record_.events.push_back(e);
-  }
+  add_lanes(e, w, issue.active);
 }
 
 void ExecutionRecorder::release(const Warp& w, std::uint32_t barrier) {
@@ -268,8 +265,7 @@ void ExecutionRecorder::perform() {
     if (!e.writes) continue;
     order.push_back(n);
     if (e.coherent == 0)
-      refuse("a write that never reached L2 (" + record_.instructions[e.instruction].where + ")", nullptr,
-             nullptr);
+      refuse("a write that never reached L2 (" + record_.instructions[e.instruction].where + ")");
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return record_.events[a].coherent < record_.events[b].coherent;

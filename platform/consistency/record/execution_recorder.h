@@ -52,10 +52,10 @@ class ExecutionRecorder final : public CoherenceObserver {
   void release(const Warp& w, std::uint32_t barrier);
 
  private:
-  /// The events of one execution of an instruction: a run of them.
+  /// The events of one execution of an instruction, which follow one another in the record.
   struct Run {
     std::size_t first = 0;
-    std::size_t left = 0;                ///< of those that write, that have not taken effect
+    std::size_t left = 0;                ///< how many of them write and have not taken effect yet
     std::vector<std::uint16_t> offsets;  ///< where each has its bytes in MemoryAccess::data
   };
   /// What maps find a slot of an SM by, or a number of a CTA.
@@ -68,8 +68,9 @@ class ExecutionRecorder final : public CoherenceObserver {
   void touch(const RecordedEvent& e);
   void add_lane(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access, unsigned lane,
                 Run& run);
+  void add_lanes(RecordedEvent e, const Warp& w, LaneMask lanes);
   void take_lanes(const Request& r, Run& run);
-  void refuse(const std::string& what, const Instruction* i, const InstructionSource* source);
+  void refuse(const std::string& what, const std::string& where = {});
   void perform();
   void read_ends();
 
@@ -88,10 +89,11 @@ class ExecutionRecorder final : public CoherenceObserver {
   };
   std::unordered_map<std::size_t, Operands> operands_;
   std::unordered_map<const Instruction*, std::uint32_t> instructions_;
-  std::unordered_map<std::uint64_t, std::uint32_t> threads_;          ///< by CTA and number
-  std::unordered_map<const MemoryAccess*, Run> under_way_;            ///< that are to be answered
-  std::unordered_map<std::uint64_t, std::vector<Run>> on_their_way_;  ///< writes, by SM and slot, to L2
-  std::unordered_map<std::uint64_t, std::uint64_t> barriers_;         ///< by CTA and number: the meeting
+  std::unordered_map<std::uint64_t, std::uint32_t> threads_;  ///< by CTA and number
+  std::unordered_map<const MemoryAccess*, Run> under_way_;    ///< loads and atomics without an answer yet
+  std::unordered_map<std::uint64_t, std::vector<Run>>
+      on_their_way_;  ///< writes that have not reached L2, by SM and slot
+  std::unordered_map<std::uint64_t, std::uint64_t> barriers_;  ///< by CTA and barrier: the meeting under way
 };
 
 }  // namespace warpline

@@ -15,17 +15,35 @@ class RecordingSource final : public InstructionSource {
                   unsigned slots, Dim3 grid)
       : source_(std::move(source)), recorder_(recorder), sm_(sm), grid_(grid), warps_(slots) {}
 
-  void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
+  void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override {
+    warps_[slot] = {sm_, slot, cta, cta.number_in(grid_), warp_in_cta * kWarpLanes};
+    source_->begin_warp(slot, cta, warp_in_cta, threads);
+  }
   [[nodiscard]] WarpState state(unsigned slot) const override { return source_->state(slot); }
   [[nodiscard]] const Instruction& next(unsigned slot) override {
     // The SM asks for the next instruction of no warp that stands still at a fence.
     if (warps_[slot].fencing != 0) recorder_.pass_fence(warps_[slot]);
     return source_->next(slot);
   }
-  void execute(unsigned slot, Issue& issue) override;
+  void execute(unsigned slot, Issue& issue) override {
+    const Instruction& i = source_->next(slot);
+    source_->execute(slot, issue);
+    switch (i.kind) {
+      case InstructionKind::memory: recorder_.access(warps_[slot], i, *source_, *issue.access); break;
+      case InstructionKind::fence: recorder_.fence(warps_[slot], i, *source_, issue.active); break;
+      case InstructionKind::barrier: recorder_.arrive(warps_[slot], i, *source_, issue); break;
+      default: break;
+    }
+  }
   void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
-                bool with_data) override;
-  void release_barrier(unsigned slot, std::uint32_t id) override;
+                bool with_data) override {
+    recorder_.answer(access);
+    source_->complete(slot, instruction, access, with_data);
+  }
+  void release_barrier(unsigned slot, std::uint32_t id) override {
+    recorder_.release(warps_[slot], id);
+    source_->release_barrier(slot, id);
+  }
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override { return source_->live_lanes(slot); }
   void kill(unsigned slot) override { source_->kill(slot); }
   [[nodiscard]] std::string where(const Instruction& i) const override { return source_->where(i); }

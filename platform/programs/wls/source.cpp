@@ -31,12 +31,11 @@ void WlsSource::keep_registers(const Warp& warp, LaneMask lanes) {
   const WarpIdentity& who = warp.who();
   Inspection& inspection = *launch_.inspection;
   if (!(who.cta == Dim3{0, 0, 0}) || inspection.registers.empty()) return;
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+  for_each_lane(lanes, [&](unsigned lane) {
     const std::size_t first = std::size_t{who.warp * kWarpLanes + lane} * inspection.registers.size();
     for (std::size_t k = 0; k < inspection.registers.size(); ++k)
       inspection.left[first + k] = warp.value(inspection.registers[k], lane);
-  }
+  });
 }
 
 void WlsSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,

@@ -6,10 +6,6 @@
 namespace warpline::wls {
 namespace {
 
-constexpr LaneMask bit(unsigned lane) {
-  return LaneMask{1} << lane;
-}
-
 bool holds(Comparison c, bool is_unsigned, std::uint32_t a, std::uint32_t b) {
   // Signed comparison is unsigned comparison with the sign bits turned over.
   const std::uint32_t turn = is_unsigned ? 0 : 0x8000'0000U;
@@ -235,11 +231,10 @@ void Warp::set_stack(const Op& op, LaneMask lanes, Issue& issue) {
   ++g.pc;
   if (lanes != 0) {
     if (lanes != alive_) return fault(issue, "SETCRSPTR by a part of the warp");
-    const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
-    const std::uint32_t depth = second(op, first);
-    for (unsigned lane = first; lane < kWarpLanes; ++lane)
-      if ((lanes & bit(lane)) != 0 && second(op, lane) != depth)
-        return fault(issue, "SETCRSPTR to several values");
+    const std::uint32_t depth = second(op, first_lane(lanes));
+    bool differs = false;
+    for_each_lane(lanes, [&](unsigned lane) { differs |= second(op, lane) != depth; });
+    if (differs) return fault(issue, "SETCRSPTR to several values");
     static_cast<void>(level_below(depth));
     issue.stack_depth = depth;
     g.level = depth;
@@ -273,8 +268,7 @@ std::uint32_t Warp::special(Special which, unsigned lane, const Issue& issue) co
 
 void Warp::compute(const Op& op, LaneMask lanes, const Issue& issue) {
   LaneMask result = 0;
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+  for_each_lane(lanes, [&](unsigned lane) {
     const std::uint32_t a = value(op.a, lane), b = second(op, lane);
     switch (op.code) {
       case Code::move: set(op.d, lane, b); break;
@@ -300,7 +294,7 @@ void Warp::compute(const Op& op, LaneMask lanes, const Issue& issue) {
       case Code::get_stack: set(op.d, lane, issue.stack_depth); break;
       default: break;
     }
-  }
+  });
   if (op.code == Code::compare && op.d != kAlways) {
     LaneMask& p = predicates_.at(op.d);
     p = (p & ~lanes) | result;
@@ -325,29 +319,27 @@ void Warp::access(const Op& op, const MemOp& mem, LaneMask lanes, Issue& issue) 
   a.form = AddressForm::per_lane;
   const bool constant = mem.space == Space::constant;
   const unsigned bytes = mem.bytes_per_lane();
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+  for_each_lane(lanes, [&](unsigned lane) {
     a.address[lane] = address(op, constant, lane);
-    if (op.code != Code::store) continue;
+    if (op.code != Code::store) return;
     for (unsigned w = 0; w * 4 < bytes; ++w) {
       const std::uint32_t v = op.d == kZero ? 0 : value(op.d + w, lane);
       std::memcpy(a.lane_data(lane) + std::size_t{w} * 4, &v, std::min(4U, bytes));
     }
-  }
+  });
 }
 
 void Warp::finish_load(const Op& op, const MemOp& mem, const MemoryAccess& access) {
   if (op.d == kZero) return;
   const unsigned bytes = mem.bytes_per_lane();
   const std::uint32_t sign = is_signed(mem.type) ? 1U << (8 * bytes - 1) : 0;
-  for (LaneMask m = access.active; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+  for_each_lane(access.active, [&](unsigned lane) {
     for (unsigned w = 0; w * 4 < bytes; ++w) {
       std::uint32_t v = 0;
       std::memcpy(&v, access.lane_data(lane) + std::size_t{w} * 4, std::min(4U, bytes));
       set(op.d + w, lane, (v ^ sign) - sign);
     }
-  }
+  });
 }
 
 }  // namespace warpline::wls
