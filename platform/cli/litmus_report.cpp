@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "platform/cli/standstill_text.h"
-#include "platform/report/json_string.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {

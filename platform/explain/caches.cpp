@@ -16,8 +16,30 @@ std::string last_text(const CacheGeometry& g) {
                      g.ways_for_last() == g.ways ? "" : ", and all but one of a set");
 }
 
-const char* const kFirst = "evict_first: the next one to go";
-const char* const kNormal = "evict_normal: the least recently used goes";
+template <class Eviction>
+std::string class_of(Eviction eviction, const CacheGeometry& g) {
+  switch (eviction) {
+    case Eviction::first: return "evict_first: the next one to go";
+    case Eviction::last: return last_text(g);
+    case Eviction::unchanged: return "as it was; where it is new, evict_normal";
+    default: return "evict_normal: the least recently used goes";
+  }
+}
+
+/// The eviction priority of the instruction, or what its cache operator implies.
+template <class Eviction>
+Eviction wish(const MemOp& op, Eviction own) {
+  return own == Eviction::none && streams(op) ? Eviction::first : own;
+}
+
+L1Eviction l1_wish(const MemOp& op) {
+  return wish(op, op.l1_eviction);
+}
+
+std::string l2_class(const MemOp& op, const L2Parameters& l2) {
+  if (op.cache_hint) return "what the policy says of its address";
+  return class_text(wish(op, op.l2_eviction), l2.geometry);
+}
 
 }  // namespace
 
@@ -28,34 +50,11 @@ std::string size_of_cache(const CacheGeometry& g, unsigned caches) {
 }
 
 std::string class_text(L1Eviction eviction, const CacheGeometry& geometry) {
-  switch (eviction) {
-    case L1Eviction::first: return kFirst;
-    case L1Eviction::last: return last_text(geometry);
-    case L1Eviction::unchanged: return "as it was; where it is new, evict_normal";
-    case L1Eviction::no_allocate: return "not installed";
-    case L1Eviction::none:
-    case L1Eviction::normal: break;
-  }
-  return kNormal;
+  return eviction == L1Eviction::no_allocate ? "not installed" : class_of(eviction, geometry);
 }
 
 std::string class_text(L2Eviction eviction, const CacheGeometry& geometry) {
-  switch (eviction) {
-    case L2Eviction::first: return kFirst;
-    case L2Eviction::last: return last_text(geometry);
-    case L2Eviction::unchanged: return "as it was; where it is new, evict_normal";
-    case L2Eviction::none:
-    case L2Eviction::normal: break;
-  }
-  return kNormal;
-}
-
-L1Eviction l1_wish(const MemOp& op) {
-  return op.l1_eviction != L1Eviction::none || !streams(op) ? op.l1_eviction : L1Eviction::first;
-}
-
-L2Eviction l2_wish(const MemOp& op) {
-  return op.l2_eviction != L2Eviction::none || !streams(op) ? op.l2_eviction : L2Eviction::first;
+  return class_of(eviction, geometry);
 }
 
 std::string l1_load(const MemOp& op, const L1LgParameters& l1) {
@@ -107,9 +106,8 @@ std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture
 
 std::string l2_load(const MemOp& op, const L2Parameters& l2) {
   if (op.is_mmio) return "one access for each lane, of exactly its size; never split, combined or kept";
-  std::string text = "looked up; a miss fetches the missing sectors from DRAM. The line becomes ";
-  text += op.cache_hint ? std::string("what the policy says of its address")
-                        : class_text(l2_wish(op), l2.geometry);
+  std::string text =
+      "looked up; a miss fetches the missing sectors from DRAM. The line becomes " + l2_class(op, l2);
   if (op.prefetch_bytes != 0)
     text += fmt::format(
         ". The rest of the aligned {} B block is fetched, too, as far as it is mapped and in video memory",
@@ -119,10 +117,8 @@ std::string l2_load(const MemOp& op, const L2Parameters& l2) {
 
 std::string l2_store(const MemOp& op, const L2Parameters& l2) {
   if (op.is_mmio) return l2_load(op, l2);
-  std::string text =
-      "performed here, byte by byte; DRAM gets it when the line is replaced. The line becomes ";
-  return text + (op.cache_hint ? std::string("what the policy says of its address")
-                               : class_text(l2_wish(op), l2.geometry));
+  return "performed here, byte by byte; DRAM gets it when the line is replaced. The line becomes " +
+         l2_class(op, l2);
 }
 
 std::string system_memory(const MemOp& op) {

@@ -14,10 +14,6 @@ namespace warpline {
 /// How a line that is installed or found with this wish stands among the others of its set.
 [[nodiscard]] std::string class_text(L1Eviction eviction, const CacheGeometry& geometry);
 [[nodiscard]] std::string class_text(L2Eviction eviction, const CacheGeometry& geometry);
-/// What `op` asks of L1, or of the texture cache: its eviction priority, or what its cache operator implies.
-[[nodiscard]] L1Eviction l1_wish(const MemOp& op);
-[[nodiscard]] L2Eviction l2_wish(const MemOp& op);
-
 [[nodiscard]] std::string l1_load(const MemOp& op, const L1LgParameters& l1);
 [[nodiscard]] std::string l1_local_load(const MemOp& op, const L1LgParameters& l1);
 [[nodiscard]] std::string l1_store(const MemOp& op, const L1LgParameters& l1);

@@ -1,8 +1,8 @@
 #include "platform/report/inspection_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -15,11 +15,6 @@ struct Values {
   std::vector<std::uint32_t> values;
 };
 
-std::string hex(std::uint32_t value) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "0x%08x", value);
-  return text.data();
-}
 std::string decimal(std::uint32_t value) {
   return std::to_string(static_cast<std::int32_t>(value));
 }
@@ -52,7 +47,7 @@ std::string rows(const std::string& name, const Values& v) {
   std::string text;
   for (const Row& r : out) {
     const std::string number = decimal(r.value);
-    text.append(r.where).append(width - r.where.size() + 2, ' ').append(hex(r.value));
+    text.append(r.where).append(width - r.where.size() + 2, ' ').append(hexadecimal(r.value, 8));
     text.append(digits - number.size() + 2, ' ').append(number).append("\n");
   }
   if (runs > out.size()) text += "... and " + std::to_string(runs - out.size()) + " rows more\n";
@@ -95,8 +90,8 @@ std::string difference(const InspectedValue& expected, const Values& v, const In
   if (v.values.size() > 1)
     sentence += std::to_string(std::count_if(first, v.values.end(), differs)) + " of " +
                 std::to_string(v.values.size()) + " values differ; first ";
-  return sentence + index(what.name, at, at) + ": got " + hex(*first) + " (" + decimal(*first) +
-         "), wanted " + hex(expected.value) + " (" + decimal(expected.value) + ")";
+  return sentence + index(what.name, at, at) + ": got " + hexadecimal(*first, 8) + " (" + decimal(*first) +
+         "), wanted " + hexadecimal(expected.value, 8) + " (" + decimal(expected.value) + ")";
 }
 
 }  // namespace

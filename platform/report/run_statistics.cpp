@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "platform/report/json_string.h"
 #include "platform/report/standstill_json.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 
@@ -25,61 +25,56 @@ std::string total_path(std::string_view path) {
   return out;
 }
 
-/// Collects the paths of the first visit.
-class CounterTable::Learner : public CounterVisitor {
- public:
-  struct Seen {
-    Entry entry;
-    std::string total;
-  };
-  void counter(std::string_view block, std::string_view name, std::uint64_t, std::string_view unit,
-               std::string_view description) override {
-    std::string path(block);
-    path += ".";
-    path += name;
-    std::string total = total_path(path);
-    seen.push_back({{std::move(path), std::string(unit), std::string(description)}, std::move(total)});
-  }
-  std::vector<Seen> seen;
-};
+namespace {
 
-/// Adds up the values of a visit that runs over the learned slots.
-class CounterTable::Reader : public CounterVisitor {
+/// Calls a function for each counter.
+template <class F>
+class EachCounter final : public CounterVisitor {
  public:
-  explicit Reader(const CounterTable& table) : table_(table), values(table.entries_.size()) {}
-  void counter(std::string_view, std::string_view, std::uint64_t value, std::string_view,
-               std::string_view) override {
-    WARPLINE_EXPECT(next < table_.slots_.size(), "a netlist keeps its counters");
-    const Slot& slot = table_.slots_[next++];
-    values[slot.total] += value;
-    if (slot.instance != slot.total) values[slot.instance] += value;
+  explicit EachCounter(F f) : f_(std::move(f)) {}
+  void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view unit,
+               std::string_view description) override {
+    f_(block, name, value, unit, description);
   }
 
  private:
-  const CounterTable& table_;
-
- public:
-  Values values;
-  std::size_t next = 0;
+  F f_;
 };
 
+}  // namespace
+
+void CounterTable::learn(const std::function<void(CounterVisitor&)>& visit) {
+  std::vector<Entry> instances;
+  EachCounter collect([&](std::string_view block, std::string_view name, std::uint64_t /*value*/,
+                          std::string_view unit, std::string_view description) {
+    instances.push_back(
+        {std::string(block).append(".").append(name), std::string(unit), std::string(description)});
+  });
+  visit(collect);
+  const auto number_of = [&](Entry e) {
+    const auto [at, fresh] = by_path_.try_emplace(e.path, entries_.size());
+    if (fresh) entries_.push_back(std::move(e));
+    return at->second;
+  };
+  for (const Entry& e : instances)
+    slots_.push_back({number_of({total_path(e.path), e.unit, e.description}), 0});
+  for (std::size_t n = 0; n < slots_.size(); ++n) slots_[n].instance = number_of(instances[n]);
+}
+
 CounterTable::Values CounterTable::read(const std::function<void(CounterVisitor&)>& visit) {
-  if (slots_.empty()) {
-    Learner learner;
-    visit(learner);
-    const auto entry = [&](const Entry& e) {
-      const auto [at, fresh] = by_path_.try_emplace(e.path, entries_.size());
-      if (fresh) entries_.push_back(e);
-      return at->second;
-    };
-    for (const Learner::Seen& s : learner.seen)
-      slots_.push_back({entry({s.total, s.entry.unit, s.entry.description}), 0});
-    for (std::size_t n = 0; n < slots_.size(); ++n) slots_[n].instance = entry(learner.seen[n].entry);
-  }
-  Reader reader(*this);
-  visit(reader);
-  WARPLINE_EXPECT(reader.next == slots_.size(), "a netlist keeps its counters");
-  return std::move(reader.values);
+  if (slots_.empty()) learn(visit);
+  Values values(entries_.size());
+  auto slot = slots_.begin();
+  EachCounter add(
+      [&](std::string_view, std::string_view, std::uint64_t value, std::string_view, std::string_view) {
+        WARPLINE_EXPECT(slot != slots_.end(), "a netlist keeps its counters");
+        values[slot->total] += value;
+        if (slot->instance != slot->total) values[slot->instance] += value;
+        ++slot;
+      });
+  visit(add);
+  WARPLINE_EXPECT(slot == slots_.end(), "a netlist keeps its counters");
+  return values;
 }
 
 std::uint64_t CounterTable::value(const Values& values, const std::string& path) const {
@@ -126,11 +121,9 @@ std::string consistency_json(const ConsistencyStatistics& c) {
 
 std::string to_json(const RunStatistics& run) {
   std::string out = "{\n  \"schema\": 1,\n";
-  out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": [",
-                     json_string(run.version), json_string(run.gpu), json_string(run.transport));
-  for (std::size_t n = 0; n < run.inputs.size(); ++n)
-    out += (n == 0 ? "" : ", ") + json_string(run.inputs[n]);
-  out += "],\n";
+  out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": {},\n",
+                     json_string(run.version), json_string(run.gpu), json_string(run.transport),
+                     json_list(run.inputs));
   if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
   out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
                      number(run.time_ns), number(run.wall_s));

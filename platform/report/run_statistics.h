@@ -44,8 +44,7 @@ class CounterTable {
     std::size_t total;     ///< entry
     std::size_t instance;  ///< entry; the same as `total` where a path has no index
   };
-  class Learner;
-  class Reader;
+  void learn(const std::function<void(CounterVisitor&)>& visit);
 
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;  ///< in the order of the visit

@@ -1,16 +1,12 @@
 #include "platform/report/standstill_json.h"
 
-#include "platform/report/json_string.h"
+#include <fmt/format.h>
+
+#include "rtl_models/base/text.h"
 #include "rtl_models/sim/wait_graph.h"
 
 namespace warpline {
 namespace {
-
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (std::size_t n = 0; n < texts.size(); ++n) out += (n == 0 ? "" : ", ") + json_string(texts[n]);
-  return out + "]";
-}
 
 /// Appends a member that is a list, an element a line.
 template <class T, class F>
@@ -25,6 +21,12 @@ void append_list(std::string& out, const char* name, const std::vector<T>& eleme
 }
 
 }  // namespace
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(json_string(text));
+  return "[" + joined(quoted) + "]";
+}
 
 void append_standstill(std::string& out, const Standstill& standstill) {
   append_list(out, "in_flight", standstill.in_flight, [](const InFlight& row) {

@@ -77,6 +77,20 @@ template <class Texts>
   return out;
 }
 
+/// A JSON string.
+[[nodiscard]] inline std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += "\\u" + hexadecimal(static_cast<unsigned char>(c), 4).substr(2);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
 /// The integer that is all of `text`, to a base of 10 or 16 without a prefix; nothing where it is none, or
 /// does not fit T.
 template <class T>
