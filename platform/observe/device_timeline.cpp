@@ -32,8 +32,7 @@ DeviceTimeline::DeviceTimeline(QueueDevice& peer, TimelineWriter& writer, Window
 }
 
 void DeviceTimeline::name_thread(unsigned thread, const char* what) {
-  writer_.add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{} {}"}}}})",
-                          row_, thread, peer_.name(), what));
+  writer_.write_name("thread_name", row_, thread, peer_.name() + " " + what);
 }
 
 void DeviceTimeline::accessed(const BusAccess& access) {
@@ -55,14 +54,8 @@ void DeviceTimeline::raised(unsigned vector, Cycle now) {
 }
 
 DeviceTimeline::Open DeviceTimeline::begin(Cycle now) {
-  const auto free = std::find(lanes_.begin(), lanes_.end(), false);
-  const auto lane = static_cast<unsigned>(free - lanes_.begin());
-  if (free == lanes_.end()) {
-    lanes_.push_back(true);
-    name_thread(kCommands + lane, "commands");
-  } else {
-    *free = true;
-  }
+  const auto [lane, fresh] = take_free(lanes_);
+  if (fresh) name_thread(kCommands + lane, "commands");
   return {now, lane};
 }
 

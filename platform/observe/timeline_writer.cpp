@@ -4,33 +4,14 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
 std::string_view name_of(Command c) {
-  switch (c) {
-    case Command::read: return "read";
-    case Command::write: return "write";
-    case Command::atomic: return "atomic";
-    case Command::reduce: return "reduce";
-    case Command::maintain: return "maintain";
-    case Command::control: return "control";
-  }
-  return "";
-}
-
-/// As JSON has it, quotes included.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  constexpr std::string_view kNames[] = {"read", "write", "atomic", "reduce", "maintain", "control"};
+  return kNames[static_cast<unsigned>(c)];
 }
 
 /// The port's own name: "from_crossbar" of "l2[3].from_crossbar".
@@ -39,6 +20,17 @@ std::string name_of(const PortBase& port) {
 }
 
 }  // namespace
+
+std::pair<unsigned, bool> take_free(std::vector<bool>& used) {
+  const auto free = std::find(used.begin(), used.end(), false);
+  const auto lane = static_cast<unsigned>(free - used.begin());
+  const bool fresh = free == used.end();
+  if (fresh)
+    used.push_back(true);
+  else
+    *free = true;
+  return {lane, fresh};
+}
 
 TimelineWriter::TimelineWriter(OutputFile& file, Window window, unsigned mhz)
     : file_(file), window_(window), mhz_(mhz), rows_(1) {
@@ -66,7 +58,7 @@ void TimelineWriter::host(const std::string& what, const std::string& where, Cyc
   last = std::min(last, window_.last);
   add(fmt::format(
       R"({{"ph":"X","name":{},"cat":"host","pid":{},"tid":0,"ts":{},"dur":{},"args":{{"line":{}}}}})",
-      quoted(what), host_row_, first, last - first, quoted(where)));
+      json_string(what), host_row_, first, last - first, json_string(where)));
 }
 
 void TimelineWriter::kernel(const std::string& name, Cycle first, Cycle last) {
@@ -74,37 +66,31 @@ void TimelineWriter::kernel(const std::string& name, Cycle first, Cycle last) {
     kernels_.push_back({name, std::max(first, window_.first), std::min(last, window_.last)});
 }
 
-void TimelineWriter::begin_event() {
-  file_.write(any_ ? ",\n" : "\n");
-  any_ = true;
-}
-
 void TimelineWriter::write_name(const char* what, unsigned row, unsigned thread, const std::string& name) {
-  begin_event();
-  file_.write(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, row,
-                          thread, quoted(name)));
+  add(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, row, thread,
+                  json_string(name)));
 }
 
 void TimelineWriter::start(Cycle /*first*/, const std::vector<Signal>& /*signals*/,
                            const std::vector<std::uint64_t>& /*values*/) {
+  started_ = true;
   file_.write(fmt::format(
       R"({{"displayTimeUnit":"ns","otherData":{{"1 us":"1 cycle of {} MHz"}},"traceEvents":[)", mhz_));
   for (unsigned row = 0; row < rows_.size(); ++row) {
     write_name("process_name", row, 0, rows_[row].name);
-    begin_event();
-    file_.write(fmt::format(
-        R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", row));
+    add(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})",
+                    row));
   }
   write_name("thread_name", 0, 0, rows_[0].name);
   if (host_row_ != 0) write_name("thread_name", host_row_, 0, rows_[host_row_].name);
-  started_ = true;
   for (const std::string& event : early_) add(event);
   early_.clear();
 }
 
 void TimelineWriter::add(const std::string& event) {
   if (!started_) return early_.push_back(event);
-  begin_event();
+  file_.write(any_ ? ",\n" : "\n");
+  any_ = true;
   file_.write(event);
 }
 
@@ -161,15 +147,9 @@ void TimelineWriter::open(const Component& block, const void* where, const Messa
   s.begin = std::max(e.cycle, window_.first);
   s.sent = sent;
   s.event = e;
-  std::vector<bool>& used = rows_[s.row].used;
-  const auto free = std::find(used.begin(), used.end(), false);
-  s.thread = static_cast<unsigned>(free - used.begin()) + 1;
-  if (free == used.end()) {
-    used.push_back(true);
-    write_name("thread_name", s.row, s.thread, rows_[s.row].name);
-  } else {
-    *free = true;
-  }
+  const auto [lane, fresh] = take_free(rows_[s.row].used);
+  s.thread = lane + 1;
+  if (fresh) write_name("thread_name", s.row, s.thread, rows_[s.row].name);
   Flow& flow = flows_[e.id];
   if (flow.open++ == 0 && !flow.drawn) {
     flow.row = s.row;
@@ -203,8 +183,7 @@ void TimelineWriter::close(Slices::iterator slice, Cycle end, bool unfinished) {
 void TimelineWriter::write_slice(const Slice& s, const std::string& name, Cycle begin, Cycle end,
                                  bool unfinished) {
   const MessageEvent& e = s.event;
-  begin_event();
-  file_.write(fmt::format(
+  add(fmt::format(
       R"({{"ph":"X","name":"{}","cat":"request","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"id":{},"command":"{}","address":"0x{:x}","sectors":{},"sm":{},"warp":{}{}{}}}}})",
       name, s.row, s.thread, begin, end - begin, e.id, name_of(e.command), e.line.value, e.sectors, e.sm,
       e.warp, e.status == Status::ok ? "" : R"(,"status":"address error")",
@@ -213,9 +192,7 @@ void TimelineWriter::write_slice(const Slice& s, const std::string& name, Cycle 
 
 void TimelineWriter::write_flow(char phase, std::uint64_t id, unsigned row, unsigned thread,
                                 const std::string& time) {
-  begin_event();
-  file_.write(
-      fmt::format(R"({{"ph":"{}","name":"request","cat":"request","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+  add(fmt::format(R"({{"ph":"{}","name":"request","cat":"request","id":{},"pid":{},"tid":{},"ts":{}{}}})",
                   phase, id, row, thread, time, phase == 's' ? "" : R"(,"bp":"e")"));
 }
 
@@ -226,11 +203,9 @@ void TimelineWriter::finish(Cycle last) {
     return std::make_pair(a->second.row, a->second.thread) < std::make_pair(b->second.row, b->second.thread);
   });
   for (const Slices::iterator& s : left) close(s, last + 1, true);
-  for (const Kernel& k : kernels_) {
-    begin_event();
-    file_.write(fmt::format(R"({{"ph":"X","name":{},"cat":"kernel","pid":0,"tid":0,"ts":{},"dur":{}}})",
-                            quoted(k.name), k.first, k.last + 1 - k.first));
-  }
+  for (const Kernel& k : kernels_)
+    add(fmt::format(R"({{"ph":"X","name":{},"cat":"kernel","pid":0,"tid":0,"ts":{},"dur":{}}})",
+                    json_string(k.name), k.first, k.last + 1 - k.first));
   file_.write("\n]}\n");
 }
 

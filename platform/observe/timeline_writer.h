@@ -12,6 +12,9 @@
 
 namespace warpline {
 
+/// The first of the lanes `used` that is free, which is used from now on; true: it is a new one.
+[[nodiscard]] std::pair<unsigned, bool> take_free(std::vector<bool>& used);
+
 /// Writes what became of each request as Chrome trace events (JSON), which Perfetto and chrome://tracing
 /// open. One microsecond there is one cycle of the fastest clock.
 ///
@@ -44,6 +47,8 @@ class TimelineWriter final : public Observer {
   [[nodiscard]] unsigned row_of(const Component& block) const { return row_of_.at(&block); }
   /// Writes an event that the caller has made: a JSON object.
   void add(const std::string& event);
+  /// Names a row ("process_name") or one of its threads ("thread_name").
+  void write_name(const char* what, unsigned row, unsigned thread, const std::string& name);
   /// A kernel ran in the cycles from `first` to `last`.
   void kernel(const std::string& name, Cycle first, Cycle last);
   /// The host did `what` from cycle `first` until `last`, in which it goes on, as line `where` of its program
@@ -96,8 +101,6 @@ class TimelineWriter final : public Observer {
   void close(Slices::iterator slice, Cycle end, bool unfinished);
   void write_slice(const Slice& s, const std::string& name, Cycle begin, Cycle end, bool unfinished);
   void write_flow(char phase, std::uint64_t id, unsigned row, unsigned thread, const std::string& time);
-  void write_name(const char* what, unsigned row, unsigned thread, const std::string& name);
-  void begin_event();
 
   OutputFile& file_;
   Window window_;

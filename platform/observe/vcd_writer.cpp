@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 
-#include "platform/observe/picoseconds.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
+
+/// When cycle `c` of a clock of `mhz` starts, rounded up: exactly where SystemC has it at its usual
+/// resolution.
+std::uint64_t picoseconds(Cycle c, unsigned mhz) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{c} * 1'000'000 + mhz - 1) / mhz);
+}
+
+using Path = std::vector<std::string_view>;
 
 /// The n-th identifier code, of printable characters: the first ones are the shortest.
 std::string code_of(std::size_t n) {
@@ -24,20 +32,12 @@ unsigned bits_of(std::uint64_t most) {
   return most < 2 ? 1 : 64 - static_cast<unsigned>(__builtin_clzll(most));
 }
 
-std::vector<std::string> split(const std::string& path) {
-  std::vector<std::string> parts;
-  std::istringstream in(path);
-  for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
-  return parts;
-}
-
 /// "sm[2]" before "sm[10]": names in their order, numbers by value.
-bool natural_less(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+bool natural_less(const Path& a, const Path& b) {
   return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(), [](const std::string& x, const std::string& y) {
+      a.begin(), a.end(), b.begin(), b.end(), [](std::string_view x, std::string_view y) {
         const std::size_t bx = x.find('['), by = y.find('[');
-        if (bx == std::string::npos || by == std::string::npos || x.compare(0, bx, y, 0, by) != 0)
-          return x < y;
+        if (bx == x.npos || by == y.npos || x.substr(0, bx) != y.substr(0, by)) return x < y;
         return x.size() != y.size() ? x.size() < y.size() : x < y;
       });
 }
@@ -46,33 +46,31 @@ bool natural_less(const std::vector<std::string>& a, const std::vector<std::stri
 
 void VcdWriter::declare(const std::vector<Signal>& signals) {
   file_.write("$comment Warpline: what a netlist held, cycle by cycle $end\n$timescale 1 ps $end\n");
-  std::vector<std::vector<std::string>> paths;
+  std::vector<Path> paths;
   for (const Signal& s : signals) {
-    paths.push_back(split(s.path));
+    paths.push_back(split(s.path, '.'));
     variables_.push_back({code_of(variables_.size()), bits_of(s.most)});
   }
   std::vector<std::size_t> order(signals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // A scope is opened once: all signals of a block stand together, and of each level the variables first.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const auto scope = [&](std::size_t i) {
-      return std::vector<std::string>(paths[i].begin(), paths[i].end() - 1);
-    };
+    const auto scope = [&](std::size_t i) { return Path(paths[i].begin(), paths[i].end() - 1); };
     return natural_less(scope(a), scope(b));
   });
-  std::vector<std::string> open;
+  Path open;
   file_.write("$scope module gpu $end\n");
   for (const std::size_t i : order) {
-    const std::vector<std::string>& path = paths[i];
+    const Path& path = paths[i];
     std::size_t common = 0;
     while (common < open.size() && common + 1 < path.size() && open[common] == path[common]) ++common;
     for (; open.size() > common; open.pop_back()) file_.write("$upscope $end\n");
     for (; common + 1 < path.size(); ++common) {
       open.push_back(path[common]);
-      file_.write("$scope module " + path[common] + " $end\n");
+      file_.write("$scope module " + std::string(path[common]) + " $end\n");
     }
     const Variable& v = variables_[i];
-    file_.write("$var wire " + std::to_string(v.bits) + ' ' + v.code + ' ' + path.back() +
+    file_.write("$var wire " + std::to_string(v.bits) + ' ' + v.code + ' ' + std::string(path.back()) +
                 (v.bits > 1 ? " [" + std::to_string(v.bits - 1) + ":0]" : "") + " $end\n");
   }
   for (std::size_t n = open.size() + 1; n != 0; --n) file_.write("$upscope $end\n");

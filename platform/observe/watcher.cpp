@@ -19,10 +19,7 @@ Diagnostics Watcher::open_files() {
     if (path.empty()) return false;
     const std::string failure = file.open(path);
     if (failure.empty()) return true;
-    Diagnostic d;
-    d.file = option;
-    d.message = failure;
-    faults.push_back(std::move(d));
+    faults.push_back(Diagnostic::about(option, failure));
     return false;
   };
   const unsigned mhz = platform_.fastest_mhz();
