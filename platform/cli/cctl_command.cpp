@@ -1,15 +1,11 @@
-#include "platform/cli/cctl_command.h"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/isa/sass_cctl_encoding.h"
 #include "rtl_models/isa/sass_cctl_text.h"
 
@@ -115,7 +111,7 @@ std::string table(const Cctl& c) {
   row(out, "waits for", required_of(c));
   if (c.read_scoreboard != Cctl::kNoScoreboard)
     row(out, "holds", fmt::format("SB{} until it has read its operands", c.read_scoreboard));
-  row(out, "then", fmt::format("the warp may issue again {} cycle{} later", c.wait, c.wait == 1 ? "" : "s"));
+  row(out, "then", "the warp may issue again " + counted(c.wait, "cycle") + " later");
   if (c.cache == CctlCache::uniform)
     row(out, "note",
         c.acts_on_all() ? ".U is deprecated; of IVALL it selects the indexed constant cache"
@@ -123,27 +119,21 @@ std::string table(const Cctl& c) {
   return out;
 }
 
-/// The 128 bits of `text`, "0x" and up to 32 hexadecimal digits; nothing if it is not such a number.
-std::optional<InstructionWord> word_of(const std::string& text) {
-  constexpr std::size_t kDigits = 16;
-  const std::string digits = text.substr(2);
-  if (digits.empty() || digits.size() > 2 * kDigits) return std::nullopt;
-  const std::size_t split = digits.size() > kDigits ? digits.size() - kDigits : 0;
-  InstructionWord w;
-  const auto read = [](const std::string& part, std::uint64_t& half) {
-    const char* const end = part.data() + part.size();
-    return part.empty() || std::from_chars(part.data(), end, half, 16).ptr == end;
-  };
-  if (!read(digits.substr(0, split), w.high) || !read(digits.substr(split), w.low)) return std::nullopt;
-  return w;
+/// The 128 bits that up to 32 hexadecimal digits say; nothing if they are none.
+std::optional<InstructionWord> word_of(const std::string& digits) {
+  constexpr std::size_t kHalf = 16;
+  if (digits.empty() || digits.size() > 2 * kHalf) return std::nullopt;
+  const std::string all = std::string(2 * kHalf - digits.size(), '0') + digits;
+  const auto high = number_from<std::uint64_t>(all.substr(0, kHalf), 16);
+  const auto low = number_from<std::uint64_t>(all.substr(kHalf), 16);
+  if (!high || !low) return std::nullopt;
+  return InstructionWord{*low, *high};
 }
 
-int print_decoded(const std::string& text) {
-  const auto word = word_of(text);
-  if (!word) {
-    print_error("\"" + text + "\" is no instruction word", "0x and up to 32 hexadecimal digits");
-    return kBadInput;
-  }
+int decode(const std::string& text) {
+  const auto word = word_of(text.substr(2));
+  if (!word)
+    return bad_input("\"" + text + "\" is no instruction word", "0x and up to 32 hexadecimal digits");
   const DecodedCctl d = decode_cctl(*word);
   if (!d.illegal.empty()) {
     print_error("illegal instruction: " + d.illegal);
@@ -153,33 +143,31 @@ int print_decoded(const std::string& text) {
   return kDone;
 }
 
-}  // namespace
-
-CctlCommand::CctlCommand(CLI::App& app) {
-  app_ = app.add_subcommand(
-      "cctl", "Says what a CCTL or CCTLL instruction does to which cache, or why it is illegal");
-  app_->add_option("TEXT", text_, "the instruction, or its encoding: 0x and up to 32 hexadecimal digits")
-      ->required();
-  app_->footer(
-      "Grammar: {@{!}Pg} CCTL{.E}{.cache}.cop [Ra + imm] {&req=0xNN} {&rd=N} {?WAITn} ;\n"
-      "         CCTLL.cop [Ra + imm], CCTL{.cache}.IVALL, CCTLL.IVALL, CCTLL.CRS.WBALL likewise\n"
-      "Exit status: 0 legal; 1 illegal.\n"
-      "Example: warpline cctl 'CCTL.E.D.IV [R2 + 4] &req=0x01 ?WAIT2;'");
-}
-
-bool CctlCommand::parsed() const {
-  return app_->parsed();
-}
-
-int CctlCommand::run() const {
-  if (text_.rfind("0x", 0) == 0) return print_decoded(text_);
-  const Result<Cctl> c = parse_cctl(text_, {"instruction", 1, 1, {}});
+int cctl(const std::string& text) {
+  if (text.rfind("0x", 0) == 0) return decode(text);
+  const Result<Cctl> c = parse_cctl(text, {"instruction", 1, 1, {}});
   if (!c.ok()) {
     print_faults(c.faults());
     return kCheckFailed;
   }
   print_result(table(c.value()));
   return kDone;
+}
+
+}  // namespace
+
+void add_cctl(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand(
+      "cctl", "Says what a CCTL or CCTLL instruction does to which cache, or why it is illegal");
+  command
+      .add_option("TEXT", options_of(command, status, cctl),
+                  "the instruction, or its encoding: 0x and up to 32 hexadecimal digits")
+      ->required();
+  command.footer(
+      "Grammar: {@{!}Pg} CCTL{.E}{.cache}.cop [Ra + imm] {&req=0xNN} {&rd=N} {?WAITn} ;\n"
+      "         CCTLL.cop [Ra + imm], CCTL{.cache}.IVALL, CCTLL.IVALL, CCTLL.CRS.WBALL likewise\n"
+      "Exit status: 0 legal; 1 illegal.\n"
+      "Example: warpline cctl 'CCTL.E.D.IV [R2 + 4] &req=0x01 ?WAIT2;'");
 }
 
 }  // namespace warpline

@@ -1,17 +1,10 @@
 #pragma once
 
+#include "platform/cli/exit_status.h"
+
 namespace warpline {
 
-/// Exit statuses of every command.
-enum ExitStatus : int {
-  kDone = 0,
-  kCheckFailed = 1,    ///< done, and a check failed: wrong data, faults
-  kBadInput = 2,       ///< bad input or usage
-  kStuck = 3,          ///< the simulated machine is stuck: deadlock or cycle limit
-  kInterrupted = 130,  ///< stopped by SIGINT, as shells expect
-};
-
-/// The `warpline` command. Returns its exit status.
+/// The `warpline` command. Returns its ExitStatus.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace warpline

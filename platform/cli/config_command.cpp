@@ -1,11 +1,9 @@
-#include "platform/cli/config_command.h"
-
 #include <fmt/format.h>
 
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "platform/cli/gpu_choice.h"
 #include "platform/config/config_reference.h"
-#include "platform/config/load_gpu.h"
 
 namespace warpline {
 namespace {
@@ -19,27 +17,20 @@ std::string one_line(const GpuConfig& c) {
                      c.l2.slices, c.dram.channels);
 }
 
-}  // namespace
-
 int list_presets() {
   for (const std::string& name : preset_names()) {
     const auto loaded = load_gpu(name, {});
-    if (!loaded.ok()) {
-      print_faults(loaded.faults());
-      return kBadInput;
-    }
+    if (!loaded.ok()) return bad_input(loaded.faults());
     print_result(one_line(loaded.value()) + (name == preset_names().front() ? " (default)\n" : "\n"));
   }
   return kDone;
 }
 
-int show_gpu(const std::string& name, const std::vector<std::string>& sets) {
-  const auto loaded = load_gpu(name, overrides_of(sets));
-  if (!loaded.ok()) {
-    print_faults(loaded.faults());
-    return kBadInput;
-  }
-  const std::string text = sets.empty() ? preset_text(name) : std::string{};
+/// A preset with its comments, or any GPU, changed by --set, with all its keys.
+int show(const GpuChoice& gpu) {
+  const auto loaded = gpu.load();
+  if (!loaded.ok()) return bad_input(loaded.faults());
+  const std::string text = gpu.sets.empty() ? preset_text(gpu.name) : std::string{};
   print_result(text.empty() ? to_toml(loaded.value()) : text);
   return kDone;
 }
@@ -49,16 +40,39 @@ int list_keys() {
   return kDone;
 }
 
-int check_gpu(const std::string& file, const std::vector<std::string>& sets) {
-  const auto loaded = load_gpu(file, overrides_of(sets));
-  if (!loaded.ok()) {
-    print_faults(loaded.faults());
-    return kBadInput;
-  }
+/// Every fault, and what is allowed but unwise.
+int check_gpu(const GpuChoice& gpu) {
+  const auto loaded = gpu.load();
+  if (!loaded.ok()) return bad_input(loaded.faults());
   for (const Problem& p : loaded.value().shallow_channels())
-    print_message(file + ": warning: " + p.path + ": " + p.message + "\n");
-  print_result(file + ": good\n" + one_line(loaded.value()) + "\n");
+    print_message(gpu.name + ": warning: " + p.path + ": " + p.message + "\n");
+  print_result(gpu.name + ": good\n" + one_line(loaded.value()) + "\n");
   return kDone;
+}
+
+}  // namespace
+
+void add_config(CLI::App& app, int& status) {
+  CLI::App& config = *app.add_subcommand("config", "GPU presets and their keys: list, show, keys, check");
+  config.require_subcommand(1);
+  config.footer("Example: warpline config show v100 > my_gpu.toml");
+  const auto add = [&](const char* name, const char* meaning, const char* example) -> CLI::App& {
+    CLI::App& command = *config.add_subcommand(name, meaning);
+    command.footer(fmt::format("Example: warpline config {}{}", name, example));
+    return command;
+  };
+  const auto take_gpu = [&](CLI::App& command, int (*run)(const GpuChoice&), const char* name,
+                            const char* meaning) {
+    GpuChoice& gpu = options_of(command, status, run);
+    command.add_option(name, gpu.name, meaning)->required();
+    gpu.add_set(command);
+  };
+  add("list", "Lists the built-in presets", "").callback([&status] { status = list_presets(); });
+  take_gpu(add("show", "Prints a GPU as TOML", " a100"), show, "NAME", "preset or TOML file");
+  add("keys", "Prints every key, its meaning, its value in each preset and its rules, as Markdown", "")
+      .callback([&status] { status = list_keys(); });
+  take_gpu(add("check", "Reports every fault of a GPU file", " my_gpu.toml"), check_gpu, "FILE",
+           "TOML file or preset");
 }
 
 }  // namespace warpline

@@ -31,11 +31,17 @@ void print_faults(const Diagnostics& faults) {
 }
 
 void print_error(const std::string& message, const std::string& hint) {
-  Diagnostic d;
-  d.file = "warpline";
-  d.message = message;
-  d.hint = hint;
-  print_message(d.text());
+  print_message(Diagnostic::about("warpline", message, hint).text());
+}
+
+int bad_input(const Diagnostics& faults) {
+  print_faults(faults);
+  return kBadInput;
+}
+
+int bad_input(const std::string& message, const std::string& hint) {
+  print_error(message, hint);
+  return kBadInput;
 }
 
 }  // namespace warpline

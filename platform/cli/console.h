@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "platform/cli/exit_status.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
@@ -17,5 +18,8 @@ void print_message(const std::string& text);
 void print_faults(const Diagnostics& faults);
 /// "error: ..." and, if there is one, the hint.
 void print_error(const std::string& message, const std::string& hint = {});
+/// The same two, of what a command cannot work with: they return kBadInput.
+int bad_input(const Diagnostics& faults);
+int bad_input(const std::string& message, const std::string& hint = {});
 
 }  // namespace warpline

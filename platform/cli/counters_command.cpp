@@ -1,12 +1,10 @@
-#include "platform/cli/counters_command.h"
-
 #include <fmt/format.h>
 
 #include <map>
 
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/config/load_gpu.h"
+#include "platform/cli/gpu_choice.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/report/run_statistics.h"
 
@@ -48,14 +46,9 @@ std::string reference(const CounterTable& table) {
   return out;
 }
 
-}  // namespace
-
-int list_counters(const std::string& gpu, const std::vector<std::string>& sets) {
-  const auto loaded = load_gpu(gpu, overrides_of(sets));
-  if (!loaded.ok()) {
-    print_faults(loaded.faults());
-    return kBadInput;
-  }
+int counters(const GpuChoice& gpu) {
+  const auto loaded = gpu.load();
+  if (!loaded.ok()) return bad_input(loaded.faults());
   GpuPlatform platform(loaded.value(), {});
   platform.allocate("NAME", kLineBytes);
   platform.build();
@@ -63,6 +56,17 @@ int list_counters(const std::string& gpu, const std::vector<std::string>& sets) 
   static_cast<void>(table.read([&](CounterVisitor& visitor) { platform.visit(visitor); }));
   print_result(reference(table));
   return kDone;
+}
+
+}  // namespace
+
+void add_counters(CLI::App& app, int& status) {
+  CLI::App& command =
+      *app.add_subcommand("counters", "Prints the path, unit and meaning of every counter, as Markdown");
+  GpuChoice& gpu = options_of(command, status, counters);
+  gpu.add_gpu(command);
+  gpu.add_set(command);
+  command.footer("Example: warpline counters --gpu a100");
 }
 
 }  // namespace warpline

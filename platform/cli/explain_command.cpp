@@ -1,18 +1,19 @@
-#include "platform/cli/explain_command.h"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/config/load_gpu.h"
+#include "platform/cli/gpu_choice.h"
 #include "platform/explain/explanation.h"
 #include "platform/programs/ptx/single.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
+
+struct ExplainOptions {
+  std::string instruction;
+  GpuChoice gpu;
+};
 
 constexpr std::size_t kPlaceWidth = 18;
 constexpr std::size_t kTextWidth = 96;
@@ -36,39 +37,15 @@ std::string text_of(const Explanation& e, const std::string& gpu) {
     out += paragraph(effect.place == last ? "" : effect.place, effect.text);
     last = effect.place;
   }
-  std::string sass;
-  for (const std::string& opcode : e.sass) sass += (sass.empty() ? "" : "; ") + opcode;
-  out += "\n" + paragraph("lowered to", sass.empty() ? "nothing" : sass);
+  out += "\n" + paragraph("lowered to", e.sass.empty() ? "nothing" : joined(e.sass, "; "));
   for (const std::string& note : e.notes) out += paragraph("", note);
   return out + paragraph("caches of", gpu);
 }
 
-}  // namespace
-
-ExplainCommand::ExplainCommand(CLI::App& app) {
-  app_ = app.add_subcommand("explain",
-                            "Says what a memory instruction does at each cache, and what it is lowered to");
-  app_->add_option("INSTRUCTION", instruction_, "one PTX memory instruction; registers need not be declared")
-      ->required();
-  app_->add_option("--gpu", gpu_, "preset or TOML file")->capture_default_str();
-  app_->add_option("--set", sets_, "key.path=value changes the GPU; may be repeated")
-      ->allow_extra_args(false);
-  app_->footer(
-      "Exit status: 0 explained; 1 the assembler refuses the instruction; 2 bad input.\n"
-      "Example: warpline explain 'ld.global.L1::evict_last.u32 d, [a];' --gpu a100");
-}
-
-bool ExplainCommand::parsed() const {
-  return app_->parsed();
-}
-
-int ExplainCommand::run() const {
-  const auto gpu = load_gpu(gpu_, overrides_of(sets_));
-  if (!gpu.ok()) {
-    print_faults(gpu.faults());
-    return kBadInput;
-  }
-  auto single = ptx::read_single(instruction_);
+int explain_instruction(const ExplainOptions& o) {
+  const auto gpu = o.gpu.load();
+  if (!gpu.ok()) return bad_input(gpu.faults());
+  const auto single = ptx::read_single(o.instruction);
   if (!single.ok()) {
     print_faults(single.faults());
     return kCheckFailed;
@@ -77,6 +54,21 @@ int ExplainCommand::run() const {
   print_result(op ? text_of(explain(*op, gpu.value()), gpu.value().name)
                   : std::string("computes in registers, or waits: no cache is asked for anything\n"));
   return kDone;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Says what a memory instruction does at each cache, and what it is lowered to");
+  ExplainOptions& o = options_of(command, status, explain_instruction);
+  command
+      .add_option("INSTRUCTION", o.instruction, "one PTX memory instruction; registers need not be declared")
+      ->required();
+  o.gpu.add_options(command);
+  command.footer(
+      "Exit status: 0 explained; 1 the assembler refuses the instruction; 2 bad input.\n"
+      "Example: warpline explain 'ld.global.L1::evict_last.u32 d, [a];' --gpu a100");
 }
 
 }  // namespace warpline

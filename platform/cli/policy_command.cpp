@@ -1,19 +1,16 @@
-#include "platform/cli/policy_command.h"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <limits>
-#include <optional>
 #include <utility>
 
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/isa/cache_policy.h"
 #include "rtl_models/isa/qualifiers.h"
+#include "rtl_models/sm/input_error.h"
 
 namespace warpline {
 namespace {
@@ -21,6 +18,7 @@ namespace {
 using Mode = CachePolicy::Mode;
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
 
 /// "evict_last", as `.L2::evict_last` says it.
 std::string name_of(L2Eviction e) {
@@ -41,22 +39,27 @@ const std::vector<std::pair<std::string, AccessProperty>> kProperties = {
     {"streaming", AccessProperty::streaming},
     {"persisting", AccessProperty::persisting}};
 
-/// A mistake of the user.
-struct Mistake {
-  std::string message, hint;
+struct PolicyOptions {
+  std::string priorities;
+  std::string fraction = "1.0";
+  std::string property;
+  std::string address, primary_bytes, total_bytes;
+  std::string value, applied_address;
 };
+
+[[noreturn]] void refuse(std::string message, std::string hint) {
+  throw InputError(Diagnostic::about("warpline", std::move(message), std::move(hint)));
+}
 
 template <class T>
 T among(const std::vector<std::pair<std::string, T>>& known, const std::string& word, const char* what) {
   std::vector<std::string> names;
-  std::string all;
   for (const auto& [name, value] : known) {
     if (name == word) return value;
     names.push_back(name);
-    all += (all.empty() ? "" : ", ") + name;
   }
   const std::string near = did_you_mean(word, names);
-  throw Mistake{"\"" + word + "\" is no " + what, near.empty() ? "one of " + all : near};
+  refuse("\"" + word + "\" is no " + what, near.empty() ? "one of " + joined(names) : near);
 }
 
 std::uint64_t number(const std::string& text, const char* what, std::uint64_t most) {
@@ -65,9 +68,9 @@ std::uint64_t number(const std::string& text, const char* what, std::uint64_t mo
   std::uint64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
   if (error == std::errc::result_out_of_range || (error == std::errc{} && stop == end && value > most))
-    throw Mistake{std::string(what) + " \"" + text + "\" is too large", fmt::format("at most {}", most)};
+    refuse(std::string(what) + " \"" + text + "\" is too large", fmt::format("at most {}", most));
   if (error != std::errc{} || stop != end)
-    throw Mistake{std::string(what) + " \"" + text + "\" is no number", "decimal, or hexadecimal after 0x"};
+    refuse(std::string(what) + " \"" + text + "\" is no number", "decimal, or hexadecimal after 0x");
   return value;
 }
 
@@ -75,11 +78,10 @@ float fraction(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end)
-    throw Mistake{"fraction \"" + text + "\" is no number", "such as 0.5"};
+  if (error != std::errc{} || stop != end) refuse("fraction \"" + text + "\" is no number", "such as 0.5");
   const auto narrow = static_cast<float>(value);
   if (!(narrow > 0 && narrow <= 1))
-    throw Mistake{"fraction " + text + " is out of range", "above 0, at most 1, in single precision"};
+    refuse("fraction " + text + " is out of range", "above 0, at most 1, in single precision");
   return narrow;
 }
 
@@ -93,8 +95,7 @@ Pair priorities(const std::string& text) {
   if (comma == std::string::npos) return pair;
   pair.secondary = among(kPriorities, text.substr(comma + 1), "priority");
   if (pair.secondary != L2Eviction::first && pair.secondary != L2Eviction::unchanged)
-    throw Mistake{name_of(pair.secondary) + " cannot be the secondary priority",
-                  "evict_first or evict_unchanged"};
+    refuse(name_of(pair.secondary) + " cannot be the secondary priority", "evict_first or evict_unchanged");
   return pair;
 }
 
@@ -141,27 +142,45 @@ std::string table(std::uint64_t descriptor) {
   return out;
 }
 
-int print_fractional(const std::string& words, const std::string& text) {
-  const Pair pair = priorities(words);
-  const float f = fraction(text);
+int make_fractional(const PolicyOptions& o) {
+  const Pair pair = priorities(o.priorities);
+  const float f = fraction(o.fraction);
   const std::uint64_t made = fractional_policy(pair.primary, pair.secondary, f);
   std::string out = table(made);
   CachePolicy other = *decode_policy(made);
   other.sixteenths = library_sixteenths(f);
   if (const std::uint64_t theirs = encode_policy(other); theirs != made)
     field(out, "note",
-          fmt::format("CUDA's headers make 0x{:016X} of {}, {}/16; this is the assembler's", theirs, text,
-                      other.sixteenths));
+          fmt::format("CUDA's headers make 0x{:016X} of {}, {}/16; this is the assembler's", theirs,
+                      o.fraction, other.sixteenths));
   print_result(out);
   return kDone;
 }
 
-int print_decoded(const std::string& value, const std::string& address) {
-  const std::uint64_t descriptor = number(value, "descriptor", ~std::uint64_t{0});
+int make_range(const PolicyOptions& o) {
+  const Pair pair = priorities(o.priorities);
+  const std::uint64_t address = number(o.address, "address", kMostNumber);
+  const std::uint64_t primary = number(o.primary_bytes, "primary size", kMostBytes);
+  const std::uint64_t total = number(o.total_bytes, "total size", kMostBytes);
+  if (primary > total)
+    refuse(fmt::format("the primary size {} is above the total size {}", primary, total),
+           "the total counts the primary bytes too");
+  print_result(table(range_policy(pair.primary, pair.secondary, address, static_cast<std::uint32_t>(primary),
+                                  static_cast<std::uint32_t>(total))));
+  return kDone;
+}
+
+int make_static(const PolicyOptions& o) {
+  print_result(table(static_policy(among(kProperties, o.property, "access property"))));
+  return kDone;
+}
+
+int take_apart(const PolicyOptions& o) {
+  const std::uint64_t descriptor = number(o.value, "descriptor", kMostNumber);
   std::string out = table(descriptor);
   const auto p = decode_policy(descriptor);
-  if (!address.empty()) {
-    const std::uint64_t at = number(address, "address", ~std::uint64_t{0});
+  if (!o.applied_address.empty()) {
+    const std::uint64_t at = number(o.applied_address, "address", kMostNumber);
     out += "applies: " + name_of(p ? p->applied_to(at) : L2Eviction::normal) + "\n";
   }
   print_result(out);
@@ -170,68 +189,35 @@ int print_decoded(const std::string& value, const std::string& address) {
 
 }  // namespace
 
-PolicyCommand::PolicyCommand(CLI::App& app) {
-  const char* const kPairText =
+void add_policy(CLI::App& app, int& status) {
+  CLI::App& policy = *app.add_subcommand("policy", "Cache-policy descriptors: makes them, takes them apart");
+  policy.require_subcommand(1);
+  policy.footer("Example: warpline policy fractional evict_last,evict_first 0.5");
+  const auto add = [&](const char* name, const char* meaning, const char* example,
+                       int (*run)(const PolicyOptions&)) -> std::pair<CLI::App&, PolicyOptions&> {
+    CLI::App& command = *policy.add_subcommand(name, meaning);
+    command.footer(fmt::format("Example: warpline policy {} {}", name, example));
+    return {command, options_of(command, status, run)};
+  };
+  const char* const priorities =
       "PRIMARY[,SECONDARY]: evict_last, evict_normal, evict_first or evict_unchanged; "
       "secondary evict_first or evict_unchanged (default)";
-  CLI::App* policy = app.add_subcommand("policy", "Cache-policy descriptors: makes them, takes them apart");
-  policy->require_subcommand(1);
-  policy->footer("Example: warpline policy fractional evict_last,evict_first 0.5");
-  fractional_ = policy->add_subcommand("fractional", "A share of the lines is primary, the others secondary");
-  fractional_->add_option("PRIORITIES", priorities_, kPairText)->required();
-  fractional_->add_option("FRACTION", fraction_, "above 0, at most 1")->capture_default_str();
-  fractional_->footer("Example: warpline policy fractional evict_last 0.25");
-  range_ = policy->add_subcommand("range", "An address range is primary, what lies around it secondary");
-  range_->add_option("PRIORITIES", priorities_, kPairText)->required();
-  range_->add_option("ADDRESS", address_, "where the primary range begins")->required();
-  range_->add_option("PRIMARY_SIZE", primary_bytes_, "bytes of the primary range")->required();
-  range_->add_option("TOTAL_SIZE", total_bytes_, "bytes of both, at most 4294967295")->required();
-  range_->footer("Example: warpline policy range evict_last,evict_first 0x10000000 65536 1048576");
-  static_ = policy->add_subcommand("static", "An access property of the CUDA APIs");
-  static_->add_option("PROPERTY", property_, "global, normal, streaming or persisting")->required();
-  static_->footer("Example: warpline policy static persisting");
-  decode_ = policy->add_subcommand("decode", "Takes a descriptor apart; exit status 1 if it is malformed");
-  decode_->add_option("VALUE", value_, "the 64 bits, decimal or hexadecimal after 0x")->required();
-  decode_->add_option("--address", applied_address_, "says which priority an access there has");
-  decode_->footer("Example: warpline policy decode 0x1570000000000000 --address 0x10000080");
-}
-
-bool PolicyCommand::parsed() const {
-  const auto all = apps();
-  return std::any_of(all.begin(), all.end(), [](const CLI::App* a) { return a->parsed(); });
-}
-
-std::vector<const CLI::App*> PolicyCommand::apps() const {
-  return {fractional_, range_, static_, decode_};
-}
-
-const std::vector<std::string>& PolicyCommand::names() {
-  static const std::vector<std::string> kNames = {"fractional", "range", "static", "decode"};
-  return kNames;
-}
-
-int PolicyCommand::run() const {
-  try {
-    if (fractional_->parsed()) return print_fractional(priorities_, fraction_);
-    if (decode_->parsed()) return print_decoded(value_, applied_address_);
-    if (static_->parsed()) {
-      print_result(table(static_policy(among(kProperties, property_, "access property"))));
-      return kDone;
-    }
-    const Pair pair = priorities(priorities_);
-    const std::uint64_t address = number(address_, "address", ~std::uint64_t{0});
-    const std::uint64_t primary = number(primary_bytes_, "primary size", kMostBytes);
-    const std::uint64_t total = number(total_bytes_, "total size", kMostBytes);
-    if (primary > total)
-      throw Mistake{fmt::format("the primary size {} is above the total size {}", primary, total),
-                    "the total counts the primary bytes too"};
-    print_result(table(range_policy(pair.primary, pair.secondary, address,
-                                    static_cast<std::uint32_t>(primary), static_cast<std::uint32_t>(total))));
-    return kDone;
-  } catch (const Mistake& m) {
-    print_error(m.message, m.hint);
-    return kBadInput;
-  }
+  const auto [fractional, f] = add("fractional", "A share of the lines is primary, the others secondary",
+                                   "evict_last 0.25", make_fractional);
+  fractional.add_option("PRIORITIES", f.priorities, priorities)->required();
+  fractional.add_option("FRACTION", f.fraction, "above 0, at most 1")->capture_default_str();
+  const auto [range, r] = add("range", "An address range is primary, what lies around it secondary",
+                              "evict_last,evict_first 0x10000000 65536 1048576", make_range);
+  range.add_option("PRIORITIES", r.priorities, priorities)->required();
+  range.add_option("ADDRESS", r.address, "where the primary range begins")->required();
+  range.add_option("PRIMARY_SIZE", r.primary_bytes, "bytes of the primary range")->required();
+  range.add_option("TOTAL_SIZE", r.total_bytes, "bytes of both, at most 4294967295")->required();
+  const auto [property, p] = add("static", "An access property of the CUDA APIs", "persisting", make_static);
+  property.add_option("PROPERTY", p.property, "global, normal, streaming or persisting")->required();
+  const auto [decode, d] = add("decode", "Takes a descriptor apart; exit status 1 if it is malformed",
+                               "0x1570000000000000 --address 0x10000080", take_apart);
+  decode.add_option("VALUE", d.value, "the 64 bits, decimal or hexadecimal after 0x")->required();
+  decode.add_option("--address", d.applied_address, "says which priority an access there has");
 }
 
 }  // namespace warpline

@@ -1,65 +1,55 @@
 #include "platform/cli/request_check.h"
 
 #include <algorithm>
-#include <charconv>
-#include <vector>
 
-#include "platform/cli/command_line.h"
 #include "platform/cli/console.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
 namespace {
 
-const std::vector<std::string> kTransports = {"fast", "lt", "at"};
-
 /// A cycle number as written; nothing written leaves `cycle` as it is.
-bool read_cycle(const std::string& text, Cycle& cycle) {
+bool read_cycle(std::string_view text, Cycle& cycle) {
   if (text.empty()) return true;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycle);
-  return error == std::errc{} && stop == text.data() + text.size() && cycle != kNever;
+  const auto read = number_from<Cycle>(text);
+  cycle = read.value_or(kNever);
+  return cycle != kNever;
 }
 
 /// Reads --window where it is given, and judges it with the options that it belongs to.
-int check_observation(RunRequest& request, const std::string* window) {
+int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
-  const bool windowed = window != nullptr;
-  if (!o.wanted() && (windowed || !o.probes.empty())) {
-    print_error(std::string(windowed ? "--window" : "--probe") +
-                " bounds --wave and --timeline, and neither is given");
-    return kBadInput;
-  }
-  if (o.wanted() && request.transport == "lt") {
-    print_error("--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
-                "--transport fast or at");
-    return kBadInput;
-  }
-  bool shared = false;
-  const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-  const std::string* const files[] = {&o.wave, &o.timeline, &request.stats, &request.access_log};
-  for (const auto* a = std::begin(files); a != std::end(files); ++a)
-    shared =
-        shared || std::any_of(a + 1, std::end(files), [&](const std::string* b) { return same(**a, *b); });
-  if (shared) {
-    print_error("--wave, --timeline, --stats and --access-log need a file each");
-    return kBadInput;
-  }
-  if (!windowed) return kDone;
-  const std::size_t colon = window->find(':');
-  if (colon == std::string::npos || !read_cycle(window->substr(0, colon), o.window.first) ||
-      !read_cycle(window->substr(colon + 1), o.window.last)) {
-    print_error("--window: \"" + *window + "\" is not FIRST:LAST, two whole numbers of cycles",
-                "--window 1000:2000; either may be left out");
-    return kBadInput;
-  }
-  if (o.window.first > o.window.last) {
-    print_error("--window: its last cycle lies before its first");
-    return kBadInput;
-  }
+  if (!o.wanted() && (request.window || !o.probes.empty()))
+    return bad_input(std::string(request.window ? "--window" : "--probe") +
+                     " bounds --wave and --timeline, and neither is given");
+  if (o.wanted() && request.transport == "lt")
+    return bad_input(
+        "--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
+        "--transport fast or at");
+  std::vector<std::string> files;
+  for (const std::string& file : {o.wave, o.timeline, request.stats, request.access_log})
+    if (!file.empty()) files.push_back(file);
+  std::sort(files.begin(), files.end());
+  if (std::adjacent_find(files.begin(), files.end()) != files.end())
+    return bad_input("--wave, --timeline, --stats and --access-log need a file each");
+  if (!request.window) return kDone;
+  const std::vector<std::string_view> cycles = split(*request.window, ':');
+  if (cycles.size() != 2 || !read_cycle(cycles[0], o.window.first) || !read_cycle(cycles[1], o.window.last))
+    return bad_input("--window: \"" + *request.window + "\" is not FIRST:LAST, two whole numbers of cycles",
+                     "--window 1000:2000; either may be left out");
+  if (o.window.first > o.window.last) return bad_input("--window: its last cycle lies before its first");
   return kDone;
 }
 
 }  // namespace
+
+bool is_one_of(const char* option, const std::string& word, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return true;
+  print_error(std::string(option) + ": \"" + word + "\" is none of " + joined(known),
+              did_you_mean(word, known));
+  return false;
+}
 
 bool pins_fit(const std::string& transport, const std::vector<std::string>& pins) {
   if (transport != "lt" || pins.empty()) return true;
@@ -68,36 +58,21 @@ bool pins_fit(const std::string& transport, const std::vector<std::string>& pins
   return false;
 }
 
-int check_request(RunRequest& request, const std::string* window) {
+int check_request(RunRequest& request) {
   if (!pins_fit(request.transport, request.pins)) return kBadInput;
-  if (!request.fast_forward.empty() && !request.pins.empty()) {
-    print_error("--fast-forward crosses hops by calls, which hops opened as pins do not take",
-                "--pins without --fast-forward");
-    return kBadInput;
-  }
-  if (std::find(kTransports.begin(), kTransports.end(), request.transport) == kTransports.end()) {
-    print_error("--transport: \"" + request.transport + "\" is none of fast, lt, at",
-                did_you_mean(request.transport, kTransports));
-    return kBadInput;
-  }
-  if (request.transport == "lt" && !request.fast_forward.empty()) {
-    print_error("--fast-forward leads to timed grids; --transport lt has none", "--transport fast or at");
-    return kBadInput;
-  }
-  if (!request.dot.empty() && !request.check_consistency) {
-    print_error("--dot draws what --check-consistency finds, which is not given");
-    return kBadInput;
-  }
-  if (request.check_consistency && request.tags_only) {
-    print_error("--check-consistency judges values; a run with --tags-only has none");
-    return kBadInput;
-  }
-  if (const int status = check_observation(request, window); status != kDone) return status;
-  if (request.max_cycles == 0) {
-    print_error("--max-cycles must be at least 1");
-    return kBadInput;
-  }
-  return kDone;
+  if (!request.fast_forward.empty() && !request.pins.empty())
+    return bad_input("--fast-forward crosses hops by calls, which hops opened as pins do not take",
+                     "--pins without --fast-forward");
+  if (!is_one_of("--transport", request.transport, {"fast", "lt", "at"})) return kBadInput;
+  if (request.transport == "lt" && !request.fast_forward.empty())
+    return bad_input("--fast-forward leads to timed grids; --transport lt has none",
+                     "--transport fast or at");
+  if (!request.dot.empty() && !request.check_consistency)
+    return bad_input("--dot draws what --check-consistency finds, which is not given");
+  if (request.check_consistency && request.tags_only)
+    return bad_input("--check-consistency judges values; a run with --tags-only has none");
+  if (const int status = check_observation(request); status != kDone) return status;
+  return request.max_cycles == 0 ? bad_input("--max-cycles must be at least 1") : kDone;
 }
 
 }  // namespace warpline

@@ -3,16 +3,18 @@
 #include <string>
 #include <vector>
 
-#include "platform/cli/run_command.h"
+#include "platform/cli/run_request.h"
 
 namespace warpline {
 
+/// Whether `word` is one of those that `option` takes; says so if not.
+[[nodiscard]] bool is_one_of(const char* option, const std::string& word,
+                             const std::vector<std::string>& known);
 /// Whether hops can be opened as pins with this transport; says so if not.
 [[nodiscard]] bool pins_fit(const std::string& transport, const std::vector<std::string>& pins);
 
-/// Judges the options of `run` together: what each forbids the others. `window`: --window as written, which
-/// is read into the request; null where it is not given. Says what is wrong, and returns kBadInput; else
-/// kDone.
-[[nodiscard]] int check_request(RunRequest& request, const std::string* window);
+/// Judges the options of `run` together, what each forbids the others, and reads the window. Says what is
+/// wrong, and returns kBadInput; else kDone.
+[[nodiscard]] int check_request(RunRequest& request);
 
 }  // namespace warpline

@@ -1,17 +1,19 @@
-#include "platform/cli/run_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 
-#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
 #include "platform/cli/consistency_report.h"
 #include "platform/cli/console.h"
 #include "platform/cli/progress_bar.h"
+#include "platform/cli/request_check.h"
 #include "platform/cli/run_inputs.h"
 #include "platform/cli/signal_guard.h"
 #include "platform/cli/standstill_text.h"
+#include "platform/cli/whole_number.h"
 #include "platform/launch/launch_host.h"
 #include "platform/launch/launch_runner.h"
 #include "platform/systemc/systemc_backend.h"
@@ -59,8 +61,8 @@ void print_stuck(const RunEnd& end, Cycle now) {
 
 class Run {
  public:
-  Run(const RunRequest& request, const std::string& version) : request_(request), consistency_(request.dot) {
-    statistics_.version = version;
+  explicit Run(const RunRequest& request) : request_(request), consistency_(request.dot) {
+    statistics_.version = WARPLINE_VERSION;
   }
 
   int execute() {
@@ -88,27 +90,18 @@ class Run {
       faults = observation_->start();
     }
     if (faults.empty()) faults = runner.prepare();
-    if (!faults.empty()) {
-      print_faults(faults);
-      return kBadInput;
-    }
+    if (!faults.empty()) return bad_input(faults);
     if (request_.check_consistency) consistency_.follow(platform);
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
-    if (!end.input_faults.empty()) {
-      print_faults(end.input_faults);
-      return kBadInput;
-    }
+    if (!end.input_faults.empty()) return bad_input(end.input_faults);
     return report(end, platform, host ? &*host : nullptr);
   }
 
  private:
   int load() {
     auto inputs = read_run_inputs(request_);
-    if (!inputs.ok()) {
-      print_faults(inputs.faults());
-      return kBadInput;
-    }
+    if (!inputs.ok()) return bad_input(inputs.faults());
     inputs_ = std::move(inputs.value());
     for (const std::string& w : inputs_->plan.warnings) print_message("warning: " + w + "\n");
     for (const Problem& p : inputs_->config.shallow_channels())
@@ -156,19 +149,14 @@ class Run {
     int status = judge(end, platform);
     const auto write = [&status](const char* option, const std::string& path, const std::string& text) {
       const std::string failure = write_file_atomically(path, text);
-      if (failure.empty()) return;
-      print_error(std::string(option) + ": " + failure);
-      status = kBadInput;
+      if (!failure.empty()) status = bad_input(std::string(option) + ": " + failure);
     };
     if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
     if (!request_.access_log.empty())
       write("--access-log", request_.access_log,
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
     if (observation_ == nullptr) return status;
-    for (const std::string& failure : observation_->finish()) {
-      print_error(failure);
-      status = kBadInput;
-    }
+    for (const std::string& failure : observation_->finish()) status = bad_input(failure);
     return status;
   }
 
@@ -203,10 +191,80 @@ class Run {
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
 };
 
+int run(const RunRequest& request) {
+  RunRequest checked = request;
+  if (const int status = check_request(checked); status != kDone) return status;
+  return Run(checked).execute();
+}
+
 }  // namespace
 
-int run_kernels(const RunRequest& request, const std::string& version) {
-  return Run(request, version).execute();
+void add_run(CLI::App& app, int& status) {
+  CLI::App& command =
+      *app.add_subcommand("run", "Runs kernels: launch files, programs, trace lists and kernel traces");
+  RunRequest& r = options_of(command, status, run);
+  command
+      .add_option(
+          "INPUT", r.inputs,
+          "launch file (.toml), SASS-style program (.wls), trace list (.g) or kernel trace (.traceg, .xz, "
+          ".gz); several run one after the other on the same GPU, as dependent grids")
+      ->required();
+  r.gpu.add_options(command);
+  command
+      .add_option("--transport", r.transport,
+                  "how hops are carried: fast (timed, port to port), at (timed, TLM-2.0 sockets) or lt "
+                  "(loosely timed: no contention)")
+      ->capture_default_str();
+  command
+      .add_option("--pins", r.pins,
+                  "opens hops as clocked wires: those whose name matches, such as \"l2[0].from_crossbar\" or "
+                  "\"dram*\"; may be repeated")
+      ->allow_extra_args(false);
+  command
+      .add_option("--fast-forward", r.fast_forward,
+                  "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
+                  "grids, and measures from there on, what runs at the same time included")
+      ->type_name("KERNEL|N");
+  command.add_flag("--tags-only", r.tags_only, "addresses and time only: no data, no checks");
+  command.add_option("--stats", r.stats, "writes every counter to this JSON file");
+  command.add_option("--access-log", r.access_log,
+                     "writes every access that arrived at devices to this file: lines of text, or JSON if it "
+                     "ends in .json");
+  command.add_option("--seed", r.seed, "of all random choices of the model")
+      ->check(kWholeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--jitter", r.jitter,
+                  "draw anew, before every launch, how long messages lie in queues and whose turn it is")
+      ->transform(kWholeNumber)
+      ->type_name("SEED");
+  command.add_option("--max-cycles", r.max_cycles, "gives up after this many cycles, with exit status 3")
+      ->check(kWholeNumber);
+  command.add_flag("--check-consistency", r.check_consistency,
+                   "records what threads read and write, and judges every grid by the PTX memory consistency "
+                   "model");
+  command.add_option(
+      "--dot", r.dot,
+      "of --check-consistency: draws an execution that the model forbids to this Graphviz file");
+  command.add_flag("--quiet", r.quiet, "no summary and no progress bar");
+  command.add_option("--wave", r.observation.wave,
+                     "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
+  command.add_option(
+      "--timeline", r.observation.timeline,
+      "writes the way of each request through the blocks to this JSON file (Chrome trace events)");
+  command
+      .add_option(
+          "--probe", r.observation.probes,
+          "of --wave and --timeline: only blocks and ports whose name matches, such as \"l2[0]*\"; may be "
+          "repeated")
+      ->allow_extra_args(false);
+  command.add_option_function<std::string>(
+      "--window", [&r](const std::string& text) { r.window = text; },
+      "of --wave and --timeline: only cycles FIRST:LAST");
+  command.footer(
+      "Signals: SIGINT stops soon, SIGUSR1 goes on; both show every request in flight and what it waits "
+      "for.\n"
+      "Example: warpline run kernel.toml --gpu a100 --set l2.slices=40 --stats out.json");
 }
 
 }  // namespace warpline

@@ -12,7 +12,7 @@ class Reader {
   explicit Reader(const RunRequest& request) : request_(request) {}
 
   Result<RunInputs> read() {
-    auto config = load_gpu(request_.gpu, overrides_of(request_.sets));
+    auto config = request_.gpu.load();
     auto plan = read_workload(request_.inputs, request_.tags_only);
     if (!config.ok()) add(config.faults());
     if (!plan.ok()) add(plan.faults());
@@ -31,11 +31,7 @@ class Reader {
   void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
   /// `where`: the option or input at fault.
   void fault(const char* where, std::string message, std::string hint = {}) {
-    Diagnostic d;
-    d.file = where;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    faults_.push_back(std::move(d));
+    faults_.push_back(Diagnostic::about(where, std::move(message), std::move(hint)));
   }
 
   void check_platform(const GpuConfig& config, bool without_data) {

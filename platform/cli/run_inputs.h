@@ -1,7 +1,6 @@
 #pragma once
 
-#include "platform/cli/run_command.h"
-#include "platform/config/load_gpu.h"
+#include "platform/cli/run_request.h"
 #include "platform/launch/fast_forward.h"
 #include "platform/launch/workload.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/cli/gpu_choice.h"
 #include "platform/observe/watcher.h"
 #include "rtl_models/base/types.h"
 
@@ -13,15 +14,15 @@ namespace warpline {
 /// What `warpline run` was asked for.
 struct RunRequest {
   std::vector<std::string> inputs;
-  std::string gpu = "mini";
-  std::vector<std::string> sets;  ///< --set, as written
+  GpuChoice gpu;
   std::string transport = "fast";
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
   std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
-  std::string stats;         ///< JSON file, or empty
-  std::string access_log;    ///< what arrived at devices: text, or JSON if it ends so; or empty
-  WatchOptions observation;  ///< --wave, --timeline, --probe, --window
+  std::string stats;                  ///< JSON file, or empty
+  std::string access_log;             ///< what arrived at devices: text, or JSON if it ends so; or empty
+  WatchOptions observation;           ///< --wave, --timeline, --probe; check_request() reads the window
+  std::optional<std::string> window;  ///< --window, as written
   bool check_consistency = false;
   std::string dot;  ///< of check_consistency: Graphviz file of a violation, or empty
   std::uint64_t seed = 1;
@@ -29,8 +30,5 @@ struct RunRequest {
   Cycle max_cycles = kNever;
   bool quiet = false;
 };
-
-/// Runs kernels; returns the exit status.
-int run_kernels(const RunRequest& request, const std::string& version);
 
 }  // namespace warpline

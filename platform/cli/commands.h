@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace warpline {
+
+// The commands of `warpline`. Each function adds one to `app`, with its options and its help. The command
+// that the parser finds is done when all words have been read, and `status` becomes its exit status.
+
+/// `warpline run`: kernels on a GPU.
+void add_run(CLI::App& app, int& status);
+/// `warpline config`: GPU presets and their keys.
+void add_config(CLI::App& app, int& status);
+/// `warpline counters`: a page of Markdown with the path, unit and meaning of every counter of a GPU.
+void add_counters(CLI::App& app, int& status);
+/// `warpline cctl`: one CCTL or CCTLL instruction, as text or as its encoding: what it does to which cache,
+/// or why it is illegal, with kCheckFailed.
+void add_cctl(CLI::App& app, int& status);
+/// `warpline check`: which memory instructions of PTX the assembler accepts, and why not the others, with
+/// kCheckFailed.
+void add_check(CLI::App& app, int& status);
+/// `warpline explain`: what a memory instruction does at each cache of a GPU, in words. kCheckFailed where
+/// the assembler refuses it.
+void add_explain(CLI::App& app, int& status);
+/// `warpline litmus`: what litmus tests show on the platform, and what the memory model says of it.
+/// kCheckFailed where a forbidden outcome was seen.
+void add_litmus(CLI::App& app, int& status);
+/// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
+/// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
+/// malformed descriptor.
+void add_policy(CLI::App& app, int& status);
+
+/// Makes the options of `command`, for its parser to fill; then run() of them is the command's status.
+template <class Options>
+Options& options_of(CLI::App& command, int& status, int (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  command.callback([options, run, &status] { status = run(*options); });
+  return *options;
+}
+
+}  // namespace warpline
