@@ -34,9 +34,7 @@ Problems ClockParameters::problems(const std::string& path) const {
 
 Problems HopsParameters::problems(const std::string& path) const {
   Rules rules(path);
-  HopsParameters copy = *this;
-  copy.visit(
-      [&](const char* name, HopParameters& hop, const char*) { rules.add(hop.problems(path + "." + name)); });
+  rules.add_tables(*this);
   return rules.take();
 }
 
@@ -50,21 +48,10 @@ Problems GpuConfig::problems() const {
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
   rules.need(peer_bytes == 0 || memory_size_holds(peer_bytes), "peer_bytes",
              "must be 0, or a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)");
-  rules.add(clocks.problems("gpu.clocks"));
-  rules.add(sm.problems("gpu.sm"));
-  rules.add(l1_lg.problems("gpu.l1_lg"));
-  rules.add(texture.problems("gpu.texture"));
-  rules.add(constant.problems("gpu.constant"));
-  rules.add(instruction.problems("gpu.instruction"));
-  rules.add(crossbar.problems("gpu.crossbar"));
-  rules.add(l2.problems("gpu.l2"));
-  rules.add(dram.problems("gpu.dram"));
-  rules.add(pcie.problems("gpu.pcie"));
-  rules.add(pcie_system.problems("gpu.pcie_system"));
   rules.need(pcie_system.peers == 0 || peer_bytes == 0, "peer_bytes",
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
              "(--set peer_bytes=0)");
-  rules.add(hops.problems("gpu.hops"));
+  rules.add_tables(*this);
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
   const std::uint64_t all_sms = std::uint64_t{gpus} * sms;

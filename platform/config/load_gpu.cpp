@@ -6,9 +6,10 @@
 #include <list>
 #include <map>
 
-#include "platform/config/config_reference.h"
+#include "platform/config/config_entries.h"
 #include "platform/config/preset_texts.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/document/files.h"
 
@@ -139,19 +140,29 @@ class Loader {
     const Document& document = keep(std::move(parsed));
     TableReader reader(document, document.root(), {}, "the file", faults_);
     const std::string base = reader.text("base").value_or(preset_names().front());
-    const std::vector<std::string> names = preset_names();
-    if (std::find(names.begin(), names.end(), base) != names.end()) {
+    if (!preset_text(base).empty()) {
       preset(base);
     } else {
-      std::string known;
-      for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+      const std::vector<std::string> names = preset_names();
+      const std::string near = did_you_mean(base, names);
       reader.fault(document.root().find("base")->value.place, "base: no preset is called \"" + base + "\"",
-                   did_you_mean(base, names).empty() ? "presets: " + known : did_you_mean(base, names));
+                   near.empty() ? "presets: " + joined(names) : near);
     }
     config_.name = std::filesystem::path(path).stem().string();
     bind(document, {"base"});
   }
 
+  Result<GpuConfig> finish(const std::vector<Override>& overrides) {
+    for (const Override& o : overrides) override_with(o.text);
+    // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
+    if (config_.pcie_system.peers != 0 && origins_["peer_bytes"].document == preset_) config_.peer_bytes = 0;
+    if (faults_.empty())
+      for (const Problem& p : config_.problems()) faults_.push_back(located(p));
+    if (!faults_.empty()) return std::move(faults_);
+    return std::move(config_);
+  }
+
+ private:
   void override_with(const std::string& text) {
     if (text.find_first_of("\n\r") != std::string::npos || text.find('=') == std::string::npos)
       return malformed(text);
@@ -166,16 +177,6 @@ class Loader {
     bind(keep(std::move(parsed)));
   }
 
-  Result<GpuConfig> finish() {
-    // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
-    if (config_.pcie_system.peers != 0 && origins_["peer_bytes"].document == preset_) config_.peer_bytes = 0;
-    if (faults_.empty())
-      for (const Problem& p : config_.problems()) faults_.push_back(located(p));
-    if (!faults_.empty()) return std::move(faults_);
-    return std::move(config_);
-  }
-
- private:
   const Document& keep(Result<Document> parsed) {
     documents_.push_back(std::move(parsed.value()));
     return documents_.back();
@@ -185,11 +186,8 @@ class Loader {
   }
   void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
   void malformed(const std::string& text) {
-    Diagnostic d;
-    d.file = "--set";
-    d.message = "expected key.path=value, found \"" + text + "\"";
-    d.hint = "for instance --set l2.slices=8";
-    faults_.push_back(std::move(d));
+    faults_.push_back(Diagnostic::about("--set", "expected key.path=value, found \"" + text + "\"",
+                                        "for instance --set l2.slices=8"));
   }
   /// A broken rule, where its key stands if it was set, else where a table around it was opened.
   [[nodiscard]] Diagnostic located(const Problem& p) const {
@@ -197,10 +195,7 @@ class Loader {
     const auto found = origins_.find(path);
     const std::string message = p.path + ": " + p.message;
     if (found != origins_.end()) return found->second.document->fault(found->second.place, message);
-    Diagnostic d;
-    d.file = config_.name;
-    d.message = message;
-    return d;
+    return Diagnostic::about(config_.name, message);
   }
 
   GpuConfig config_;
@@ -225,13 +220,6 @@ std::string preset_text(const std::string& name) {
   return {};
 }
 
-std::vector<std::string> config_keys() {
-  std::vector<std::string> keys;
-  for (const ConfigEntry& e : config_entries({}))
-    if (!e.value.empty()) keys.push_back(e.path());
-  return keys;
-}
-
 std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
   std::vector<Override> out;
   out.reserve(sets.size());
@@ -241,22 +229,19 @@ std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
 
 Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides) {
   Loader loader;
-  const std::vector<std::string> names = preset_names();
-  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
-    loader.preset(name_or_path);
-  } else {
+  if (preset_text(name_or_path).empty()) {
     loader.file(name_or_path);
+  } else {
+    loader.preset(name_or_path);
   }
-  for (const Override& o : overrides) loader.override_with(o.text);
-  return loader.finish();
+  return loader.finish(overrides);
 }
 
 Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
                                 const std::vector<Override>& overrides) {
   Loader loader;
   loader.text(path, text);
-  for (const Override& o : overrides) loader.override_with(o.text);
-  return loader.finish();
+  return loader.finish(overrides);
 }
 
 }  // namespace warpline

@@ -13,9 +13,6 @@ namespace warpline {
 /// The TOML text of a built-in preset with its comments, or an empty string.
 [[nodiscard]] std::string preset_text(const std::string& name);
 
-/// Every key that a GPU file may set, dotted (`l2.slices`), in the order of the parameter structs.
-[[nodiscard]] std::vector<std::string> config_keys();
-
 /// One `--set key.path=value` of the command line.
 struct Override {
   std::string text;
@@ -32,8 +29,5 @@ struct Override {
 /// The same for the text of a file that was read already; `path` names it.
 [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
                                               const std::vector<Override>& overrides);
-
-/// `config` as TOML, every key with its meaning as a comment.
-[[nodiscard]] std::string to_toml(GpuConfig config);
 
 }  // namespace warpline

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,6 +26,15 @@ class Rules {
   }
   void add(Problems more) {
     for (Problem& p : more) problems_.push_back(std::move(p));
+  }
+  /// Adds what is wrong with each of `parameters`' fields that is a parameter struct itself, under its name.
+  template <class Parameters>
+  void add_tables(Parameters parameters) {
+    parameters.visit([this](const char* name, auto& field, const char*) {
+      using Field = std::decay_t<decltype(field)>;
+      if constexpr (std::is_class_v<Field> && !std::is_same_v<Field, std::string>)
+        add(field.problems(prefix_ + "." + name));
+    });
   }
   [[nodiscard]] Problems take() { return std::move(problems_); }
 

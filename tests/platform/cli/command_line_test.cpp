@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "platform/cli/progress_bar.h"
+#include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
 #include "tests/support/command.h"
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
 #include "rtl_models/document/files.h"
 

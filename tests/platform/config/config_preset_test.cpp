@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
 #include "rtl_models/document/document.h"
 
