@@ -34,9 +34,8 @@ std::string rate(const LitmusResult& r) {
 
 std::string LitmusResult::name() const {
   constexpr std::string_view kSuffix = ".litmus";
-  const bool has = file.size() > kSuffix.size() &&
-                   file.compare(file.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
-  return has ? file.substr(0, file.size() - kSuffix.size()) : file;
+  const bool is_bare = file.size() == kSuffix.size();
+  return ends_with(file, kSuffix) && !is_bare ? file.substr(0, file.size() - kSuffix.size()) : file;
 }
 
 std::string litmus_json(const LitmusResult& r) {

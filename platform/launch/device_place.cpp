@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
@@ -13,15 +14,6 @@ namespace {
 
 constexpr const char* kForms =
     "a register is \"peer[0].SCRATCH[1]\", bytes of a BAR are \"peer[0].bar[4]+256\"";
-
-char upper(char c) {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return upper(c); });
-  return text;
-}
 
 /// Reads a string from its start on; says what is wrong where it stands.
 class PlaceParser {
@@ -70,10 +62,10 @@ class PlaceParser {
   }
   std::string word() {
     const std::size_t start = at_;
-    const auto is_letter = [](char c) {
-      return (upper(c) >= 'A' && upper(c) <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    const auto in_word = [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
     };
-    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    while (at_ < text_.size() && in_word(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
   /// Decimal, or hexadecimal after 0x.

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+
+#include "rtl_models/base/bits.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -18,27 +22,18 @@ std::uint64_t truncate(DataType type, std::uint64_t bits) {
   return bits_of(type) == 64 ? bits : bits & ((std::uint64_t{1} << bits_of(type)) - 1);
 }
 
-std::int64_t sign_extend(DataType type, std::uint64_t bits) {
-  const unsigned unused = 64 - bits_of(type);
-  return static_cast<std::int64_t>(bits << unused) >> unused;
+std::int64_t extended(DataType type, std::uint64_t bits) {
+  return sign_extended(bits, bits_of(type));
 }
 
-float as_float(std::uint64_t bits) {
-  const auto word = static_cast<std::uint32_t>(bits);
-  float x = 0;
-  std::memcpy(&x, &word, sizeof x);
-  return x;
-}
-
-double as_double(std::uint64_t bits) {
-  double x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
+/// The bits of an f32.
+float narrow(std::uint64_t bits) {
+  return bits_as<float>(static_cast<std::uint32_t>(bits));
 }
 
 /// Whether the signed integer `n` is a value of the integer type.
 bool fits(DataType type, std::int64_t n) {
-  if (is_signed(type)) return sign_extend(type, truncate(type, static_cast<std::uint64_t>(n))) == n;
+  if (is_signed(type)) return extended(type, truncate(type, static_cast<std::uint64_t>(n))) == n;
   return n >= 0 && truncate(type, static_cast<std::uint64_t>(n)) == static_cast<std::uint64_t>(n);
 }
 
@@ -51,9 +46,8 @@ const std::vector<std::string>& element_type_names() {
 }
 
 DataType element_type_from(const std::string& text) {
-  for (const std::string& name : element_type_names())
-    if (name == text) return data_type_from(text);
-  return DataType::none;
+  const std::vector<std::string>& names = element_type_names();
+  return std::find(names.begin(), names.end(), text) == names.end() ? DataType::none : data_type_from(text);
 }
 
 std::uint64_t load_element(DataType type, const std::uint8_t* bytes) {
@@ -67,26 +61,19 @@ void store_element(DataType type, std::uint64_t bits, std::uint8_t* bytes) {
 }
 
 std::string element_text(DataType type, std::uint64_t bits) {
-  if (type == DataType::f32) return fmt::format("{}", as_float(bits));
-  if (type == DataType::f64) return fmt::format("{}", as_double(bits));
-  return is_signed(type) ? std::to_string(sign_extend(type, bits)) : std::to_string(bits);
+  if (type == DataType::f32) return fmt::format("{}", narrow(bits));
+  if (type == DataType::f64) return fmt::format("{}", bits_as<double>(bits));
+  return is_signed(type) ? std::to_string(extended(type, bits)) : std::to_string(bits);
 }
 
 double element_as_double(DataType type, std::uint64_t bits) {
-  if (type == DataType::f32) return static_cast<double>(as_float(bits));
-  if (type == DataType::f64) return as_double(bits);
-  return is_signed(type) ? static_cast<double>(sign_extend(type, bits)) : static_cast<double>(bits);
+  if (type == DataType::f32) return static_cast<double>(narrow(bits));
+  if (type == DataType::f64) return bits_as<double>(bits);
+  return is_signed(type) ? static_cast<double>(extended(type, bits)) : static_cast<double>(bits);
 }
 
 std::uint64_t float_bits(DataType type, double x) {
-  std::uint64_t bits = 0;
-  if (type == DataType::f32) {
-    const auto narrow = static_cast<float>(x);
-    std::memcpy(&bits, &narrow, sizeof narrow);
-  } else {
-    std::memcpy(&bits, &x, sizeof x);
-  }
-  return bits;
+  return type == DataType::f32 ? bits_as<std::uint32_t>(static_cast<float>(x)) : bits_as<std::uint64_t>(x);
 }
 
 bool same_element(DataType type, std::uint64_t a, std::uint64_t b) {
@@ -115,9 +102,8 @@ std::optional<std::uint64_t> element_from(const Value& value, DataType type, std
     char* end = nullptr;
     errno = 0;
     const std::uint64_t n = std::strtoull(value.text.c_str(), &end, 0);
-    const bool digit = value.text[0] >= '0' && value.text[0] <= '9';
-    if (digit && *end == '\0' && errno == 0 && truncate(type, n) == n &&
-        (!is_signed(type) || sign_extend(type, n) >= 0))
+    if (is_digit(value.text[0]) && *end == '\0' && errno == 0 && truncate(type, n) == n &&
+        (!is_signed(type) || extended(type, n) >= 0))
       return n;
     why = "\"" + value.text + "\" is not a value of type " + name;
     return std::nullopt;

@@ -1,116 +1,137 @@
 #include "platform/launch/expression.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "platform/launch/element.h"
+#include "platform/launch/expression_arithmetic.h"
 
 namespace warpline {
 namespace {
 
 using Op = ExpressionOp;
+using Node = ExpressionNode;
 
-/// Operators that floats do not have.
-bool is_integer_operator(Op op) {
-  switch (op) {
-    case Op::remainder:
-    case Op::shift_left:
-    case Op::shift_right:
-    case Op::bit_and:
-    case Op::bit_xor:
-    case Op::bit_or:
-    case Op::bit_not: return true;
-    default: return false;
-  }
-}
+/// Everything one evaluation knows.
+struct State {
+  const std::vector<Node>& nodes;
+  const std::vector<ArrayView>& arrays;
+  std::uint64_t budget;
+  std::uint64_t index = 0;
+  std::int64_t variable[Node::kMaxVariables] = {};
+};
 
-bool is_truth_operator(Op op) {
-  switch (op) {
-    case Op::less:
-    case Op::less_equal:
-    case Op::greater:
-    case Op::greater_equal:
-    case Op::equal:
-    case Op::not_equal:
-    case Op::logical_and:
-    case Op::logical_or:
-    case Op::logical_not: return true;
-    default: return false;
-  }
-}
-
-/// Decides in which arithmetic each sub-tree computes, and refuses what that arithmetic lacks.
-class Typer {
+template <class A>
+class Evaluator {
  public:
-  Typer(ParsedExpression& parsed, DataType type) : parsed_(parsed), type_(type) {}
+  using C = typename A::Carrier;
+  Evaluator(State& state, A arithmetic) : state_(state), a_(arithmetic) {}
 
-  /// `n` as an operand in the buffer's type; returns the node to use instead.
-  std::uint32_t data(std::uint32_t n) {
-    if (!is_float(type_)) {
-      integers(n);
-      return n;
-    }
-    const Op op = node(n).op;
-    if (is_integer_operator(op) || (is_truth_operator(op) && only_integers(n))) {
-      integers(n);
-      return wrap(n);
-    }
-    if (op == Op::element) {
-      integers(node(n).operand[0]);
-      return n;
-    }
-    const bool has_range = op == Op::sum || op == Op::dot;
-    for (unsigned o = 0; o < node(n).operands; ++o) {
-      const std::uint32_t operand = node(n).operand[o];
-      if (has_range && o < 2) {
-        integers(operand);
-      } else {
-        const std::uint32_t typed = data(operand);
-        node(n).operand[o] = typed;
+  C value(std::uint32_t n) {
+    const Node& x = state_.nodes[n];
+    switch (x.op) {
+      case Op::integer: return static_cast<C>(x.integer);
+      case Op::real: return static_cast<C>(x.real);
+      case Op::index: return static_cast<C>(state_.index);
+      case Op::variable: return static_cast<C>(state_.variable[x.slot]);
+      case Op::element: return element(x);
+      case Op::integer_part:
+        return static_cast<C>(Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]));
+      case Op::choose: return value(x.operand[0]) != C{0} ? value(x.operand[1]) : value(x.operand[2]);
+      case Op::logical_and: return A::truth(value(x.operand[0]) != C{0} && value(x.operand[1]) != C{0});
+      case Op::logical_or: return A::truth(value(x.operand[0]) != C{0} || value(x.operand[1]) != C{0});
+      case Op::logical_not: return A::truth(value(x.operand[0]) == C{0});
+      case Op::sum:
+      case Op::dot: return range(x);
+      case Op::fused: {
+        const C p = value(x.operand[0]);
+        const C q = value(x.operand[1]);
+        return a_.fused(p, q, value(x.operand[2]));
       }
+      case Op::negate:
+      case Op::bit_not:
+      case Op::absolute:
+      case Op::square_root: return a_.unary(x, value(x.operand[0]));
+      default: break;
     }
-    return n;
+    const C left = value(x.operand[0]);
+    return a_.binary(x, left, value(x.operand[1]));
   }
 
  private:
-  ExpressionNode& node(std::uint32_t n) { return parsed_.nodes[n]; }
-
-  std::uint32_t wrap(std::uint32_t n) {
-    ExpressionNode part;
-    part.op = Op::integer_part;
-    part.operands = 1;
-    part.operand[0] = n;
-    part.offset = node(n).offset;
-    part.length = node(n).length;
-    parsed_.nodes.push_back(part);
-    return static_cast<std::uint32_t>(parsed_.nodes.size() - 1);
+  C element(const Node& x) {
+    const std::int64_t where = Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]);
+    const ArrayView& array = state_.arrays[x.slot];
+    if (where < 0 || static_cast<std::uint64_t>(where) >= array.count)
+      fail(x, "index " + std::to_string(where) + " is outside the buffer of " + std::to_string(array.count) +
+                  " elements");
+    const std::uint8_t* bytes = array.bytes + static_cast<std::uint64_t>(where) * size_of(x.type);
+    switch (x.type) {
+      case DataType::u8: return static_cast<C>(load<std::uint8_t>(bytes));
+      case DataType::u16: return static_cast<C>(load<std::uint16_t>(bytes));
+      case DataType::u32: return static_cast<C>(load<std::uint32_t>(bytes));
+      case DataType::u64: return static_cast<C>(load<std::uint64_t>(bytes));
+      case DataType::s8: return static_cast<C>(load<std::int8_t>(bytes));
+      case DataType::s16: return static_cast<C>(load<std::int16_t>(bytes));
+      case DataType::s32: return static_cast<C>(load<std::int32_t>(bytes));
+      case DataType::s64: return static_cast<C>(load<std::int64_t>(bytes));
+      case DataType::f32: return A::from_real(static_cast<double>(load<float>(bytes)));
+      default: return A::from_real(load<double>(bytes));
+    }
+  }
+  template <class T>
+  static T load(const std::uint8_t* bytes) {
+    T x;
+    std::memcpy(&x, bytes, sizeof x);
+    return x;
+  }
+  /// sum and dot: one step per k, in order.
+  C range(const Node& x) {
+    Evaluator<IndexArithmetic> bounds(state_, {});
+    const std::int64_t low = bounds.value(x.operand[0]);
+    const std::int64_t high = bounds.value(x.operand[1]);
+    C total{0};
+    for (std::int64_t k = low; k < high; ++k) {
+      if (state_.budget-- == 0) {
+        state_.budget = 0;
+        fail(x, "the expression takes too many steps");
+      }
+      state_.variable[x.slot] = k;
+      const C term = value(x.operand[2]);
+      if (x.op == Op::dot) {
+        total = a_.fused(term, value(x.operand[3]), total);
+      } else {
+        total = a_.plus(total, term);
+      }
+    }
+    return total;
   }
 
-  [[nodiscard]] bool only_integers(std::uint32_t n) {
-    const ExpressionNode& x = node(n);
-    if (x.op == Op::real || x.op == Op::square_root) return false;
-    if (x.op == Op::element) return !is_float(x.type);
-    const unsigned first = x.op == Op::sum || x.op == Op::dot ? 2 : 0;
-    for (unsigned o = first; o < x.operands; ++o)
-      if (!only_integers(x.operand[o])) return false;
-    return true;
-  }
-
-  /// Checks a sub-tree that computes in integers. Float elements are allowed where the buffer itself
-  /// is of integers: they are truncated.
-  void integers(std::uint32_t n) {
-    const ExpressionNode& x = node(n);
-    if (x.op == Op::real) fault(x, "a float literal where integers are computed");
-    if (x.op == Op::square_root) fault(x, "sqrt where integers are computed");
-    if (x.op == Op::element && is_float(type_) && is_float(x.type))
-      fault(x, "an element of a float buffer where integers are computed");
-    for (unsigned o = 0; o < x.operands; ++o) integers(x.operand[o]);
-  }
-
-  void fault(const ExpressionNode& at, const char* message) {
-    parsed_.faults.push_back({at.offset, at.length, message, {}});
-  }
-
-  ParsedExpression& parsed_;
-  DataType type_;
+  State& state_;
+  A a_;
 };
+
+std::uint64_t bits_of(DataType type, float x) {
+  return float_bits(type, static_cast<double>(x));
+}
+std::uint64_t bits_of(DataType type, double x) {
+  return float_bits(type, x);
+}
+template <class I>
+std::uint64_t bits_of(DataType type, I x) {
+  const unsigned unused = 64 - size_of(type) * 8;
+  return (static_cast<std::uint64_t>(x) << unused) >> unused;
+}
+
+template <class A>
+void run(State& state, A arithmetic, std::uint32_t root, DataType type, std::uint64_t first,
+         std::uint64_t count, std::uint64_t* out) {
+  Evaluator<A> evaluator(state, arithmetic);
+  for (std::uint64_t e = 0; e < count; ++e) {
+    state.index = first + e;
+    out[e] = bits_of(type, evaluator.value(root));
+  }
+}
 
 }  // namespace
 
@@ -118,8 +139,7 @@ std::vector<ExpressionFault> Expression::compile(std::string_view text, DataType
                                                  const std::vector<NamedArray>& arrays, Expression& out) {
   ParsedExpression parsed = parse_expression(text, type, arrays);
   if (!parsed.faults.empty()) return std::move(parsed.faults);
-  Typer typer(parsed, type);
-  parsed.root = typer.data(parsed.root);
+  type_expression(parsed, type);
   if (!parsed.faults.empty()) return std::move(parsed.faults);
   out.nodes_ = std::move(parsed.nodes);
   out.root_ = parsed.root;
@@ -130,6 +150,27 @@ std::vector<ExpressionFault> Expression::compile(std::string_view text, DataType
 bool Expression::uses(std::size_t array) const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [&](const ExpressionNode& n) { return n.op == Op::element && n.slot == array; });
+}
+
+std::optional<ExpressionFault> Expression::evaluate(const std::vector<ArrayView>& arrays, std::uint64_t first,
+                                                    std::uint64_t count, std::uint64_t* out,
+                                                    std::uint64_t budget) const {
+  State state{nodes_, arrays, budget};
+  const unsigned unused = 64 - size_of(type_) * 8;
+  try {
+    if (type_ == DataType::f32) {
+      run(state, FloatArithmetic<float>{}, root_, type_, first, count, out);
+    } else if (type_ == DataType::f64) {
+      run(state, FloatArithmetic<double>{}, root_, type_, first, count, out);
+    } else if (type_ == DataType::u64) {
+      run(state, IntegerArithmetic<std::uint64_t>{0, false}, root_, type_, first, count, out);
+    } else {
+      run(state, IntegerArithmetic<std::int64_t>{unused, is_signed(type_)}, root_, type_, first, count, out);
+    }
+  } catch (const ExpressionStop& stop) {
+    return stop.fault;
+  }
+  return std::nullopt;
 }
 
 }  // namespace warpline

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "platform/launch/expression_node.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 
@@ -43,9 +44,6 @@ inline constexpr BinaryOperator kBinary[] = {
 
 [[nodiscard]] constexpr bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-[[nodiscard]] constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// A number as C writes it.

@@ -85,4 +85,8 @@ struct ParsedExpression {
 [[nodiscard]] ParsedExpression parse_expression(std::string_view text, DataType type,
                                                 const std::vector<NamedArray>& arrays);
 
+/// Decides in which arithmetic each part of an expression for a buffer of type `type` computes; what that
+/// arithmetic lacks is a fault.
+void type_expression(ParsedExpression& parsed, DataType type);
+
 }  // namespace warpline

@@ -62,7 +62,7 @@ class Parser {
   }
 
   std::uint32_t make(Op op, std::size_t offset, std::size_t length,
-                     std::initializer_list<std::uint32_t> operands = {}) {
+                     const std::vector<std::uint32_t>& operands = {}) {
     ExpressionNode node;
     node.op = op;
     node.offset = static_cast<std::uint32_t>(offset);
@@ -184,9 +184,7 @@ class Parser {
   }
 
   std::uint32_t element(std::string_view word, std::size_t offset) {
-    std::vector<std::string> names;
     for (std::size_t a = 0; a < arrays_.size(); ++a) {
-      names.push_back(arrays_[a].name);
       if (arrays_[a].name != word) continue;
       ++at_;
       const std::uint32_t where = ternary();
@@ -196,47 +194,38 @@ class Parser {
       out_.nodes[n].type = arrays_[a].type;
       return n;
     }
-    fail(offset, word.size(), "no buffer is called \"" + std::string(word) + "\"", did_you_mean(word, names));
+    fail(offset, word.size(), "no buffer is called \"" + std::string(word) + "\"",
+         did_you_mean(word, names_of(arrays_)));
   }
 
   std::uint32_t call(std::string_view word, std::size_t offset) {
-    std::vector<std::string> names;
-    for (const ExpressionFunction& f : kFunctions) {
-      names.emplace_back(f.name);
+    for (const ExpressionFunction& f : kFunctions)
       if (word == f.name) return arguments(f, offset, word.size());
-    }
     fail(offset, word.size(), "no function is called \"" + std::string(word) + "\"",
-         did_you_mean(word, names));
+         did_you_mean(word, names_of(kFunctions)));
   }
 
   std::uint32_t arguments(const ExpressionFunction& f, std::size_t offset, std::size_t length) {
     ++at_;
-    std::array<std::uint32_t, 4> operand{};
-    std::uint8_t n = 0;
+    std::vector<std::uint32_t> operands;
     const auto comma = [&] { want(',', (std::string("between the arguments of ") + f.name).c_str()); };
     const auto slot = static_cast<std::uint32_t>(variables_.size());
     if (f.has_range) {
       const std::string variable = range_variable(f);
       for (unsigned bound = 0; bound < 2; ++bound) {
         comma();
-        operand[n++] = ternary();
+        operands.push_back(ternary());
       }
       comma();
       variables_.push_back(variable);
     }
     for (unsigned t = 0; t < f.terms; ++t) {
       if (t != 0) comma();
-      operand[n++] = ternary();
+      operands.push_back(ternary());
     }
     want(')', (std::string("after the arguments of ") + f.name).c_str());
     if (f.has_range) variables_.pop_back();
-    unsigned deepest = 0;
-    for (std::uint8_t o = 0; o < n; ++o) deepest = std::max(deepest, depth_[operand[o]]);
-    const std::uint32_t made = make(f.op, offset, length);
-    if (deepest + 1 > kMaxDepth) fail(offset, length, "the expression is nested too deeply");
-    depth_[made] = deepest + 1;
-    out_.nodes[made].operand = operand;
-    out_.nodes[made].operands = n;
+    const std::uint32_t made = make(f.op, offset, length, operands);
     out_.nodes[made].slot = slot;
     return made;
   }

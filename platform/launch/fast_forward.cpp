@@ -1,28 +1,23 @@
 #include "platform/launch/fast_forward.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
 
 Result<FastForward> fast_forward_to(const std::string& text, const Workload& plan) {
-  Diagnostic fault;
-  fault.file = "--fast-forward";
+  constexpr const char* kOption = "--fast-forward";
   FastForward out;
-  const char* const end = text.data() + text.size();
-  std::size_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (stop == end && !text.empty()) {
-    if (error == std::errc{} && number < plan.steps.size()) {
-      out.launches = number;
-      return out;
-    }
-    fault.message = "there are " + std::to_string(plan.steps.size()) +
-                    " grids to run; nothing would be left after " + text;
-    return fault;
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+    const auto number = number_from<std::size_t>(text);
+    if (!number || *number >= plan.steps.size())
+      return Diagnostic::about(kOption, "there are " + std::to_string(plan.steps.size()) +
+                                            " grids to run; nothing would be left after " + text);
+    out.launches = *number;
+    return out;
   }
   std::vector<std::string> names;
   bool traces = false;
@@ -32,9 +27,7 @@ Result<FastForward> fast_forward_to(const std::string& text, const Workload& pla
   }
   out.kernel = text;
   if (!text.empty() && (traces || std::find(names.begin(), names.end(), text) != names.end())) return out;
-  fault.message = "no kernel \"" + text + "\" is launched";
-  fault.hint = did_you_mean(text, names);
-  return fault;
+  return Diagnostic::about(kOption, "no kernel \"" + text + "\" is launched", did_you_mean(text, names));
 }
 
 }  // namespace warpline

@@ -1,13 +1,14 @@
 #include "platform/launch/launch_file.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "platform/config/gpu_config.h"
-#include "platform/launch/argument_reader.h"
 #include "platform/launch/element.h"
 #include "platform/launch/host_reader.h"
 #include "platform/launch/launch_contents.h"
+#include "platform/launch/launch_tables.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -18,10 +19,367 @@ constexpr std::uint64_t kMaxGrid[] = {2147483647, 65535, 65535};
 constexpr std::uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
+/// Its limits on images in linear memory (likewise).
+constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 28U;
+constexpr std::uint64_t kMaxHeight = 131072;
+/// Larger than any GPU's memory; keeps products of counts and sizes far from overflow.
+constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40U;
+constexpr std::size_t kMaxParameterBytes = 32764;  // PTX ISA, "Kernel Function Parameters"
 
 constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",      "block",     "shared_bytes",
                                        "invalidate_l1", "argument", "generator", "footprint", "stride",
                                        "accesses",      "seed",     "gpu",       "host",      "concurrent"};
+/// With which an argument declares its buffer.
+constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
+/// What else an address for a device says.
+constexpr const char* kBusKeys[] = {"device", "offset"};
+
+/// Makes `keys` known to a table, and says whether it has any of them.
+template <class Keys>
+bool know(TableReader& reader, const Keys& keys) {
+  bool any = false;
+  for (const char* key : keys) any = reader.find(key) != nullptr || any;
+  return any;
+}
+
+bool is_name(const std::string& text) {
+  if (text.empty()) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+    return letter || ((is_digit(c) || c == '-') && &c != &text.front());
+  });
+}
+
+TexelFormat format_of(TableReader& reader) {
+  const auto text = reader.text("format", TableReader::required);
+  if (!text) return {};
+  if (const auto format = texel_format_from(*text)) return *format;
+  reader.fault(reader.find("format")->value.place,
+               "format: \"" + *text +
+                   "\" is no type of u8, s8, u16, s16, u32, s32, f16, f32, with x2 or x4 after it "
+                   "where there are so many components",
+               did_you_mean(*text, texel_format_names()));
+  return {};
+}
+
+/// The type of a component as a buffer has it: binary16 is bits there.
+DataType element_of(const TexelFormat& format) {
+  return format.type == DataType::f16 ? DataType::u16 : format.type;
+}
+
+/// Reads arguments, and with them the buffers that they declare, and symbols, into a LaunchFile.
+class ArgumentReader {
+ public:
+  ArgumentReader(const Document& document, const std::string& path, LaunchFile& out, Diagnostics& faults)
+      : document_(document), path_(path), out_(out), faults_(faults) {}
+
+  /// Reads the `argument` key of a launch.
+  void read(const Member& arguments, Launch& launch) {
+    gpu_ = launch.gpu;
+    each_table(document_, arguments, "a table", faults_,
+               [&](const Value& table) { read_one(table, launch); });
+  }
+
+  /// Reads one [[symbol]] table.
+  void read_symbol(const Value& table) {
+    TableReader reader(document_, table, table.place, "[[symbol]]", faults_);
+    Symbol symbol;
+    symbol.place = table.place;
+    if (const Member* name = reader.find("name")) symbol.place = name->value.place;
+    symbol.name = reader.text("name", TableReader::required).value_or("");
+    symbol.type = type_of(reader, TableReader::optional);
+    if (const Member* m = reader.find("init")) symbol.initial = *m;
+    if (const Member* m = reader.find("expect")) symbol.expect = *m;
+    reader.finish();
+    if (!symbol.initial && !symbol.expect)
+      reader.fault(symbol.place, "[[symbol]] must say init, expect or both");
+    for (const Symbol& other : out_.symbols)
+      if (!symbol.name.empty() && other.name == symbol.name)
+        reader.fault(symbol.place, "symbol \"" + symbol.name + "\" stands here twice");
+    out_.symbols.push_back(std::move(symbol));
+  }
+
+  /// Reads what buffers start with and must end with. Comes last: an expression may name any buffer.
+  void read_contents() {
+    resolve_images();
+    for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
+    for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
+      const Symbol& symbol = out_.symbols[s];
+      const bool taken = std::any_of(out_.arrays.begin(), out_.arrays.end(),
+                                     [&](const NamedArray& a) { return a.name == symbol.name; });
+      if (symbol.type == DataType::none || taken) continue;
+      out_.arrays.push_back({symbol.name, symbol.type});
+      out_.array_symbols.push_back(s);
+    }
+    for (std::size_t b = 0; b < out_.buffers.size(); ++b) {
+      Buffer& buffer = out_.buffers[b];
+      const ContentContext context{document_, path_, buffer.type, buffer.count, out_.arrays, faults_};
+      if (contents_[b].initial != nullptr) buffer.initial = read_initial(*contents_[b].initial, context);
+      if (contents_[b].expect != nullptr) buffer.expect = read_expectation(*contents_[b].expect, context);
+    }
+  }
+
+ private:
+  struct Contents {
+    const Member* initial = nullptr;
+    const Member* expect = nullptr;
+  };
+  /// What the declaration of a buffer need not say.
+  struct Implied {
+    DataType type;
+    std::uint64_t count;
+  };
+  /// The buffer of an image that has been read, by name.
+  struct PendingImage {
+    std::string name;
+    Place place;
+  };
+
+  void read_one(const Value& table, Launch& launch) {
+    TableReader reader(document_, table, table.place, "[[argument]]", faults_);
+    Argument argument;
+    argument.place = table.place;
+    const Member* said = only_one(reader, "[[argument]]",
+                                  {"buffer", "scalar", "bytes", "texture", "surface", "address", "bus"});
+    if (said == nullptr) {
+      know(reader, kBufferKeys);
+      know(reader, kBusKeys);
+      return reader.finish();
+    }
+    if (said->key == "buffer") read_buffer(reader, *said, argument);
+    if (said->key == "scalar") read_scalar(reader, argument);
+    if (said->key == "bytes") read_bytes(reader, argument);
+    if (said->key == "texture" || said->key == "surface") read_image(reader, *said, argument);
+    if (said->key == "address") read_address(*said, argument);
+    if (said->key == "bus") read_bus(reader, *said, argument);
+    reader.finish();
+    launch.arguments.push_back(std::move(argument));
+  }
+
+  void read_buffer(TableReader& reader, const Member& name_member, Argument& argument) {
+    argument.kind = Argument::Kind::buffer;
+    const auto name = reader.text("buffer");
+    if (!name) {
+      know(reader, kBufferKeys);
+      return;
+    }
+    argument.number = out_.buffer_number(*name);
+    if (is_declared_again(reader, *name)) return;
+    if (reader.table().members.size() == 1) {
+      reader.fault(name_member.value.place,
+                   "buffer \"" + *name + "\" is not declared: its first argument says type and count",
+                   did_you_mean(*name, names_of(out_.buffers)));
+      // A declaration all the same, so that this is said once.
+      Buffer& buffer = out_.buffers.emplace_back();
+      buffer.name = *name;
+      buffer.type = DataType::u8;
+      contents_.emplace_back();
+      return;
+    }
+    declare(reader, *name, name_member.value.place);
+  }
+
+  /// Whether buffer `name` is known. What an argument says of it once more is a fault.
+  bool is_declared_again(TableReader& reader, const std::string& name) {
+    const std::size_t known = out_.buffer_number(name);
+    if (known == out_.buffers.size()) return false;
+    for (const char* key : kBufferKeys)
+      if (const Member* m = reader.find(key))
+        reader.fault(m->place, "buffer \"" + name + "\" was declared on line " +
+                                   std::to_string(out_.buffers[known].place.line) +
+                                   "; later arguments only name it");
+    return true;
+  }
+
+  void declare(TableReader& reader, const std::string& name, Place place, const Implied* implied = nullptr) {
+    if (!is_name(name))
+      reader.fault(place, "buffer: a name has letters, digits, _ $ and -, and starts with no digit or -");
+    Buffer buffer;
+    buffer.name = name;
+    buffer.place = place;
+    buffer.gpu = gpu_;
+    const auto need = implied == nullptr ? TableReader::required : TableReader::optional;
+    buffer.type = type_of(reader, need);
+    if (buffer.type == DataType::none) buffer.type = implied->type;
+    buffer.count = reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), need)
+                       .value_or(implied == nullptr ? 1 : implied->count);
+    aperture_of(reader, buffer);
+    if (const auto dump = reader.text("dump")) {
+      buffer.dump = dump->empty() ? std::string{} : resolve_beside(path_, *dump);
+      if (dump->empty()) reader.fault(reader.find("dump")->value.place, "dump: must name a file");
+    }
+    const Member* initial = reader.find("init");
+    contents_.push_back({initial, reader.find("expect")});
+    out_.buffers.push_back(std::move(buffer));
+  }
+
+  void aperture_of(TableReader& reader, Buffer& buffer) {
+    const auto text = reader.text("aperture");
+    if (!text || *text == "vidmem") return;
+    const Place place = reader.find("aperture")->value.place;
+    if (*text == "sysmem") {
+      buffer.aperture = Aperture::sysmem;
+    } else if (*text == "peer") {
+      buffer.aperture = Aperture::peer;
+    } else {
+      reader.fault(place, "aperture: \"" + *text + "\" is none of vidmem, sysmem, peer",
+                   did_you_mean(*text, {"vidmem", "sysmem", "peer"}));
+    }
+  }
+
+  DataType type_of(TableReader& reader, TableReader::Need need) {
+    const auto text = reader.text("type", need);
+    if (!text) return need == TableReader::required ? DataType::u32 : DataType::none;
+    const DataType type = element_type_from(*text);
+    if (type != DataType::none) return type;
+    reader.fault(reader.find("type")->value.place,
+                 "type: \"" + *text + "\" is none of " + joined(element_type_names()),
+                 did_you_mean(*text, element_type_names()));
+    return DataType::u32;
+  }
+
+  void read_scalar(TableReader& reader, Argument& argument) {
+    argument.kind = Argument::Kind::scalar;
+    const std::size_t faults_before = faults_.size();
+    const DataType type = type_of(reader, TableReader::required);
+    if (faults_.size() != faults_before) return;
+    const Value& value = reader.find("scalar")->value;
+    std::string why;
+    const auto bits = element_from(value, type, why);
+    if (!bits) return reader.fault(value.place, "scalar: " + why);
+    argument.bytes.resize(size_of(type));
+    store_element(type, *bits, argument.bytes.data());
+  }
+
+  void read_bytes(TableReader& reader, Argument& argument) {
+    argument.kind = Argument::Kind::bytes;
+    const auto text = reader.text("bytes");
+    if (!text) return;
+    const Place place = reader.find("bytes")->value.place;
+    std::string digits;
+    for (const char c : *text)
+      if (c != ' ' && c != '_') digits += c;
+    if (const std::size_t wrong = digits.find_first_not_of("0123456789abcdefABCDEF");
+        wrong != std::string::npos)
+      return reader.fault(place, std::string("bytes: \"") + digits[wrong] + "\" is no hexadecimal digit");
+    if (digits.empty() || digits.size() % 2 != 0)
+      return reader.fault(place, "bytes: must be an even number of hexadecimal digits, at least two");
+    if (digits.size() / 2 > kMaxParameterBytes)
+      return reader.fault(place, "bytes: must be at most " + std::to_string(kMaxParameterBytes) + " bytes");
+    for (std::size_t d = 0; d < digits.size(); d += 2)
+      argument.bytes.push_back(*number_from<std::uint8_t>(digits.substr(d, 2), 16));
+  }
+
+  /// address = "peer[0].SCRATCH[1]"
+  void read_address(const Member& member, Argument& argument) {
+    argument.kind = Argument::Kind::device;
+    argument.number = out_.addresses.size();
+    DeviceAddress out;
+    out.place = member.value.place;
+    out.where = read_device_place(document_, member, faults_);
+    if (out.where) out_.addresses.push_back(std::move(out));
+  }
+
+  /// bus = "data", device = "peer[0]", and offset = 64 perhaps. The buffer may be declared beside it.
+  void read_bus(TableReader& reader, const Member& member, Argument& argument) {
+    argument.kind = Argument::Kind::device;
+    argument.number = out_.addresses.size();
+    BusAddress bus;
+    const auto name = reader.text("bus");
+    bus.place = member.value.place;
+    bus.offset = reader.number("offset", 0, INT64_MAX).value_or(0);
+    if (const Member* offset = reader.find("offset")) bus.offset_place = offset->value.place;
+    const Member* device = reader.find("device", TableReader::required);
+    const auto number = device == nullptr ? std::nullopt : read_device(document_, *device, faults_);
+    if (name) {
+      bus.buffer = out_.buffer_number(*name);
+      const bool names_only = reader.find("type") == nullptr && reader.find("count") == nullptr;
+      if (!is_declared_again(reader, *name)) {
+        if (names_only)
+          return reader.fault(
+              bus.place,
+              "buffer \"" + *name + "\" is not declared: say type and count here, or in an argument before",
+              did_you_mean(*name, names_of(out_.buffers)));
+        declare(reader, *name, bus.place);
+      }
+    }
+    if (!name || !number) return;
+    bus.device = *number;
+    out_.addresses.push_back({std::nullopt, bus, bus.place});
+  }
+
+  void read_image(TableReader& outer, const Member& member, Argument& argument) {
+    argument.kind = Argument::Kind::image;
+    argument.number = out_.images.size();
+    PendingImage pending;
+    LaunchImage image;
+    image.is_surface = member.key == "surface";
+    image.place = member.place;
+    if (member.value.kind != Value::Kind::table)
+      outer.fault(member.value.place, member.key + ": must be { buffer, width, height, format }");
+    else
+      read_elements(outer, member, pending, image);
+    out_.images.push_back(image);
+    pending_images_.push_back(std::move(pending));
+  }
+
+  /// What stands in the braces. The buffer may be declared there or beside them.
+  void read_elements(TableReader& outer, const Member& member, PendingImage& pending, LaunchImage& image) {
+    TableReader reader(document_, member.value, member.place, member.key, faults_);
+    pending.name = reader.text("buffer", TableReader::required).value_or("");
+    if (const Member* name = reader.find("buffer")) pending.place = name->value.place;
+    image.width =
+        static_cast<std::uint32_t>(reader.number("width", 1, kMaxWidth, TableReader::required).value_or(1));
+    image.height = static_cast<std::uint32_t>(reader.number("height", 1, kMaxHeight).value_or(1));
+    image.format = format_of(reader);
+    const bool inside = know(reader, kBufferKeys), beside = know(outer, kBufferKeys);
+    if (inside && beside)
+      outer.fault(member.place, member.key + ": declare the buffer inside the braces or beside them");
+    TableReader& declaration = inside ? reader : outer;
+    if ((inside || beside) && !pending.name.empty() && !is_declared_again(declaration, pending.name)) {
+      const Implied implied{element_of(image.format),
+                            std::uint64_t{image.width} * image.height * image.format.components};
+      declare(declaration, pending.name, pending.place, &implied);
+    }
+    reader.finish();
+  }
+
+  /// Comes when all buffers are known: an image may stand before the argument that declares its buffer.
+  void resolve_images() {
+    for (std::size_t n = 0; n < out_.images.size(); ++n) {
+      LaunchImage& image = out_.images[n];
+      const PendingImage& pending = pending_images_[n];
+      if (pending.name.empty()) continue;
+      const std::size_t number = out_.buffer_number(pending.name);
+      if (number == out_.buffers.size()) {
+        fault(pending.place,
+              "buffer \"" + pending.name +
+                  "\" is not declared: say type, count or init here, or in another argument",
+              did_you_mean(pending.name, names_of(out_.buffers)));
+        continue;
+      }
+      image.buffer = number;
+      const std::uint64_t need = std::uint64_t{image.width} * image.height * image.format.bytes();
+      const std::uint64_t have = out_.buffers[number].bytes();
+      if (need > have)
+        fault(image.place, std::to_string(image.width) + " x " + std::to_string(image.height) +
+                               " elements take " + std::to_string(need) + " bytes; buffer \"" + pending.name +
+                               "\" has " + std::to_string(have));
+    }
+  }
+
+  void fault(Place place, std::string message, std::string hint = {}) {
+    faults_.push_back(document_.fault(place, std::move(message), std::move(hint)));
+  }
+
+  const Document& document_;
+  const std::string& path_;
+  LaunchFile& out_;
+  Diagnostics& faults_;
+  unsigned gpu_ = 0;                          ///< of the launch being read
+  std::vector<Contents> contents_;            ///< of each buffer
+  std::vector<PendingImage> pending_images_;  ///< of each image
+};
 
 class LaunchFileReader {
  public:
@@ -34,7 +392,7 @@ class LaunchFileReader {
     out_.document = document_;
     TableReader root(*document_, document_->root(), Place{}, "the launch file", faults_);
     const Member* launches = root.find("launch");
-    for (const char* key : kLaunchKeys) root.find(key);
+    know(root, kLaunchKeys);
     const Member* symbols = root.find("symbol");
     const Member* registers = root.find("register");
     root.finish();
@@ -43,10 +401,12 @@ class LaunchFileReader {
     } else {
       launch(document_->root(), Place{1, 0, 1}, "the launch file");
     }
-    if (symbols != nullptr) symbol_tables(root, *symbols);
+    if (symbols != nullptr)
+      each_table(*document_, *symbols, "[[symbol]] tables", faults_,
+                 [&](const Value& table) { arguments_.read_symbol(table); });
     arguments_.read_contents();
     check_reach();
-    host(registers);
+    read_host(*document_, host_steps_, registers, out_, faults_);
     if (!faults_.empty()) {
       std::stable_sort(faults_.begin(), faults_.end(),
                        [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
@@ -61,15 +421,9 @@ class LaunchFileReader {
       if (const Member* m = document_->root().find(key))
         root.fault(m->place,
                    "\"" + m->key + "\" belongs into a [[launch]] table, as the file has such tables");
-    if (launches.value.kind != Value::Kind::array || launches.value.items.empty())
-      return root.fault(launches.place, "launch: must be [[launch]] tables");
-    for (const Value& item : launches.value.items) {
-      if (item.kind != Value::Kind::table) {
-        root.fault(item.place, "launch: must be [[launch]] tables");
-        continue;
-      }
-      launch(item, item.place, "[[launch]]");
-    }
+    if (launches.value.items.empty()) return root.fault(launches.place, "launch: must be [[launch]] tables");
+    each_table(*document_, launches, "[[launch]] tables", faults_,
+               [&](const Value& table) { launch(table, table.place, "[[launch]]"); });
   }
 
   void launch(const Value& table, Place place, const char* what) {
@@ -117,7 +471,7 @@ class LaunchFileReader {
 
   void generator(TableReader& reader, Launch& l) {
     static const std::vector<std::string> kKinds = {"stream", "strided", "random", "chase", "reuse"};
-    GeneratorLaunch g;
+    GeneratorParameters g;
     const Member* kind = reader.find("generator");
     g.kind = reader.text("generator").value_or("stream");
     if (std::find(kKinds.begin(), kKinds.end(), g.kind) == kKinds.end())
@@ -132,6 +486,8 @@ class LaunchFileReader {
     for (const char* key : {"module", "kernel", "shared_bytes", "argument"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
+    g.grid = l.grid;
+    g.block = l.block;
     l.kernel = g.kind;
     l.kernel_place = kind->place;
     l.generator = std::move(g);
@@ -149,15 +505,6 @@ class LaunchFileReader {
                                        " runs a launch at that time; say another (gpu = 1)");
       if (!out_.launches[n].concurrent) return;
     }
-  }
-
-  /// What the host does. Comes when all buffers are known.
-  void host(const Member* registers) {
-    HostReader reader(*document_, out_, faults_);
-    for (const DeviceAddress& a : out_.addresses)
-      if (a.bus && a.bus->buffer < out_.buffers.size()) reader.check(*a.bus);
-    for (const auto& [launch, steps] : host_steps_) reader.read_steps(*steps, out_.launches[launch]);
-    if (registers != nullptr) reader.read_registers(*registers);
   }
 
   /// One to three extents, each at least 1.
@@ -201,7 +548,7 @@ class LaunchFileReader {
     for (const Launch& l : out_.launches)
       for (const Argument& a : l.arguments) {
         if (a.kind != Argument::Kind::buffer && a.kind != Argument::Kind::image) continue;
-        const std::size_t number = a.kind == Argument::Kind::buffer ? a.buffer : out_.images[a.image].buffer;
+        const std::size_t number = a.kind == Argument::Kind::buffer ? a.number : out_.images[a.number].buffer;
         if (number >= out_.buffers.size()) continue;
         const Buffer& b = out_.buffers[number];
         if (b.aperture == Aperture::vidmem && b.gpu != l.gpu)
@@ -213,27 +560,21 @@ class LaunchFileReader {
       }
   }
 
-  void symbol_tables(TableReader& root, const Member& symbols) {
-    if (symbols.value.kind != Value::Kind::array)
-      return root.fault(symbols.place, "symbol: must be [[symbol]] tables");
-    for (const Value& item : symbols.value.items) {
-      if (item.kind != Value::Kind::table) {
-        root.fault(item.place, "symbol: must be [[symbol]] tables");
-        continue;
-      }
-      arguments_.read_symbol(item);
-    }
-  }
-
   std::string path_;
   std::shared_ptr<const Document> document_;
   LaunchFile out_;
   Diagnostics faults_;
   ArgumentReader arguments_;
-  std::vector<std::pair<std::size_t, const Member*>> host_steps_;  ///< by number of their launch
+  HostSteps host_steps_;
 };
 
 }  // namespace
+
+std::size_t LaunchFile::buffer_number(const std::string& name) const {
+  const auto is_called_so = [&name](const Buffer& b) { return b.name == name; };
+  return static_cast<std::size_t>(std::find_if(buffers.begin(), buffers.end(), is_called_so) -
+                                  buffers.begin());
+}
 
 Result<LaunchFile> parse_launch_file(const std::string& path, std::string_view text) {
   Result<Document> document = Document::parse(path, text);

@@ -8,6 +8,7 @@
 
 #include "platform/launch/expression.h"
 #include "platform/launch/host_program.h"
+#include "platform/programs/generators/generator.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/document/document.h"
@@ -77,10 +78,9 @@ struct LaunchImage {
 struct Argument {
   enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device };
   Kind kind = Kind::scalar;
-  std::size_t buffer = 0;           ///< its number in LaunchFile::buffers
+  std::size_t number =
+      0;  ///< of a buffer, image or device: its number in LaunchFile::buffers, images, addresses
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
-  std::size_t image = 0;            ///< its number in LaunchFile::images
-  std::size_t address = 0;          ///< of device: its number in LaunchFile::addresses
   Place place;
 };
 
@@ -90,15 +90,6 @@ struct DeviceAddress {
   std::optional<DevicePlace> where;
   std::optional<BusAddress> bus;
   Place place;
-};
-
-/// A synthetic access pattern in the place of a module.
-struct GeneratorLaunch {
-  std::string kind;
-  std::uint64_t footprint = 0;  ///< bytes
-  std::uint64_t stride = 4;     ///< bytes
-  std::uint64_t accesses = 0;   ///< warp loads in all
-  std::uint64_t seed = 1;
 };
 
 /// One grid.
@@ -111,8 +102,8 @@ struct Launch {
   unsigned gpu = 0;
   bool concurrent = false;  ///< runs at the same time as the launch before it, on another GPU
   std::vector<Argument> arguments;
-  std::vector<HostStep> host;  ///< what the host does meanwhile, one after the other
-  std::optional<GeneratorLaunch> generator;
+  std::vector<HostStep> host;                    ///< what the host does meanwhile, one after the other
+  std::optional<GeneratorParameters> generator;  ///< in the place of a module; lacks its base
   Place place, module_place, kernel_place, grid_place, block_place, gpu_place;
 };
 
@@ -136,6 +127,9 @@ struct LaunchFile {
   std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`
   std::vector<Launch> launches;
 
+  /// The number of the buffer that is called so; that of the next one where there is none.
+  [[nodiscard]] std::size_t buffer_number(const std::string& name) const;
+
   /// What in it asks for a host with devices, if anything does: where it stands, and the largest number of a
   /// device that it names.
   struct HostNeed {
@@ -143,6 +137,14 @@ struct LaunchFile {
     unsigned device = 0;
   };
   [[nodiscard]] std::optional<HostNeed> host_need() const;
+};
+
+/// A launch file, and where its data lies on a platform.
+struct PlacedFile {
+  const LaunchFile& file;
+  std::vector<std::uint64_t> buffers;    ///< addresses, as LaunchFile::buffers
+  std::vector<std::uint64_t> images;     ///< handles, as LaunchFile::images
+  std::vector<std::uint64_t> addresses;  ///< as kernels or devices see them, as LaunchFile::addresses
 };
 
 /// Loads a launch file and the files it names, relative to its own folder. Every fault at once.

@@ -1,20 +1,16 @@
 #include "platform/launch/launch_host.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "platform/launch/element.h"
+#include "rtl_models/base/bits.h"
+#include "rtl_models/base/contract.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
 namespace warpline {
 namespace {
-
-/// A register's value as manuals have it: "0x00000001".
-std::string hexadecimal(std::uint64_t bits, unsigned bytes) {
-  constexpr const char* kDigits = "0123456789ABCDEF";
-  std::string text = "0x";
-  for (unsigned digit = 2 * bytes; digit-- != 0;) text += kDigits[bits >> 4 * digit & 15U];
-  return text;
-}
 
 /// Looks over the bus at a machine at rest, all alike, after which another would be like them: more than a
 /// queue behind a register holds.
@@ -27,18 +23,14 @@ bool holds(const HostStep& step, std::uint64_t got, std::uint64_t wanted) {
   if (!step.at_least) return same_element(type, got & step.mask, wanted & step.mask);
   if (is_float(type)) return element_as_double(type, got) >= element_as_double(type, wanted);
   if (!is_signed(type)) return got >= wanted;
-  const unsigned unused = 64 - 8 * size_of(type);
-  return static_cast<std::int64_t>(got << unused) >= static_cast<std::int64_t>(wanted << unused);
+  const unsigned bits = 8 * size_of(type);
+  return sign_extended(got, bits) >= sign_extended(wanted, bits);
 }
 
 /// "\"flags[0]\" to be 1"
 std::string condition(const HostStep& step, std::uint64_t wanted) {
   return "\"" + step.target.text + "\" to be " + (step.at_least ? "at least " : "") +
          element_text(step.target.type, wanted);
-}
-
-std::string place_of(const HostStep& step, const LaunchFile& file) {
-  return file.document->file() + ":" + std::to_string(step.place.line);
 }
 
 /// Of a load that brought no value.
@@ -60,8 +52,7 @@ std::string text_of(const HostStep& step) {
     case HostStep::Kind::read: return "read " + step.target.text;
     case HostStep::Kind::wait: return "wait " + step.target.text;
     case HostStep::Kind::interrupt:
-      return "interrupt peer[" + std::to_string(step.device) + "].vector[" + std::to_string(step.vector) +
-             "]";
+      return fmt::format("interrupt peer[{}].vector[{}]", step.device, step.vector);
     case HostStep::Kind::delay: break;
   }
   return "delay";
@@ -69,7 +60,7 @@ std::string text_of(const HostStep& step) {
 
 }  // namespace
 
-Diagnostics LaunchHost::set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places) {
+Diagnostics LaunchHost::set_up(PlacedFile& placed) {
   platform_.build();
   PcieSystem& system = *platform_.pcie();
   if (!host_) {
@@ -96,7 +87,7 @@ Diagnostics LaunchHost::set_up(const PlacedFile& placed, std::vector<std::uint64
       if (s.target.device) lies_in(*s.target.device, size_of(s.target.type));
   if (!faults.empty()) return faults;
   for (const DeviceAddress& a : file.addresses)
-    places.push_back(a.bus ? bus_address(*a.bus, placed) : mapped(*a.where));
+    placed.addresses.push_back(a.bus ? bus_address(*a.bus, placed) : mapped(*a.where));
   set_registers(placed);
   host_->forget_time();
   return {};
@@ -123,38 +114,15 @@ void LaunchHost::begin() {
   for (unsigned i = 0; i < system.peers(); ++i) log_begins_.push_back(system.peer(i).core().log().total());
 }
 
-bool LaunchHost::at_rest() const {
-  return platform_.pcie()->engine().next_tick() == kNever;
-}
-
 std::uint64_t LaunchHost::offset_of(std::size_t buffer, const PlacedFile& placed) const {
-  return offset_in_aperture(platform_.physical_of(placed.buffers[buffer]).value());
+  return offset_in_aperture(
+      platform_.physical_of(placed.buffers[buffer], placed.file.buffers[buffer].gpu).value());
 }
 
-std::uint64_t LaunchHost::behind_bar(std::size_t buffer, const PlacedFile& placed) const {
-  const unsigned gpu = placed.file.buffers[buffer].gpu;
-  return host_->devices()[device_of(gpu)].bars[GpuFunction::kMemoryBar].address +
-         offset_in_aperture(platform_.physical_of(placed.buffers[buffer], gpu).value());
+const HostDevice::Bar& LaunchHost::memory_bar(unsigned gpu) const {
+  return host_->devices()[device_of(gpu)].bars[GpuFunction::kMemoryBar];
 }
 
-void LaunchHost::check_reach(std::size_t buffer, Place place, const PlacedFile& placed,
-                             Diagnostics& faults) const {
-  const Buffer& b = placed.file.buffers[buffer];
-  if (b.aperture != Aperture::vidmem) return;
-  const std::uint64_t bar = host_->devices()[device_of(b.gpu)].bars[GpuFunction::kMemoryBar].bytes;
-  const std::uint64_t end =
-      offset_in_aperture(platform_.physical_of(placed.buffers[buffer], b.gpu).value()) + b.bytes();
-  if (end <= bar) return;
-  std::uint64_t enough = 4096;
-  while (enough < end) enough *= 2;
-  faults.push_back(placed.file.document->fault(
-      place,
-      "buffer \"" + b.name + "\" reaches beyond the BAR of GPU " + std::to_string(b.gpu) + ", which has " +
-          std::to_string(bar) + " bytes",
-      "host and devices reach all of it with --set pcie.bar_bytes=" + std::to_string(enough)));
-}
-
-/// Whether host and devices reach what the file has them reach. Each buffer is named once.
 void LaunchHost::check_reach(const PlacedFile& placed, Diagnostics& faults) const {
   const LaunchFile& file = placed.file;
   const bool among_each_other = platform_.config().pcie_system.root.peer_to_peer;
@@ -164,9 +132,18 @@ void LaunchHost::check_reach(const PlacedFile& placed, Diagnostics& faults) cons
                                           "they do with --set pcie_system.root.peer_to_peer=true"));
   };
   const auto check_once = [&](std::size_t buffer, Place place) {
-    if (seen[buffer]) return;
+    const Buffer& b = file.buffers[buffer];
+    if (seen[buffer] || b.aperture != Aperture::vidmem) return;
     seen[buffer] = true;
-    check_reach(buffer, place, placed, faults);
+    const std::uint64_t bar = memory_bar(b.gpu).bytes;
+    const std::uint64_t end = offset_of(buffer, placed) + b.bytes();
+    if (end <= bar) return;
+    std::uint64_t enough = 4096;
+    while (enough < end) enough *= 2;
+    faults.push_back(file.document->fault(
+        place,
+        fmt::format("buffer \"{}\" reaches beyond the BAR of GPU {}, which has {} bytes", b.name, b.gpu, bar),
+        fmt::format("host and devices reach all of it with --set pcie.bar_bytes={}", enough)));
   };
   const auto check_bus = [&](const std::optional<BusAddress>& bus) {
     if (!bus) return;
@@ -193,15 +170,15 @@ std::uint64_t LaunchHost::bus_address(const BusAddress& bus, const PlacedFile& p
     if (opened_.emplace(bus.device, b.gpu).second)
       WARPLINE_EXPECT(host_->open_bar(bus.device, device_of(b.gpu), GpuFunction::kMemoryBar),
                       "a buffer that is reached lies behind a BAR");
-    return behind_bar(bus.buffer, placed) + bus.offset;
+    return memory_bar(b.gpu).address + offset_of(bus.buffer, placed) + bus.offset;
   }
   const std::uint64_t at = offset_of(bus.buffer, placed);
   const auto [found, fresh] = buffers_.try_emplace({bus.device, at}, 0);
-  if (fresh)
-    found->second = host_
-                        ->map_dma(bus.device, platform_.pcie()->sysmem().at(at),
-                                  placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH)
-                        .value();
+  if (fresh) {
+    std::uint8_t* const memory = platform_.pcie()->sysmem().at(at);
+    found->second =
+        host_->map_dma(bus.device, memory, placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH).value();
+  }
   return found->second + bus.offset;
 }
 
@@ -213,13 +190,11 @@ std::uint64_t LaunchHost::address_of(const DevicePlace& where) const {
   return host_->devices()[where.device].bars[where.bar].address + where.offset;
 }
 
-/// Where kernels find it.
 std::uint64_t LaunchHost::mapped(const DevicePlace& where) {
   const auto [found, fresh] = bars_.try_emplace({where.device, where.bar}, 0);
   if (fresh) {
-    const unsigned peers = platform_.pcie()->peers();
     for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu)
-      WARPLINE_EXPECT(host_->open_bar(peers + gpu, where.device, where.bar), "BARs of 64 bits are placed");
+      WARPLINE_EXPECT(host_->open_bar(device_of(gpu), where.device, where.bar), "BARs of 64 bits are placed");
     const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
     found->second = platform_.map(Aperture::peer, bar.address, bar.bytes, bar.prefetchable);
   }
@@ -233,8 +208,8 @@ std::vector<std::string> LaunchHost::unexpected(const LaunchFile& file) {
     const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
     if (got == (*r.expect & r.mask)) continue;
-    out.push_back("register \"" + r.where.text + "\": got " + hexadecimal(got, r.where.bytes) + ", wanted " +
-                  hexadecimal(*r.expect & r.mask, r.where.bytes));
+    out.push_back(fmt::format("register \"{0}\": got 0x{1:0{3}X}, wanted 0x{2:0{3}X}", r.where.text, got,
+                              *r.expect & r.mask, 2 * r.where.bytes));
   }
   return out;
 }
@@ -267,172 +242,189 @@ std::string LaunchHost::access_log(bool json) {
   return json ? "[\n" + out + "\n]\n" : out;
 }
 
-HostedLaunch LaunchHost::run(const PlacedFile& placed, const Launch& launch,
-                             const std::vector<GridLaunch>& grids) {
-  Engine& engine = platform_.pcie()->engine();
-  const Cycle started = engine.now();
-  platform_.start(grids);
-  Program program{placed, {}, false, std::nullopt};
-  for (const HostStep& step : launch.host) {
-    if (!may_go_on()) give_up(step, program, "time for its next step");
-    if (!may_go_on() || !perform(step, program)) break;
+/// A launch, and what the host does meanwhile.
+class LaunchHost::Program {
+ public:
+  Program(LaunchHost& software, const PlacedFile& placed)
+      : software_(software),
+        platform_(software.platform_),
+        system_(*platform_.pcie()),
+        host_(*software.host_),
+        placed_(placed) {}
+
+  HostedLaunch run(const Launch& launch, const std::vector<GridLaunch>& grids) {
+    Engine& engine = system_.engine();
+    const Cycle started = engine.now();
+    platform_.start(grids);
+    for (const HostStep& step : launch.host) {
+      if (!may_go_on()) give_up(step, "time for its next step");
+      if (!may_go_on() || !perform(step)) break;
+    }
+    LaunchResult& result = out_.result;
+    if (grids_ended_) {
+      result.outcome = system_.run_until(software_.max_cycles_);
+    } else {
+      result = platform_.finish();
+    }
+    if (result.outcome == RunOutcome::quiescent && host_.now() > engine.now()) {
+      // The host went on when nothing moved any more: its last step ends the launch.
+      engine.note_move(host_.now());
+      result.outcome = system_.run_until(software_.max_cycles_);
+    }
+    result.cycles = engine.now() - started;
+    if (host_.was_stopped()) {
+      result.outcome = RunOutcome::stopped;
+    } else if (waits_ && result.outcome == RunOutcome::quiescent) {
+      out_.host_is_stuck = true;
+      result.outcome = left() != 0 ? RunOutcome::deadlock : RunOutcome::cycle_limit;
+    }
+    if (result.outcome != RunOutcome::quiescent) {
+      result.standstill = platform_.standstill();
+      if (waits_) result.standstill.waits.push_back(*waits_);
+    }
+    return std::move(out_);
   }
-  LaunchResult& result = program.out.result;
-  if (program.grids_ended) {
-    result.outcome = platform_.pcie()->run_until(max_cycles_);
-  } else {
-    result = platform_.finish();
+
+ private:
+  /// Does a step, and tells the timeline. False: the program cannot go on.
+  bool perform(const HostStep& step) {
+    // What grids that have ended wrote is seen by now.
+    if (system_.engine().quiescent()) end_grids();
+    const Cycle begun = now();
+    bool goes_on = true;
+    switch (step.kind) {
+      case HostStep::Kind::write: write(step); break;
+      case HostStep::Kind::read: read(step); break;
+      case HostStep::Kind::wait: goes_on = wait(step); break;
+      case HostStep::Kind::interrupt: goes_on = wait_interrupt(step); break;
+      case HostStep::Kind::delay: goes_on = delay(step); break;
+    }
+    platform_.host_did(text_of(step), place_of(step), begun, now());
+    return goes_on;
   }
-  if (result.outcome == RunOutcome::quiescent && host_->now() > engine.now()) {
-    // The host went on when nothing moved any more: its last step ends the launch.
-    engine.note_move(host_->now());
-    result.outcome = platform_.pcie()->run_until(max_cycles_);
+
+  [[nodiscard]] Cycle now() const { return std::max(host_.now(), platform_.now()); }
+  /// Cycles before the limit.
+  [[nodiscard]] Cycle left() const { return software_.max_cycles_ - std::min(software_.max_cycles_, now()); }
+  [[nodiscard]] bool may_go_on() const { return !host_.was_stopped() && left() != 0; }
+  [[nodiscard]] std::string place_of(const HostStep& step) const {
+    return placed_.file.document->file() + ":" + std::to_string(step.place.line);
   }
-  result.cycles = engine.now() - started;
-  if (host_->was_stopped()) {
-    result.outcome = RunOutcome::stopped;
-  } else if (program.waits && result.outcome == RunOutcome::quiescent) {
-    program.out.host_is_stuck = true;
-    result.outcome = left() != 0 ? RunOutcome::deadlock : RunOutcome::cycle_limit;
+  void give_up(const HostStep& step, const std::string& what) {
+    waits_ = Wait{"host", what + " (" + place_of(step) + ")"};
   }
-  if (result.outcome == RunOutcome::quiescent) return std::move(program.out);
-  result.standstill = platform_.standstill();
-  if (program.waits) result.standstill.waits.push_back(*program.waits);
-  return std::move(program.out);
-}
 
-bool LaunchHost::perform(const HostStep& step, Program& program) {
-  // What grids that have ended wrote is seen by now.
-  if (platform_.pcie()->engine().quiescent()) static_cast<void>(end_grids(program));
-  const Cycle begun = std::max(host_->now(), platform_.now());
-  const bool goes_on = perform_unseen(step, program);
-  platform_.host_did(text_of(step), place_of(step, program.placed.file), begun,
-                     std::max(host_->now(), platform_.now()));
-  return goes_on;
-}
-
-bool LaunchHost::perform_unseen(const HostStep& step, Program& program) {
-  switch (step.kind) {
-    case HostStep::Kind::write: write(step, program); break;
-    case HostStep::Kind::read: read(step, program); break;
-    case HostStep::Kind::wait: return wait(step, program);
-    case HostStep::Kind::interrupt: return wait_interrupt(step, program);
-    case HostStep::Kind::delay: return delay(step, program);
+  /// Of a target that the host reaches by loads and stores of the bus; nothing: it lies in system memory.
+  [[nodiscard]] std::optional<std::uint64_t> on_bus(const HostTarget& target) const {
+    if (target.device) return software_.address_of(*target.device);
+    const Buffer& b = placed_.file.buffers[target.buffer];
+    if (b.aperture != Aperture::vidmem) return std::nullopt;
+    return software_.memory_bar(b.gpu).address + offset_of(target);
   }
-  return true;
-}
+  /// Where an element lies in its memory.
+  [[nodiscard]] std::uint64_t offset_of(const HostTarget& target) const {
+    return software_.offset_of(target.buffer, placed_) + target.element * size_of(target.type);
+  }
 
-Cycle LaunchHost::left() const {
-  return max_cycles_ - std::min(max_cycles_, std::max(host_->now(), platform_.now()));
-}
-
-bool LaunchHost::may_go_on() const {
-  return !host_->was_stopped() && left() != 0;
-}
-
-std::uint8_t* LaunchHost::at(const HostTarget& target, const PlacedFile& placed) {
-  return platform_.pcie()->sysmem().at(offset_of(target.buffer, placed) +
-                                       target.element * size_of(target.type));
-}
-
-std::optional<std::uint64_t> LaunchHost::on_bus(const HostTarget& target, const PlacedFile& placed) const {
-  if (target.device) return address_of(*target.device);
-  if (placed.file.buffers[target.buffer].aperture != Aperture::vidmem) return std::nullopt;
-  return behind_bar(target.buffer, placed) + target.element * size_of(target.type);
-}
-
-std::optional<std::uint64_t> LaunchHost::look(const HostTarget& target, const PlacedFile& placed) {
-  if (const auto address = on_bus(target, placed)) {
-    const std::uint64_t value = host_->load(*address, size_of(target.type));
-    if (host_->outcome() != TlpOutcome::done) return std::nullopt;
+  /// What the host reads; nothing: nobody has answered, or with an error (HostMachine::outcome).
+  [[nodiscard]] std::optional<std::uint64_t> look(const HostTarget& target) {
+    const auto address = on_bus(target);
+    if (!address) return load_element(target.type, system_.sysmem().at(offset_of(target)));
+    const std::uint64_t value = host_.load(*address, size_of(target.type));
+    if (host_.outcome() != TlpOutcome::done) return std::nullopt;
     return value;
   }
-  return load_element(target.type, at(target, placed));
-}
 
-void LaunchHost::write(const HostStep& step, Program& program) {
-  const HostTarget& target = step.target;
-  const std::uint64_t bits = bits_of(*step.value, program.placed);
-  if (const auto address = on_bus(target, program.placed))
-    return host_->store(*address, size_of(target.type), bits);
-  store_element(target.type, bits, at(target, program.placed));
-}
-
-void LaunchHost::read(const HostStep& step, Program& program) {
-  const auto got = look(step.target, program.placed);
-  if (got && !step.value) return;
-  ++program.out.checks;
-  const std::uint64_t wanted = step.value ? bits_of(*step.value, program.placed) : 0;
-  if (got && holds(step, *got, wanted)) return;
-  std::string failure =
-      "the host (" + place_of(step, program.placed.file) + ") read \"" + step.target.text + "\": ";
-  if (got) {
-    failure += "got " + element_text(step.target.type, *got & step.mask) + ", wanted " +
-               element_text(step.target.type, wanted & step.mask);
-  } else {
-    failure += text_of(host_->outcome());
+  void write(const HostStep& step) {
+    const HostTarget& target = step.target;
+    const std::uint64_t bits = software_.bits_of(*step.value, placed_);
+    if (const auto address = on_bus(target)) {
+      host_.store(*address, size_of(target.type), bits);
+    } else {
+      store_element(target.type, bits, system_.sysmem().at(offset_of(target)));
+    }
   }
-  program.out.failures.push_back(std::move(failure));
-}
 
-bool LaunchHost::wait(const HostStep& step, Program& program) {
-  const std::uint64_t wanted = bits_of(*step.value, program.placed);
-  const bool by_loads = on_bus(step.target, program.placed).has_value();
-  std::optional<std::uint64_t> before;
-  for (unsigned alike = 0;;) {
-    // What answered the look before may yet have wakes for what is over.
-    const bool rested = by_loads ? platform_.pcie()->engine().quiescent() : at_rest();
-    const auto got = look(step.target, program.placed);
-    if (got && holds(step, *got, wanted)) return true;
-    // What is not answered now will not be, whatever else goes on.
-    alike = (rested || !got) && got == before ? alike + 1 : 0;
-    before = got;
-    const bool over = rested && !end_grids(program);
-    const bool in_vain = (over || !got) && (!by_loads || alike >= kVainLooks);
-    if (in_vain || !may_go_on()) {
-      give_up(
-          step, program,
-          condition(step, wanted) + ", which " +
-              (got ? "is " + element_text(step.target.type, *got & step.mask) : text_of(host_->outcome())));
+  void read(const HostStep& step) {
+    const auto got = look(step.target);
+    if (got && !step.value) return;
+    ++out_.checks;
+    const std::uint64_t wanted = step.value ? software_.bits_of(*step.value, placed_) : 0;
+    if (got && holds(step, *got, wanted)) return;
+    const DataType type = step.target.type;
+    out_.failures.push_back("the host (" + place_of(step) + ") read \"" + step.target.text + "\": " +
+                            (got ? "got " + element_text(type, *got & step.mask) + ", wanted " +
+                                       element_text(type, wanted & step.mask)
+                                 : text_of(host_.outcome())));
+  }
+
+  bool wait(const HostStep& step) {
+    const std::uint64_t wanted = software_.bits_of(*step.value, placed_);
+    const bool by_loads = on_bus(step.target).has_value();
+    std::optional<std::uint64_t> before;
+    for (unsigned alike = 0;;) {
+      // What answered the look before may yet have wakes for what is over.
+      const bool rested = by_loads ? system_.engine().quiescent() : software_.at_rest();
+      const auto got = look(step.target);
+      if (got && holds(step, *got, wanted)) return true;
+      // What is not answered now will not be, whatever else goes on.
+      alike = (rested || !got) && got == before ? alike + 1 : 0;
+      before = got;
+      const bool over = rested && !end_grids();
+      const bool in_vain = (over || !got) && (!by_loads || alike >= kVainLooks);
+      if (in_vain || !may_go_on()) {
+        give_up(step, condition(step, wanted) + ", which " +
+                          (got ? "is " + element_text(step.target.type, *got & step.mask)
+                               : text_of(host_.outcome())));
+        return false;
+      }
+      host_.pass(std::min(kPoll, left()));
+    }
+  }
+
+  bool wait_interrupt(const HostStep& step) {
+    for (;;) {
+      const bool rested = software_.at_rest();
+      if (host_.wait_interrupt_for(step.device, step.vector, std::min(kMostAtOnce, left()))) return true;
+      if (!(rested && !end_grids()) && may_go_on()) continue;
+      give_up(step, fmt::format("interrupt {} of peer[{}]", step.vector, step.device));
       return false;
     }
-    host_->pass(std::min(kPoll, left()));
   }
-}
 
-bool LaunchHost::wait_interrupt(const HostStep& step, Program& program) {
-  for (;;) {
-    const bool rested = at_rest();
-    if (host_->wait_interrupt_for(step.device, step.vector, std::min(kMostAtOnce, left()))) return true;
-    if (!(rested && !end_grids(program)) && may_go_on()) continue;
-    give_up(step, program,
-            "interrupt " + std::to_string(step.vector) + " of peer[" + std::to_string(step.device) + "]");
-    return false;
+  bool delay(const HostStep& step) {
+    Cycle more = step.cycles;
+    while (more != 0 && may_go_on()) {
+      const Cycle at_once = std::min({more, kMostAtOnce, left()});
+      host_.pass(at_once);
+      more -= at_once;
+    }
+    if (more != 0) give_up(step, std::to_string(more) + " more cycles to pass");
+    return more == 0;
   }
-}
 
-bool LaunchHost::delay(const HostStep& step, Program& program) {
-  Cycle more = step.cycles;
-  while (more != 0 && may_go_on()) {
-    const Cycle now = std::min({more, kMostAtOnce, left()});
-    host_->pass(now);
-    more -= now;
+  /// Whether grids, of a machine at rest, end now: then what they wrote is seen. False: they have before, or
+  /// cannot end.
+  bool end_grids() {
+    if (grids_ended_ || platform_.running()) return false;
+    out_.result = platform_.finish();
+    grids_ended_ = true;
+    return true;
   }
-  if (more != 0) give_up(step, program, std::to_string(more) + " more cycles to pass");
-  return more == 0;
-}
 
-/// Whether grids, of a machine at rest, end now: then what they wrote is seen. False: they have before, or
-/// cannot end.
-bool LaunchHost::end_grids(Program& program) {
-  if (program.grids_ended || platform_.running()) return false;
-  program.out.result = platform_.finish();
-  program.grids_ended = true;
-  return true;
-}
+  LaunchHost& software_;
+  GpuPlatform& platform_;
+  PcieSystem& system_;
+  HostMachine& host_;
+  const PlacedFile& placed_;
+  HostedLaunch out_;
+  bool grids_ended_ = false;
+  std::optional<Wait> waits_;  ///< for what did not come
+};
 
-void LaunchHost::give_up(const HostStep& step, Program& program, const std::string& what) {
-  program.waits = Wait{"host", what + " (" + place_of(step, program.placed.file) + ")"};
+HostedLaunch LaunchHost::run(const PlacedFile& placed, const Launch& launch,
+                             const std::vector<GridLaunch>& grids) {
+  return Program(*this, placed).run(launch, grids);
 }
 
 }  // namespace warpline

@@ -24,12 +24,6 @@ struct HostedLaunch {
   std::vector<std::string> failures;  ///< a sentence for each that was not as expected
 };
 
-/// A launch file, and where its data lies.
-struct PlacedFile {
-  const LaunchFile& file;
-  const std::vector<std::uint64_t>& buffers;  ///< addresses, as LaunchFile::buffers
-};
-
 /// The host of launch files: firmware that finds the devices and sets them up, and software that does what
 /// [[host]] says while grids run.
 ///
@@ -46,10 +40,9 @@ class LaunchHost {
   explicit LaunchHost(GpuPlatform& platform, Cycle max_cycles = kNever)
       : platform_(platform), max_cycles_(max_cycles) {}
 
-  /// Sets up what a file wants of devices, at no cost of time. `places`: afterwards the values of
-  /// LaunchFile::addresses. Returns what is wrong with it on this platform. Pre: the platform has the devices
-  /// that the file names.
-  [[nodiscard]] Diagnostics set_up(const PlacedFile& placed, std::vector<std::uint64_t>& places);
+  /// Sets up what a file wants of devices, at no cost of time, and fills in its addresses. Returns what is
+  /// wrong with it on this platform. Pre: its buffers are placed; the platform has the devices that it names.
+  [[nodiscard]] Diagnostics set_up(PlacedFile& placed);
   /// Everything is set up: what is counted and logged from now on is the run's.
   void begin();
   /// Runs grids to their end, and does what `launch` says meanwhile.
@@ -62,50 +55,24 @@ class LaunchHost {
   [[nodiscard]] std::string access_log(bool json);
 
  private:
-  /// What is being done.
-  struct Program {
-    const PlacedFile& placed;
-    HostedLaunch out;
-    bool grids_ended = false;
-    std::optional<Wait> waits;  ///< for what did not come
-  };
+  class Program;
+  /// Whether host and devices reach what the file has them reach; if not, `faults` says so, once of a buffer.
+  void check_reach(const PlacedFile& placed, Diagnostics& faults) const;
   /// Writes what registers are to be at first, and waits for what devices make of that.
   void set_registers(const PlacedFile& placed);
-  /// Where a buffer lies in system memory.
+  /// Where a buffer lies in system memory, or in its GPU's.
   [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
-  /// Where a buffer of a GPU's memory lies on the bus, behind the GPU's BAR.
-  [[nodiscard]] std::uint64_t behind_bar(std::size_t buffer, const PlacedFile& placed) const;
-  /// Whether a host and devices reach all of it; if not, `faults` says so.
-  void check_reach(std::size_t buffer, Place place, const PlacedFile& placed, Diagnostics& faults) const;
-  void check_reach(const PlacedFile& placed, Diagnostics& faults) const;
+  /// The BAR behind which a GPU's memory lies.
+  [[nodiscard]] const HostDevice::Bar& memory_bar(unsigned gpu) const;
   /// The number that a GPU has among the host's devices.
   [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->peers() + gpu; }
   [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t address_of(const DevicePlace& where) const;
+  /// Where kernels find it.
   [[nodiscard]] std::uint64_t mapped(const DevicePlace& where);
-  /// Of a target that the host reaches by loads and stores of the bus; nothing: it lies in system memory.
-  [[nodiscard]] std::optional<std::uint64_t> on_bus(const HostTarget& target, const PlacedFile& placed) const;
-  /// The bytes of an element in system memory.
-  [[nodiscard]] std::uint8_t* at(const HostTarget& target, const PlacedFile& placed);
-
-  /// What the host reads; nothing: nobody has answered, or with an error (HostMachine::outcome).
-  [[nodiscard]] std::optional<std::uint64_t> look(const HostTarget& target, const PlacedFile& placed);
-  /// These return false where the program cannot go on.
-  [[nodiscard]] bool perform(const HostStep& step, Program& program);
-  /// The same, but for the timeline.
-  [[nodiscard]] bool perform_unseen(const HostStep& step, Program& program);
-  [[nodiscard]] bool wait(const HostStep& step, Program& program);
-  [[nodiscard]] bool wait_interrupt(const HostStep& step, Program& program);
-  [[nodiscard]] bool delay(const HostStep& step, Program& program);
-  void write(const HostStep& step, Program& program);
-  void read(const HostStep& step, Program& program);
-  [[nodiscard]] bool at_rest() const;
-  /// Cycles before the limit.
-  [[nodiscard]] Cycle left() const;
-  [[nodiscard]] bool may_go_on() const;
-  [[nodiscard]] bool end_grids(Program& program);
-  void give_up(const HostStep& step, Program& program, const std::string& what);
+  /// Nothing moves any more, unless the host makes it.
+  [[nodiscard]] bool at_rest() const { return platform_.pcie()->engine().next_tick() == kNever; }
 
   GpuPlatform& platform_;
   Cycle max_cycles_;

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "platform/launch/initial_arrays.h"
 #include "platform/launch/module_memory.h"
 #include "platform/launch/parameter_block.h"
 #include "platform/launch/result_check.h"
-#include "platform/programs/generators/generator.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "platform/report/inspection_report.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/sm/input_error.h"
 
 namespace warpline {
 namespace {
@@ -35,12 +34,208 @@ bool is_concurrent(const Workload& plan, const Step& step) {
 
 /// Where a launch file's data lies, and its kernels.
 struct LaunchRunner::FileState {
-  std::vector<std::uint64_t> buffers;  ///< addresses, as LaunchFile::buffers
-  std::vector<std::uint64_t> images;   ///< handles, as LaunchFile::images
-  std::vector<std::uint64_t> places;   ///< values, as LaunchFile::addresses
+  explicit FileState(const LaunchFile& file) : placed{file, {}, {}, {}} {}
+  PlacedFile placed;
   VariableAddresses variables;
   std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
   std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
+};
+
+/// A run of the plan, and what has come of it so far.
+class LaunchRunner::Run {
+ public:
+  Run(LaunchRunner& runner, CounterTable& table, std::vector<LaunchStatistics>& launches)
+      : runner_(runner),
+        plan_(runner.plan_),
+        platform_(runner.platform_),
+        host_(runner.has_host_ ? runner.host_ : nullptr),
+        table_(table),
+        launches_(launches) {}
+
+  RunEnd to_its_end() {
+    measures_ = !runner_.fast_forward_.asked();
+    if (!measures_) platform_.set_loose(true);
+    if (host_ != nullptr) {
+      host_->begin();
+      // What setting up cost is no part of the run.
+      before_ = end_.before = counted_now();
+      end_.measured_from = platform_.now();
+    }
+    const bool all_ran = run_steps();
+    for (const auto& [opcode, count] : unknown_opcodes_)
+      end_.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
+    if (all_ran && !measures_)
+      end_.input_faults.push_back(Diagnostic::about(
+          "--fast-forward",
+          "no kernel \"" + runner_.fast_forward_.kernel + "\" was launched: nothing was measured"));
+    for (std::size_t n = 0; n < plan_.files.size() && all_ran && measures_; ++n)
+      check(plan_.files[n], *runner_.states_[n]);
+    return std::move(end_);
+  }
+
+ private:
+  CounterTable::Values counted_now() {
+    return table_.read([&](CounterVisitor& v) { platform_.visit(v); });
+  }
+
+  /// These return false where the run cannot go on.
+  bool run_steps() {
+    const std::vector<Step>& steps = plan_.steps;
+    for (std::size_t n = 0, count = 1; n < steps.size(); n += count) {
+      count = 1;
+      while (n + count < steps.size() && is_concurrent(plan_, steps[n + count])) ++count;
+      if (!(steps[n].trace.empty() ? run_launches(n, count) : run_trace(steps[n]))) return false;
+    }
+    return true;
+  }
+
+  bool run_launches(std::size_t first, std::size_t count) {
+    const Step& step = plan_.steps[first];
+    const std::vector<Launch>& all = plan_.files[step.file].file.launches;
+    std::vector<GridLaunch> grids;
+    for (std::size_t n = first; n < first + count; ++n) {
+      const std::size_t number = plan_.steps[n].launch;
+      Kernel* const kernel = runner_.states_[step.file]->kernels[number].get();
+      grids.push_back({kernel, all[number].gpu, all[number].invalidate_l1});
+    }
+    return run_grids(step, grids, &all[step.launch]);
+  }
+
+  bool run_trace(const Step& step) {
+    auto opened = sass::open_trace(step.trace);
+    if (!opened.ok()) {
+      end_.input_faults = opened.faults();
+      return false;
+    }
+    sass::TraceKernel& kernel = *opened.value();
+    for (const std::string& why : platform_.refusals(kernel.info()))
+      end_.input_faults.push_back(
+          Diagnostic::about(step.trace, "\"" + kernel.info().name + "\" cannot run on this GPU: " + why));
+    if (!end_.input_faults.empty()) return false;
+    const bool ran = run_grids(step, {{&kernel, 0, true}}, nullptr);
+    for (const std::string& unknown : kernel.unknown_opcodes()) {
+      const std::size_t colon = unknown.rfind(": ");
+      const std::string opcode = unknown.substr(0, colon);
+      unknown_opcodes_[opcode] += colon == std::string::npos ? 1 : std::stoull(unknown.substr(colon + 2));
+    }
+    return ran;
+  }
+
+  /// Runs grids that start at the same time. `launch`: what the host does meanwhile; null: nothing.
+  bool run_grids(const Step& step, const std::vector<GridLaunch>& grids, const Launch* launch) {
+    std::string name;
+    for (const GridLaunch& g : grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
+    start_measuring(grids);
+    grids_started_ += grids.size();
+    if (runner_.on_launch_) runner_.on_launch_(launches_.size(), name);
+    LaunchResult result;
+    try {
+      result =
+          host_ == nullptr || launch == nullptr ? platform_.launch(grids) : run_hosted(step, grids, *launch);
+    } catch (const InputError& error) {
+      end_.input_faults.push_back(error.diagnostic);
+      return false;
+    }
+    CounterTable::Values now = counted_now();
+    LaunchStatistics s;
+    s.kernel = name;
+    s.input = step.input;
+    s.outcome = outcome_text(result.outcome);
+    s.cycles = result.cycles;
+    s.measured = measures_;
+    s.values = CounterTable::difference(now, before_);
+    before_ = std::move(now);
+    launches_.push_back(std::move(s));
+    end_.outcome = result.outcome;
+    if (result.outcome == RunOutcome::quiescent) return true;
+    end_.stuck_kernel = name;
+    end_.standstill = std::move(result.standstill);
+    return false;
+  }
+
+  LaunchResult run_hosted(const Step& step, const std::vector<GridLaunch>& grids, const Launch& launch) {
+    HostedLaunch hosted = host_->run(runner_.states_[step.file]->placed, launch, grids);
+    end_.host_is_stuck = hosted.host_is_stuck;
+    note(hosted.checks, hosted.failures);
+    return std::move(hosted.result);
+  }
+
+  /// Switches to timed if one of the grids about to start together is the first to be measured.
+  void start_measuring(const std::vector<GridLaunch>& grids) {
+    const auto is_first = [&, number = grids_started_](const GridLaunch& g) mutable {
+      return runner_.fast_forward_.reached(number++, g.kernel->info().name);
+    };
+    if (measures_ || std::none_of(grids.begin(), grids.end(), is_first)) return;
+    measures_ = true;
+    platform_.set_loose(false);
+    end_.fast_forwarded = grids_started_;
+    end_.measured_from = platform_.now();
+    end_.before = before_;
+  }
+
+  void note(std::size_t checks, const std::vector<std::string>& failures) {
+    end_.checks += checks;
+    end_.failed_checks += failures.size();
+    end_.failures.insert(end_.failures.end(), failures.begin(), failures.end());
+  }
+
+  /// Compares and writes the results of a file.
+  void check(const LoadedFile& loaded, const FileState& state) {
+    const LaunchFile& file = loaded.file;
+    if (runner_.tags_only_) {
+      const auto left_out = [](const Buffer& b) { return b.expect || !b.dump.empty(); };
+      if (std::any_of(file.buffers.begin(), file.buffers.end(), left_out))
+        end_.notes.push_back(file.document->file() + ": without data nothing is checked or dumped");
+      return;
+    }
+    const InitialArrays arrays(loaded);
+    const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base,
+                             const Expectation& expect) {
+      CheckedData data{name, type, count, {}};
+      data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
+        platform_.read(base + first * size_of(type), to, n * size_of(type));
+      };
+      const std::string failure = check_data(data, expect, arrays.views(), *file.document);
+      note(1, failure.empty() ? std::vector<std::string>{} : std::vector{failure});
+    };
+    for (std::size_t b = 0; b < file.buffers.size(); ++b) {
+      const Buffer& buffer = file.buffers[b];
+      if (buffer.expect)
+        compare("buffer \"" + buffer.name + "\"", buffer.type, buffer.count, state.placed.buffers[b],
+                *buffer.expect);
+      if (buffer.dump.empty()) continue;
+      std::string bytes(buffer.bytes(), '\0');
+      platform_.read(state.placed.buffers[b], bytes.data(), bytes.size());
+      const std::string failure = write_file_atomically(buffer.dump, bytes);
+      if (!failure.empty()) end_.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
+    }
+    for (const ResolvedSymbol& s : loaded.symbols)
+      if (s.expect)
+        compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
+                state.variables[s.module].at(s.variable->name), *s.expect);
+    if (host_ != nullptr) {
+      const auto is_expected = [](const LaunchRegister& r) { return r.expect.has_value(); };
+      const auto expected = std::count_if(file.registers.begin(), file.registers.end(), is_expected);
+      note(static_cast<std::size_t>(expected), host_->unexpected(file));
+    }
+    for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
+      const InspectionReport report = inspect(*loaded.modules[m], state.variables[m], platform_);
+      end_.shown += report.text;
+      note(report.checks, report.failures);
+    }
+  }
+
+  LaunchRunner& runner_;
+  const Workload& plan_;
+  GpuPlatform& platform_;
+  LaunchHost* host_;  ///< null: no file needs one
+  CounterTable& table_;
+  std::vector<LaunchStatistics>& launches_;
+  RunEnd end_;
+  bool measures_ = true;
+  std::size_t grids_started_ = 0;
+  CounterTable::Values before_;                           ///< what was counted before the launch to come
+  std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
 };
 
 LaunchRunner::LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host)
@@ -49,187 +244,7 @@ LaunchRunner::LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only
 LaunchRunner::~LaunchRunner() = default;
 
 RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
-  RunEnd end;
-  bool all_ran = true;
-  measures_ = !fast_forward_.asked();
-  if (!measures_) platform_.set_loose(true);
-  if (has_host_) {
-    host_->begin();
-    // What setting up cost is no part of the run.
-    before_ = end.before = table.read([&](CounterVisitor& v) { platform_.visit(v); });
-    end.measured_from = platform_.now();
-  }
-  const std::vector<Step>& steps = plan_.steps;
-  for (std::size_t n = 0, count = 1; n < steps.size() && all_ran; n += count) {
-    count = 1;
-    if (!steps[n].trace.empty()) {
-      all_ran = run_trace(steps[n], end, table, launches);
-      continue;
-    }
-    while (n + count < steps.size() && is_concurrent(plan_, steps[n + count])) ++count;
-    all_ran = run_launches(n, count, end, table, launches);
-  }
-  for (const auto& [opcode, count] : unknown_opcodes_)
-    end.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
-  if (!all_ran) return end;
-  if (!measures_) {
-    Diagnostic never;
-    never.file = "--fast-forward";
-    never.message = "no kernel \"" + fast_forward_.kernel + "\" was launched: nothing was measured";
-    end.input_faults.push_back(std::move(never));
-    return end;
-  }
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) check(n, end);
-  return end;
-}
-
-/// Switches to timed if one of the grids about to start together is the first to be measured.
-void LaunchRunner::start_measuring(const std::vector<GridLaunch>& grids, RunEnd& end) {
-  const auto is_first = [&, number = grids_started_](const GridLaunch& g) mutable {
-    return fast_forward_.reached(number++, g.kernel->info().name);
-  };
-  if (measures_ || std::none_of(grids.begin(), grids.end(), is_first)) return;
-  measures_ = true;
-  platform_.set_loose(false);
-  end.fast_forwarded = grids_started_;
-  end.measured_from = platform_.now();
-  end.before = before_;
-}
-
-bool LaunchRunner::run_launches(std::size_t first, std::size_t count, RunEnd& end, CounterTable& table,
-                                std::vector<LaunchStatistics>& launches) {
-  Together together;
-  together.step = &plan_.steps[first];
-  const std::vector<Launch>& all = plan_.files[together.step->file].file.launches;
-  together.launch = &all[together.step->launch];
-  for (std::size_t n = first; n < first + count; ++n) {
-    const std::size_t number = plan_.steps[n].launch;
-    together.grids.push_back(
-        {states_[together.step->file]->kernels[number].get(), all[number].gpu, all[number].invalidate_l1});
-  }
-  return run_grids(together, end, table, launches);
-}
-
-LaunchResult LaunchRunner::run_hosted(const Together& together, RunEnd& end) {
-  if (!has_host_ || together.launch == nullptr) return platform_.launch(together.grids);
-  const std::size_t file = together.step->file;
-  HostedLaunch hosted =
-      host_->run({plan_.files[file].file, states_[file]->buffers}, *together.launch, together.grids);
-  end.host_is_stuck = hosted.host_is_stuck;
-  end.checks += hosted.checks;
-  end.failed_checks += hosted.failures.size();
-  end.failures.insert(end.failures.end(), hosted.failures.begin(), hosted.failures.end());
-  return std::move(hosted.result);
-}
-
-bool LaunchRunner::run_grids(const Together& together, RunEnd& end, CounterTable& table,
-                             std::vector<LaunchStatistics>& launches) {
-  std::string name;
-  for (const GridLaunch& g : together.grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
-  start_measuring(together.grids, end);
-  grids_started_ += together.grids.size();
-  if (on_launch_) on_launch_(launches.size(), name);
-  LaunchResult result;
-  try {
-    result = run_hosted(together, end);
-  } catch (const InputError& error) {
-    end.input_faults.push_back(error.diagnostic);
-    return false;
-  }
-  CounterTable::Values now = table.read([&](CounterVisitor& v) { platform_.visit(v); });
-  LaunchStatistics s;
-  s.kernel = name;
-  s.input = together.step->input;
-  s.outcome = outcome_text(result.outcome);
-  s.cycles = result.cycles;
-  s.measured = measures_;
-  s.values = CounterTable::difference(now, before_);
-  before_ = std::move(now);
-  launches.push_back(std::move(s));
-  end.outcome = result.outcome;
-  if (result.outcome == RunOutcome::quiescent) return true;
-  end.stuck_kernel = name;
-  end.standstill = std::move(result.standstill);
-  return false;
-}
-
-bool LaunchRunner::run_trace(const Step& step, RunEnd& end, CounterTable& table,
-                             std::vector<LaunchStatistics>& launches) {
-  auto opened = sass::open_trace(step.trace);
-  if (!opened.ok()) {
-    end.input_faults = opened.faults();
-    return false;
-  }
-  sass::TraceKernel& kernel = *opened.value();
-  for (const std::string& why : platform_.refusals(kernel.info())) {
-    Diagnostic d;
-    d.file = step.trace;
-    d.message = "\"" + kernel.info().name + "\" cannot run on this GPU: " + why;
-    end.input_faults.push_back(std::move(d));
-  }
-  if (!end.input_faults.empty()) return false;
-  const bool ran = run_grids({&step, {{&kernel, 0, true}}, nullptr}, end, table, launches);
-  for (const std::string& unknown : kernel.unknown_opcodes()) {
-    const std::size_t colon = unknown.rfind(": ");
-    const std::string opcode = unknown.substr(0, colon);
-    unknown_opcodes_[opcode] += colon == std::string::npos ? 1 : std::stoull(unknown.substr(colon + 2));
-  }
-  return ran;
-}
-
-void LaunchRunner::check(std::size_t number, RunEnd& end) {
-  const LoadedFile& loaded = plan_.files[number];
-  const LaunchFile& file = loaded.file;
-  const FileState& state = *states_[number];
-  if (tags_only_) {
-    const auto left_out = [](const Buffer& b) { return b.expect || !b.dump.empty(); };
-    if (std::any_of(file.buffers.begin(), file.buffers.end(), left_out))
-      end.notes.push_back(file.document->file() + ": without data nothing is checked or dumped");
-    return;
-  }
-  const InitialArrays arrays(loaded);
-  const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base,
-                           const Expectation& expect) {
-    CheckedData data{name, type, count, {}};
-    data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
-      platform_.read(base + first * size_of(type), to, n * size_of(type));
-    };
-    ++end.checks;
-    std::string failure = check_data(data, expect, arrays.views(), *file.document);
-    if (failure.empty()) return;
-    ++end.failed_checks;
-    end.failures.push_back(std::move(failure));
-  };
-  for (std::size_t b = 0; b < file.buffers.size(); ++b) {
-    const Buffer& buffer = file.buffers[b];
-    if (buffer.expect)
-      compare("buffer \"" + buffer.name + "\"", buffer.type, buffer.count, state.buffers[b], *buffer.expect);
-    if (buffer.dump.empty()) continue;
-    std::string bytes(buffer.bytes(), '\0');
-    platform_.read(state.buffers[b], bytes.data(), bytes.size());
-    const std::string failure = write_file_atomically(buffer.dump, bytes);
-    if (!failure.empty()) end.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
-  }
-  for (const ResolvedSymbol& s : loaded.symbols)
-    if (s.expect)
-      compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
-              state.variables[s.module].at(s.variable->name), *s.expect);
-  if (has_host_) {
-    const auto is_expected = [](const LaunchRegister& r) { return r.expect.has_value(); };
-    end.checks +=
-        static_cast<std::size_t>(std::count_if(file.registers.begin(), file.registers.end(), is_expected));
-    for (std::string& failure : host_->unexpected(file)) {
-      ++end.failed_checks;
-      end.failures.push_back(std::move(failure));
-    }
-  }
-  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
-    const InspectionReport report = inspect(*loaded.modules[m], state.variables[m], platform_);
-    end.shown += report.text;
-    end.checks += report.checks;
-    end.failed_checks += report.failures.size();
-    end.failures.insert(end.failures.end(), report.failures.begin(), report.failures.end());
-  }
+  return Run(*this, table, launches).to_its_end();
 }
 
 Diagnostics LaunchRunner::prepare() {
@@ -270,11 +285,11 @@ void LaunchRunner::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
 void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   LoadedFile& loaded = plan_.files[number];
   const LaunchFile& file = loaded.file;
-  states_.push_back(std::make_unique<FileState>());
-  FileState& state = *states_.back();
+  FileState& state = *states_.emplace_back(std::make_unique<FileState>(file));
+  PlacedFile& placed = state.placed;
   for (const Buffer& b : file.buffers) {
-    state.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture, b.gpu));
-    if (state.buffers.back() == 0) {
+    placed.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture, b.gpu));
+    if (placed.buffers.back() == 0) {
       const char* memory = b.aperture == Aperture::peer ? "the peer's memory" : "the GPU's memory";
       faults.push_back(file.document->fault(
           b.place,
@@ -283,12 +298,12 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
     }
     if (tags_only_ || b.initial.kind == InitialContent::Kind::zeros) continue;
     const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
-    platform_.write(state.buffers.back(), bytes.data(), bytes.size());
+    platform_.write(placed.buffers.back(), bytes.data(), bytes.size());
   }
-  if (faults.empty()) set_up_host(file, state, faults);
+  if (faults.empty()) set_up_host(placed, faults);
   for (const LaunchImage& i : file.images)
-    state.images.push_back(
-        platform_.add_image({i.is_surface, state.buffers[i.buffer], i.width, i.height, i.format}));
+    placed.images.push_back(
+        platform_.add_image({i.is_surface, placed.buffers[i.buffer], i.width, i.height, i.format}));
   for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu) {
     std::uint64_t footprint = 0;
     for (const Launch& l : file.launches)
@@ -303,7 +318,8 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
   if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
 }
 
-void LaunchRunner::set_up_host(const LaunchFile& file, FileState& state, Diagnostics& faults) {
+void LaunchRunner::set_up_host(PlacedFile& placed, Diagnostics& faults) {
+  const LaunchFile& file = placed.file;
   const auto need = file.host_need();
   if (!need) return;
   const unsigned peers = platform_.config().pcie_system.peers;
@@ -319,7 +335,7 @@ void LaunchRunner::set_up_host(const LaunchFile& file, FileState& state, Diagnos
   for (std::size_t n = 0; n + 1 < states_.size(); ++n) check_registers(plan_.files[n].file, file, faults);
   if (!faults.empty()) return;
   has_host_ = true;
-  const Diagnostics more = host_->set_up({file, state.buffers}, state.places);
+  const Diagnostics more = host_->set_up(placed);
   faults.insert(faults.end(), more.begin(), more.end());
 }
 
@@ -343,7 +359,7 @@ void LaunchRunner::prepare_launches(std::size_t number) {
   FileState& state = *states_[number];
   for (const Launch& l : loaded.file.launches) {
     if (l.generator) {
-      GeneratorParameters p = generator_parameters(l);
+      GeneratorParameters p = *l.generator;
       p.base = state.footprints[l.gpu];
       state.kernels.push_back(make_generator(p));
     } else {
@@ -352,10 +368,8 @@ void LaunchRunner::prepare_launches(std::size_t number) {
       const auto entry = std::find_if(entries.begin(), entries.end(),
                                       [&](const programs::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
-      auto packed = pack_parameters(loaded.file, l, *entry, state.buffers, state.images, state.places);
-      WARPLINE_EXPECT(packed.ok(), "the plan checked the arguments");
-      state.kernels.push_back(
-          module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes, std::move(packed.value())));
+      state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes,
+                                                 pack_parameters(state.placed, l, *entry)));
     }
     platform_.load(state.kernels.back()->info(), l.gpu);
   }

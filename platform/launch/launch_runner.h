@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,40 +53,23 @@ class LaunchRunner {
 
  private:
   struct FileState;
+  class Run;
   void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
   void prepare_file(std::size_t number, Diagnostics& faults);
-  void set_up_host(const LaunchFile& file, FileState& state, Diagnostics& faults);
+  void set_up_host(PlacedFile& placed, Diagnostics& faults);
   static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
   void prepare_launches(std::size_t number);
   void check_launches(std::size_t number, Diagnostics& faults);
-  bool run_launches(std::size_t first, std::size_t count, RunEnd& end, CounterTable& table,
-                    std::vector<LaunchStatistics>& launches);
-  /// Grids that run at the same time, and what the host does meanwhile; `launch`: null: nothing.
-  struct Together {
-    const Step* step = nullptr;
-    std::vector<GridLaunch> grids;
-    const Launch* launch = nullptr;
-  };
-  bool run_grids(const Together& together, RunEnd& end, CounterTable& table,
-                 std::vector<LaunchStatistics>& launches);
-  [[nodiscard]] LaunchResult run_hosted(const Together& together, RunEnd& end);
-  bool run_trace(const Step& step, RunEnd& end, CounterTable& table, std::vector<LaunchStatistics>& launches);
-  void check(std::size_t number, RunEnd& end);
 
   Workload& plan_;
   GpuPlatform& platform_;
   bool tags_only_;
   LaunchHost* host_;
-  bool has_host_ = false;  ///< a file needs it
-  std::size_t grids_started_ = 0;
+  bool has_host_ = false;            ///< a file needs it
   std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
   std::vector<std::unique_ptr<FileState>> states_;
-  void start_measuring(const std::vector<GridLaunch>& grids, RunEnd& end);
   FastForward fast_forward_;
-  bool measures_ = true;
   std::function<void(std::size_t, const std::string&)> on_launch_;
-  CounterTable::Values before_;
-  std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
 };
 
 }  // namespace warpline

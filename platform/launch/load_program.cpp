@@ -2,15 +2,13 @@
 
 #include "platform/programs/ptx/module.h"
 #include "platform/programs/wls/module.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
 
 Result<std::unique_ptr<programs::Module>> parse_module(const std::string& text, const std::string& path) {
-  constexpr std::string_view kSuffix = ".wls";
-  const bool sass = path.size() >= kSuffix.size() &&
-                    path.compare(path.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
-  if (!sass) return ptx::parse(text, path);
+  if (!ends_with(path, ".wls")) return ptx::parse(text, path);
   auto parsed = wls::parse(text, path);
   if (!parsed.ok()) return parsed.faults();
   return std::move(parsed.value().module);

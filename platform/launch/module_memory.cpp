@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
@@ -9,8 +10,7 @@ namespace {
 
 /// A place in the module constant bank, or 0.
 std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
-  const std::uint64_t alignment = std::max<std::uint64_t>(v.alignment, 1);
-  const std::uint64_t at = (used + alignment - 1) / alignment * alignment;
+  const std::uint64_t at = align_up(used, std::max<std::uint64_t>(v.alignment, 1));
   if (at > ConstantBanks::kBankBytes || v.initial.size() > ConstantBanks::kBankBytes - at) return 0;
   used = at + v.initial.size();
   return ConstantBanks::address(ConstantBanks::kModuleBank, at);

@@ -1,11 +1,10 @@
 #include "platform/launch/parameter_block.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace warpline {
 namespace {
-
-constexpr std::uint32_t kPointerBytes = 8;
 
 const char* name_of(Argument::Kind kind) {
   switch (kind) {
@@ -18,44 +17,47 @@ const char* name_of(Argument::Kind kind) {
   return "bytes";
 }
 
+bool is_word(const Argument& a) {
+  return a.kind != Argument::Kind::scalar && a.kind != Argument::Kind::bytes;
+}
+
 }  // namespace
 
-Result<std::vector<std::uint8_t>> pack_parameters(const LaunchFile& file, const Launch& launch,
-                                                  const programs::Entry& entry,
-                                                  const std::vector<std::uint64_t>& addresses,
-                                                  const std::vector<std::uint64_t>& handles,
-                                                  const std::vector<std::uint64_t>& places) {
+Diagnostics misfits(const LaunchFile& file, const Launch& launch, const programs::Entry& entry) {
   Diagnostics faults;
   if (launch.arguments.size() != entry.parameters.size())
     faults.push_back(file.document->fault(launch.kernel_place,
                                           "kernel \"" + entry.name + "\" takes " +
                                               std::to_string(entry.parameters.size()) + " arguments; " +
                                               std::to_string(launch.arguments.size()) + " are given"));
-  std::vector<std::uint8_t> block(entry.parameter_bytes);
-  for (std::size_t n = 0; n < launch.arguments.size() && n < entry.parameters.size(); ++n) {
+  for (std::size_t n = 0; n < std::min(launch.arguments.size(), entry.parameters.size()); ++n) {
     const Argument& a = launch.arguments[n];
     const programs::Parameter& p = entry.parameters[n];
-    const bool is_word = a.kind == Argument::Kind::buffer || a.kind == Argument::Kind::image ||
-                         a.kind == Argument::Kind::device;
-    const std::size_t bytes = is_word ? kPointerBytes : a.bytes.size();
-    if (bytes != p.bytes) {
+    const std::size_t bytes = is_word(a) ? sizeof(std::uint64_t) : a.bytes.size();
+    if (bytes != p.bytes)
       faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " +
                                                          name_of(a.kind) + " of " + std::to_string(bytes) +
                                                          " bytes; parameter \"" + p.name + "\" has " +
                                                          std::to_string(p.bytes)));
-      continue;
-    }
-    if (a.kind == Argument::Kind::buffer) {
-      std::memcpy(&block[p.offset], &addresses[a.buffer], kPointerBytes);
-    } else if (a.kind == Argument::Kind::image) {
-      std::memcpy(&block[p.offset], &handles[a.image], kPointerBytes);
-    } else if (a.kind == Argument::Kind::device) {
-      std::memcpy(&block[p.offset], &places[a.address], kPointerBytes);
+  }
+  return faults;
+}
+
+std::vector<std::uint8_t> pack_parameters(const PlacedFile& placed, const Launch& launch,
+                                          const programs::Entry& entry) {
+  std::vector<std::uint8_t> block(entry.parameter_bytes);
+  for (std::size_t n = 0; n < launch.arguments.size(); ++n) {
+    const Argument& a = launch.arguments[n];
+    std::uint8_t* const to = &block[entry.parameters[n].offset];
+    const auto& words = a.kind == Argument::Kind::buffer  ? placed.buffers
+                        : a.kind == Argument::Kind::image ? placed.images
+                                                          : placed.addresses;
+    if (is_word(a)) {
+      std::memcpy(to, &words[a.number], sizeof words[a.number]);
     } else {
-      std::memcpy(&block[p.offset], a.bytes.data(), bytes);
+      std::copy(a.bytes.begin(), a.bytes.end(), to);
     }
   }
-  if (!faults.empty()) return faults;
   return block;
 }
 

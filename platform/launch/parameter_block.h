@@ -9,13 +9,12 @@
 
 namespace warpline {
 
+/// Arguments of a launch that do not fit the entry's signature, in number or size, as faults that name both.
+[[nodiscard]] Diagnostics misfits(const LaunchFile& file, const Launch& launch, const programs::Entry& entry);
+
 /// The parameter block of a launch, laid out as the entry's signature says (PTX ISA, ".param state space":
-/// each parameter at a multiple of its alignment). `addresses` are those of the file's buffers,
-/// `handles` those of its images, `places` those of its addresses.
-/// Arguments that do not fit the signature, in number or size, are faults that name both.
-[[nodiscard]] Result<std::vector<std::uint8_t>> pack_parameters(
-    const LaunchFile& file, const Launch& launch, const programs::Entry& entry,
-    const std::vector<std::uint64_t>& addresses, const std::vector<std::uint64_t>& handles = {},
-    const std::vector<std::uint64_t>& places = {});
+/// each parameter at a multiple of its alignment). Pre: there are no misfits.
+[[nodiscard]] std::vector<std::uint8_t> pack_parameters(const PlacedFile& placed, const Launch& launch,
+                                                        const programs::Entry& entry);
 
 }  // namespace warpline

@@ -6,15 +6,11 @@
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/load_program.h"
 #include "platform/launch/parameter_block.h"
-#include "platform/programs/generators/generator.h"
 #include "platform/programs/sass_trace/trace.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
-
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 /// The element type that a launch file means by a variable's own type.
 DataType element_type_of(DataType declared) {
@@ -58,20 +54,13 @@ class Planner {
  private:
   void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
   void fault(const std::string& input, std::string message, std::string hint = {}) {
-    Diagnostic d;
-    d.file = input;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    faults_.push_back(std::move(d));
+    faults_.push_back(Diagnostic::about(input, std::move(message), std::move(hint)));
   }
 
   void trace_list(const std::string& input) {
     std::vector<std::string> warnings;
     auto entries = sass::read_list(input, warnings);
-    for (const std::string& w : warnings) {
-      plan_.warnings.push_back(input);
-      plan_.warnings.back().append(": ").append(w);
-    }
+    for (const std::string& w : warnings) plan_.warnings.push_back(input + ": " + w);
     if (!entries.ok()) return add(entries.faults());
     bool any = false;
     for (const sass::ListEntry& e : entries.value()) {
@@ -87,10 +76,7 @@ class Planner {
     ++traces_;
     const auto opened = sass::open_trace(path);
     if (!opened.ok()) return add(opened.faults());
-    Step step;
-    step.input = input;
-    step.trace = path;
-    plan_.steps.push_back(std::move(step));
+    plan_.steps.push_back({input, 0, 0, path});
   }
 
   void launch_file(const std::string& input) {
@@ -124,11 +110,7 @@ class Planner {
         fault(input, "a .wls program runs with data only: leave --tags-only out");
     for (std::size_t n = 0; n < l.file.launches.size(); ++n) {
       check_launch(l, l.file.launches[n]);
-      Step step;
-      step.input = input;
-      step.file = plan_.files.size();
-      step.launch = n;
-      plan_.steps.push_back(std::move(step));
+      plan_.steps.push_back({input, plan_.files.size(), n, {}});
     }
     if (parsed_all)
       for (const Symbol& s : l.file.symbols) l.symbols.push_back(resolve(l, s));
@@ -138,28 +120,20 @@ class Planner {
   void check_launch(const LoadedFile& l, const Launch& launch) {
     if (launch.generator) {
       ++generators_;
-      for (const Problem& problem : generator_parameters(launch).problems("generator"))
+      for (const Problem& problem : launch.generator->problems("generator"))
         faults_.push_back(l.file.document->fault(launch.kernel_place, problem.path + ": " + problem.message));
       return;
     }
     ++module_launches_;
     const programs::Module* module = l.modules[launch.module].get();
     if (module == nullptr) return;
-    std::vector<std::string> names;
     for (const programs::Entry& e : module->entries()) {
-      names.push_back(e.name);
       if (e.name != launch.kernel) continue;
-      const std::vector<std::uint64_t> no_addresses(l.file.buffers.size());
-      const std::vector<std::uint64_t> no_handles(l.file.images.size());
-      const std::vector<std::uint64_t> no_places(l.file.addresses.size());
-      const auto packed = pack_parameters(l.file, launch, e, no_addresses, no_handles, no_places);
-      if (!packed.ok()) add(packed.faults());
-      return;
+      return add(misfits(l.file, launch, e));
     }
+    const std::vector<std::string> names = names_of(module->entries());
     std::string hint = did_you_mean(launch.kernel, names);
-    if (hint.empty()) {
-      for (const std::string& n : names) hint += (hint.empty() ? "it has: " : ", ") + n;
-    }
+    if (hint.empty() && !names.empty()) hint = "it has: " + joined(names);
     faults_.push_back(l.file.document->fault(
         launch.kernel_place, l.file.modules[launch.module].path + " has no kernel \"" + launch.kernel + "\"",
         hint));
@@ -217,18 +191,6 @@ class Planner {
 };
 
 }  // namespace
-
-GeneratorParameters generator_parameters(const Launch& launch) {
-  GeneratorParameters p;
-  p.kind = launch.generator->kind;
-  p.footprint = launch.generator->footprint;
-  p.stride = launch.generator->stride;
-  p.accesses = launch.generator->accesses;
-  p.seed = launch.generator->seed;
-  p.grid = launch.grid;
-  p.block = launch.block;
-  return p;
-}
 
 Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
   return Planner(tags_only).run(inputs);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "platform/launch/launch_file.h"
-#include "platform/programs/generators/generator.h"
 #include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
 
@@ -37,9 +36,6 @@ struct Step {
   std::size_t launch = 0;
   std::string trace;  ///< path of a trace; empty: a launch
 };
-
-/// What the generator of a launch is to do, but for where its memory lies. Pre: it has one.
-[[nodiscard]] GeneratorParameters generator_parameters(const Launch& launch);
 
 /// Everything that a run will do, read and checked as far as it can be without a GPU. All inputs
 /// run on one GPU, one after the other, as dependent grids.

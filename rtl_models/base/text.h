@@ -63,6 +63,14 @@ template <class Texts>
   return joined(texts, between, between);
 }
 
+/// The member `name` of each of `all`.
+template <class All>
+[[nodiscard]] std::vector<std::string> names_of(const All& all) {
+  std::vector<std::string> names;
+  for (const auto& one : all) names.emplace_back(one.name);
+  return names;
+}
+
 /// "1 request", "2 requests".
 [[nodiscard]] inline std::string counted(std::uint64_t n, std::string_view noun) {
   return std::to_string(n).append(" ").append(noun).append(n == 1 ? "" : "s");

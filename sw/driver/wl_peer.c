@@ -1,4 +1,4 @@
-/* Bring-up, error recovery and teardown. */
+/* The device as a whole: whether it is there, what it is, how it fares. */
 #include "wl_peer_internal.h"
 
 /* How long a reset may take: reads that the device has under way come back or are given up by then. */
@@ -89,22 +89,6 @@ enum wl_result wl_peer_reset(struct wl_peer* peer) {
   return WL_TIMEOUT;
 }
 
-static void enable(struct wl_peer* peer) {
-  wl_peer_write32(peer, WL_PEER_CONTROL_OFFSET, WL_PEER_CONTROL_ENABLE_MASK);
-}
-
-enum wl_result wl_peer_start(struct wl_peer* peer) {
-  unsigned q;
-  enum wl_result result;
-  if (peer == NULL || peer->port == NULL) return WL_BAD_ARGUMENT;
-  result = wl_peer_reset(peer);
-  for (q = 0; q < peer->queues; ++q)
-    if (peer->queue[q].exists) wl_peer_queue_unmap(peer, q);
-  if (result != WL_OK) return result;
-  enable(peer);
-  return WL_OK;
-}
-
 enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors) {
   uint32_t status, error;
   enum wl_result result;
@@ -116,29 +100,4 @@ enum wl_result wl_peer_check(struct wl_peer* peer, uint32_t* errors) {
   if (errors != NULL) *errors = error;
   if (error != 0) wl_peer_write32(peer, WL_PEER_ERROR_OFFSET, error);
   return (status & WL_PEER_STATUS_STOPPED_MASK) != 0 ? WL_STOPPED : WL_OK;
-}
-
-enum wl_result wl_peer_recover(struct wl_peer* peer) {
-  unsigned q;
-  enum wl_result result;
-  if (peer == NULL || peer->port == NULL) return WL_BAD_ARGUMENT;
-  wl_peer_log(peer, WL_LOG_WARNING, "peer: recovering");
-  result = wl_peer_is_present(peer) ? wl_peer_reset(peer) : WL_GONE;
-  for (q = 0; q < peer->queues; ++q) {
-    if (!peer->queue[q].exists) continue;
-    wl_peer_queue_abort(peer, q);
-    if (result == WL_OK) result = wl_peer_queue_enable(peer, q);
-  }
-  if (result != WL_OK) return result;
-  enable(peer);
-  return WL_OK;
-}
-
-void wl_peer_teardown(struct wl_peer* peer) {
-  unsigned q;
-  if (peer == NULL || peer->port == NULL) return;
-  if (wl_peer_is_present(peer)) (void)wl_peer_reset(peer);
-  for (q = 0; q < peer->queues; ++q)
-    if (peer->queue[q].exists) wl_peer_queue_unmap(peer, q);
-  peer->port = NULL;
 }

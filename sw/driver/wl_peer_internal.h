@@ -26,12 +26,6 @@ int wl_peer_is_present(const struct wl_peer* peer);
 enum wl_result wl_peer_read_alive(const struct wl_peer* peer, uint32_t offset, uint32_t* value);
 /* Resets it and waits until it has done so. */
 enum wl_result wl_peer_reset(struct wl_peer* peer);
-/* Tells the device of a queue, whose rings start empty. WL_TIMEOUT: its completions could not be cleared, and
- * the device does not know the queue. */
-enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned queue);
-/* Gives up all its commands: they are reported as ABORTED. It takes none until it is enabled again. */
-void wl_peer_queue_abort(struct wl_peer* peer, unsigned queue);
-void wl_peer_queue_unmap(struct wl_peer* peer, unsigned queue);
 
 /* Rings, wherever they lie (wl_peer_ring.c). Whether the caller has said where. */
 int wl_peer_rings_placed(const struct wl_peer_queue_options* options);

@@ -1,4 +1,4 @@
-/* Queues: creating, submitting, completing. */
+/* Queues: creating, submitting, completing; bringing the device up with them, to rights, and down. */
 #include <string.h>
 
 #include "wl_peer_internal.h"
@@ -13,7 +13,9 @@ static struct wl_peer_queue* find(struct wl_peer* peer, unsigned queue) {
   return &peer->queue[queue];
 }
 
-enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
+/* Tells the device of a queue, whose rings start empty. WL_TIMEOUT: its completions could not be cleared, and
+ * the device does not know the queue. */
+static enum wl_result tell_of(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = &peer->queue[number];
   const struct wl_peer_queue_options* options = &queue->options;
   uint32_t control = WL_PEER_QUEUE_CONTROL_ENABLE_MASK;
@@ -39,7 +41,7 @@ enum wl_result wl_peer_queue_enable(struct wl_peer* peer, unsigned number) {
   return WL_OK;
 }
 
-void wl_peer_queue_unmap(struct wl_peer* peer, unsigned number) {
+static void forget(struct wl_peer* peer, unsigned number) {
   struct wl_peer_queue* queue = &peer->queue[number];
   wl_peer_rings_unmap(peer, queue);
   memset(queue, 0, sizeof *queue);
@@ -73,12 +75,12 @@ enum wl_result wl_peer_queue_create(struct wl_peer* peer, unsigned number,
   result = wl_peer_rings_map(peer, queue);
   if (result != WL_OK) return result;
   queue->exists = 1;
-  result = wl_peer_queue_enable(peer, number);
+  result = tell_of(peer, number);
   if (result == WL_OK) result = confirm(peer, number);
   if (result != WL_OK) {
     /* It may have been taken, though no answer says so. */
     wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), 0);
-    wl_peer_queue_unmap(peer, number);
+    forget(peer, number);
   }
   return result;
 }
@@ -96,16 +98,22 @@ enum wl_result wl_peer_queue_destroy(struct wl_peer* peer, unsigned number, uint
   queue->exists = 0;
   /* Nothing less keeps it from writing to the rings, and the other queues go on as after any recovery. */
   if (result != WL_OK) (void)wl_peer_recover(peer);
-  wl_peer_queue_unmap(peer, number);
+  forget(peer, number);
   return result;
+}
+
+/* The next slot in a state that one of them has. */
+static struct wl_peer_slot* search(struct wl_peer_queue* queue, enum slot_state state) {
+  const uint32_t mask = wl_peer_entries_of(queue) - 1;
+  while (queue->options.slots[queue->search].state != state) queue->search = (queue->search + 1) & mask;
+  return &queue->options.slots[queue->search];
 }
 
 /* A slot's number is the command's ID, so that completions may come in any order. */
 static uint32_t take_slot(struct wl_peer_queue* queue, uint64_t cookie) {
-  const uint32_t mask = wl_peer_entries_of(queue) - 1;
-  while (queue->options.slots[queue->search].state != SLOT_FREE) queue->search = (queue->search + 1) & mask;
-  queue->options.slots[queue->search].state = SLOT_UNDER_WAY;
-  queue->options.slots[queue->search].cookie = cookie;
+  struct wl_peer_slot* slot = search(queue, SLOT_FREE);
+  slot->state = SLOT_UNDER_WAY;
+  slot->cookie = cookie;
   ++queue->under_way;
   return queue->search;
 }
@@ -152,22 +160,11 @@ enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
   return WL_OK;
 }
 
-void wl_peer_queue_abort(struct wl_peer* peer, unsigned number) {
-  struct wl_peer_queue* queue = &peer->queue[number];
-  uint32_t i;
-  for (i = 0; i < wl_peer_entries_of(queue); ++i)
-    if (queue->options.slots[i].state == SLOT_UNDER_WAY) queue->options.slots[i].state = SLOT_ABORTED;
-  queue->enabled = 0;
-  queue->aborted = queue->under_way;
-}
-
 /* A command that a recovery lost. */
 static void take_aborted(struct wl_peer_queue* queue, struct wl_peer_completion* completion) {
-  const uint32_t mask = wl_peer_entries_of(queue) - 1;
-  while (queue->options.slots[queue->search].state != SLOT_ABORTED)
-    queue->search = (queue->search + 1) & mask;
-  queue->options.slots[queue->search].state = SLOT_FREE;
-  completion->cookie = queue->options.slots[queue->search].cookie;
+  struct wl_peer_slot* slot = search(queue, SLOT_ABORTED);
+  slot->state = SLOT_FREE;
+  completion->cookie = slot->cookie;
   completion->result = 0;
   completion->status = WL_PEER_STATUS_CODE_ABORTED;
   --queue->aborted;
@@ -250,4 +247,57 @@ enum wl_result wl_peer_wait(struct wl_peer* peer, unsigned number, uint32_t time
   if (result != WL_NONE) return result;
   result = wl_peer_check(peer, NULL);
   return result == WL_OK ? WL_TIMEOUT : result;
+}
+
+static void enable(struct wl_peer* peer) {
+  wl_peer_write32(peer, WL_PEER_CONTROL_OFFSET, WL_PEER_CONTROL_ENABLE_MASK);
+}
+
+enum wl_result wl_peer_start(struct wl_peer* peer) {
+  unsigned q;
+  enum wl_result result;
+  if (peer == NULL || peer->port == NULL) return WL_BAD_ARGUMENT;
+  result = wl_peer_reset(peer);
+  for (q = 0; q < peer->queues; ++q)
+    if (peer->queue[q].exists) forget(peer, q);
+  if (result != WL_OK) return result;
+  enable(peer);
+  return WL_OK;
+}
+
+/* Gives up all commands of a queue: they are reported as ABORTED. It takes none until the device is told of
+ * it again.
+ */
+static void give_up(struct wl_peer* peer, unsigned number) {
+  struct wl_peer_queue* queue = &peer->queue[number];
+  uint32_t i;
+  for (i = 0; i < wl_peer_entries_of(queue); ++i)
+    if (queue->options.slots[i].state == SLOT_UNDER_WAY) queue->options.slots[i].state = SLOT_ABORTED;
+  queue->enabled = 0;
+  queue->aborted = queue->under_way;
+}
+
+enum wl_result wl_peer_recover(struct wl_peer* peer) {
+  unsigned q;
+  enum wl_result result;
+  if (peer == NULL || peer->port == NULL) return WL_BAD_ARGUMENT;
+  wl_peer_log(peer, WL_LOG_WARNING, "peer: recovering");
+  result = wl_peer_is_present(peer) ? wl_peer_reset(peer) : WL_GONE;
+  for (q = 0; q < peer->queues; ++q) {
+    if (!peer->queue[q].exists) continue;
+    give_up(peer, q);
+    if (result == WL_OK) result = tell_of(peer, q);
+  }
+  if (result != WL_OK) return result;
+  enable(peer);
+  return WL_OK;
+}
+
+void wl_peer_teardown(struct wl_peer* peer) {
+  unsigned q;
+  if (peer == NULL || peer->port == NULL) return;
+  if (wl_peer_is_present(peer)) (void)wl_peer_reset(peer);
+  for (q = 0; q < peer->queues; ++q)
+    if (peer->queue[q].exists) forget(peer, q);
+  peer->port = NULL;
 }

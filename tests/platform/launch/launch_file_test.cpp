@@ -187,7 +187,7 @@ TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {
   EXPECT_EQ(file.images[3].buffer, 0U);
   ASSERT_EQ(file.launches[0].arguments.size(), 5U);
   EXPECT_EQ(file.launches[0].arguments[4].kind, Argument::Kind::image);
-  EXPECT_EQ(file.launches[0].arguments[4].image, 3U);
+  EXPECT_EQ(file.launches[0].arguments[4].number, 3U);
 }
 
 TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {

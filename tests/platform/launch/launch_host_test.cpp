@@ -75,7 +75,7 @@ TEST_F(LaunchHosts, RegistersAndBarsAreArguments) {
   ASSERT_THAT(f.launches[0].arguments, SizeIs(8));
   for (std::size_t n = 0; n < 5; ++n) {
     EXPECT_EQ(f.launches[0].arguments[n + 3].kind, Argument::Kind::device);
-    EXPECT_EQ(f.launches[0].arguments[n + 3].address, n);
+    EXPECT_EQ(f.launches[0].arguments[n + 3].number, n);
   }
   EXPECT_EQ(f.addresses[0].where->device, 1U);
   EXPECT_EQ(f.addresses[0].where->offset, 0x2CU);

@@ -134,9 +134,9 @@ TEST(PackParameters, FollowsTheOffsetsOfTheEntry) {
   entry.name = "k";
   entry.parameters = {{"p0", 0, 8}, {"p1", 12, 4}, {"p2", 17, 3}};
   entry.parameter_bytes = 20;
-  const auto block = pack_parameters(file, file.launches[0], entry, {0x1122334455667788});
-  ASSERT_TRUE(block.ok());
-  EXPECT_THAT(block.value(), ElementsAre(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 4, 3, 2,
+  ASSERT_TRUE(misfits(file, file.launches[0], entry).empty());
+  const auto block = pack_parameters({file, {0x1122334455667788}, {}, {}}, file.launches[0], entry);
+  EXPECT_THAT(block, ElementsAre(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 4, 3, 2,
                                          1, 0, 0xAA, 0xBB, 0xCC));
 }
 
@@ -146,13 +146,12 @@ TEST(PackParameters, EveryMisfitAtOnce) {
   entry.name = "k";
   entry.parameters = {{"p0", 0, 4}, {"p1", 8, 8}};
   entry.parameter_bytes = 16;
-  const auto block = pack_parameters(file, file.launches[0], entry, {0});
-  ASSERT_FALSE(block.ok());
-  ASSERT_THAT(block.faults(), SizeIs(3));
-  EXPECT_THAT(block.faults()[0].message, HasSubstr("takes 2 arguments; 3 are given"));
-  EXPECT_THAT(block.faults()[1].message,
+  const Diagnostics faults = misfits(file, file.launches[0], entry);
+  ASSERT_THAT(faults, SizeIs(3));
+  EXPECT_THAT(faults[0].message, HasSubstr("takes 2 arguments; 3 are given"));
+  EXPECT_THAT(faults[1].message,
               HasSubstr("argument 1 is a buffer's address of 8 bytes; parameter \"p0\" has 4"));
-  EXPECT_EQ(block.faults()[2].line, 9U);
+  EXPECT_EQ(faults[2].line, 9U);
 }
 
 std::string compare(DataType type, const std::vector<double>& got, double wanted, double absolute,
