@@ -112,4 +112,12 @@ std::optional<std::uint64_t> element_from(const Value& value, DataType type, std
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> read_element(const Document& document, const Member& member, DataType type,
+                                          Diagnostics& faults) {
+  std::string why;
+  const auto bits = element_from(member.value, type, why);
+  if (!bits) faults.push_back(document.fault(member.value.place, member.key + ": " + why));
+  return bits;
+}
+
 }  // namespace warpline

@@ -30,5 +30,8 @@ void store_element(DataType type, std::uint64_t bits, std::uint8_t* bytes);
 /// A TOML number as an element of `type`. Integers must fit the type; numbers beyond TOML's 64-bit
 /// signed integers may be written as text ("0xFFFFFFFFFFFFFFFF"). On failure `why` says what is wrong.
 [[nodiscard]] std::optional<std::uint64_t> element_from(const Value& value, DataType type, std::string& why);
+/// The same of a member, which is a fault then.
+[[nodiscard]] std::optional<std::uint64_t> read_element(const Document& document, const Member& member,
+                                                        DataType type, Diagnostics& faults);
 
 }  // namespace warpline

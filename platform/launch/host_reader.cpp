@@ -101,13 +101,10 @@ class HostReader {
 
   /// `bits`: what is wanted by member `wanted`.
   std::uint64_t read_mask(const Member& mask, DataType type, const Member& wanted, std::uint64_t bits) {
-    std::string why;
-    const auto out = element_from(mask.value, type, why);
-    if (!out) {
-      fault(mask.value.place, "mask: " + why);
-    } else if (*out == 0) {
+    const auto out = read_element(document_, mask, type, faults_);
+    if (out == 0U) {
       fault(mask.value.place, "mask: 0 leaves nothing to compare");
-    } else if ((bits & ~*out) != 0) {
+    } else if (out && (bits & ~*out) != 0) {
       fault(wanted.value.place, wanted.key + ": has bits that the mask leaves out");
     }
     return out.value_or(0);
@@ -116,7 +113,7 @@ class HostReader {
   bool read_target(TableReader& reader, const Member& member, HostTarget& target) {
     target.text = member.value.text;
     if (member.value.kind == Value::Kind::text && !names_device(member.value.text))
-      return read_element(member, target);
+      return read_buffer_element(member, target);
     target.device = read_device_place(document_, member, faults_);
     if (!target.device) return false;
     read_type(reader, member, target);
@@ -141,7 +138,7 @@ class HostReader {
       reader.fault(member.value.place, member.key + ": the offset is no multiple of the size of a " + *text);
   }
 
-  bool read_element(const Member& member, HostTarget& target) {
+  bool read_buffer_element(const Member& member, HostTarget& target) {
     const std::string& text = target.text;
     const Place place = member.value.place;
     const std::size_t bracket = text.find('[');
@@ -211,10 +208,7 @@ class HostReader {
     if (initial != nullptr) out.initial = read_value(*initial, type, &out.where);
     if (mask != nullptr && expect == nullptr) fault(mask->place, "mask: is for what is expected");
     if (expect != nullptr) {
-      std::string why;
-      const auto bits = element_from(expect->value, type, why);
-      if (!bits) fault(expect->value.place, "expect: " + why);
-      out.expect = bits.value_or(0);
+      out.expect = read_element(document_, *expect, type, faults_).value_or(0);
       out.expect_place = expect->place;
       if (mask != nullptr) out.mask = read_mask(*mask, type, *expect, *out.expect);
     }
@@ -252,12 +246,8 @@ class HostReader {
       if (!out.bus) return std::nullopt;
       return out;
     }
-    std::string why;
-    const auto bits = element_from(member.value, type, why);
-    if (!bits) {
-      fault(member.value.place, member.key + ": " + why);
-      return std::nullopt;
-    }
+    const auto bits = read_element(document_, member, type, faults_);
+    if (!bits) return std::nullopt;
     out.bits = *bits;
     return out;
   }

@@ -3,21 +3,25 @@
 #include <cmath>
 
 #include "platform/launch/element.h"
+#include "platform/launch/launch_tables.h"
 #include "rtl_models/base/random.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
 
-/// Element bits of the number under `key`, or zero and a fault.
-std::uint64_t element_at(TableReader& reader, const char* key, DataType type, TableReader::Need need,
+/// Element bits of the number under `key`; `otherwise`, and perhaps a fault, where there is none.
+std::uint64_t element_at(TableReader& reader, const char* key, const ContentContext& c,
                          std::uint64_t otherwise) {
-  const Member* m = reader.find(key, need);
-  if (m == nullptr) return otherwise;
-  std::string why;
-  if (const auto bits = element_from(m->value, type, why)) return *bits;
-  reader.fault(m->value.place, std::string(key) + ": " + why);
-  return otherwise;
+  const Member* m = reader.find(key);
+  return m == nullptr ? otherwise : read_element(c.document, *m, c.type, c.faults).value_or(otherwise);
+}
+
+/// Whether a member is a table, as it must be; `shape` says of what.
+bool is_table(TableReader& reader, const Member& m, const char* shape) {
+  if (m.value.kind == Value::Kind::table) return true;
+  reader.fault(m.value.place, m.key + ": must be " + shape + ", not " + std::string(m.value.kind_name()));
+  return false;
 }
 
 std::uint64_t one(DataType type) {
@@ -26,11 +30,9 @@ std::uint64_t one(DataType type) {
 
 /// The bytes of a raw file that must be exactly as long as the buffer.
 std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const ContentContext& c) {
-  if (m.value.kind != Value::Kind::text) {
-    reader.fault(m.value.place, "file: must be a string, not " + std::string(m.value.kind_name()));
-    return {};
-  }
-  const std::string path = resolve_beside(c.path, m.value.text);
+  const auto name = reader.text("file");
+  if (!name) return {};
+  const std::string path = resolve_beside(c.path, *name);
   const std::uint64_t wanted = c.count * size_of(c.type);
   // A file somewhat too long is read to the end, to say by how much.
   Result<std::string> read = read_file(path, wanted + kMostTextBytes);
@@ -49,41 +51,33 @@ std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const
 void read_iota(TableReader& outer, const Member& m, const ContentContext& c, InitialContent& out) {
   out.kind = InitialContent::Kind::iota;
   out.step = one(c.type);
-  if (m.value.kind != Value::Kind::table)
-    return outer.fault(m.value.place,
-                       "iota: must be { start = ..., step = ... }, not " + std::string(m.value.kind_name()));
+  if (!is_table(outer, m, "{ start = ..., step = ... }")) return;
   TableReader reader(c.document, m.value, m.place, "iota", c.faults);
-  out.value = element_at(reader, "start", c.type, TableReader::optional, 0);
-  out.step = element_at(reader, "step", c.type, TableReader::optional, out.step);
+  out.value = element_at(reader, "start", c, 0);
+  out.step = element_at(reader, "step", c, out.step);
   reader.finish();
 }
 
 void read_random(TableReader& outer, const Member& m, const ContentContext& c, InitialContent& out) {
   out.kind = InitialContent::Kind::random;
-  if (m.value.kind != Value::Kind::table)
-    return outer.fault(m.value.place,
-                       "random: must be { seed = ... }, not " + std::string(m.value.kind_name()));
+  if (!is_table(outer, m, "{ seed = ... }")) return;
   TableReader reader(c.document, m.value, m.place, "random", c.faults);
   out.seed = reader.number("seed", 0, INT64_MAX, TableReader::required).value_or(0);
   reader.finish();
 }
 
-/// Complains unless exactly one of the alternatives of `what` stands there.
-bool exactly_one(TableReader& reader, const char* what, const char* alternatives,
-                 std::initializer_list<const Member*> given) {
-  unsigned n = 0;
-  for (const Member* m : given) n += m != nullptr ? 1 : 0;
-  if (n == 1) return true;
-  reader.fault(reader.place(), std::string(what) + ": must say exactly one of " + alternatives);
-  return false;
+/// Which of `keys` stands there; null, and a fault, unless it is just one. Nothing else may stand there but
+/// what the reader has been asked for.
+const Member* only_key(TableReader& reader, const std::string& what, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) reader.find(key);
+  reader.finish();
+  return only_one(reader, what, keys);
 }
 
 void read_tolerance(TableReader& outer, const ContentContext& c, Expectation& out) {
   const Member* m = outer.find("tolerance");
   if (m == nullptr) return;
-  if (m->value.kind != Value::Kind::table)
-    return outer.fault(m->value.place, "tolerance: must be { abs = ..., rel = ... }, not " +
-                                           std::string(m->value.kind_name()));
+  if (!is_table(outer, *m, "{ abs = ..., rel = ... }")) return;
   TableReader reader(c.document, m->value, m->place, "tolerance", c.faults);
   out.tolerant = true;
   const auto absolute = reader.magnitude("abs");
@@ -110,25 +104,19 @@ InitialContent read_initial(const Member& member, const ContentContext& c) {
     return out;
   }
   TableReader reader(c.document, member.value, member.place, "init", c.faults);
-  const Member* zeros = reader.find("zeros");
-  const Member* value = reader.find("value");
-  const Member* iota = reader.find("iota");
-  const Member* random = reader.find("random");
-  const Member* file = reader.find("file");
-  reader.finish();
-  if (!exactly_one(reader, "init", "zeros, value, iota, random, file", {zeros, value, iota, random, file}))
-    return out;
-  if (zeros != nullptr && (zeros->value.kind != Value::Kind::boolean || !zeros->value.boolean))
-    reader.fault(zeros->value.place, "zeros: must be true");
-  if (value != nullptr) {
+  const Member* said = only_key(reader, "init:", {"zeros", "value", "iota", "random", "file"});
+  if (said == nullptr) return out;
+  if (said->key == "zeros" && (said->value.kind != Value::Kind::boolean || !said->value.boolean))
+    reader.fault(said->value.place, "zeros: must be true");
+  if (said->key == "value") {
     out.kind = InitialContent::Kind::value;
-    out.value = element_at(reader, "value", c.type, TableReader::required, 0);
+    out.value = element_at(reader, "value", c, 0);
   }
-  if (iota != nullptr) read_iota(reader, *iota, c, out);
-  if (random != nullptr) read_random(reader, *random, c, out);
-  if (file != nullptr) {
+  if (said->key == "iota") read_iota(reader, *said, c, out);
+  if (said->key == "random") read_random(reader, *said, c, out);
+  if (said->key == "file") {
     out.kind = InitialContent::Kind::file;
-    out.bytes = file_bytes(reader, *file, c);
+    out.bytes = file_bytes(reader, *said, c);
   }
   return out;
 }
@@ -143,24 +131,22 @@ Expectation read_expectation(const Member& member, const ContentContext& c) {
     return out;
   }
   TableReader reader(c.document, member.value, member.place, "expect", c.faults);
-  const Member* expression = reader.find("expression");
-  const Member* value = reader.find("value");
-  const Member* file = reader.find("file");
   read_tolerance(reader, c, out);
-  reader.finish();
-  if (!exactly_one(reader, "expect", "expression, value, file", {expression, value, file})) return out;
-  if (value != nullptr) out.value = element_at(reader, "value", c.type, TableReader::required, 0);
-  if (file != nullptr) {
+  const Member* said = only_key(reader, "expect:", {"expression", "value", "file"});
+  if (said == nullptr) return out;
+  if (said->key == "value") out.value = element_at(reader, "value", c, 0);
+  if (said->key == "file") {
     out.kind = Expectation::Kind::file;
-    out.bytes = file_bytes(reader, *file, c);
+    out.bytes = file_bytes(reader, *said, c);
   }
-  if (expression != nullptr) {
+  if (said->key == "expression") {
     out.kind = Expectation::Kind::expression;
-    out.place = expression->value.place;
-    out.text = reader.text("expression").value_or("");
-    if (expression->value.kind == Value::Kind::text)
+    out.place = said->value.place;
+    if (const auto text = reader.text("expression")) {
+      out.text = *text;
       for (const ExpressionFault& f : Expression::compile(out.text, c.type, c.arrays, out.expression))
         c.faults.push_back(expression_diagnostic(c.document, out, f));
+    }
   }
   return out;
 }

@@ -147,7 +147,7 @@ class ArgumentReader {
       return reader.finish();
     }
     if (said->key == "buffer") read_buffer(reader, *said, argument);
-    if (said->key == "scalar") read_scalar(reader, argument);
+    if (said->key == "scalar") read_scalar(reader, *said, argument);
     if (said->key == "bytes") read_bytes(reader, argument);
     if (said->key == "texture" || said->key == "surface") read_image(reader, *said, argument);
     if (said->key == "address") read_address(*said, argument);
@@ -238,15 +238,13 @@ class ArgumentReader {
     return DataType::u32;
   }
 
-  void read_scalar(TableReader& reader, Argument& argument) {
+  void read_scalar(TableReader& reader, const Member& member, Argument& argument) {
     argument.kind = Argument::Kind::scalar;
     const std::size_t faults_before = faults_.size();
     const DataType type = type_of(reader, TableReader::required);
     if (faults_.size() != faults_before) return;
-    const Value& value = reader.find("scalar")->value;
-    std::string why;
-    const auto bits = element_from(value, type, why);
-    if (!bits) return reader.fault(value.place, "scalar: " + why);
+    const auto bits = read_element(document_, member, type, faults_);
+    if (!bits) return;
     argument.bytes.resize(size_of(type));
     store_element(type, *bits, argument.bytes.data());
   }
