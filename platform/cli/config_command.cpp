@@ -2,7 +2,8 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/cli/gpu_choice.h"
+#include "platform/cli/shared_options.h"
+#include "platform/config/config_entries.h"
 #include "platform/config/config_reference.h"
 
 namespace warpline {

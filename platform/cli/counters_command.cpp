@@ -4,7 +4,7 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/cli/gpu_choice.h"
+#include "platform/cli/shared_options.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/report/run_statistics.h"
 

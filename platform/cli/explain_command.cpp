@@ -2,7 +2,7 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/cli/gpu_choice.h"
+#include "platform/cli/shared_options.h"
 #include "platform/explain/explanation.h"
 #include "platform/programs/ptx/single.h"
 #include "rtl_models/base/text.h"

@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
-#include "platform/cli/gpu_choice.h"
-#include "platform/cli/litmus_machines.h"
 #include "platform/cli/litmus_report.h"
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/request_check.h"
+#include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
-#include "platform/cli/whole_number.h"
+#include "platform/consistency/machine.h"
 #include "platform/consistency/parser.h"
+#include "platform/consistency/places.h"
 #include "platform/machine/hop_names.h"
+#include "platform/systemc/systemc_backend.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -56,6 +59,12 @@ std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
   return out;
 }
 
+/// A file, and the test in it or what is wrong with it.
+struct LitmusInput {
+  std::string file;
+  Result<litmus::Test> test;
+};
+
 std::vector<LitmusInput> read_tests(const std::vector<std::string>& files) {
   std::vector<LitmusInput> out;
   for (const std::string& file : files) {
@@ -71,6 +80,48 @@ std::vector<LitmusInput> read_tests(const std::vector<std::string>& files) {
   }
   return out;
 }
+
+/// More than a platform has are refused by the machine.
+unsigned gpus_of(const litmus::Test& test) {
+  return std::min(litmus::places_of(test).gpus, kMaxGpus);
+}
+
+/// A machine for each number of GPUs that tests ask for, made when the first does. Where hops are SystemC's
+/// there is one for all, for it elaborates once.
+class LitmusMachines {
+ public:
+  LitmusMachines(GpuConfig config, const LitmusOptions& options, const std::vector<LitmusInput>& inputs)
+      : config_(std::move(config)), options_(options) {
+    if (!in_systemc()) return;
+    for (const LitmusInput& i : inputs)
+      if (i.test.ok()) config_.gpus = std::max(config_.gpus, gpus_of(i.test.value()));
+  }
+
+  /// The GPUs that any machine has at least; in SystemC all.
+  [[nodiscard]] const GpuConfig& config() const { return config_; }
+
+  [[nodiscard]] litmus::Machine& of(const litmus::Test& test) {
+    GpuConfig config = config_;
+    config.gpus = std::max(config.gpus, gpus_of(test));
+    std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
+    if (machine == nullptr) {
+      std::shared_ptr<NetlistBackend> backend;
+      if (in_systemc())
+        backend = std::make_shared<SystemCBackend>(
+            config.clocks, options_.transport == "at" ? HopTransport::socket : HopTransport::direct,
+            TickMode::lazy, 1, options_.pins);
+      machine = std::make_unique<litmus::Machine>(config, backend, options_.transport == "lt");
+    }
+    return *machine;
+  }
+
+ private:
+  [[nodiscard]] bool in_systemc() const { return options_.transport == "at" || !options_.pins.empty(); }
+
+  GpuConfig config_;
+  const LitmusOptions& options_;
+  std::map<unsigned, std::unique_ptr<litmus::Machine>> made_;  ///< by GPUs
+};
 
 /// Asks the model and the platform, test after test.
 class LitmusSession {
@@ -179,7 +230,7 @@ int run_litmus(const LitmusOptions& o) {
   if (!pins_fit(o.transport, o.pins)) return kBadInput;
   const SignalGuard guard;
   const std::vector<LitmusInput> tests = read_tests(files);
-  LitmusMachines machines(config.value(), o.transport, o.pins, tests);
+  LitmusMachines machines(config.value(), o, tests);
   if (const Diagnostics unmatched = unmatched_hops("--pins", o.pins, machines.config()); !unmatched.empty())
     return bad_input(unmatched);
   return LitmusSession(o, machines, tests.size()).run(tests);

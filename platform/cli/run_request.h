@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/cli/gpu_choice.h"
+#include "platform/cli/shared_options.h"
 #include "platform/observe/watcher.h"
 #include "rtl_models/base/types.h"
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
-#include "platform/launch/expression_grammar.h"
 #include "platform/launch/expression_node.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
@@ -11,6 +13,96 @@ using Op = ExpressionOp;
 
 /// Deeper trees would need more of the host's stack than is safe to ask for.
 constexpr unsigned kMaxDepth = 400;
+
+/// The functions of expressions.
+struct Function {
+  const char* name;
+  Op op;
+  unsigned terms;
+  bool has_range;  ///< starts with a variable and two bounds
+};
+constexpr Function kFunctions[] = {
+    {"sum", Op::sum, 1, true},       {"dot", Op::dot, 2, true},      {"fma", Op::fused, 3, false},
+    {"min", Op::minimum, 2, false},  {"max", Op::maximum, 2, false}, {"sqrt", Op::square_root, 1, false},
+    {"abs", Op::absolute, 1, false},
+};
+
+/// The binary operators, with C's precedence.
+struct BinaryOperator {
+  const char* text;
+  Op op;
+  unsigned precedence;  ///< higher binds tighter
+};
+/// Longer spellings before their prefixes.
+constexpr BinaryOperator kBinary[] = {
+    {"||", Op::logical_or, 1}, {"&&", Op::logical_and, 2},
+    {"==", Op::equal, 6},      {"!=", Op::not_equal, 6},
+    {"<<", Op::shift_left, 8}, {">>", Op::shift_right, 8},
+    {"<=", Op::less_equal, 7}, {">=", Op::greater_equal, 7},
+    {"|", Op::bit_or, 3},      {"^", Op::bit_xor, 4},
+    {"&", Op::bit_and, 5},     {"<", Op::less, 7},
+    {">", Op::greater, 7},     {"+", Op::add, 9},
+    {"-", Op::subtract, 9},    {"*", Op::multiply, 10},
+    {"/", Op::divide, 10},     {"%", Op::remainder, 10},
+};
+
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// A number as C writes it.
+struct Literal {
+  bool is_real = false;
+  std::uint64_t integer = 0;
+  double real = 0;         ///< rounded to f32 where the suffix f or the type of the expression asks for it
+  std::size_t length = 1;  ///< characters, suffix included
+  std::string fault;       ///< why it is none, or empty
+};
+/// No number that means anything is longer.
+constexpr std::size_t kMaxDigits = 400;
+
+Literal faulty(std::size_t length, std::string why) {
+  Literal l;
+  l.length = length;
+  l.fault = std::move(why);
+  return l;
+}
+
+/// Reads the number that `text` starts with, in an expression of type `type`.
+Literal read_literal(std::string_view text, DataType type) {
+  const std::string digits(text.substr(0, kMaxDigits));
+  Literal l;
+  char* stop = nullptr;
+  errno = 0;
+  l.integer = std::strtoull(digits.c_str(), &stop, 0);
+  const bool overflow = errno == ERANGE;
+  const auto integer_end = static_cast<std::size_t>(stop - digits.c_str());
+  l.real = std::strtod(digits.c_str(), &stop);
+  const auto real_end = static_cast<std::size_t>(stop - digits.c_str());
+  if (real_end == 0) return faulty(1, "expected a number");
+
+  const bool hexadecimal = digits.size() > 1 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  const char* marks = hexadecimal ? ".pP" : ".eE";
+  l.is_real = real_end > integer_end && digits.substr(0, real_end).find_first_of(marks) != std::string::npos;
+  if (!l.is_real && real_end > integer_end)  // "09": the integer ends at the 9
+    return faulty(real_end, "\"" + digits.substr(0, real_end) + "\" is no octal number");
+  if (!l.is_real && overflow) return faulty(integer_end, "the integer does not fit 64 bits");
+
+  bool narrow = false;
+  l.length = l.is_real ? real_end : integer_end;
+  while (l.length < digits.size() &&
+         std::string_view("uUlLfF").find(digits[l.length]) != std::string_view::npos) {
+    narrow = narrow || digits[l.length] == 'f' || digits[l.length] == 'F';
+    ++l.length;
+  }
+  if (l.length < digits.size() &&
+      (starts_name(digits[l.length]) || is_digit(digits[l.length]) || digits[l.length] == '.'))
+    return faulty(l.length + 1, "malformed number");
+  l.is_real = l.is_real || narrow;
+  // Rounded once, from its digits: not to f64 first.
+  if (narrow || type == DataType::f32) l.real = static_cast<double>(std::strtof(digits.c_str(), nullptr));
+  return l;
+}
 
 /// Unwinds the parser to its entry at the first fault.
 struct Stop {};
@@ -153,7 +245,7 @@ class Parser {
 
   std::uint32_t literal() {
     const std::size_t offset = at_;
-    const ExpressionLiteral l = read_literal(text_.substr(offset), type_);
+    const Literal l = read_literal(text_.substr(offset), type_);
     if (!l.fault.empty()) fail(offset, l.length, l.fault);
     at_ += l.length;
     const std::uint32_t n = make(l.is_real ? Op::real : Op::integer, offset, l.length);
@@ -199,13 +291,13 @@ class Parser {
   }
 
   std::uint32_t call(std::string_view word, std::size_t offset) {
-    for (const ExpressionFunction& f : kFunctions)
+    for (const Function& f : kFunctions)
       if (word == f.name) return arguments(f, offset, word.size());
     fail(offset, word.size(), "no function is called \"" + std::string(word) + "\"",
          did_you_mean(word, names_of(kFunctions)));
   }
 
-  std::uint32_t arguments(const ExpressionFunction& f, std::size_t offset, std::size_t length) {
+  std::uint32_t arguments(const Function& f, std::size_t offset, std::size_t length) {
     ++at_;
     std::vector<std::uint32_t> operands;
     const auto comma = [&] { want(',', (std::string("between the arguments of ") + f.name).c_str()); };
@@ -230,7 +322,7 @@ class Parser {
     return made;
   }
 
-  std::string range_variable(const ExpressionFunction& f) {
+  std::string range_variable(const Function& f) {
     skip_blanks();
     const std::size_t offset = at_;
     if (!starts_name(peek())) fail(offset, 1, std::string(f.name) + " starts with the name of its variable");

@@ -574,6 +574,27 @@ std::size_t LaunchFile::buffer_number(const std::string& name) const {
                                   buffers.begin());
 }
 
+std::optional<LaunchFile::HostNeed> LaunchFile::host_need() const {
+  std::optional<HostNeed> need;
+  const auto note = [&need](Place place, unsigned device) {
+    if (!need || device > need->device) need = HostNeed{place, device};
+  };
+  const auto note_value = [&](const HostValue& v) {
+    if (v.bus) note(v.bus->place, v.bus->device);
+  };
+  for (const DeviceAddress& a : addresses) note(a.place, a.where ? a.where->device : a.bus->device);
+  for (const LaunchRegister& r : registers) {
+    note(r.where.place, r.where.device);
+    if (r.initial) note_value(*r.initial);
+  }
+  for (const Launch& l : launches)
+    for (const HostStep& s : l.host) {
+      note(s.place, s.target.device ? s.target.device->device : s.device);
+      if (s.value) note_value(*s.value);
+    }
+  return need;
+}
+
 Result<LaunchFile> parse_launch_file(const std::string& path, std::string_view text) {
   Result<Document> document = Document::parse(path, text);
   if (!document.ok()) return document.faults();
