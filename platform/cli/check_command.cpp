@@ -37,7 +37,7 @@ int check_files(const std::vector<std::string>& files) {
     for (const Diagnostic& d : j.notes) print_message(ptx::note_text(d));
     print_faults(j.faults);
     print_result(summary(file, j));
-    if (!j.faults.empty()) status = std::max<int>(status, j.readable ? kCheckFailed : kBadInput);
+    if (!j.faults.empty()) status = std::max(status, j.readable ? kCheckFailed : kBadInput);
   }
   return status;
 }

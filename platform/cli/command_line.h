@@ -4,7 +4,7 @@
 
 namespace warpline {
 
-/// The `warpline` command. Returns its ExitStatus.
+/// The `warpline` command. Returns its exit status.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace warpline

@@ -225,17 +225,16 @@ std::string LaunchHost::access_log(bool json) {
     const std::string device = system.peer(i).name();
     const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
     const std::uint64_t forgotten = log.forgotten();
-    if (forgotten > begin) {
-      const std::string count = std::to_string(forgotten - begin);
-      add(json ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"
-               : device + "  " + count + " older accesses were forgotten (pcie_system.peer.log_entries)");
-    }
+    if (forgotten > begin)
+      add(fmt::format(json ? R"({{"device": "{}", "forgotten": {}}})"
+                           : "{}  {} older accesses were forgotten (pcie_system.peer.log_entries)",
+                      device, forgotten - begin));
     std::uint64_t number = forgotten;
     for (const BusAccess& access : log.entries()) {
       if (number++ < begin) continue;
       const RegisterMap* const map =
           access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
-      add(json ? "{\"device\": \"" + device + "\", " + to_json(access, map).substr(1)
+      add(json ? fmt::format(R"({{"device": "{}", {})", device, to_json(access, map).substr(1))
                : device + "  " + to_text(access, map));
     }
   }
