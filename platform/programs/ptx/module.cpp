@@ -17,7 +17,7 @@ namespace {
 
 class PtxKernel final : public Kernel {
  public:
-  explicit PtxKernel(Launch launch) : launch_(std::move(launch)) {}
+  explicit PtxKernel(LaunchedProgram launch) : launch_(std::move(launch)) {}
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
   [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
     launch_.sms = std::max(launch_.sms, sm + 1);
@@ -25,7 +25,7 @@ class PtxKernel final : public Kernel {
   }
 
  private:
-  Launch launch_;
+  LaunchedProgram launch_;
 };
 
 class PtxModule final : public programs::Module {
@@ -69,7 +69,7 @@ class PtxModule final : public programs::Module {
     WARPLINE_EXPECT(found != programs_.end(), "the module has this entry");
     const Program& program = found->second;
     check_launch(entry, block, parameters.size());
-    Launch launch;
+    LaunchedProgram launch;
     launch.program = &program;
     launch.dynamic_shared_bytes = dynamic_shared_bytes;
     const auto dynamic_base =

@@ -7,7 +7,7 @@
 
 namespace warpline::ptx {
 
-PtxSource::PtxSource(const Launch& launch, unsigned sm, unsigned slots)
+PtxSource::PtxSource(const LaunchedProgram& launch, unsigned sm, unsigned slots)
     : launch_(launch), program_(*launch.program), sm_(sm), slots_(slots) {}
 
 void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {

@@ -13,7 +13,7 @@
 namespace warpline::ptx {
 
 /// One launch of a program, as all SMs share it.
-struct Launch {
+struct LaunchedProgram {
   const Program* program = nullptr;
   KernelInfo info;
   std::uint32_t dynamic_shared_bytes = 0;
@@ -25,7 +25,7 @@ struct Launch {
 class PtxSource final : public InstructionSource {
  public:
   /// Pre: `launch` outlives it.
-  PtxSource(const Launch& launch, unsigned sm, unsigned slots);
+  PtxSource(const LaunchedProgram& launch, unsigned sm, unsigned slots);
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override;
@@ -51,7 +51,7 @@ class PtxSource final : public InstructionSource {
   };
   void finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally);
 
-  const Launch& launch_;
+  const LaunchedProgram& launch_;
   const Program& program_;
   unsigned sm_;
   std::vector<Slot> slots_;

@@ -14,7 +14,7 @@ namespace {
 
 class WlsKernel final : public Kernel {
  public:
-  explicit WlsKernel(Launch launch) : launch_(std::move(launch)) {}
+  explicit WlsKernel(LaunchedProgram launch) : launch_(std::move(launch)) {}
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
   [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
     if (sm == 0) start_inspection();
@@ -27,7 +27,7 @@ class WlsKernel final : public Kernel {
     inspection.threads = launch_.info.threads_per_cta();
     inspection.left.assign(std::size_t{inspection.threads} * inspection.registers.size(), 0);
   }
-  Launch launch_;
+  LaunchedProgram launch_;
 };
 
 class WlsModule final : public programs::Module {
@@ -71,7 +71,7 @@ class WlsModule final : public programs::Module {
                                                     std::uint32_t dynamic_shared_bytes,
                                                     std::vector<std::uint8_t> parameters) override {
     WARPLINE_EXPECT(entry == program_.entry, "the module has this entry");
-    Launch launch;
+    LaunchedProgram launch;
     launch.program = &program_;
     launch.inspection = &inspection_;
     launch.ops = program_.ops;

@@ -2,7 +2,7 @@
 
 namespace warpline::wls {
 
-WlsSource::WlsSource(const Launch& launch, unsigned sm, unsigned slots)
+WlsSource::WlsSource(const LaunchedProgram& launch, unsigned sm, unsigned slots)
     : launch_(launch), program_(*launch.program), sm_(sm), warps_(slots) {}
 
 void WlsSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {

@@ -10,7 +10,7 @@
 namespace warpline::wls {
 
 /// One launch of a program, as all SMs share it.
-struct Launch {
+struct LaunchedProgram {
   const Program* program = nullptr;
   KernelInfo info;
   std::vector<Op> ops;               ///< the program's, addresses filled in
@@ -21,7 +21,7 @@ struct Launch {
 class WlsSource final : public InstructionSource {
  public:
   /// Pre: `launch` outlives it.
-  WlsSource(const Launch& launch, unsigned sm, unsigned slots);
+  WlsSource(const LaunchedProgram& launch, unsigned sm, unsigned slots);
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override;
@@ -37,7 +37,7 @@ class WlsSource final : public InstructionSource {
  private:
   void keep_registers(const Warp& warp, LaneMask lanes);
 
-  const Launch& launch_;
+  const LaunchedProgram& launch_;
   const Program& program_;
   unsigned sm_;
   std::vector<std::unique_ptr<Warp>> warps_;  ///< of each slot, made when it is first used
