@@ -1,5 +1,7 @@
 #include "platform/cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 
@@ -30,7 +32,7 @@ int check_names(const CLI::App& warpline, int argc, const char* const* argv) {
     for (const CLI::App* command : app->get_subcommands({})) names.push_back(command->get_name());
     if (names.empty() || word.empty() || word[0] == '-') break;
     if (!is_among(word, names))
-      return bad_input("unknown " + what + " \"" + word + "\"", did_you_mean(word, names));
+      return bad_input(fmt::format("unknown {} \"{}\"", what, word), did_you_mean(word, names));
     app = app->get_subcommand(word);
     what = word + " command";
   }

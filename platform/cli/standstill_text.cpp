@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/sim/wait_graph.h"
 
 namespace warpline {
@@ -31,8 +32,7 @@ std::string table(const std::vector<InFlight>& rows) {
   const std::size_t cycle = std::max<std::size_t>(5, widest(rows, made));
   const std::size_t what = widest(rows, [](const InFlight& r) { return r.what; });
   const std::size_t at = widest(rows, [](const InFlight& r) { return r.at; });
-  std::string out =
-      fmt::format("{} request{} in flight, oldest first:\n", rows.size(), rows.size() == 1 ? "" : "s");
+  std::string out = counted(rows.size(), "request") + " in flight, oldest first:\n";
   out +=
       fmt::format("  {:>{}}  {:<{}}  {:<{}}  {}\n", "cycle", cycle, "request", what, "at", at, "waits for");
   for (std::size_t n = 0; n < std::min(rows.size(), kShown); ++n) {
