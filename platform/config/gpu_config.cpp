@@ -48,10 +48,10 @@ Problems GpuConfig::problems() const {
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
   rules.need(peer_bytes == 0 || memory_size_holds(peer_bytes), "peer_bytes",
              "must be 0, or a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)");
+  rules.add_tables(*this);
   rules.need(pcie_system.peers == 0 || peer_bytes == 0, "peer_bytes",
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
              "(--set peer_bytes=0)");
-  rules.add_tables(*this);
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
   const std::uint64_t all_sms = std::uint64_t{gpus} * sms;
