@@ -35,23 +35,11 @@ std::uint16_t MissTable::allocate(std::uint64_t number) {
   return index;
 }
 
-void MissTable::unlink(std::uint16_t index) {
-  std::uint16_t* link = &buckets_[bucket_of(entries_[index].number)];
-  while (*link != index) link = &entries_[*link].chain;
-  *link = entries_[index].chain;
-}
-
 void MissTable::kill(std::uint16_t index) {
   Entry& e = entries_[index];
   if (!e.live) return;
   unlink(index);
   e.live = false;
-}
-
-void MissTable::kill_all(LineKind kind) {
-  if (in_use_ == 0) return;
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].live && entries_[i].kind == kind) kill(static_cast<std::uint16_t>(i));
 }
 
 void MissTable::in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,

@@ -48,7 +48,11 @@ class MissTable {
   /// Marks an entry dead. Idempotent.
   void kill(std::uint16_t index);
   /// Marks every live entry of lines of this kind dead.
-  void kill_all(LineKind kind);
+  void kill_all(LineKind kind) {
+    if (in_use_ == 0) return;
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (entries_[i].live && entries_[i].kind == kind) kill(static_cast<std::uint16_t>(i));
+  }
   /// Marks stale every live entry whose line number satisfies `which`.
   template <class F>
   void mark_stale(F&& which) {
@@ -73,7 +77,11 @@ class MissTable {
   [[nodiscard]] std::size_t bucket_of(std::uint64_t number) const {
     return (number * 0x9E3779B97F4A7C15ULL >> 40U) & bucket_mask_;
   }
-  void unlink(std::uint16_t index);
+  void unlink(std::uint16_t index) {
+    std::uint16_t* link = &buckets_[bucket_of(entries_[index].number)];
+    while (*link != index) link = &entries_[*link].chain;
+    *link = entries_[index].chain;
+  }
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> buckets_;
   std::uint64_t bucket_mask_;

@@ -129,9 +129,4 @@ void ReadOnlyCache::in_flight(std::vector<InFlight>& rows) const {
                       std::vector<std::string>{to_crossbar.other_side()});
 }
 
-void ReadOnlyCache::invalidate() {
-  path_.invalidate(LineKind::global);
-  ++counters_.invalidations;
-}
-
 }  // namespace warpline

@@ -70,7 +70,10 @@ class ReadOnlyCache : public Component, public LooseTarget {
   void visit_gauges(GaugeVisitor& visitor) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   /// Drops all lines and kills the fills under way (R1).
-  void invalidate();
+  void invalidate() {
+    path_.invalidate(LineKind::global);
+    ++counters_.invalidations;
+  }
   [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }
 
  private:

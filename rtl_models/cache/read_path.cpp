@@ -1,6 +1,5 @@
 #include "rtl_models/cache/read_path.h"
 
-#include "rtl_models/base/contract.h"
 #include "rtl_models/cache/cache_mutations.h"
 
 namespace warpline {
@@ -147,12 +146,6 @@ void ReadPath::drop_line(std::uint64_t number) {
     --present_[tags_.state(index).kind];
     tags_.drop(index);
   }
-}
-
-void ReadPath::clear() {
-  WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
-  tags_.clear();
-  present_ = {};
 }
 
 void ReadPath::put(const Request& r) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/cache/line_store.h"
 #include "rtl_models/cache/miss_table.h"
 #include "rtl_models/cache/tag_array.h"
@@ -80,7 +81,11 @@ class ReadPath {
   std::uint64_t invalidate(LineKind kind);
 
   /// Drops all lines, dirty ones too. Pre: no fill is under way.
-  void clear();
+  void clear() {
+    WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
+    tags_.clear();
+    present_ = {};
+  }
 
   /// For tests that set up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
   /// have left them. Pre: quiescent; no dirty line has to make room.

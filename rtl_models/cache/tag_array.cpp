@@ -79,11 +79,6 @@ void TagArray::use_as(std::uint32_t index, EvictionPriority priority) {
   touch(index);
 }
 
-void TagArray::demote(std::uint32_t index) {
-  states_[index].eviction = static_cast<std::uint64_t>(EvictionClass::normal) & 3U;
-  --last_lines_;
-}
-
 bool TagArray::sweep_one() {
   const std::uint32_t at = hand_;
   const bool takes = is_last(at) && is_old(at);

@@ -142,7 +142,10 @@ class TagArray {
   }
   [[nodiscard]] bool is_old(std::uint32_t index) const { return states_[index].used < old_before_; }
   /// Makes a line that is evict_last normal.
-  void demote(std::uint32_t index);
+  void demote(std::uint32_t index) {
+    states_[index].eviction = static_cast<std::uint64_t>(EvictionClass::normal) & 3U;
+    --last_lines_;
+  }
   /// Looks at the next line, and makes it normal if it is evict_last and old; whether it did.
   bool sweep_one();
   static constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 48U) - 1;

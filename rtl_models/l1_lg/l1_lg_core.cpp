@@ -9,12 +9,6 @@ L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
       given_up_(parameters.poison_last_use),
       update_on_store_(parameters.update_on_store) {}
 
-void L1LgCore::count_look_up(const Request& r, SectorMask hits) {
-  counters_.sector_accesses += sector_count(r.sectors);
-  counters_.sector_hits += sector_count(hits);
-  counters_.sector_misses += sector_count(r.sectors) - sector_count(hits);
-}
-
 /// Counts an eviction, and keeps what a last use spares from being written back.
 void L1LgCore::settle_eviction(Evicted& evicted) {
   counters_.evictions += evicted.happened;
@@ -138,16 +132,6 @@ ReadOutcome L1LgCore::prefetch(const Request& r) {
   return out;
 }
 
-void L1LgCore::pass_control(const Request& r) {
-  ++counters_.controls;
-  if (r.control == LineControl::discard) path_.drop_line(tag_of(r));
-}
-
-void L1LgCore::invalidate_global() {
-  path_.invalidate(LineKind::global);
-  ++counters_.invalidations;
-}
-
 void L1LgCore::forget_local() {
   TagArray& tags = path_.tags();
   for (std::uint32_t i = 0; i < tags.lines(); ++i)
@@ -193,17 +177,6 @@ Evicted L1LgCore::control_line(const Request& r) {
     path_.drop_line(tag_of(r.virtual_line, true));
   }
   return out;
-}
-
-Evicted L1LgCore::clean_next_local(std::uint32_t& from) {
-  const TagArray& tags = path_.tags();
-  while (from < tags.lines() && !(is_local(tags.state(from)) && tags.state(from).has_dirty)) ++from;
-  return from < tags.lines() ? clean(from++) : Evicted{};
-}
-
-void L1LgCore::invalidate_local() {
-  path_.invalidate(LineKind::local);
-  ++counters_.local_invalidations;
 }
 
 }  // namespace warpline

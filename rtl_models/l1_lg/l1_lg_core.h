@@ -90,16 +90,29 @@ class L1LgCore {
   /// A prefetch into this cache; see ReadPath::prefetch.
   ReadOutcome prefetch(const Request& r);
   /// Another control request on its way to L2: a discard drops the line here, as a store might (R1).
-  void pass_control(const Request& r);
+  void pass_control(const Request& r) {
+    ++counters_.controls;
+    if (r.control == LineControl::discard) path_.drop_line(tag_of(r));
+  }
   /// CCTL WB, IV or RS of one line: returns what is to be written back of it.
   Evicted control_line(const Request& r);
   /// What is to be written back of the first dirty local line at or after index `from`, which becomes clean;
   /// `from` moves past it. If there is none, the result says that nothing happened.
-  Evicted clean_next_local(std::uint32_t& from);
+  Evicted clean_next_local(std::uint32_t& from) {
+    const TagArray& tags = path_.tags();
+    while (from < tags.lines() && !(is_local(tags.state(from)) && tags.state(from).has_dirty)) ++from;
+    return from < tags.lines() ? clean(from++) : Evicted{};
+  }
   /// Drops all local lines and kills their fills (R1). Pre: none is dirty.
-  void invalidate_local();
+  void invalidate_local() {
+    path_.invalidate(LineKind::local);
+    ++counters_.local_invalidations;
+  }
   /// Drops all global lines and kills their fills (R1, R6). Those of the surface proxy stay.
-  void invalidate_global();
+  void invalidate_global() {
+    path_.invalidate(LineKind::global);
+    ++counters_.invalidations;
+  }
   /// Drops all lines of the surface proxy and kills their fills (R1, R8).
   void invalidate_surfaces() { path_.invalidate(LineKind::surface); }
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
@@ -132,7 +145,11 @@ class L1LgCore {
   void forward(const Request& r);
   /// Counts a read that is local or a miss, and honours the last-use hint of a local read.
   void finish_read(Request& r, const ReadOutcome& out);
-  void count_look_up(const Request& r, SectorMask hits);
+  void count_look_up(const Request& r, SectorMask hits) {
+    counters_.sector_accesses += sector_count(r.sectors);
+    counters_.sector_hits += sector_count(hits);
+    counters_.sector_misses += sector_count(r.sectors) - sector_count(hits);
+  }
   Evicted clean(std::uint32_t index);
   void settle_eviction(Evicted& evicted);
   void finish_local_read(Request& r, const ReadOutcome& out);

@@ -316,12 +316,6 @@ L2Core::Copy* L2Core::copy_of(std::uint32_t index) {
   return copies_[index].get();
 }
 
-void L2Core::drop_sysmem(std::uint32_t index) {
-  --sysmem_lines_;
-  if (!copies_.empty()) copies_[index].reset();
-  tags_.drop(index);
-}
-
 void L2Core::perform_in_copy(Request& r, std::uint32_t index) {
   Copy* copy = copy_of(index);
   if (copy == nullptr) return;
@@ -403,11 +397,6 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
     copy_masked(copy->bytes.data(), fetched.data.data(), ByteMask::of_sectors(fetched.sectors) & ~kept);
   }
   state.add_valid(fetched.sectors);
-}
-
-L2Core::Copy* L2Core::present_copy(std::uint64_t number, std::uint32_t& index) {
-  index = tags_.find(number, key(number));
-  return index == TagArray::kAbsent ? nullptr : copy_of(index);
 }
 
 void L2Core::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {

@@ -160,11 +160,18 @@ class L2Core {
   std::uint32_t new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                          WriteBackSink& sink);
   void clean(std::uint32_t index, WriteBackSink& sink);
-  void drop_sysmem(std::uint32_t index);
+  void drop_sysmem(std::uint32_t index) {
+    --sysmem_lines_;
+    if (!copies_.empty()) copies_[index].reset();
+    tags_.drop(index);
+  }
   void fill_sysmem(MissTable::Entry& entry, const Request& fetched, RequestList& served, RequestList& again,
                    WriteBackSink& sink);
   [[nodiscard]] Copy* copy_of(std::uint32_t index);
-  [[nodiscard]] Copy* present_copy(std::uint64_t number, std::uint32_t& index);
+  [[nodiscard]] Copy* present_copy(std::uint64_t number, std::uint32_t& index) {
+    index = tags_.find(number, key(number));
+    return index == TagArray::kAbsent ? nullptr : copy_of(index);
+  }
 
   TagArray tags_;
   MissTable misses_;

@@ -20,16 +20,6 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
   from_crossbar.perform_by(*this);
 }
 
-RequestQueue& L2Slice::towards(PhysicalAddress line) {
-  if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
-  return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
-}
-
-void L2Slice::queue(RequestQueue& out, Request* r) {
-  out.push(r);
-  ++out_count_;
-}
-
 void L2Slice::write_back(const WriteBack& w) {
   Request* r = engine().pool().allocate();
   r->command = Command::write;
@@ -135,17 +125,6 @@ void L2Slice::handle_response(Request& r) {
     while (!maintained_.empty()) served_.push(maintained_.pop());
   }
   engine().pool().release(&r);
-}
-
-bool L2Slice::send(RequestQueue& out, Out<RequestMessage>& port, Cycle now) {
-  if (out.empty() || !port.ready(now)) return false;
-  port.send(now, {take(out)});
-  return true;
-}
-
-Request* L2Slice::take(RequestQueue& out) {
-  --out_count_;
-  return out.pop();
 }
 
 /// Loosely timed: performs what is queued for the memories, sent in cycle `sent`, until nothing is. Returns

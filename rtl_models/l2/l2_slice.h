@@ -76,11 +76,24 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void note_posted(const Request& r);
   void handle_response(Request& r);
   void fetch(const Request& r, const L2Outcome& out);
-  void queue(RequestQueue& out, Request* r);
-  [[nodiscard]] RequestQueue& towards(PhysicalAddress line);
+  void queue(RequestQueue& out, Request* r) {
+    out.push(r);
+    ++out_count_;
+  }
+  [[nodiscard]] RequestQueue& towards(PhysicalAddress line) {
+    if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
+    return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
+  }
   [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
-  [[nodiscard]] bool send(RequestQueue& out, Out<RequestMessage>& port, Cycle now);
-  [[nodiscard]] Request* take(RequestQueue& out);
+  [[nodiscard]] bool send(RequestQueue& out, Out<RequestMessage>& port, Cycle now) {
+    if (out.empty() || !port.ready(now)) return false;
+    port.send(now, {take(out)});
+    return true;
+  }
+  [[nodiscard]] Request* take(RequestQueue& out) {
+    --out_count_;
+    return out.pop();
+  }
   Cycle perform_outgoing(Cycle sent);
 
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait

@@ -286,11 +286,6 @@ void CommandEngine::complete(Context& c, Cycle now) {
   release(c);
 }
 
-void CommandEngine::release(Context& c) {
-  c.stage = Stage::free;
-  --active_;
-}
-
 bool CommandEngine::is_next_of_queue(const Context& c) const {
   return std::none_of(contexts_.begin(), contexts_.end(), [&](const Context& other) {
     return other.stage != Stage::free && other.queue == c.queue && other.serial < c.serial;
@@ -308,11 +303,6 @@ void CommandEngine::drop() {
   stopped_ = false;
   turn_ = 0;
   std::fill(lost_.begin(), lost_.end(), kNothingLost);
-}
-
-bool CommandEngine::abort() {
-  bus_.parts().clear();
-  return bus_.reads_in_flight() == 0;
 }
 
 }  // namespace warpline

@@ -49,7 +49,10 @@ class CommandEngine {
   /// by abort().
   void drop();
   /// Takes what has come back for commands that were dropped. Whether nothing is under way any more.
-  bool abort();
+  bool abort() {
+    bus_.parts().clear();
+    return bus_.reads_in_flight() == 0;
+  }
 
   [[nodiscard]] bool busy() const { return active_ != 0; }
   /// Whether commands of a queue are in execution.
@@ -94,7 +97,10 @@ class CommandEngine {
   void begin_data(Context& c, Cycle now);
   void finish(Context& c, unsigned status, Cycle now);
   void complete(Context& c, Cycle now);
-  void release(Context& c);
+  void release(Context& c) {
+    c.stage = Stage::free;
+    --active_;
+  }
   [[nodiscard]] bool is_next_of_queue(const Context& c) const;
   [[nodiscard]] bool follows_lost(const Context& c) const { return lost_[c.queue] < c.serial; }
   void move_on(Context& c, Cycle now, unsigned& room);

@@ -150,11 +150,6 @@ void QueueDevice::hot_reset() {
   answers_.clear();
 }
 
-void QueueDevice::set_present(bool present) {
-  if (present != present_) hot_reset();
-  present_ = present;
-}
-
 void QueueDevice::explain(std::vector<Wait>& waits) const {
   if (const unsigned n = endpoint_.reads_in_flight(); n != 0)
     waits.push_back({name(), std::to_string(n) + " reads of memory"});

@@ -42,7 +42,10 @@ class QueueDevice final : public Component, public FarDevice, public LooseTlpTar
   /// complex is told by RootComplex::reset_link().
   void hot_reset();
   /// Surprise removal: it neither takes nor answers anything until it is inserted again, as new.
-  void set_present(bool present);
+  void set_present(bool present) {
+    if (present != present_) hot_reset();
+    present_ = present;
+  }
 
   Cycle tick(Cycle now) override;
   void perform(Tlp& tlp, Cycle& at) override;

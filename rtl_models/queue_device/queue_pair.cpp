@@ -4,12 +4,6 @@
 
 namespace warpline {
 
-void QueuePair::enable(const Shape& shape) {
-  *this = QueuePair{};
-  shape_ = shape;
-  enabled_ = true;
-}
-
 bool QueuePair::ring_submissions(std::uint32_t tail) {
   if (!enabled_ || tail > mask()) return false;
   // Indices only grow, so a tail behind the one before has gone round; then it must not reach the head again.
@@ -52,12 +46,6 @@ bool QueuePair::tell(unsigned count, Cycle time, Cycle now) {
   if (untold_++ == 0) first_untold_ = now;
   deadline_ = limit(time);
   if (!enough(count)) return false;
-  told();
-  return true;
-}
-
-bool QueuePair::due(Cycle now) {
-  if (deadline_ > now) return false;
   told();
   return true;
 }

@@ -19,7 +19,11 @@ class QueuePair {
     bool interrupts = false;
     bool relaxed = false;
   };
-  void enable(const Shape& shape);
+  void enable(const Shape& shape) {
+    *this = QueuePair{};
+    shape_ = shape;
+    enabled_ = true;
+  }
   /// No more is fetched; what was is still completed.
   void disable() { enabled_ = false; }
   [[nodiscard]] bool enabled() const { return enabled_; }
@@ -64,7 +68,11 @@ class QueuePair {
   /// When the interrupt is raised for completions not told of; kNever: there are none, or there is no limit.
   [[nodiscard]] Cycle deadline() const { return deadline_; }
   /// Whether that time has come; if so, they are told of.
-  [[nodiscard]] bool due(Cycle now);
+  [[nodiscard]] bool due(Cycle now) {
+    if (deadline_ > now) return false;
+    told();
+    return true;
+  }
 
  private:
   /// Whether there are completions not told of, and as many as `count` wants.

@@ -133,26 +133,6 @@ std::size_t RegisterFile::at(unsigned index, unsigned element) const {
   return behaviours_[index].first + element;
 }
 
-std::uint64_t RegisterFile::get(unsigned index, unsigned element) const {
-  return values_[at(index, element)];
-}
-
-std::uint64_t RegisterFile::look(unsigned index, unsigned element) const {
-  const std::size_t place = at(index, element);
-  const Behaviour& b = behaviours_[index];
-  return b.on_look ? b.on_look(element) & b.held : values_[place];
-}
-
-void RegisterFile::set(unsigned index, std::uint64_t value, unsigned element) {
-  const std::size_t place = at(index, element);
-  values_[place] = value & behaviours_[index].held;
-}
-
-void RegisterFile::raise(unsigned index, std::uint64_t bits, unsigned element) {
-  const std::size_t place = at(index, element);
-  values_[place] |= bits & behaviours_[index].held;
-}
-
 void RegisterFile::on_write(unsigned index, OnWrite behaviour) {
   give(behaviours_.at(index).on_write, std::move(behaviour));
 }
@@ -169,15 +149,6 @@ void RegisterFile::on_read(unsigned index, OnRead behaviour) {
 
 void RegisterFile::restore(const Behaviour& b) {
   std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(b.first), b.count, b.reset);
-}
-
-void RegisterFile::reset() {
-  for (const Behaviour& b : behaviours_)
-    if (!b.kept) restore(b);
-}
-
-void RegisterFile::power_on() {
-  for (const Behaviour& b : behaviours_) restore(b);
 }
 
 }  // namespace warpline

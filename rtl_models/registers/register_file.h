@@ -62,12 +62,24 @@ class RegisterFile {
 
   /// The hardware's own access to all bits of a register; no behaviour is called. Pre: there is that
   /// register. Bits of no field, and bits beyond the register, stay 0.
-  [[nodiscard]] std::uint64_t get(unsigned index, unsigned element = 0) const;
+  [[nodiscard]] std::uint64_t get(unsigned index, unsigned element = 0) const {
+    return values_[at(index, element)];
+  }
   /// The same, of a register that changes by itself what it is now (OnLook).
-  [[nodiscard]] std::uint64_t look(unsigned index, unsigned element = 0) const;
-  void set(unsigned index, std::uint64_t value, unsigned element = 0);
+  [[nodiscard]] std::uint64_t look(unsigned index, unsigned element = 0) const {
+    const std::size_t place = at(index, element);
+    const Behaviour& b = behaviours_[index];
+    return b.on_look ? b.on_look(element) & b.held : values_[place];
+  }
+  void set(unsigned index, std::uint64_t value, unsigned element = 0) {
+    const std::size_t place = at(index, element);
+    values_[place] = value & behaviours_[index].held;
+  }
   /// Sets bits, as an event does.
-  void raise(unsigned index, std::uint64_t bits, unsigned element = 0);
+  void raise(unsigned index, std::uint64_t bits, unsigned element = 0) {
+    const std::size_t place = at(index, element);
+    values_[place] |= bits & behaviours_[index].held;
+  }
 
   /// Behaviours: one of each kind for a register at most. Pre: none was given yet.
   void on_write(unsigned index, OnWrite behaviour);
@@ -75,9 +87,14 @@ class RegisterFile {
   void on_read(unsigned index, OnRead behaviour);
 
   /// Brings every register to its reset value, but those that are described as kept; no behaviour is called.
-  void reset();
+  void reset() {
+    for (const Behaviour& b : behaviours_)
+      if (!b.kept) restore(b);
+  }
   /// Brings every register to its reset value, those described as kept included.
-  void power_on();
+  void power_on() {
+    for (const Behaviour& b : behaviours_) restore(b);
+  }
   [[nodiscard]] const RegisterMap& map() const { return map_; }
 
  private:

@@ -45,11 +45,6 @@ void Engine::tick_in_place(const Component& original, Component& stand_in) {
     if (&c.calendar == original.calendar_) c.members[original.member_] = &stand_in;
 }
 
-Cycle Engine::lookahead() {
-  find_windows();
-  return window_;
-}
-
 void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
   progress_ = std::move(callback);
   progress_every_ = cycles;

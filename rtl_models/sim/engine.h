@@ -126,7 +126,10 @@ class Engine {
   /// was taken off a channel, however many idle ticks followed.
   [[nodiscard]] Cycle now() const { return now_; }
   /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
-  [[nodiscard]] Cycle lookahead();
+  [[nodiscard]] Cycle lookahead() {
+    find_windows();
+    return window_;
+  }
   /// The first cycle in which a component is to be ticked; kNever if none is.
   [[nodiscard]] Cycle next_tick() const;
   /// No component will be ticked in a cycle before this one any more, whatever comes from outside meanwhile.

@@ -32,11 +32,6 @@ Cycle LooseHop::begin(Cycle t, const RequestMessage& message) {
   return domain().after(t, beats);
 }
 
-void LooseHop::end(Cycle c) {
-  in_free_ = c;
-  if (!due_.empty()) wake(c);
-}
-
 Cycle LooseHop::tick(Cycle now) {
   while (!due_.empty() && due_.top().at <= now && in_free_ <= now) {
     in_free_ = in_.begin(now, {due_.top().request});

@@ -35,7 +35,10 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
     bool operator>(const Answer& other) const { return at != other.at ? at > other.at : order > other.order; }
   };
   Cycle begin(Cycle t, const RequestMessage& message) override;
-  void end(Cycle c) override;
+  void end(Cycle c) override {
+    in_free_ = c;
+    if (!due_.empty()) wake(c);
+  }
   [[nodiscard]] std::string other_side() const override { return name(); }
   [[nodiscard]] const Component* receiver() const override { return this; }
   [[nodiscard]] const Component* sender() const override { return this; }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "rtl_models/base/contract.h"
-
 namespace warpline {
 namespace {
 
@@ -21,11 +19,6 @@ std::uint32_t Recorder::add_signal(Signal signal) {
   signals_.push_back(std::move(signal));
   values_.push_back(0);
   return static_cast<std::uint32_t>(signals_.size() - 1);
-}
-
-void Recorder::set_initial(std::uint32_t signal, std::uint64_t value) {
-  WARPLINE_EXPECT(!started_, "values are initial before anything is handed on");
-  values_[signal] = value;
 }
 
 /// No event is yet to come that lies before this cycle.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/sim/port_base.h"
 
 namespace warpline {
@@ -78,7 +79,10 @@ class Recorder {
   /// Its value is 0 until it is set. Pre: nothing was recorded yet.
   std::uint32_t add_signal(Signal signal);
   /// The value of a signal when the window opens.
-  void set_initial(std::uint32_t signal, std::uint64_t value);
+  void set_initial(std::uint32_t signal, std::uint64_t value) {
+    WARPLINE_EXPECT(!started_, "values are initial before anything is handed on");
+    values_[signal] = value;
+  }
   /// From cycle `cycle` on the signal is `value`. What lies before the window counts for the value at its
   /// start.
   void set(Cycle cycle, std::uint32_t signal, std::uint64_t value) { record({cycle, value, signal, false}); }

@@ -48,12 +48,6 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   return c;
 }
 
-void RequestPool::release_atomics(Request& request) {
-  if (request.atomics == nullptr) return;
-  free_blocks_.push_back(request.atomics);
-  request.atomics = nullptr;
-}
-
 AtomicBlock* RequestPool::allocate_atomics() {
   if (free_blocks_.empty()) {
     blocks_.push_back(std::make_unique<AtomicBlock>());

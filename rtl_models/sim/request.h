@@ -201,7 +201,11 @@ class RequestPool {
   static constexpr std::size_t kChunk = 256;
   /// One in whatever state it was released.
   [[nodiscard]] Request* take();
-  void release_atomics(Request& request);
+  void release_atomics(Request& request) {
+    if (request.atomics == nullptr) return;
+    free_blocks_.push_back(request.atomics);
+    request.atomics = nullptr;
+  }
   std::vector<std::unique_ptr<Request[]>> chunks_;
   std::vector<std::unique_ptr<AtomicBlock>> blocks_;
   std::vector<AtomicBlock*> free_blocks_;

@@ -66,11 +66,6 @@ struct AddressResolution::Extent {
   std::uint64_t bits = 0;  ///< that are set in any address, or might be
 };
 
-void AddressResolution::start(const MemoryMap& map) {
-  map_ = map;
-  hint_ = nullptr;
-}
-
 const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const MemoryAccess& written,
                                                      ResolvedAccess& out) {
   if (written.form != AddressForm::strided || written.stride != 4 || written.active != ~LaneMask{0} ||

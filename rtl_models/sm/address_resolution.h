@@ -21,7 +21,10 @@ struct AccessLimits {
 class AddressResolution {
  public:
   /// For a new kernel.
-  void start(const MemoryMap& map);
+  void start(const MemoryMap& map) {
+    map_ = map;
+    hint_ = nullptr;
+  }
 
   /// Resolves an access into `out`. Or says what is wrong with it: the first lane that is at fault, the kind
   /// and the address as the program wrote it, for a copy's target the offset in shared memory; of `out`, only

@@ -22,10 +22,6 @@ void AddressSpace::map(const Mapping& mapping) {
   mappings_.insert(at, mapping);
 }
 
-void AddressSpace::map_everything() {
-  mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
-}
-
 const Mapping* AddressSpace::look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
   const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address.value, before);
   if (at == mappings_.begin() || !std::prev(at)->holds(address, bytes)) return nullptr;

@@ -35,7 +35,9 @@ class AddressSpace {
   void map(const Mapping& mapping);
   /// Maps every address to the video-memory offset of the same number: for programs whose
   /// addresses are only known once they are used. They carry no data.
-  void map_everything();
+  void map_everything() {
+    mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
+  }
   /// The mapping that holds all of [address, address + bytes), or null. `hint` belongs to the
   /// caller and remembers the last answer.
   [[nodiscard]] const Mapping* find(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {

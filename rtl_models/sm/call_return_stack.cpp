@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "rtl_models/base/contract.h"
-
 namespace warpline {
 namespace {
 
@@ -27,11 +25,6 @@ void CallReturnStack::pop_to(std::uint32_t depth) {
   depth_ = depth;
   clean_ = std::min(clean_, depth);
   low_ = std::min(low_, depth);
-}
-
-void CallReturnStack::raise_to(std::uint32_t depth) {
-  WARPLINE_EXPECT(is_clean() && depth > depth_, "the tokens below are in the backing store");
-  low_ = clean_ = depth_ = depth;
 }
 
 CallReturnStack::Tokens CallReturnStack::evict() {

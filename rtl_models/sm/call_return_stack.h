@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
+
 namespace warpline {
 
 /// The call-return stack of one warp, as its SM holds it (SASS, CCTL, ".CRS"): a top-of-stack cache of
@@ -43,7 +45,10 @@ class CallReturnStack {
   void pop_to(std::uint32_t depth);
   /// SETCRSPTR to a greater depth: the tokens between are those in the backing store. Pre: is_clean(), depth
   /// > depth().
-  void raise_to(std::uint32_t depth);
+  void raise_to(std::uint32_t depth) {
+    WARPLINE_EXPECT(is_clean() && depth > depth_, "the tokens below are in the backing store");
+    low_ = clean_ = depth_ = depth;
+  }
 
   /// Makes room for one group: the oldest leave the cache. Returns those of them that the backing store does
   /// not have yet; none may be. Pre: full().

@@ -74,12 +74,6 @@ bool InstructionFetch::come_to(unsigned slot, std::uint64_t line) {
   return false;
 }
 
-void InstructionFetch::forget(unsigned slot) {
-  if (awaited_[slot] == kNone) return;
-  entries_[awaited_[slot]].waiters &= ~(std::uint64_t{1} << slot);
-  awaited_[slot] = kNone;
-}
-
 Cycle InstructionFetch::advance(Cycle now) {
   if (queue_.empty() || !port_.ready(now)) return kNever;
   const std::uint16_t index = queue_.front();

@@ -60,7 +60,11 @@ class InstructionFetch {
   /// and respond() will name the warp. A warp waits for one line at most, the last it asked for.
   bool come_to(unsigned slot, std::uint64_t line);
   /// The warp in `slot` no longer waits for a line.
-  void forget(unsigned slot);
+  void forget(unsigned slot) {
+    if (awaited_[slot] == kNone) return;
+    entries_[awaited_[slot]].waiters &= ~(std::uint64_t{1} << slot);
+    awaited_[slot] = kNone;
+  }
   [[nodiscard]] bool waits(unsigned slot) const { return awaited_[slot] != kNone; }
 
   /// Sends what can be in this cycle. Returns when it is to be called next, if not by a wake.

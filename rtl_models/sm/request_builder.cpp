@@ -158,11 +158,6 @@ bool apply_policy(Request& r, const MemoryAccess& written, const LineAccess& lin
 
 }  // namespace
 
-void RequestBuilder::start(const MemoryMap& map) {
-  map_ = map;
-  hint_ = nullptr;
-}
-
 bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAccess& line,
                           const Coalescer& coalescer) {
   const MemOp& op = access.op();

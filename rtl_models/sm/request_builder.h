@@ -14,7 +14,10 @@ class RequestBuilder {
   /// `pool` outlives it, and gives atomics their blocks.
   explicit RequestBuilder(RequestPool& pool) : pool_(pool) {}
   /// For a new kernel.
-  void start(const MemoryMap& map);
+  void start(const MemoryMap& map) {
+    map_ = map;
+    hint_ = nullptr;
+  }
   /// Fills `r`, fresh from the pool, for `line`, the last that `coalescer` split off `access`. Returns
   /// whether the line's cache policy, if it has one, is one that an instruction makes; where not, it counts
   /// as evict_normal.

@@ -53,11 +53,6 @@ void Sm::maintain(std::uint8_t what) {
   wake(engine().now() + 1);
 }
 
-void Sm::restart() {
-  scheduler_.reset_turns();
-  fetch_.empty();
-}
-
 // When warps issue.
 
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
@@ -264,11 +259,6 @@ void Sm::advance_flush(Cycle now, unsigned slot) {
 }
 
 // What comes back.
-
-void Sm::take_response(Cycle now, In<ResponseMessage>& port) {
-  lsu_.respond(now, *port.pop(now).request, events_);
-  handle_events(now);
-}
 
 void Sm::handle_events(Cycle now) {
   for (const LsuEvent& event : events_) {

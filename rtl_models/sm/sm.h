@@ -53,7 +53,10 @@ class Sm final : public Component {
   /// until quiescent. Pre: stopped between cycles.
   void end_warps();
   Cycle tick(Cycle now) override;
-  void restart() override;
+  void restart() override {
+    scheduler_.reset_turns();
+    fetch_.empty();
+  }
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -87,7 +90,10 @@ class Sm final : public Component {
   void move_tokens(Cycle now, unsigned slot, const TokenMove& move);
   void advance_flush(Cycle now, unsigned slot);
 
-  void take_response(Cycle now, In<ResponseMessage>& port);
+  void take_response(Cycle now, In<ResponseMessage>& port) {
+    lsu_.respond(now, *port.pop(now).request, events_);
+    handle_events(now);
+  }
   void handle_events(Cycle now);
   void complete(const LsuEvent& event, Cycle now);
   void complete_move(const LsuEvent& event, Cycle now);

@@ -107,11 +107,6 @@ void SmCore::kill(unsigned slot, std::vector<Released>& released) {
   lanes_exited(ctas_[w.cta], released);
 }
 
-std::uint32_t SmCore::begin_access(unsigned slot, const MemOp& op) {
-  ++warps_[slot].in_flight(op);
-  return op.kind == MemKind::async_copy ? copies_[slot].start() : 0;
-}
-
 bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
                              std::uint32_t copy_group, bool killed) {
   --warps_[slot].in_flight(i.mem);

@@ -100,7 +100,10 @@ class SmCore {
   void kill(unsigned slot, std::vector<Released>& released);
 
   /// A memory instruction of the warp goes to the load/store unit. Returns the group of an asynchronous copy.
-  std::uint32_t begin_access(unsigned slot, const MemOp& op);
+  std::uint32_t begin_access(unsigned slot, const MemOp& op) {
+    ++warps_[slot].in_flight(op);
+    return op.kind == MemKind::async_copy ? copies_[slot].start() : 0;
+  }
   /// A memory instruction is done; of a warp that has been killed since it issued, its results are dropped.
   /// Returns whether the warp has got them.
   bool complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,

@@ -58,12 +58,6 @@ void DeviceEnd::park(Cycle now, TargetPorts& ports) {
   }
 }
 
-DeviceEnd::Parked DeviceEnd::unpark() {
-  const Parked first = parked_.front();
-  parked_.pop_front();
-  return first;
-}
-
 /// From the end of the link on to devices.
 void DeviceEnd::send_on(PcieTransfer& transfer) {
   transfer.completion = {};
@@ -156,11 +150,6 @@ void DeviceEnd::exchange(Cycle now, std::uint64_t t) {
   }
   take_parts(
       [&](PcieTransfer& transfer) { answered_.push(wire_.send_down(t, transfer.completion), &transfer); });
-}
-
-PcieTransfer* DeviceEnd::take_answered(std::uint64_t t) {
-  if (!answered_.due(t) || !is_in_order(*answered_.front().what)) return nullptr;
-  return answered_.pop().what;
 }
 
 std::uint64_t DeviceEnd::next(std::uint64_t t) const {

@@ -50,14 +50,21 @@ class DeviceEnd {
   [[nodiscard]] bool parked_goes() const {
     return !parked_.empty() && !transfers_.waits_for_line(*parked_.front().request);
   }
-  [[nodiscard]] Parked unpark();
+  [[nodiscard]] Parked unpark() {
+    const Parked first = parked_.front();
+    parked_.pop_front();
+    return first;
+  }
 
   /// The last packet of a transfer comes to the end of the link at edge `at`.
   void expect(std::uint64_t at, PcieTransfer& transfer) { arriving_.push(at, &transfer); }
   /// Exchanges packets with the root complex, at edge `t`. transmit() ends the tick.
   void exchange(Cycle now, std::uint64_t t);
   /// The next transfer that is answered, and may be seen to be, by edge `t`; null: none.
-  [[nodiscard]] PcieTransfer* take_answered(std::uint64_t t);
+  [[nodiscard]] PcieTransfer* take_answered(std::uint64_t t) {
+    if (!answered_.due(t) || !is_in_order(*answered_.front().what)) return nullptr;
+    return answered_.pop().what;
+  }
   /// Puts packets on the wire to the root complex. Returns when there is more to do; kNever: not before
   /// something comes.
   [[nodiscard]] Cycle transmit(Cycle now) { return function_.transmit(now); }

@@ -42,11 +42,6 @@ void GpuFunction::issue(Cycle now) {
   }
 }
 
-void GpuFunction::refuse(const ReadPart& refusal) {
-  ++counters_.refused;
-  parts_.push_back(refusal);
-}
-
 void GpuFunction::collect() {
   for (auto& parts = endpoint_.parts(); !parts.empty(); parts.pop_front()) {
     ReadPart& part = parts.front();
@@ -64,21 +59,10 @@ void GpuFunction::forget() {
   under_way_.clear();
 }
 
-bool GpuFunction::lies_in_memory(const EndpointCore::BarRequest& request) const {
-  // A flush of no byte has an address like any other read.
-  return request.where.offset < memory_.bytes && request.tlp->bytes <= memory_.bytes - request.where.offset;
-}
-
 void GpuFunction::claim(const EndpointCore::BarRequest& request, Room& room) {
   if (!lies_in_memory(request)) return endpoint_.refuse(request.tlp);
   --(request.tlp->posted() ? room.posted : room.non_posted);
   claimed_.push_back(request);
-}
-
-void GpuFunction::complete(Tlp* request) {
-  if (request->status != CompletionStatus::successful) return endpoint_.abort(request);
-  if (request->posted()) return pool_.release(request);
-  endpoint_.complete(request, CompletionStatus::successful, request->data.data());
 }
 
 void GpuFunction::exchange(Cycle now, Room room) {

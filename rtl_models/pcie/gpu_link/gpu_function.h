@@ -66,7 +66,11 @@ class GpuFunction final : public LooseTlpTarget {
   /// Requests for video memory that were taken: the caller's, and for complete() in the end.
   [[nodiscard]] std::deque<EndpointCore::BarRequest>& claimed() { return claimed_; }
   /// Such a request is done: answers it with its data, or aborts it, as its `status` says. It is released.
-  void complete(Tlp* request);
+  void complete(Tlp* request) {
+    if (request->status != CompletionStatus::successful) return endpoint_.abort(request);
+    if (request->posted()) return pool_.release(request);
+    endpoint_.complete(request, CompletionStatus::successful, request->data.data());
+  }
   /// Puts packets on the wire. Returns when there is more to do; kNever: not before something comes.
   [[nodiscard]] Cycle transmit(Cycle now);
   /// Has all that is asked for performed, loosely timed. `at`: afterwards when the last answer is there.
@@ -90,10 +94,16 @@ class GpuFunction final : public LooseTlpTarget {
  private:
   void forget();
   void claim(const EndpointCore::BarRequest& request, Room& room);
-  [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const;
+  [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const {
+    // A flush of no byte has an address like any other read.
+    return request.where.offset < memory_.bytes && request.tlp->bytes <= memory_.bytes - request.where.offset;
+  }
   void issue(Cycle now);
   void collect();
-  void refuse(const ReadPart& refusal);
+  void refuse(const ReadPart& refusal) {
+    ++counters_.refused;
+    parts_.push_back(refusal);
+  }
 
   EndpointCore endpoint_;
   TlpPort port_;

@@ -4,11 +4,6 @@
 
 namespace warpline {
 
-void Inbound::come_from(GpuFunction& function) {
-  function_ = &function;
-  function.perform_by(*this);
-}
-
 Cycle Inbound::tick(Cycle now) {
   arriving_.take_due(now, [&](const auto& arrival) {
     --on_wire_[static_cast<unsigned>(class_of(arrival.what.tlp->kind))];

@@ -39,7 +39,10 @@ class Inbound final : private GpuFunction::LooseMemory {
         memory_bytes_(memory_bytes),
         core_(link.engine().pool(), gpu) {}
   /// Takes its requests from there. To be called once, before anything is under way.
-  void come_from(GpuFunction& function);
+  void come_from(GpuFunction& function) {
+    function_ = &function;
+    function.perform_by(*this);
+  }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
 
   Out<RequestMessage> to_crossbar;

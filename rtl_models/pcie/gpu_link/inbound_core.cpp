@@ -46,12 +46,6 @@ void InboundCore::accept(Tlp* tlp, std::uint64_t offset) {
   finish_flushes();
 }
 
-std::uint64_t InboundCore::writes_done() const {
-  for (const std::uint16_t token : order_)
-    if (entries_[token].tlp->posted()) return entries_[token].writes_before;
-  return counters_.writes;
-}
-
 /// Which entry, by its place in order_, has the next request.
 std::size_t InboundCore::find_next() const {
   // Of the writes before a place: the only line that they write, if they have been sent and it is one.

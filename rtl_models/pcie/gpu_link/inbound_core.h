@@ -60,7 +60,11 @@ class InboundCore {
   /// `status` says whether all of the packet was performed.
   [[nodiscard]] std::deque<Tlp*>& finished() { return finished_; }
   /// Of the writes that were ever taken, how many come before the first that is not done.
-  [[nodiscard]] std::uint64_t writes_done() const;
+  [[nodiscard]] std::uint64_t writes_done() const {
+    for (const std::uint16_t token : order_)
+      if (entries_[token].tlp->posted()) return entries_[token].writes_before;
+    return counters_.writes;
+  }
   [[nodiscard]] bool idle() const { return order_.empty() && finished_.empty(); }
 
   [[nodiscard]] const InboundCounters& counters() const { return counters_; }

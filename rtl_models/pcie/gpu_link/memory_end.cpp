@@ -49,12 +49,6 @@ void MemoryEnd::take_effect(std::uint64_t at, PcieTransfer& transfer) {
   if (shown) show(transfer, before ? *before : transfer.swap, at);
 }
 
-void MemoryEnd::perform(std::uint64_t& t, PcieTransfer& transfer) {
-  t += memory_.farther;
-  take_effect(t, transfer);
-  t += memory_.farther;
-}
-
 void MemoryEnd::arrive(Cycle now) {
   const std::uint64_t t = link_.domain().edge_at_or_after(now);
   arriving_.take_due(t, [&](const auto& arrival) {

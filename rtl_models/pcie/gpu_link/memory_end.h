@@ -37,7 +37,11 @@ class MemoryEnd final : public MemoryWriter {
   void expect(std::uint64_t at, PcieTransfer& transfer) { arriving_.push(at + memory_.farther, &transfer); }
   /// Performs a transfer that is at the end of the link at edge `t`, loosely timed; `t`: when its answer is
   /// on the wire downward.
-  void perform(std::uint64_t& t, PcieTransfer& transfer);
+  void perform(std::uint64_t& t, PcieTransfer& transfer) {
+    t += memory_.farther;
+    take_effect(t, transfer);
+    t += memory_.farther;
+  }
   void arrive(Cycle now) override;
   /// Transfers whose answers are on their way to the wire downward.
   [[nodiscard]] TimedQueue<PcieTransfer*>& returning() { return returning_; }

@@ -56,11 +56,6 @@ PcieTrain PcieCore::write(const ByteMask& bytes) const {
   return train;
 }
 
-PcieTrain PcieCore::atomic_request(const AtomicBlock& atomics) const {
-  const unsigned operands = atomics.operation == AtomicOperation::compare_and_swap ? 2 : 1;
-  return uniform(atomics.count, operands * size_of(atomics.type));
-}
-
 PcieTrain PcieCore::packets_up(const PcieTransfer& transfer) const {
   const PcieSwap& swap = transfer.swap;
   switch (transfer.leg) {

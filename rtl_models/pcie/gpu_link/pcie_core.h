@@ -48,7 +48,10 @@ class PcieCore {
   /// One packet, of any length.
   [[nodiscard]] PcieTrain packet(unsigned payload) const { return uniform(1, payload); }
   [[nodiscard]] PcieTrain write(const ByteMask& bytes) const;
-  [[nodiscard]] PcieTrain atomic_request(const AtomicBlock& atomics) const;
+  [[nodiscard]] PcieTrain atomic_request(const AtomicBlock& atomics) const {
+    const unsigned operands = atomics.operation == AtomicOperation::compare_and_swap ? 2 : 1;
+    return uniform(atomics.count, operands * size_of(atomics.type));
+  }
   [[nodiscard]] PcieTrain atomic_completion(const AtomicBlock& atomics) const {
     return uniform(atomics.count, size_of(atomics.type));
   }

@@ -40,12 +40,6 @@ void PcieLink::join_writers() {
   ports_.perform_by(*this);
 }
 
-void PcieLink::take_inbound(unsigned gpu, std::uint64_t memory_bytes) {
-  WARPLINE_EXPECT(inbound_ == nullptr && devices_ == nullptr && core_.parameters().bar_bytes != 0,
-                  "a GPU with a BAR has one way to video memory");
-  inbound_ = std::make_unique<Inbound>(*this, core_, wire_, gpu, memory_bytes);
-}
-
 GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root) {
   WARPLINE_EXPECT(devices_ == nullptr && peer_.memory().device == nullptr,
                   "one thing lies in the peer aperture");
@@ -124,12 +118,6 @@ unsigned PcieLink::choose() const {
   });
 }
 
-PcieTransfer& PcieLink::begin(Request& r, unsigned port) {
-  const bool to_devices = is_for_devices(r);
-  return transfers_.begin(r, port, to_devices,
-                          to_devices || sysmem_.reaches(r.line) || peer_.reaches(r.line));
-}
-
 void PcieLink::send_up(std::uint64_t t, PcieTransfer& transfer) {
   const std::uint64_t on_wire = wire_.send_up(t, core_.packets_up(transfer));
   const std::uint64_t at_end = on_wire + core_.parameters().latency;
@@ -139,12 +127,6 @@ void PcieLink::send_up(std::uint64_t t, PcieTransfer& transfer) {
     memory_of(transfer).expect(at_end, transfer);
   }
   if (transfer.posted()) posted_.push(on_wire, &transfer);
-}
-
-void PcieLink::answer(PcieTransfer& transfer) {
-  const unsigned port = transfer.port;
-  Request* const owed = transfers_.answer(transfer);
-  if (port != TargetPorts::kNone) ports_.answer(port, owed);
 }
 
 /// A leg is answered. Whether it was the last one; then so is the request.

@@ -45,7 +45,11 @@ class PcieLink final : public Component, public LooseTarget {
 
   /// Gives GPU `gpu`, whose video memory has `memory_bytes`, a way for requests from outside. To be called
   /// before reach_devices(). Pre: the parameters have a BAR.
-  void take_inbound(unsigned gpu, std::uint64_t memory_bytes);
+  void take_inbound(unsigned gpu, std::uint64_t memory_bytes) {
+    WARPLINE_EXPECT(inbound_ == nullptr && devices_ == nullptr && core_.parameters().bar_bytes != 0,
+                    "a GPU with a BAR has one way to video memory");
+    inbound_ = std::make_unique<Inbound>(*this, core_, wire_, gpu, memory_bytes);
+  }
   /// That way; null: there is none.
   [[nodiscard]] Inbound* inbound() { return inbound_.get(); }
   [[nodiscard]] const Inbound* inbound() const { return inbound_.get(); }
@@ -85,12 +89,20 @@ class PcieLink final : public Component, public LooseTarget {
   [[nodiscard]] MemoryEnd& memory_of(const PcieTransfer& transfer) {
     return aperture_of(transfer.request->line) == Aperture::peer ? peer_ : sysmem_;
   }
-  PcieTransfer& begin(Request& r, unsigned port);
+  PcieTransfer& begin(Request& r, unsigned port) {
+    const bool to_devices = is_for_devices(r);
+    return transfers_.begin(r, port, to_devices,
+                            to_devices || sysmem_.reaches(r.line) || peer_.reaches(r.line));
+  }
   [[nodiscard]] unsigned choose() const;
   [[nodiscard]] bool wants_wire() const;
   void put_up(Cycle now, std::uint64_t t);
   void send_up(std::uint64_t t, PcieTransfer& transfer);
-  void answer(PcieTransfer& transfer);
+  void answer(PcieTransfer& transfer) {
+    const unsigned port = transfer.port;
+    Request* const owed = transfers_.answer(transfer);
+    if (port != TargetPorts::kNone) ports_.answer(port, owed);
+  }
   [[nodiscard]] bool ends(PcieTransfer& transfer);
   void arrive_down(PcieTransfer& transfer) {
     if (!ends(transfer)) legs_.push_back(&transfer);

@@ -17,17 +17,6 @@ HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, Tlp
   link_.on_request([this](const Tlp& tlp, Cycle now) { accesses_[tlp.tag].sent = now; });
 }
 
-void HostBridge::forget_prefetchable() {
-  mappings_.forget();
-  drop_ahead();
-}
-
-bool HostBridge::set_combining(const BusRange& range, bool on) {
-  if (!mappings_.set_combining(range, on)) return false;
-  drop_ahead();
-  return true;
-}
-
 /// How many bytes a load reads.
 std::uint32_t HostBridge::length_ahead(std::uint64_t address, std::uint32_t bytes) const {
   if (parameters_.read_ahead == 0 || bytes == 0) return bytes;

@@ -102,10 +102,17 @@ class HostBridge final : public Component, public LooseTlpTarget {
   /// overlaps no other.
   void add_prefetchable(const BusRange& range) { mappings_.add_prefetchable(range); }
   /// Forgets all of them, and with them what is mapped write-combining.
-  void forget_prefetchable();
+  void forget_prefetchable() {
+    mappings_.forget();
+    drop_ahead();
+  }
   /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
   /// or not all prefetchable memory of one BAR.
-  [[nodiscard]] bool set_combining(const BusRange& range, bool on);
+  [[nodiscard]] bool set_combining(const BusRange& range, bool on) {
+    if (!mappings_.set_combining(range, on)) return false;
+    drop_ahead();
+    return true;
+  }
 
   /// Takes the answer, if it has come.
   bool take(Ticket ticket, Answer& answer);

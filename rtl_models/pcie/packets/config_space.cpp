@@ -1,7 +1,6 @@
 #include "rtl_models/pcie/packets/config_space.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/packets/config_registers.h"

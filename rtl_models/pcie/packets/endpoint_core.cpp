@@ -138,12 +138,6 @@ bool EndpointCore::receive(Tlp* tlp, BarRequest& request) {
   return false;
 }
 
-void EndpointCore::drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits) {
-  ++counter;
-  config_.report(error_bits);
-  pool_.release(tlp);
-}
-
 /// What is answered is for the requester to report, so here it counts as correctable only.
 void EndpointCore::refuse(Tlp* tlp) {
   ++counters_.unsupported;

@@ -147,7 +147,11 @@ class EndpointCore {
   bool receive_request(Tlp* tlp, BarRequest& request);
   void receive_completion(Tlp* tlp);
   void receive_configuration(Tlp* tlp);
-  void drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits);
+  void drop(Tlp* tlp, std::uint64_t& counter, std::uint16_t error_bits) {
+    ++counter;
+    config_.report(error_bits);
+    pool_.release(tlp);
+  }
   void dismiss(Tlp* tlp);
   [[nodiscard]] bool dismiss_poisoned(Tlp* tlp);
   void report_poison();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "rtl_models/base/contract.h"
-
 namespace warpline {
 namespace {
 
@@ -47,11 +45,6 @@ void MsixTable::write(std::uint64_t offset, unsigned bytes, std::uint64_t value)
     case 8: entry.data = word; break;
     default: entry.control = word & kMasked; break;
   }
-}
-
-void MsixTable::raise(unsigned vector) {
-  WARPLINE_EXPECT(vector < vectors(), "a function raises its own vectors");
-  pending_[vector / 64] |= std::uint64_t{1} << vector % 64;
 }
 
 bool MsixTable::take(bool enabled, bool masked, InterruptMessage& message) {

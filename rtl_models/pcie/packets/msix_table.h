@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
+
 namespace warpline {
 
 /// An interrupt message: a posted write of 4 bytes.
@@ -25,7 +27,10 @@ class MsixTable {
   void write(std::uint64_t offset, unsigned bytes, std::uint64_t value);
   /// The function raises a vector. It becomes pending; take() says whether a message goes out. Pre: it has
   /// that vector.
-  void raise(unsigned vector);
+  void raise(unsigned vector) {
+    WARPLINE_EXPECT(vector < vectors(), "a function raises its own vectors");
+    pending_[vector / 64] |= std::uint64_t{1} << vector % 64;
+  }
   /// The next message to be sent, which is pending no longer; of the lowest vector that is pending and not
   /// masked. False if there is none, or `masked` (the function mask), or not `enabled`.
   bool take(bool enabled, bool masked, InterruptMessage& message);

@@ -33,16 +33,6 @@ void TagTable::sent(const Tlp& request, Cycle now) {
   if (entry.state == Entry::State::under_way) by_age_.push_back({request.tag, entry.number});
 }
 
-TagTable::Entry* TagTable::find(std::uint16_t tag) {
-  const bool known = tag < entries_.size() && entries_[tag].state != Entry::State::free;
-  return known ? &entries_[tag] : nullptr;
-}
-
-void TagTable::free(std::uint16_t tag) {
-  entries_[tag].state = Entry::State::free;
-  free_.push_back(tag);
-}
-
 void TagTable::end(Entry& entry, bool may_come) {
   in_flight_ -= entry.state == Entry::State::under_way;
   entry.state = Entry::State::given_up;
@@ -55,12 +45,6 @@ void TagTable::end(Entry& entry, bool may_come) {
   }
 }
 
-TagTable::Entry* TagTable::expired(Cycle now) {
-  if (by_age_.empty() || timeout() == 0) return nullptr;
-  Entry& oldest = entries_[by_age_.front().tag];
-  return oldest.sent + timeout() <= now ? &oldest : nullptr;
-}
-
 /// Of the tags that are given up, the one whose request was made first, if there is no other to be had.
 std::optional<std::uint16_t> TagTable::first_lost() const {
   std::optional<std::uint16_t> first;
@@ -70,11 +54,6 @@ std::optional<std::uint16_t> TagTable::first_lost() const {
     if (!first || entries_[tag].number < entries_[*first].number) first = tag;
   }
   return first;
-}
-
-void TagTable::take_back(Cycle now) {
-  const std::optional<std::uint16_t> tag = first_lost();
-  if (tag && lost_at(entries_[*tag]) <= now) free(*tag);
 }
 
 Cycle TagTable::next_expiry() const {
@@ -89,12 +68,6 @@ void TagTable::give_up_all() {
     if (entry.state == Entry::State::under_way) entry.state = Entry::State::given_up;
   by_age_.clear();
   in_flight_ = 0;
-}
-
-void TagTable::reset() {
-  give_up_all();
-  free_.clear();
-  for (std::size_t tag = 0; tag < entries_.size(); ++tag) free(static_cast<std::uint16_t>(tag));
 }
 
 }  // namespace warpline

@@ -43,7 +43,10 @@ class TagTable {
   /// up.
   void sent(const Tlp& request, Cycle now);
   /// The request whose answer may come with that tag; null: none.
-  [[nodiscard]] Entry* find(std::uint16_t tag);
+  [[nodiscard]] Entry* find(std::uint16_t tag) {
+    const bool known = tag < entries_.size() && entries_[tag].state != Entry::State::free;
+    return known ? &entries_[tag] : nullptr;
+  }
   /// Its next bytes have come.
   static void advance(Entry& entry, std::uint32_t bytes) {
     entry.address += bytes;
@@ -52,15 +55,26 @@ class TagTable {
   /// A request is over. `may_come`: a completion of it may still come.
   void end(Entry& entry, bool may_come);
   /// A request that was sent `completion_timeout` cycles or longer before `now`; null: there is none.
-  [[nodiscard]] Entry* expired(Cycle now);
+  [[nodiscard]] Entry* expired(Cycle now) {
+    if (by_age_.empty() || timeout() == 0) return nullptr;
+    Entry& oldest = entries_[by_age_.front().tag];
+    return oldest.sent + timeout() <= now ? &oldest : nullptr;
+  }
   /// Takes back a tag that is lost, if there is no other.
-  void take_back(Cycle now);
+  void take_back(Cycle now) {
+    const std::optional<std::uint16_t> tag = first_lost();
+    if (tag && lost_at(entries_[*tag]) <= now) free(*tag);
+  }
   /// When there is the next to give up, or to take back; kNever: there is none.
   [[nodiscard]] Cycle next_expiry() const;
   /// All that are under way are given up.
   void give_up_all();
   /// All tags are free.
-  void reset();
+  void reset() {
+    give_up_all();
+    free_.clear();
+    for (std::size_t tag = 0; tag < entries_.size(); ++tag) free(static_cast<std::uint16_t>(tag));
+  }
 
   /// Of requests under way.
   [[nodiscard]] unsigned in_flight() const { return in_flight_; }
@@ -78,7 +92,10 @@ class TagTable {
   [[nodiscard]] Cycle timeout() const { return Cycle{timeout_} * config_.completion_timeout_scale(); }
   [[nodiscard]] Cycle lost_at(const Entry& entry) const { return entry.sent + kLostAfter * timeout(); }
   [[nodiscard]] std::optional<std::uint16_t> first_lost() const;
-  void free(std::uint16_t tag);
+  void free(std::uint16_t tag) {
+    entries_[tag].state = Entry::State::free;
+    free_.push_back(tag);
+  }
 
   const ConfigSpace& config_;
   unsigned timeout_;

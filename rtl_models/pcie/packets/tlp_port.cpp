@@ -42,10 +42,6 @@ Cycle TlpPort::transmit(Cycle now) {
   return waiting_.empty() ? kNever : clock.cycle_of(wire_free_);
 }
 
-void TlpPort::tell(const Tlp& tlp, Cycle now) const {
-  if (request_heard_ && class_of(tlp.kind) == TlpClass::non_posted) request_heard_(tlp, now);
-}
-
 void TlpPort::take(Cycle now, const Tlp* tlp) {
   In<TlpMessage>& from = in(class_of(tlp->kind));
   WARPLINE_EXPECT(from.ready(now) && from.front().tlp == tlp, "the packet that is next is taken");
@@ -62,11 +58,6 @@ void TlpPort::explain(std::vector<Wait>& waits) const {
     const std::size_t n = waiting_.count(static_cast<TlpClass>(c));
     if (n != 0) out_[c].explain_room(waits, counted(n, "packet"));
   }
-}
-
-void TlpPort::cut(TlpPool& pool) {
-  lose(pool, other_ != nullptr ? other_->sent_ : 0);
-  if (other_ != nullptr) other_->lose(pool, sent_);
 }
 
 void TlpPort::lose(TlpPool& pool, std::uint64_t sent) {

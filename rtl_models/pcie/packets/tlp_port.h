@@ -68,7 +68,10 @@ class TlpPort {
   void explain(std::vector<Wait>& waits) const;
   /// The link goes down, if only for a moment: what waits at either end and what is on the wire is lost. The
   /// pool outlives the link.
-  void cut(TlpPool& pool);
+  void cut(TlpPool& pool) {
+    lose(pool, other_ != nullptr ? other_->sent_ : 0);
+    if (other_ != nullptr) other_->lose(pool, sent_);
+  }
   [[nodiscard]] const LinkCounters& counters() const { return counters_; }
   [[nodiscard]] const LinkParameters& parameters() const { return parameters_; }
 
@@ -81,7 +84,9 @@ class TlpPort {
  private:
   void lose(TlpPool& pool, std::uint64_t sent);
   void discard_lost(Cycle now);
-  void tell(const Tlp& tlp, Cycle now) const;
+  void tell(const Tlp& tlp, Cycle now) const {
+    if (request_heard_ && class_of(tlp.kind) == TlpClass::non_posted) request_heard_(tlp, now);
+  }
 
   LinkParameters parameters_;
   Component& owner_;

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <limits>
 
-#include "rtl_models/base/contract.h"
-
 namespace warpline {
 namespace {
 
@@ -30,16 +28,6 @@ const char* to_text(IommuFault::Reason reason) {
   return kTexts[static_cast<std::size_t>(reason)];
 }
 
-Iommu::Domain Iommu::make_domain() {
-  domains_.emplace_back();
-  return static_cast<Domain>(domains_.size() - 1);
-}
-
-void Iommu::attach(FunctionId device, Domain domain) {
-  WARPLINE_EXPECT(domain < domains_.size(), "a device is put into a domain that was made");
-  devices_[device.value] = domain;
-}
-
 bool Iommu::map(Domain domain, const Window& window) {
   WARPLINE_EXPECT(domain < domains_.size(), "a window is made in a domain that was made");
   if (window.bytes == 0 || !on_pages(window.address, window.bytes) ||
@@ -55,11 +43,6 @@ bool Iommu::map(Domain domain, const Window& window) {
   }
   windows.emplace_hint(after, window.address, window);
   return true;
-}
-
-bool Iommu::unmap(Domain domain, std::uint64_t address) {
-  WARPLINE_EXPECT(domain < domains_.size(), "a window is taken from a domain that was made");
-  return domains_[domain].erase(address) != 0;
 }
 
 std::optional<std::uint64_t> Iommu::translate(FunctionId requester, std::uint64_t address,

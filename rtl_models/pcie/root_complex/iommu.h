@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
@@ -42,9 +43,15 @@ class Iommu {
 
   void enable(bool on) { on_ = on; }
   [[nodiscard]] bool enabled() const { return on_; }
-  [[nodiscard]] Domain make_domain();
+  [[nodiscard]] Domain make_domain() {
+    domains_.emplace_back();
+    return static_cast<Domain>(domains_.size() - 1);
+  }
   /// Puts a device into a domain, out of the one it was in.
-  void attach(FunctionId device, Domain domain);
+  void attach(FunctionId device, Domain domain) {
+    WARPLINE_EXPECT(domain < domains_.size(), "a device is put into a domain that was made");
+    devices_[device.value] = domain;
+  }
   void detach(FunctionId device) { devices_.erase(device.value); }
 
   struct Window {
@@ -58,7 +65,10 @@ class Iommu {
   /// another window of the domain.
   [[nodiscard]] bool map(Domain domain, const Window& window);
   /// Takes away the window that begins there. False: there is none.
-  bool unmap(Domain domain, std::uint64_t address);
+  bool unmap(Domain domain, std::uint64_t address) {
+    WARPLINE_EXPECT(domain < domains_.size(), "a window is taken from a domain that was made");
+    return domains_[domain].erase(address) != 0;
+  }
 
   /// Where an access goes; nothing, and a fault is recorded, if it may not. A read of no byte, which follows
   /// writes to have them arrive, may go where the window may be read or written (VT-d, zero-length read).

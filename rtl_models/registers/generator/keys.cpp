@@ -96,11 +96,6 @@ std::vector<const Value*> Keys::tables(TableReader& in, std::string_view key, co
   return found;
 }
 
-Place Keys::place_of(const TableReader& in, std::string_view key) {
-  const Member* const m = in.table().find(key);
-  return m == nullptr ? in.place() : m->value.place;
-}
-
 void Keys::fault(Place place, std::string message, std::string hint) {
   faults_.push_back(document_.fault(place, std::move(message), std::move(hint)));
 }

@@ -37,7 +37,10 @@ class Keys {
   std::vector<const Value*> tables(TableReader& in, std::string_view key, const std::string& path);
 
   /// Of the key's value; of the table where there is none.
-  static Place place_of(const TableReader& in, std::string_view key);
+  static Place place_of(const TableReader& in, std::string_view key) {
+    const Member* const m = in.table().find(key);
+    return m == nullptr ? in.place() : m->value.place;
+  }
   void fault(Place place, std::string message, std::string hint = {});
 
   const Document& document_;
