@@ -42,4 +42,16 @@ To bits_as(const From& from) {
   return to;
 }
 
+/// Some bits of a register or of a word in memory.
+struct BitField {
+  std::uint8_t low;   ///< lowest bit
+  std::uint8_t bits;  ///< how many: 1 to 64
+
+  [[nodiscard]] constexpr std::uint64_t mask() const { return (~std::uint64_t{0} >> (64U - bits)) << low; }
+  /// The field's value in `word`.
+  [[nodiscard]] constexpr std::uint64_t in(std::uint64_t word) const { return (word & mask()) >> low; }
+  /// A word of nothing but this field. What `value` has beyond the field is cut off.
+  [[nodiscard]] constexpr std::uint64_t of(std::uint64_t value) const { return (value << low) & mask(); }
+};
+
 }  // namespace warpline

@@ -83,6 +83,12 @@ void QueueDeviceCore::ring_submissions(unsigned queue, std::uint32_t tail) {
   if (observer_ != nullptr && added != 0) observer_->submitted(queue, before, added, now_);
 }
 
+void QueueDeviceCore::ring(bool taken) {
+  ++counters_.doorbells;
+  waiting_ = true;
+  if (!taken) error(kErrorBadDoorbell);
+}
+
 void QueueDeviceCore::control_queue(unsigned queue, std::uint64_t value) {
   QueuePair& pair = queues_[queue];
   const bool enable = (value & kQueueControlEnable) != 0;
@@ -239,6 +245,22 @@ QueueDeviceCore::Coalescing QueueDeviceCore::coalescing(unsigned queue) const {
           static_cast<Cycle>(std::ceil(nanoseconds * cycles_per_us_ / 1000.0))};
 }
 
+void QueueDeviceCore::notified(std::uint64_t operand) {
+  registers_.raise(kEvents, kEventsNotified);
+  if (events_.size() == kEventFifoDepth) return error(kErrorEventOverflow);
+  events_.push_back(static_cast<std::uint32_t>(operand));
+}
+
+void QueueDeviceCore::bus_failed(std::uint64_t address) {
+  if ((registers_.get(kError) & kErrorBus) == 0) registers_.set(kErrorAddress, address);
+  error(kErrorBus);
+}
+
+void QueueDeviceCore::error(std::uint64_t bits) {
+  registers_.raise(kError, bits);
+  registers_.raise(kEvents, kEventsFailed);
+}
+
 /// Whatever they have under way.
 void QueueDeviceCore::forget_queues() {
   engine_.drop();
@@ -248,6 +270,12 @@ void QueueDeviceCore::forget_queues() {
   }
   waiting_ = false;
   events_.clear();
+}
+
+void QueueDeviceCore::power_on() {
+  forget_queues();
+  resetting_ = false;
+  registers_.power_on();
 }
 
 }  // namespace warpline

@@ -65,11 +65,7 @@ class QueueDeviceCore final : private CommandListener {
   /// made, about. Returns when there is more to do, if nothing comes; kNever: never.
   Cycle step(Cycle now, unsigned room);
   /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
-  void power_on() {
-    forget_queues();
-    resetting_ = false;
-    registers_.power_on();
-  }
+  void power_on();
 
   /// Who hears what it does from now on; null: nobody.
   void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }
@@ -90,16 +86,9 @@ class QueueDeviceCore final : private CommandListener {
   void access_buffer(const BarHit& where, Tlp& access);
   void control_queue(unsigned queue, std::uint64_t value);
   void ring_submissions(unsigned queue, std::uint32_t tail);
-  void ring(bool taken) {
-    ++counters_.doorbells;
-    waiting_ = true;
-    if (!taken) error(kErrorBadDoorbell);
-  }
+  void ring(bool taken);
   void forget_queues();
-  void error(std::uint64_t bits) {
-    registers_.raise(kError, bits);
-    registers_.raise(kEvents, kEventsFailed);
-  }
+  void error(std::uint64_t bits);
   void raise(unsigned queue);
   /// What a queue's COALESCE is set to.
   struct Coalescing {
@@ -109,15 +98,8 @@ class QueueDeviceCore final : private CommandListener {
   [[nodiscard]] Coalescing coalescing(unsigned queue) const;
   void command_completed(unsigned queue, std::uint64_t number, const QueueDeviceCommand& command,
                          unsigned status, Cycle now) override;
-  void notified(std::uint64_t operand) override {
-    registers_.raise(kEvents, kEventsNotified);
-    if (events_.size() == kEventFifoDepth) return error(kErrorEventOverflow);
-    events_.push_back(static_cast<std::uint32_t>(operand));
-  }
-  void bus_failed(std::uint64_t address) override {
-    if ((registers_.get(kError) & kErrorBus) == 0) registers_.set(kErrorAddress, address);
-    error(kErrorBus);
-  }
+  void notified(std::uint64_t operand) override;
+  void bus_failed(std::uint64_t address) override;
 
   EndpointCore& bus_;
   QueueDeviceParameters parameters_;

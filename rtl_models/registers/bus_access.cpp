@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -38,13 +40,12 @@ std::string register_name(const BusAccess& access, const RegisterMap* map) {
 std::string to_text(const BusAccess& access, const RegisterMap* map) {
   const unsigned digits = access.bytes >= 8 ? 16 : access.bytes * 2;
   std::string line =
-      print("%10llu  bar %u  %-6s %4u byte%s  0x%04llx", static_cast<unsigned long long>(access.cycle),
-            unsigned{access.bar}, name_of(access.kind), access.bytes, access.bytes == 1 ? " " : "s",
-            static_cast<unsigned long long>(access.offset));
+      print("%10llu  bar %u  %-6s %4u byte%s  ", static_cast<unsigned long long>(access.cycle),
+            unsigned{access.bar}, name_of(access.kind), access.bytes, access.bytes == 1 ? " " : "s") +
+      hexadecimal(access.offset, 4);
   const std::string name = register_name(access, map);
   if (!name.empty()) line += " " + name;
-  if (access.bytes != 0)
-    line += print("  0x%0*llx", static_cast<int>(digits), static_cast<unsigned long long>(access.value));
+  if (access.bytes != 0) line += "  " + hexadecimal(access.value, digits);
   line += "  from " + requester(access.requester);
   if (access.outcome != AccessOutcome::done) line += std::string("  ") + to_text(access.outcome);
   return line;
@@ -58,8 +59,8 @@ std::string to_json(const BusAccess& access, const RegisterMap* map) {
   const std::string name = register_name(access, map);
   if (!name.empty()) object += "\"register\": \"" + name + "\", ";
   // A string: readers that take every number for a double would round it.
-  object += print(R"("value": "0x%llx", "requester": ")", static_cast<unsigned long long>(access.value));
-  object += requester(access.requester) + "\", \"outcome\": \"" + to_text(access.outcome) + "\"}";
+  object += "\"value\": \"" + hexadecimal(access.value) + "\", \"requester\": \"" +
+            requester(access.requester) + "\", \"outcome\": \"" + to_text(access.outcome) + "\"}";
   return object;
 }
 

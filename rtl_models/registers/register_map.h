@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "rtl_models/base/bits.h"
+
 namespace warpline {
 
 /// What software's accesses do to a field.
@@ -14,18 +16,6 @@ enum class FieldAccess : std::uint8_t {
   write_one_to_clear,  ///< a 1 clears the bit, a 0 leaves it
   read_to_clear,       ///< a read returns the field and brings it to 0; writes leave it
   read_to_pop,         ///< a read takes what it returns out of a queue; writes leave it
-};
-
-/// Some bits of a register or of a word in memory.
-struct BitField {
-  std::uint8_t low;   ///< lowest bit
-  std::uint8_t bits;  ///< how many: 1 to 64
-
-  [[nodiscard]] constexpr std::uint64_t mask() const { return (~std::uint64_t{0} >> (64U - bits)) << low; }
-  /// The field's value in `word`.
-  [[nodiscard]] constexpr std::uint64_t in(std::uint64_t word) const { return (word & mask()) >> low; }
-  /// A word of nothing but this field. What `value` has beyond the field is cut off.
-  [[nodiscard]] constexpr std::uint64_t of(std::uint64_t value) const { return (value << low) & mask(); }
 };
 
 /// The field of `word` whose bits are `kMask`, as generated headers name fields.

@@ -191,12 +191,8 @@ void SmCore::keep_fault(std::string_view kind, const Fault& fault) {
 
 void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
   ++counters_.program_faults;
-  Fault fault;
-  fault.cycle = now;
-  fault.slot = slot;
-  fault.lane = issue.active == 0 ? 0 : first_lane(issue.active);
-  fault.instruction = &i;
-  keep_fault(issue.fault, fault);
+  const unsigned lane = issue.active == 0 ? 0 : first_lane(issue.active);
+  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, 0, &i});
 }
 
 unsigned SmCore::live_threads(const Cta& cta) const {
