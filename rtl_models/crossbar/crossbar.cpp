@@ -84,11 +84,6 @@ Cycle Crossbar::advance_resting(Cycle now) {
   return next;
 }
 
-void Crossbar::begin_maintenance(unsigned client) {
-  copying_[client] = {slices_, core_.begin_maintenance(from_client_[client]->front().request)};
-  for (unsigned slice = 0; slice < slices_; ++slice) down_.ask(slice, client);
-}
-
 void Crossbar::grant_request(Cycle now, unsigned slice) {
   Out<RequestMessage>& out = *to_l2_[slice];
   if (!out.ready(now)) return;
@@ -136,9 +131,7 @@ void Crossbar::count_response(const Request& r) {
 
 Request* Crossbar::copy_for_slice(unsigned client) {
   Copying& copying = copying_[client];
-  Request* copy = engine().pool().allocate();
-  copy->maker = this;
-  core_.make_child(copying.number, *copy);
+  Request* copy = core_.make_child(copying.number, engine().pool(), this);
   if (--copying.left == 0) {
     ++counters_.request_messages;
     ++counters_.maintenance_requests;
@@ -187,9 +180,7 @@ void Crossbar::perform_maintenance(Request& r, Cycle& at) {
   ++counters_.maintenance_requests;
   const Cycle sent = at;
   for (unsigned slice = 0; slice < slices_; ++slice) {
-    Request* copy = engine().pool().allocate();
-    copy->maker = this;
-    core_.make_child(number, *copy);
+    Request* copy = core_.make_child(number, engine().pool(), this);
     count_request(*copy);
     at = std::max(at, perform_through(*to_l2_[slice], *from_l2_[slice], *copy, sent));
     static_cast<void>(core_.end_child(*copy));

@@ -107,7 +107,10 @@ class Crossbar final : public Component, public LooseTarget {
   };
   [[nodiscard]] Cycle advance_resting(Cycle now);
   void enter_request(Cycle now, unsigned client);
-  void begin_maintenance(unsigned client);
+  void begin_maintenance(unsigned client) {
+    copying_[client] = {slices_, core_.begin_maintenance(from_client_[client]->front().request)};
+    for (unsigned slice = 0; slice < slices_; ++slice) down_.ask(slice, client);
+  }
   void enter_response(Cycle now, unsigned slice);
   void grant_request(Cycle now, unsigned slice);
   void grant_response(Cycle now, unsigned client);

@@ -33,18 +33,13 @@ std::uint16_t CrossbarCore::begin_maintenance(Request* original) {
   return number;
 }
 
-void CrossbarCore::make_child(std::uint16_t number, Request& child) const {
+Request* CrossbarCore::make_child(std::uint16_t number, RequestPool& pool, const void* maker) const {
   const Request& original = *maintenance_[number].original;
-  child.id = original.id;
-  child.virtual_line = original.virtual_line;
-  child.line = original.line;
-  child.command = Command::maintain;
-  child.maintenance = original.maintenance;
-  child.scope = original.scope;
-  child.gpu = original.gpu;
-  child.sm = original.sm;
-  child.warp = original.warp;
-  child.token = number;
+  Request* child = pool.allocate_child(original, maker);
+  child->command = Command::maintain;
+  child->maintenance = original.maintenance;
+  child->token = number;
+  return child;
 }
 
 Request* CrossbarCore::end_child(const Request& child) {

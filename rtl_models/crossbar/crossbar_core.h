@@ -32,9 +32,9 @@ class CrossbarCore {
   /// Notes that `original` goes to every slice. Returns the number its children carry in `token`.
   /// Pre: fewer than 65536 are under way.
   [[nodiscard]] std::uint16_t begin_maintenance(Request* original);
-  /// Makes `child` the part of maintenance `number` for one slice: the header of the original,
-  /// its id included.
-  void make_child(std::uint16_t number, Request& child) const;
+  /// The part of maintenance `number` for one slice, which `maker` sends: the header of the original, its id
+  /// included.
+  [[nodiscard]] Request* make_child(std::uint16_t number, RequestPool& pool, const void* maker) const;
   /// A child has come back. Returns the original once all have, with the worst status; else null.
   [[nodiscard]] Request* end_child(const Request& child);
   /// Calls visit(number, const Request&) for every original with children not yet back.

@@ -145,16 +145,6 @@ const Value* TableReader::of_kind(Value::Kind kind, std::string_view kind_name, 
   return nullptr;
 }
 
-std::optional<std::string> TableReader::text(std::string_view key, Need need) {
-  const Value* v = of_kind(Value::Kind::text, "a string", key, need);
-  return v == nullptr ? std::nullopt : std::optional(v->text);
-}
-
-std::optional<bool> TableReader::boolean(std::string_view key, Need need) {
-  const Value* v = of_kind(Value::Kind::boolean, "true or false", key, need);
-  return v == nullptr ? std::nullopt : std::optional(v->boolean);
-}
-
 std::optional<std::uint64_t> TableReader::number(std::string_view key, std::uint64_t low, std::uint64_t high,
                                                  Need need) {
   const Value* v = of_kind(Value::Kind::integer, "an integer", key, need);

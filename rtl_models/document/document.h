@@ -92,8 +92,14 @@ class TableReader {
 
   /// The member `key`, if it stands there; asking makes the key known.
   const Member* find(std::string_view key, Need need = optional);
-  std::optional<std::string> text(std::string_view key, Need need = optional);
-  std::optional<bool> boolean(std::string_view key, Need need = optional);
+  std::optional<std::string> text(std::string_view key, Need need = optional) {
+    const Value* v = of_kind(Value::Kind::text, "a string", key, need);
+    return v == nullptr ? std::nullopt : std::optional(v->text);
+  }
+  std::optional<bool> boolean(std::string_view key, Need need = optional) {
+    const Value* v = of_kind(Value::Kind::boolean, "true or false", key, need);
+    return v == nullptr ? std::nullopt : std::optional(v->boolean);
+  }
   /// An integer of [low, high].
   std::optional<std::uint64_t> number(std::string_view key, std::uint64_t low, std::uint64_t high,
                                       Need need = optional);

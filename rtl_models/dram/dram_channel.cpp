@@ -55,12 +55,6 @@ void DramChannel::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("answers", ports_.unsent(), queue_, "of them, whose response waits for its channel");
 }
 
-void DramChannel::explain(std::vector<Wait>& waits) const {
-  if (const std::size_t n = controller_.held() + moving_.size(); n != 0)
-    waits.push_back({name(), std::to_string(n) + " requests to be served"});
-  ports_.explain(waits);
-}
-
 void DramChannel::in_flight(std::vector<InFlight>& rows) const {
   for (const auto& [entry, why] : controller_.waits())
     rows.emplace_back(*held_[entry].request, name(), name() + " queue", why);

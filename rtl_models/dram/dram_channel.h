@@ -35,7 +35,11 @@ class DramChannel final : public Component, public LooseTarget {
     ports_.restart();
   }
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
-  void explain(std::vector<Wait>& waits) const override;
+  void explain(std::vector<Wait>& waits) const override {
+    if (const std::size_t n = controller_.held() + moving_.size(); n != 0)
+      waits.push_back({name(), std::to_string(n) + " requests to be served"});
+    ports_.explain(waits);
+  }
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override { ports_.draw_turns(random); }
   void in_flight(std::vector<InFlight>& rows) const override;

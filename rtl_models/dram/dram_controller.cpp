@@ -106,12 +106,6 @@ void DramController::open_at(std::uint64_t column_at, std::uint32_t number) {
   openings_.insert(std::lower_bound(openings_.begin(), openings_.end(), opening, later), opening);
 }
 
-void DramController::finish_opening() {
-  Bank& bank = banks_[openings_.back().bank];
-  openings_.pop_back();
-  while (!bank.opening.empty()) make_ready(queue_.pop(bank.opening));
-}
-
 /// Of several that are due, as after a long rest, the last one counts.
 void DramController::refresh(std::uint64_t t) {
   std::uint64_t due = refresh_due_;

@@ -105,7 +105,11 @@ class DramController {
     if (t >= refresh_due_) refresh(t);
     while (!openings_.empty() && openings_.back().at <= t) finish_opening();
   }
-  void finish_opening();
+  void finish_opening() {
+    Bank& bank = banks_[openings_.back().bank];
+    openings_.pop_back();
+    while (!bank.opening.empty()) make_ready(queue_.pop(bank.opening));
+  }
   void refresh(std::uint64_t t);
   void make_ready(std::uint32_t entry) {
     scheduler_->add(entry);

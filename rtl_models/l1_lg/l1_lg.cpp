@@ -25,12 +25,6 @@ L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParam
   from_sm.perform_by(*this);
 }
 
-Request* L1Lg::child_of(const Request& r, Command command) {
-  Request* c = engine().pool().allocate_child(r, this);
-  c->command = command;
-  return c;
-}
-
 void L1Lg::queue_out(Request* r) {
   if (overtakes(*r)) {
     outgoing_.push_front(r);
@@ -299,11 +293,6 @@ void L1Lg::advance_drained() {
       finish_maintenance(*r);
     }
   }
-}
-
-bool L1Lg::busy() const {
-  return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
-         !surface_writes_.idle() || !flushing_.empty();
 }
 
 void L1Lg::visit_gauges(GaugeVisitor& visitor) const {

@@ -34,7 +34,10 @@ class L1Lg final : public Component, public LooseTarget {
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
     core_.update(address, bytes, count);
   }
-  [[nodiscard]] bool busy() const override;
+  [[nodiscard]] bool busy() const override {
+    return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
+           !surface_writes_.idle() || !flushing_.empty();
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
@@ -72,7 +75,11 @@ class L1Lg final : public Component, public LooseTarget {
   void flush();
   void write_back(const Evicted& evicted, const Request& cause);
   Request& fetch(const Request& r, const ReadOutcome& out);
-  Request* child_of(const Request& r, Command command);
+  Request* child_of(const Request& r, Command command) {
+    Request* c = engine().pool().allocate_child(r, this);
+    c->command = command;
+    return c;
+  }
   void queue_out(Request* r);
   [[nodiscard]] std::uint64_t outstanding_writes() const {
     return writes_.outstanding() + surface_writes_.outstanding();

@@ -208,11 +208,6 @@ Cycle L2Slice::tick(Cycle now) {
   return moved && waiting ? domain().after(now, 1) : kNever;
 }
 
-bool L2Slice::busy() const {
-  return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
-         !sysmem_writes_.idle();
-}
-
 void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
   visitor.gauge("outgoing", out_count_, kUnlimitedGauge, "requests that wait for to_dram or to_pcie");

@@ -41,7 +41,10 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   /// See L2Core::put.
   void put(const Request& r) { core_.put(r); }
-  [[nodiscard]] bool busy() const override;
+  [[nodiscard]] bool busy() const override {
+    return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
+           !sysmem_writes_.idle();
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   /// For a debugger; see L2Core::overlay and update.

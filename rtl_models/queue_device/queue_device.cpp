@@ -60,11 +60,6 @@ Cycle QueueDevice::tick(Cycle now) {
   return next;
 }
 
-void QueueDevice::perform(const EndpointCore::BarRequest& request, Cycle now) {
-  const BusAccess access = core_.perform(request.where, *request.tlp, now);
-  if (is_watched()) arrived(access);
-}
-
 void QueueDevice::take(Cycle now, std::uint64_t t) {
   const auto fits = [this](const Tlp& tlp) {
     return class_of(tlp.kind) != TlpClass::non_posted || answers_.size() < kAnswers;

@@ -61,7 +61,10 @@ class QueueDevice final : public Component, public FarDevice, public LooseTlpTar
  private:
   /// Requests that wait for their answer at most: more are left on the link.
   static constexpr std::size_t kAnswers = 64;
-  void perform(const EndpointCore::BarRequest& request, Cycle now);
+  void perform(const EndpointCore::BarRequest& request, Cycle now) {
+    const BusAccess access = core_.perform(request.where, *request.tlp, now);
+    if (is_watched()) arrived(access);
+  }
   void take(Cycle now, std::uint64_t t);
   [[nodiscard]] Cycle work(Cycle now);
   [[nodiscard]] Cycle run_loosely(Cycle now);

@@ -272,10 +272,4 @@ void QueueDeviceCore::forget_queues() {
   events_.clear();
 }
 
-void QueueDeviceCore::power_on() {
-  forget_queues();
-  resetting_ = false;
-  registers_.power_on();
-}
-
 }  // namespace warpline

@@ -65,7 +65,11 @@ class QueueDeviceCore final : private CommandListener {
   /// made, about. Returns when there is more to do, if nothing comes; kNever: never.
   Cycle step(Cycle now, unsigned room);
   /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
-  void power_on();
+  void power_on() {
+    forget_queues();
+    resetting_ = false;
+    registers_.power_on();
+  }
 
   /// Who hears what it does from now on; null: nobody.
   void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }

@@ -30,12 +30,6 @@ void InstructionFetch::start(PhysicalAddress base, std::uint64_t bytes) {
   shift_ = bytes == 0 ? kAllInOne : kLineShift;
 }
 
-std::uint16_t InstructionFetch::find(std::uint64_t number) const {
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].live && entries_[i].number == number) return static_cast<std::uint16_t>(i);
-  return kNone;
-}
-
 std::uint16_t InstructionFetch::request(std::uint64_t number, unsigned slot) {
   auto free = std::find_if(entries_.begin(), entries_.end(), [](const Entry& e) { return !e.in_use; });
   if (free == entries_.end()) free = entries_.insert(free, Entry{});

@@ -114,7 +114,11 @@ class InstructionFetch {
   [[nodiscard]] bool holds(std::uint64_t number) const {
     return buffer_[place_of_.remainder(number)] == number;
   }
-  [[nodiscard]] std::uint16_t find(std::uint64_t number) const;
+  [[nodiscard]] std::uint16_t find(std::uint64_t number) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (entries_[i].live && entries_[i].number == number) return static_cast<std::uint16_t>(i);
+    return kNone;
+  }
   std::uint16_t request(std::uint64_t number, unsigned slot);
   /// A warp comes to `line`: has the next line fetched, if the code has one and it is neither in the buffer
   /// nor on its way.

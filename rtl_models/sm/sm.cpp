@@ -416,11 +416,6 @@ Cycle Sm::tick(Cycle now) {
   return next;
 }
 
-bool Sm::busy() const {
-  return core_.active_warps() != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() ||
-         !fetch_.idle();
-}
-
 void Sm::explain(std::vector<Wait>& waits) const {
   explain_warps(*this, core_, lsu_, fetch_, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);

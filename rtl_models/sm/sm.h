@@ -57,7 +57,10 @@ class Sm final : public Component {
     scheduler_.reset_turns();
     fetch_.empty();
   }
-  [[nodiscard]] bool busy() const override;
+  [[nodiscard]] bool busy() const override {
+    return core_.active_warps() != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() ||
+           !fetch_.idle();
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override { scheduler_.draw_turns(random); }

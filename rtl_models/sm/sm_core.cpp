@@ -183,12 +183,6 @@ bool SmCore::end_flush(unsigned slot) {
   return true;
 }
 
-void SmCore::keep_fault(std::string_view kind, const Fault& fault) {
-  if (faults_.size() < kFaultsKept)
-    faults_.push_back(
-        {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
-}
-
 void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
   ++counters_.program_faults;
   const unsigned lane = issue.active == 0 ? 0 : first_lane(issue.active);

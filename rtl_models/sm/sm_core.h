@@ -135,7 +135,11 @@ class SmCore {
   [[nodiscard]] bool end_flush(unsigned slot);
 
   /// Keeps a fault; its warp is resident.
-  void keep_fault(std::string_view kind, const Fault& fault);
+  void keep_fault(std::string_view kind, const Fault& fault) {
+    if (faults_.size() < kFaultsKept)
+      faults_.push_back(
+          {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
+  }
   /// The program has ended its own warp in cycle `now`: trap, a call too deep, code that cannot be read.
   void keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);
   /// The first faults, oldest first.

@@ -59,12 +59,6 @@ void GpuFunction::forget() {
   under_way_.clear();
 }
 
-void GpuFunction::claim(const EndpointCore::BarRequest& request, Room& room) {
-  if (!lies_in_memory(request)) return endpoint_.refuse(request.tlp);
-  --(request.tlp->posted() ? room.posted : room.non_posted);
-  claimed_.push_back(request);
-}
-
 void GpuFunction::exchange(Cycle now, Room room) {
   const auto fits = [&](const Tlp& tlp) {
     const bool configures = tlp.kind == TlpKind::config_read || tlp.kind == TlpKind::config_write;

@@ -93,7 +93,11 @@ class GpuFunction final : public LooseTlpTarget {
 
  private:
   void forget();
-  void claim(const EndpointCore::BarRequest& request, Room& room);
+  void claim(const EndpointCore::BarRequest& request, Room& room) {
+    if (!lies_in_memory(request)) return endpoint_.refuse(request.tlp);
+    --(request.tlp->posted() ? room.posted : room.non_posted);
+    claimed_.push_back(request);
+  }
   [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const {
     // A flush of no byte has an address like any other read.
     return request.where.offset < memory_.bytes && request.tlp->bytes <= memory_.bytes - request.where.offset;

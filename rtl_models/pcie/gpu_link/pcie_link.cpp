@@ -34,12 +34,6 @@ PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
   join_writers();
 }
 
-void PcieLink::join_writers() {
-  writers_->join(sysmem_);
-  writers_->join(peer_);
-  ports_.perform_by(*this);
-}
-
 GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root) {
   WARPLINE_EXPECT(devices_ == nullptr && peer_.memory().device == nullptr,
                   "one thing lies in the peer aperture");
@@ -82,11 +76,6 @@ Cycle PcieLink::tick(Cycle now) {
   if (wire_.up_free() > t && wants_wire()) next = std::min(next, wire_.up_free());
   if (devices_ != nullptr) outside = std::min(outside, devices_->transmit(now));
   return next == kNever ? outside : std::min(outside, domain().cycle_of(next));
-}
-
-bool PcieLink::wants_wire() const {
-  return !legs_.empty() || (inbound_ != nullptr && inbound_->unsent() != 0) ||
-         (devices_ != nullptr && devices_->parked_goes()) || choose() != TargetPorts::kNone;
 }
 
 /// What is next on the wire upward, which is free: further legs, then answers to those outside and new
@@ -160,11 +149,6 @@ void PcieLink::perform(Request& r, Cycle& at) {
       t = std::max(t, domain().edge_at_or_after(engine().wait_below()));
   } while (!ends(transfer));
   at = domain().cycle_of(t);
-}
-
-bool PcieLink::busy() const {
-  return transfers_.under_way() != 0 || ports_.unsent() != 0 || (inbound_ != nullptr && inbound_->busy()) ||
-         (devices_ != nullptr && devices_->busy());
 }
 
 void PcieLink::visit_gauges(GaugeVisitor& visitor) const {

@@ -70,7 +70,10 @@ class PcieLink final : public Component, public LooseTarget {
     ports_.restart();
     answered_last_ = false;
   }
-  [[nodiscard]] bool busy() const override;
+  [[nodiscard]] bool busy() const override {
+    return transfers_.under_way() != 0 || ports_.unsent() != 0 || (inbound_ != nullptr && inbound_->busy()) ||
+           (devices_ != nullptr && devices_->busy());
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override { ports_.draw_turns(random); }
@@ -82,7 +85,11 @@ class PcieLink final : public Component, public LooseTarget {
   [[nodiscard]] const PcieCounters& counters() const { return counters_; }
 
  private:
-  void join_writers();
+  void join_writers() {
+    writers_->join(sysmem_);
+    writers_->join(peer_);
+    ports_.perform_by(*this);
+  }
   [[nodiscard]] bool is_for_devices(const Request& request) const {
     return devices_ != nullptr && aperture_of(request.line) == Aperture::peer;
   }
@@ -95,7 +102,10 @@ class PcieLink final : public Component, public LooseTarget {
                             to_devices || sysmem_.reaches(r.line) || peer_.reaches(r.line));
   }
   [[nodiscard]] unsigned choose() const;
-  [[nodiscard]] bool wants_wire() const;
+  [[nodiscard]] bool wants_wire() const {
+    return !legs_.empty() || (inbound_ != nullptr && inbound_->unsent() != 0) ||
+           (devices_ != nullptr && devices_->parked_goes()) || choose() != TargetPorts::kNone;
+  }
   void put_up(Cycle now, std::uint64_t t);
   void send_up(std::uint64_t t, PcieTransfer& transfer);
   void answer(PcieTransfer& transfer) {

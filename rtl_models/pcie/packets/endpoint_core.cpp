@@ -56,12 +56,6 @@ void EndpointCore::request(Tlp* tlp, Cycle now) {
   ++(reads ? counters_.reads : counters_.atomics);
 }
 
-void EndpointCore::read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
-  Tlp* const tlp = pool_.allocate(TlpKind::memory_read, address, bytes);
-  tlp->cookie = cookie;
-  request(tlp, now);
-}
-
 void EndpointCore::fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes,
                              std::uint64_t operand, Cycle now) {
   WARPLINE_EXPECT(bytes == 4 || bytes == 8, "an atomic fetch-add is of 4 or 8 bytes");

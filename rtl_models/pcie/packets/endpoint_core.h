@@ -75,7 +75,11 @@ class EndpointCore {
   /// (malformation()).
   void request(Tlp* tlp, Cycle now);
   /// The same, by a packet that it makes.
-  void read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now);
+  void read(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, Cycle now) {
+    Tlp* const tlp = pool_.allocate(TlpKind::memory_read, address, bytes);
+    tlp->cookie = cookie;
+    request(tlp, now);
+  }
   /// An atomic fetch-add. `bytes` 4 or 8, aligned.
   void fetch_add(std::uint32_t cookie, std::uint64_t address, std::uint32_t bytes, std::uint64_t operand,
                  Cycle now);

@@ -114,12 +114,6 @@ void RootComplex::cut_and_delay(std::uint64_t t, unsigned from, unsigned to, Tlp
   core_.pool().release(tlp);
 }
 
-void RootComplex::refuse(std::uint64_t t, unsigned from, Tlp* tlp) {
-  completions_.clear();
-  core_.complete(route_of(from), tlp, CompletionStatus::unsupported_request, completions_);
-  for (Tlp* c : completions_) delay(t, from, from, c);
-}
-
 /// On to a port: who sees an answer, or a word from a peer, sees what was written before it, in memory, too.
 /// What goes back to where it came from is an answer of the root complex itself, which pushes
 /// nothing.

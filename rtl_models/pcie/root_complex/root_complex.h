@@ -96,7 +96,11 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   void arrive(Cycle now) override;
   void take(std::uint64_t t, unsigned from, Tlp* tlp);
   [[nodiscard]] std::uint64_t effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance);
-  void refuse(std::uint64_t t, unsigned from, Tlp* tlp);
+  void refuse(std::uint64_t t, unsigned from, Tlp* tlp) {
+    completions_.clear();
+    core_.complete(route_of(from), tlp, CompletionStatus::unsupported_request, completions_);
+    for (Tlp* c : completions_) delay(t, from, from, c);
+  }
   void cut_and_delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
   void delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp);
   void forward(std::uint64_t t, unsigned to);

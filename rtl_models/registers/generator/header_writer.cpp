@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "rtl_models/registers/generator/names.h"
 #include "rtl_models/registers/generator/text.h"
 #include "rtl_models/registers/generator/writers.h"
@@ -18,7 +16,7 @@ std::string bits_of(BitField at) {
   return (at.bits == 1 ? "bit " : "bits ") + bits_text(at);
 }
 
-class HeaderWriter {
+class HeaderWriter : TextWriter {
  public:
   explicit HeaderWriter(const Block& block) : block_(block) {}
 
@@ -29,11 +27,9 @@ class HeaderWriter {
     out_ += c_comment(
         "Of each register R: R_OFFSET in the block in bytes, R_RESET_VALUE; of several alike R_OFFSET(n) and "
         "R_COUNT. Of each of its fields F: R_F_MASK, R_F_SHIFT. Accesses: ro read only, rw read and write, "
-        "wo "
-        "write only (reads as 0), w1c writing 1 clears the bit, rc reading clears, fifo reading takes an "
-        "entry "
-        "out.");
-    out_ += fmt::format("#ifndef {}\n#define {}\n\n#include <stdint.h>\n\n", guard, guard);
+        "wo write only (reads as 0), w1c writing 1 clears the bit, rc reading clears, fifo reading takes an "
+        "entry out.");
+    print("#ifndef {}\n#define {}\n\n#include <stdint.h>\n\n", guard, guard);
     out_ += c_comment("Bytes of the block, and the BAR that it begins.");
     define({"BYTES"}, constant(block_.bytes));
     define({"BAR"}, std::to_string(block_.bar));
@@ -60,8 +56,8 @@ class HeaderWriter {
     out_ +=
         "\n" + c_comment(fmt::format("{}{}, {} bytes{}: {}", r.name, elements, r.bytes, access, r.meaning));
     if (r.is_array()) {
-      out_ += fmt::format("#define {}(n) ({} + {} * (uint32_t)(n))\n", c_name(block_, {r.name, "OFFSET"}),
-                          constant(r.offset), constant(r.stride));
+      print("#define {}(n) ({} + {} * (uint32_t)(n))\n", c_name(block_, {r.name, "OFFSET"}),
+            constant(r.offset), constant(r.stride));
       define({r.name, "COUNT"}, std::to_string(r.count));
     } else {
       define({r.name, "OFFSET"}, constant(r.offset));
@@ -100,7 +96,6 @@ class HeaderWriter {
   }
 
   const Block& block_;
-  std::string out_;
 };
 
 }  // namespace

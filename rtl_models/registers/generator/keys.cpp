@@ -73,11 +73,6 @@ BitField Keys::read_bits(TableReader& in, unsigned width) {
   return {0, 1};
 }
 
-std::uint32_t Keys::number(TableReader& in, std::string_view key, std::uint64_t low, std::uint64_t high,
-                           TableReader::Need need, std::uint32_t otherwise) {
-  return static_cast<std::uint32_t>(in.number(key, low, high, need).value_or(otherwise));
-}
-
 std::vector<const Value*> Keys::tables(TableReader& in, std::string_view key, const std::string& path) {
   std::vector<const Value*> found;
   const Member* const m = in.find(key);

@@ -32,7 +32,9 @@ class Keys {
   /// `bits`: one number for one bit, or [LOWEST, HIGHEST], in a word of `width` bits.
   BitField read_bits(TableReader& in, unsigned width);
   static std::uint32_t number(TableReader& in, std::string_view key, std::uint64_t low, std::uint64_t high,
-                              TableReader::Need need, std::uint32_t otherwise = 0);
+                              TableReader::Need need, std::uint32_t otherwise = 0) {
+    return static_cast<std::uint32_t>(in.number(key, low, high, need).value_or(otherwise));
+  }
   /// The tables of [[path]]; `key` is its last part.
   std::vector<const Value*> tables(TableReader& in, std::string_view key, const std::string& path);
 

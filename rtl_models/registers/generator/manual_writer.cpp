@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 
 #include "rtl_models/base/text.h"
@@ -50,7 +47,7 @@ std::vector<T> sorted(std::vector<T> items, std::uint64_t (*key)(const T&)) {
   return items;
 }
 
-class ManualWriter {
+class ManualWriter : TextWriter {
  public:
   explicit ManualWriter(const Block& block)
       : block_(block),
@@ -62,8 +59,7 @@ class ManualWriter {
           block_.title, block_.name, block_.meaning);
     print(
         "Its registers take `{}` ({}) bytes from the start of BAR {}. Offsets here are in that BAR, in "
-        "bytes. "
-        "Numbers are little-endian.\n",
+        "bytes. Numbers are little-endian.\n",
         hex(block_.bytes), block_.bytes, block_.bar);
     for (const Chapter& c : block_.chapters) print("\n## {}\n\n{}\n", c.title, c.text);
     accesses();
@@ -77,11 +73,6 @@ class ManualWriter {
   }
 
  private:
-  template <class... Arguments>
-  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
-  }
-
   void accesses() {
     std::set<FieldAccess> used;
     bool halves = false;
@@ -91,10 +82,8 @@ class ManualWriter {
     }
     print("\n## Accesses\n\nAn access takes one whole register, at its offset and in its size.{}\n\n",
           halves ? " Of a register of 8 bytes it may take a half instead: 4 bytes at the offset (bits 31:0) "
-                   "or at the "
-                   "offset + 4 (bits 63:32). Two halves are two accesses: what the hardware changes between "
-                   "them is "
-                   "seen by the second."
+                   "or at the offset + 4 (bits 63:32). Two halves are two accesses: what the hardware "
+                   "changes between them is seen by the second."
                  : "");
     print("What an access does to a field:\n\n| Access | A read | A write |\n|---|---|---|\n");
     for (const FieldAccess a : used)
@@ -199,8 +188,7 @@ class ManualWriter {
     print(
         "| | |\n|---|---|\n"
         "| `REGISTER_OFFSET` | offset of a register; `REGISTER_OFFSET(n)` of one of several, of which there "
-        "are "
-        "`REGISTER_COUNT` |\n"
+        "are `REGISTER_COUNT` |\n"
         "| `REGISTER_RESET_VALUE` | what it holds after a reset |\n"
         "| `REGISTER_FIELD_MASK`, `REGISTER_FIELD_SHIFT` | a field's bits, and its lowest |\n"
         "| `STRUCTURE_BYTES`, `STRUCTURE_MEMBER_OFFSET`, `STRUCTURE_MEMBER_BYTES` | sizes and places in "
@@ -216,7 +204,6 @@ class ManualWriter {
 
   const Block& block_;
   std::vector<Register> registers_;  ///< by offset
-  std::string out_;
 };
 
 }  // namespace

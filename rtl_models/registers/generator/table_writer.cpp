@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 #include "rtl_models/base/text.h"
 #include "rtl_models/registers/generator/names.h"
@@ -16,7 +13,7 @@ const char* type_for(std::uint64_t value) {
   return value >> 32U == 0 ? "std::uint32_t" : "std::uint64_t";
 }
 
-class TableWriter {
+class TableWriter : TextWriter {
  public:
   TableWriter(const Block& block, bool own) : block_(block), own_(own) {}
 
@@ -44,11 +41,6 @@ class TableWriter {
   }
 
  private:
-  template <class... Arguments>
-  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
-  }
-
   void indices() {
     print("\n/// The index of each register in kMap.\nenum Register : unsigned {{\n");
     for (const Register& r : block_.registers) print("  {},  ///< {}\n", constant_name({r.name}), r.meaning);
@@ -107,7 +99,6 @@ class TableWriter {
 
   const Block& block_;
   bool own_;
-  std::string out_;
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "rtl_models/registers/generator/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace warpline::registers {

@@ -1,12 +1,27 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rtl_models/registers/register_map.h"
 
 namespace warpline::registers {
+
+/// A text that grows piece by piece.
+class TextWriter {
+ protected:
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  std::string out_;
+};
 
 /// A C comment of lines of at most 110 characters. What would end it, or begin another, is taken apart.
 [[nodiscard]] std::string c_comment(std::string_view text);

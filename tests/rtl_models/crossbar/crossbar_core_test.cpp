@@ -51,12 +51,13 @@ TEST(CrossbarCore, MasksAboveTheSliceNumberMakeAPermutation) {
 
 TEST(CrossbarCore, MaintenanceEndsWithItsLastChild) {
   CrossbarCore core({}, 3);
-  Request original, child;
+  RequestPool pool;
+  Request original;
   original.maintenance = maintenance::kDrain;
   original.id = 7;
   original.sm = 5;
   const std::uint16_t number = core.begin_maintenance(&original);
-  core.make_child(number, child);
+  Request& child = *core.make_child(number, pool, nullptr);
   EXPECT_EQ(child.command, Command::maintain);
   EXPECT_EQ(child.maintenance, maintenance::kDrain);
   EXPECT_EQ(child.id, 7U);
