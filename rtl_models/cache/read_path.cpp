@@ -4,12 +4,6 @@
 
 namespace warpline {
 
-ReadPath::ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data)
-    : tags_(geometry),
-      lines_(tags_.lines(), with_data),
-      misses_(miss_registers),
-      homes_(with_data ? tags_.lines() : 0) {}
-
 bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
   const std::uint64_t number = tag_of(r);
   out.entry = misses_.find(number);

@@ -40,7 +40,11 @@ struct Evicted {
 /// installed only if it is live (R1), and if at least one of these requests did not ask for no_allocate.
 class ReadPath {
  public:
-  ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data);
+  ReadPath(const CacheGeometry& geometry, unsigned miss_registers, bool with_data)
+      : tags_(geometry),
+        lines_(tags_.lines(), with_data),
+        misses_(miss_registers),
+        homes_(with_data ? tags_.lines() : 0) {}
 
   /// Looks up `r.sectors` of `r.virtual_line`. On a hit the data is copied. Bytes that are dirty in
   /// a sector that misses are copied too and kept from the fill: they are newer than it.

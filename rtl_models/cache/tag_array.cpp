@@ -4,14 +4,6 @@
 
 namespace warpline {
 
-Problems CacheGeometry::problems(const std::string& path) const {
-  Rules rules(path);
-  rules.need(sets >= 1 && sets <= (1U << 24), "sets", "must be 1 to 16777216");
-  rules.need(ways >= 1 && ways <= 1024, "ways", "must be 1 to 1024");
-  rules.need(evict_last_percent <= 100, "evict_last_percent", "must be 0 to 100");
-  return rules.take();
-}
-
 TagArray::TagArray(const CacheGeometry& geometry)
     : sets_(geometry.sets),
       ways_(geometry.ways),

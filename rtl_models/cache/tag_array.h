@@ -28,7 +28,13 @@ struct CacheGeometry {
                : static_cast<std::uint32_t>(std::uint64_t{sets} * ways * evict_last_percent / 100);
   }
   [[nodiscard]] unsigned ways_for_last() const { return evict_last_percent == 100 ? ways : ways - 1; }
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(sets >= 1 && sets <= (1U << 24), "sets", "must be 1 to 16777216");
+    rules.need(ways >= 1 && ways <= 1024, "ways", "must be 1 to 1024");
+    rules.need(evict_last_percent <= 100, "evict_last_percent", "must be 0 to 100");
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("sets", sets, "number of sets");

@@ -2,13 +2,6 @@
 
 namespace warpline {
 
-DramCore::DramCore(const DramParameters& parameters)
-    : parameters_(parameters),
-      channels_(parameters.channels),
-      lines_per_row_(parameters.row_bytes / kLineBytes),
-      banks_(parameters.banks),
-      open_(parameters.banks, kClosed) {}
-
 DramPlace DramCore::place_of(PhysicalAddress line) const {
   const std::uint64_t local = channels_.quotient(offset_in_aperture(line) / kLineBytes);
   const std::uint64_t number = lines_per_row_.quotient(local);

@@ -30,7 +30,12 @@ enum class RowOutcome : std::uint8_t {
 class DramCore {
  public:
   /// Pre: parameters without problems.
-  explicit DramCore(const DramParameters& parameters);
+  explicit DramCore(const DramParameters& parameters)
+      : parameters_(parameters),
+        channels_(parameters.channels),
+        lines_per_row_(parameters.row_bytes / kLineBytes),
+        banks_(parameters.banks),
+        open_(parameters.banks, kClosed) {}
 
   [[nodiscard]] DramPlace place_of(PhysicalAddress line) const;
   [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }

@@ -4,11 +4,6 @@
 
 namespace warpline {
 
-L1LgCore::L1LgCore(const L1LgParameters& parameters, bool with_data)
-    : path_(parameters.geometry, parameters.miss_registers, with_data),
-      given_up_(parameters.poison_last_use),
-      update_on_store_(parameters.update_on_store) {}
-
 /// Counts an eviction, and keeps what a last use spares from being written back.
 void L1LgCore::settle_eviction(Evicted& evicted) {
   counters_.evictions += evicted.happened;

@@ -53,7 +53,10 @@ struct L1LgCounters {
 /// write-back for local ones, incoherent with other SMs (docs/ordering.md).
 class L1LgCore {
  public:
-  L1LgCore(const L1LgParameters& parameters, bool with_data);
+  L1LgCore(const L1LgParameters& parameters, bool with_data)
+      : path_(parameters.geometry, parameters.miss_registers, with_data),
+        given_up_(parameters.poison_last_use),
+        update_on_store_(parameters.update_on_store) {}
 
   /// Whether a read is looked up here at all; if not it goes to L2 as it is, and has dropped the
   /// line on its way if it is strong beyond the CTA (R1) or `.cv`.

@@ -17,13 +17,6 @@ bool is_direct(const Request& r) {
 
 }  // namespace
 
-L2Core::L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
-    : tags_(parameters.geometry),
-      misses_(parameters.miss_registers),
-      vidmem_(vidmem),
-      poison_discarded_(parameters.poison_discarded),
-      key_divisor_(key_divisor) {}
-
 void L2Core::clear() {
   WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
   tags_.clear();

@@ -99,7 +99,12 @@ class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice
   /// are this many line numbers apart.
-  L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem);
+  L2Core(const L2Parameters& parameters, unsigned key_divisor, MemoryImage* vidmem)
+      : tags_(parameters.geometry),
+        misses_(parameters.miss_registers),
+        vidmem_(vidmem),
+        poison_discarded_(parameters.poison_discarded),
+        key_divisor_(key_divisor) {}
 
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <deque>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "rtl_models/sim/gauge_visitor.h"

@@ -12,15 +12,6 @@ constexpr std::uint64_t kFetchIdentity = std::uint64_t{1} << 62U;
 
 }  // namespace
 
-InstructionFetch::InstructionFetch(const SmParameters& parameters, Component& owner,
-                                   Out<RequestMessage>& to_instruction, SmNumber sm)
-    : owner_(owner),
-      port_(to_instruction),
-      sm_(sm),
-      place_of_(parameters.instruction_buffer_lines),
-      buffer_(parameters.instruction_buffer_lines, kNoLine),
-      awaited_(parameters.warp_slots, kNone) {}
-
 void InstructionFetch::start(PhysicalAddress base, std::uint64_t bytes) {
   WARPLINE_EXPECT(idle(), "a kernel starts when nothing is being fetched");
   WARPLINE_EXPECT(base.value % kLineBytes == 0, "code begins with a line");

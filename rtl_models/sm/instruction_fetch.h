@@ -41,7 +41,13 @@ class InstructionFetch {
   static constexpr std::uint64_t kNoLine = kNever;
 
   InstructionFetch(const SmParameters& parameters, Component& owner, Out<RequestMessage>& to_instruction,
-                   SmNumber sm);
+                   SmNumber sm)
+      : owner_(owner),
+        port_(to_instruction),
+        sm_(sm),
+        place_of_(parameters.instruction_buffer_lines),
+        buffer_(parameters.instruction_buffer_lines, kNoLine),
+        awaited_(parameters.warp_slots, kNone) {}
 
   /// For a new kernel: `bytes` of code at `base`, a multiple of 128. 0 bytes: its instructions come from
   /// nowhere, and nothing is fetched. What the buffer holds stays: it is known by its address.

@@ -16,15 +16,6 @@ Fault bus_error(const LsuEntry& e, const Request& r) {
 
 }  // namespace
 
-LoadStoreUnit::LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm)
-    : parameters_(parameters),
-      owner_(owner),
-      ports_(ports),
-      sm_(sm),
-      builder_(owner.engine().pool()),
-      shared_(0, parameters.shared_banks, false),
-      entries_(parameters) {}
-
 void LoadStoreUnit::start(const MemoryMap& map) {
   WARPLINE_EXPECT(idle(), "a kernel starts on an idle load/store unit");
   with_data_ = map.with_data;

@@ -46,7 +46,14 @@ struct LsuEvent {
 /// shared memory; several of a warp's loads may be in flight. Not a component: the SM ticks it.
 class LoadStoreUnit {
  public:
-  LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm);
+  LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm)
+      : parameters_(parameters),
+        owner_(owner),
+        ports_(ports),
+        sm_(sm),
+        builder_(owner.engine().pool()),
+        shared_(0, parameters.shared_banks, false),
+        entries_(parameters) {}
 
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);

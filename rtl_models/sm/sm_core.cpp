@@ -1,18 +1,10 @@
 #include "rtl_models/sm/sm_core.h"
 
 #include <algorithm>
-#include <string>
 
 #include "rtl_models/base/contract.h"
 
 namespace warpline {
-
-SmCore::SmCore(const SmParameters& parameters, SmCounters& counters)
-    : counters_(counters),
-      warps_(parameters.warp_slots),
-      copies_(parameters.warp_slots),
-      stacks_(parameters.warp_slots, parameters),
-      stack_bytes_(parameters.stack_bytes_per_thread()) {}
 
 void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                    unsigned resident) {

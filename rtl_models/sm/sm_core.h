@@ -40,7 +40,12 @@ class SmCore {
   /// What came of a call, a return, SETCRSPTR or a write-back of the stack.
   enum class StackOutcome : std::uint8_t { done, flushing, faulted, overflown };
 
-  SmCore(const SmParameters& parameters, SmCounters& counters);
+  SmCore(const SmParameters& parameters, SmCounters& counters)
+      : counters_(counters),
+        warps_(parameters.warp_slots),
+        copies_(parameters.warp_slots),
+        stacks_(parameters.warp_slots, parameters),
+        stack_bytes_(parameters.stack_bytes_per_thread()) {}
   /// For a new kernel. `resident`: CTAs held at once. Pre: no CTA is resident.
   void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
              unsigned resident);

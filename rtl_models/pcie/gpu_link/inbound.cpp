@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 
 Cycle Inbound::tick(Cycle now) {
@@ -86,10 +88,9 @@ void Inbound::explain(std::vector<Wait>& waits) const {
     waits.push_back({link_.name(), std::to_string(n) + " answers about video memory to cross the link"});
   const unsigned n = core_.held(TlpClass::posted) + core_.held(TlpClass::non_posted);
   if (n != 0)
-    waits.push_back(
-        {link_.name(),
-         std::to_string(n) + (n == 1 ? " packet" : " packets") + " for video memory to be performed",
-         {to_crossbar.other_side()}});
+    waits.push_back({link_.name(),
+                     counted(n, "packet") + " for video memory to be performed",
+                     {to_crossbar.other_side()}});
 }
 
 void Inbound::visit_gauges(GaugeVisitor& visitor) const {

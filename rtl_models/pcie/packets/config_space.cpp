@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "rtl_models/base/contract.h"
-#include "rtl_models/pcie/packets/config_registers.h"
 
 namespace warpline {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rtl_models/registers/register_map.h"
+#include "rtl_models/base/bits.h"
 
 namespace warpline::registers {
 
