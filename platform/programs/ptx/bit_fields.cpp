@@ -114,20 +114,19 @@ void decode_clamped(Decoder& d, std::initializer_list<DataType> types, Handler r
   d.emit(op, latency::kSimple);
 }
 
-void decode_extend(Decoder& d) {
-  decode_clamped(d, {DataType::u32, DataType::s32}, &run_lanes<&extend<false>>, &run_lanes<&extend<true>>);
-}
-
-void decode_mask(Decoder& d) {
-  decode_clamped(d, {DataType::b32}, &run_lanes<&mask>, nullptr);
-}
-
 }  // namespace
 
 std::vector<Opcode> bit_field_opcodes() {
   return {
-      {"bfe", &decode_extract},  {"bfi", &decode_insert}, {"prmt", &decode_permute},
-      {"szext", &decode_extend}, {"bmsk", &decode_mask},
+      {"bfe", &decode_extract},
+      {"bfi", &decode_insert},
+      {"prmt", &decode_permute},
+      {"szext",
+       [](Decoder& d) {
+         decode_clamped(d, {DataType::u32, DataType::s32}, &run_lanes<&extend<false>>,
+                        &run_lanes<&extend<true>>);
+       }},
+      {"bmsk", [](Decoder& d) { decode_clamped(d, {DataType::b32}, &run_lanes<&mask>, nullptr); }},
   };
 }
 

@@ -49,12 +49,11 @@ double to_integral(double x, Rounding rounding) {
   return x;
 }
 
-double read_float(std::uint64_t raw, DataType type, bool flush) {
+double read_float(std::uint64_t raw, DataType type, const Op& op) {
   if (type == DataType::f64) return bits_as<double>(raw);
   if (type == DataType::f16) return decode(static_cast<std::uint16_t>(raw), kHalf);
   if (type == DataType::bf16) return decode(static_cast<std::uint16_t>(raw), kBrain);
-  const auto x = bits_as<float>(static_cast<std::uint32_t>(raw));
-  return static_cast<double>(flush ? flush_subnormal(x) : x);
+  return static_cast<double>(flushed(op, bits_as<float>(static_cast<std::uint32_t>(raw))));
 }
 
 /// `x`, exact or rounded to odd, as a number of type `to`.
@@ -67,9 +66,7 @@ std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
     case DataType::bf16: return encode(x, kBrain, op.rounding, c.finite);
     default: break;
   }
-  float f = narrow(x, op.rounding);
-  if (op.flush) f = flush_subnormal(f);
-  return bits_as<std::uint32_t>(canonical(f));
+  return bits_as<std::uint32_t>(canonical(flushed(op, narrow(x, op.rounding))));
 }
 
 std::uint64_t float_to_integer(double x, const Op& op, const Conversion& c) {
@@ -100,7 +97,7 @@ std::uint64_t convert(std::uint64_t raw, const Op& op, const Conversion& c) {
     return static_cast<std::uint64_t>(std::clamp(value, lowest(c.to), highest(c.to)));
   }
   if (!is_float(c.from)) return integer_to_float(value_of(raw, c.from), op, c);
-  const double x = read_float(raw, c.from, op.flush);
+  const double x = read_float(raw, c.from, op);
   if (!is_float(c.to)) return float_to_integer(x, op, c);
   return write_float(c.integral ? to_integral(x, op.rounding) : x, op, c);
 }

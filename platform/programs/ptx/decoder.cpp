@@ -374,6 +374,11 @@ std::uint32_t Decoder::take_file(std::uint32_t bytes, std::uint32_t alignment) {
   return static_cast<std::uint32_t>(at);
 }
 
+ParameterBlock Decoder::take_block(const VariableDecl& v) {
+  const auto bytes = static_cast<std::uint32_t>(v.bytes);
+  return {static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
+}
+
 Register Decoder::new_register(DataType type) {
   Register r;
   const unsigned bytes = size_of(type);
@@ -396,11 +401,13 @@ void Decoder::take_carry(Op& op, std::size_t index, bool takes, bool leaves) {
   if (leaves) writes(known->second);
 }
 
-void Decoder::reads(const Register& r) {
+Ref Decoder::reads(const Register& r) {
   now_.read.push_back(r.number);
+  return r.ref;
 }
-void Decoder::writes(const Register& r) {
+Ref Decoder::writes(const Register& r) {
   now_.written.push_back(r.number);
+  return r.ref;
 }
 
 void Decoder::check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider) {
@@ -471,6 +478,12 @@ Ref Decoder::special(const Operand& o, DataType type) {
   return known->second;
 }
 
+Register Decoder::typed_register(const Operand& o, const char* what, DataType type, bool may_be_wider) {
+  const Register r = need_register(o, what);
+  check_type(o, r, type, may_be_wider);
+  return r;
+}
+
 Ref Decoder::source(const Operand& o, DataType type) {
   std::uint8_t bytes = 0;
   if (const Register* r = find_register(o)) {
@@ -487,26 +500,19 @@ Ref Decoder::wide_source(const Operand& o, DataType type, std::uint8_t& register
     const Ref ref = special(o, type);
     if (ref != kNoRef) return ref;
   }
-  const Register r = need_register(o, "a register or a constant");
-  check_type(o, r, type, true);
-  reads(r);
+  const Register r = typed_register(o, "a register or a constant", type, true);
   register_bytes = static_cast<std::uint8_t>(size_of(r.type));
-  return r.ref;
+  return reads(r);
 }
 
 Ref Decoder::destination(const Operand& o, DataType type) {
-  const Register r = need_register(o, "a destination register");
-  check_type(o, r, type, false);
-  writes(r);
-  return r.ref;
+  return writes(typed_register(o, "a destination register", type, false));
 }
 
 Ref Decoder::wide_destination(const Operand& o, DataType type, std::uint8_t& register_bytes) {
-  const Register r = need_register(o, "a destination register");
-  check_type(o, r, type, true);
-  writes(r);
+  const Register r = typed_register(o, "a destination register", type, true);
   register_bytes = static_cast<std::uint8_t>(size_of(r.type));
-  return r.ref;
+  return writes(r);
 }
 
 Op Decoder::operands(DataType to, std::initializer_list<DataType> from) {
@@ -554,18 +560,12 @@ void Decoder::take_condition(Op& op, std::size_t index) {
 
 Ref Decoder::predicate_source(const Operand& o) {
   if (o.kind == Operand::Kind::integer) return constant(o.bits != 0 ? ~std::uint64_t{0} : 0, 4);
-  const Register r = need_register(o, "a predicate register");
-  check_type(o, r, DataType::pred, false);
-  reads(r);
-  return r.ref;
+  return reads(typed_register(o, "a predicate register", DataType::pred, false));
 }
 
 Ref Decoder::predicate_destination(const Operand& o) {
   if (o.kind == Operand::Kind::sink) return kNoRef;
-  const Register r = need_register(o, "a predicate register");
-  check_type(o, r, DataType::pred, false);
-  writes(r);
-  return r.ref;
+  return writes(typed_register(o, "a predicate register", DataType::pred, false));
 }
 
 void Decoder::create_image(const ReachedFunction& reached) {
@@ -576,10 +576,7 @@ void Decoder::create_image(const ReachedFunction& reached) {
   program_.recursive |= reached.recursive;
   if (!f.is_entry) {
     const auto block = [&](int v) {
-      const auto bytes = static_cast<std::uint32_t>(f.variables[static_cast<std::size_t>(v)].bytes);
-      const ParameterBlock b{static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
-      image.blocks.push_back(b);
-      return b;
+      return image.blocks.emplace_back(take_block(f.variables[static_cast<std::size_t>(v)]));
     };
     for (const int v : f.results) image.results.push_back(block(v));
     for (const int v : f.parameters) image.parameters.push_back(block(v));
@@ -589,25 +586,18 @@ void Decoder::create_image(const ReachedFunction& reached) {
 }
 
 std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
+  const FunctionDecl& f = *now_.declaration;
   for (int scope = statement_->scope; scope >= 0;) {
-    const BlockScope& s = now_.declaration->scopes[static_cast<std::size_t>(scope)];
+    const BlockScope& s = f.scopes[static_cast<std::size_t>(scope)];
     if (const auto v = s.variables.find(name); v != s.variables.end()) {
-      Symbol symbol;
-      symbol.declaration = &now_.declaration->variables[static_cast<std::size_t>(v->second)];
-      symbol.variable = v->second;
-      symbol.of_kernel = now_.declaration->is_entry &&
-                         static_cast<std::size_t>(v->second) < now_.declaration->parameters.size();
-      return symbol;
+      const auto n = static_cast<std::size_t>(v->second);
+      return Symbol{&f.variables[n], v->second, false, f.is_entry && n < f.parameters.size()};
     }
     scope = s.parent;
   }
   const auto v = module_.variable_index.find(name);
   if (v == module_.variable_index.end()) return std::nullopt;
-  Symbol symbol;
-  symbol.declaration = &module_.variables[static_cast<std::size_t>(v->second)];
-  symbol.variable = v->second;
-  symbol.of_module = true;
-  return symbol;
+  return Symbol{&module_.variables[static_cast<std::size_t>(v->second)], v->second, true, false};
 }
 
 const Register* Decoder::local_frame() const {
@@ -644,10 +634,7 @@ ParameterBlock Decoder::parameter_block(const Symbol& s) {
   // The formals come first among a function's variables, its results before its parameters.
   if (!now_.declaration->is_entry && index < image().blocks.size()) return image().blocks[index];
   const auto [known, fresh] = now_.blocks.emplace(s.variable, ParameterBlock{});
-  if (fresh) {
-    const auto bytes = static_cast<std::uint32_t>(s.declaration->bytes);
-    known->second = {static_cast<Ref>(take_file(bytes * kWarpLanes, 32)), bytes};
-  }
+  if (fresh) known->second = take_block(*s.declaration);
   return known->second;
 }
 

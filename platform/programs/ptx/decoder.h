@@ -113,8 +113,9 @@ class Decoder {
   /// The condition code that .cc instructions write and addc, subc and madc read, as operand `index`; what
   /// the operation does with it is left in bits 0 (`takes`) and 1 (`leaves`) of its mode.
   void take_carry(Op& op, std::size_t index, bool takes, bool leaves);
-  void reads(const Register& r);
-  void writes(const Register& r);
+  /// The next operation reads, or writes, `r`: where it is.
+  Ref reads(const Register& r);
+  Ref writes(const Register& r);
 
   [[nodiscard]] std::optional<Symbol> find_symbol(const std::string& name) const;
   [[nodiscard]] const Register* find_register(const Operand& o);
@@ -181,6 +182,8 @@ class Decoder {
   void patch_branches();
   [[nodiscard]] FunctionImage& image() { return program_.functions[now_.image]; }
   [[nodiscard]] std::uint32_t next_op() const { return static_cast<std::uint32_t>(program_.ops.size()); }
+  ParameterBlock take_block(const VariableDecl& v);
+  [[nodiscard]] Register typed_register(const Operand& o, const char* what, DataType type, bool may_be_wider);
   /// Room for so many bytes at the end of the constant pool.
   Ref take_pool(std::size_t bytes);
   std::uint32_t take_file(std::uint32_t bytes, std::uint32_t alignment);

@@ -47,15 +47,14 @@ Handler fused32() {
 /// Every combination of modifiers.
 template <FloatOperation kOperation>
 float modified(const Op& op, float a, float b, float c) {
-  const auto flushed = [&op](float x) { return op.flush ? flush_subnormal(x) : x; };
-  const float x = flushed(a);
-  const float y = flushed(b);
+  const float x = flushed(op, a);
+  const float y = flushed(op, b);
   float r = 0;
   if constexpr (kOperation == FloatOperation::add) r = add32(x, y, op.rounding);
   if constexpr (kOperation == FloatOperation::sub) r = add32(x, -y, op.rounding);
   if constexpr (kOperation == FloatOperation::mul) r = mul32(x, y, op.rounding);
-  if constexpr (kOperation == FloatOperation::fma) r = fma32(x, y, flushed(c), op.rounding);
-  r = flushed(r);
+  if constexpr (kOperation == FloatOperation::fma) r = fma32(x, y, flushed(op, c), op.rounding);
+  r = flushed(op, r);
   if (op.saturate) r = saturated(r);
   return canonical(r);
 }
@@ -76,7 +75,8 @@ template <class T, bool kMax>
 T extreme_of(const Op& op, T x, T y) {
   const bool negative = std::signbit(x) != std::signbit(y);
   if constexpr (sizeof(T) == 4) {
-    if (op.flush) x = flush_subnormal(x), y = flush_subnormal(y);
+    x = flushed(op, x);
+    y = flushed(op, y);
   }
   if ((op.mode & 2U) != 0) x = std::fabs(x), y = std::fabs(y);
   T r = x;
@@ -95,7 +95,7 @@ template <class U, bool kNegate>
 U with_other_sign(const Op& op, U x) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   if constexpr (sizeof(U) == 4) {
-    if (op.flush) x = bits_as<U>(flush_subnormal(bits_as<float>(x)));
+    x = bits_as<U>(flushed(op, bits_as<float>(x)));
   }
   return kNegate ? x ^ kSign : x & ~kSign;
 }
@@ -132,11 +132,9 @@ void decode_extremes(Decoder& d, FloatOperation operation, DataType type) {
   op.r[2] = d.source(2, type);
   if (d.operand_count() == 4) {
     const Register middle = d.new_register(type);
-    op.r[0] = middle.ref;
-    d.writes(middle);
+    op.r[0] = d.writes(middle);
     d.emit(op, latency::kSimple);
-    d.reads(middle);
-    op.r[1] = middle.ref;
+    op.r[1] = d.reads(middle);
     op.r[2] = d.source(3, type);
   }
   op.r[0] = d.destination(0, type);

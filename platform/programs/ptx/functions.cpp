@@ -37,8 +37,7 @@ float evaluate(float a, Rounding rounding) {
 
 template <Function kFunction>
 float function32(const Op& op, float a) {
-  const auto flushed = [&op](float x) { return op.flush ? flush_subnormal(x) : x; };
-  return canonical(flushed(evaluate<kFunction>(flushed(a), op.rounding)));
+  return canonical(flushed(op, evaluate<kFunction>(flushed(op, a), op.rounding)));
 }
 
 template <Function kFunction>
@@ -84,8 +83,7 @@ void decode_function(Decoder& d) {
 }
 
 float divide32(const Op& op, float a, float b) {
-  const auto flushed = [&op](float x) { return op.flush ? flush_subnormal(x) : x; };
-  return canonical(flushed(div32(flushed(a), flushed(b), op.rounding)));
+  return canonical(flushed(op, div32(flushed(op, a), flushed(op, b), op.rounding)));
 }
 
 double divide64(const Op& op, double a, double b) {

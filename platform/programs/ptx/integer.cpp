@@ -114,11 +114,6 @@ void decode_sum(Decoder& d) {
   d.emit(op, integer_latency(type));
 }
 
-template <bool kSubtract>
-void decode_carry(Decoder& d) {
-  decode_with_carry<kSubtract>(d, true);
-}
-
 template <FloatOperation kFloat, template <class> class F>
 void decode_extreme(Decoder& d) {
   const DataType type = d.take_type();
@@ -163,8 +158,8 @@ std::vector<Opcode> integer_opcodes() {
   return {
       {"add", &decode_sum<FloatOperation::add, Add>},
       {"sub", &decode_sum<FloatOperation::sub, Sub>},
-      {"addc", &decode_carry<false>},
-      {"subc", &decode_carry<true>},
+      {"addc", [](Decoder& d) { decode_with_carry<false>(d, true); }},
+      {"subc", [](Decoder& d) { decode_with_carry<true>(d, true); }},
       {"min", &decode_extreme<FloatOperation::min, Min>},
       {"max", &decode_extreme<FloatOperation::max, Max>},
       {"neg", &decode_sign<FloatOperation::neg, Neg>},

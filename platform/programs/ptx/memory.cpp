@@ -46,8 +46,7 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
     if (bytes == 4 && (m.space == Space::global || m.space == Space::generic))
       d.fail(o.token.place(), "a global or generic address has 64 bits");
     op.wide_address = bytes == 8;
-    op.r[Op::kAddress] = r->ref;
-    d.reads(*r);
+    op.r[Op::kAddress] = d.reads(*r);
     return;
   }
   const auto symbol = d.find_symbol(o.name);
@@ -61,8 +60,7 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   const Register* frame = d.local_frame();
   if (space == Space::local && frame != nullptr && !symbol->of_module) {
     m.space = Space::local;
-    op.r[Op::kAddress] = frame->ref;
-    d.reads(*frame);
+    op.r[Op::kAddress] = d.reads(*frame);
     op.immediate += d.local_offset(*symbol);
     return;
   }
@@ -158,16 +156,6 @@ void decode_access(Decoder& d, MemKind kind, bool uniform) {
   d.emit(op, InstructionKind::memory, 4, &m);
 }
 
-void decode_ld(Decoder& d) {
-  decode_access(d, MemKind::load, false);
-}
-void decode_ldu(Decoder& d) {
-  decode_access(d, MemKind::load, true);
-}
-void decode_st(Decoder& d) {
-  decode_access(d, MemKind::store, false);
-}
-
 void emit_fence(Decoder& d, const MemOp& m) {
   d.need_operands(0);
   d.emit(Op{}, InstructionKind::fence, 4, &m);
@@ -204,9 +192,9 @@ DataType take_memory_type(Decoder& d) {
 }
 
 std::vector<Opcode> memory_opcodes() {
-  return {{"ld", &decode_ld},
-          {"ldu", &decode_ldu},
-          {"st", &decode_st},
+  return {{"ld", [](Decoder& d) { decode_access(d, MemKind::load, false); }},
+          {"ldu", [](Decoder& d) { decode_access(d, MemKind::load, true); }},
+          {"st", [](Decoder& d) { decode_access(d, MemKind::store, false); }},
           {"fence", &decode_fence},
           {"membar", &decode_membar}};
 }

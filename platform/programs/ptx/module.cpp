@@ -45,15 +45,11 @@ class PtxModule final : public programs::Module {
   [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
 
   void place(const std::string& name, std::uint64_t address) override {
-    const auto v = decl_.variable_index.find(name);
-    WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
-    addresses_[static_cast<std::size_t>(v->second)] = address;
+    addresses_[index_of(name)] = address;
   }
 
   [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const std::string& name) const override {
-    const auto v = decl_.variable_index.find(name);
-    WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
-    const VariableDecl& variable = decl_.variables[static_cast<std::size_t>(v->second)];
+    const VariableDecl& variable = decl_.variables[index_of(name)];
     std::vector<std::uint8_t> bytes = variable.initial;
     for (const Relocation& r : variable.relocations) {
       const std::uint64_t value = (address_of(r.symbol) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
@@ -97,6 +93,12 @@ class PtxModule final : public programs::Module {
   }
 
  private:
+  [[nodiscard]] std::size_t index_of(const std::string& variable) const {
+    const auto v = decl_.variable_index.find(variable);
+    WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
+    return static_cast<std::size_t>(v->second);
+  }
+
   void describe_variables() {
     for (const VariableDecl& v : decl_.variables) {
       if (v.is_extern || (v.space != Space::global && v.space != Space::constant)) continue;
@@ -124,21 +126,20 @@ class PtxModule final : public programs::Module {
   void check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes) const {
     const auto e = std::find_if(entries_.begin(), entries_.end(),
                                 [&](const programs::Entry& x) { return x.name == name; });
-    Diagnostic d;
-    d.file = file_;
+    std::string fault;
     const auto text = [](Dim3 b) {
       return std::to_string(b.x) + " x " + std::to_string(b.y) + " x " + std::to_string(b.z);
     };
     if (e->required_block && !(*e->required_block == block))
-      d.message = "kernel '" + name + "' must be launched with blocks of " + text(*e->required_block) +
-                  ", not " + text(block);
+      fault = "kernel '" + name + "' must be launched with blocks of " + text(*e->required_block) + ", not " +
+              text(block);
     else if (block.count() > e->maximum_threads)
-      d.message = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_threads) +
-                  " threads per block, not " + std::to_string(block.count());
+      fault = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_threads) +
+              " threads per block, not " + std::to_string(block.count());
     else if (parameter_bytes != e->parameter_bytes)
-      d.message = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) +
-                  " bytes of parameters, not " + std::to_string(parameter_bytes);
-    if (!d.message.empty()) throw InputError(std::move(d));
+      fault = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) +
+              " bytes of parameters, not " + std::to_string(parameter_bytes);
+    if (!fault.empty()) throw InputError(Diagnostic::about(file_, std::move(fault)));
   }
 
   [[nodiscard]] std::uint64_t placed(std::size_t variable) const {

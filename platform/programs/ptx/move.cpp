@@ -93,8 +93,7 @@ bool decode_symbol_move(Decoder& d, DataType type) {
   if (function) {
     op.r[1] = d.constant(d.function_address(o.name), size_of(type));
   } else if (symbol->declaration->space == Space::local && frame != nullptr && !symbol->of_module) {
-    d.reads(*frame);
-    op.r[1] = frame->ref;
+    op.r[1] = d.reads(*frame);
     op.immediate = static_cast<std::int64_t>(d.local_offset(*symbol)) + o.offset;
     op.run = size_of(type) == 4 ? &run_lanes<&offset<std::uint32_t>> : &run_lanes<&offset<std::uint64_t>>;
   } else {

@@ -141,16 +141,12 @@ void decode_product(Decoder& d) {
   d.emit(op, size_of(type) == 8 ? 2 * latency::kMultiply : latency::kMultiply);
 }
 
-void decode_madc(Decoder& d) {
-  decode_mad_carry(d, true);
-}
-
 }  // namespace
 
 std::vector<Opcode> multiply_opcodes() {
   return {{"mul", &decode_product<false>},
           {"mad", &decode_product<true>},
-          {"madc", &decode_madc},
+          {"madc", [](Decoder& d) { decode_mad_carry(d, true); }},
           {"fma", &decode_product<true>}};
 }
 

@@ -30,6 +30,9 @@ inline float flush_subnormal(float x) {
   const auto bits = bits_as<std::uint32_t>(x);
   return (bits & 0x7F800000U) == 0 ? bits_as<float>(bits & 0x80000000U) : x;
 }
+inline float flushed(const Op& op, float x) {
+  return op.flush ? flush_subnormal(x) : x;
+}
 /// `.sat`: to [0, 1], NaN to +0.
 inline float saturated(float x) {
   return x > 0.0F ? (x < 1.0F ? x : 1.0F) : 0.0F;

@@ -44,10 +44,7 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
   const Op& op = program_.ops[warp.pc()];
   if (op.flow == Flow::barrier && op.count != 0) {
     // The votes are read before the lanes move on.
-    Frame f;
-    f.file = warp.file();
-    f.pool = launch_.pool.data();
-    const LaneMask votes = f.condition(op);
+    const LaneMask votes = frame(slot, 0).condition(op);
     warp.execute(issue, launch_.pool.data());
     if (issue.active == 0 || issue.barrier.id > 15) return;
     Tally& tally = tallies_[slots_[slot].cta].at(issue.barrier.id);
@@ -65,22 +62,25 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
   }
 }
 
+Frame PtxSource::frame(unsigned slot, LaneMask active) const {
+  Frame f;
+  f.file = slots_[slot].warp->file();
+  f.pool = launch_.pool.data();
+  f.active = active;
+  return f;
+}
+
 void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
                          bool with_data) {
   const Op& op = program_.ops[instruction.pc >> kPcShift];
   if (!with_data || op.finish == nullptr || access.active == 0) return;
-  Frame f;
-  f.file = slots_[slot].warp->file();
-  f.pool = launch_.pool.data();
-  f.active = access.active;
+  Frame f = frame(slot, access.active);
   f.loaded = &access;
   op.finish(op, f);
 }
 
 void PtxSource::finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally) {
-  Frame f;
-  f.file = slots_[slot].warp->file();
-  f.active = lanes;
+  Frame f = frame(slot, lanes);
   if (op.count == 1) {
     fill_lanes(op, f, [&tally] { return tally.yes; });
   } else {

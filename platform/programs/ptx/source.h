@@ -49,6 +49,7 @@ class PtxSource final : public InstructionSource {
     std::unique_ptr<Warp> warp;  ///< made when the slot is first used
     std::uint64_t cta = 0;
   };
+  [[nodiscard]] Frame frame(unsigned slot, LaneMask active) const;
   void finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally);
 
   const LaunchedProgram& launch_;

@@ -76,8 +76,7 @@ void take_image(Decoder& d, const Operand& o, Op& op, unsigned dimensions, DataT
   if (n != dimensions)
     d.fail(where.token.place(),
            "expected " + std::to_string(dimensions) + " coordinates, not " + std::to_string(n));
-  op.r[Op::kAddress] = r->ref;
-  d.reads(*r);
+  op.r[Op::kAddress] = d.reads(*r);
   op.r[kX] = d.source(tuple ? where.elements[0] : where, coordinates);
   op.r[kY] = dimensions == 2 ? d.source(where.elements[1], coordinates) : kNoRef;
   op.mode = coordinates == DataType::f32 ? kFloatCoordinates : 0;
@@ -119,17 +118,12 @@ void decode_surface(Decoder& d, MemKind kind) {
   d.emit(op, InstructionKind::memory, 4, &m);
 }
 
-void decode_suld(Decoder& d) {
-  decode_surface(d, MemKind::surface_load);
-}
-void decode_sust(Decoder& d) {
-  decode_surface(d, MemKind::surface_store);
-}
-
 }  // namespace
 
 std::vector<Opcode> texture_opcodes() {
-  return {{"tex", &decode_tex}, {"suld", &decode_suld}, {"sust", &decode_sust}};
+  return {{"tex", &decode_tex},
+          {"suld", [](Decoder& d) { decode_surface(d, MemKind::surface_load); }},
+          {"sust", [](Decoder& d) { decode_surface(d, MemKind::surface_store); }}};
 }
 
 }  // namespace warpline::ptx

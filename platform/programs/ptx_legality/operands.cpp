@@ -364,9 +364,7 @@ class OperandJudge {
     const Meaning m = e.kind == Operand::Kind::name ? meaning(e) : Meaning{};
     if (m.kind == Meaning::Kind::special_register) return;
     if (m.kind != Meaning::Kind::reg || m.vector != 1) return value(e, a_.type, width, written);
-    if (!fits(bits_of_size(element_size(m)), a_.type, width))
-      fault(e, "register " + quoted(e.name) + " is " + type_text(m.type) + ", the instruction wants " +
-                   type_text(a_.type));
+    if (!fits(bits_of_size(element_size(m)), a_.type, width)) unfit(e, m, a_.type);
   }
 
   void value(const Operand& e, DataType type, Width width, bool written = false) {
@@ -383,9 +381,7 @@ class OperandJudge {
       return;
     if (m.kind != Meaning::Kind::reg || m.vector != 1 || e.negated || e.offset != 0)
       return fault(e, "expected a register, found " + quoted(e.token.text));
-    if (!fits(m.type, type, width))
-      fault(e, "register " + quoted(e.name) + " is " + type_text(m.type) + ", the instruction wants " +
-                   type_text(type));
+    if (!fits(m.type, type, width)) unfit(e, m, type);
   }
 
   void moved_vector(bool written) {
@@ -497,6 +493,10 @@ class OperandJudge {
                      : static_cast<float>(bits_as<double>(o_.bits));
   }
 
+  void unfit(const Operand& e, const Meaning& m, DataType type) {
+    fault(e, "register " + quoted(e.name) + " is " + type_text(m.type) + ", the instruction wants " +
+                 type_text(type));
+  }
   void fault(const Operand& e, std::string message, std::string hint = {}) {
     faults_.push_back({e.token.place(), std::move(message), std::move(hint)});
   }
