@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "rtl_models/base/text.h"
 #include "rtl_models/isa/qualifiers.h"

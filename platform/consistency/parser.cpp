@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "platform/consistency/lexer.h"
 #include "platform/consistency/memory_opcode.h"
-#include "platform/consistency/test.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::litmus {

@@ -8,7 +8,7 @@
 #include "platform/consistency/places.h"
 #include "platform/consistency/test.h"
 #include "rtl_models/sm/image_table.h"
-#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline::litmus {
 

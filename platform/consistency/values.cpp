@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "platform/consistency/execution.h"
 #include "rtl_models/isa/atomic.h"
 

@@ -10,7 +10,7 @@
 #include "rtl_models/l2/coherence_observer.h"
 #include "rtl_models/sm/address_space.h"
 #include "rtl_models/sm/instruction_source.h"
-#include "rtl_models/sm/kernel.h"
+#include "rtl_models/sm/kernel_info.h"
 
 namespace warpline {
 

@@ -4,7 +4,6 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
-#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {

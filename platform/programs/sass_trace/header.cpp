@@ -7,7 +7,6 @@
 
 #include "platform/programs/sass_trace/line_cursor.h"
 #include "rtl_models/base/text.h"
-#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {

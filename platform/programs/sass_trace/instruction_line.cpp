@@ -1,7 +1,5 @@
 #include "platform/programs/sass_trace/instruction_line.h"
 
-#include <algorithm>
-
 #include "rtl_models/base/bits.h"
 
 namespace warpline::sass {

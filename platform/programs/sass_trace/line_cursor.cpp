@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "rtl_models/sm/kernel.h"
-
 namespace warpline::sass {
 namespace {
 

@@ -3,8 +3,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "rtl_models/sm/kernel.h"
-
 namespace warpline::sass {
 
 LineReader::LineReader(std::string path) : path_(std::move(path)), buffer_(4 * kMaxLine) {

@@ -8,6 +8,7 @@
 
 #include "platform/programs/sass_trace/byte_stream.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/sm/input_error.h"
 
 namespace warpline::sass {
 

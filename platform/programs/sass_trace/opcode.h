@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline::sass {
 

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "platform/programs/sass_trace/opcode.h"
 #include "rtl_models/isa/sass_cctl.h"
 #include "rtl_models/isa/sass_words.h"

@@ -5,7 +5,6 @@
 #include "platform/programs/sass_trace/line_reader.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "rtl_models/base/text.h"
-#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 namespace {

@@ -7,7 +7,7 @@
 #include "platform/programs/inspection.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/isa/sass_cctl.h"
-#include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline::wls {
 

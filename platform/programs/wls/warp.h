@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/programs/wls/program.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::wls {
 
