@@ -1,5 +1,6 @@
 #include "platform/programs/sass_trace/header.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
@@ -21,8 +22,12 @@ constexpr unsigned kMaxVersion = 5;
 /// A header has 13 keys; what goes on much longer is no header.
 constexpr unsigned kMaxHeaderLines = 1000;
 
-Dim3 dimensions(LineCursor& value, const std::string& key, std::string_view text,
+Dim3 dimensions(LineCursor& value, const std::string& key, const char* what,
                 const std::array<std::uint32_t, 3>& max) {
+  const std::size_t from = value.position();
+  do value.word(what);
+  while (!value.done());
+  const std::string_view text = value.between(from, value.end_of_last());
   std::array<std::uint32_t, 3> out{};
   const bool bracketed = text.size() >= 2 && text.front() == '(' && text.back() == ')';
   const auto parts = split(bracketed ? text.substr(1, text.size() - 2) : std::string_view{}, ',');
@@ -46,6 +51,15 @@ struct Key {
   std::function<void(TraceHeader&, LineCursor&)> take;
 };
 
+/// What takes a number into a field.
+template <class T>
+auto decimal(T TraceHeader::*field, const char* what, std::uint64_t most) {
+  return [=](TraceHeader& h, LineCursor& v) { h.*field = static_cast<T>(v.decimal(what, most)); };
+}
+auto address(std::uint64_t TraceHeader::*field, const char* what) {
+  return [=](TraceHeader& h, LineCursor& v) { h.*field = v.hex(what, kMaxAddress); };
+}
+
 const std::vector<Key>& keys() {
   const auto ignored = [](TraceHeader&, LineCursor& v) {
     while (!v.done()) v.word("a value");
@@ -58,41 +72,17 @@ const std::vector<Key>& keys() {
       {"cuda stream id", false, [](TraceHeader&, LineCursor& v) { v.decimal("the stream id", UINT64_MAX); }},
       {"nvbit version", false, ignored},
       {"grid dim", true,
-       [](TraceHeader& h, LineCursor& v) {
-         const std::size_t from = v.position();
-         do v.word("a grid");
-         while (!v.done());
-         h.grid = dimensions(v, "grid dim", v.between(from, v.end_of_last()), kMaxGrid);
-       }},
+       [](TraceHeader& h, LineCursor& v) { h.grid = dimensions(v, "grid dim", "a grid", kMaxGrid); }},
       {"block dim", true,
        [](TraceHeader& h, LineCursor& v) {
-         const std::size_t from = v.position();
-         do v.word("a block");
-         while (!v.done());
-         const Dim3 block = dimensions(v, "block dim", v.between(from, v.end_of_last()), kMaxBlock);
-         if (block.count() > kMaxThreads) v.fail("block dim names more than 1024 threads");
-         h.block = block;
+         h.block = dimensions(v, "block dim", "a block", kMaxBlock);
+         if (h.block.count() > kMaxThreads) v.fail("block dim names more than 1024 threads");
        }},
-      {"shmem", false,
-       [](TraceHeader& h, LineCursor& v) {
-         h.shared_bytes = static_cast<std::uint32_t>(v.decimal("the shared bytes", kMaxShared));
-       }},
-      {"nregs", false,
-       [](TraceHeader& h, LineCursor& v) {
-         h.registers = static_cast<std::uint32_t>(v.decimal("the register count", 256));
-       }},
-      {"binary version", false,
-       [](TraceHeader& h, LineCursor& v) {
-         h.binary_version = static_cast<std::uint32_t>(v.decimal("the binary version", 999));
-       }},
-      {"shmem base_addr", false,
-       [](TraceHeader& h, LineCursor& v) {
-         h.shared_base = v.hex("the shared window's address", kMaxAddress);
-       }},
-      {"local mem base_addr", false,
-       [](TraceHeader& h, LineCursor& v) {
-         h.local_base = v.hex("the local window's address", kMaxAddress);
-       }},
+      {"shmem", false, decimal(&TraceHeader::shared_bytes, "the shared bytes", kMaxShared)},
+      {"nregs", false, decimal(&TraceHeader::registers, "the register count", 256)},
+      {"binary version", false, decimal(&TraceHeader::binary_version, "the binary version", 999)},
+      {"shmem base_addr", false, address(&TraceHeader::shared_base, "the shared window's address")},
+      {"local mem base_addr", false, address(&TraceHeader::local_base, "the local window's address")},
       {"accelsim tracer version", false,
        [](TraceHeader& h, LineCursor& v) {
          const std::uint64_t version = v.decimal("the tracer version", UINT64_MAX);
@@ -100,16 +90,9 @@ const std::vector<Key>& keys() {
            v.fail("tracer versions 1 to 5 can be read, this is another one");
          h.version = static_cast<unsigned>(version);
        }},
-      {"enable lineinfo", false,
-       [](TraceHeader& h, LineCursor& v) { h.has_lines = v.decimal("the lineinfo flag", 1) != 0; }},
+      {"enable lineinfo", false, decimal(&TraceHeader::has_lines, "the lineinfo flag", 1)},
   };
   return kKeys;
-}
-
-const Key* find_key(std::string_view name) {
-  for (const Key& k : keys())
-    if (name == k.name) return &k;
-  return nullptr;
 }
 
 /// Collects what the header says, and every fault in it.
@@ -125,8 +108,8 @@ class HeaderReader {
       add(line, 1, "a header line must read '-key = value'", line.size());
       return;
     }
-    const Key* key = find_key(name);
-    if (key == nullptr) {
+    const auto key = std::find_if(keys().begin(), keys().end(), [&](const Key& k) { return name == k.name; });
+    if (key == keys().end()) {
       suspects_.emplace_back(std::string(name),
                              fault_at(lines_.path(), lines_.number(), 2, line,
                                       "unknown header key '" + std::string(name.substr(0, 60)) + "'"));

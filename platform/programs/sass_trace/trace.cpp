@@ -1,8 +1,10 @@
 #include "platform/programs/sass_trace/trace.h"
 
+#include <filesystem>
 #include <optional>
 
 #include "platform/programs/sass_trace/replay.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::sass {
 namespace {
@@ -12,16 +14,13 @@ namespace {
 constexpr std::uint32_t kSystemShared = 1024;
 constexpr std::uint32_t kSystemSharedSince = 90;
 
-std::string file_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 /// The trace as it is being replayed; outlives the kernel as long as a source is left.
 class TraceFile final : public BlockSupply {
  public:
   TraceFile(std::string path, TraceHeader header, std::unique_ptr<LineReader> lines, std::string first_line)
-      : path_(std::move(path)), name_(file_name(path_)), header_(std::move(header)) {
+      : path_(std::move(path)),
+        name_(std::filesystem::path(path_).filename().string()),
+        header_(std::move(header)) {
     for (const std::string& key : header_.unknown) program_.count_unknown(key);
     reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
   }
@@ -78,7 +77,7 @@ class FileKernel final : public TraceKernel {
   const KernelInfo& info() const override { return info_; }
   std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
     file_->attach(sm);
-    return std::make_unique<ReplaySource>(file_, slots);
+    return make_replay(file_, slots);
   }
   std::vector<std::string> unknown_opcodes() const override { return file_->program().unknown(); }
 
@@ -87,14 +86,10 @@ class FileKernel final : public TraceKernel {
   KernelInfo info_;
 };
 
-bool has_ending(const std::string& s, const std::string& end) {
-  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
-}
-
 }  // namespace
 
 bool is_trace_path(const std::string& path) {
-  return has_ending(path, ".traceg") || has_ending(path, ".traceg.xz") || has_ending(path, ".traceg.gz");
+  return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.gz");
 }
 
 Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
