@@ -95,7 +95,7 @@ void Machine::load(const Test& test) {
   map.constant_base = Arena::base(Home::vidmem);
   for (unsigned g = 0; g < program_.places.gpus; ++g)
     for (Netlist::SmCluster& c : system_->gpu(g).clusters())
-      c.sm->start(info, std::make_unique<Source>(run_, g, config_.sm.warp_slots), map, resident(program_));
+      c.sm->start(info, make_source(run_, g, config_.sm.warp_slots), map, resident(program_));
 }
 
 std::uint8_t* Machine::bytes_of(unsigned memory) {

@@ -18,7 +18,7 @@ class WlsKernel final : public Kernel {
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
   [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
     if (sm == 0) start_inspection();
-    return std::make_unique<WlsSource>(launch_, sm, slots);
+    return wls::make_source(launch_, sm, slots);
   }
 
  private:

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "platform/programs/wls/warp.h"
+#include "platform/programs/wls/program.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::wls {
@@ -17,30 +16,8 @@ struct LaunchedProgram {
   Inspection* inspection = nullptr;  ///< gets the registers that the first CTA leaves
 };
 
-/// Runs the warps of a program that are resident on one SM.
-class WlsSource final : public InstructionSource {
- public:
-  /// Pre: `launch` outlives it.
-  WlsSource(const LaunchedProgram& launch, unsigned sm, unsigned slots);
-
-  void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
-  [[nodiscard]] WarpState state(unsigned slot) const override;
-  [[nodiscard]] const Instruction& next(unsigned slot) override;
-  void execute(unsigned slot, Issue& issue) override;
-  void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
-                bool with_data) override;
-  void release_barrier(unsigned slot, std::uint32_t id) override;
-  [[nodiscard]] LaneMask live_lanes(unsigned slot) const override;
-  void kill(unsigned slot) override;
-  [[nodiscard]] std::string where(const Instruction& instruction) const override;
-
- private:
-  void keep_registers(const Warp& warp, LaneMask lanes);
-
-  const LaunchedProgram& launch_;
-  const Program& program_;
-  unsigned sm_;
-  std::vector<std::unique_ptr<Warp>> warps_;  ///< of each slot, made when it is first used
-};
+/// What runs the warps of a program that are resident on one SM. Pre: `launch` outlives it.
+[[nodiscard]] std::unique_ptr<InstructionSource> make_source(const LaunchedProgram& launch, unsigned sm,
+                                                             unsigned slots);
 
 }  // namespace warpline::wls
