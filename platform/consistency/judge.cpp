@@ -8,6 +8,7 @@
 #include "platform/consistency/graph.h"
 #include "platform/consistency/record/execution_record.h"
 #include "platform/consistency/recorded_test.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::litmus {
 namespace {
@@ -27,14 +28,14 @@ class GroupJudge {
     for (const std::vector<std::size_t>& events : events_) {
       // It has about as many as the record, which is cheaper to ask than a test is to make.
       if (events.size() > 2 * std::size_t{options_.most_events}) {
-        refuse(out, events.size());
+        refuse(out, too_many(events.size()));
         continue;
       }
       const RecordedTest test(record_, sharing_, events);
       out.threads += static_cast<unsigned>(test.test().threads.size());
       out.events += static_cast<unsigned>(test.size());
       if (test.size() > options_.most_events) {
-        refuse(out, test.size());
+        refuse(out, too_many(test.size()));
         continue;
       }
       take(out, test);
@@ -43,24 +44,25 @@ class GroupJudge {
   }
 
  private:
-  void refuse(Judgement& out, std::size_t size) const {
+  [[nodiscard]] std::string too_many(std::size_t size) const {
+    return fmt::format("{} operations of threads that share memory; at most {} are judged together", size,
+                       options_.most_events);
+  }
+
+  /// The first reason counts.
+  static void refuse(Judgement& out, std::string reason) {
     if (out.verdict == Judgement::Verdict::refused) return;
     out.verdict = Judgement::Verdict::refused;
-    out.reason = fmt::format("{} operations of threads that share memory; at most {} are judged together",
-                             size, options_.most_events);
+    out.reason = std::move(reason);
   }
 
   void take(Judgement& out, const RecordedTest& test) {
     const double size = static_cast<double>(test.size());
     const double cost = size * size * size;
     const double left = options_.most_work - work_;
-    if (left < cost) {
-      if (out.verdict == Judgement::Verdict::refused) return;
-      out.verdict = Judgement::Verdict::refused;
-      out.reason = fmt::format("{} groups of threads that share memory would take too long to judge",
-                               sharing_.groups());
-      return;
-    }
+    if (left < cost)
+      return refuse(out, fmt::format("{} groups of threads that share memory would take too long to judge",
+                                     sharing_.groups()));
     const auto tries = static_cast<std::uint64_t>(std::min(left / cost, 1e15));
     Judgement one = judge_execution(test, options_, std::min(options_.most_tries, tries));
     out.tries += one.tries;
@@ -85,7 +87,7 @@ Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
   Judgement out;
   out.kernel = record.kernel;
   if (!record.refusals.empty()) {
-    for (const std::string& r : record.refusals) out.reason += (out.reason.empty() ? "" : "; ") + r;
+    out.reason = joined(record.refusals, "; ");
     return out;
   }
   for (const RecordedEvent& e : record.events) out.accesses += e.kind == RecordedEvent::Kind::access;

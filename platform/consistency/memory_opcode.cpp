@@ -50,8 +50,8 @@ class OpcodeReader {
       std::vector<std::string> names;
       for (const Base& known : kBases) names.emplace_back(known.word);
       names.insert(names.end(), {"fence", "membar", "bar", "goto", "beq", "bne", "mov", "add", "sub"});
-      fail(text::quoted(opcode_.text) + " is no instruction of litmus tests", text::suggestion(base, names));
-      return std::nullopt;
+      return nothing(text::quoted(opcode_.text) + " is no instruction of litmus tests",
+                     text::suggestion(base, names));
     }
     op_.kind = b->kind;
     op_.space = b->space;
@@ -65,6 +65,11 @@ class OpcodeReader {
   bool fail(std::string message, std::string hint = {}) {
     faults_.add(opcode_.place, std::move(message), std::move(hint));
     return false;
+  }
+
+  std::nullopt_t nothing(std::string message, std::string hint = {}) {
+    fail(std::move(message), std::move(hint));
+    return std::nullopt;
   }
 
   bool cache_control() {
@@ -85,10 +90,8 @@ class OpcodeReader {
     op_.semantics = Semantics::sc;
     auto scope = words_.size() == 2 ? membar_scope(words_[1]) : std::nullopt;
     if (words_.size() == 2 && value_named<Scope>(words_[1]) == Scope::gpu) scope = Scope::gpu;
-    if (!scope) {
-      fail(text::quoted(opcode_.text) + " has no level", "membar.cta, membar.gl or membar.sys");
-      return std::nullopt;
-    }
+    if (!scope)
+      return nothing(text::quoted(opcode_.text) + " has no level", "membar.cta, membar.gl or membar.sys");
     op_.scope = *scope;
     return op_;
   }
@@ -98,24 +101,18 @@ class OpcodeReader {
     op_.semantics = Semantics::acq_rel;
     if (words_.size() > 1 && words_[1] == "proxy") {
       const auto proxy = words_.size() == 3 ? proxy_named(words_[2]) : std::nullopt;
-      if (!proxy || proxy == Proxy::async || proxy == Proxy::tensormap) {
-        fail(text::quoted(opcode_.text) + " names no proxy", "alias, texture, surface or constant");
-        return std::nullopt;
-      }
+      if (!proxy || proxy == Proxy::async || proxy == Proxy::tensormap)
+        return nothing(text::quoted(opcode_.text) + " names no proxy", "alias, texture, surface or constant");
       op_.kind = MemKind::proxy_fence;
       op_.proxy = *proxy;
       op_.semantics = Semantics::weak;
       return op_;
     }
     for (std::size_t n = 1; n < words_.size(); ++n)
-      if (!order(words_[n])) {
-        fail("." + std::string(words_[n]) + " says nothing of a fence");
-        return std::nullopt;
-      }
-    if (op_.scope == Scope::none || op_.semantics == Semantics::weak || op_.semantics == Semantics::relaxed) {
-      fail(text::quoted(opcode_.text) + " is no fence", "fence.acq_rel.gpu or fence.sc.sys, for instance");
-      return std::nullopt;
-    }
+      if (!order(words_[n])) return nothing("." + std::string(words_[n]) + " says nothing of a fence");
+    if (op_.scope == Scope::none || op_.semantics == Semantics::weak || op_.semantics == Semantics::relaxed)
+      return nothing(text::quoted(opcode_.text) + " is no fence",
+                     "fence.acq_rel.gpu or fence.sc.sys, for instance");
     return op_;
   }
 

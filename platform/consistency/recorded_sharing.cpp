@@ -156,7 +156,6 @@ void RecordedSharing::find_groups() {
   for (unsigned t = 0; t < threads; ++t)
     if (wanted[t]) group_of_[t] = numbers.try_emplace(joined.find(t), numbers.size()).first->second;
   groups_ = static_cast<unsigned>(numbers.size());
-  for (Piece& p : pieces_) p.group = group_of_[record_.events[p.accesses.front()].thread];
 }
 
 std::string name_of(const ExecutionRecord& record, const RecordedEvent& e) {

@@ -25,7 +25,6 @@ class RecordedSharing {
   struct Piece {
     std::uint64_t space = 0, base = 0, end = 0;
     std::vector<std::size_t> accesses;  ///< events of the record, in their order
-    unsigned group = kNone;
   };
   /// What is wrong already: a value that was never in that memory, or is not there at the end.
   struct Contradiction {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "platform/report/standstill_json.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/sim/wait_graph.h"
 
 namespace warpline {
 
@@ -95,6 +95,12 @@ std::string number(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "0";
 }
 
+std::string json_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(json_string(text));
+  return "[" + joined(quoted) + "]";
+}
+
 void append_counters(std::string& out, const CounterTable& table, const CounterTable::Values& values,
                      const char* indent) {
   out += "{";
@@ -115,6 +121,35 @@ std::string consistency_json(const ConsistencyStatistics& c) {
   if (!c.reason.empty()) out += fmt::format(", \"reason\": {}", json_string(c.reason));
   return out + fmt::format(", \"threads\": {}, \"events\": {}, \"accesses\": {}}},\n", c.threads, c.events,
                            c.accesses);
+}
+
+/// Appends a member that is a list, an element a line.
+template <class T, class F>
+void append_list(std::string& out, const char* name, const std::vector<T>& elements, F&& text) {
+  std::vector<std::string> lines;
+  for (const T& e : elements) lines.push_back("\n    " + text(e));
+  out += fmt::format("  \"{}\": [{}{}]", name, joined(lines, ","), lines.empty() ? "" : "\n  ");
+}
+
+/// Each request in flight (`made` is null where no SM made it), each other wait, and who stands in the circle
+/// of waits of a dead model.
+void append_standstill(std::string& out, const Standstill& standstill) {
+  append_list(out, "in_flight", standstill.in_flight, [](const InFlight& row) {
+    return fmt::format(
+        "{{\"id\": {}, \"made\": {}, \"request\": {}, \"holder\": {}, \"at\": {}, \"waits_for\": {}, \"on\": "
+        "{}}}",
+        row.id, row.made == kNever ? "null" : std::to_string(row.made), json_string(row.what),
+        json_string(row.holder), json_string(row.at), json_string(row.wait.what), json_list(row.wait.on));
+  });
+  out += ",\n";
+  append_list(out, "waits", standstill.waits, [](const Wait& w) {
+    return fmt::format("{{\"who\": {}, \"waits_for\": {}, \"on\": {}}}", json_string(w.who),
+                       json_string(w.what), json_list(w.on));
+  });
+  out += ",\n";
+  const std::vector<WaitEdge> circle = standstill.dead ? circle_of(standstill) : std::vector<WaitEdge>{};
+  append_list(out, "circle", circle, [](const WaitEdge& e) { return json_string(e.from); });
+  out += "\n";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace generators {
@@ -17,7 +18,7 @@ const std::vector<std::string>& kinds() {
 }
 
 std::string kind_rule(const std::string& kind) {
-  std::string rule = "must be stream, strided, random, chase or reuse";
+  const std::string rule = "must be " + joined(kinds(), ", ", " or ");
   const std::string near = near_miss(kind, kinds());
   return near.empty() ? rule : rule + "; did you mean '" + near + "'?";
 }
