@@ -20,6 +20,12 @@ TEST(Text, SplittingKeepsEmptyPartsAndTrimmingTakesBothEnds) {
   EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
   EXPECT_EQ(trimmed("  "), "");
   EXPECT_EQ(upper("aZ_9"), "AZ_9");
+  EXPECT_TRUE(ends_with("a.xz", ".xz"));
+  EXPECT_FALSE(ends_with("xz", ".xz"));
+}
+
+TEST(Text, AJsonStringEscapesQuotesBackslashesAndControlCharacters) {
+  EXPECT_EQ(json_string("a\"b\\c\n\x1f"), R"("a\"b\\c\u000a\u001f")");
 }
 
 TEST(Text, ListsAreJoinedAsSentencesHaveThem) {

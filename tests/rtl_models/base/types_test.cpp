@@ -63,6 +63,7 @@ TEST(Types, SectorsOfAnExtent) {
 
 TEST(Types, ExtentsCount) {
   EXPECT_EQ((Dim3{65535, 65535, 65535}.count()), 65535ULL * 65535 * 65535);
+  EXPECT_EQ((Dim3{1, 2, 3}.number_in({4, 5, 6})), 1U + 4 * (2 + 5 * 3));
 }
 
 TEST(Random, IsSplitMix64) {
