@@ -81,6 +81,7 @@ std::string litmus_text(const LitmusResult& r) {
 
 std::string litmus_table(const std::vector<LitmusResult>& results) {
   std::vector<const LitmusResult*> rows;
+  rows.reserve(results.size());
   for (const LitmusResult& r : results) rows.push_back(&r);
   // Violations, then what does not end, then what the model forbids and was not seen.
   const auto rank = [](const LitmusResult* r) { return r->is_violation() ? 0 : !r->terminates() ? 1 : 2; };
