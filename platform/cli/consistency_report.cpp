@@ -1,7 +1,7 @@
 #include "platform/cli/consistency_report.h"
 
-#include "platform/cli/command_line.h"
 #include "platform/cli/console.h"
+#include "platform/cli/exit_status.h"
 #include "platform/consistency/record/grid_recorder.h"
 #include "rtl_models/document/files.h"
 

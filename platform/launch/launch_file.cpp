@@ -1,8 +1,6 @@
 #include "platform/launch/launch_file.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 #include "platform/config/gpu_config.h"
 #include "platform/launch/element.h"

@@ -1,6 +1,6 @@
 #include "platform/launch/workload.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "platform/launch/element.h"
 #include "platform/launch/launch_contents.h"
@@ -60,7 +60,7 @@ class Planner {
   void trace_list(const std::string& input) {
     std::vector<std::string> warnings;
     auto entries = sass::read_list(input, warnings);
-    for (const std::string& w : warnings) plan_.warnings.push_back(input + ": " + w);
+    for (const std::string& w : warnings) plan_.warnings.push_back(fmt::format("{}: {}", input, w));
     if (!entries.ok()) return add(entries.faults());
     bool any = false;
     for (const sass::ListEntry& e : entries.value()) {
