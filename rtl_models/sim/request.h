@@ -66,8 +66,6 @@ constexpr Cycle cycle_of_id(std::uint64_t id) {
   return id & ((std::uint64_t{1} << 44U) - 1);
 }
 
-struct Request;
-
 /// What every hop reads of a request: one cache line.
 struct RequestHead {
   Request* next = nullptr;      ///< in the list that it is in: the pool's, or a RequestList
