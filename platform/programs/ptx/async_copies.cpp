@@ -18,10 +18,8 @@ enum class Source : std::uint8_t {
   ignored_where_not_false,  ///< none in the others
 };
 
-constexpr unsigned kTarget = 0;        ///< operand: address in shared memory
-constexpr unsigned kAmount = 1;        ///< operand: size of the source, or the predicate
-constexpr unsigned kNarrowTarget = 0;  ///< Op::register_bytes of a 32-bit target register
-constexpr unsigned kWideTarget = 1;
+constexpr unsigned kTarget = 0;  ///< operand: address in shared memory, of Op::register_bytes
+constexpr unsigned kAmount = 1;  ///< operand: size of the source, or the predicate
 
 void issue_copy(const Op& op, Frame& f) {
   issue_load(op, f);
@@ -35,14 +33,8 @@ void issue_copy(const Op& op, Frame& f) {
   const std::byte* base = f.at(op.r[kTarget]);
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     CopyTarget to;
-    if (op.register_bytes == kWideTarget) {
-      std::uint64_t address = 0;
-      std::memcpy(&address, base + std::size_t{i} * sizeof address, sizeof address);
-      to.offset = static_cast<std::uint32_t>(address) + op.target;
-    } else {
-      std::memcpy(&to.offset, base + std::size_t{i} * sizeof to.offset, sizeof to.offset);
-      to.offset += op.target;
-    }
+    std::memcpy(&to.offset, base + std::size_t{i} * op.register_bytes, sizeof to.offset);  // its low half
+    to.offset += op.target;
     to.bytes = sizes != nullptr ? std::min(sizes[i], size) : (ignored & kLaneBit[i]) != 0 ? 0 : size;
     access.second[i] = to.packed();
   }
@@ -91,7 +83,7 @@ void decode_copy(Decoder& d) {
   take_address(d, d.operand(0), op, target);
   op.r[kTarget] = op.r[Op::kAddress];
   op.target = static_cast<std::uint32_t>(op.immediate);
-  op.register_bytes = op.wide_address ? kWideTarget : kNarrowTarget;
+  op.register_bytes = op.wide_address ? 8 : 4;
   take_address(d, d.operand(1), op, m);
   take_policy(d, policy, op, m);
   if (d.operand_count() == (m.cache_hint ? 5 : 4)) take_amount(d, op, m);

@@ -12,15 +12,14 @@ namespace {
 
 /// The type of `m`, and what goes with it and the operation.
 void take_operation(Decoder& d, MemOp& m) {
-  if (m.atomic == AtomicOperation::none)
-    d.fail(quoted(d.statement().opcode.text) + " needs an operation such as '.add'");
+  if (m.atomic == AtomicOperation::none) d.fail(d.opcode() + " needs an operation such as '.add'");
   d.take(".noftz");
   m.type = take_memory_type(d);
   refuse_unmodelled(d, m);
   if (!is_atomic_legal(m.atomic, m.type, m.vector))
     d.fail("this operation is not modelled on " +
-           (m.vector > 1 ? "vectors .v" + std::to_string(m.vector) + " of " : std::string()) + "type ." +
-           std::string(name_of(m.type)));
+           (m.vector > 1 ? "vectors .v" + std::to_string(m.vector) + " of " : std::string()) + "type " +
+           type_text(m.type));
 }
 
 /// Operand `index`: a register, or a vector of as many as `m` has elements.

@@ -107,7 +107,7 @@ void decode_permute(Decoder& d) {
 void decode_clamped(Decoder& d, std::initializer_list<DataType> types, Handler run, Handler run_signed) {
   const auto mode = d.take_one_of({".clamp", ".wrap"});
   const DataType type = d.take_type(types);
-  if (!mode) d.fail(quoted(d.statement().opcode.text) + " needs '.clamp' or '.wrap'");
+  if (!mode) d.fail(d.opcode() + " needs '.clamp' or '.wrap'");
   Op op = d.operands(DataType::b32, 2);
   op.mode = static_cast<std::uint8_t>(*mode);
   op.run = is_signed(type) ? run_signed : run;

@@ -94,7 +94,7 @@ void decode_shift(Decoder& d) {
   const DataType type = d.take_type();
   Op op = d.operands(type, {type, DataType::u32});
   op.run = for_integer<F>(type);
-  if (op.run == nullptr) d.fail("type ." + std::string(name_of(type)) + " cannot be shifted");
+  if (op.run == nullptr) d.fail("type " + type_text(type) + " cannot be shifted");
   d.emit(op, integer_latency(type));
 }
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/rounding.h"
@@ -83,22 +81,13 @@ Comparison comparison(Relation r) {
 
 Comparison comparison_of(DataType type, Relation r, bool flush) {
   switch (type) {
-    case DataType::b16:
-    case DataType::u16: return comparison<std::uint16_t>(r);
-    case DataType::b32:
-    case DataType::u32: return comparison<std::uint32_t>(r);
-    case DataType::b64:
-    case DataType::u64: return comparison<std::uint64_t>(r);
-    case DataType::s16: return comparison<std::int16_t>(r);
-    case DataType::s32: return comparison<std::int32_t>(r);
-    case DataType::s64: return comparison<std::int64_t>(r);
     case DataType::f32: return flush ? comparison<Flushed>(r) : comparison<float>(r);
     case DataType::f64: return comparison<double>(r);
     case DataType::f16x2:
     case DataType::f16: return comparison<HalfValue>(r);
     case DataType::bf16x2:
     case DataType::bf16: return comparison<BrainValue>(r);
-    default: return nullptr;
+    default: return with_integer(type, [r](auto zero) { return comparison<decltype(zero)>(r); });
   }
 }
 
@@ -163,10 +152,9 @@ void run_set_pair(const Op& op, Frame& f) {
 
 /// The relation that the qualifiers name; `lo ls hi hs` are the unsigned spellings.
 Relation take_relation(Decoder& d) {
-  const std::size_t r =
-      d.need_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu",
-                     ".num", ".nan", ".lo", ".ls", ".hi", ".hs"},
-                    quoted(d.statement().opcode.text) + " needs a comparison such as '.lt'");
+  const std::size_t r = d.need_one_of({".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".equ", ".neu", ".ltu",
+                                       ".leu", ".gtu", ".geu", ".num", ".nan", ".lo", ".ls", ".hi", ".hs"},
+                                      d.opcode() + " needs a comparison such as '.lt'");
   return static_cast<Relation>(r < 14 ? r : r - 14 + static_cast<std::size_t>(Relation::lt));
 }
 
@@ -179,7 +167,7 @@ Op comparison_operands(Decoder& d) {
   Op op;
   op.count = type == DataType::f16x2 || type == DataType::bf16x2 ? 2 : 1;
   op.compare = comparison_of(type, relation, flush);
-  if (op.compare == nullptr) d.fail("this comparison does not exist for type ." + std::string(name_of(type)));
+  if (op.compare == nullptr) d.fail("this comparison does not exist for type " + type_text(type));
   op.mode = static_cast<std::uint8_t>(with ? *with + 1 : 0);
   d.need_operands(with ? 4 : 3);
   op.r[1] = d.source(1, type);

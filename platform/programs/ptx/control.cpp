@@ -135,8 +135,8 @@ void decode_barrier(Decoder& d) {
   }
   d.take(".cta");
   if (d.take(".red")) return decode_reduction_barrier(d);
-  const bool arrives = d.need_one_of({".sync", ".arrive"}, quoted(d.statement().opcode.text) +
-                                                               " needs '.sync', '.arrive' or '.red'") == 1;
+  const bool arrives =
+      d.need_one_of({".sync", ".arrive"}, d.opcode() + " needs '.sync', '.arrive' or '.red'") == 1;
   d.take(".aligned");
   d.need_operands(arrives ? 2 : 1, 2);
   Op op;

@@ -296,18 +296,17 @@ DataType Decoder::take_type(std::initializer_list<DataType> allowed) {
       std::vector<std::string> names;
       for (auto known = DataType::pred; known <= DataType::f64;
            known = static_cast<DataType>(static_cast<int>(known) + 1))
-        names.push_back("." + std::string(name_of(known)));
+        names.push_back(type_text(known));
       const Token& q = *left_.front();
-      fail(q.place(),
-           quoted(q.text) + " is not a type that " + quoted(statement_->opcode.text) + " takes here",
+      fail(q.place(), quoted(q.text) + " is not a type that " + opcode() + " takes here",
            suggestion(q.text, names));
     }
-    fail(quoted(statement_->opcode.text) + " needs a type");
+    fail(opcode() + " needs a type");
   }
   if (allowed.size() == 0 || std::find(allowed.begin(), allowed.end(), *type) != allowed.end()) return *type;
   for (const Token* q : before)
     if (data_type_from(q->text.substr(1)) == *type)
-      fail(q->place(), "type " + quoted(q->text) + " is not supported on " + quoted(statement_->opcode.text));
+      fail(q->place(), "type " + quoted(q->text) + " is not supported on " + opcode());
   fail("this type is not supported");
 }
 
@@ -330,7 +329,7 @@ void Decoder::need_operands(std::size_t low, std::size_t high) {
   if (n >= low && n <= std::max(low, high)) return;
   const std::string range =
       high > low ? std::to_string(low) + " to " + std::to_string(high) : std::to_string(low);
-  fail(quoted(statement_->opcode.text) + " takes " + range + " operands, not " + std::to_string(n));
+  fail(opcode() + " takes " + range + " operands, not " + std::to_string(n));
 }
 
 std::vector<std::string> Decoder::register_names() const {
@@ -419,8 +418,8 @@ void Decoder::check_type(const Operand& o, const Register& r, DataType type, boo
                           !(is_half(type) && !is_half(r.type)) && want != Family::predicate;
   const bool size_clash = may_be_wider ? size_of(r.type) < size_of(type) : size_of(r.type) != size_of(type);
   if (predicate_clash || kind_clash || size_clash)
-    fail(o.token.place(), "register " + quoted(o.name) + " is ." + std::string(name_of(r.type)) +
-                              ", the instruction wants ." + std::string(name_of(type)));
+    fail(o.token.place(), "register " + quoted(o.name) + " is " + type_text(r.type) +
+                              ", the instruction wants " + type_text(type));
 }
 
 Ref Decoder::take_pool(std::size_t bytes) {
@@ -452,7 +451,7 @@ Ref Decoder::list(const std::vector<Ref>& refs) {
 Ref Decoder::literal(const Operand& o, DataType type) {
   if (o.kind == Operand::Kind::integer) {
     if (is_float(type) && size_of(type) > 2)
-      fail(o.token.place(), "expected a floating-point literal for ." + std::string(name_of(type)));
+      fail(o.token.place(), "expected a floating-point literal for " + type_text(type));
     return constant(o.bits, size_of(type));
   }
   if (size_of(type) == 8) {
@@ -550,7 +549,7 @@ void Decoder::compute(Handler run, unsigned latency, DataType to, std::initializ
 }
 
 void Decoder::need_handler(const Op& op, DataType type) {
-  if (op.run == nullptr) fail("type ." + std::string(name_of(type)) + " is not supported here");
+  if (op.run == nullptr) fail("type " + type_text(type) + " is not supported here");
 }
 
 void Decoder::take_condition(Op& op, std::size_t index) {

@@ -12,6 +12,7 @@
 #include "platform/programs/ptx/call_graph.h"
 #include "platform/programs/ptx/frame.h"
 #include "platform/programs/ptx/program.h"
+#include "platform/programs/ptx_legality/operands.h"
 #include "platform/programs/ptx_syntax/syntax.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/isa/qualifiers.h"
@@ -47,6 +48,8 @@ class Decoder {
   // --- for opcode families -------------------------------------------------------------------
 
   [[nodiscard]] const Statement& statement() const { return *statement_; }
+  /// The opcode of the statement, in quotes.
+  [[nodiscard]] std::string opcode() const { return quoted(statement_->opcode.text); }
   [[nodiscard]] const FunctionDecl& function() const { return *now_.declaration; }
   [[nodiscard]] std::size_t operand_count() const { return statement_->operands.size(); }
   [[nodiscard]] const Operand& operand(std::size_t index) const { return statement_->operands[index]; }

@@ -9,22 +9,28 @@
 
 namespace warpline::ptx {
 
-/// The handler of F<T>::apply for the integer type `t`, 16 to 64 bits, signed or not; bits count as
-/// unsigned. Null for other types.
-template <template <class> class F>
-Handler for_integer(DataType t) {
+/// What `make` makes of a T{} for the integer type `t`, 16 to 64 bits, signed or not; bits count as unsigned.
+/// Null for other types.
+template <class F>
+auto with_integer(DataType t, F&& make) -> decltype(make(std::uint16_t{})) {
   switch (t) {
     case DataType::b16:
-    case DataType::u16: return &run_lanes<&F<std::uint16_t>::apply>;
+    case DataType::u16: return make(std::uint16_t{});
     case DataType::b32:
-    case DataType::u32: return &run_lanes<&F<std::uint32_t>::apply>;
+    case DataType::u32: return make(std::uint32_t{});
     case DataType::b64:
-    case DataType::u64: return &run_lanes<&F<std::uint64_t>::apply>;
-    case DataType::s16: return &run_lanes<&F<std::int16_t>::apply>;
-    case DataType::s32: return &run_lanes<&F<std::int32_t>::apply>;
-    case DataType::s64: return &run_lanes<&F<std::int64_t>::apply>;
+    case DataType::u64: return make(std::uint64_t{});
+    case DataType::s16: return make(std::int16_t{});
+    case DataType::s32: return make(std::int32_t{});
+    case DataType::s64: return make(std::int64_t{});
     default: return nullptr;
   }
+}
+
+/// The handler of F<T>::apply for such a type.
+template <template <class> class F>
+Handler for_integer(DataType t) {
+  return with_integer(t, [](auto zero) -> Handler { return &run_lanes<&F<decltype(zero)>::apply>; });
 }
 
 /// T without its sign, wide enough that its arithmetic does not promote to a signed type.

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"

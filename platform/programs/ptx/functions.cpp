@@ -68,7 +68,7 @@ void decode_function(Decoder& d) {
   const Rounding rounding = rounded ? d.take_rounding() : Rounding::nearest;
   const bool flush = d.take(".ftz");
   const DataType type = d.take_type({DataType::f32, DataType::f64});
-  if (type == DataType::f64 && !kDouble) d.fail(quoted(d.statement().opcode.text) + " has no .f64 form");
+  if (type == DataType::f64 && !kDouble) d.fail(d.opcode() + " has no .f64 form");
   Op op = d.operands(type, 1);
   op.flush = flush;
   op.rounding = rounding;

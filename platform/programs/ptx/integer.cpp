@@ -129,7 +129,7 @@ template <FloatOperation kFloat, template <class> class F>
 void decode_sign(Decoder& d) {
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
-  if (!is_signed(type)) d.fail(quoted(d.statement().opcode.text) + " takes a signed type");
+  if (!is_signed(type)) d.fail(d.opcode() + " takes a signed type");
   Op op = d.operands(type, 1);
   op.run = for_integer<F>(type);
   d.need_handler(op, type);

@@ -187,7 +187,7 @@ void decode_membar(Decoder& d) {
 
 DataType take_memory_type(Decoder& d) {
   const DataType type = d.take_type();
-  if (size_of(type) == 0) d.fail("type ." + std::string(name_of(type)) + " cannot be in memory");
+  if (size_of(type) == 0) d.fail("type " + type_text(type) + " cannot be in memory");
   return type;
 }
 

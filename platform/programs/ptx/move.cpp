@@ -1,6 +1,5 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
-#include "platform/programs/ptx_legality/operands.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/sm/address_windows.h"
 
@@ -135,7 +134,7 @@ void decode_mov(Decoder& d) {
 
 Space take_space(Decoder& d) {
   const auto space = d.take_value<Space>();
-  if (!space) d.fail(quoted(d.statement().opcode.text) + " needs a state space");
+  if (!space) d.fail(d.opcode() + " needs a state space");
   if (space == Space::global || space == Space::shared || space == Space::local) return *space;
   d.fail("generic addresses reach .global, .shared::cta and .local here, not this space");
 }

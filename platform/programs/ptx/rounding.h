@@ -3,7 +3,6 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "platform/programs/ptx/frame.h"
 #include "platform/programs/ptx/program.h"

@@ -33,8 +33,7 @@ void emit_select(Decoder& d, Op op, DataType type, const std::array<Handler, 3>&
 }
 
 Op take_choices(Decoder& d, DataType type) {
-  if (size_of(type) < 2 || size_of(type) > 8)
-    d.fail("type ." + std::string(name_of(type)) + " cannot be selected");
+  if (size_of(type) < 2 || size_of(type) > 8) d.fail("type " + type_text(type) + " cannot be selected");
   d.need_operands(4);
   Op op;
   op.r[1] = d.source(1, type);

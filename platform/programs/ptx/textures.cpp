@@ -55,7 +55,7 @@ unsigned take_dimensions(Decoder& d) {
     d.take(token.text);
     return q->value;
   }
-  d.fail(quoted(d.statement().opcode.text) + " needs '.1d' or '.2d'");
+  d.fail(d.opcode() + " needs '.1d' or '.2d'");
 }
 
 /// `[handle, {x, y}]`

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <functional>
 
 #include "platform/programs/ptx/families.h"
@@ -9,6 +8,27 @@ namespace {
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
+/// What a lane gets in r[0] and in the predicate r[4], where the operation has them.
+struct LaneResult {
+  std::uint32_t value;
+  bool holds;
+};
+
+/// Asks `each(lane, members)` for what each lane gets; the members of its mask are those that take part.
+template <class F>
+void fill_results(const Op& op, Frame& f, F&& each) {
+  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
+  std::uint32_t t[kWarpLanes];
+  LaneMask p = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const LaneResult result = each(i, members[i] & f.active);
+    t[i] = result.value;
+    p |= result.holds ? kLaneBit[i] : 0U;
+  }
+  if (op.r[0] != kNoRef) f.write(op.r[0], t);
+  f.set_predicate(op.r[4], p);
+}
+
 /// PTX ISA, "shfl.sync". A lane that reads one outside the active set gets that lane's register
 /// all the same, where the ISA leaves the value open.
 template <Shuffle kMode>
@@ -16,9 +36,7 @@ void run_shuffle(const Op& op, Frame& f) {
   const auto* a = f.in<std::uint32_t>(op.r[1]);
   const auto* b = f.in<std::uint32_t>(op.r[2]);
   const auto* c = f.in<std::uint32_t>(op.r[3]);
-  std::uint32_t t[kWarpLanes];
-  LaneMask inside = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+  fill_results(op, f, [=](unsigned lane, LaneMask) {
     const unsigned by = b[lane] & 31U;
     const unsigned clamp = c[lane] & 31U;
     const unsigned segment = (c[lane] >> 8U) & 31U;
@@ -34,22 +52,18 @@ void run_shuffle(const Op& op, Frame& f) {
       if constexpr (kMode == Shuffle::idx) j = (lane & segment) | (by & ~segment);
       in = j <= last;
     }
-    if (!in) j = lane;
-    t[lane] = a[j & 31U];
-    inside |= in ? kLaneBit[lane] : 0U;
-  }
-  if (op.r[0] != kNoRef) f.write(op.r[0], t);
-  f.set_predicate(op.r[4], inside);
+    return LaneResult{a[(in ? j : lane) & 31U], in};
+  });
 }
 
 /// Destination `d`, `d|p` or `_|p`.
-void take_results(Decoder& d, Op& op, DataType type, unsigned predicate) {
+void take_results(Decoder& d, Op& op) {
   const Operand& result = d.operand(0);
-  op.r.at(predicate) = kNoRef;
+  op.r[4] = kNoRef;
   const bool pair = result.kind == Operand::Kind::pair;
   const Operand& value = pair ? result.elements[0] : result;
-  op.r[0] = value.kind == Operand::Kind::sink ? kNoRef : d.destination(value, type);
-  if (pair) op.r.at(predicate) = d.predicate_destination(result.elements[1]);
+  op.r[0] = value.kind == Operand::Kind::sink ? kNoRef : d.destination(value, DataType::b32);
+  if (pair) op.r[4] = d.predicate_destination(result.elements[1]);
 }
 
 void emit_converging(Decoder& d, Op op, std::size_t mask, unsigned latency) {
@@ -59,7 +73,7 @@ void emit_converging(Decoder& d, Op op, std::size_t mask, unsigned latency) {
 }
 
 void need_sync(Decoder& d) {
-  if (!d.take(".sync")) d.fail(quoted(d.statement().opcode.text) + " without '.sync' is not supported");
+  if (!d.take(".sync")) d.fail(d.opcode() + " without '.sync' is not supported");
 }
 
 void decode_shfl(Decoder& d) {
@@ -70,7 +84,7 @@ void decode_shfl(Decoder& d) {
   d.need_operands(5);
   Op op;
   for (unsigned i = 1; i <= 3; ++i) op.r.at(i) = d.source(i, DataType::b32);
-  take_results(d, op, DataType::b32, 4);
+  take_results(d, op);
   constexpr std::array<Handler, 4> kHandlers = {&run_shuffle<Shuffle::up>, &run_shuffle<Shuffle::down>,
                                                 &run_shuffle<Shuffle::bfly>, &run_shuffle<Shuffle::idx>};
   op.run = kHandlers.at(mode);
@@ -82,21 +96,11 @@ enum class Vote : std::uint8_t { all, any, uniform, ballot };
 void run_vote(const Op& op, Frame& f) {
   const auto vote = static_cast<Vote>(op.mode);
   const LaneMask votes = f.condition(op);
-  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
-  std::uint32_t t[kWarpLanes];
-  LaneMask p = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const LaneMask among = members[i] & f.active;
-    const LaneMask yes = votes & among;
-    t[i] = yes;
-    const bool all = yes == among;
-    const bool holds = vote == Vote::all ? all : vote == Vote::any ? yes != 0 : all || yes == 0;
-    p |= holds ? kLaneBit[i] : 0U;
-  }
-  if (vote == Vote::ballot)
-    f.write(op.r[0], t);
-  else
-    f.set_predicate(op.r[0], p);
+  fill_results(op, f, [=](unsigned, LaneMask members) {
+    const LaneMask yes = votes & members;
+    const bool all = yes == members;
+    return LaneResult{yes, vote == Vote::all ? all : vote == Vote::any ? yes != 0 : all || yes == 0};
+  });
 }
 
 void decode_vote(Decoder& d) {
@@ -109,7 +113,8 @@ void decode_vote(Decoder& d) {
   Op op;
   op.mode = static_cast<std::uint8_t>(mode);
   d.take_condition(op, 1);
-  op.r[0] = ballot ? d.destination(0, DataType::b32) : d.predicate_destination(d.operand(0));
+  op.r[0] = ballot ? d.destination(0, DataType::b32) : kNoRef;
+  op.r[4] = ballot ? kNoRef : d.predicate_destination(d.operand(0));
   op.run = &run_vote;
   emit_converging(d, op, 2, latency::kVote);
 }
@@ -118,19 +123,12 @@ void decode_vote(Decoder& d) {
 template <class T>
 void run_match(const Op& op, Frame& f) {
   const T* a = f.in<T>(op.r[1]);
-  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
-  std::uint32_t t[kWarpLanes];
-  LaneMask p = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const LaneMask among = members[i] & f.active;
+  fill_results(op, f, [&op, a](unsigned lane, LaneMask members) {
     LaneMask same = 0;
-    for (unsigned j = 0; j < kWarpLanes; ++j) same |= a[j] == a[i] ? kLaneBit[j] : 0U;
-    same &= among;
-    t[i] = op.mode == 0 || same == among ? same : 0;
-    p |= same == among ? kLaneBit[i] : 0U;
-  }
-  if (op.r[0] != kNoRef) f.write(op.r[0], t);
-  f.set_predicate(op.r[4], p);
+    for (unsigned j = 0; j < kWarpLanes; ++j) same |= a[j] == a[lane] ? kLaneBit[j] : 0U;
+    same &= members;
+    return LaneResult{op.mode == 0 || same == members ? same : 0, same == members};
+  });
 }
 
 void decode_match(Decoder& d) {
@@ -142,7 +140,7 @@ void decode_match(Decoder& d) {
   Op op;
   op.mode = static_cast<std::uint8_t>(*mode);
   op.r[1] = d.source(1, type);
-  take_results(d, op, DataType::b32, 4);
+  take_results(d, op);
   if (*mode == 0 && op.r[4] != kNoRef) d.fail("'match.any' has no predicate result");
   op.run = size_of(type) == 8 ? &run_match<std::uint64_t> : &run_match<std::uint32_t>;
   emit_converging(d, op, 2, latency::kReduce);
@@ -213,23 +211,17 @@ void decode_activemask(Decoder& d) {
 
 /// The lowest member leads.
 void run_elect(const Op& op, Frame& f) {
-  const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
-  std::uint32_t t[kWarpLanes];
-  LaneMask p = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i) {
-    const LaneMask among = members[i] & f.active;
-    t[i] = among == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(among));
-    p |= t[i] == i && among != 0 ? kLaneBit[i] : 0U;
-  }
-  if (op.r[0] != kNoRef) f.write(op.r[0], t);
-  f.set_predicate(op.r[4], p);
+  fill_results(op, f, [](unsigned lane, LaneMask members) {
+    const auto leader = members == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(members));
+    return LaneResult{leader, members != 0 && leader == lane};
+  });
 }
 
 void decode_elect(Decoder& d) {
   need_sync(d);
   d.need_operands(2);
   Op op;
-  take_results(d, op, DataType::b32, 4);
+  take_results(d, op);
   op.run = &run_elect;
   emit_converging(d, op, 1, latency::kVote);
 }

@@ -86,11 +86,6 @@ bool fits(DataType r, DataType t, Width width) {
   return !is_float(t);
 }
 
-/// ".u32"
-std::string type_text(DataType t) {
-  return "." + std::string(name_of(t));
-}
-
 /// Judges one operand against what an instruction wants of it. Each function finds all faults of one kind of
 /// operand.
 class OperandJudge {
@@ -579,6 +574,10 @@ void judge_operand(std::string_view name, const Operand& o, const Accessed& a, s
   WARPLINE_EXPECT(found != std::end(kOperandNames), "signatures name operands that are known");
   OperandJudge judge(o, a, faults);
   found->judge(judge, a);
+}
+
+std::string type_text(DataType t) {
+  return "." + std::string(name_of(t));
 }
 
 DataType bits_of_size(unsigned bytes) {

@@ -32,6 +32,8 @@ struct Accessed {
 /// Judges `o` as the operand that a signature calls `name` (`Signature`). Pre: there is such a name.
 void judge_operand(std::string_view name, const Operand& o, const Accessed& a, std::vector<Remark>& faults);
 
+/// ".u32"
+[[nodiscard]] std::string type_text(DataType t);
 /// The untyped type of a register of so many bytes.
 [[nodiscard]] DataType bits_of_size(unsigned bytes);
 /// The type that a qualifier names, as its register has it: tf32 and floats of 8 bits lie there as bits. Pre:
