@@ -17,6 +17,7 @@
 #include "platform/consistency/machine.h"
 #include "platform/consistency/parser.h"
 #include "platform/consistency/places.h"
+#include "platform/consistency/program.h"
 #include "platform/machine/hop_names.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/document/files.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "platform/consistency/checker.h"
+#include "platform/consistency/program.h"
 #include "platform/consistency/runner.h"
 #include "platform/consistency/test.h"
 

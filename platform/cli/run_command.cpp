@@ -14,8 +14,10 @@
 #include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
 #include "platform/cli/standstill_text.h"
+#include "platform/launch/fast_forward.h"
 #include "platform/launch/launch_host.h"
 #include "platform/launch/launch_runner.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/document/files.h"
 
@@ -86,7 +88,7 @@ class Run {
     // Devices are set up with the data, and by then they are observed.
     Diagnostics faults;
     if (request_.observation.wanted()) {
-      observation_ = &platform.attach(std::make_unique<Watcher>(platform, request_.observation));
+      observation_ = &platform.attach(make_watcher(platform, request_.observation));
       faults = observation_->start();
     }
     if (faults.empty()) faults = runner.prepare();

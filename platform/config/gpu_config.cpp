@@ -1,5 +1,7 @@
 #include "platform/config/gpu_config.h"
 
+#include "rtl_models/base/types.h"
+
 namespace warpline {
 namespace {
 

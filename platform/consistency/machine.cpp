@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
 
+#include "platform/consistency/holds.h"
+#include "platform/consistency/run_state.h"
 #include "platform/consistency/source.h"
+#include "platform/machine/direct_backend.h"
+#include "platform/machine/system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/sim/jitter.h"
 
 namespace warpline::litmus {
 namespace {
@@ -24,7 +30,53 @@ constexpr std::uint64_t kImageBytes = 1U << 20U;
 
 }  // namespace
 
-Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistBackend> backend, bool loose)
+class Machine::State {
+ public:
+  State(const GpuConfig& config, std::shared_ptr<NetlistBackend> backend, bool loose);
+
+  [[nodiscard]] std::vector<std::string> refusals(const Test& test) const;
+  void load(const Test& test);
+  bool run(std::uint64_t seed, Cycle most);
+  [[nodiscard]] Cycle cycles() const { return cycles_; }
+  [[nodiscard]] bool held() const { return holds_.held(); }
+  [[nodiscard]] bool gave_way() const { return gave_way_; }
+  [[nodiscard]] const Standstill& standstill() const { return standstill_; }
+  [[nodiscard]] std::int64_t value(const Term& term);
+  [[nodiscard]] std::uint64_t ticks() const { return backend_->engine().ticks(); }
+
+ private:
+  void prepare(std::uint64_t seed);
+  void warm(Random& random);
+  template <class Drawn>
+  void warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn);
+  [[nodiscard]] Request fill_of(unsigned memory);
+  void end_warps();
+  [[nodiscard]] unsigned resident(const Program& program) const;
+  [[nodiscard]] std::uint8_t* bytes_of(unsigned memory);
+  [[nodiscard]] Cycle next_start() const;
+
+  GpuConfig config_;
+  bool takes_holds_;
+  std::shared_ptr<NetlistBackend> backend_;
+  std::deque<MemoryImage> vidmem_;  ///< by GPU
+  MemoryImage sysmem_;
+  MemoryDevice peer_;
+  AddressSpace space_;
+  ImageTable images_;
+  std::unique_ptr<System> system_;
+  std::unique_ptr<Jitter> jitter_;
+  Cycle cycles_ = 0;
+  bool has_standstill_ = false;
+  Standstill standstill_;
+  Cycle period_ = 1;  ///< in which the edges of all clocks repeat
+  const Test* test_ = nullptr;
+  Program program_;
+  RunState run_;
+  Holds holds_;
+  bool gave_way_ = false;
+};
+
+Machine::State::State(const GpuConfig& config, std::shared_ptr<NetlistBackend> backend, bool loose)
     : config_(config),
       takes_holds_(backend == nullptr && !loose),
       backend_(backend != nullptr ? std::move(backend) : std::make_shared<DirectBackend>()),
@@ -43,14 +95,12 @@ Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistBackend> backen
   jitter_ = std::make_unique<Jitter>(backend_->engine());
 }
 
-Machine::~Machine() = default;
-
-unsigned Machine::resident(const Program& program) const {
+unsigned Machine::State::resident(const Program& program) const {
   const unsigned n = std::min(config_.sm.cta_slots, config_.sm.warp_slots / program.threads_per_cta);
   return program.shared_bytes == 0 ? n : std::min(n, config_.sm.shared_bytes / program.shared_bytes);
 }
 
-std::vector<std::string> Machine::refusals(const Test& test) const {
+std::vector<std::string> Machine::State::refusals(const Test& test) const {
   std::vector<std::string> out = litmus::refusals(test);
   if (!out.empty()) return out;
   ImageTable images;
@@ -75,7 +125,7 @@ std::vector<std::string> Machine::refusals(const Test& test) const {
   return out;
 }
 
-void Machine::load(const Test& test) {
+void Machine::State::load(const Test& test) {
   test_ = &test;
   images_ = {};
   program_ = lower(test, images_);
@@ -98,7 +148,7 @@ void Machine::load(const Test& test) {
       c.sm->start(info, make_source(run_, g, config_.sm.warp_slots), map, resident(program_));
 }
 
-std::uint8_t* Machine::bytes_of(unsigned memory) {
+std::uint8_t* Machine::State::bytes_of(unsigned memory) {
   const Places& places = program_.places;
   switch (places.home[memory]) {
     case Home::sysmem: return sysmem_.at(run_.offset[memory]);
@@ -108,13 +158,13 @@ std::uint8_t* Machine::bytes_of(unsigned memory) {
 }
 
 /// A while after whatever a channel or memory still owes, on a common edge of all clocks.
-Cycle Machine::next_start() const {
+Cycle Machine::State::next_start() const {
   constexpr Cycle kRest = 64;
   return ((backend_->engine().now() + kRest) / period_ + 1) * period_;
 }
 
 /// What a fill of the sectors of `memory` brings.
-Request Machine::fill_of(unsigned memory) {
+Request Machine::State::fill_of(unsigned memory) {
   const unsigned within = run_.offset[memory] % kLineBytes;
   Request r;
   r.line = PhysicalAddress{Arena::base(program_.places.home[memory]).value + run_.offset[memory] - within};
@@ -124,7 +174,7 @@ Request Machine::fill_of(unsigned memory) {
 }
 
 template <class Drawn>
-void Machine::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
+void Machine::State::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
   for (const Warmable& w : program_.warmable) {
     if (!program_.places.reaches(gpu, w.memory) || !drawn()) continue;
     Request r = fill_of(w.memory);
@@ -139,7 +189,7 @@ void Machine::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
 }
 
 /// Half of what may be in a cache is there, of L2 and of each SM that runs a CTA.
-void Machine::warm(Random& random) {
+void Machine::State::warm(Random& random) {
   std::uint64_t bits = random.next();
   const auto drawn = [&bits] {
     bits = bits >> 1U | bits << 63U;
@@ -160,7 +210,7 @@ void Machine::warm(Random& random) {
   }
 }
 
-void Machine::prepare(std::uint64_t seed) {
+void Machine::State::prepare(std::uint64_t seed) {
   const std::vector<Home>& home = program_.places.home;
   run_.draw(*test_, seed, config_.sms, resident(program_));
   backend_->engine().restart();
@@ -172,7 +222,7 @@ void Machine::prepare(std::uint64_t seed) {
   holds_.begin(*test_, run_, *system_, backend_->engine());
 }
 
-bool Machine::run(std::uint64_t seed, Cycle most) {
+bool Machine::State::run(std::uint64_t seed, Cycle most) {
   prepare(seed);
   const Cycle start = next_start();
   for (unsigned g = 0; g < program_.places.gpus; ++g)
@@ -189,7 +239,7 @@ bool Machine::run(std::uint64_t seed, Cycle most) {
   return ended;
 }
 
-void Machine::end_warps() {
+void Machine::State::end_warps() {
   holds_.let_go();
   if (!has_standstill_) standstill_ = backend_->standstill();
   has_standstill_ = true;
@@ -199,7 +249,7 @@ void Machine::end_warps() {
                   "hardware without warps comes to rest");
 }
 
-std::int64_t Machine::value(const Term& term) {
+std::int64_t Machine::State::value(const Term& term) {
   if (term.kind == Term::Kind::constant) return term.value;
   if (term.kind == Term::Kind::reg) return run_.threads[term.thread].registers[term.number];
   const unsigned memory = test_->locations[term.number].memory;
@@ -217,6 +267,47 @@ std::int64_t Machine::value(const Term& term) {
     }
   }
   return own.value(bits);
+}
+
+Machine::Machine(const GpuConfig& config, std::shared_ptr<NetlistBackend> backend, bool loose)
+    : state_(std::make_unique<State>(config, std::move(backend), loose)) {}
+
+Machine::~Machine() = default;
+
+std::vector<std::string> Machine::refusals(const Test& test) const {
+  return state_->refusals(test);
+}
+
+void Machine::load(const Test& test) {
+  state_->load(test);
+}
+
+bool Machine::run(std::uint64_t seed, Cycle most) {
+  return state_->run(seed, most);
+}
+
+Cycle Machine::cycles() const {
+  return state_->cycles();
+}
+
+bool Machine::held() const {
+  return state_->held();
+}
+
+bool Machine::gave_way() const {
+  return state_->gave_way();
+}
+
+const Standstill& Machine::standstill() const {
+  return state_->standstill();
+}
+
+std::int64_t Machine::value(const Term& term) {
+  return state_->value(term);
+}
+
+std::uint64_t Machine::ticks() const {
+  return state_->ticks();
 }
 
 }  // namespace warpline::litmus

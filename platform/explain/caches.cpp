@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "rtl_models/base/types.h"
+
 namespace warpline {
 namespace {
 

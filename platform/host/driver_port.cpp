@@ -1,28 +1,29 @@
-// The eight functions by which a driver reaches its device.
+#include "platform/host/driver_port.h"
+
 #include <algorithm>
 #include <atomic>
-#include <memory>
 
-#include "platform/host/host.h"
+#include "rtl_models/sim/sending_port.h"
 
 namespace warpline {
+namespace {
 
-struct Host::Binding {
+struct DriverPort {
   Host* host = nullptr;
   unsigned device = 0;
   wl_port port{};
 
-  [[nodiscard]] const HostDevice& hardware() const { return host->devices_[device]; }
+  [[nodiscard]] const HostDevice& hardware() const { return host->devices()[device]; }
 
-  static Binding& of(void* context) { return *static_cast<Binding*>(context); }
+  static DriverPort& of(void* context) { return *static_cast<DriverPort*>(context); }
   static std::uint64_t read(void* context, unsigned space, std::uint64_t offset, unsigned bytes) {
-    const Binding& b = of(context);
+    const DriverPort& b = of(context);
     if (space == WL_SPACE_CONFIG) return b.read_config(offset, bytes);
     return b.host->load(b.address_of(space, offset, bytes), bytes);
   }
   static void write(void* context, unsigned space, std::uint64_t offset, unsigned bytes,
                     std::uint64_t value) {
-    const Binding& b = of(context);
+    const DriverPort& b = of(context);
     if (space == WL_SPACE_CONFIG) return b.write_config(offset, bytes, value);
     b.host->store(b.address_of(space, offset, bytes), bytes, value);
   }
@@ -33,15 +34,15 @@ struct Host::Binding {
     of(context).host->barrier();
   }
   static std::uint64_t dma_map(void* context, void* memory, std::size_t bytes, unsigned direction) {
-    const Binding& b = of(context);
+    const DriverPort& b = of(context);
     return b.host->map_dma(b.device, memory, bytes, direction).value_or(0);
   }
   static void dma_unmap(void* context, std::uint64_t bus, std::size_t /*bytes*/) {
-    const Binding& b = of(context);
+    const DriverPort& b = of(context);
     if (!b.host->unmap_dma(b.device, bus)) b.host->log(WL_LOG_ERROR, "dma_unmap: nothing is mapped there");
   }
   static int wait_irq(void* context, unsigned vector, std::uint32_t timeout_us) {
-    const Binding& b = of(context);
+    const DriverPort& b = of(context);
     return b.host->wait_interrupt(b.device, vector, timeout_us) ? 1 : 0;
   }
   static void delay(void* context, std::uint32_t nanoseconds) { of(context).host->delay_ns(nanoseconds); }
@@ -73,16 +74,16 @@ struct Host::Binding {
   }
 };
 
-const wl_port& Host::port_of(unsigned device) {
-  WARPLINE_EXPECT(device < devices_.size(), "a device that was found has a port");
-  auto binding = std::make_shared<Binding>();
-  binding->host = this;
-  binding->device = device;
-  binding->port = {binding.get(),      &Binding::read,    &Binding::write,
-                   &Binding::barrier,  &Binding::dma_map, &Binding::dma_unmap,
-                   &Binding::wait_irq, &Binding::delay,   &Binding::log};
-  bindings_.push_back(std::move(binding));
-  return bindings_.back()->port;
+}  // namespace
+
+std::shared_ptr<const wl_port> make_driver_port(Host& host, unsigned device) {
+  const auto bound = std::make_shared<DriverPort>();
+  bound->host = &host;
+  bound->device = device;
+  bound->port = {bound.get(),           &DriverPort::read,    &DriverPort::write,
+                 &DriverPort::barrier,  &DriverPort::dma_map, &DriverPort::dma_unmap,
+                 &DriverPort::wait_irq, &DriverPort::delay,   &DriverPort::log};
+  return {bound, &bound->port};
 }
 
 }  // namespace warpline

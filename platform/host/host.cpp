@@ -4,6 +4,11 @@
 #include <functional>
 #include <stdexcept>
 
+#include "platform/host/driver_port.h"
+#include "platform/host/firmware.h"
+#include "platform/machine/pcie_system.h"
+#include "rtl_models/base/contract.h"
+
 namespace warpline {
 namespace {
 
@@ -13,6 +18,8 @@ std::uint64_t port_of_interrupt(std::uint64_t address) {
 }
 
 }  // namespace
+
+static_assert(Host::kMappingPage == Iommu::kPage, "what is mapped is mapped for devices, too");
 
 Host::Host(PcieSystem& system, std::uint64_t reserved)
     : system_(system), free_memory_(reserved), domains_(system.root().core().ports()) {
@@ -25,6 +32,31 @@ Host::Host(PcieSystem& system, std::uint64_t reserved)
 
 Host::~Host() {
   system_.leave();
+}
+
+const std::vector<HostDevice>& Host::enumerate() {
+  devices_.clear();
+  ports_.clear();
+  system_.bridge().forget_prefetchable();
+  Iommu& iommu = system_.root().core().iommu();
+  Firmware firmware(*this);
+  for (unsigned port = 0; port < domains_.size(); ++port) {
+    std::optional<HostDevice> d = firmware.find(port);
+    // Meanwhile it may make no requests, and what it sent before has come ahead of its answers.
+    forget_interrupts(port);
+    if (!d) continue;
+    if (!domains_[port]) domains_[port] = iommu.make_domain();
+    d->domain = *domains_[port];
+    firmware.start(*d);
+    devices_.push_back(*d);
+  }
+  return devices_;
+}
+
+const wl_port& Host::port_of(unsigned device) {
+  WARPLINE_EXPECT(device < devices_.size(), "a device that was found has a port");
+  ports_.push_back(make_driver_port(*this, device));
+  return *ports_.back();
 }
 
 void* Host::allocate(std::size_t bytes, std::size_t align) {

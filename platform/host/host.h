@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/packets/function_id.h"
 #include "sw/driver/wl_port.h"
 
 namespace warpline {
+
+class PcieSystem;
 
 /// A device as the host's firmware has found and set it up.
 struct HostDevice {
@@ -26,7 +28,7 @@ struct HostDevice {
   };
   std::array<Bar, kBars> bars{};
   unsigned vectors = 0;  ///< of MSI-X
-  Iommu::Domain domain = 0;
+  unsigned domain = 0;   ///< of the IOMMU: whose mappings hold for its requests
 };
 
 /// How software sees device memory.
@@ -68,7 +70,7 @@ class Host {
   /// Orders device accesses: what write-combining stores have gathered leaves before anything that follows,
   /// and nothing that was read ahead is used any more.
   virtual void barrier() = 0;
-  static constexpr std::uint64_t kMappingPage = Iommu::kPage;
+  static constexpr std::uint64_t kMappingPage = 4096;
   /// Maps `bytes` bytes of a BAR, from `offset` on, whole pages of kMappingPage bytes. At first, and again
   /// after enumerate(), all is uncached. Why it can not be, a sentence; empty: it is done.
   [[nodiscard]] std::string map(unsigned device, unsigned bar, std::uint64_t offset, std::uint64_t bytes,
@@ -103,24 +105,16 @@ class Host {
   [[nodiscard]] bool take_interrupt(unsigned device, unsigned vector);
 
  private:
-  struct Binding;
-  void set_up(unsigned port);
   /// What has arrived from there, taken or not.
   void forget_interrupts(unsigned port);
-  void place_bars(HostDevice& device);
-  [[nodiscard]] std::uint64_t capability(const HostDevice& device, std::uint8_t id);
-  void allow_largest_packets(const HostDevice& device);
-  void lay_out(HostDevice& device, const std::vector<unsigned>& bars, const std::array<bool, kBars>& wide,
-               bool which);
-  void route_vectors(HostDevice& device, unsigned number);
 
   PcieSystem& system_;
   std::uint64_t free_memory_;
   std::uint64_t free_bus_ = std::uint64_t{1} << 32U;  ///< addresses for devices that name no window yet
   std::vector<HostDevice> devices_;
-  std::vector<std::optional<Iommu::Domain>> domains_;  ///< by root port
+  std::vector<std::optional<unsigned>> domains_;       ///< of the IOMMU, by root port
   std::map<std::uint64_t, std::uint64_t> interrupts_;  ///< untaken ones, by device << 32 | vector
-  std::vector<std::shared_ptr<Binding>> bindings_;
+  std::vector<std::shared_ptr<const wl_port>> ports_;  ///< that port_of() has given out
   std::function<void(wl_log_level, const std::string&)> on_log_;
 };
 

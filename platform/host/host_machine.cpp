@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "platform/machine/pcie_system.h"
+#include "rtl_models/base/contract.h"
+
 namespace warpline {
 namespace {
 
@@ -26,7 +29,7 @@ Cycle HostMachine::soonest() {
   return std::max(now_, system().engine().now()) + 1;
 }
 
-std::uint64_t HostMachine::finish(HostBridge::Ticket ticket, unsigned shift, unsigned bytes) {
+std::uint64_t HostMachine::finish(std::uint64_t ticket, unsigned shift, unsigned bytes) {
   HostBridge::Answer answer;
   while (!system().bridge().take(ticket, answer))
     WARPLINE_EXPECT(step(kNever - 1), "a load is answered, or given up in time");
@@ -58,6 +61,10 @@ void HostMachine::store_config(FunctionId id, std::uint64_t offset, unsigned byt
   const auto ticket = system().bridge().store_config(id, static_cast<unsigned>(offset),
                                                      static_cast<std::uint32_t>(value), bytes, soonest());
   static_cast<void>(finish(ticket, 0, bytes));
+}
+
+void HostMachine::forget_time() {
+  now_ = system().engine().now();
 }
 
 void HostMachine::pass(Cycle cycles) {

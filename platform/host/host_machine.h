@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "platform/host/host.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/pcie/packets/function_id.h"
 
 namespace warpline {
 
@@ -32,12 +34,13 @@ class HostMachine final : public Host {
   [[nodiscard]] Cycle now() const { return now_; }
   /// What was done so far took no time: software begins in the cycle in which the engine is. Pre: nothing is
   /// under way.
-  void forget_time() { now_ = system().engine().now(); }
+  void forget_time();
   /// Whether somebody has asked the engine to stop (Engine::on_progress) while time passed here.
   [[nodiscard]] bool was_stopped() const { return stopped_; }
 
  private:
-  std::uint64_t finish(HostBridge::Ticket ticket, unsigned shift, unsigned bytes);
+  /// Waits for the answer to what a ticket of the host bridge is for.
+  std::uint64_t finish(std::uint64_t ticket, unsigned shift, unsigned bytes);
   [[nodiscard]] bool arrives(unsigned device, unsigned vector, Cycle deadline);
   [[nodiscard]] Cycle soonest();
   [[nodiscard]] bool step(Cycle limit);

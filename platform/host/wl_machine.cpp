@@ -5,6 +5,7 @@
 #include <new>
 
 #include "platform/host/host_machine.h"
+#include "platform/machine/pcie_system.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
 /// The machine behind the C functions.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "platform/launch/loaded_file.h"
+#include "platform/launch/workload.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 

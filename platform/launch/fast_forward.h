@@ -4,10 +4,11 @@
 #include <limits>
 #include <string>
 
-#include "platform/launch/workload.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
+
+struct Workload;
 
 /// Where a run's measurement starts: grids before it run loosely timed, and leave the caches as warm as they
 /// would be. Grids that run at the same time as the first that is measured are measured, too.

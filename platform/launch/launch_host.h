@@ -1,86 +1,38 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
+#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "platform/host/host_machine.h"
-#include "platform/launch/launch_file.h"
-#include "platform/machine/gpu_platform.h"
-#include "rtl_models/base/problem.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline {
 
-/// What became of grids and of what a host did meanwhile.
-struct HostedLaunch {
-  LaunchResult result;
-  bool host_is_stuck = false;         ///< the grids have ended, and the host is not done
-  std::size_t checks = 0;             ///< reads that were compared
-  std::vector<std::string> failures;  ///< a sentence for each that was not as expected
-};
+class GpuPlatform;
+class HostedRun;
 
 /// The host of launch files: firmware that finds the devices and sets them up, and software that does what
 /// [[host]] says while grids run.
 ///
 /// A buffer in system memory is mapped for a device where the file gives its bus address, and a GPU's BAR
 /// opened to it where the buffer lies in that GPU's memory; a device's BAR is open to all GPUs where the file
-/// gives an address in it. Between two looks a host that waits lets kPoll cycles pass. A launch lasts until
+/// gives an address in it. Between two looks a host that waits lets 20 cycles pass. A launch lasts until
 /// its grids have ended and the host has done its last step. Once the grids have ended and nothing moves any
 /// more, the host's next step sees what they wrote to system memory.
 class LaunchHost {
  public:
-  static constexpr Cycle kPoll = 20;
+  /// The platform outlives it, and has devices behind a root complex. `max_cycles`: as the run's.
+  explicit LaunchHost(GpuPlatform& platform, Cycle max_cycles = kNever);
+  ~LaunchHost();
+  LaunchHost(const LaunchHost&) = delete;
+  LaunchHost& operator=(const LaunchHost&) = delete;
 
-  /// The platform outlives it; its devices are found at the first set_up(). `max_cycles`: as the run's.
-  explicit LaunchHost(GpuPlatform& platform, Cycle max_cycles = kNever)
-      : platform_(platform), max_cycles_(max_cycles) {}
-
-  /// Sets up what a file wants of devices, at no cost of time, and fills in its addresses. Returns what is
-  /// wrong with it on this platform. Pre: its buffers are placed; the platform has the devices that it names.
-  [[nodiscard]] Diagnostics set_up(PlacedFile& placed);
-  /// Everything is set up: what is counted and logged from now on is the run's.
-  void begin();
-  /// Runs grids to their end, and does what `launch` says meanwhile.
-  [[nodiscard]] HostedLaunch run(const PlacedFile& placed, const Launch& launch,
-                                 const std::vector<GridLaunch>& grids);
-  /// A sentence for each register that is not as the file expects, after the last launch.
-  [[nodiscard]] std::vector<std::string> unexpected(const LaunchFile& file);
-  /// What arrived at the devices since begin(), or ever if that was not called: a line of text each (see
-  /// to_text(BusAccess)), or an array of JSON objects.
+  /// What arrived at the devices during the run: a line of text each (see to_text(BusAccess)), or an array of
+  /// JSON objects. If nothing ran, what has arrived ever.
   [[nodiscard]] std::string access_log(bool json);
 
  private:
-  class Program;
-  /// Whether host and devices reach what the file has them reach; if not, `faults` says so, once of a buffer.
-  void check_reach(const PlacedFile& placed, Diagnostics& faults) const;
-  /// Writes what registers are to be at first, and waits for what devices make of that.
-  void set_registers(const PlacedFile& placed);
-  /// Where a buffer lies in system memory, or in its GPU's.
-  [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
-  /// The BAR behind which a GPU's memory lies.
-  [[nodiscard]] const HostDevice::Bar& memory_bar(unsigned gpu) const;
-  /// The number that a GPU has among the host's devices.
-  [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->peers() + gpu; }
-  [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
-  [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);
-  [[nodiscard]] std::uint64_t address_of(const DevicePlace& where) const;
-  /// Where kernels find it.
-  [[nodiscard]] std::uint64_t mapped(const DevicePlace& where);
-  /// Nothing moves any more, unless the host makes it.
-  [[nodiscard]] bool at_rest() const { return platform_.pcie()->engine().next_tick() == kNever; }
-
-  GpuPlatform& platform_;
-  Cycle max_cycles_;
-  std::optional<HostMachine> host_;
-  std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> buffers_;  ///< by device and physical address
-  std::map<std::pair<unsigned, unsigned>, std::uint64_t> bars_;          ///< by device and BAR
-  std::set<std::pair<unsigned, unsigned>> opened_;  ///< GPUs whose memory is open to a device: device and GPU
-  std::vector<std::uint64_t> log_begins_;           ///< accesses of each device before begin()
+  friend class LaunchRunner;
+  std::unique_ptr<HostedRun> run_;
 };
 
 }  // namespace warpline

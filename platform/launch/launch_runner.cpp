@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "platform/launch/fast_forward.h"
+#include "platform/launch/hosted_run.h"
+#include "platform/launch/launch_host.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/launch/module_memory.h"
 #include "platform/launch/parameter_block.h"
 #include "platform/launch/result_check.h"
@@ -10,6 +14,7 @@
 #include "platform/report/inspection_report.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/sm/image_table.h"
 #include "rtl_models/sm/input_error.h"
 
 namespace warpline {
@@ -32,28 +37,49 @@ bool is_concurrent(const Workload& plan, const Step& step) {
 
 }  // namespace
 
-/// Where a launch file's data lies, and its kernels.
-struct LaunchRunner::FileState {
-  explicit FileState(const LaunchFile& file) : placed{file, {}, {}, {}} {}
-  PlacedFile placed;
-  VariableAddresses variables;
-  std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
-  std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
+/// A run on its way.
+struct LaunchRunner::State {
+  /// Where a launch file's data lies, and its kernels.
+  struct FileState {
+    explicit FileState(const LaunchFile& file) : placed{file, {}, {}, {}} {}
+    PlacedFile placed;
+    VariableAddresses variables;
+    std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
+    std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
+  };
+  class Run;
+  [[nodiscard]] Diagnostics prepare();
+  void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
+  void prepare_file(std::size_t number, Diagnostics& faults);
+  void set_up_host(PlacedFile& placed, Diagnostics& faults);
+  static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
+  void prepare_launches(std::size_t number);
+  void check_launches(std::size_t number, Diagnostics& faults);
+
+  Workload& plan;
+  GpuPlatform& platform;
+  bool tags_only;
+  HostedRun* host;                  ///< null: there is none
+  bool has_host = false;            ///< a file needs it
+  std::uint64_t constant_used = 0;  ///< bytes of the module constant bank
+  std::vector<std::unique_ptr<FileState>> states{};
+  FastForward fast_forward{};
+  std::function<void(std::size_t, const std::string&)> on_launch{};
 };
 
 /// A run of the plan, and what has come of it so far.
-class LaunchRunner::Run {
+class LaunchRunner::State::Run {
  public:
-  Run(LaunchRunner& runner, CounterTable& table, std::vector<LaunchStatistics>& launches)
-      : runner_(runner),
-        plan_(runner.plan_),
-        platform_(runner.platform_),
-        host_(runner.has_host_ ? runner.host_ : nullptr),
+  Run(State& state, CounterTable& table, std::vector<LaunchStatistics>& launches)
+      : state_(state),
+        plan_(state.plan),
+        platform_(state.platform),
+        host_(state.has_host ? state.host : nullptr),
         table_(table),
         launches_(launches) {}
 
   RunEnd to_its_end() {
-    measures_ = !runner_.fast_forward_.asked();
+    measures_ = !state_.fast_forward.asked();
     if (!measures_) platform_.set_loose(true);
     if (host_ != nullptr) {
       host_->begin();
@@ -67,9 +93,9 @@ class LaunchRunner::Run {
     if (all_ran && !measures_)
       end_.input_faults.push_back(Diagnostic::about(
           "--fast-forward",
-          "no kernel \"" + runner_.fast_forward_.kernel + "\" was launched: nothing was measured"));
+          "no kernel \"" + state_.fast_forward.kernel + "\" was launched: nothing was measured"));
     for (std::size_t n = 0; n < plan_.files.size() && all_ran && measures_; ++n)
-      check(plan_.files[n], *runner_.states_[n]);
+      check(plan_.files[n], *state_.states[n]);
     return std::move(end_);
   }
 
@@ -95,7 +121,7 @@ class LaunchRunner::Run {
     std::vector<GridLaunch> grids;
     for (std::size_t n = first; n < first + count; ++n) {
       const std::size_t number = plan_.steps[n].launch;
-      Kernel* const kernel = runner_.states_[step.file]->kernels[number].get();
+      Kernel* const kernel = state_.states[step.file]->kernels[number].get();
       grids.push_back({kernel, all[number].gpu, all[number].invalidate_l1});
     }
     return run_grids(step, grids, &all[step.launch]);
@@ -127,7 +153,7 @@ class LaunchRunner::Run {
     for (const GridLaunch& g : grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
     start_measuring(grids);
     grids_started_ += grids.size();
-    if (runner_.on_launch_) runner_.on_launch_(launches_.size(), name);
+    if (state_.on_launch) state_.on_launch(launches_.size(), name);
     LaunchResult result;
     try {
       result =
@@ -154,7 +180,7 @@ class LaunchRunner::Run {
   }
 
   LaunchResult run_hosted(const Step& step, const std::vector<GridLaunch>& grids, const Launch& launch) {
-    HostedLaunch hosted = host_->run(runner_.states_[step.file]->placed, launch, grids);
+    HostedLaunch hosted = host_->run(state_.states[step.file]->placed, launch, grids);
     end_.host_is_stuck = hosted.host_is_stuck;
     note(hosted.checks, hosted.failures);
     return std::move(hosted.result);
@@ -163,7 +189,7 @@ class LaunchRunner::Run {
   /// Switches to timed if one of the grids about to start together is the first to be measured.
   void start_measuring(const std::vector<GridLaunch>& grids) {
     const auto is_first = [&, number = grids_started_](const GridLaunch& g) mutable {
-      return runner_.fast_forward_.reached(number++, g.kernel->info().name);
+      return state_.fast_forward.reached(number++, g.kernel->info().name);
     };
     if (measures_ || std::none_of(grids.begin(), grids.end(), is_first)) return;
     measures_ = true;
@@ -182,7 +208,7 @@ class LaunchRunner::Run {
   /// Compares and writes the results of a file.
   void check(const LoadedFile& loaded, const FileState& state) {
     const LaunchFile& file = loaded.file;
-    if (runner_.tags_only_) {
+    if (state_.tags_only) {
       const auto left_out = [](const Buffer& b) { return b.expect || !b.dump.empty(); };
       if (std::any_of(file.buffers.begin(), file.buffers.end(), left_out))
         end_.notes.push_back(file.document->file() + ": without data nothing is checked or dumped");
@@ -225,10 +251,10 @@ class LaunchRunner::Run {
     }
   }
 
-  LaunchRunner& runner_;
+  State& state_;
   const Workload& plan_;
   GpuPlatform& platform_;
-  LaunchHost* host_;  ///< null: no file needs one
+  HostedRun* host_;  ///< null: no file needs one
   CounterTable& table_;
   std::vector<LaunchStatistics>& launches_;
   RunEnd end_;
@@ -239,33 +265,46 @@ class LaunchRunner::Run {
 };
 
 LaunchRunner::LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host)
-    : plan_(plan), platform_(platform), tags_only_(tags_only || plan.without_data), host_(host) {}
+    : state_(new State{plan, platform, tags_only || plan.without_data,
+                       host != nullptr ? host->run_.get() : nullptr}) {}
 
 LaunchRunner::~LaunchRunner() = default;
 
-RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
-  return Run(*this, table, launches).to_its_end();
+void LaunchRunner::fast_forward(const FastForward& to) {
+  state_->fast_forward = to;
+}
+
+void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)> callback) {
+  state_->on_launch = std::move(callback);
 }
 
 Diagnostics LaunchRunner::prepare() {
+  return state_->prepare();
+}
+
+RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
+  return State::Run(*state_, table, launches).to_its_end();
+}
+
+Diagnostics LaunchRunner::State::prepare() {
   Diagnostics faults;
   const bool traces =
-      std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return !s.trace.empty(); });
-  for (const LoadedFile& loaded : plan_.files) check_gpus(loaded, faults);
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return !s.trace.empty(); });
+  for (const LoadedFile& loaded : plan.files) check_gpus(loaded, faults);
   if (!faults.empty()) return faults;
-  if (traces) platform_.map_everything();
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_file(n, faults);
+  if (traces) platform.map_everything();
+  for (std::size_t n = 0; n < plan.files.size(); ++n) prepare_file(n, faults);
   if (!faults.empty()) return faults;
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) prepare_launches(n);
-  for (std::size_t n = 0; n < plan_.files.size(); ++n) check_launches(n, faults);
+  for (std::size_t n = 0; n < plan.files.size(); ++n) prepare_launches(n);
+  for (std::size_t n = 0; n < plan.files.size(); ++n) check_launches(n, faults);
   return faults;
 }
 
 /// Whether the platform has the GPUs that a file names, and every module with variables runs on one only: a
 /// variable has one address, which lies in that GPU's memory.
-void LaunchRunner::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
+void LaunchRunner::State::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
   const LaunchFile& file = loaded.file;
-  const unsigned gpus = platform_.config().gpus;
+  const unsigned gpus = platform.config().gpus;
   for (const Launch& l : file.launches) {
     if (l.gpu >= gpus)
       faults.push_back(file.document->fault(
@@ -282,13 +321,13 @@ void LaunchRunner::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
   }
 }
 
-void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
-  LoadedFile& loaded = plan_.files[number];
+void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) {
+  LoadedFile& loaded = plan.files[number];
   const LaunchFile& file = loaded.file;
-  FileState& state = *states_.emplace_back(std::make_unique<FileState>(file));
+  FileState& state = *states.emplace_back(std::make_unique<FileState>(file));
   PlacedFile& placed = state.placed;
   for (const Buffer& b : file.buffers) {
-    placed.buffers.push_back(platform_.allocate(b.name, b.bytes(), b.aperture, b.gpu));
+    placed.buffers.push_back(platform.allocate(b.name, b.bytes(), b.aperture, b.gpu));
     if (placed.buffers.back() == 0) {
       const char* memory = b.aperture == Aperture::peer ? "the peer's memory" : "the GPU's memory";
       faults.push_back(file.document->fault(
@@ -296,34 +335,34 @@ void LaunchRunner::prepare_file(std::size_t number, Diagnostics& faults) {
           "buffer \"" + b.name + "\" of " + std::to_string(b.bytes()) + " bytes does not fit " + memory));
       continue;
     }
-    if (tags_only_ || b.initial.kind == InitialContent::Kind::zeros) continue;
+    if (tags_only || b.initial.kind == InitialContent::Kind::zeros) continue;
     const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
-    platform_.write(placed.buffers.back(), bytes.data(), bytes.size());
+    platform.write(placed.buffers.back(), bytes.data(), bytes.size());
   }
   if (faults.empty()) set_up_host(placed, faults);
   for (const LaunchImage& i : file.images)
     placed.images.push_back(
-        platform_.add_image({i.is_surface, placed.buffers[i.buffer], i.width, i.height, i.format}));
-  for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu) {
+        platform.add_image({i.is_surface, placed.buffers[i.buffer], i.width, i.height, i.format}));
+  for (unsigned gpu = 0; gpu < platform.config().gpus; ++gpu) {
     std::uint64_t footprint = 0;
     for (const Launch& l : file.launches)
       if (l.generator && l.gpu == gpu) footprint = std::max(footprint, l.generator->footprint);
-    state.footprints.push_back(footprint == 0 ? 0 : platform_.allocate("", footprint, Aperture::vidmem, gpu));
+    state.footprints.push_back(footprint == 0 ? 0 : platform.allocate("", footprint, Aperture::vidmem, gpu));
     if (footprint != 0 && state.footprints.back() == 0)
       faults.push_back(file.document->fault(
           file.launches.front().place,
           "a footprint of " + std::to_string(footprint) + " bytes does not fit the GPU's memory"));
   }
-  state.variables = place_variables(loaded, platform_, constant_used_, faults);
-  if (faults.empty() && !tags_only_) fill_variables(loaded, state.variables, platform_);
+  state.variables = place_variables(loaded, platform, constant_used, faults);
+  if (faults.empty() && !tags_only) fill_variables(loaded, state.variables, platform);
 }
 
-void LaunchRunner::set_up_host(PlacedFile& placed, Diagnostics& faults) {
+void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {
   const LaunchFile& file = placed.file;
   const auto need = file.host_need();
   if (!need) return;
-  const unsigned peers = platform_.config().pcie_system.peers;
-  if (host_ == nullptr || need->device >= peers) {
+  const unsigned peers = platform.config().pcie_system.peers;
+  if (host == nullptr || need->device >= peers) {
     faults.push_back(
         file.document->fault(need->place,
                              peers == 0 ? "the platform has no host with devices"
@@ -332,15 +371,16 @@ void LaunchRunner::set_up_host(PlacedFile& placed, Diagnostics& faults) {
                                  std::to_string(need->device + 1) + ")"));
     return;
   }
-  for (std::size_t n = 0; n + 1 < states_.size(); ++n) check_registers(plan_.files[n].file, file, faults);
+  for (std::size_t n = 0; n + 1 < states.size(); ++n) check_registers(plan.files[n].file, file, faults);
   if (!faults.empty()) return;
-  has_host_ = true;
-  const Diagnostics more = host_->set_up(placed);
+  has_host = true;
+  const Diagnostics more = host->set_up(placed);
   faults.insert(faults.end(), more.begin(), more.end());
 }
 
 /// All files' registers are written before the first launch, so one value of two would be lost.
-void LaunchRunner::check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults) {
+void LaunchRunner::State::check_registers(const LaunchFile& before, const LaunchFile& file,
+                                          Diagnostics& faults) {
   for (const LaunchRegister& r : file.registers) {
     const auto is_same = [&r](const LaunchRegister& other) {
       return r.initial && other.initial && other.where.device == r.where.device &&
@@ -354,9 +394,9 @@ void LaunchRunner::check_registers(const LaunchFile& before, const LaunchFile& f
   }
 }
 
-void LaunchRunner::prepare_launches(std::size_t number) {
-  LoadedFile& loaded = plan_.files[number];
-  FileState& state = *states_[number];
+void LaunchRunner::State::prepare_launches(std::size_t number) {
+  LoadedFile& loaded = plan.files[number];
+  FileState& state = *states[number];
   for (const Launch& l : loaded.file.launches) {
     if (l.generator) {
       GeneratorParameters p = *l.generator;
@@ -371,15 +411,15 @@ void LaunchRunner::prepare_launches(std::size_t number) {
       state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes,
                                                  pack_parameters(state.placed, l, *entry)));
     }
-    platform_.load(state.kernels.back()->info(), l.gpu);
+    platform.load(state.kernels.back()->info(), l.gpu);
   }
 }
 
-void LaunchRunner::check_launches(std::size_t number, Diagnostics& faults) {
-  const LaunchFile& file = plan_.files[number].file;
+void LaunchRunner::State::check_launches(std::size_t number, Diagnostics& faults) {
+  const LaunchFile& file = plan.files[number].file;
   for (std::size_t n = 0; n < file.launches.size(); ++n) {
     const Launch& l = file.launches[n];
-    for (const std::string& why : platform_.refusals(states_[number]->kernels[n]->info(), l.gpu))
+    for (const std::string& why : platform.refusals(states[number]->kernels[n]->info(), l.gpu))
       faults.push_back(file.document->fault(l.block_place.line != 0 ? l.block_place : l.place,
                                             "\"" + l.kernel + "\" cannot run on this GPU: " + why));
   }

@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "platform/launch/fast_forward.h"
-#include "platform/launch/launch_host.h"
 #include "platform/launch/workload.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/report/run_statistics.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
+
+class LaunchHost;
+struct FastForward;
 
 /// How a run ended.
 struct RunEnd {
@@ -40,36 +41,21 @@ class LaunchRunner {
   LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host = nullptr);
   ~LaunchRunner();
 
+  LaunchRunner(const LaunchRunner&) = delete;
+  LaunchRunner& operator=(const LaunchRunner&) = delete;
+
   /// Runs loosely timed up to there, and measures from there on.
-  void fast_forward(const FastForward& to) { fast_forward_ = to; }
+  void fast_forward(const FastForward& to);
   /// Called before each grid with its number and its kernel's name.
-  void on_launch(std::function<void(std::size_t, const std::string&)> callback) {
-    on_launch_ = std::move(callback);
-  }
+  void on_launch(std::function<void(std::size_t, const std::string&)> callback);
   /// Reserves and fills memory, and checks that this GPU can run every kernel.
   [[nodiscard]] Diagnostics prepare();
   /// Runs every step, then checks and dumps. Pre: prepare() found no fault.
   [[nodiscard]] RunEnd run(CounterTable& table, std::vector<LaunchStatistics>& launches);
 
  private:
-  struct FileState;
-  class Run;
-  void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
-  void prepare_file(std::size_t number, Diagnostics& faults);
-  void set_up_host(PlacedFile& placed, Diagnostics& faults);
-  static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
-  void prepare_launches(std::size_t number);
-  void check_launches(std::size_t number, Diagnostics& faults);
-
-  Workload& plan_;
-  GpuPlatform& platform_;
-  bool tags_only_;
-  LaunchHost* host_;
-  bool has_host_ = false;            ///< a file needs it
-  std::uint64_t constant_used_ = 0;  ///< bytes of the module constant bank
-  std::vector<std::unique_ptr<FileState>> states_;
-  FastForward fast_forward_;
-  std::function<void(std::size_t, const std::string&)> on_launch_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace warpline

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "platform/launch/workload.h"
+#include "platform/launch/loaded_file.h"
 
 namespace warpline {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/launch/workload.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/machine/gpu_platform.h"
 
 namespace warpline {

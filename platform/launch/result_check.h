@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/launch/workload.h"
+#include "platform/launch/loaded_file.h"
 
 namespace warpline {
 

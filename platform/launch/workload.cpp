@@ -5,6 +5,7 @@
 #include "platform/launch/element.h"
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/load_program.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/launch/parameter_block.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "rtl_models/base/text.h"
@@ -191,6 +192,11 @@ class Planner {
 };
 
 }  // namespace
+
+Workload::Workload() = default;
+Workload::~Workload() = default;
+Workload::Workload(Workload&& other) noexcept = default;
+Workload& Workload::operator=(Workload&& other) noexcept = default;
 
 Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
   return Planner(tags_only).run(inputs);

@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "rtl_models/sim/engine.h"
-#include "rtl_models/sm/kernel.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
+
+class InstructionSource;
+class Kernel;
 
 /// A grid to run: a kernel, and the GPU it runs on.
 struct GridLaunch {
@@ -33,10 +36,8 @@ class Attachment {
   virtual void grids_start(const std::vector<GridLaunch>& /*grids*/) {}
   /// `source`, the program that an SM of GPU `gpu` with `slots` warp slots is to run, or one that wraps it.
   [[nodiscard]] virtual std::unique_ptr<InstructionSource> watched(std::unique_ptr<InstructionSource> source,
-                                                                   unsigned /*gpu*/, unsigned /*sm*/,
-                                                                   unsigned /*slots*/) {
-    return source;
-  }
+                                                                   unsigned gpu, unsigned sm,
+                                                                   unsigned slots);
   /// The netlist is at rest, and its time goes on from Engine::now().
   virtual void at_rest() {}
   /// All grids that started have ended, or the run was cut short.

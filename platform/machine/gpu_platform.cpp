@@ -4,10 +4,14 @@
 #include <deque>
 
 #include "platform/machine/attachment.h"
+#include "platform/machine/cache_registers.h"
+#include "platform/machine/direct_backend.h"
 #include "platform/machine/gpu_memories.h"
+#include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sim/jitter.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline {
 
@@ -198,6 +202,12 @@ std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info, un
   if (!info.carries_data && !options.tags_only)
     out.emplace_back("the program carries no data; it runs on a platform without data only");
   return out;
+}
+
+std::unique_ptr<InstructionSource> Attachment::watched(std::unique_ptr<InstructionSource> source,
+                                                       unsigned /*gpu*/, unsigned /*sm*/,
+                                                       unsigned /*slots*/) {
+  return source;
 }
 
 GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)

@@ -9,22 +9,20 @@
 
 #include "platform/config/gpu_config.h"
 #include "platform/machine/attachment.h"
-#include "platform/machine/cache_registers.h"
-#include "platform/machine/netlist_backend.h"
-#include "platform/machine/pcie_system.h"
-#include "rtl_models/base/counter.h"
-#include "rtl_models/base/problem.h"
-#include "rtl_models/pcie/packets/far_device.h"
-#include "rtl_models/sim/engine.h"
-#include "rtl_models/sim/memory_image.h"
-#include "rtl_models/sm/address_space.h"
-#include "rtl_models/sm/image_table.h"
-#include "rtl_models/sm/kernel.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
 
+class CacheRegisters;
+class CounterVisitor;
+class FarDevice;
 class GpuMemories;
+class NetlistBackend;
+class PcieSystem;
 class System;
+struct Image;
+struct KernelInfo;
 
 /// A guest's mistake, as hardware reports it.
 struct FaultRecord {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rtl_models/base/counter.h"
+
 namespace warpline {
 namespace {
 

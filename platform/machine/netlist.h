@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/machine/gpu_platform.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/base/glob.h"
 #include "rtl_models/cache/read_only_cache.h"
 #include "rtl_models/crossbar/crossbar.h"

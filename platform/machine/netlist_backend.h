@@ -1,17 +1,18 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "rtl_models/sim/engine.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
 
+class Engine;
 class Netlist;
 class Recorder;
 class Selection;
 
-/// What the hops of netlists are made of, and who runs their engine.
+/// What the hops of a platform's netlists are made of, and who runs their engine: chosen by RunOptions::backend.
+/// DirectBackend, the default, joins ports in plain C++; SystemCBackend runs the platform in a SystemC
+/// simulation. A platform has a backend of its own, and calls it; users make one and hand it over.
 class NetlistBackend {
  public:
   virtual ~NetlistBackend() = default;
@@ -30,20 +31,6 @@ class NetlistBackend {
   virtual RunOutcome run_until(Cycle limit) = 0;
   /// Every request in flight and all other waits, wherever a run stands.
   [[nodiscard]] virtual Standstill standstill() const = 0;
-};
-
-/// Port to port, in plain C++.
-class DirectBackend final : public NetlistBackend {
- public:
-  explicit DirectBackend(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
-  [[nodiscard]] Engine& engine() override { return engine_; }
-  void connect(Netlist& netlist) override;
-  void set_loose(Netlist& netlist, bool loose) override;
-  RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
-  [[nodiscard]] Standstill standstill() const override { return engine_.standstill(); }
-
- private:
-  Engine engine_;
 };
 
 }  // namespace warpline

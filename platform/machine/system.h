@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/machine/netlist.h"
+#include "rtl_models/base/counter.h"
 
 namespace warpline {
 

@@ -1,19 +1,65 @@
 #include "platform/observe/watcher.h"
 
+#include <deque>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "platform/machine/gpu_platform.h"
+#include "platform/machine/netlist_backend.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/machine/selection.h"
 #include "platform/machine/system.h"
+#include "platform/observe/device_timeline.h"
+#include "platform/observe/timeline_writer.h"
+#include "platform/observe/vcd_writer.h"
+#include "rtl_models/document/output_file.h"
+#include "rtl_models/sim/engine.h"
+#include "rtl_models/sim/probe.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline {
+namespace {
 
-Watcher::Watcher(GpuPlatform& platform, WatchOptions options)
+class PlatformWatcher final : public Watcher, private Observer {
+ public:
+  PlatformWatcher(GpuPlatform& platform, WatchOptions options);
+
+  [[nodiscard]] Diagnostics start() override;
+  [[nodiscard]] std::vector<std::string> finish() override;
+  void at_rest() override { recorder_.settle(); }
+  void grids_ended(const std::vector<GridRun>& runs, RunOutcome outcome) override;
+  void host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) override;
+
+ private:
+  void start(Cycle first, const std::vector<Signal>& signals,
+             const std::vector<std::uint64_t>& values) override;
+  void change(Cycle cycle, std::uint32_t signal, std::uint64_t value) override;
+  void message(const MessageEvent& event) override;
+  void finish(Cycle last) override;
+  [[nodiscard]] Diagnostics open_files();
+  void add_probes();
+  void add_rows();
+
+  GpuPlatform& platform_;
+  WatchOptions options_;
+  Selection selection_;
+  Recorder recorder_;
+  OutputFile wave_file_, timeline_file_;
+  std::unique_ptr<VcdWriter> vcd_;
+  std::unique_ptr<TimelineWriter> timeline_;
+  std::unordered_map<const PortBase*, bool>
+      told_;  ///< ports whose messages the timeline needs: of responses?
+  std::deque<Probe> probes_;
+  std::deque<DeviceTimeline> devices_;
+};
+
+PlatformWatcher::PlatformWatcher(GpuPlatform& platform, WatchOptions options)
     : platform_(platform),
       options_(std::move(options)),
       selection_(options_.probes),
       recorder_(platform.backend().engine(), options_.window, *this) {}
 
-Diagnostics Watcher::open_files() {
+Diagnostics PlatformWatcher::open_files() {
   Diagnostics faults;
   const auto open = [&faults](OutputFile& file, const char* option, const std::string& path) {
     if (path.empty()) return false;
@@ -29,7 +75,7 @@ Diagnostics Watcher::open_files() {
   return faults;
 }
 
-Diagnostics Watcher::start() {
+Diagnostics PlatformWatcher::start() {
   platform_.build();
   NetlistBackend& backend = platform_.backend();
   if (Diagnostics faults = selection_.faults(backend.engine()); !faults.empty()) return faults;
@@ -40,7 +86,7 @@ Diagnostics Watcher::start() {
   return {};
 }
 
-void Watcher::add_rows() {
+void PlatformWatcher::add_rows() {
   PcieSystem* const pcie = platform_.pcie();
   std::unordered_set<const Component*> shown;
   platform_.system().for_each_hop([&](const Hop& h) {
@@ -67,7 +113,7 @@ void Watcher::add_rows() {
   for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
 }
 
-void Watcher::add_probes() {
+void PlatformWatcher::add_probes() {
   std::unordered_map<const Component*, std::vector<PortProbe>> of;
   for (const PortBase* p : platform_.backend().engine().ports()) {
     if (p->channel() == nullptr) continue;
@@ -86,16 +132,16 @@ void Watcher::add_probes() {
   }
 }
 
-void Watcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {
+void PlatformWatcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {
   if (timeline_ == nullptr) return;
   for (const GridRun& run : runs) timeline_->kernel(run.grid.kernel->info().name, run.first, run.last);
 }
 
-void Watcher::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
+void PlatformWatcher::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
   if (timeline_ != nullptr) timeline_->host(what, where, first, last);
 }
 
-std::vector<std::string> Watcher::finish() {
+std::vector<std::string> PlatformWatcher::finish() {
   recorder_.finish();
   probes_.clear();
   std::vector<std::string> failures;
@@ -108,24 +154,30 @@ std::vector<std::string> Watcher::finish() {
   return failures;
 }
 
-void Watcher::start(Cycle first, const std::vector<Signal>& signals,
+void PlatformWatcher::start(Cycle first, const std::vector<Signal>& signals,
                     const std::vector<std::uint64_t>& values) {
   if (vcd_ != nullptr) vcd_->start(first, signals, values);
   if (timeline_ != nullptr) timeline_->start(first, signals, values);
 }
 
-void Watcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
+void PlatformWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
   vcd_->change(cycle, signal, value);
 }
 
-void Watcher::message(const MessageEvent& event) {
+void PlatformWatcher::message(const MessageEvent& event) {
   timeline_->message(event);
 }
 
-void Watcher::finish(Cycle last) {
+void PlatformWatcher::finish(Cycle last) {
   if (vcd_ != nullptr) vcd_->finish(last);
   for (DeviceTimeline& device : devices_) device.finish(last);
   if (timeline_ != nullptr) timeline_->finish(last);
+}
+
+}  // namespace
+
+std::unique_ptr<Watcher> make_watcher(GpuPlatform& platform, WatchOptions options) {
+  return std::make_unique<PlatformWatcher>(platform, std::move(options));
 }
 
 }  // namespace warpline

@@ -10,7 +10,7 @@
 
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/types.h"
-#include "rtl_models/sim/in_flight.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
 

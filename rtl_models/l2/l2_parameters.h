@@ -3,7 +3,7 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
-#include "rtl_models/cache/tag_array.h"
+#include "rtl_models/cache/cache_geometry.h"
 
 namespace warpline {
 

@@ -83,17 +83,6 @@ class Component {
   std::uint32_t member_ = 0;      ///< of the cluster
 };
 
-/// Which ticks a component gets beyond those it needs. Results are the same in all three;
-/// the equivalence tests hold every block to that.
-enum class TickMode : std::uint8_t { lazy, every_cycle, spurious_and_shuffled };
-
-enum class RunOutcome : std::uint8_t {
-  quiescent,    ///< nothing is left to do
-  deadlock,     ///< work is left and nothing will ever move it
-  cycle_limit,  ///< the limit was reached
-  stopped,      ///< the progress callback asked to stop
-};
-
 /// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
 /// because every channel takes at least one cycle.
 ///

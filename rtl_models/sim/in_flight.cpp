@@ -82,6 +82,12 @@ class Holders {
 
 }  // namespace
 
+bool Awaited::covers(const Request& r) const {
+  return maker == r.maker && (token == kAny || token == r.token) && (warp == kAny || warp == r.warp) &&
+         (!writes || r.command == Command::write || r.command == Command::reduce ||
+          (r.command == Command::control && r.control == LineControl::discard));
+}
+
 std::string describe(const Request& r) {
   std::string out = command(r);
   if (!made_by_sm(r.id)) return out;

@@ -9,12 +9,6 @@
 
 namespace warpline {
 
-/// Cycles that are observed, both ends included.
-struct Window {
-  Cycle first = 0;
-  Cycle last = kNever;
-};
-
 /// A value that changes in time: "l2[0].miss_registers", "l2[0].from_crossbar.occupancy".
 struct Signal {
   std::string path;

@@ -3,10 +3,11 @@
 #include <memory>
 
 #include "rtl_models/sm/input_error.h"
-#include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel_info.h"
 
 namespace warpline {
+
+class InstructionSource;
 
 /// One launch of one program: CTAs are numbered x first, then y, then z.
 class Kernel {

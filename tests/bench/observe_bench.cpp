@@ -27,7 +27,7 @@ double measure(const GpuConfig& config, const Stream& stream, What what) {
   if (what == What::slice_wave || what == What::slice_both) o.probes = {"l2[0]*"};
   Watcher* observation = nullptr;
   if (o.wanted()) {
-    observation = &platform.attach(std::make_unique<Watcher>(platform, o));
+    observation = &platform.attach(make_watcher(platform, o));
     if (!observation->start().empty()) return 0;
   }
   StreamKernel kernel(stream);

@@ -11,6 +11,7 @@
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/ptx/module.h"
+#include "rtl_models/base/counter.h"
 #include "tests/bench/cpu_time.h"
 
 namespace warpline::bench {

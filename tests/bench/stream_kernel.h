@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::bench {

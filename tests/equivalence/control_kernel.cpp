@@ -1,5 +1,7 @@
 #include "tests/equivalence/control_kernel.h"
 
+#include "rtl_models/sm/instruction_source.h"
+
 namespace warpline::test {
 namespace {
 

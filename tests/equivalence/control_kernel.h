@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::test {

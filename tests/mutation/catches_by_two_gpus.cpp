@@ -1,3 +1,4 @@
+#include "rtl_models/pcie/packets/far_device.h"
 #include "tests/mutation/catch.h"
 #include "tests/platform/machine/two_gpus.h"
 

@@ -5,6 +5,7 @@
 // WARPLINE_RANDOM_SEED is added to the seeds.
 #include <gtest/gtest.h>
 
+#include "platform/machine/direct_backend.h"
 #include "tests/programs/random_run.h"
 #include "tests/support/checked_hops.h"
 

@@ -8,6 +8,7 @@
 
 #include <set>
 
+#include "platform/machine/direct_backend.h"
 #include "tests/programs/random_run.h"
 
 namespace warpline::test {

@@ -1,4 +1,5 @@
 // Prefetches, priorities, discards, proxy fences and .mmio accesses of whole programs, by what they change.
+#include "rtl_models/sim/command.h"
 #include "tests/programs/single_thread.h"
 
 namespace warpline::test {

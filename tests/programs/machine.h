@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "platform/config/load_gpu.h"
+#include "platform/machine/direct_backend.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/ptx/module.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/base/random.h"
 #include "rtl_models/sm/address_windows.h"
 #include "tests/support/environment.h"

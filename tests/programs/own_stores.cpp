@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "platform/machine/netlist_backend.h"
+
 namespace warpline::test {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/machine/netlist_backend.h"
 #include "tests/programs/machine.h"
 
 namespace warpline::test {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "platform/machine/direct_backend.h"
+
 namespace warpline::test {
 namespace own_stores_test {
 

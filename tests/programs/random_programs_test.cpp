@@ -4,6 +4,7 @@
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
 
+#include "platform/machine/direct_backend.h"
 #include "tests/programs/random_run.h"
 
 namespace warpline::test {

@@ -1,5 +1,7 @@
 #include "tests/programs/random_run.h"
 
+#include "platform/machine/netlist_backend.h"
+
 namespace warpline::test {
 
 Play::Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,

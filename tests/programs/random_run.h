@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/machine/netlist_backend.h"
 #include "tests/programs/machine.h"
 #include "tests/programs/program.h"
 

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "platform/launch/fast_forward.h"
 #include "platform/launch/launch_runner.h"
+#include "platform/machine/netlist_backend.h"
 
 namespace warpline::test {
 

@@ -6,6 +6,7 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline {
 

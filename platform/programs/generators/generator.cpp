@@ -3,6 +3,7 @@
 #include "platform/programs/generators/pattern.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline {
 namespace generators {

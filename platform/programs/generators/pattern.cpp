@@ -5,6 +5,7 @@
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline {
 namespace generators {

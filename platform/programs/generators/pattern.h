@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "platform/programs/generators/generator.h"
+#include "rtl_models/sm/instruction.h"
 
 namespace warpline::generators {
 

@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/pcie/packets/function_id.h"
 
 namespace warpline {
 
@@ -15,7 +16,6 @@ struct BarDescription {
   bool wide = false;        ///< 64-bit: takes the next BAR's place, too
   bool prefetchable = false;
 };
-inline constexpr unsigned kBars = 6;
 
 /// What a function is, as its configuration space says.
 struct FunctionDescription {

@@ -5,9 +5,11 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
-#include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
+
+/// Framing, sequence number, header with a 64-bit address, and CRC of one packet, bytes.
+inline constexpr unsigned kTlpOverhead = 24;
 
 /// A PCI Express link between a root port and a function; times in cycles of the link clock.
 struct LinkParameters {

@@ -8,14 +8,10 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/pcie/packets/link_parameters.h"
+#include "rtl_models/pcie/packets/function_id.h"
 
 namespace warpline {
-
-/// Bus (bits 15:8), device (7:3) and function number (2:0): who made a request, or is to answer it.
-using FunctionId = Strong<struct FunctionIdTag, std::uint16_t>;
-constexpr FunctionId function_id(unsigned bus, unsigned device, unsigned function) {
-  return FunctionId{static_cast<std::uint16_t>(bus << 8U | device << 3U | function)};
-}
 
 /// Addresses are mapped in pages of so many bytes, and no memory request crosses from one to the next.
 inline constexpr std::uint64_t kBusPage = 4096;
@@ -47,9 +43,6 @@ enum class CompletionStatus : std::uint8_t {
   unsupported_request,  ///< nobody has that address, or it may not be reached
   completer_abort,      ///< the completer has it, and refuses
 };
-
-/// How a request that is to be answered ended, for whoever made it.
-enum class TlpOutcome : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
 
 /// A transaction-layer packet. Addresses and lengths are in bytes, as byte enables are free for bytes that
 /// lie side by side; what does not is several packets.
@@ -97,9 +90,6 @@ struct Tlp {
 [[nodiscard]] inline std::uint64_t first_bytes(const std::vector<std::uint8_t>& data) {
   return number_at(data.data(), data.size() < 8 ? data.size() : 8);
 }
-
-/// Framing, sequence number, header with a 64-bit address, and CRC of one packet, bytes.
-inline constexpr unsigned kTlpOverhead = 24;
 
 /// A packet on its way over one direction of a link. The receiver owns it.
 struct TlpMessage {

@@ -6,6 +6,7 @@
 
 #include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
+#include "rtl_models/base/types.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {

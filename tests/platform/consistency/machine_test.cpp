@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "platform/consistency/program.h"
 #include "tests/platform/consistency/bench.h"
 
 namespace warpline::test {

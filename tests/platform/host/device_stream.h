@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "platform/machine/pcie_system.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/platform/machine/mmio_stream.h"
 #include "tests/support/environment.h"

@@ -1,6 +1,7 @@
 // What a GPU does to a device behind a root complex, as it arrives there.
 #include <gtest/gtest.h>
 
+#include "platform/machine/pcie_system.h"
 #include "tests/platform/host/two_devices.h"
 #include "tests/platform/machine/ways.h"
 #include "wl_peer_regs.h"

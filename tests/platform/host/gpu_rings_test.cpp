@@ -2,6 +2,7 @@
 // submit from it.
 #include <gtest/gtest.h>
 
+#include "platform/machine/pcie_system.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/support/environment.h"
 #include "tests/sw/driver/random_commands.h"

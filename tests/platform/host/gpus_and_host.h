@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/host/host_machine.h"
+#include "platform/machine/pcie_system.h"
 #include "tests/platform/machine/body_kernel.h"
 #include "tests/platform/machine/harness.h"
 

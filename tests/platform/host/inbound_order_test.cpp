@@ -1,6 +1,7 @@
 // In which order what comes from outside is seen in a GPU's video memory: what is promised, and what is not.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "tests/platform/host/inbound_device_scene.h"
 #include "tests/platform/host/inbound_scenes.h"
 #include "tests/platform/machine/ways.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/support/environment.h"

@@ -1,6 +1,7 @@
 // A GPU's video memory behind its BAR: what the host, a device and other GPUs read and write there.
 #include <gtest/gtest.h>
 
+#include "platform/machine/pcie_system.h"
 #include "rtl_models/base/random.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/platform/host/gpus_and_host.h"

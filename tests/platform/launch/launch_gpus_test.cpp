@@ -1,6 +1,7 @@
 // Launch files that name GPUs, and memory that all of them reach.
 #include <gtest/gtest.h>
 
+#include "rtl_models/isa/mem_op.h"
 #include "tests/platform/machine/ptx_run.h"
 
 namespace warpline::test {

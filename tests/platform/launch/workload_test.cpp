@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "platform/launch/element.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/launch/parameter_block.h"
 #include "platform/launch/result_check.h"
 

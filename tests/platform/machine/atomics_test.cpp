@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "platform/launch/loaded_file.h"
 #include "tests/platform/machine/ptx_run.h"
 #include "tests/support/naive_atomic.h"
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rtl_models/sim/command.h"
 #include "tests/platform/machine/harness.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 

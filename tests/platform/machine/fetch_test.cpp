@@ -2,6 +2,7 @@
 // the netlist is ticked.
 #include <gtest/gtest.h>
 
+#include "platform/machine/cache_registers.h"
 #include "platform/machine/gpu_memories.h"
 #include "platform/programs/ptx/module.h"
 #include "platform/programs/wls/module.h"

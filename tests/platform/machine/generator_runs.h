@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/random.h"
 #include "tests/platform/machine/harness.h"
 

@@ -7,7 +7,9 @@
 
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/machine/netlist_backend.h"
 #include "platform/programs/generators/generator.h"
+#include "rtl_models/base/counter.h"
 
 namespace warpline::test {
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/packets/far_device.h"
 #include "tests/platform/machine/two_gpus.h"
 #include "tests/support/environment.h"
 

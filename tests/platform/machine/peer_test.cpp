@@ -1,6 +1,7 @@
 // A peer device's memory as programs reach it: posted writes and their flush, and what is cached.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/packets/far_device.h"
 #include "tests/platform/machine/two_gpus.h"
 
 namespace warpline::test {

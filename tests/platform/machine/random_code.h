@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/random.h"
 #include "tests/platform/machine/harness.h"
 #include "tests/rtl_models/sm/script.h"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "platform/launch/launch_runner.h"
+#include "platform/machine/direct_backend.h"
 #include "platform/observe/watcher.h"
 #include "tests/platform/machine/harness.h"
 
@@ -59,7 +60,7 @@ Watched watch(const GpuConfig& config, bool tags_only, const Watch& how, Launche
   Watcher* observation = nullptr;
   out.outcome = launches(platform, [&] {
     if (how.off) return;
-    observation = &platform.attach(std::make_unique<Watcher>(platform, o));
+    observation = &platform.attach(make_watcher(platform, o));
     for (const Diagnostic& d : observation->start()) ADD_FAILURE() << d.text();
   });
   if (observation != nullptr) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "platform/launch/fast_forward.h"
 #include "tests/platform/machine/generator_runs.h"
 #include "tests/platform/machine/random_machine.h"
 #include "tests/support/kernel_run.h"

@@ -6,6 +6,8 @@
 #include <array>
 #include <memory>
 
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "tests/sw/driver/command_traffic.h"
 
 namespace warpline::test {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/host/host_machine.h"
+#include "platform/machine/pcie_system.h"
 #include "sw/driver/wl_peer.h"
 
 namespace warpline::test {

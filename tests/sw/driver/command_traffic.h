@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/pcie/packets/byte_run.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline::test {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/pcie/root_complex/iommu.h"
+#include "rtl_models/sim/run_outcome.h"
 #include "tests/support/environment.h"
 #include "tests/sw/driver/random_commands.h"
 

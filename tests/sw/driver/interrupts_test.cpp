@@ -1,6 +1,7 @@
 // When completions raise their interrupt.
 #include <gtest/gtest.h>
 
+#include "rtl_models/sim/run_outcome.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline {

@@ -1,8 +1,10 @@
 // Device memory that the host maps write-combining, and registers that it cannot.
 #include <gtest/gtest.h>
 
+#include "platform/config/pcie_system_parameters.h"
 #include "platform/host/wl_machine.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline::test {

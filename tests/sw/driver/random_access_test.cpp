@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/registers/access_log.h"
 #include "tests/sw/driver/command_traffic.h"
 
 namespace warpline {

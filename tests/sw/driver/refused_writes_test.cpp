@@ -1,6 +1,8 @@
 // Writes are not answered: who loses one is not told, and only the IOMMU knows.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/root_complex/iommu.h"
+#include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline::test {

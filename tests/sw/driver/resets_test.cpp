@@ -1,7 +1,10 @@
 // What a device and a driver make of links that are reset, and of answers that never come.
 #include <gtest/gtest.h>
 
+#include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline::test {

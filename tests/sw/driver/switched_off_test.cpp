@@ -1,6 +1,8 @@
 // What a driver finds when somebody switches parts of its device off while commands run, and on again.
 #include <gtest/gtest.h>
 
+#include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/command_traffic.h"
 
 namespace warpline::test {

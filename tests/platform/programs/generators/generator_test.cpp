@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "rtl_models/sm/instruction_source.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 
 namespace warpline::test {

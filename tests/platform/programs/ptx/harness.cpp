@@ -11,6 +11,7 @@
 #include "rtl_models/isa/atomic.h"
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/copy_groups.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::ptx::test {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "platform/programs/ptx/module.h"
 #include "rtl_models/sm/image_table.h"
+#include "rtl_models/sm/instruction_source.h"
 
 namespace warpline::ptx::test {
 

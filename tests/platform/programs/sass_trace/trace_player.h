@@ -13,6 +13,7 @@
 
 #include "platform/programs/sass_trace/trace.h"
 #include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::test {

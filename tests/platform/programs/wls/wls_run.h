@@ -10,6 +10,7 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/wls/module.h"
 #include "platform/report/inspection_report.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline::test {

@@ -1,7 +1,9 @@
-// What firmware does: finding devices, and giving them addresses, interrupts and a domain.
+#include "platform/host/firmware.h"
+
 #include <algorithm>
 
-#include "platform/host/host.h"
+#include "platform/machine/pcie_system.h"
+#include "rtl_models/base/contract.h"
 
 namespace warpline {
 namespace {
@@ -17,53 +19,44 @@ constexpr std::uint64_t kNarrowBase = 0xE000'0000, kNarrow = 0x0400'0000;
 
 }  // namespace
 
-const std::vector<HostDevice>& Host::enumerate() {
-  devices_.clear();
-  bindings_.clear();
-  system_.bridge().forget_prefetchable();
-  for (unsigned port = 0; port < system_.root().core().ports(); ++port) set_up(port);
-  return devices_;
-}
-
-void Host::set_up(unsigned port) {
+std::optional<HostDevice> Firmware::find(unsigned port) {
   HostDevice d;
   d.port = port;
   d.id = RootComplexCore::id_of(port);
-  const std::uint64_t id = load_config(d.id, 0, 4);
-  if (id == 0xFFFF'FFFF) return forget_interrupts(port);
+  const std::uint64_t id = host_.load_config(d.id, 0, 4);
+  if (id == 0xFFFF'FFFF) return std::nullopt;
   d.vendor = static_cast<std::uint16_t>(id);
   d.device = static_cast<std::uint16_t>(id >> 16U);
   place_bars(d);
-  // Meanwhile it may make no requests, and what it sent before has come ahead of its answers.
-  forget_interrupts(port);
+  return d;
+}
+
+void Firmware::start(HostDevice& d) {
   allow_largest_packets(d);
-  store_config(d.id, kCommand, 2, kMemoryEnable | kBusMaster);
-  RootComplexCore& root = system_.root().core();
-  if (!domains_[port]) domains_[port] = root.iommu().make_domain();
-  d.domain = *domains_[port];
-  root.iommu().attach(d.id, d.domain);
+  host_.store_config(d.id, kCommand, 2, kMemoryEnable | kBusMaster);
+  host_.system().root().core().iommu().attach(d.id, d.domain);
   for (const HostDevice::Bar& bar : d.bars)
-    if (bar.prefetchable && bar.address != 0) system_.bridge().add_prefetchable({bar.address, bar.bytes});
-  route_vectors(d, port);
-  devices_.push_back(d);
+    if (bar.prefetchable && bar.address != 0)
+      host_.system().bridge().add_prefetchable({bar.address, bar.bytes});
+  route_vectors(d);
 }
 
 /// Asks each BAR for its size by writing all ones, and lays them side by side, the largest first, so that
 /// each is aligned to its size.
-void Host::place_bars(HostDevice& d) {
-  store_config(d.id, kCommand, 2, 0);
+void Firmware::place_bars(HostDevice& d) {
+  host_.store_config(d.id, kCommand, 2, 0);
   std::vector<unsigned> present;
   std::array<bool, kBars> wide{};
   for (unsigned b = 0; b < kBars; ++b) {
     const std::uint64_t offset = kBar0 + 4ULL * b;
-    store_config(d.id, offset, 4, 0xFFFF'FFFF);
-    const std::uint64_t low = load_config(d.id, offset, 4);
+    host_.store_config(d.id, offset, 4, 0xFFFF'FFFF);
+    const std::uint64_t low = host_.load_config(d.id, offset, 4);
     if (low == 0) continue;
     wide[b] = (low & 6U) == 4;
     std::uint64_t mask = low & ~std::uint64_t{0xF};
     if (wide[b]) {
-      store_config(d.id, offset + 4, 4, 0xFFFF'FFFF);
-      mask |= load_config(d.id, offset + 4, 4) << 32U;
+      host_.store_config(d.id, offset + 4, 4, 0xFFFF'FFFF);
+      mask |= host_.load_config(d.id, offset + 4, 4) << 32U;
     } else {
       mask |= 0xFFFF'FFFFULL << 32U;
     }
@@ -79,57 +72,56 @@ void Host::place_bars(HostDevice& d) {
 }
 
 /// A BAR of 32 bits that finds no room stays unplaced, and its address 0.
-void Host::lay_out(HostDevice& d, const std::vector<unsigned>& bars, const std::array<bool, kBars>& wide,
-                   bool which) {
+void Firmware::lay_out(HostDevice& d, const std::vector<unsigned>& bars, const std::array<bool, kBars>& wide,
+                       bool which) {
   const std::uint64_t base = which ? kWide * (d.port + 1) : kNarrowBase + kNarrow * d.port;
   const std::uint64_t most = which ? kWide : kNarrow;
-  if (!which && system_.sysmem().size() > kNarrowBase) return;
+  if (!which && host_.system().sysmem().size() > kNarrowBase) return;
   std::uint64_t used = 0;
   for (const unsigned b : bars) {
     if (wide[b] != which || d.bars[b].bytes > most - used) continue;
     d.bars[b].address = base + used;
-    store_config(d.id, kBar0 + 4ULL * b, 4, d.bars[b].address);
-    if (which) store_config(d.id, kBar0 + 4ULL * b + 4, 4, d.bars[b].address >> 32U);
+    host_.store_config(d.id, kBar0 + 4ULL * b, 4, d.bars[b].address);
+    if (which) host_.store_config(d.id, kBar0 + 4ULL * b + 4, 4, d.bars[b].address >> 32U);
     used += d.bars[b].bytes;
   }
-  using Window = RootComplexCore::Window;
   const std::uint64_t pages = (used + Iommu::kPage - 1) / Iommu::kPage * Iommu::kPage;
-  const bool placed =
-      system_.root().core().set_window(d.port, which ? Window::wide : Window::narrow, base, pages);
+  const bool placed = host_.system().root().core().set_window(
+      d.port, which ? RootComplexCore::Window::wide : RootComplexCore::Window::narrow, base, pages);
   WARPLINE_EXPECT(placed, "root ports' windows lie apart");
 }
 
 /// Where the capability of that kind is; 0: it has none.
-std::uint64_t Host::capability(const HostDevice& d, std::uint8_t id) {
-  std::uint64_t at = load_config(d.id, kCapabilities, 1);
-  while (at != 0 && load_config(d.id, at, 1) != id) at = load_config(d.id, at + 1, 1);
+std::uint64_t Firmware::capability(const HostDevice& d, std::uint8_t id) {
+  std::uint64_t at = host_.load_config(d.id, kCapabilities, 1);
+  while (at != 0 && host_.load_config(d.id, at, 1) != id) at = host_.load_config(d.id, at + 1, 1);
   return at;
 }
 
 /// Payloads as long as it can send, and reads as long as there are; the link's own limits hold besides.
-void Host::allow_largest_packets(const HostDevice& d) {
+void Firmware::allow_largest_packets(const HostDevice& d) {
   const std::uint64_t at = capability(d, kExpressId);
   if (at == 0) return;
   constexpr std::uint64_t kPayload = 7U << 5U, kReadRequest = 7U << 12U, kLargestRead = 5U << 12U;
-  const std::uint64_t payload = load_config(d.id, at + 4, 4) & 7U;
-  const std::uint64_t control = load_config(d.id, at + 8, 2) & ~(kPayload | kReadRequest);
-  store_config(d.id, at + 8, 2, control | payload << 5U | kLargestRead);
+  const std::uint64_t payload = host_.load_config(d.id, at + 4, 4) & 7U;
+  const std::uint64_t control = host_.load_config(d.id, at + 8, 2) & ~(kPayload | kReadRequest);
+  host_.store_config(d.id, at + 8, 2, control | payload << 5U | kLargestRead);
 }
 
 /// Every vector becomes a message of its own, unmasked.
-void Host::route_vectors(HostDevice& d, unsigned port) {
+void Firmware::route_vectors(HostDevice& d) {
   const std::uint64_t at = capability(d, kMsixId);
   if (at == 0) return;
-  const std::uint64_t control = load_config(d.id, at + 2, 2);
+  const std::uint64_t control = host_.load_config(d.id, at + 2, 2);
   d.vectors = static_cast<unsigned>(control & 0x7FFU) + 1;
-  const std::uint64_t table = load_config(d.id, at + 4, 4);
+  const std::uint64_t table = host_.load_config(d.id, at + 4, 4);
   const std::uint64_t base = d.bars[table & 7U].address + (table & ~std::uint64_t{7});
   for (unsigned v = 0; v < d.vectors; ++v) {
-    store(base + 16ULL * v, 8, RootComplexCore::kInterruptWindow + Iommu::kPage * port);
-    store(base + 16ULL * v + 8, 4, v);
-    store(base + 16ULL * v + 12, 4, 0);
+    host_.store(base + 16ULL * v, 8, RootComplexCore::kInterruptWindow + Iommu::kPage * d.port);
+    host_.store(base + 16ULL * v + 8, 4, v);
+    host_.store(base + 16ULL * v + 12, 4, 0);
   }
-  store_config(d.id, at + 2, 2, control | kMsixEnable);
+  host_.store_config(d.id, at + 2, 2, control | kMsixEnable);
 }
 
 }  // namespace warpline

@@ -1,4 +1,4 @@
-#include "platform/machine/netlist_backend.h"
+#include "platform/machine/direct_backend.h"
 
 #include "platform/machine/netlist.h"
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "platform/machine/netlist_backend.h"
+#include "rtl_models/sim/engine.h"
+
+namespace warpline {
+
+/// Port to port, in plain C++.
+class DirectBackend final : public NetlistBackend {
+ public:
+  explicit DirectBackend(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
+  [[nodiscard]] Engine& engine() override { return engine_; }
+  void connect(Netlist& netlist) override;
+  void set_loose(Netlist& netlist, bool loose) override;
+  RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
+  [[nodiscard]] Standstill standstill() const override { return engine_.standstill(); }
+
+ private:
+  Engine engine_;
+};
+
+}  // namespace warpline
