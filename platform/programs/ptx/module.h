@@ -9,6 +9,8 @@
 
 namespace warpline::ptx {
 
+using programs::Module;  // what users hold of a parsed text
+
 /// Parses PTX; `file` names it in diagnostics. Everything that cannot run is found here, before the run:
 /// syntax, unknown opcodes, qualifiers that are not modelled (`refusal`), undefined names, operand types. All
 /// faults at once.
