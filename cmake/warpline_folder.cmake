@@ -3,8 +3,8 @@
 # names the path of a header from the top of the checkout; tests/structure says who may include whom.
 # Sources called *_module.cpp need SystemC: they make a second target, NAME_module, that depends on the first and on
 # MODULE_DEPENDS. With SYSTEMC all sources do, and there is one target. COLD: what is done once in a run, and is compiled faster for that.
-# Installed are PUBLIC_HEADERS, and what they include. PACKAGES are the pkg-config names of the libraries that
-# the sources need besides.
+# Installed are PUBLIC_HEADERS, which include each other and no other header of ours (install_headers.cmake). PACKAGES are the
+# pkg-config names of the libraries that the sources need besides.
 #
 # Every folder adds to the lists WARPLINE_TARGETS (its targets from the bottom up), WARPLINE_HEADERS and WARPLINE_PACKAGES, and its
 # targets to the umbrella of its top folder: warpline::rtl_models or warpline::platform.

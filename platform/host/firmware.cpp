@@ -4,6 +4,8 @@
 
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 
 namespace warpline {
 namespace {

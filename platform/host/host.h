@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rtl_models/pcie/packets/function_id.h"
+#include "rtl_models/pcie/packets/tlp.h"
 #include "sw/driver/wl_port.h"
 
 namespace warpline {

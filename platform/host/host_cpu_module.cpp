@@ -9,6 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "rtl_models/base/contract.h"
+#include "rtl_models/pcie/root_complex/root_complex_core.h"
+
 namespace warpline {
 
 /// A thread, and how far it has run ahead.

@@ -5,6 +5,7 @@
 
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
 
 namespace warpline {
 namespace {

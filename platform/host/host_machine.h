@@ -4,7 +4,7 @@
 
 #include "platform/host/host.h"
 #include "rtl_models/base/types.h"
-#include "rtl_models/pcie/packets/function_id.h"
+#include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
 

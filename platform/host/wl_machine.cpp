@@ -6,12 +6,14 @@
 
 #include "platform/host/host_machine.h"
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/root_complex/root_complex_core.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
 /// The machine behind the C functions.
 struct wl_machine {
   wl_machine(std::uint64_t memory_bytes, const warpline::PcieSystemParameters& parameters)
-      : memory(memory_bytes), system(engine, {}, kMegahertz, parameters, memory), host(system) {}
+      : system(parameters, kMegahertz, memory_bytes), host(system) {}
 
   /// The number that a device has among those that the host has found; beyond them if it is not there.
   [[nodiscard]] unsigned number_of(unsigned device) const {
@@ -22,8 +24,6 @@ struct wl_machine {
   }
 
   static constexpr unsigned kMegahertz = 1000;
-  warpline::Engine engine;
-  warpline::MemoryImage memory;
   warpline::PcieSystem system;
   warpline::HostMachine host;
 };

@@ -14,6 +14,7 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/sim/engine.h"
 
 namespace warpline {
 

@@ -36,8 +36,7 @@ class Attachment {
   virtual void grids_start(const std::vector<GridLaunch>& /*grids*/) {}
   /// `source`, the program that an SM of GPU `gpu` with `slots` warp slots is to run, or one that wraps it.
   [[nodiscard]] virtual std::unique_ptr<InstructionSource> watched(std::unique_ptr<InstructionSource> source,
-                                                                   unsigned gpu, unsigned sm,
-                                                                   unsigned slots);
+                                                                   unsigned gpu, unsigned sm, unsigned slots);
   /// The netlist is at rest, and its time goes on from Engine::now().
   virtual void at_rest() {}
   /// All grids that started have ended, or the run was cut short.

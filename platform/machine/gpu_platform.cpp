@@ -10,6 +10,7 @@
 #include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/sim/jitter.h"
 #include "rtl_models/sm/kernel.h"
 

@@ -10,9 +10,10 @@ class Netlist;
 class Recorder;
 class Selection;
 
-/// What the hops of a platform's netlists are made of, and who runs their engine: chosen by RunOptions::backend.
-/// DirectBackend, the default, joins ports in plain C++; SystemCBackend runs the platform in a SystemC
-/// simulation. A platform has a backend of its own, and calls it; users make one and hand it over.
+/// What the hops of a platform's netlists are made of, and who runs their engine: chosen by
+/// RunOptions::backend. DirectBackend, the default, joins ports in plain C++; SystemCBackend runs the
+/// platform in a SystemC simulation. A platform has a backend of its own, and calls it; users make one and
+/// hand it over.
 class NetlistBackend {
  public:
   virtual ~NetlistBackend() = default;

@@ -1,27 +1,41 @@
 #include "platform/machine/pcie_system.h"
 
+#include "rtl_models/base/counter.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/sim/engine.h"
+#include "rtl_models/sim/memory_image.h"
+
 namespace warpline {
 
 PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
                        const PcieSystemParameters& parameters, MemoryImage& sysmem)
-    : engine_(engine), sysmem_(sysmem), mhz_(mhz) {
-  engine.begin_cluster();
-  root_ =
-      std::make_unique<RootComplex>(engine, "root", domain, pool_, parameters.root, sysmem, parameters.host,
-                                    std::vector<LinkParameters>(parameters.peers, parameters.device));
-  add_host(domain, parameters);
+    : engine_(engine), sysmem_(sysmem), mhz_(mhz), pool_(std::make_unique<TlpPool>()) {
+  add_root_of_peers(domain, parameters);
+}
+
+PcieSystem::PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std::uint64_t memory_bytes)
+    : own_engine_(std::make_unique<Engine>()),
+      own_memory_(std::make_unique<MemoryImage>(memory_bytes)),
+      engine_(*own_engine_),
+      sysmem_(*own_memory_),
+      mhz_(mhz),
+      pool_(std::make_unique<TlpPool>()) {
+  add_root_of_peers({}, parameters);
 }
 
 PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
                        const PcieSystemParameters& parameters, MemoryImage& sysmem)
-    : engine_(gpus.front()->engine()), sysmem_(sysmem), mhz_(mhz) {
+    : engine_(gpus.front()->engine()), sysmem_(sysmem), mhz_(mhz), pool_(std::make_unique<TlpPool>()) {
   std::vector<LinkParameters> links(parameters.peers, parameters.device);
   links.resize(parameters.peers + gpus.size(), parameters.gpu);
-  root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), pool_,
+  root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), *pool_,
                                         parameters.root, sysmem, parameters.host, links);
   for (unsigned i = 0; i < gpus.size(); ++i) {
     const unsigned port = parameters.peers + i;
-    GpuFunction& gpu = gpus[i]->reach_devices(pool_, RootComplexCore::id_of(port), parameters.gpu);
+    GpuFunction& gpu = gpus[i]->reach_devices(*pool_, RootComplexCore::id_of(port), parameters.gpu);
     connect(gpu.to_root(), root_->to_device(port));
     gpu.perform_by(*root_);
     root_->perform_by(port, gpu);
@@ -30,20 +44,43 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
   add_host(gpus.front()->domain(), parameters);
 }
 
+PcieSystem::~PcieSystem() = default;
+
+/// The root complex where there are no GPUs, and all that is behind it.
+void PcieSystem::add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters) {
+  engine_.begin_cluster();
+  root_ = std::make_unique<RootComplex>(engine_, "root", domain, *pool_, parameters.root, sysmem_,
+                                        parameters.host,
+                                        std::vector<LinkParameters>(parameters.peers, parameters.device));
+  add_host(domain, parameters);
+}
+
 /// And what is there without GPUs, too.
 void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parameters) {
-  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, pool_, parameters.host, parameters.bridge);
+  bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, *pool_, parameters.host, parameters.bridge);
   connect(bridge_->to_root(), root_->to_host());
   bridge_->perform_by(*root_);
   root_->interrupt_by(*bridge_);
   for (unsigned i = 0; i < parameters.peers; ++i) {
-    peers_.push_back(std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, pool_,
+    peers_.push_back(std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, *pool_,
                                                    RootComplexCore::id_of(i), parameters.peer,
                                                    parameters.device, mhz_));
     connect(peers_[i]->to_root(), root_->to_device(i));
     peers_[i]->perform_by(*root_);
     root_->perform_by(i, *peers_[i]);
   }
+}
+
+RunOutcome PcieSystem::run_until(Cycle limit) {
+  return run_until_ ? run_until_(limit) : engine_.run_until(limit);
+}
+
+const AccessLog& PcieSystem::access_log(unsigned i) const {
+  return peers_[i]->core().log();
+}
+
+void PcieSystem::inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide) {
+  root_->inject(std::move(decide));
 }
 
 void PcieSystem::set_present(unsigned i, bool present) {

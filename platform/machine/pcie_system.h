@@ -3,23 +3,38 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "platform/config/pcie_system_parameters.h"
-#include "rtl_models/base/counter.h"
-#include "rtl_models/pcie/gpu_link/pcie_link.h"
-#include "rtl_models/pcie/host_bridge/host_bridge.h"
-#include "rtl_models/pcie/root_complex/root_complex.h"
-#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/pcie/packets/tlp.h"
+#include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
 
+class AccessLog;
+class CounterVisitor;
+class Engine;
+class HostBridge;
+class MemoryImage;
+class PcieLink;
+class QueueDevice;
+class RootComplex;
+
 /// Host bridge, root complex and peer devices on one engine, joined port to port. GPUs may be beside the
-/// devices: their root ports come after those of the devices.
+/// devices: their root ports come after those of the devices. Software reaches it by a Host, of which it has
+/// one at most.
+///
+///     PcieSystem system(PcieSystemParameters{}, 1000, 64 << 20);
+///     HostMachine host(system);
+///     const wl_port& port = (host.enumerate(), host.port_of(0));
 class PcieSystem {
  public:
+  /// With an engine and system memory of its own. `mhz`: of its only clock. Pre: the parameters have no
+  /// problems, and a peer.
+  PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std::uint64_t memory_bytes);
   /// `mhz`: of the fastest clock. Engine and memory outlive it. Pre: the parameters have no problems, and a
   /// peer.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
@@ -28,6 +43,9 @@ class PcieSystem {
   /// long, and have no peer's memory.
   PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz, const PcieSystemParameters& parameters,
              MemoryImage& sysmem);
+  ~PcieSystem();
+  PcieSystem(const PcieSystem&) = delete;
+  PcieSystem& operator=(const PcieSystem&) = delete;
 
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] MemoryImage& sysmem() { return sysmem_; }
@@ -36,6 +54,11 @@ class PcieSystem {
   [[nodiscard]] unsigned peers() const { return static_cast<unsigned>(peers_.size()); }
   [[nodiscard]] QueueDevice& peer(unsigned i) { return *peers_[i]; }
   [[nodiscard]] const QueueDevice& peer(unsigned i) const { return *peers_[i]; }
+  /// What arrived at a device's BARs, oldest first.
+  [[nodiscard]] const AccessLog& access_log(unsigned i) const;
+  /// Asks of every packet that leaves the root complex by a port, for the devices 0 and up, or for the host.
+  /// For tests of drivers and devices; loosely timed packets are not asked about.
+  void inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide);
   /// The root port of a GPU.
   [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return peers() + i; }
   [[nodiscard]] unsigned mhz() const { return mhz_; }
@@ -43,7 +66,7 @@ class PcieSystem {
   [[nodiscard]] bool take() { return !std::exchange(taken_, true); }
   void leave() { taken_ = false; }
   /// Runs the engine as Engine::run_until does, by the function that run_by() was given, if any.
-  RunOutcome run_until(Cycle limit) { return run_until_ ? run_until_(limit) : engine_.run_until(limit); }
+  RunOutcome run_until(Cycle limit);
   /// Has `run_until` run the engine from now on.
   void run_by(std::function<RunOutcome(Cycle)> run_until) { run_until_ = std::move(run_until); }
   /// Surprise removal of a device, and its return: as new, with everything to be set up again.
@@ -56,15 +79,18 @@ class PcieSystem {
   void visit(CounterVisitor& visitor) const;
 
  private:
+  void add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters);
   void add_host(ClockDomain domain, const PcieSystemParameters& parameters);
 
+  std::unique_ptr<Engine> own_engine_;       ///< null: somebody else's
+  std::unique_ptr<MemoryImage> own_memory_;  ///< likewise
   Engine& engine_;
   std::function<RunOutcome(Cycle)> run_until_;
   MemoryImage& sysmem_;
   unsigned mhz_;
   bool loose_ = false;
   bool taken_ = false;
-  TlpPool pool_;
+  std::unique_ptr<TlpPool> pool_;
   std::unique_ptr<RootComplex> root_;
   std::unique_ptr<HostBridge> bridge_;
   std::vector<std::unique_ptr<QueueDevice>> peers_;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "platform/systemc/slice_maker_module.h"
+#include "rtl_models/tlm/debug_access.h"
 
 namespace warpline {
 namespace {
@@ -14,21 +15,21 @@ std::string numbered(const char* name, unsigned i) {
 
 }  // namespace
 
-GpuModule::Cluster::Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster& blocks, bool with_data)
-    : sm(numbered("sm", i).c_str(), engine, *blocks.sm, with_data),
-      l1_lg(numbered("l1_lg", i).c_str(), engine, *blocks.l1_lg, with_data),
-      texture(numbered("texture", i).c_str(), engine, *blocks.texture, with_data),
-      constant(numbered("constant", i).c_str(), engine, *blocks.constant, with_data),
-      instruction(numbered("instruction", i).c_str(), engine, *blocks.instruction, with_data) {}
+GpuModule::Cluster::Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluster& blocks, bool with_data)
+    : sm(numbered("sm", i).c_str(), engine, borrowed(*blocks.sm), with_data),
+      l1_lg(numbered("l1_lg", i).c_str(), engine, borrowed(*blocks.l1_lg), with_data),
+      texture(numbered("texture", i).c_str(), engine, borrowed(*blocks.texture), with_data),
+      constant(numbered("constant", i).c_str(), engine, borrowed(*blocks.constant), with_data),
+      instruction(numbered("instruction", i).c_str(), engine, borrowed(*blocks.instruction), with_data) {}
 
-GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
+GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
                      const SliceMaker& make_slice, const std::vector<std::string>& pins,
                      const Interposer& interpose)
     : sc_module(name),
       engine_(engine),
-      crossbar_("crossbar", engine, netlist.crossbar(), netlist.crossbar_clients(),
+      crossbar_("crossbar", engine, borrowed(netlist.crossbar()), netlist.crossbar_clients(),
                 netlist.config().l2.slices, netlist.sysmem() != nullptr),
-      pcie_("pcie", engine, netlist.link(), netlist.sysmem(), netlist.config().l2.slices) {
+      pcie_("pcie", engine, borrowed(netlist.link()), netlist.sysmem(), netlist.config().l2.slices) {
   const GpuConfig& config = netlist.config();
   const bool with_data = netlist.sysmem() != nullptr;
   std::unordered_map<const void*, InitiatorSocket*> initiators;
@@ -57,7 +58,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
     targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
     if (netlist.lacks_slices()) continue;
     L2Slice& slice = netlist.slice(i);
-    L2SliceModule& m = slices_.emplace_back(numbered("l2", i).c_str(), engine, slice, with_data);
+    L2SliceModule& m = slices_.emplace_back(numbered("l2", i).c_str(), engine, borrowed(slice), with_data);
     initiators[&netlist.crossbar().to_l2(i)] = &crossbar_.to_l2[i];
     initiators[&slice.to_pcie] = &m.to_pcie;
     for (std::size_t k = 0; k < slice.to_dram.size(); ++k) initiators[&slice.to_dram[k]] = &m.to_dram[k];
@@ -65,7 +66,8 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, 
   }
   for (unsigned i = 0; i < config.dram.channels; ++i) {
     const unsigned inputs = netlist.channel_inputs(i);
-    DramModule& m = channels_.emplace_back(numbered("dram", i).c_str(), engine, netlist.channel(i), inputs);
+    DramModule& m =
+        channels_.emplace_back(numbered("dram", i).c_str(), engine, borrowed(netlist.channel(i)), inputs);
     for (unsigned k = 0; k < inputs; ++k) targets[&netlist.channel(i).from_l2(k)] = &m.from_l2[k];
   }
   netlist.for_each_hop([&](const Hop& h) {

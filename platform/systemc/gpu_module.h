@@ -28,13 +28,13 @@ class GpuModule final : public sc_core::sc_module {
   /// std::invalid_argument. Hops between two blocks of the netlist that match one of the patterns `pins` are
   /// opened as pins (see Hop::matches). `interpose` puts modules into hops, those at foreign slices too; one
   /// that is opened as pins besides, or that is given one socket only, is std::invalid_argument.
-  GpuModule(const sc_core::sc_module_name& name, EngineModule& engine, Netlist& netlist,
+  GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
             const SliceMaker& make_slice = {}, const std::vector<std::string>& pins = {},
             const Interposer& interpose = {});
 
  private:
   struct Cluster {
-    Cluster(unsigned i, EngineModule& engine, Netlist::SmCluster& blocks, bool with_data);
+    Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluster& blocks, bool with_data);
     SmModule sm;
     L1LgModule l1_lg;
     ReadOnlyCacheModule texture, constant, instruction;
@@ -49,7 +49,7 @@ class GpuModule final : public sc_core::sc_module {
   void bind_foreign(tlm::tlm_base_initiator_socket_b<kBusBits>* initiator, TargetSocket& target,
                     const HopSite& site, const ChannelParameters& request, const Interposer& interpose);
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   std::deque<Cluster> clusters_;
   CrossbarModule crossbar_;
   std::deque<L2SliceModule> slices_;

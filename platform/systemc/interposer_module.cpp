@@ -2,7 +2,8 @@
 
 #include <stdexcept>
 
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/base/glob.h"
+#include "rtl_models/tlm/sockets.h"
 
 namespace warpline {
 namespace {
@@ -17,6 +18,10 @@ void join(tlm::tlm_base_initiator_socket_b<256>& initiator, tlm::tlm_base_target
 }
 
 }  // namespace
+
+bool HopSite::matches(const std::string& pattern) const {
+  return glob_matches(pattern, name) || glob_matches(pattern, sender);
+}
 
 HopSite hop_site(const std::string& receiver, const std::string& sender) {
   HopSite site{receiver, sender, {}};

@@ -4,8 +4,6 @@
 #include <string>
 #include <tlm>
 
-#include "rtl_models/base/glob.h"
-
 namespace warpline {
 
 /// A hop of a GPU into which a foreign module can be put.
@@ -15,10 +13,8 @@ struct HopSite {
   std::string sender;       ///< the path of the port that sends them: "crossbar.to_l2[0]"
   std::string module_name;  ///< for the module, as SystemC wants it: "l2_0_from_crossbar"
 
-  /// Whether a pattern (see glob_matches) fits either path, as for `--pins`.
-  [[nodiscard]] bool matches(const std::string& pattern) const {
-    return glob_matches(pattern, name) || glob_matches(pattern, sender);
-  }
+  /// Whether a pattern fits either path, as for `--pins`: `*` stands for any characters, `?` for one.
+  [[nodiscard]] bool matches(const std::string& pattern) const;
 };
 
 /// The sockets of what stands in a hop: base protocol, and of any class derived from these; both null where

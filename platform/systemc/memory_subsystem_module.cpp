@@ -14,6 +14,8 @@
 #include "rtl_models/l1_lg/l1_lg_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
+#include "rtl_models/tlm/debug_access.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
 namespace {
@@ -62,7 +64,7 @@ struct MemorySubsystemModule::State {
   GpuConfig config;
   Interposer interpose;
   MemoryImage vidmem, sysmem;
-  EngineModule engine;
+  EngineProcess engine;
   CrossbarModule crossbar;
   PcieModule pcie;
   std::deque<L1LgModule> caches;

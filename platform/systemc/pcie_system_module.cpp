@@ -12,6 +12,8 @@
 #include <string>
 
 #include "platform/systemc/host_access_module.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
 namespace {
@@ -36,7 +38,7 @@ struct PcieSystemModule::Own {
       : engine("engine", o.mhz),
         memory(o.memory_bytes),
         system(engine.engine(), {}, o.mhz, o.parameters, memory) {}
-  EngineModule engine;
+  EngineProcess engine;
   MemoryImage memory;
   PcieSystem system;
 };
@@ -45,7 +47,7 @@ struct PcieSystemModule::Own {
 struct PcieSystemModule::State {
   using SimpleSocket = tlm_utils::simple_target_socket_tagged<State, kBusBits>;
 
-  State(PcieSystem& its_system, EngineModule& its_engine, unsigned processors,
+  State(PcieSystem& its_system, EngineProcess& its_engine, unsigned processors,
         std::function<void(bool)> its_set_time, std::unique_ptr<Own> its_own = nullptr)
       : own(std::move(its_own)),
         engine(its_engine),
@@ -85,7 +87,7 @@ struct PcieSystemModule::State {
   }
 
   std::unique_ptr<Own> own;  ///< null: somebody else's
-  EngineModule& engine;
+  EngineProcess& engine;
   PcieSystem& system;
   MemoryImage& memory;
   std::function<void(bool)> set_time;
@@ -109,7 +111,7 @@ void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
-  const EngineModule::Access access(engine);
+  const EngineProcess::Access access(engine);
   const bool loose = engine.is_loose();
   const Cycle at = next_access(delay);
   const HostBridge::Ticket ticket = submit(system.bridge(), payload, at);
@@ -131,7 +133,7 @@ Cycle PcieSystemModule::State::next_access(const sc_core::sc_time& delay) {
 }
 
 void PcieSystemModule::State::barrier(const sc_core::sc_time& delay) {
-  const EngineModule::Access access(engine);
+  const EngineProcess::Access access(engine);
   system.bridge().barrier(next_access(delay));
   engine.wake();
 }
@@ -216,8 +218,9 @@ PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, const Pc
 PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, PcieSystem& system,
                                    EngineModule& engine, unsigned processors,
                                    std::function<void(bool loose)> set_time)
-    : PcieSystemModule(
-          name, [&] { return std::make_unique<State>(system, engine, processors, std::move(set_time)); }) {}
+    : PcieSystemModule(name, [&] {
+        return std::make_unique<State>(system, process_of(engine), processors, std::move(set_time));
+      }) {}
 
 /// What the state holds is made inside the module.
 PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name,

@@ -57,8 +57,7 @@ class PcieSystemModule final : public sc_core::sc_module {
       tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   /// Configuration space of 256 buses; it lies above the interrupt window and wins over windows of root
   /// ports.
-  static constexpr std::uint64_t kConfigWindow =
-      RootComplexCore::kInterruptWindow + (std::uint64_t{1} << 28U);
+  static constexpr std::uint64_t kConfigWindow = kInterruptWindow + (std::uint64_t{1} << 28U);
   static constexpr std::uint64_t kConfigWindowBytes = std::uint64_t{1} << 28U;
   /// Where the register at `offset` of a function's configuration space is.
   [[nodiscard]] static constexpr std::uint64_t config_address(FunctionId id, std::uint64_t offset) {

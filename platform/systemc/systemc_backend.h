@@ -2,16 +2,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include "platform/config/gpu_config.h"
 #include "platform/machine/netlist_backend.h"
-#include "platform/systemc/gpu_module.h"
+#include "platform/systemc/interposer_module.h"
+#include "platform/systemc/slice_maker_module.h"
 #include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
-
-class PinWave;
 
 /// Runs the GPUs of a platform in SystemC. Elaboration comes once in a process, so every GPU is built before
 /// any runs.
@@ -27,43 +27,32 @@ class SystemCBackend final : public NetlistBackend {
   SystemCBackend(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
                  std::uint64_t seed = 1, std::vector<std::string> pins = {});
   ~SystemCBackend() override;
-  [[nodiscard]] Engine& engine() override { return module_.engine(); }
+  [[nodiscard]] Engine& engine() override;
   /// Puts foreign modules in the place of all L2 slices. A platform of several GPUs takes none:
   /// std::invalid_argument when it is built. Pre: it is not built yet.
-  void replace_slices(SliceMaker make_slice) { make_slice_ = std::move(make_slice); }
-  [[nodiscard]] bool brings_slices() const override { return make_slice_ != nullptr; }
+  void replace_slices(SliceMaker make_slice);
+  [[nodiscard]] bool brings_slices() const override;
   /// Puts foreign modules into hops: monitors, checkers, adapters. `interpose` is asked for every
   /// hop of the GPU, by name; those for which it returns no sockets stay direct.
   /// The first run, or GpuPlatform::build(), throws std::invalid_argument where a hop is opened as pins
   /// besides, or has one socket only. Pre: the GPU is not built yet.
-  void interpose(Interposer interpose) { interpose_ = std::move(interpose); }
+  void interpose(Interposer interpose);
   /// Whether every hop is direct. Pre: it has run.
-  [[nodiscard]] bool is_direct() const { return module_.is_direct(); }
+  [[nodiscard]] bool is_direct() const;
   /// The engine's module; its pins() are what a wave shows, once the hops are made.
-  [[nodiscard]] EngineModule& module() { return module_; }
+  [[nodiscard]] EngineModule& module();
   void connect(Netlist& netlist) override;
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;
-  [[nodiscard]] bool takes_loose() const override { return pins_.empty(); }
+  [[nodiscard]] bool takes_loose() const override;
   void record_wires(const Selection& selection, Recorder& recorder) override;
   RunOutcome run_until(Cycle limit) override;
-  [[nodiscard]] Standstill standstill() const override { return module_.standstill(); }
+  [[nodiscard]] Standstill standstill() const override;
 
  private:
-  void went_idle(RunOutcome outcome);
-  void catch_up();
-  [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
-  EngineModule module_;
-  SliceMaker make_slice_;
-  Interposer interpose_;
-  sc_core::sc_event idle_;
-  /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
-  enum class Waiter : std::uint8_t { nobody, thread, caller } waiter_ = Waiter::nobody;
-  bool ended_ = false;  ///< the engine has nothing left to do, or may do no more
-  std::vector<std::string> pins_;
-  std::vector<std::unique_ptr<GpuModule>> gpus_;
-  std::unique_ptr<PinWave> pin_wave_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace warpline

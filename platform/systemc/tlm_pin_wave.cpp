@@ -10,7 +10,7 @@ namespace {
 template <class T>
 class Tap final : public sc_core::sc_module {
  public:
-  Tap(const sc_core::sc_module_name& name, EngineModule& engine, const sc_core::sc_signal<T>& wire,
+  Tap(const sc_core::sc_module_name& name, EngineProcess& engine, const sc_core::sc_signal<T>& wire,
       Recorder& recorder, std::uint32_t signal)
       : sc_module(name), engine_(engine), wire_(wire), recorder_(recorder), signal_(signal) {
     recorder.set_initial(signal, static_cast<std::uint64_t>(wire.read()));
@@ -25,7 +25,7 @@ class Tap final : public sc_core::sc_module {
     recorder_.set(engine_.cycle_of(sc_core::sc_time_stamp()), signal_,
                   static_cast<std::uint64_t>(wire_.read()));
   }
-  EngineModule& engine_;
+  EngineProcess& engine_;
   const sc_core::sc_signal<T>& wire_;
   Recorder& recorder_;
   std::uint32_t signal_;
@@ -42,7 +42,7 @@ std::uint64_t most_of(unsigned bits) {
 
 }  // namespace
 
-PinWave::PinWave(EngineModule& engine, const Selection& selection, Recorder& recorder) {
+PinWave::PinWave(EngineProcess& engine, const Selection& selection, Recorder& recorder) {
   for (const PinWires* hop : engine.pins().wires()) {
     if (!takes(selection, engine.engine(), hop->hop())) continue;
     for (const auto& [direction, channel] :

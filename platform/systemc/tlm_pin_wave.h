@@ -16,7 +16,7 @@ class PinWave {
  public:
   /// Watches every hop of `engine` whose receiving port `selection` takes. All outlive it. Pre: elaboration
   /// has not ended.
-  PinWave(EngineModule& engine, const Selection& selection, Recorder& recorder);
+  PinWave(EngineProcess& engine, const Selection& selection, Recorder& recorder);
   ~PinWave();
   PinWave(const PinWave&) = delete;
   PinWave& operator=(const PinWave&) = delete;

@@ -5,6 +5,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_list.h"
 
 namespace warpline {
 

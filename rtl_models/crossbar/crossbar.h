@@ -39,12 +39,6 @@ struct CrossbarCounters {
   }
 };
 
-/// Widths of the channels that leave a crossbar, bytes per beat: what its beats are counted by.
-struct CrossbarWidths {
-  unsigned request = 32;   ///< towards the slices
-  unsigned response = 32;  ///< towards the clients
-};
-
 /// Connects clients (L1, texture and constant caches) to L2 slices, both ways.
 ///
 /// In a cycle every output sends at most one message and every input gives at most one; all

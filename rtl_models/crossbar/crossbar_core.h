@@ -8,6 +8,7 @@
 #include "rtl_models/base/types.h"
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_pool.h"
 
 namespace warpline {
 

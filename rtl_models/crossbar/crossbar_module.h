@@ -1,34 +1,40 @@
 #pragma once
 
-#include <memory>
-
-#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/crossbar/crossbar_parameters.h"
+#include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/block_module.h"
+#include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
 
-/// The crossbar as a TLM-2.0 module: clients on one side, L2 slices on the other.
+class Crossbar;
+
+/// The crossbar as a TLM-2.0 module: clients (caches of SMs, devices) on one side, L2 slices on the other.
+///
+/// Sockets
+/// - from_client[n]: requests of one 128-byte line each.
+/// - to_l2[s]: those of the lines whose number modulo the slices is `s`; maintenance goes to all.
+///
+/// Addresses: physical ones. Debug access goes to the slices; direct memory access is granted as they grant
+/// it.
 class CrossbarModule final : public BlockModule {
  public:
-  /// A crossbar of its own; see Crossbar.
+  /// A crossbar of its own. The engine outlives it. Pre: the parameters have no problems.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                  const CrossbarParameters& parameters, unsigned clients, unsigned slices,
                  CrossbarWidths widths, bool with_data);
-  /// Around a crossbar of a netlist with that many ports, which outlives it.
-  CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Crossbar& crossbar,
+  /// Around a crossbar of a netlist with that many ports.
+  CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<Crossbar> crossbar,
                  unsigned clients, unsigned slices, bool with_data);
 
   std::deque<TargetSocket> from_client;
   std::deque<InitiatorSocket> to_l2;
-  [[nodiscard]] Crossbar& crossbar() { return crossbar_; }
+  [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
 
  private:
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-  CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
-                 std::unique_ptr<Crossbar> crossbar, unsigned clients, unsigned slices, bool with_data);
-  std::unique_ptr<Crossbar> own_;
-  Crossbar& crossbar_;
+  Held<Crossbar> crossbar_;
 };
 
 }  // namespace warpline

@@ -25,4 +25,10 @@ struct CrossbarParameters {
   }
 };
 
+/// Widths of the channels that leave a crossbar, bytes per beat: what its beats are counted by.
+struct CrossbarWidths {
+  unsigned request = 32;   ///< towards the slices
+  unsigned response = 32;  ///< towards the clients
+};
+
 }  // namespace warpline

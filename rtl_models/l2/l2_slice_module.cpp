@@ -1,15 +1,22 @@
 #include "rtl_models/l2/l2_slice_module.h"
 
+#include <string>
+#include <utility>
+
+#include "rtl_models/l2/l2_slice.h"
+#include "rtl_models/tlm/debug_access.h"
+#include "rtl_models/tlm/engine_process.h"
+
 namespace warpline {
 
-L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, L2Slice& slice,
+L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<L2Slice> slice,
                              bool with_data)
-    : BlockModule(name, engine),
-      from_crossbar("from_crossbar", engine, slice.from_crossbar, slice.to_crossbar, *this),
-      to_pcie("to_pcie", engine, slice.to_pcie, slice.from_pcie),
-      slice_(slice) {
-  for (std::size_t i = 0; i < slice.to_dram.size(); ++i) {
-    to_dram.emplace_back(socket_name("to_dram", i).c_str(), engine, slice.to_dram[i], slice.from_dram[i]);
+    : BlockModule(name),
+      slice_(std::move(slice)),
+      from_crossbar("from_crossbar", engine, slice_->from_crossbar, slice_->to_crossbar, *this),
+      to_pcie("to_pcie", engine, slice_->to_pcie, slice_->from_pcie) {
+  for (std::size_t i = 0; i < slice_->to_dram.size(); ++i) {
+    to_dram.emplace_back(socket_name("to_dram", i).c_str(), engine, slice_->to_dram[i], slice_->from_dram[i]);
     to_dram.back().set_with_data(false);
   }
   from_crossbar.set_with_data(with_data);
@@ -19,13 +26,13 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
 
 /// Video memory from its backing store; system memory from behind the link, with the slice's copies.
 unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
-  MemoryImage* vidmem = slice_.vidmem();
+  MemoryImage* vidmem = slice_->vidmem();
   if (vidmem == nullptr) return 0;
   if (aperture_of(PhysicalAddress{payload.get_address()}) == Aperture::vidmem)
     return debug_access(payload, vidmem->at(0), physical(Aperture::vidmem, 0).value, vidmem->size());
   return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
     const unsigned moved = debug_through(to_pcie, payload, at, bytes, count);
-    payload.is_write() ? slice_.update(at, bytes, moved) : slice_.overlay(at, bytes, moved);
+    payload.is_write() ? slice_->update(at, bytes, moved) : slice_->overlay(at, bytes, moved);
     return moved;
   });
 }
@@ -33,7 +40,7 @@ unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
 /// All of video memory at once: the slice keeps none of its bytes, so nobody could tell. Never system memory,
 /// whose lines the slice copies.
 bool L2SliceModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-  MemoryImage* vidmem = slice_.vidmem();
+  MemoryImage* vidmem = slice_->vidmem();
   if (vidmem == nullptr) return false;
   static_assert(physical(Aperture::vidmem, 0).value == 0, "video memory comes first, all else behind it");
   if (payload.get_address() >= vidmem->size()) {
@@ -48,17 +55,11 @@ bool L2SliceModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::t
 }
 
 L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine,
-                             std::unique_ptr<L2Slice> slice, bool with_data)
-    : L2SliceModule(name, engine, *slice, with_data) {
-  own_ = std::move(slice);
-}
-
-L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& engine,
                              const ClockDomain& clock, const L2Parameters& parameters, MemoryImage* vidmem,
                              unsigned dram_ports)
     : L2SliceModule(name, engine,
-                    std::make_unique<L2Slice>(engine.engine(), std::string(name), clock, parameters, vidmem,
-                                              dram_ports),
+                    std::make_shared<L2Slice>(process_of(engine).engine(), std::string(name), clock,
+                                              parameters, vidmem, dram_ports),
                     vidmem != nullptr) {}
 
 }  // namespace warpline

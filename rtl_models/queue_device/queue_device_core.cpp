@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 
 namespace warpline {

@@ -13,6 +13,7 @@
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/sim/in_flight.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_pool.h"
 
 namespace warpline {
 

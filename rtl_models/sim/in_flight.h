@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_list.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {

@@ -3,11 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "rtl_models/base/byte_mask.h"
-#include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sim/command.h"
@@ -172,111 +169,5 @@ inline unsigned ResponseMessage::beats(unsigned width) const {
   }
   return 1;
 }
-
-/// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
-class RequestPool {
- public:
-  /// A request whose head is as at first; all else is left as it was.
-  [[nodiscard]] Request* allocate();
-  /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
-  /// block; null if that is nothing. Its answer carries no data.
-  [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
-  /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
-  /// hints; command, token and what belongs to them are the caller's, and whether it is exact.
-  [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
-  void release(Request* request) {
-    WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
-    if (request->command == Command::atomic || request->command == Command::reduce) release_atomics(*request);
-    request->next = free_;
-    free_ = request;
-    --in_use_;
-  }
-  [[nodiscard]] AtomicBlock* allocate_atomics();
-  /// Requests handed out and not yet released.
-  [[nodiscard]] std::size_t in_use() const { return in_use_; }
-
- private:
-  static constexpr std::size_t kChunk = 256;
-  /// One in whatever state it was released.
-  [[nodiscard]] Request* take();
-  void release_atomics(Request& request) {
-    if (request.atomics == nullptr) return;
-    free_blocks_.push_back(request.atomics);
-    request.atomics = nullptr;
-  }
-  std::vector<std::unique_ptr<Request[]>> chunks_;
-  std::vector<std::unique_ptr<AtomicBlock>> blocks_;
-  std::vector<AtomicBlock*> free_blocks_;
-  Request* free_ = nullptr;
-  std::size_t in_use_ = 0;
-};
-
-/// A first-in first-out list threaded through Request::next. A request is in one list at most.
-class RequestList {
- public:
-  [[nodiscard]] bool empty() const { return head_ == nullptr; }
-  [[nodiscard]] Request* front() const { return head_; }
-  /// Calls visit(const Request&) for each, first to last.
-  template <class F>
-  void for_each(F&& visit) const {
-    for (const Request* r = head_; r != nullptr; r = r->next) visit(*r);
-  }
-  void push(Request* r) {
-    r->next = nullptr;
-    if (head_ == nullptr) {
-      head_ = r;
-    } else {
-      tail_->next = r;
-    }
-    tail_ = r;
-  }
-  void push_front(Request* r) {
-    r->next = head_;
-    head_ = r;
-    if (r->next == nullptr) tail_ = r;
-  }
-  /// Puts all of `earlier` before what is here, in its order; it is left empty.
-  void push_front(RequestList& earlier) {
-    if (earlier.empty()) return;
-    earlier.tail_->next = head_;
-    if (head_ == nullptr) tail_ = earlier.tail_;
-    head_ = earlier.head_;
-    earlier = RequestList{};
-  }
-  Request* pop() {
-    Request* r = head_;
-    head_ = r->next;
-    r->next = nullptr;
-    return r;
-  }
-
- private:
-  Request* head_ = nullptr;
-  Request* tail_ = nullptr;
-};
-
-/// A list that knows how many are in it.
-class RequestQueue {
- public:
-  [[nodiscard]] unsigned size() const { return size_; }
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] const RequestList& list() const { return list_; }
-  void push(Request* r) {
-    list_.push(r);
-    ++size_;
-  }
-  void push_front(Request* r) {
-    list_.push_front(r);
-    ++size_;
-  }
-  Request* pop() {
-    --size_;
-    return list_.pop();
-  }
-
- private:
-  RequestList list_;
-  unsigned size_ = 0;
-};
 
 }  // namespace warpline

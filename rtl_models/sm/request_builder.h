@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_pool.h"
 #include "rtl_models/sm/coalescer.h"
 #include "rtl_models/sm/memory_map.h"
 #include "rtl_models/sm/resolved_access.h"

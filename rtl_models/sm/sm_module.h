@@ -1,11 +1,13 @@
 #pragma once
 
-#include <memory>
-
-#include "rtl_models/sm/sm.h"
+#include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/sm/sm_parameters.h"
 #include "rtl_models/tlm/block_module.h"
+#include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
+
+class Sm;
 
 /// A streaming multiprocessor as a TLM-2.0 module: the initiator of everything. Work comes by the ports of
 /// the SM itself, from a WorkDistributor of the same engine.
@@ -14,16 +16,15 @@ class SmModule final : public BlockModule {
   /// An SM of its own; see Sm.
   SmModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
            const SmParameters& parameters, unsigned index, bool with_data);
-  /// Around an SM of somebody's netlist, which outlives it.
-  SmModule(const sc_core::sc_module_name& name, EngineModule& engine, Sm& sm, bool with_data);
-
-  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction;
-  [[nodiscard]] Sm& sm() { return sm_; }
+  /// Around an SM of somebody's netlist.
+  SmModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<Sm> sm, bool with_data);
 
  private:
-  SmModule(const sc_core::sc_module_name& name, EngineModule& engine, std::unique_ptr<Sm> sm, bool with_data);
-  std::unique_ptr<Sm> own_;
-  Sm& sm_;
+  Held<Sm> sm_;
+
+ public:
+  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction;
+  [[nodiscard]] Sm& sm() { return *sm_; }
 };
 
 }  // namespace warpline

@@ -1,29 +1,16 @@
 #pragma once
 
-#include <exception>
-#include <functional>
+#include <cstdint>
 #include <memory>
-#include <queue>
 #include <systemc>
-#include <utility>
 #include <vector>
 
-#include "rtl_models/sim/engine.h"
-#include "rtl_models/tlm/cycle_time.h"
-#include "rtl_models/tlm/payload.h"
-#include "rtl_models/tlm/pin_clock.h"
+#include "rtl_models/base/types.h"
+#include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
 
-/// An end of a hop that is not direct, for the explanation of what waits.
-class SocketEnd {
- public:
-  virtual ~SocketEnd() = default;
-  /// Says what the other side of the socket owes it.
-  virtual void explain(std::vector<Wait>& waits) const = 0;
-  /// Lists the requests that no component holds: those in this end itself, or beyond it in foreign modules.
-  virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
-};
+class Pins;
 
 /// How messages cross hops between two Warpline modules.
 enum class HopTransport : std::uint8_t {
@@ -31,151 +18,43 @@ enum class HopTransport : std::uint8_t {
   socket,  ///< nb_transport, as if the other side were foreign
 };
 
-/// An engine in SystemC time: the module that all modules of one netlist share. One method process
-/// ticks the components, in the middle of each cycle in which one has work.
+/// What all Warpline modules of one netlist share: the engine that ticks their components in SystemC time, in
+/// the middle of each cycle in which one has work. Made by make_engine() before them; it has no sockets.
+///
+/// Time: at first timed, and never ahead of SystemC's; see set_loose() and run_ahead() for the other ways.
+///
+/// Mistakes of the caller are SystemC error reports that name it.
 class EngineModule : public sc_core::sc_module {
  public:
-  /// `mhz`: of the fastest clock, which counts cycles. An unfit one is a SystemC error report.
-  EngineModule(const sc_core::sc_module_name& name, unsigned mhz,
-               HopTransport transport = HopTransport::direct, TickMode mode = TickMode::lazy,
-               std::uint64_t seed = 1);
-
-  [[nodiscard]] Engine& engine() { return engine_; }
-  /// SystemC time, as sc_time_stamp() has it.
-  [[nodiscard]] const sc_core::sc_time& time() const { return stamp_; }
-  /// SystemC time of the start and of the tick of cycle `c`, and back (see CycleTime). Between two runs the
-  /// engine's time may go back over idle ticks; SystemC's does not, and so comes to lead by whole cycles.
-  [[nodiscard]] sc_core::sc_time start_of(Cycle c) const { return time_.start_of(c + lead_); }
-  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return time_.tick_of(c + lead_); }
-  [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const { return time_.cycle_of(t) - lead_; }
-  /// The cycle from which an END that takes effect at `t` frees its channel. One exactly at a tick counts for
-  /// the next cycle: the tick may be over, and no component ticks twice in a cycle.
-  [[nodiscard]] Cycle freed_by_end_at(const sc_core::sc_time& t) const {
-    return time_.first_tick_after(t) - lead_;
-  }
   /// Lets it tick up to `cycles` cycles ahead of SystemC time, for those who never pause a simulation to look
   /// at it: fewer processes to run. Where all sockets are bound to ours, everything ticks ahead as far as
   /// nobody in the simulation has anything pending; else all clusters (Engine::begin_cluster) that no foreign
   /// module or pin leads to, as far as they cannot feel them. The default is 0: after sc_start(duration),
   /// exactly the ticks before the time reached are done. (What is due at that very time SystemC leaves to the
   /// next sc_start.)
-  void run_ahead(Cycle cycles) { ahead_ = cycles; }
-  [[nodiscard]] HopTransport transport() const { return transport_; }
-  /// Payloads that foreign modules may see, or those that only sockets of this engine do.
-  [[nodiscard]] TransactionPool& transactions(bool shown) { return shown ? shown_ : hidden_; }
-  /// Payloads that are under way.
-  [[nodiscard]] std::size_t transactions_in_use() const { return shown_.in_use() + hidden_.in_use(); }
-  /// The hops that are opened as pins, and their clocks.
-  [[nodiscard]] Pins& pins() { return pins_; }
-  /// Whether it has work within the limit: ticks, or messages on the wires between two Warpline ends.
-  [[nodiscard]] bool active() const;
-  /// A clock of its pins rises: if what it waited for there has come to nothing, it comes to rest.
-  void note_clock();
-  /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for
-  /// the world outside, or for ever; or what on_idle() says.
-  [[nodiscard]] RunOutcome outcome() const { return outcome_; }
-  /// Ticks nothing beyond cycle `last`; having more to do then is an outcome, too: `cycle_limit`.
-  void set_limit(Cycle last) { last_ = last; }
-  /// Called whenever the engine has run out of ticks, has reached the limit, or was stopped by its
-  /// progress callback.
-  void on_idle(std::function<void(RunOutcome)> callback) { on_idle_ = std::move(callback); }
-
-  /// Exceptions of the components end the run as `stopped` and are kept for rethrow(), instead of becoming
-  /// SystemC's: what a program throws keeps its type.
-  void keep_exceptions() { keeps_exceptions_ = true; }
-  void rethrow() {
-    if (exception_ != nullptr) std::rethrow_exception(std::exchange(exception_, nullptr));
-  }
-
-  /// Something was put into the netlist from outside a tick: makes sure that it is worked off. Callable
-  /// before the simulation starts.
-  void wake();
+  virtual void run_ahead(Cycle cycles) = 0;
   /// Whether time is loose: requests are performed by calls ("lt"), and the engine runs ahead of SystemC by
   /// up to the global quantum, in a thread process, as foreign models below may wait. Otherwise hops are
   /// timed.
   /// The two change over at rest only: an attempt while something is under way is a SystemC error report.
-  void set_loose(bool loose);
-  [[nodiscard]] bool is_loose() const { return loose_; }
-  /// Calls `callback` once when time ceases to be loose.
-  void on_timed(std::function<void()> callback) { on_timed_.push_back(std::move(callback)); }
-  /// A foreign b_transport is under way, from construction on.
-  class Access {
-   public:
-    explicit Access(EngineModule& engine) : engine_(engine) { ++engine_.accesses_; }
-    ~Access() { --engine_.accesses_; }
-    Access(const Access&) = delete;
-    Access& operator=(const Access&) = delete;
-
-   private:
-    EngineModule& engine_;
-  };
+  virtual void set_loose(bool loose) = 0;
+  [[nodiscard]] virtual bool is_loose() const = 0;
   /// Whether nothing is under way: no request, timed or not, and nobody has work left.
-  [[nodiscard]] bool at_rest() const { return accesses_ == 0 && engine_.quiescent(); }
-  /// Whether requests may be timed now.
-  [[nodiscard]] bool takes_timed() const { return !loose_ && accesses_ == 0; }
-  /// A hop is not direct, and this is an end of it. `outside`: what it leads to is not a socket of this
-  /// engine, so that from now on what lies at that end is not ticked before its time.
-  void add_end(const SocketEnd& end, bool outside) {
-    if (outside) in_step_ = true;
-    sockets_.push_back(&end);
-  }
+  [[nodiscard]] virtual bool at_rest() const = 0;
   /// Whether every hop is direct. Pre: elaboration has ended.
-  [[nodiscard]] bool is_direct() const { return sockets_.empty(); }
-  /// Whether some hop leads to foreign modules or pins. Pre: elaboration has ended.
-  [[nodiscard]] bool keeps_step() const { return in_step_; }
-  /// Every request in flight, where it is and what it waits for, and all other waits; as Engine::standstill,
-  /// sockets and foreign modules included. Callable whenever a simulation is paused.
-  [[nodiscard]] Standstill standstill() const;
-  [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
-  [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
-  /// Calls `callback` at the start of cycle `c`, before anybody ticks in it. Pre: that is not past.
-  void at_start_of(Cycle c, std::function<void()> callback);
+  [[nodiscard]] virtual bool is_direct() const = 0;
+  /// The hops that are opened as pins, and their clocks.
+  [[nodiscard]] virtual Pins& pins() = 0;
+  /// Every request in flight, where it is and what it waits for, and all other waits, those of sockets and
+  /// foreign modules included. Callable whenever a simulation is paused.
+  [[nodiscard]] virtual Standstill standstill() const = 0;
 
- private:
-  struct Call {
-    Cycle cycle = 0;
-    std::uint64_t order = 0;
-    std::function<void()> callback;
-    bool operator>(const Call& other) const {
-      return cycle != other.cycle ? cycle > other.cycle : order > other.order;
-    }
-  };
-  void start_of_simulation() override { wake(); }
-  void run();
-  void come_to_rest(RunOutcome outcome);
-  void run_loosely();
-  void run_up_to(Cycle step, Cycle limit);
-  RunOutcome run_engine(Cycle step, Cycle limit);
-  void make_calls();
-  [[nodiscard]] Cycle limit(Cycle now) const;
-
-  const sc_core::sc_time& stamp_ = sc_core::sc_time_stamp();
-  CycleTime time_;
-  Cycle lead_ = 0;
-  Cycle last_ = kNever;
-  HopTransport transport_;
-  Engine engine_;
-  TransactionPool shown_, hidden_;
-  Cycle ahead_ = 0;
-  Pins pins_{*this};
-  bool waits_for_pins_ = false;
-  bool in_step_ = false;
-  bool loose_ = false;
-  sc_core::sc_event settled_;  ///< an access that was blocked below is done
-  sc_core::sc_event go_;       ///< a tick is due while time is loose
-  unsigned accesses_ = 0;      ///< calls of b_transport that have not returned
-  bool under_way_ = false;     ///< it has ticked, and is not through
-  std::vector<std::function<void()>> on_timed_;
-  std::vector<const SocketEnd*> sockets_;
-  RunOutcome outcome_ = RunOutcome::quiescent;
-  bool running_ = false;
-  bool keeps_exceptions_ = false;
-  std::exception_ptr exception_;
-  std::function<void(RunOutcome)> on_idle_;
-  sc_core::sc_event tick_;
-  sc_core::sc_event call_;
-  std::priority_queue<Call, std::vector<Call>, std::greater<>> calls_;
-  std::uint64_t call_order_ = 0;
+ protected:
+  explicit EngineModule(const sc_core::sc_module_name& name) : sc_module(name) {}
 };
+
+/// `mhz`: of the fastest clock, which counts cycles. An unfit one is a SystemC error report.
+[[nodiscard]] std::unique_ptr<EngineModule> make_engine(const char* name, unsigned mhz,
+                                                        HopTransport transport = HopTransport::direct);
 
 }  // namespace warpline

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rtl_models/tlm/transaction.h"
+
 namespace warpline {
 namespace {
 

@@ -3,7 +3,8 @@
 #include <list>
 #include <tlm>
 
-#include "rtl_models/tlm/payload.h"
+#include "rtl_models/tlm/transaction.h"
+#include "rtl_models/tlm/transaction.h"
 
 namespace warpline {
 

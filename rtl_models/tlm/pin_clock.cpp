@@ -1,10 +1,10 @@
 #include "rtl_models/tlm/pin_clock.h"
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
 
-PinClock::PinClock(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& domain)
+PinClock::PinClock(const sc_core::sc_module_name& name, EngineProcess& engine, const ClockDomain& domain)
     : sc_module(name), engine_(engine), domain_(domain) {
   SC_HAS_PROCESS(PinClock);
   SC_METHOD(toggle);

@@ -8,14 +8,14 @@
 
 namespace warpline {
 
-class EngineModule;
+class EngineProcess;
 class PinWires;
 
 /// A clock domain as a signal: rises where its edges fall, at the start of their cycle, and falls half way to
 /// the next. It runs while the engine has work, and while it is held (hold()); else it stands still, low.
 class PinClock final : public sc_core::sc_module {
  public:
-  PinClock(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& domain);
+  PinClock(const sc_core::sc_module_name& name, EngineProcess& engine, const ClockDomain& domain);
 
   sc_core::sc_signal<bool> signal{"clock"};
   [[nodiscard]] const ClockDomain& domain() const { return domain_; }
@@ -31,7 +31,7 @@ class PinClock final : public sc_core::sc_module {
   void toggle();
   void wait_for_edge();
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   ClockDomain domain_;
   unsigned holds_ = 0;
   bool running_ = false;
@@ -44,7 +44,7 @@ class PinClock final : public sc_core::sc_module {
 ///       for (PinChannel* c : {&hop->request, &hop->response}) c->visit(...);
 class Pins {
  public:
-  explicit Pins(EngineModule& engine) : engine_(engine) {}
+  explicit Pins(EngineProcess& engine) : engine_(engine) {}
 
   /// Every bundle of wires, in the order in which they were made.
   [[nodiscard]] const std::vector<PinWires*>& wires() const { return wires_; }
@@ -62,7 +62,7 @@ class Pins {
   void rephase();
 
  private:
-  EngineModule& engine_;
+  EngineProcess& engine_;
   std::vector<PinWires*> wires_;
   std::deque<PinClock> clocks_;
   std::size_t in_flight_ = 0;

@@ -8,6 +8,8 @@
 
 #include "platform/host/host_cpu_module.h"
 #include "platform/host/host_machine.h"
+#include "rtl_models/sim/engine.h"
+#include "rtl_models/sim/memory_image.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/bench/cpu_time.h"
 

@@ -13,11 +13,17 @@
 
 #include "platform/config/load_gpu.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/cache/tag_array.h"
+#include "rtl_models/crossbar/crossbar_core.h"
 #include "rtl_models/crossbar/crossbar_module.h"
 #include "rtl_models/dram/dram_module.h"
 #include "rtl_models/l1_lg/l1_lg_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
+#include "rtl_models/pcie/packets/tlp_port.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/debug_access.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/bench/cpu_time.h"
 
 int sc_main(int /*argc*/, char* /*argv*/[]) {
@@ -31,7 +37,7 @@ constexpr std::uint64_t kFootprint = 256U << 20U;
 
 /// One SM's share of the memory subsystem, as modules of ours.
 struct Ours {
-  Ours(const GpuConfig& c, EngineModule& engine, MemoryImage& vidmem)
+  Ours(const GpuConfig& c, EngineProcess& engine, MemoryImage& vidmem)
       : l1("l1", engine, {}, c.l1_lg, true),
         crossbar("crossbar", engine, {}, c.crossbar, 1, c.l2.slices, {}, true),
         pcie("pcie", engine, {}, c.pcie, nullptr, c.l2.slices) {
@@ -174,8 +180,8 @@ struct BareModules {
 
 /// The same netlist of LookUps, with our socket on top.
 struct LookUps final : BlockModule {
-  LookUps(const sc_core::sc_module_name& name, const GpuConfig& c, EngineModule& module)
-      : BlockModule(name, module),
+  LookUps(const sc_core::sc_module_name& name, const GpuConfig& c, EngineProcess& module)
+      : BlockModule(name),
         core(c.crossbar, c.l2.slices),
         l1(module.engine(), "l1", &c.l1_lg.geometry, 1, 1),
         crossbar(module.engine(), "crossbar", nullptr, 1, c.l2.slices),
@@ -283,7 +289,7 @@ int run() {
   if (!loaded.ok()) return 2;
   const GpuConfig& config = loaded.value();
   MemoryImage vidmem(kFootprint);
-  EngineModule engine("engine", 1000);
+  EngineProcess engine("engine", 1000);
   Ours ours(config, engine, vidmem);
   LookUps look_ups("look_ups", config, engine);
   BareModules bare(config);

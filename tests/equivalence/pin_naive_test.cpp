@@ -15,7 +15,7 @@ namespace pin_naive_test {
 /// Makes hops of wires and watches them.
 class PinnedHops final : public HopMaker {
  public:
-  explicit PinnedHops(EngineModule& engine) : engine_(engine) {}
+  explicit PinnedHops(EngineProcess& engine) : engine_(engine) {}
   void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
            Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
            const ChannelParameters& response) override {
@@ -86,7 +86,7 @@ class PinnedHops final : public HopMaker {
       if (i + 1 < log.size()) lines.push_back(free(hop, way, sender.align(log[i].end)));
     }
   }
-  EngineModule& engine_;
+  EngineProcess& engine_;
   std::vector<Hop> hops_;
 };
 
@@ -96,7 +96,7 @@ struct Pinned {
       : module(sc_core::sc_gen_unique_name("engine"), 1000, HopTransport::direct, mode, seed),
         hops(module),
         mesh(shape, module.engine(), hops, parts) {}
-  EngineModule module;
+  EngineProcess module;
   MeshParts parts;
   PinnedHops hops;
   Mesh mesh;

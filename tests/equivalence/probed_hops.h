@@ -14,7 +14,7 @@ namespace warpline::test {
 /// Makes hops of sockets, with the given chance in percent through a probe.
 class ProbedHops final : public HopMaker {
  public:
-  ProbedHops(EngineModule& engine, unsigned probed_percent, std::uint64_t seed, EndRule rule)
+  ProbedHops(EngineProcess& engine, unsigned probed_percent, std::uint64_t seed, EndRule rule)
       : engine_(engine), probed_percent_(probed_percent), random_(seed), rule_(rule) {}
 
   void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
@@ -55,7 +55,7 @@ class ProbedHops final : public HopMaker {
 
  private:
   struct Hop final : sc_core::sc_module {
-    Hop(const sc_core::sc_module_name& name, EngineModule& engine, Out<RequestMessage>& request_out,
+    Hop(const sc_core::sc_module_name& name, EngineProcess& engine, Out<RequestMessage>& request_out,
         In<ResponseMessage>& response_in, In<RequestMessage>& request_in, Out<ResponseMessage>& response_out,
         UntimedAccess& untimed)
         : sc_module(name),
@@ -77,7 +77,7 @@ class ProbedHops final : public HopMaker {
     return all;
   }
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   unsigned probed_percent_;
   Random random_;
   EndRule rule_;

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/sockets.h"
 #include "rtl_models/tlm/pins/pins.h"
-#include "rtl_models/tlm/target_socket.h"
 #include "tests/equivalence/hop_maker.h"
 #include "tests/support/protocol_checker.h"
 
@@ -24,7 +23,7 @@ class NoUntimedAccess final : public UntimedAccess {
 /// module: a checker of the protocol; or, with another chance, hops of pins.
 class SocketHops final : public HopMaker {
  public:
-  SocketHops(EngineModule& engine, unsigned foreign_percent, unsigned pins_percent, std::uint64_t seed)
+  SocketHops(EngineProcess& engine, unsigned foreign_percent, unsigned pins_percent, std::uint64_t seed)
       : engine_(engine), foreign_percent_(foreign_percent), pins_percent_(pins_percent), random_(seed) {}
 
   void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
@@ -61,7 +60,7 @@ class SocketHops final : public HopMaker {
 
  private:
   struct Hop final : sc_core::sc_module {
-    Hop(const sc_core::sc_module_name& name, EngineModule& engine, UntimedAccess& untimed,
+    Hop(const sc_core::sc_module_name& name, EngineProcess& engine, UntimedAccess& untimed,
         Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
         Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
         const ChannelParameters& response)
@@ -74,7 +73,7 @@ class SocketHops final : public HopMaker {
     InitiatorSocket initiator;
     TargetSocket target;
   };
-  EngineModule& engine_;
+  EngineProcess& engine_;
   unsigned foreign_percent_;
   unsigned pins_percent_;
   Random random_;

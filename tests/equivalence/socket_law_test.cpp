@@ -51,7 +51,7 @@ struct Carried {
         netlist(shape, module.engine(), hops) {
     module.run_ahead(v.ahead);
   }
-  EngineModule module;
+  EngineProcess module;
   SocketHops hops;
   Netlist netlist;
 };

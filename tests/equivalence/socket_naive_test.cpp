@@ -30,7 +30,7 @@ struct Carried {
                v.transport, v.mode, seed),
         hops(module, v.probed_percent, seed, rule),
         mesh(shape, module.engine(), hops, parts) {}
-  EngineModule module;
+  EngineProcess module;
   MeshParts parts;
   ProbedHops hops;
   Mesh mesh;

@@ -2,7 +2,7 @@
 
 namespace warpline::test {
 
-SocketProbe::SocketProbe(const sc_core::sc_module_name& name, EngineModule& engine, const Channel& request,
+SocketProbe::SocketProbe(const sc_core::sc_module_name& name, EngineProcess& engine, const Channel& request,
                          const Channel& response, EndRule rule)
     : sc_module(name), engine_(engine), rule_(rule), down_{request, {}}, up_{response, {}} {
   from_initiator.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));

@@ -4,7 +4,7 @@
 #include <tlm>
 
 #include "rtl_models/sim/channel.h"
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/equivalence/end_rule.h"
 #include "tests/equivalence/passage.h"
 
@@ -22,7 +22,7 @@ class SocketProbe final : public sc_core::sc_module,
     unsigned width = 32;
     ClockDomain sender, receiver;
   };
-  SocketProbe(const sc_core::sc_module_name& name, EngineModule& engine, const Channel& request,
+  SocketProbe(const sc_core::sc_module_name& name, EngineProcess& engine, const Channel& request,
               const Channel& response, EndRule rule);
 
   tlm::tlm_target_socket<kBusBits> from_initiator{"from_initiator"};
@@ -52,7 +52,7 @@ class SocketProbe final : public sc_core::sc_module,
   void begun(Watched& on, std::uint64_t id, unsigned beats, const sc_core::sc_time& delay);
   void ended(Watched& on, sc_core::sc_time& delay);
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   EndRule rule_;
   Watched down_, up_;
 };

@@ -13,7 +13,7 @@ struct Carried {
       : module(sc_core::sc_gen_unique_name("engine"), 1000, transport),
         hops(module, foreign_percent, pins_percent, 3),
         netlist(shape, module.engine(), hops) {}
-  EngineModule module;
+  EngineProcess module;
   SocketHops hops;
   Netlist netlist;
 };

@@ -8,6 +8,7 @@
 
 #include "rtl_models/pcie/packets/tlp.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/request_pool.h"
 
 namespace warpline {
 

@@ -1,5 +1,12 @@
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
 
+#include <string>
+#include <utility>
+
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/tlm/debug_access.h"
+#include "rtl_models/tlm/engine_process.h"
+
 namespace warpline {
 namespace {
 
@@ -7,32 +14,27 @@ constexpr TakenCommands kTaken{true, true, 0, false};
 
 }  // namespace
 
-PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine, PcieLink& link,
+PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<PcieLink> link,
                        MemoryImage* sysmem, unsigned inputs)
-    : BlockModule(name, engine), link_(link), sysmem_(sysmem) {
+    : BlockModule(name), link_(std::move(link)), sysmem_(sysmem) {
   for (unsigned i = 0; i < inputs; ++i) {
-    from_l2.emplace_back(socket_name("from_l2", i).c_str(), engine, link.from_l2(i), link.to_l2(i), *this);
+    from_l2.emplace_back(socket_name("from_l2", i).c_str(), engine, link_->from_l2(i), link_->to_l2(i),
+                         *this);
     from_l2.back().set_with_data(sysmem != nullptr);
     from_l2.back().set_taken(kTaken);
   }
-  if (Inbound* in = link.inbound(); in != nullptr) {
+  if (Inbound* in = link_->inbound(); in != nullptr) {
     to_crossbar.emplace_back("to_crossbar", engine, in->to_crossbar, in->from_crossbar);
     to_crossbar.back().set_with_data(sysmem != nullptr);
   }
 }
 
-PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine,
-                       std::unique_ptr<PcieLink> link, MemoryImage* sysmem, unsigned inputs)
-    : PcieModule(name, engine, *link, sysmem, inputs) {
-  own_ = std::move(link);
-}
-
 PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                        const PcieParameters& parameters, MemoryImage* sysmem, unsigned inputs)
-    : PcieModule(
-          name, engine,
-          std::make_unique<PcieLink>(engine.engine(), std::string(name), clock, parameters, sysmem, inputs),
-          sysmem, inputs) {}
+    : PcieModule(name, engine,
+                 std::make_shared<PcieLink>(process_of(engine).engine(), std::string(name), clock, parameters,
+                                            sysmem, inputs),
+                 sysmem, inputs) {}
 
 unsigned PcieModule::transport_dbg(tlm::tlm_generic_payload& payload) {
   if (sysmem_ == nullptr) return 0;

@@ -9,6 +9,7 @@
 #include "rtl_models/pcie/gpu_link/pcie_counters.h"
 #include "rtl_models/pcie/packets/timed_queue.h"
 #include "rtl_models/sim/engine.h"
+#include "rtl_models/sim/request_pool.h"
 
 namespace warpline {
 

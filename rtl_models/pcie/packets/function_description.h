@@ -6,7 +6,7 @@
 
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
-#include "rtl_models/pcie/packets/function_id.h"
+#include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
 

@@ -9,9 +9,20 @@
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/pcie/packets/link_parameters.h"
-#include "rtl_models/pcie/packets/function_id.h"
 
 namespace warpline {
+
+/// Bus (bits 15:8), device (7:3) and function number (2:0): who made a request, or is to answer it.
+using FunctionId = Strong<struct FunctionIdTag, std::uint16_t>;
+constexpr FunctionId function_id(unsigned bus, unsigned device, unsigned function) {
+  return FunctionId{static_cast<std::uint16_t>(bus << 8U | device << 3U | function)};
+}
+
+/// Base address registers of a function.
+inline constexpr unsigned kBars = 6;
+
+/// Messages of interrupts are writes from here on: each root port has a page of its own.
+inline constexpr std::uint64_t kInterruptWindow = std::uint64_t{1} << 40U;
 
 /// Addresses are mapped in pages of so many bytes, and no memory request crosses from one to the next.
 inline constexpr std::uint64_t kBusPage = 4096;
@@ -43,6 +54,9 @@ enum class CompletionStatus : std::uint8_t {
   unsupported_request,  ///< nobody has that address, or it may not be reached
   completer_abort,      ///< the completer has it, and refuses
 };
+
+/// How a request that is to be answered ended, for whoever made it.
+enum class TlpOutcome : std::uint8_t { done, unsupported_request, completer_abort, poisoned, timeout };
 
 /// A transaction-layer packet. Addresses and lengths are in bytes, as byte enables are free for bytes that
 /// lie side by side; what does not is several packets.
@@ -98,6 +112,15 @@ struct TlpMessage {
   [[nodiscard]] unsigned beats(unsigned width) const {
     return (kTlpOverhead + tlp->payload() + width - 1) / width;
   }
+};
+
+/// What is to happen to a packet as it leaves for a device, or for the host: what a bad link,
+/// a careless switch or a worn memory does now and then.
+enum class Injection : std::uint8_t {
+  none,
+  lose,    ///< it never arrives
+  damage,  ///< its payload, if it has one, is marked as damaged
+  refuse,  ///< a completion: it says unsupported request. Anything else is left as it is
 };
 
 /// Recycles packets, so that a run allocates nothing once it is warm.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/contract.h"
+
 namespace warpline {
 namespace {
 

@@ -63,14 +63,6 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
     set_link(i, true);
   }
 
-  /// What is to happen to a packet as it leaves for a device, or for RootComplexCore::kHost: what a bad link,
-  /// a careless switch or a worn memory does now and then.
-  enum class Injection : std::uint8_t {
-    none,
-    lose,    ///< it never arrives
-    damage,  ///< its payload, if it has one, is marked as damaged
-    refuse,  ///< a completion: it says unsupported request. Anything else is left as it is
-  };
   /// Asks of every packet that leaves. For tests of drivers and devices; loosely timed packets are not asked
   /// about.
   void inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide) { decide_ = std::move(decide); }

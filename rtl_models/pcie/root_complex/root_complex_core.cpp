@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 
 namespace warpline {

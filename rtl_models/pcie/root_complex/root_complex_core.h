@@ -68,7 +68,7 @@ class RootComplexCore {
   /// The port that stands for the host in routes.
   static constexpr unsigned kHost = ~0U;
   /// Posted writes to this window are interrupts. It lies above any system memory.
-  static constexpr std::uint64_t kInterruptWindow = std::uint64_t{1} << 40U;
+  static constexpr std::uint64_t kInterruptWindow = warpline::kInterruptWindow;
   static constexpr std::uint64_t kInterruptWindowBytes = std::uint64_t{1} << 20U;
 
   /// System memory and pool outlive it. Pre: nothing has problems.

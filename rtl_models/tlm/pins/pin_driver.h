@@ -1,6 +1,7 @@
 #pragma once
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
+#include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pin_wires.h"
 
 namespace warpline {
@@ -18,7 +19,7 @@ class PinDriver final : public sc_core::sc_module {
     /// The channel can take a next message from cycle c on, which is the present one.
     virtual void free(Cycle c) = 0;
   };
-  PinDriver(const sc_core::sc_module_name& name, EngineModule& engine, PinChannel& channel, Owner& owner);
+  PinDriver(const sc_core::sc_module_name& name, EngineProcess& engine, PinChannel& channel, Owner& owner);
 
   /// Sends. Pre: the channel is free in cycle t, which is being ticked.
   void start(Cycle t, const PinMessage& message);
@@ -30,7 +31,7 @@ class PinDriver final : public sc_core::sc_module {
   void watch();
   void settle();
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   PinChannel& channel_;
   Owner& owner_;
   PinMessage message_;

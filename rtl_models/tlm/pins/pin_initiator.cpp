@@ -1,10 +1,11 @@
 #include <algorithm>
 
+#include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pins.h"
 
 namespace warpline {
 
-PinInitiator::PinInitiator(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+PinInitiator::PinInitiator(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires,
                            Out<RequestMessage>& out, In<ResponseMessage>& in, bool with_data)
     : PinEnd(name, engine, wires, wires.request, wires.response, with_data), out_(out), in_(in) {
   out.bind(static_cast<Carrier<RequestMessage>&>(*this));

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "rtl_models/tlm/pins/pin_message.h"
+
 namespace warpline {
 
-PinSampler::PinSampler(const sc_core::sc_module_name& name, EngineModule& engine, PinChannel& channel,
+PinSampler::PinSampler(const sc_core::sc_module_name& name, EngineProcess& engine, PinChannel& channel,
                        Owner& owner)
     : sc_module(name), engine_(engine), channel_(channel), owner_(owner) {
   SC_HAS_PROCESS(PinSampler);

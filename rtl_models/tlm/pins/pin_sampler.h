@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
+#include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pin_wires.h"
 
 namespace warpline {
@@ -25,7 +26,7 @@ class PinSampler final : public sc_core::sc_module {
     /// Reports a mistake of the sender.
     virtual void protest(const std::string& what) const = 0;
   };
-  PinSampler(const sc_core::sc_module_name& name, EngineModule& engine, PinChannel& channel, Owner& owner);
+  PinSampler(const sc_core::sc_module_name& name, EngineProcess& engine, PinChannel& channel, Owner& owner);
 
   /// A credit is back: a next message may begin in cycle c.
   void free_from(Cycle c);
@@ -53,7 +54,7 @@ class PinSampler final : public sc_core::sc_module {
   void complete(Cycle now);
   [[nodiscard]] Said read() const;
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   PinChannel& channel_;
   Owner& owner_;
   PinMessage message_;

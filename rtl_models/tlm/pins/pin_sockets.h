@@ -1,62 +1,51 @@
 #pragma once
 
-#include <string>
-#include <tlm>
+#include <memory>
+#include <systemc>
 
-#include "rtl_models/tlm/initiator_socket.h"
-#include "rtl_models/tlm/pins/pins.h"
-#include "rtl_models/tlm/target_socket.h"
+#include "rtl_models/sim/channel_parameters.h"
+#include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/tlm/pins/pin_wires.h"
+#include "rtl_models/tlm/sockets.h"
 
 namespace warpline {
 
 /// Opens the initiator socket of a Warpline block as pins, to put hardware behind it. It binds the socket:
 /// who uses the block loosely timed gets an error response, and debug access finds nothing.
-class PinsOfInitiator final : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
+///
+/// The wires lack what an atomic, a reduction (commands 2 and 3) and cache maintenance (4) consist of, and
+/// the scope and hints of an access: hardware must answer such a command with `error`. So it is with control
+/// of lines (5), but there it need do nothing, and may answer either way.
+class PinsOfInitiator final : public sc_core::sc_module {
  public:
   /// `parameters` and `responder`: the channels of the hop, and the clock of the hardware, which sends
   /// answers.
   PinsOfInitiator(const sc_core::sc_module_name& name, EngineModule& engine, InitiatorSocket& socket,
                   const HopParameters& parameters = {}, const ClockDomain& responder = {});
+  ~PinsOfInitiator() override;
   /// What the hardware is to be connected to.
-  [[nodiscard]] PinWires& wires() { return wires_; }
+  [[nodiscard]] PinWires& wires();
 
  private:
-  PinsOfInitiator(const sc_core::sc_module_name& name, EngineModule& engine, InitiatorSocket& socket,
-                  const InitiatorSocket::Ports& ports, const HopParameters& parameters,
-                  const ClockDomain& responder);
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
-  unsigned transport_dbg(tlm::tlm_generic_payload& /*payload*/) override { return 0; }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-
-  tlm::tlm_target_socket<kBusBits> stub_{"stub"};
-  PinWires wires_;
-  PinInitiator end_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// Opens the target socket of a Warpline block as pins, to put hardware before it. It binds the socket.
-class PinsOfTarget final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<> {
+/// A request of the hardware is a weak read or write, with an identifier that none of its unanswered requests
+/// has.
+class PinsOfTarget final : public sc_core::sc_module {
  public:
   /// `parameters` and `requester`: the channels of the hop, and the clock of the hardware, which sends
   /// requests.
   PinsOfTarget(const sc_core::sc_module_name& name, EngineModule& engine, TargetSocket& socket,
                const HopParameters& parameters = {}, const ClockDomain& requester = {});
-  [[nodiscard]] PinWires& wires() { return wires_; }
+  ~PinsOfTarget() override;
+  [[nodiscard]] PinWires& wires();
 
  private:
-  PinsOfTarget(const sc_core::sc_module_name& name, EngineModule& engine, TargetSocket& socket,
-               const TargetSocket::Ports& ports, const HopParameters& parameters,
-               const ClockDomain& requester);
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_phase& /*phase*/,
-                                     sc_core::sc_time& /*delay*/) override {
-    return tlm::TLM_COMPLETED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64 /*start*/, sc_dt::uint64 /*end*/) override {}
-
-  tlm::tlm_initiator_socket<kBusBits> stub_{"stub"};
-  PinWires wires_;
-  PinTarget end_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace warpline

@@ -1,8 +1,9 @@
+#include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pins.h"
 
 namespace warpline {
 
-PinTarget::PinTarget(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+PinTarget::PinTarget(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires,
                      In<RequestMessage>& in, Out<ResponseMessage>& out, bool with_data)
     : PinEnd(name, engine, wires, wires.response, wires.request, with_data), in_(in), out_(out) {
   in.bind(static_cast<Upstream&>(*this), wires.request.parameters, wires.request.domain.domain());

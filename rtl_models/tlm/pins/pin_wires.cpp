@@ -1,6 +1,6 @@
 #include "rtl_models/tlm/pins/pin_wires.h"
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
 namespace {
@@ -16,7 +16,7 @@ void trace(sc_core::sc_trace_file* file, const sc_core::sc_signal<PinChannel::Wo
 
 }  // namespace
 
-PinChannel::PinChannel(const sc_core::sc_module_name& name, EngineModule& engine, const ChannelParameters& p,
+PinChannel::PinChannel(const sc_core::sc_module_name& name, EngineProcess& engine, const ChannelParameters& p,
                        const ClockDomain& sender)
     : sc_module(name),
       parameters(p),
@@ -27,7 +27,7 @@ PinChannel::PinChannel(const sc_core::sc_module_name& name, EngineModule& engine
   WARPLINE_EXPECT(p.problems("").empty(), "channel parameters are checked before they are used");
 }
 
-PinWires::PinWires(const sc_core::sc_module_name& name, EngineModule& engine, std::string hop,
+PinWires::PinWires(const sc_core::sc_module_name& name, EngineProcess& engine, std::string hop,
                    const HopParameters& parameters, const ClockDomain& requester,
                    const ClockDomain& responder)
     : sc_module(name),

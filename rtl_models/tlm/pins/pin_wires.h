@@ -3,9 +3,9 @@
 #include <string>
 #include <systemc>
 
+#include "rtl_models/base/types.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/tlm/pin_clock.h"
-#include "rtl_models/tlm/pins/pin_message.h"
 
 namespace warpline {
 
@@ -27,7 +27,7 @@ namespace warpline {
 class PinChannel final : public sc_core::sc_module {
  public:
   using Word = sc_dt::uint64;
-  PinChannel(const sc_core::sc_module_name& name, EngineModule& engine, const ChannelParameters& parameters,
+  PinChannel(const sc_core::sc_module_name& name, EngineProcess& engine, const ChannelParameters& parameters,
              const ClockDomain& sender);
 
   const ChannelParameters parameters;
@@ -78,7 +78,7 @@ class PinWires final : public sc_core::sc_module {
  public:
   /// `hop`: the name of the hop in reports and waves, such as "l2[0].from_crossbar"; `requester` and
   /// `responder`: the clocks of those who send requests and responses.
-  PinWires(const sc_core::sc_module_name& name, EngineModule& engine, std::string hop,
+  PinWires(const sc_core::sc_module_name& name, EngineProcess& engine, std::string hop,
            const HopParameters& parameters, const ClockDomain& requester = {},
            const ClockDomain& responder = {});
 

@@ -2,7 +2,7 @@
 
 namespace warpline {
 
-PinEnd::PinEnd(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+PinEnd::PinEnd(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires,
                PinChannel& sending, PinChannel& receiving, bool with_data)
     : sc_module(name),
       engine_(engine),
@@ -46,7 +46,7 @@ void PinEnd::explain(std::vector<Wait>& waits) const {
   if (sampler_.receiving()) waits.push_back({wires_.hop(), "the pin `valid`, for the rest of a message"});
 }
 
-PinHop::PinHop(const sc_core::sc_module_name& name, EngineModule& engine, const std::string& hop,
+PinHop::PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const std::string& hop,
                const Ports& ports, bool with_data, Wiring wiring)
     : sc_module(name),
       near_("near", engine, wiring == Wiring::cut ? hop + ".near" : hop, ports.parameters,

@@ -7,6 +7,7 @@
 
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/tlm/pins/pin_driver.h"
+#include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pin_sampler.h"
 
 namespace warpline {
@@ -43,7 +44,7 @@ class PinEnd : public sc_core::sc_module,
                protected Upstream,
                protected SocketEnd {
  protected:
-  PinEnd(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires, PinChannel& sending,
+  PinEnd(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires, PinChannel& sending,
          PinChannel& receiving, bool with_data);
   void start_of_simulation() override;
   void end(Cycle c) override;
@@ -54,7 +55,7 @@ class PinEnd : public sc_core::sc_module,
   void land();
   [[nodiscard]] std::size_t on_the_way() const { return paired_ ? on_the_way_ : driver_.sending() ? 1 : 0; }
 
-  EngineModule& engine_;
+  EngineProcess& engine_;
   PinWires& wires_;
   PinDriver driver_;
   PinSampler sampler_;
@@ -76,7 +77,7 @@ class PinEnd : public sc_core::sc_module,
 /// lines (5), but there a foreign receiver need do nothing, and may answer either way.
 class PinInitiator final : public PinEnd, private Carrier<RequestMessage> {
  public:
-  PinInitiator(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+  PinInitiator(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires,
                Out<RequestMessage>& out, In<ResponseMessage>& in, bool with_data = true);
 
  private:
@@ -110,7 +111,7 @@ class PinInitiator final : public PinEnd, private Carrier<RequestMessage> {
 /// requests has.
 class PinTarget final : public PinEnd, private Carrier<ResponseMessage> {
  public:
-  PinTarget(const sc_core::sc_module_name& name, EngineModule& engine, PinWires& wires,
+  PinTarget(const sc_core::sc_module_name& name, EngineProcess& engine, PinWires& wires,
             In<RequestMessage>& in, Out<ResponseMessage>& out, bool with_data = true);
   /// The initiator's end of the same hop, of the same engine. Pre: elaboration has not ended.
   void pair(PinInitiator& initiator);
@@ -150,7 +151,7 @@ class PinHop final : public sc_core::sc_module {
   enum class Wiring { through, cut };
 
   /// `hop`: its name in reports and waves. `cut`: the caller joins near() and far() by hardware.
-  PinHop(const sc_core::sc_module_name& name, EngineModule& engine, const std::string& hop,
+  PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const std::string& hop,
          const Ports& ports, bool with_data = true, Wiring wiring = Wiring::through);
 
   /// The wires at the initiator's end and at the target's: the same, unless the hop is cut.

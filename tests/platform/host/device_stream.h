@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/root_complex/root_complex_core.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/platform/machine/mmio_stream.h"
 #include "tests/support/environment.h"

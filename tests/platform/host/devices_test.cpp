@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/platform/host/two_devices.h"
 #include "tests/platform/machine/ways.h"
 #include "wl_peer_regs.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/support/environment.h"
 #include "tests/sw/driver/random_commands.h"

@@ -9,6 +9,8 @@
 
 #include "platform/host/host_machine.h"
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/gpu_link/gpu_function.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/platform/machine/body_kernel.h"
 #include "tests/platform/machine/harness.h"
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "rtl_models/queue_device/queue_device.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/platform/host/gpus_and_host.h"
 

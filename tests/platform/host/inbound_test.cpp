@@ -1,8 +1,12 @@
 // A GPU's video memory behind its BAR: what the host, a device and other GPUs read and write there.
+#include "rtl_models/pcie/gpu_link/inbound.h"
+
 #include <gtest/gtest.h>
 
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/platform/host/gpus_and_host.h"
 #include "tests/platform/machine/ways.h"
@@ -168,8 +172,7 @@ TEST(InboundFaults, ADamagedWriteIsDroppedAndReported) {
   const unsigned port = bench.platform.pcie()->port_of_gpu(0);
   bool damage = true;
   bench.platform.pcie()->root().inject([&](unsigned to, const Tlp& tlp) {
-    return damage && to == port && tlp.posted() ? RootComplex::Injection::damage
-                                                : RootComplex::Injection::none;
+    return damage && to == port && tlp.posted() ? Injection::damage : Injection::none;
   });
   bench.host->store(v.bus, 4, 5);
   bench.host->pass(2000);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/platform/host/gpus_and_host.h"
 

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/platform/host/two_devices.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"

@@ -6,8 +6,10 @@
 
 #include <set>
 
+#include "platform/machine/netlist.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/tlm/sockets.h"
 #include "tests/platform/machine/harness.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/kernel_run.h"

@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include "rtl_models/sim/request_list.h"
+#include "rtl_models/sim/request_pool.h"
+
 namespace warpline {
 namespace request_test {
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "rtl_models/sim/request_pool.h"
 #include "rtl_models/sm/access_lines.h"
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/answer_scatter.h"

@@ -1,5 +1,5 @@
 // Binds one of our sockets to a target of WIDTH bits: compiled by tests, not run.
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/sockets.h"
 
 void bind_to_target(warpline::InitiatorSocket& ours, tlm::tlm_target_socket<WIDTH>& target) {
   ours.bind(target);

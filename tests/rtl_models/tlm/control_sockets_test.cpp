@@ -6,11 +6,16 @@
 #include <tlm>
 #include <vector>
 
+#include "rtl_models/cache/read_only_cache.h"
 #include "rtl_models/cache/read_only_cache_module.h"
 #include "rtl_models/dram/dram_module.h"
+#include "rtl_models/l2/l2_core.h"
+#include "rtl_models/l2/l2_slice.h"
 #include "rtl_models/l2/l2_slice_module.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
 #include "rtl_models/tlm/block_module.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/support/mock_components.h"
 
 namespace warpline::test {
@@ -76,7 +81,7 @@ struct Caller final : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
 };
 
 struct OurSocket final : sc_core::sc_module {
-  OurSocket(const sc_core::sc_module_name& name, EngineModule& engine, Requester& requester)
+  OurSocket(const sc_core::sc_module_name& name, EngineProcess& engine, Requester& requester)
       : sc_module(name), socket("socket", engine, requester.out, requester.in) {}
   InitiatorSocket socket;
 };
@@ -102,13 +107,13 @@ std::vector<Item> asked_items() {
 }
 
 struct Simulation {
-  EngineModule engine{"engine", 1000, HopTransport::socket};
+  EngineProcess engine{"engine", 1000, HopTransport::socket};
   Requester requester{engine.engine(), "requester", {}, asked_items()};
   OurSocket ours{"ours", engine, requester};
   PlainMemory memory{"memory"};
 
   MemoryImage vidmem{1U << 14U}, sysmem{1U << 14U};
-  EngineModule loose{"loose", 1000, HopTransport::direct};
+  EngineProcess loose{"loose", 1000, HopTransport::direct};
   Caller caller{"caller"}, texture_caller{"texture_caller"};
   L2SliceModule l2{"l2", loose, {}, L2Parameters{1, {16, 4}, 8, true}, &vidmem, 1};
   DramModule dram{"dram", loose, {}, {}, 1};

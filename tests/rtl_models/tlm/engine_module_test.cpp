@@ -1,5 +1,5 @@
 // The engine in SystemC time, beside processes of other people.
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Busy {
     for (Cycle c = 0; c < 3000; c += 3) all.push_back(read_item(c, PhysicalAddress{c * kLineBytes}, 1));
     return all;
   }
-  EngineModule module;
+  EngineProcess module;
   Requester requester;
   Target target;
 };
@@ -48,7 +48,7 @@ struct Onlooker final : sc_core::sc_module {
   Busy& limited_;
 };
 
-TEST(EngineModule, RunsAheadOfNobodyAndStaysAtItsLimit) {
+TEST(EngineProcess, RunsAheadOfNobodyAndStaysAtItsLimit) {
   Busy watched("watched"), limited("limited");
   Onlooker onlooker("onlooker", watched, limited);
   limited.module.set_limit(100);

@@ -9,6 +9,8 @@
 #include "rtl_models/l1_lg/l1_lg_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/foreign_bridge.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"
@@ -60,7 +62,7 @@ struct FromForeign {
     join(l2.to_pcie, pcie.from_l2[0]);
   }
   MemoryImage vidmem{kMemory}, sysmem{kMemory};
-  EngineModule engine;
+  EngineProcess engine;
   ForeignInitiator initiator;
   ProtocolChecker checker;
   L2SliceModule l2;
@@ -120,7 +122,7 @@ inline std::vector<Refused> refused_accesses() {
 
 /// The initiator's end of a hop.
 struct OurSocket final : sc_core::sc_module {
-  OurSocket(const sc_core::sc_module_name& name, EngineModule& engine, Requester& requester)
+  OurSocket(const sc_core::sc_module_name& name, EngineProcess& engine, Requester& requester)
       : sc_module(name), socket("socket", engine, requester.out, requester.in) {}
   InitiatorSocket socket;
 };
@@ -156,7 +158,7 @@ struct ToForeign {
     }
     return all;
   }
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   OurSocket ours;
   InitiatorSocket& initiator;
@@ -194,7 +196,7 @@ struct Bridged {
             atomic_item(300, PhysicalAddress{kMemory}, add), read_item(600, PhysicalAddress{0}, 1)};
   }
   MemoryImage vidmem{kMemory};
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   OurSocket ours;
   InitiatorSocket& initiator;

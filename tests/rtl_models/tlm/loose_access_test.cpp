@@ -2,6 +2,7 @@
 // bytes, the right answers, and the time that idle hardware takes by nb_transport.
 #include <gtest/gtest.h>
 
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/loose_netlists.h"
 #include "tests/rtl_models/tlm/loose_traffic.h"
 
@@ -34,7 +35,7 @@ struct Isolated {
       all.push_back(access(tlm::TLM_WRITE_COMMAND, (n % 2 == 0 ? kSysmem : 0) + n * 200 % 96, 8 + n * 2));
     return all;
   }
-  void run(LooseInitiator& i, EngineModule& engine, bool loose) {
+  void run(LooseInitiator& i, EngineProcess& engine, bool loose) {
     for (Access& a : accesses) {
       const Cycle c = engine.cycle_of(sc_core::sc_time_stamp()) + 3000;
       wait(engine.tick_of(c) - sc_core::sc_time_stamp());
@@ -133,7 +134,7 @@ struct Simulation {
   struct Annotated {
     explicit Annotated(const std::string& name)
         : netlist(name, {}, [this](LooseInitiator& i) {
-            EngineModule& engine = netlist.subsystem.engine;
+            EngineProcess& engine = netlist.subsystem.engine;
             for (unsigned n = 0; n < 50; ++n) {
               Access a = access(tlm::TLM_READ_COMMAND, n % 7 * 128, 32);
               const sc_core::sc_time before = sc_core::sc_time(1017.0 * n, sc_core::SC_PS);

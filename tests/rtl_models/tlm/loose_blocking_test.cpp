@@ -2,6 +2,7 @@
 // his time or never.
 #include <gtest/gtest.h>
 
+#include "rtl_models/tlm/engine_module.h"
 #include "tests/rtl_models/tlm/loose_crowds.h"
 
 namespace warpline::test {

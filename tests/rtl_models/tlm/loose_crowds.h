@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "rtl_models/sim/loose_hop.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/loose_netlists.h"
 
 namespace warpline::test {
@@ -62,7 +64,7 @@ struct CacheOver {
     bind_checked(crowd.initiator->socket, cache.from_sm);
     engine.set_loose(true);
   }
-  EngineModule engine;
+  EngineProcess engine;
   Module cache;
   LooseMemory memory;
   Crowd crowd;
@@ -89,7 +91,7 @@ struct SliceOver {
     engine.set_loose(true);
   }
   MemoryImage vidmem{kMemory};
-  EngineModule engine;
+  EngineProcess engine;
   L2SliceModule l2;
   LooseMemory dram, pcie;
   Crowd crowd;
@@ -107,7 +109,7 @@ struct CrossbarOver {
     bind_checked(crowd.initiator->socket, crossbar.from_client[0]);
     engine.set_loose(true);
   }
-  EngineModule engine;
+  EngineProcess engine;
   CrossbarModule crossbar;
   LooseMemory l2;
   Crowd crowd;
@@ -144,7 +146,7 @@ struct FromEngine {
     requester.ask(all);
     engine.wake();
   }
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   OurSocket ours;
   L1LgModule l1;

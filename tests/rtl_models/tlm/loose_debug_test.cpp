@@ -1,6 +1,7 @@
 // Debug transport: what a debugger reads and writes is what programs would find, and nobody notices.
 #include <gtest/gtest.h>
 
+#include "rtl_models/tlm/engine_module.h"
 #include "tests/rtl_models/tlm/loose_netlists.h"
 
 namespace warpline::test {

@@ -2,6 +2,8 @@
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <gtest/gtest.h>
 
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/loose_netlists.h"
 
 namespace warpline::test {
@@ -66,7 +68,7 @@ struct Asked {
 
 /// Our crossbar over a slice of somebody else's that grants, and takes back; two clients, of whom one asks.
 struct ForeignSlice {
-  EngineModule engine{"foreign_engine", 1000};
+  EngineProcess engine{"foreign_engine", 1000};
   CrossbarModule crossbar{"foreign", engine, {}, {}, 2, 1, {}, true};
   LooseMemory l2{"foreign_l2", {}};
   bool hinted = false, granted = false;
@@ -119,7 +121,7 @@ struct Kinds {
 
 /// A switch of time while somebody is blocked below.
 struct Blocked {
-  EngineModule engine{"blocked_engine", 1000};
+  EngineProcess engine{"blocked_engine", 1000};
   CrossbarModule crossbar{"blocked", engine, {}, {}, 1, 1, {}, true};
   LooseMemory l2{"blocked_l2", {ns(100), {}}};
   bool remained = false, switched = false;

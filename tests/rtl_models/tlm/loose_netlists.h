@@ -6,7 +6,15 @@
 
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/cache/read_only_cache.h"
 #include "rtl_models/cache/read_only_cache_module.h"
+#include "rtl_models/crossbar/crossbar.h"
+#include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/l1_lg/l1_lg.h"
+#include "rtl_models/l2/l2_slice.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/foreign_netlists.h"
 #include "tests/rtl_models/tlm/loose_modules.h"
 
@@ -78,7 +86,7 @@ struct Subsystem final : private CounterVisitor {
     counters_[text(std::string(block), ".", std::string(name))] = value;
   }
   MemoryImage vidmem{kMemory}, sysmem{kMemory};
-  EngineModule engine;
+  EngineProcess engine;
   L1LgModule l1;
   ReadOnlyCacheModule texture;
   ReadOnlyCacheModule constant;

@@ -5,7 +5,7 @@
 // The keeper leaves the inclusion of SystemC to its users.
 #include <tlm_utils/tlm_quantumkeeper.h>
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline::test {
 namespace loose_quantum_test {
@@ -13,7 +13,7 @@ namespace loose_quantum_test {
 /// Ticks every third cycle, a number of times, and notes how far ahead of SystemC that was.
 class Watch final : public Component {
  public:
-  explicit Watch(EngineModule& module) : Component(module.engine(), "watch"), module_(module) {}
+  explicit Watch(EngineProcess& module) : Component(module.engine(), "watch"), module_(module) {}
   void start(unsigned ticks) {
     left_ = ticks;
     most = sc_core::SC_ZERO_TIME;
@@ -35,22 +35,22 @@ class Watch final : public Component {
   bool behind = false;
 
  private:
-  EngineModule& module_;
+  EngineProcess& module_;
   unsigned left_ = 0;
 };
 
 TEST(LooseQuantum, AnEngineRunsAheadByTheQuantumAtMost) {
   const auto ns = [](double n) { return sc_core::sc_time(n, sc_core::SC_NS); };
-  EngineModule even("even", 1000), odd("odd", 987);
+  EngineProcess even("even", 1000), odd("odd", 987);
   Watch watches[] = {Watch{even}, Watch{odd}};
   constexpr unsigned kTicks = 5000;
   const auto run = [&](bool loose, sc_core::sc_time quantum) {
     tlm_utils::tlm_quantumkeeper::set_global_quantum(quantum);
-    for (EngineModule* e : {&even, &odd}) e->set_loose(loose);
+    for (EngineProcess* e : {&even, &odd}) e->set_loose(loose);
     for (Watch& w : watches) w.start(kTicks);
     const sc_core::sc_time begun = sc_core::sc_time_stamp();
     sc_core::sc_start();
-    for (EngineModule* e : {&even, &odd}) EXPECT_EQ(e->outcome(), RunOutcome::quiescent);
+    for (EngineProcess* e : {&even, &odd}) EXPECT_EQ(e->outcome(), RunOutcome::quiescent);
     return sc_core::sc_time_stamp() - begun;
   };
   sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -6,6 +6,7 @@
 
 #include "rtl_models/dram/dram_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline::test {
 namespace socket_unbound_test {
@@ -25,7 +26,7 @@ struct Parts {
   Parts() {
     sc_core::sc_report_handler::set_handler(note);  // reports end nothing here, so that all are seen
   }
-  EngineModule engine{"engine", 1000};
+  EngineProcess engine{"engine", 1000};
   L2SliceModule l2{"l2", engine, {}, L2Parameters{1, {16, 4}, 8}, nullptr, 1};
   DramModule dram{"dram", engine, {}, DramParameters{}, 1};
 };

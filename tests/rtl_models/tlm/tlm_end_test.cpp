@@ -3,7 +3,9 @@
 
 #include <set>
 
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/sim/receiving_port.h"
+#include "rtl_models/tlm/engine_process.h"
+#include "rtl_models/tlm/sockets.h"
 #include "tests/support/checked_binding.h"
 
 namespace warpline::test {
@@ -108,7 +110,7 @@ struct Bench final : sc_core::sc_module {
         target("target", how) {
     bind_checked(socket, target.socket);
   }
-  EngineModule engine;
+  EngineProcess engine;
   Sender sender;
   InitiatorSocket socket;
   EndsAtTicks target;

@@ -1,7 +1,7 @@
 // A simulation paused at a time shows the state of that time, though every hop is direct.
 #include <gtest/gtest.h>
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/support/mock_components.h"
 
 namespace warpline::test {
@@ -34,8 +34,8 @@ struct Pair {
   Target target;
 };
 
-TEST(EngineModule, APausedSimulationShowsTheStateOfItsTime) {
-  EngineModule module("engine", 1000);
+TEST(EngineProcess, APausedSimulationShowsTheStateOfItsTime) {
+  EngineProcess module("engine", 1000);
   Pair watched(module.engine());
   Engine plain;
   Pair expected(plain);

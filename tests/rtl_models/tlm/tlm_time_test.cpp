@@ -1,7 +1,7 @@
 // Cycles and SystemC time: exact inverses, at odd clocks. The time resolution is one per process.
 #include <gtest/gtest.h>
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
 namespace tlm_time_test {

@@ -7,7 +7,9 @@
 #include <memory>
 
 #include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/sw/driver/command_traffic.h"
 
 namespace warpline::test {
@@ -119,7 +121,6 @@ class Accident {
     reported_ = reported;
   }
   void happen() {
-    using Injection = RootComplex::Injection;
     RootComplex& root = bench_.system.root();
     const auto once = [&](Injection injection, unsigned port, TlpKind kind = TlpKind::completion) {
       root.inject([injection, port, kind, left = 1](unsigned to, const Tlp& tlp) mutable {

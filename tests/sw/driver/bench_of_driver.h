@@ -9,6 +9,8 @@
 
 #include "platform/host/host_machine.h"
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/sim/memory_image.h"
 #include "sw/driver/wl_peer.h"
 
 namespace warpline::test {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline {

@@ -4,6 +4,7 @@
 
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/pcie/root_complex/iommu.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "rtl_models/sim/run_outcome.h"
 #include "tests/support/environment.h"
 #include "tests/sw/driver/random_commands.h"

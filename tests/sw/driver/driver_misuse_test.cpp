@@ -8,7 +8,6 @@ namespace warpline {
 namespace driver_misuse_test {
 
 using test::BenchOfDriver;
-using Injection = RootComplex::Injection;
 
 /// Loses the `which`th completion to a port from now on, counting from 0.
 void lose(BenchOfDriver& bench, unsigned port, std::vector<unsigned> which) {

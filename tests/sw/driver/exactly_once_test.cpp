@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/support/environment.h"
 #include "tests/sw/driver/command_traffic.h"

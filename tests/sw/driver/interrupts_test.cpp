@@ -1,6 +1,8 @@
 // When completions raise their interrupt.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/host_bridge/host_bridge.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/sim/run_outcome.h"
 #include "tests/sw/driver/bench_of_driver.h"
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/bench_of_driver.h"
 

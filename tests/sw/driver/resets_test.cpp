@@ -10,7 +10,6 @@
 namespace warpline::test {
 namespace resets_test {
 
-using Injection = RootComplex::Injection;
 
 TEST(HotReset, NothingThatWasUnderWayTouchesMemoryAfterIt) {
   unsigned in_flight = 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/command_traffic.h"
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/config/pcie_system_parameters.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/registers/bus_access.h"
 #include "rtl_models/sim/run_outcome.h"
 #include "tests/sw/driver/command_traffic.h"

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 extern "C" int twenty_lines(const wl_port* port, void* ring_memory, std::uint32_t value);

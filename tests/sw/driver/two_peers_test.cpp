@@ -2,6 +2,7 @@
 
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
@@ -112,7 +113,7 @@ TEST_P(TwoPeers, WriteDataAndCompletionsRelaxedIfTheQueueIs) {
     std::vector<bool> seen;
     bench.system.root().inject([&](unsigned to, const Tlp& tlp) {
       if (to == 1 && tlp.posted()) seen.push_back(tlp.relaxed_ordering);
-      return RootComplex::Injection::none;
+      return Injection::none;
     });
     wl_peer_command command{};
     command.opcode = WL_PEER_OPCODE_WRITE;

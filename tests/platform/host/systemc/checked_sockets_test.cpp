@@ -1,6 +1,9 @@
 // The sockets of HostCpu and PcieSystemModule with a checker of the base protocol on each.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/root_complex/root_complex_core.h"
+#include "rtl_models/sim/receiving_port.h"
+#include "rtl_models/tlm/payload.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"

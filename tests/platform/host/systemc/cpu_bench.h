@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "platform/host/host_cpu_module.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/sw/driver/bench_of_driver.h"
 
 namespace warpline::test {

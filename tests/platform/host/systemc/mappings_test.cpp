@@ -1,6 +1,7 @@
 // A processor of SystemC that maps a device's memory write-combining.
 #include <gtest/gtest.h>
 
+#include "rtl_models/queue_device/queue_device.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 
 namespace warpline {

@@ -1,6 +1,8 @@
 // Software on a HostCpu: the driver as on the plain host, to the cycle.
 #include <gtest/gtest.h>
 
+#include "rtl_models/pcie/root_complex/root_complex.h"
+#include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/registers/peer.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 #include "tests/sw/driver/command_traffic.h"

@@ -10,6 +10,7 @@
 #include "rtl_models/base/random.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 #include "rtl_models/sim/atomics.h"
+#include "rtl_models/sim/request_pool.h"
 #include "tests/support/environment.h"
 
 namespace warpline {

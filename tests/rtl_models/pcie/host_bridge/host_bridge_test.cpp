@@ -7,7 +7,6 @@ namespace host_bridge_test {
 
 using test::BenchOfRoot;
 using Outcome = TlpOutcome;
-using Injection = RootComplex::Injection;
 
 TEST(HostBridge, AnAnswerThatComesTwiceIsTakenOnce) {
   BenchOfRoot bench;

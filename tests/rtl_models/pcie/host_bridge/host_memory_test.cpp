@@ -207,7 +207,7 @@ TEST(ReadAhead, WhereTheMemoryBehindABarEndsOnlyWhatWasAskedForIsReadAgain) {
   Bench bench(ahead(64));
   bench.root.inject([](unsigned port, const Tlp& tlp) {
     const bool beyond = port == RootComplexCore::kHost && tlp.address + tlp.bytes > kPrefetchable + 0x110;
-    return beyond ? RootComplex::Injection::refuse : RootComplex::Injection::none;
+    return beyond ? Injection::refuse : Injection::none;
   });
   EXPECT_EQ(bench.load(kPrefetchable + 0x108, 8)[0], 8);
   EXPECT_EQ(bench.outcome, Outcome::done);
@@ -229,7 +229,7 @@ TEST(ReadAhead, DamageBeyondWhatWasAskedForIsNobodysFault) {
   bench.root.inject([&](unsigned port, const Tlp& tlp) {
     const bool hit = port == RootComplexCore::kHost && tlp.kind == TlpKind::completion && !damaged;
     damaged = damaged || hit;
-    return hit ? RootComplex::Injection::damage : RootComplex::Injection::none;
+    return hit ? Injection::damage : Injection::none;
   });
   static_cast<void>(bench.load(kPrefetchable, 8));
   EXPECT_EQ(bench.outcome, Outcome::poisoned);

@@ -294,7 +294,6 @@ TEST(RootComplex, AnAnswerThatDoesNotComeIsGivenUpInTime) {
 }
 
 TEST(RootComplex, WhatLeavesItCanBeLostDamagedOrRefused) {
-  using Injection = RootComplex::Injection;
   const std::vector<std::pair<Injection, Outcome>> rows = {{Injection::none, Outcome::done},
                                                            {Injection::lose, Outcome::timeout},
                                                            {Injection::damage, Outcome::poisoned},

@@ -83,7 +83,7 @@ HopParameters hop(std::size_t i) {
 /// Counts the rising edges of a clock that are not at the start of a cycle with an edge of its domain.
 class EdgeCheck final : public sc_core::sc_module {
  public:
-  EdgeCheck(const sc_core::sc_module_name& name, EngineModule& engine, const PinClock& clock)
+  EdgeCheck(const sc_core::sc_module_name& name, EngineProcess& engine, const PinClock& clock)
       : sc_module(name), engine_(engine), clock_(clock) {
     SC_HAS_PROCESS(EdgeCheck);
     SC_METHOD(edge);
@@ -99,7 +99,7 @@ class EdgeCheck final : public sc_core::sc_module {
     ++edges;
     if (engine_.start_of(c) != now) ++astray;
   }
-  EngineModule& engine_;
+  EngineProcess& engine_;
   const PinClock& clock_;
 };
 
@@ -123,7 +123,7 @@ struct Wired {
         pins(name.c_str(), module, name, {caller.out, target.in, target.out, caller.in, hop}),
         requests((name + "_requests").c_str(), module, pins.near().request.domain),
         responses((name + "_responses").c_str(), module, pins.near().response.domain) {}
-  EngineModule module;
+  EngineProcess module;
   Caller caller;
   Target target;
   Idler idler;

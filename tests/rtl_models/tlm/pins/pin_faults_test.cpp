@@ -82,7 +82,7 @@ struct WrongSender {
         end((f.name + "_end").c_str(), engine, wires, target.in, target.out),
         script((f.name + "_script").c_str(), wires.request, f.steps, 3) {}
   Fault fault;
-  EngineModule engine;
+  EngineProcess engine;
   Target target;
   PinWires wires;
   PinTarget end;
@@ -99,7 +99,7 @@ struct WrongResponder {
     wires.request.ready.write(f.name != "too_early");
   }
   Fault fault;
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   PinWires wires;
   PinInitiator end;

@@ -27,7 +27,7 @@ struct ToMemory {
     memory = std::make_unique<RtlMemory>((name + "_memory").c_str(), skid ? *far : near, kWords, habits);
   }
   Random random;
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   PinWires near;
   PinInitiator end;
@@ -45,7 +45,7 @@ struct FromMaster {
         wires((name + "_wires").c_str(), engine, name, {{32, 1, 2, 3}, {32, 1, 2, 1}}, d, d),
         end((name + "_end").c_str(), engine, wires, target.in, target.out),
         master((name + "_master").c_str(), wires, std::move(accesses), in_flight) {}
-  EngineModule engine;
+  EngineProcess engine;
   FlatTarget target;
   PinWires wires;
   PinTarget end;
@@ -89,7 +89,7 @@ struct Spliced {
     return all;
   }
   Random random;
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   FlatTarget target;
   PinHop pins;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "rtl_models/tlm/pins/pin_wires.h"
 
 namespace warpline::test {
@@ -15,7 +15,7 @@ class PinLog final : public sc_core::sc_module {
     bool valid = false, ready = false, last = false;
     PinChannel::Word beat = 0, origin = 0, address = 0, identifier = 0;
   };
-  PinLog(const sc_core::sc_module_name& name, EngineModule& engine, PinChannel& channel)
+  PinLog(const sc_core::sc_module_name& name, EngineProcess& engine, PinChannel& channel)
       : sc_module(name), engine_(engine), channel_(channel) {
     SC_HAS_PROCESS(PinLog);
     SC_METHOD(edge);
@@ -32,7 +32,7 @@ class PinLog final : public sc_core::sc_module {
                        channel_.last.read(), channel_.beat.read(), channel_.origin.read(),
                        channel_.address.read(), channel_.identifier.read()});
   }
-  EngineModule& engine_;
+  EngineProcess& engine_;
   PinChannel& channel_;
 };
 

@@ -40,7 +40,7 @@ struct Bench {
       at = engine.cycle_of(sc_core::sc_time_stamp());
     });
   }
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   Silent target;
   PinHop pins;

@@ -34,7 +34,7 @@ struct Watched {
   }
   Random random;
   HopParameters hop;
-  EngineModule engine;
+  EngineProcess engine;
   Requester requester;
   Target target;
   PinHop pins;

@@ -10,6 +10,8 @@
 
 #include "rtl_models/dram/dram_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
+#include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/rtl_models/tlm/pins/pin_hardware.h"
 #include "tests/rtl_models/tlm/pins/pin_senders.h"
 #include "tests/support/checked_binding.h"
@@ -32,7 +34,7 @@ RtlMaster::Access access(bool write, std::uint64_t line, unsigned sectors, PinCh
 TEST(PinSockets, HardwareBeforeAndBehindABlock) {
   const std::uint64_t sysmem = physical(Aperture::sysmem, 0).value;
   MemoryImage vidmem(1 << 16);
-  EngineModule engine("engine", 1000);
+  EngineProcess engine("engine", 1000);
   L2SliceModule l2("l2", engine, {}, L2Parameters{1, {16, 4}, 8}, &vidmem, 1);
   DramModule dram("dram", engine, {}, {}, 1);
   bind_checked(l2.to_dram[0], dram.from_l2[0]);

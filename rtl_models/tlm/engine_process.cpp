@@ -1,4 +1,4 @@
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 
 #include <algorithm>
 
@@ -19,10 +19,10 @@ unsigned fit_clock(unsigned mhz) {
 
 }  // namespace
 
-EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, HopTransport transport,
-                           TickMode mode, std::uint64_t seed)
-    : sc_module(name), time_(fit_clock(mhz)), transport_(transport), engine_(mode, seed) {
-  SC_HAS_PROCESS(EngineModule);
+EngineProcess::EngineProcess(const sc_core::sc_module_name& name, unsigned mhz, HopTransport transport,
+                             TickMode mode, std::uint64_t seed)
+    : EngineModule(name), time_(fit_clock(mhz)), transport_(transport), engine_(mode, seed) {
+  SC_HAS_PROCESS(EngineProcess);
   SC_METHOD(run);
   dont_initialize();
   sensitive << tick_;
@@ -39,7 +39,7 @@ EngineModule::EngineModule(const sc_core::sc_module_name& name, unsigned mhz, Ho
       [this] { settled_.notify(); });
 }
 
-void EngineModule::set_loose(bool loose) {
+void EngineProcess::set_loose(bool loose) {
   if (loose == loose_) return;
   if (!at_rest()) {
     SC_REPORT_ERROR("/warpline/time",
@@ -53,7 +53,7 @@ void EngineModule::set_loose(bool loose) {
   for (const std::function<void()>& callback : std::exchange(on_timed_, {})) callback();
 }
 
-void EngineModule::wake() {
+void EngineProcess::wake() {
   if (running_) return;  // run() looks for more work before it ends
   const Cycle next = engine_.next_tick();
   if (next == kNever || next > last_) return;
@@ -73,7 +73,7 @@ void EngineModule::wake() {
 }
 
 /// The last cycle that anybody may be ticked in now.
-Cycle EngineModule::limit(Cycle now) const {
+Cycle EngineProcess::limit(Cycle now) const {
   if (in_step_ || ahead_ == 0) return engine_.mode() == TickMode::lazy ? now + ahead_ : now;
   const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
   const sc_core::sc_time& stamp = stamp_;
@@ -81,7 +81,7 @@ Cycle EngineModule::limit(Cycle now) const {
   return std::max(now + 1, cycle_of(stamp + pending)) - 1;
 }
 
-RunOutcome EngineModule::run_engine(Cycle step, Cycle limit) {
+RunOutcome EngineProcess::run_engine(Cycle step, Cycle limit) {
   RunOutcome outcome = RunOutcome::stopped;
   running_ = true;
   try {
@@ -95,7 +95,7 @@ RunOutcome EngineModule::run_engine(Cycle step, Cycle limit) {
   return outcome;
 }
 
-void EngineModule::run() {
+void EngineProcess::run() {
   if (loose_) {
     go_.notify();  // the thread waits for it, or is blocked below and will find what there is to do
   } else {
@@ -105,7 +105,7 @@ void EngineModule::run() {
   }
 }
 
-void EngineModule::run_loosely() {
+void EngineProcess::run_loosely() {
   for (;;) {
     wait(go_);
     const sc_core::sc_time end = stamp_ + tlm::tlm_global_quantum::instance().compute_local_quantum();
@@ -115,7 +115,7 @@ void EngineModule::run_loosely() {
 }
 
 /// Ticks everybody up to cycle `step`, and whom it may up to `limit`.
-void EngineModule::run_up_to(Cycle step, Cycle limit) {
+void EngineProcess::run_up_to(Cycle step, Cycle limit) {
   under_way_ = true;
   const RunOutcome outcome = run_engine(std::min(step, last_), std::min(limit, last_));
   under_way_ = outcome == RunOutcome::cycle_limit && engine_.next_tick() <= last_;
@@ -127,17 +127,17 @@ void EngineModule::run_up_to(Cycle step, Cycle limit) {
   if (!waits_for_pins_) come_to_rest(outcome);
 }
 
-void EngineModule::come_to_rest(RunOutcome outcome) {
+void EngineProcess::come_to_rest(RunOutcome outcome) {
   outcome_ = outcome;
   if (on_idle_) on_idle_(outcome);
 }
 
-bool EngineModule::active() const {
+bool EngineProcess::active() const {
   if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
   return (waits_for_pins_ || pins_.in_flight()) && cycle_of(stamp_) <= last_;
 }
 
-void EngineModule::note_clock() {
+void EngineProcess::note_clock() {
   if (!waits_for_pins_ || engine_.next_tick() != kNever) return;
   const bool beyond = cycle_of(stamp_) > last_;
   if (pins_.in_flight() && !beyond) return;
@@ -145,7 +145,7 @@ void EngineModule::note_clock() {
   come_to_rest(beyond ? RunOutcome::cycle_limit : RunOutcome::deadlock);
 }
 
-Standstill EngineModule::standstill() const {
+Standstill EngineProcess::standstill() const {
   Standstill s = engine_.standstill();
   for (const SocketEnd* end : sockets_) {
     end->explain(s.waits);
@@ -155,13 +155,13 @@ Standstill EngineModule::standstill() const {
   return s;
 }
 
-void EngineModule::at_start_of(Cycle c, std::function<void()> callback) {
+void EngineProcess::at_start_of(Cycle c, std::function<void()> callback) {
   calls_.push({c, call_order_++, std::move(callback)});
   const sc_core::sc_time& now = stamp_;
   call_.notify(std::max(start_of(calls_.top().cycle), now) - now);
 }
 
-void EngineModule::make_calls() {
+void EngineProcess::make_calls() {
   const sc_core::sc_time& now = stamp_;
   while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
     const std::function<void()> callback = calls_.top().callback;
@@ -169,6 +169,10 @@ void EngineModule::make_calls() {
     callback();
   }
   if (!calls_.empty()) call_.notify(start_of(calls_.top().cycle) - now);
+}
+
+std::unique_ptr<EngineModule> make_engine(const char* name, unsigned mhz, HopTransport transport) {
+  return std::make_unique<EngineProcess>(name, mhz, transport);
 }
 
 }  // namespace warpline

@@ -3,65 +3,39 @@
 #include <tlm>
 
 #include "rtl_models/sim/channel.h"
-#include "rtl_models/tlm/engine_module.h"
+#include "rtl_models/tlm/engine_process.h"
 #include "rtl_models/tlm/foreign_payloads.h"
+#include "rtl_models/tlm/sockets.h"
 
 namespace warpline {
 
-class InitiatorSocket;
+class InitiatorEnd;
 
-/// The part of a module that knows no time: debug access and direct memory access.
-class UntimedAccess {
+/// What a TargetSocket does.
+class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the other end looks for us
+                        private Carrier<ResponseMessage>,
+                        private Upstream,
+                        private SocketEnd {
  public:
-  virtual ~UntimedAccess() = default;
-  virtual unsigned transport_dbg(tlm::tlm_generic_payload& payload) = 0;
-  virtual bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) = 0;
-};
-
-/// The target's end of a hop: a TLM-2.0 socket that receives the requests of a block and carries its
-/// responses. See InitiatorSocket for how the two ends find each other.
-///
-/// A payload without our extension is a weak read or write of bytes of one 128-byte line; what
-/// cannot be is answered with the response status that TLM has for it.
-class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
-                           public tlm::tlm_fw_transport_if<>,  // public, as the other end looks for us
-                           private Carrier<ResponseMessage>,
-                           private Upstream,
-                           private SocketEnd {
- public:
-  TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in, Out<ResponseMessage>& out,
-               UntimedAccess& untimed);
-
-  /// The channel on which requests arrive, and the clock of their sender. Pre: elaboration has not
-  /// ended; the parameters have no problems.
+  TargetEnd(TargetSocket& socket, EngineProcess& engine, In<RequestMessage>& in, Out<ResponseMessage>& out,
+            UntimedAccess& untimed);
   void set_channel(const ChannelParameters& request, const ClockDomain& requester) {
     request_ = request;
     requester_ = requester;
   }
   void set_with_data(bool with_data) { with_data_ = with_data; }
-  /// What it carries messages for.
-  struct Ports {
-    In<RequestMessage>& in;
-    Out<ResponseMessage>& out;
-    bool with_data;
-  };
-  /// Hands its ports over to another carrier, such as pins: it carries untimed access only from now on. Pre:
-  /// elaboration has not ended.
-  [[nodiscard]] Ports hand_over() {
+  [[nodiscard]] TargetSocket::Ports hand_over() {
     handed_over_ = true;
     return {in_, out_, with_data_};
   }
-  /// What the block takes; the rest is answered with TLM_COMMAND_ERROR_RESPONSE.
   void set_taken(const TakenCommands& taken) { taken_ = taken; }
-  /// Loosely timed accesses to memory that would be granted directly are answered with TLM's hint at it.
   void hint_direct_memory() { hints_ = true; }
-  /// Takes back what was granted of these addresses, first to last, if anything was.
   void take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last);
-  [[nodiscard]] const char* kind() const override { return "warpline::TargetSocket"; }
+  /// Connects or binds its ports. Pre: elaboration has ended.
+  void join();
 
  private:
-  friend class InitiatorSocket;
-  void end_of_elaboration() override;
+  friend class InitiatorEnd;
 
   // Requests arrive.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -109,13 +83,14 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits>,
     bool entered = false;  ///< in in_; otherwise it came before a credit and waits for one
   };
   // What every message needs comes first, side by side for the host's caches.
-  EngineModule& engine_;
+  TargetSocket& socket_;
+  EngineProcess& engine_;
   In<RequestMessage>& in_;
   Out<ResponseMessage>& out_;
   tlm::tlm_bw_transport_if<>* initiator_ =
       nullptr;                               ///< whom responses are sent to, where the hop is not direct
   TransactionPool* transactions_ = nullptr;  ///< where the payloads of our own initiators come from
-  const InitiatorSocket* peer_ = nullptr;    ///< the other end, where it is ours and the hop is not direct
+  const InitiatorEnd* peer_ = nullptr;       ///< the other end, where it is ours and the hop is not direct
   Unended unended_;
   Cycle in_free_ = 0;  ///< when in_ can take a request; kNever: end() will tell
   tlm::tlm_generic_payload* unended_response_ = nullptr;  ///< its END_RESP is awaited

@@ -1,64 +1,64 @@
-#include "rtl_models/tlm/target_socket.h"
+#include "rtl_models/tlm/target_end.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/initiator_end.h"
 #include "rtl_models/tlm/report.h"
 
 namespace warpline {
 
-TargetSocket::TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in,
-                           Out<ResponseMessage>& out, UntimedAccess& untimed)
-    : tlm_target_socket(name),
+TargetEnd::TargetEnd(TargetSocket& socket, EngineProcess& engine, In<RequestMessage>& in,
+                     Out<ResponseMessage>& out, UntimedAccess& untimed)
+    : socket_(socket),
       engine_(engine),
       in_(in),
       out_(out),
       foreign_(engine.engine().pool()),
       requester_(in.owner().domain()),
       untimed_(untimed) {
-  bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+  socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
 }
 
-void TargetSocket::end_of_elaboration() {
+void TargetEnd::join() {
   if (handed_over_) return;
-  auto* initiator = dynamic_cast<InitiatorSocket*>(get_base_port()[0]);
+  auto* initiator = dynamic_cast<InitiatorEnd*>(socket_.get_base_port()[0]);
   if (initiator != nullptr && initiator->peer() == this) {
     if (engine_.transport() == HopTransport::direct) return;  // that end connects the ports
     peer_ = initiator;
   }
-  initiator_ = get_base_port()[0];
+  initiator_ = socket_.get_base_port()[0];
   transactions_ = &engine_.transactions(peer_ == nullptr);
   in_.bind(static_cast<Upstream&>(*this), request_, requester_);
   out_.bind(static_cast<Carrier<ResponseMessage>&>(*this));
   engine_.add_end(*this, peer_ == nullptr);
 }
 
-tlm::tlm_sync_enum TargetSocket::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                                 sc_core::sc_time& delay) {
+tlm::tlm_sync_enum TargetEnd::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
   if (phase != tlm::END_RESP) {
     if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)
-      protest(*this, "an initiator does not send this phase");
+      protest(socket_, "an initiator does not send this phase");
     return tlm::TLM_ACCEPTED;
   }
   if (unended_response_ != &payload) {
-    protest(*this, "END_RESP for a payload whose response is not on the channel");
+    protest(socket_, "END_RESP for a payload whose response is not on the channel");
     return tlm::TLM_COMPLETED;
   }
   response_ended(engine_.freed_by_end_at(engine_.time() + delay));
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                               sc_core::sc_time& delay) {
+tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                            sc_core::sc_time& delay) {
   if (unended_.payload != nullptr) {
-    protest(*this, "BEGIN_REQ before the END_REQ of the request before");
+    protest(socket_, "BEGIN_REQ before the END_REQ of the request before");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
   if (!engine_.takes_timed()) {
-    protest(*this, "nb_transport_fw while time is loose, or somebody's b_transport is under way");
+    protest(socket_, "nb_transport_fw while time is loose, or somebody's b_transport is under way");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
@@ -83,7 +83,7 @@ tlm::tlm_sync_enum TargetSocket::begin_request(tlm::tlm_generic_payload& payload
 }
 
 /// Puts the unended request into the channel. Pre: it is known when that is free.
-void TargetSocket::enter() {
+void TargetEnd::enter() {
   unended_.entered = true;
   unended_.end = in_free_ = in_.begin(std::max(unended_.begun, in_free_), {unended_.request});
   engine_.wake();
@@ -91,7 +91,7 @@ void TargetSocket::enter() {
 
 /// Has the END_REQ of the unended request sent when it takes effect. Not before, as its response may begin in
 /// this very tick; but our own initiators are told at once, as they may be ticked ahead of time.
-void TargetSocket::announce_at_end() {
+void TargetEnd::announce_at_end() {
   if (peer_ != nullptr) {
     announce_end();
     return;
@@ -101,7 +101,7 @@ void TargetSocket::announce_at_end() {
   });
 }
 
-void TargetSocket::end(Cycle c) {
+void TargetEnd::end(Cycle c) {
   in_free_ = c;
   if (unended_.payload == nullptr) return;
   if (!unended_.entered) {
@@ -114,7 +114,7 @@ void TargetSocket::end(Cycle c) {
 }
 
 /// Sends the END_REQ of the unended request. Pre: its end is known.
-void TargetSocket::announce_end() {
+void TargetEnd::announce_end() {
   tlm::tlm_generic_payload* payload = unended_.payload;
   const sc_core::sc_time at = std::max(engine_.start_of(unended_.end), engine_.time());
   unended_ = {};
@@ -124,7 +124,7 @@ void TargetSocket::announce_end() {
 }
 
 /// The request that a payload carries, or null: it is a foreign payload.
-Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
+Request* TargetEnd::own_request(tlm::tlm_generic_payload& payload) {
   Transaction* x = transactions_->find(payload);
   if (x == nullptr || !x->is_as_described() || !taken_.take(*x->request)) return nullptr;
   x->taken = true;
@@ -133,12 +133,12 @@ Request* TargetSocket::own_request(tlm::tlm_generic_payload& payload) {
 }
 
 /// The request a payload stands for; null if it is answered already: the payload says how.
-Request* TargetSocket::request_of(tlm::tlm_generic_payload& payload) {
+Request* TargetEnd::request_of(tlm::tlm_generic_payload& payload) {
   Request* own = own_request(payload);
   return own != nullptr ? own : foreign_.adopt(payload, taken_, with_data_);
 }
 
-Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
+Cycle TargetEnd::begin(Cycle t, const ResponseMessage& message) {
   Request& r = *message.request;
   const bool foreign = foreign_.made(r);
   auto* own = foreign ? nullptr : static_cast<Transaction*>(static_cast<SocketHop*>(r.carried));
@@ -165,14 +165,14 @@ Cycle TargetSocket::begin(Cycle t, const ResponseMessage& message) {
   const tlm::tlm_sync_enum status = initiator_->nb_transport_bw(payload, phase, delay);
   const bool ended = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::END_RESP);
   if (status == tlm::TLM_UPDATED && phase != tlm::END_RESP)
-    protest(*this, "the initiator returned a phase that does not follow BEGIN_RESP");
+    protest(socket_, "the initiator returned a phase that does not follow BEGIN_RESP");
   if (ended && unended_response_ == &payload) response_ended(engine_.freed_by_end_at(engine_.time() + delay));
   calling_ = false;
   return free_after_call_;
 }
 
 /// The response channel is free from cycle c on.
-void TargetSocket::response_ended(Cycle c) {
+void TargetEnd::response_ended(Cycle c) {
   if (unended_response_foreign_) unended_response_->release();
   unended_response_foreign_ = false;
   unended_response_ = nullptr;
@@ -186,7 +186,7 @@ void TargetSocket::response_ended(Cycle c) {
 }
 
 /// Fills in TLM's own attributes for monitors on the way; a Warpline target reads the request instead.
-void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
+void TargetEnd::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
   payload.set_response_status(response_status(r));
   if (!with_data_ || r.command != Command::read || r.status != Status::ok) return;
   unsigned char* line = payload.get_data_ptr() - payload.get_address() % kLineBytes;
@@ -197,16 +197,16 @@ void TargetSocket::answer(const Request& r, tlm::tlm_generic_payload& payload) c
   }
 }
 
-void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void TargetEnd::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!in_.performs() || (!engine_.is_loose() && !engine_.at_rest())) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    protest(*this, in_.performs()
-                       ? "b_transport while requests are under way in timed mode, where it comes at "
-                         "rest only; EngineModule::set_loose(true) makes time loose"
-                       : "the block behind takes no b_transport");
+    protest(socket_, in_.performs()
+                         ? "b_transport while requests are under way in timed mode, where it comes at "
+                           "rest only; EngineModule::set_loose(true) makes time loose"
+                         : "the block behind takes no b_transport");
     return;
   }
-  const EngineModule::Access access(engine_);
+  const EngineProcess::Access access(engine_);
   const sc_core::sc_time begun = engine_.time() + delay;
   const Cycle from = engine_.cycle_of(begun);
   Cycle at = from;
@@ -219,7 +219,7 @@ void TargetSocket::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
 }
 
 /// Has the payload's request performed, and answers it.
-void TargetSocket::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
+void TargetEnd::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
   if (Request* own = own_request(payload); own != nullptr) {
     in_.perform({own}, at);
     answer(*own, payload);
@@ -234,7 +234,7 @@ void TargetSocket::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at)
 }
 
 /// Whether direct memory access to `address` would be granted. Asks the owner once for a range.
-bool TargetSocket::would_grant(std::uint64_t address) {
+bool TargetEnd::would_grant(std::uint64_t address) {
   if (address < found_.first || address > found_.last) {
     tlm::tlm_generic_payload asks;
     asks.set_command(tlm::TLM_READ_COMMAND);
@@ -246,7 +246,7 @@ bool TargetSocket::would_grant(std::uint64_t address) {
   return found_.granted;
 }
 
-bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+bool TargetEnd::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   if (!engine_.is_loose() || !untimed_.get_direct_mem_ptr(payload, dmi)) {
     dmi.allow_none();
     return false;
@@ -256,32 +256,33 @@ bool TargetSocket::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tl
   return true;
 }
 
-void TargetSocket::take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last) {
+void TargetEnd::take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last) {
   found_ = {};
   if (!granted_) return;
   // Of a part of it that is taken back it is not known whether it was all.
   granted_ = first != 0 || last != ~sc_dt::uint64{0};
-  (*this)->invalidate_direct_mem_ptr(first, last);
+  socket_->invalidate_direct_mem_ptr(first, last);
 }
 
-const Component* TargetSocket::receiver() const {
+const Component* TargetEnd::receiver() const {
   return peer_ != nullptr ? &peer_->out_.owner() : nullptr;
 }
 
-std::string TargetSocket::other_side() const {
-  const tlm::tlm_bw_transport_if<>* bound = get_base_port()[0];
-  const auto* initiator = dynamic_cast<const InitiatorSocket*>(bound);
-  return initiator != nullptr ? initiator->out_.owner().name() : name_of_bound(bound, *this);
+std::string TargetEnd::other_side() const {
+  const tlm::tlm_bw_transport_if<>* bound = socket_.get_base_port()[0];
+  const auto* initiator = dynamic_cast<const InitiatorEnd*>(bound);
+  return initiator != nullptr ? initiator->out_.owner().name() : name_of_bound(bound, socket_);
 }
 
-void TargetSocket::in_flight(std::vector<InFlight>& rows) const {
+void TargetEnd::in_flight(std::vector<InFlight>& rows) const {
   if (unended_.payload == nullptr || unended_.entered) return;
-  rows.emplace_back(*unended_.request, name(), name(), "room at " + in_.path(),
+  rows.emplace_back(*unended_.request, socket_.name(), socket_.name(), "room at " + in_.path(),
                     std::vector<std::string>{in_.owner().name()});
 }
 
-void TargetSocket::explain(std::vector<Wait>& waits) const {
-  if (unended_response_ != nullptr) waits.push_back({name(), "END_RESP of " + other_side(), {other_side()}});
+void TargetEnd::explain(std::vector<Wait>& waits) const {
+  if (unended_response_ != nullptr)
+    waits.push_back({socket_.name(), "END_RESP of " + other_side(), {other_side()}});
 }
 
 }  // namespace warpline

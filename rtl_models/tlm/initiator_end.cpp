@@ -1,35 +1,30 @@
-#include "rtl_models/tlm/initiator_socket.h"
+#include "rtl_models/tlm/initiator_end.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "rtl_models/tlm/report.h"
-#include "rtl_models/tlm/target_socket.h"
+#include "rtl_models/tlm/target_end.h"
 
 namespace warpline {
 
-InitiatorSocket::InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out,
-                                 In<ResponseMessage>& in)
-    : tlm_initiator_socket(name), engine_(engine), out_(out), in_(in), responder_(in.owner().domain()) {
-  bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
-}
-
-void InitiatorSocket::bind(base_target_socket_type& target) {
-  if (const auto* object = dynamic_cast<const sc_core::sc_object*>(&target)) bound_to_ = object->name();
-  tlm_initiator_socket::bind(target);
+InitiatorEnd::InitiatorEnd(InitiatorSocket& socket, EngineProcess& engine, Out<RequestMessage>& out,
+                           In<ResponseMessage>& in)
+    : socket_(socket), engine_(engine), out_(out), in_(in), responder_(in.owner().domain()) {
+  socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 
 /// The other end, if it is ours, of the same engine, and bound to nobody else. Else null.
-TargetSocket* InitiatorSocket::peer() {
-  auto* target = dynamic_cast<TargetSocket*>(get_base_port()[0]);
+TargetEnd* InitiatorEnd::peer() {
+  auto* target = dynamic_cast<TargetEnd*>(socket_.get_base_port()[0]);
   const bool ours = target != nullptr && &target->engine_ == &engine_ &&
-                    dynamic_cast<InitiatorSocket*>(target->get_base_port()[0]) == this;
+                    dynamic_cast<InitiatorEnd*>(target->socket_.get_base_port()[0]) == this;
   return ours ? target : nullptr;
 }
 
-void InitiatorSocket::end_of_elaboration() {
+void InitiatorEnd::join() {
   if (handed_over_) return;
-  TargetSocket* target = peer();
+  TargetEnd* target = peer();
   direct_ = target != nullptr && engine_.transport() == HopTransport::direct;
   if (direct_) {
     connect(out_, target->in_, target->request_);
@@ -37,7 +32,7 @@ void InitiatorSocket::end_of_elaboration() {
     return;
   }
   peer_ = target;
-  target_ = get_base_port()[0];
+  target_ = socket_.get_base_port()[0];
   transactions_ = &engine_.transactions(target == nullptr);
   number_ = transactions_->add_owner();
   out_.bind(static_cast<Carrier<RequestMessage>&>(*this));
@@ -46,7 +41,7 @@ void InitiatorSocket::end_of_elaboration() {
 }
 
 /// A payload for `r`, which leaves in cycle `t`.
-Transaction& InitiatorSocket::take(Cycle t, Request& r) {
+Transaction& InitiatorEnd::take(Cycle t, Request& r) {
   Transaction& x = transactions_->take(t);
   x.owner = number_;
   x.shown = peer_ == nullptr;
@@ -58,11 +53,11 @@ Transaction& InitiatorSocket::take(Cycle t, Request& r) {
 }
 
 /// Where nobody else knows a payload, it can be used again at once: the host's caches hold it.
-void InitiatorSocket::give_back(Transaction& x, Cycle from) {
+void InitiatorEnd::give_back(Transaction& x, Cycle from) {
   transactions_->give_back(x, peer_ != nullptr ? 0 : from);
 }
 
-Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
+Cycle InitiatorEnd::begin(Cycle t, const RequestMessage& message) {
   Transaction& x = take(t, *message.request);
   ++in_flight_;
   calling_ = unended_ = &x;
@@ -82,21 +77,21 @@ Cycle InitiatorSocket::begin(Cycle t, const RequestMessage& message) {
     if (unended_ == &x) {
       request_ended(x, engine_.freed_by_end_at(at));
     } else {
-      protest(*this, "END_REQ for a request that has ended");
+      protest(socket_, "END_REQ for a request that has ended");
     }
   } else if (status == tlm::TLM_UPDATED) {
-    protest(*this, "the target returned a phase that does not follow BEGIN_REQ");
+    protest(socket_, "the target returned a phase that does not follow BEGIN_REQ");
   }
   calling_ = nullptr;
   return free_after_call_;
 }
 
-void InitiatorSocket::perform(const RequestMessage& message, Cycle& at) {
+void InitiatorEnd::perform(const RequestMessage& message, Cycle& at) {
   Transaction& x = take(at, *message.request);
   // Local time runs ahead of SystemC's, or behind it after a foreign wait().
   const sc_core::sc_time& now = engine_.time();
   sc_core::sc_time delay = std::max(engine_.tick_of(at), now) - now;
-  (*this)->b_transport(x.payload, delay);
+  socket_->b_transport(x.payload, delay);
   at = std::max(at, engine_.cycle_of(engine_.time() + delay));
   take_answer(x);
   x.leave();
@@ -104,7 +99,7 @@ void InitiatorSocket::perform(const RequestMessage& message, Cycle& at) {
 }
 
 /// The request channel is free from cycle c on, but not in the cycle of the request itself.
-void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
+void InitiatorEnd::request_ended(const Transaction& x, Cycle c) {
   const Cycle free = std::max(c, x.at + 1);
   unended_ = nullptr;
   if (calling_ == &x) {
@@ -115,11 +110,11 @@ void InitiatorSocket::request_ended(const Transaction& x, Cycle c) {
   }
 }
 
-tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                                    sc_core::sc_time& delay) {
+tlm::tlm_sync_enum InitiatorEnd::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
   Transaction* x = transactions_->find(payload);
   if (x == nullptr || x->owner != number_) {
-    protest(*this, "nb_transport_bw was called with a payload that is not in flight here");
+    protest(socket_, "nb_transport_bw was called with a payload that is not in flight here");
     return tlm::TLM_COMPLETED;
   }
   const sc_core::sc_time at = engine_.time() + delay;
@@ -127,13 +122,13 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
     if (unended_ == x) {
       request_ended(*x, engine_.freed_by_end_at(at));
     } else {
-      protest(*this, "END_REQ for a request that has ended");
+      protest(socket_, "END_REQ for a request that has ended");
     }
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_RESP) {
     if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP)
-      protest(*this, "a target does not send this phase");
+      protest(socket_, "a target does not send this phase");
     return tlm::TLM_ACCEPTED;
   }
   if (!begin_answer(*x)) return tlm::TLM_ACCEPTED;
@@ -159,17 +154,17 @@ tlm::tlm_sync_enum InitiatorSocket::nb_transport_bw(tlm::tlm_generic_payload& pa
 }
 
 /// Whether the answer to `x` is the first.
-bool InitiatorSocket::begin_answer(Transaction& x) {
+bool InitiatorEnd::begin_answer(Transaction& x) {
   if (x.state == Transaction::State::asked) {
     x.state = Transaction::State::answered;
     return true;
   }
-  protest(*this, "a second response to one request");
+  protest(socket_, "a second response to one request");
   return false;
 }
 
 /// Puts what waits into the response channel, as far as it is known when that is free.
-void InitiatorSocket::begin_waiting() {
+void InitiatorEnd::begin_waiting() {
   while (!waiting_.empty() && in_free_ != kNever) {
     const Waiting w = waiting_.front();
     waiting_.pop_front();
@@ -185,7 +180,7 @@ void InitiatorSocket::begin_waiting() {
   }
 }
 
-void InitiatorSocket::enter(Transaction& x, Cycle t) {
+void InitiatorEnd::enter(Transaction& x, Cycle t) {
   take_answer(x);
   Request* r = x.request;
   x.leave();
@@ -196,7 +191,7 @@ void InitiatorSocket::enter(Transaction& x, Cycle t) {
   engine_.wake();
 }
 
-void InitiatorSocket::take_answer(Transaction& x) {
+void InitiatorEnd::take_answer(Transaction& x) {
   if (x.taken) return;
   Request& r = *x.request;
   if (x.extension.accepted) {
@@ -216,7 +211,7 @@ void InitiatorSocket::take_answer(Transaction& x) {
   if (!x.payload.is_response_ok()) note_refusal(x);
   if (x.command == tlm::TLM_IGNORE_COMMAND) {
     r.status = Status::address_error;
-    protest(*this,
+    protest(socket_,
             "the target does not take atomics and cache maintenance: it must act on the payload's extension "
             "and set `accepted` there");
   }
@@ -228,10 +223,10 @@ void InitiatorSocket::take_answer(Transaction& x) {
   }
 }
 
-void InitiatorSocket::note_refusal(const Transaction& x) {
+void InitiatorEnd::note_refusal(const Transaction& x) {
   const tlm::tlm_response_status status = x.payload.get_response_status();
   if (status == tlm::TLM_INCOMPLETE_RESPONSE) {
-    protest(*this, "the target answered and left the response status unset");
+    protest(socket_, "the target answered and left the response status unset");
     return;
   }
   if (x.command == tlm::TLM_IGNORE_COMMAND) return;  // said elsewhere
@@ -240,16 +235,16 @@ void InitiatorSocket::note_refusal(const Transaction& x) {
                              (write ? "write" : "read") + " of " +
                              std::to_string(x.payload.get_data_length()) + " bytes";
   if (status != tlm::TLM_ADDRESS_ERROR_RESPONSE && !std::exchange(misfit_told_, true))
-    warn(*this, answer +
-                    "; it must take up to 128 bytes of a 128-byte line in one payload, with byte enables, "
-                    "over a socket 256 bits wide. Told once");
+    warn(socket_, answer +
+                      "; it must take up to 128 bytes of a 128-byte line in one payload, with byte enables, "
+                      "over a socket 256 bits wide. Told once");
   if (write && refused_writes_++ == 0 && status == tlm::TLM_ADDRESS_ERROR_RESPONSE)
-    warn(*this, answer +
-                    ", and writes are posted: nobody may be waiting to hear of it. Told once; "
-                    "refused_writes() counts");
+    warn(socket_, answer +
+                      ", and writes are posted: nobody may be waiting to hear of it. Told once; "
+                      "refused_writes() counts");
 }
 
-void InitiatorSocket::end(Cycle c) {
+void InitiatorEnd::end(Cycle c) {
   in_free_ = c;
   if (begun_ != nullptr) {
     Transaction& x = *begun_;
@@ -259,29 +254,30 @@ void InitiatorSocket::end(Cycle c) {
   begin_waiting();
 }
 
-void InitiatorSocket::call_end_response(Transaction& x, Cycle c) {
+void InitiatorEnd::call_end_response(Transaction& x, Cycle c) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = engine_.start_of(c) - engine_.time();
   static_cast<void>(target_->nb_transport_fw(x.payload, phase, delay));
   give_back(x, c);
 }
 
-std::string InitiatorSocket::other_side() const {
-  const tlm::tlm_fw_transport_if<>* bound = get_base_port()[0];
-  const auto* target = dynamic_cast<const TargetSocket*>(bound);
+std::string InitiatorEnd::other_side() const {
+  const tlm::tlm_fw_transport_if<>* bound = socket_.get_base_port()[0];
+  const auto* target = dynamic_cast<const TargetEnd*>(bound);
   if (target != nullptr) return target->in_.owner().name();
-  return bound_to_.empty() ? name_of_bound(bound, *this) : bound_to_;
+  return bound_to_.empty() ? name_of_bound(bound, socket_) : bound_to_;
 }
 
-const Component* InitiatorSocket::receiver() const {
+const Component* InitiatorEnd::receiver() const {
   return peer_ != nullptr ? &peer_->in_.owner() : nullptr;
 }
 
-void InitiatorSocket::in_flight(std::vector<InFlight>& rows) const {
+void InitiatorEnd::in_flight(std::vector<InFlight>& rows) const {
   if (transactions_ == nullptr) return;
   const std::string other = other_side();
   for (const Waiting& w : waiting_)
-    rows.emplace_back(*w.transaction->request, name(), name(), "room at " + in_.path() + " for the answer",
+    rows.emplace_back(*w.transaction->request, socket_.name(), socket_.name(),
+                      "room at " + in_.path() + " for the answer",
                       std::vector<std::string>{in_.owner().name()});
   transactions_->for_each_of(number_, [&](const Transaction& x) {
     // Once the answer has entered, the payload stands for nothing. Until then a request that the target has
@@ -289,17 +285,17 @@ void InitiatorSocket::in_flight(std::vector<InFlight>& rows) const {
     if (x.state == Transaction::State::entered || ((x.taken || x.extension.accepted) && !x.returned)) return;
     const auto waits = [&x](const Waiting& w) { return w.transaction == &x; };
     if (std::any_of(waiting_.begin(), waiting_.end(), waits)) return;
-    rows.emplace_back(*x.request, name(), std::string(name()) + " to " + other, "the answer of " + other,
-                      std::vector<std::string>{other});
+    rows.emplace_back(*x.request, socket_.name(), std::string(socket_.name()) + " to " + other,
+                      "the answer of " + other, std::vector<std::string>{other});
   });
 }
 
-void InitiatorSocket::explain(std::vector<Wait>& waits) const {
+void InitiatorEnd::explain(std::vector<Wait>& waits) const {
   std::vector<InFlight> rows;
   in_flight(rows);
   if (const std::size_t owed = rows.size() - waiting_.size(); owed != 0)
     waits.push_back(
-        {name(),
+        {socket_.name(),
          other_side() + " to answer " + std::to_string(owed) + (owed == 1 ? " request" : " requests"),
          {other_side()}});
 }

@@ -1,0 +1,66 @@
+#include "rtl_models/sim/request_pool.h"
+
+namespace warpline {
+
+Request* RequestPool::take() {
+  if (free_ == nullptr) {
+    chunks_.push_back(std::unique_ptr<Request[]>(new Request[kChunk]));
+    Request* chunk = chunks_.back().get();
+    for (std::size_t i = kChunk; i-- > 0;) {
+      chunk[i].next = free_;
+      free_ = &chunk[i];
+    }
+  }
+  Request* r = free_;
+  free_ = r->next;
+  ++in_use_;
+  return r;
+}
+
+Request* RequestPool::allocate() {
+  Request* r = take();
+  static_cast<RequestHead&>(*r) = RequestHead();
+  return r;
+}
+
+Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
+  Request* c = take();
+  static_cast<RequestHead&>(*c) = parent;
+  c->next = nullptr;
+  c->maker = maker;
+  c->missing = 0;
+  c->no_l1 = c->exact = c->settled = c->captured = false;
+  c->status = Status::ok;
+  c->maintenance = 0;
+  c->token = c->route = c->epoch = 0;
+  return c;
+}
+
+AtomicBlock* RequestPool::allocate_atomics() {
+  if (free_blocks_.empty()) {
+    blocks_.push_back(std::make_unique<AtomicBlock>());
+    return blocks_.back().get();
+  }
+  AtomicBlock* block = free_blocks_.back();
+  free_blocks_.pop_back();
+  block->count = 0;
+  block->vector = 1;
+  return block;
+}
+
+Request* RequestPool::allocate_prefetch(const Request& parent, const void* maker) {
+  const auto wanted = static_cast<SectorMask>(parent.prefetch >> kOtherLineShift);
+  if (wanted == 0) return nullptr;
+  Request* p = allocate_child(parent, maker);
+  p->command = Command::read;
+  p->sectors = 0;
+  p->prefetch = wanted;
+  p->cache_operator = CacheOperator::none;
+  p->scope = Scope::none;
+  // The block is aligned in virtual addresses; that it is mapped as a whole makes it contiguous below.
+  p->virtual_line = VirtualAddress{parent.virtual_line.value ^ kLineBytes};
+  p->line = PhysicalAddress{parent.line.value + (p->virtual_line.value - parent.virtual_line.value)};
+  return p;
+}
+
+}  // namespace warpline

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "rtl_models/base/contract.h"
+#include "rtl_models/sim/request.h"
+
+namespace warpline {
+
+/// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
+class RequestPool {
+ public:
+  /// A request whose head is as at first; all else is left as it was.
+  [[nodiscard]] Request* allocate();
+  /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
+  /// block; null if that is nothing. Its answer carries no data.
+  [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
+  /// A request that `maker` sends on behalf of `parent`: same identity, requester, address, sectors and
+  /// hints; command, token and what belongs to them are the caller's, and whether it is exact.
+  [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
+  void release(Request* request) {
+    WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
+    if (request->command == Command::atomic || request->command == Command::reduce) release_atomics(*request);
+    request->next = free_;
+    free_ = request;
+    --in_use_;
+  }
+  [[nodiscard]] AtomicBlock* allocate_atomics();
+  /// Requests handed out and not yet released.
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr std::size_t kChunk = 256;
+  /// One in whatever state it was released.
+  [[nodiscard]] Request* take();
+  void release_atomics(Request& request) {
+    if (request.atomics == nullptr) return;
+    free_blocks_.push_back(request.atomics);
+    request.atomics = nullptr;
+  }
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+  std::vector<std::unique_ptr<AtomicBlock>> blocks_;
+  std::vector<AtomicBlock*> free_blocks_;
+  Request* free_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace warpline
