@@ -160,8 +160,12 @@ case $step in
     done
     ;;
   headers)
-    # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
     cd "$prefix/include"
+    # The page lists them all, and no others.
+    find warpline/rtl_models warpline/platform -name '*.h' | sed 's,^warpline/,,' | sort >"$work/installed"
+    sed -nE 's/^\| `((rtl_models|platform)[^`]*\.h)` .*/\1/p' "$prefix/share/doc/warpline/docs/embedding.md" | sort >"$work/listed"
+    diff "$work/installed" "$work/listed" || fail "docs/embedding.md does not list the headers that are installed"
+    # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
     alone=()
     for header in $(find warpline/rtl_models warpline/platform -name '*.h' | sort); do
       printf '#include "%s"\n' "$header" >>"$work/all.cpp"
@@ -177,6 +181,9 @@ case $step in
     echo '#include "warpline/gpu/gpu_platform.h"' >"$work/old.cpp"
     expect 1 $compiler -std=c++17 -fsyntax-only -I. "$work/old.cpp"
     says '#error "warpline/gpu/gpu_platform.h is now warpline/platform/machine/gpu_platform.h"'
+    echo '#include "warpline/gpu/netlist.h"' >"$work/old.cpp"
+    expect 1 $compiler -std=c++17 -fsyntax-only -I. "$work/old.cpp"
+    says '#error "warpline/gpu/netlist.h has become internal, and is not installed any more"'
     ;;
   *) fail "no step '$step'" ;;
 esac
