@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "rtl_models/sim/sending_port.h"
 
 namespace warpline {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "platform/host/host.h"
 #include "platform/systemc/pcie_system_module.h"
-#include "rtl_models/tlm/payload.h"
 
 namespace warpline {
 

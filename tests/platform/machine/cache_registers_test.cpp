@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "rtl_models/sim/command.h"
 #include "tests/platform/machine/harness.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "rtl_models/pcie/root_complex/root_complex_core.h"
-#include "rtl_models/sim/receiving_port.h"
-#include "rtl_models/tlm/payload.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"

@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "platform/systemc/pcie_system_module.h"
-#include "rtl_models/tlm/payload.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 
 namespace warpline {
