@@ -6,7 +6,9 @@
 
 #include "platform/config/load_gpu.h"
 #include "platform/host/host_cpu_module.h"
+#include "platform/machine/pcie_system.h"
 #include "platform/systemc/gpu_system_module.h"
+#include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "tests/platform/machine/body_kernel.h"
 
 namespace warpline {
