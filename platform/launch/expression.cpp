@@ -24,7 +24,7 @@ struct State {
 template <class A>
 class Evaluator {
  public:
-  using C = typename A::Carrier;
+  using C = typename A::Number;
   Evaluator(State& state, A arithmetic) : state_(state), a_(arithmetic) {}
 
   C value(std::uint32_t n) {

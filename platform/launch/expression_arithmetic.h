@@ -29,7 +29,7 @@ I truncated(double x) {
   return static_cast<I>(x);
 }
 
-/// Comparisons, minimum and maximum: the same for every carrier.
+/// Comparisons, minimum and maximum: the same for every type that is computed in.
 template <class C>
 class Comparisons {
  public:
@@ -62,12 +62,12 @@ class Comparisons {
   }
 };
 
-/// Integers in a 64-bit carrier: int64_t for indices and every type but u64. Results wrap to the type.
+/// Integers in a word of 64 bits: int64_t for indices and every type but u64. Results wrap to the type.
 template <class C>
 struct IntegerArithmetic : Comparisons<C> {
-  using Carrier = C;
+  using Number = C;
   using Op = ExpressionOp;
-  unsigned unused = 0;  ///< bits of the carrier that the type lacks
+  unsigned unused = 0;  ///< bits of the word that the type lacks
   bool sign = true;     ///< whether the type is signed
 
   IntegerArithmetic() = default;
@@ -127,7 +127,7 @@ using IndexArithmetic = IntegerArithmetic<std::int64_t>;
 /// IEEE arithmetic in the type itself, round to nearest even.
 template <class C>
 struct FloatArithmetic : Comparisons<C> {
-  using Carrier = C;
+  using Number = C;
   using Op = ExpressionOp;
   static C from_real(double x) { return static_cast<C>(x); }
   static C plus(C p, C q) { return p + q; }

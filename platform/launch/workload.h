@@ -10,8 +10,9 @@ namespace warpline {
 struct LoadedFile;
 struct Step;
 
-/// Everything that a run will do, read and checked as far as it can be without a GPU. All inputs
-/// run on one GPU, one after the other, as dependent grids.
+/// Everything that a run will do, read and checked as far as it can be without a GPU. Inputs run one after
+/// the other, their launches as dependent grids: on GPU 0 unless a launch says another, and at the same time
+/// as the launch before it where it says so (keys `gpu` and `concurrent`).
 struct Workload {
   Workload();
   ~Workload();

@@ -39,7 +39,8 @@ struct CrossbarCounters {
   }
 };
 
-/// Connects clients (L1, texture and constant caches) to L2 slices, both ways.
+/// Connects clients (the four caches of each SM, and the link where requests come in by it) to L2 slices,
+/// both ways.
 ///
 /// In a cycle every output sends at most one message and every input gives at most one; all
 /// outputs work at once. An output that is free and has several inputs waiting takes them round

@@ -110,7 +110,7 @@ struct RequestHead {
     gpu = static_cast<std::uint8_t>(who.gpu);
     sm = static_cast<std::uint16_t>(who.sm);
   }
-  /// A strong access that L1 must neither serve nor keep (semantics: points of coherence).
+  /// A strong access that L1 must neither serve nor keep (docs/ordering.md, R1).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }
 };
 static_assert(sizeof(RequestHead) == 64, "a hop without data touches one cache line of a request");
