@@ -4,11 +4,13 @@
 
 #include "platform/launch/element.h"
 #include "platform/launch/launch_contents.h"
-#include "platform/launch/load_program.h"
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/parameter_block.h"
+#include "platform/programs/ptx/module.h"
 #include "platform/programs/sass_trace/trace.h"
+#include "platform/programs/wls/module.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
@@ -22,6 +24,14 @@ DataType element_type_of(DataType declared) {
     case DataType::b64: return DataType::u64;
     default: return element_type_from(std::string(name_of(declared)));
   }
+}
+
+/// SASS-style if its path ends in `.wls`, else PTX.
+Result<std::unique_ptr<programs::Module>> parse_module(const ModuleText& m) {
+  if (!ends_with(m.path, ".wls")) return ptx::parse(m.text, m.path);
+  auto parsed = wls::parse(m.text, m.path);
+  if (!parsed.ok()) return parsed.faults();
+  return std::move(parsed.value().module);
 }
 
 class Planner {
@@ -88,7 +98,7 @@ class Planner {
     ++launch_files_;
     bool parsed_all = true;
     for (const ModuleText& m : l.file.modules) {
-      auto parsed = parse_module(m.text, m.path);
+      auto parsed = parse_module(m);
       if (!parsed.ok()) {
         add(parsed.faults());
         parsed_all = false;
@@ -98,11 +108,26 @@ class Planner {
     add_file(input, std::move(l), parsed_all);
   }
 
+  /// A program that says itself how it is to be launched, as a launch file with one launch.
   void program(const std::string& input) {
-    auto loaded = load_program(input);
     ++launch_files_;
-    if (!loaded.ok()) return add(loaded.faults());
-    add_file(input, std::move(loaded.value()), true);
+    auto text = read_file(input);
+    if (!text.ok()) return add(text.faults());
+    auto parsed = wls::parse(text.value(), input);
+    if (!parsed.ok()) return add(parsed.faults());
+    const wls::DirectLaunch& direct = parsed.value().direct;
+    Launch launch;
+    launch.kernel = parsed.value().module->entries().front().name;
+    launch.grid = direct.grid;
+    launch.block = direct.block;
+    launch.grid_place.line = direct.grid_line;
+    launch.block_place.line = direct.block_line;
+    LoadedFile l;
+    l.file.document = std::make_shared<const Document>(Document::unparsed(input, text.value()));
+    l.file.modules.push_back({input, std::move(text.value()), {}});
+    l.file.launches.push_back(std::move(launch));
+    l.modules.push_back(std::move(parsed.value().module));
+    add_file(input, std::move(l), true);
   }
 
   void add_file(const std::string& input, LoadedFile l, bool parsed_all) {
