@@ -35,7 +35,12 @@ struct PcieSystemParameters {
     p.peers = 0;
     return p;
   }
-  [[nodiscard]] Problems problems(const std::string& path) const;
+  [[nodiscard]] Problems problems(const std::string& path) const {
+    Rules rules(path);
+    rules.need(peers <= kMaxPeers, "peers", "must be at most 8");
+    rules.add_tables(*this);
+    return rules.take();
+  }
   template <class F>
   void visit(F&& f) {
     f("peers", peers, "peer devices behind a root complex; 0: there is no root complex");

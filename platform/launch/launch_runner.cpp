@@ -48,7 +48,6 @@ struct LaunchRunner::State {
     std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
   };
   class Run;
-  [[nodiscard]] Diagnostics prepare();
   void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
   void prepare_file(std::size_t number, Diagnostics& faults);
   void set_up_host(PlacedFile& placed, Diagnostics& faults);
@@ -278,25 +277,23 @@ void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)
   state_->on_launch = std::move(callback);
 }
 
-Diagnostics LaunchRunner::prepare() {
-  return state_->prepare();
-}
-
 RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {
   return State::Run(*state_, table, launches).to_its_end();
 }
 
-Diagnostics LaunchRunner::State::prepare() {
+Diagnostics LaunchRunner::prepare() {
+  State& s = *state_;
+  const Workload& plan = s.plan;
   Diagnostics faults;
   const bool traces =
-      std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return !s.trace.empty(); });
-  for (const LoadedFile& loaded : plan.files) check_gpus(loaded, faults);
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return !step.trace.empty(); });
+  for (const LoadedFile& loaded : plan.files) s.check_gpus(loaded, faults);
   if (!faults.empty()) return faults;
-  if (traces) platform.map_everything();
-  for (std::size_t n = 0; n < plan.files.size(); ++n) prepare_file(n, faults);
+  if (traces) s.platform.map_everything();
+  for (std::size_t n = 0; n < plan.files.size(); ++n) s.prepare_file(n, faults);
   if (!faults.empty()) return faults;
-  for (std::size_t n = 0; n < plan.files.size(); ++n) prepare_launches(n);
-  for (std::size_t n = 0; n < plan.files.size(); ++n) check_launches(n, faults);
+  for (std::size_t n = 0; n < plan.files.size(); ++n) s.prepare_launches(n);
+  for (std::size_t n = 0; n < plan.files.size(); ++n) s.check_launches(n, faults);
   return faults;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "platform/machine/netlist.h"
 #include "platform/machine/netlist_backend.h"
 #include "rtl_models/sim/engine.h"
 
@@ -12,8 +13,8 @@ class DirectBackend final : public NetlistBackend {
  public:
   explicit DirectBackend(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
   [[nodiscard]] Engine& engine() override { return engine_; }
-  void connect(Netlist& netlist) override;
-  void set_loose(Netlist& netlist, bool loose) override;
+  void connect(Netlist& netlist) override { netlist.connect_directly(); }
+  void set_loose(Netlist& netlist, bool loose) override { netlist.set_loose(loose); }
   RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
   [[nodiscard]] Standstill standstill() const override { return engine_.standstill(); }
 

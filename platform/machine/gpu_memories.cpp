@@ -80,7 +80,7 @@ void GpuMemories::map_everything() {
 std::uint64_t GpuMemories::code_to_place(unsigned gpu, const std::string& name, std::uint64_t bytes,
                                          bool backed) const {
   const Gpu& g = gpus_[gpu];
-  if (!backed || g.code.count({name, bytes}) != 0) return 0;
+  if (!backed || bytes == 0 || g.code.count({name, bytes}) != 0) return 0;
   const std::uint64_t end = config_.vidmem_bytes - g.code_used;
   return bytes > end ? bytes : end - aligned_down(end - bytes);
 }
@@ -121,7 +121,7 @@ std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count) {
     const Mapping* hint = nullptr;
     const Mapping* m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
     if (m == nullptr || count > m->bytes - (address - m->base)) continue;
-    const PhysicalAddress p{m->physical.value + (address - m->base)};
+    const PhysicalAddress p = m->translate(VirtualAddress{address});
     switch (aperture_of(p)) {
       case Aperture::vidmem: return vidmem(gpu).at(offset_in_aperture(p));
       case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));

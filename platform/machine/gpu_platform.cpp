@@ -56,9 +56,6 @@ struct GpuPlatform::State {
   /// Hands a kernel to the SMs and the distributor of its GPU.
   void start(const GridLaunch& grid);
   void report_progress(const std::vector<GridLaunch>& grids);
-  [[nodiscard]] std::vector<std::string> refusals(const KernelInfo& info, unsigned gpu) const;
-  /// Bytes of video memory that the kernel's code would take.
-  [[nodiscard]] std::uint64_t code_to_place(const KernelInfo& info, unsigned gpu) const;
   /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
   [[nodiscard]] std::optional<std::uint64_t> place_code(const KernelInfo& info, unsigned gpu);
 };
@@ -127,11 +124,6 @@ unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
   return n;
 }
 
-std::uint64_t GpuPlatform::State::code_to_place(const KernelInfo& info, unsigned gpu) const {
-  if (info.code_bytes == 0) return 0;
-  return memory.code_to_place(gpu, info.code_name, info.code_bytes, !options.tags_only);
-}
-
 std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info, unsigned gpu) {
   if (info.code_bytes == 0) return 0;
   return memory.place_code(gpu, info.code_name, info.code_bytes, !options.tags_only);
@@ -178,9 +170,9 @@ void GpuPlatform::State::start(const GridLaunch& grid) {
   netlist.distributor().start(info.grid, resident(info));
 }
 
-std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info, unsigned gpu) const {
+std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned gpu) const {
   std::vector<std::string> out;
-  const SmParameters& sm = config.sm;
+  const SmParameters& sm = config().sm;
   const std::uint64_t threads = info.block.count();
   if (threads == 0 || threads > 1024)
     out.push_back("a CTA has 1 to 1024 threads, not " + std::to_string(threads));
@@ -193,14 +185,15 @@ std::vector<std::string> GpuPlatform::State::refusals(const KernelInfo& info, un
                   std::to_string(sm.shared_bytes));
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
-  const std::uint64_t code = code_to_place(info, gpu);
+  const GpuMemories& memory = state_->memory;
+  const std::uint64_t code = memory.code_to_place(gpu, info.code_name, info.code_bytes, has_data());
   const std::uint64_t free = memory.free_vidmem(gpu);
   if (code > free)
     out.push_back("its " + std::to_string(info.code_bytes) + " bytes of code do not fit video memory");
-  else if (info.carries_data && local_bytes(info) > free - code)
+  else if (info.carries_data && state_->local_bytes(info) > free - code)
     out.push_back("local memory of " + std::to_string(info.local_window_bytes(sm)) + " bytes per thread" +
                   (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
-  if (!info.carries_data && !options.tags_only)
+  if (!info.carries_data && has_data())
     out.emplace_back("the program carries no data; it runs on a platform without data only");
   return out;
 }
@@ -230,7 +223,7 @@ std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, u
   const Mapping* hint = nullptr;
   const Mapping* const m = state_->memory.space(gpu).find(VirtualAddress{address}, 1, hint);
   if (m == nullptr) return std::nullopt;
-  return PhysicalAddress{m->physical.value + (address - m->base)};
+  return m->translate(VirtualAddress{address});
 }
 
 std::uint64_t GpuPlatform::add_image(const Image& image) {
@@ -239,10 +232,6 @@ std::uint64_t GpuPlatform::add_image(const Image& image) {
 
 void GpuPlatform::build() {
   state_->build();
-}
-
-std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned gpu) const {
-  return state_->refusals(info, gpu);
 }
 
 FarDevice* GpuPlatform::peer(unsigned i) {

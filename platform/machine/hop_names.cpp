@@ -4,6 +4,7 @@
 #include <set>
 
 #include "platform/machine/system.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
@@ -43,15 +44,9 @@ Diagnostics unmatched_hops(const std::string& option, const std::vector<std::str
   Diagnostics faults;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (matched[i]) continue;
-    Diagnostic d;
-    d.file = option;
-    d.message = "\"" + patterns[i] + "\" matches no hop of " + config.name;
-    d.hint = did_you_mean(patterns[i], names);
-    if (d.hint.empty()) {
-      d.hint = "hops are ";
-      for (std::size_t k = 0; k < kinds.size(); ++k) d.hint += (k == 0 ? "" : ", ") + kinds[k];
-    }
-    faults.push_back(std::move(d));
+    const std::string near = did_you_mean(patterns[i], names);
+    faults.push_back(Diagnostic::about(option, "\"" + patterns[i] + "\" matches no hop of " + config.name,
+                                       near.empty() ? "hops are " + joined(kinds) : near));
   }
   return faults;
 }
@@ -72,11 +67,9 @@ Diagnostics unopenable_hops(const std::string& option, const std::vector<std::st
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       if (refused[i] || !h.matches(patterns[i])) continue;
       refused[i] = true;
-      Diagnostic d;
-      d.file = option;
-      d.message = "\"" + patterns[i] + "\" matches " + h.name() + ", where a slice is not ours";
-      d.hint = "only a hop between two blocks of ours can be opened as pins";
-      faults.push_back(std::move(d));
+      faults.push_back(Diagnostic::about(
+          option, "\"" + patterns[i] + "\" matches " + h.name() + ", where a slice is not ours",
+          "only a hop between two blocks of ours can be opened as pins"));
     }
   });
   return faults;

@@ -41,13 +41,11 @@ Diagnostics Selection::faults(const Engine& engine) const {
   for (const std::string& p : patterns_) {
     if (std::any_of(names.begin(), names.end(), [&](const std::string& n) { return glob_matches(p, n); }))
       continue;
-    Diagnostic d;
-    d.file = "--probe";
-    d.message = "\"" + p + "\" matches no block and no receiving port";
-    d.hint = did_you_mean(p, names);
-    if (d.hint.empty())
-      d.hint = "blocks are " + some_blocks(engine) + "; a port is \"l2[0].from_crossbar\", * and ? are wild";
-    faults.push_back(std::move(d));
+    std::string hint = did_you_mean(p, names);
+    if (hint.empty())
+      hint = "blocks are " + some_blocks(engine) + "; a port is \"l2[0].from_crossbar\", * and ? are wild";
+    faults.push_back(
+        Diagnostic::about("--probe", "\"" + p + "\" matches no block and no receiving port", hint));
   }
   return faults;
 }
