@@ -181,9 +181,9 @@ void Machine::State::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
     r.virtual_line = VirtualAddress{w.base + offset_in_aperture(r.line)};
     switch (w.cache) {
       case Warmable::Cache::l1_surface: r.surface = true; [[fallthrough]];
-      case Warmable::Cache::l1_lg: c.l1_lg->put(r); break;
-      case Warmable::Cache::texture: c.texture->put(r); break;
-      case Warmable::Cache::constant: c.constant->put(r); break;
+      case Warmable::Cache::l1_lg: c.l1_lg->path().put(r); break;
+      case Warmable::Cache::texture: c.texture->path().put(r); break;
+      case Warmable::Cache::constant: c.constant->path().put(r); break;
     }
   }
 }
@@ -202,7 +202,7 @@ void Machine::State::warm(Random& random) {
       const bool cached = places.home[m] == Home::vidmem || places.home[m] == Home::sysmem;
       if (!cached || !places.reaches(g, m) || !drawn()) continue;
       const Request r = fill_of(m);
-      gpu.slice(gpu.crossbar().core().slice_of(r.line)).put(r);
+      gpu.slice(gpu.crossbar().core().slice_of(r.line)).core().put(r);
     }
     const std::vector<unsigned>& sms = run_.gpus[g].sms;
     for (auto sm = sms.begin(); sm != sms.end(); ++sm)
@@ -263,7 +263,7 @@ std::int64_t Machine::State::value(const Term& term) {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(&bits);
     for (unsigned g = 0; g < program_.places.gpus; ++g) {
       Netlist& gpu = system_->gpu(g);
-      gpu.slice(gpu.crossbar().core().slice_of(line_of(at))).overlay(at, bytes, sizeof bits);
+      gpu.slice(gpu.crossbar().core().slice_of(line_of(at))).core().overlay(at, bytes, sizeof bits);
     }
   }
   return own.value(bits);

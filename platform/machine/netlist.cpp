@@ -112,16 +112,13 @@ void Netlist::set_loose(bool loose) {
 }
 
 void Netlist::set_regions(std::size_t count) {
-  for (const auto& s : slices_) s->set_regions(count);
+  for (const auto& s : slices_) s->core().set_regions(count);
 }
 
 RegionCounters Netlist::region(std::size_t region) const {
   RegionCounters sum;
-  for (const auto& s : slices_) {
-    if (region >= s->regions().size()) continue;
-    sum.sector_accesses += s->regions()[region].sector_accesses;
-    sum.sector_hits += s->regions()[region].sector_hits;
-  }
+  for (const auto& s : slices_)
+    if (const auto& regions = s->core().regions(); region < regions.size()) sum += regions[region];
   return sum;
 }
 

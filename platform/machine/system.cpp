@@ -21,11 +21,7 @@ System::System(const GpuConfig& config, Engine& engine, const std::vector<Memory
 
 RegionCounters System::region(std::size_t region) const {
   RegionCounters sum;
-  for (const auto& n : netlists_) {
-    const RegionCounters c = n->region(region);
-    sum.sector_accesses += c.sector_accesses;
-    sum.sector_hits += c.sector_hits;
-  }
+  for (const auto& n : netlists_) sum += n->region(region);
   return sum;
 }
 

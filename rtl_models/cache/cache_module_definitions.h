@@ -35,7 +35,8 @@ template <class Cache, class Parameters>
 unsigned CacheModule<Cache, Parameters>::transport_dbg(tlm::tlm_generic_payload& payload) {
   return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
     const unsigned moved = debug_through(to_crossbar, payload, at, bytes, count);
-    payload.is_write() ? cache_->update(at, bytes, moved) : cache_->overlay(at, bytes, moved);
+    auto& path = cache_->path();
+    payload.is_write() ? path.update(at, bytes, moved) : path.overlay(at, bytes, moved);
     return moved;
   });
 }

@@ -66,6 +66,12 @@ class MissTable {
     for (std::size_t i = 0; i < entries_.size(); ++i)
       if (entries_[i].in_use) visit(static_cast<unsigned>(i), entries_[i]);
   }
+  /// Says, as `name`, that lines are being fetched by `maker`, from `below`, if any are.
+  void explain(std::vector<Wait>& waits, const void* maker, const std::string& name,
+               const std::vector<std::string>& below) const {
+    if (in_use_ != 0)
+      waits.push_back({name, std::to_string(in_use_) + " lines being fetched", below, {maker}});
+  }
   /// Lists those who wait. Their fetches were sent by `maker`, called `name`, to `below`.
   void in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,
                  const std::vector<std::string>& below) const;

@@ -113,11 +113,7 @@ void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
-  if (path_.misses().in_use() != 0)
-    waits.push_back({name(),
-                     std::to_string(path_.misses().in_use()) + " lines being fetched",
-                     {to_crossbar.other_side()},
-                     {this}});
+  path_.misses().explain(waits, this, name(), {to_crossbar.other_side()});
   if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
 }
 

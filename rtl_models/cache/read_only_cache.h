@@ -54,15 +54,8 @@ class ReadOnlyCache : public Component, public LooseTarget {
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
   void restart() override { path_.clear(); }
-  /// See ReadPath::put.
-  void put(const Request& r) { path_.put(r); }
-  /// For a debugger; see ReadPath::overlay and update.
-  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
-    path_.overlay(address, bytes, count);
-  }
-  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
-    path_.update(address, bytes, count);
-  }
+  /// For debuggers, and tests that set up a scene.
+  [[nodiscard]] ReadPath& path() { return path_; }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }

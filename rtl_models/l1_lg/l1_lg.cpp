@@ -304,9 +304,7 @@ void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
 
 void L1Lg::explain(std::vector<Wait>& waits) const {
   const std::string below = to_crossbar.other_side();
-  if (core_.misses().in_use() != 0)
-    waits.push_back(
-        {name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {below}, {this}});
+  core_.misses().explain(waits, this, name(), {below});
   if (outstanding_writes() != 0)
     waits.push_back({name(),
                      std::to_string(outstanding_writes()) + " writes to be performed at L2",

@@ -27,13 +27,8 @@ class L1Lg final : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
-  /// For a debugger; see ReadPath::overlay and update.
-  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
-    core_.overlay(address, bytes, count);
-  }
-  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
-    core_.update(address, bytes, count);
-  }
+  /// For debuggers, and tests that set up a scene.
+  [[nodiscard]] ReadPath& path() { return core_.path(); }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
            !surface_writes_.idle() || !flushing_.empty();
@@ -42,8 +37,6 @@ class L1Lg final : public Component, public LooseTarget {
   void visit_gauges(GaugeVisitor& visitor) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   void restart() override { core_.clear(); }
-  /// See ReadPath::put.
-  void put(const Request& r) { core_.put(r); }
   /// Drops global lines and those of surfaces, as the driver does between grids. Pre: quiescent.
   void invalidate_global() {
     core_.invalidate_global();

@@ -121,22 +121,14 @@ class L1LgCore {
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();
-  /// See ReadPath::put.
-  void put(const Request& r) { path_.put(r); }
   /// Drops every line, dirty ones too. Pre: no fill is under way.
   void clear() {
     path_.clear();
     given_up_.clear();
   }
 
-  /// For a debugger; see ReadPath::overlay and update.
-  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
-    path_.overlay(address, bytes, count);
-  }
-  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
-    path_.update(address, bytes, count);
-  }
-
+  /// For debuggers, and tests that set up a scene.
+  [[nodiscard]] ReadPath& path() { return path_; }
   [[nodiscard]] const L1LgCounters& counters() const { return counters_; }
   [[nodiscard]] const MissTable& misses() const { return path_.misses(); }
 

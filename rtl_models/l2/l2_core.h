@@ -52,6 +52,11 @@ struct L2Counters {
 /// Look-ups and hits of one declared buffer in this slice.
 struct RegionCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0;
+  RegionCounters& operator+=(const RegionCounters& more) {
+    sector_accesses += more.sector_accesses;
+    sector_hits += more.sector_hits;
+    return *this;
+  }
 };
 
 /// What must happen after the core has looked at a request.
@@ -131,6 +136,7 @@ class L2Core {
   /// For a debugger: system memory has been written; so is the copy of it.
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
 
+  /// The backing store of video memory; null in a tags-only run.
   [[nodiscard]] MemoryImage* vidmem() const { return vidmem_; }
   void set_regions(std::size_t count) { regions_.resize(count + 1); }
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return regions_; }

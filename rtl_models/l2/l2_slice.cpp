@@ -217,8 +217,7 @@ void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void L2Slice::explain(std::vector<Wait>& waits) const {
-  if (core_.misses().in_use() != 0)
-    waits.push_back({name(), std::to_string(core_.misses().in_use()) + " lines being fetched", {}, {this}});
+  core_.misses().explain(waits, this, name(), {});
   const auto room = [&](const PortBase& port, unsigned count, const char* what) {
     if (count != 0) port.explain_room(waits, std::to_string(count) + what);
   };

@@ -39,34 +39,23 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     core_.clear();
     written_.clear();
   }
-  /// See L2Core::put.
-  void put(const Request& r) { core_.put(r); }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
            !sysmem_writes_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
-  /// For a debugger; see L2Core::overlay and update.
-  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
-    core_.overlay(address, bytes, count);
-  }
-  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
-    core_.update(address, bytes, count);
-  }
   /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
   void observe(CoherenceObserver* observer) { observer_ = observer; }
-  /// The backing store of video memory; null in a tags-only run.
-  [[nodiscard]] MemoryImage* vidmem() const { return core_.vidmem(); }
   void in_flight(std::vector<InFlight>& rows) const override;
   /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
   void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
   /// The size of the naturally aligned blocks of the peer aperture that lead to one device each: a power of
   /// two. WrittenDestinations::kBlockBytes unless set. Pre: nothing was written.
   void set_peer_block(std::uint64_t bytes) { written_.set_block(bytes); }
-  void set_regions(std::size_t count) { core_.set_regions(count); }
+  /// For counters of regions, debuggers, and tests that set up a scene.
+  [[nodiscard]] L2Core& core() { return core_; }
   [[nodiscard]] const L2Counters& counters() const { return core_.counters(); }
-  [[nodiscard]] const std::vector<RegionCounters>& regions() const { return core_.regions(); }
 
  private:
   void write_back(const WriteBack& w) override;

@@ -26,13 +26,14 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
 
 /// Video memory from its backing store; system memory from behind the link, with the slice's copies.
 unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
-  MemoryImage* vidmem = slice_->vidmem();
+  MemoryImage* vidmem = slice_->core().vidmem();
   if (vidmem == nullptr) return 0;
   if (aperture_of(PhysicalAddress{payload.get_address()}) == Aperture::vidmem)
     return debug_access(payload, vidmem->at(0), physical(Aperture::vidmem, 0).value, vidmem->size());
   return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
     const unsigned moved = debug_through(to_pcie, payload, at, bytes, count);
-    payload.is_write() ? slice_->update(at, bytes, moved) : slice_->overlay(at, bytes, moved);
+    L2Core& core = slice_->core();
+    payload.is_write() ? core.update(at, bytes, moved) : core.overlay(at, bytes, moved);
     return moved;
   });
 }
@@ -40,7 +41,7 @@ unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
 /// All of video memory at once: the slice keeps none of its bytes, so nobody could tell. Never system memory,
 /// whose lines the slice copies.
 bool L2SliceModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-  MemoryImage* vidmem = slice_->vidmem();
+  MemoryImage* vidmem = slice_->core().vidmem();
   if (vidmem == nullptr) return false;
   static_assert(physical(Aperture::vidmem, 0).value == 0, "video memory comes first, all else behind it");
   if (payload.get_address() >= vidmem->size()) {

@@ -70,12 +70,28 @@ struct RegisterAt {
 };
 
 /// The register that the byte at `offset` belongs to.
-[[nodiscard]] std::optional<RegisterAt> register_at(const RegisterMap& map, std::uint64_t offset);
+[[nodiscard]] inline std::optional<RegisterAt> register_at(const RegisterMap& map, std::uint64_t offset) {
+  for (unsigned i = 0; i < map.register_count; ++i) {
+    const RegisterDescription& r = map.registers[i];
+    if (offset < r.offset) continue;
+    const std::uint64_t element = (offset - r.offset) / r.stride;
+    if (element < r.count && (offset - r.offset) % r.stride < r.bytes)
+      return RegisterAt{i, static_cast<unsigned>(element)};
+  }
+  return std::nullopt;
+}
 
 /// Its name as people write it: "SCRATCH[1]", or "STATUS" of a register that is no array.
-[[nodiscard]] std::string name_of(const RegisterMap& map, RegisterAt at);
+[[nodiscard]] inline std::string name_of(const RegisterMap& map, RegisterAt at) {
+  const RegisterDescription& r = map.registers[at.index];
+  return r.count == 1 ? r.name : r.name + ("[" + std::to_string(at.element) + "]");
+}
 
 /// What the register holds after a reset.
-[[nodiscard]] std::uint64_t reset_value(const RegisterDescription& of);
+[[nodiscard]] inline std::uint64_t reset_value(const RegisterDescription& of) {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < of.field_count; ++i) value |= of.fields[i].at.of(of.fields[i].reset);
+  return value;
+}
 
 }  // namespace warpline

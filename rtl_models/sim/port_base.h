@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/sim/engine.h"
@@ -24,7 +26,10 @@ struct QueuedMessage {
 /// What the engine needs of a port: whether a message is on it, and whether its channel is fit.
 class PortBase {
  public:
-  PortBase(Component& owner, std::string name);
+  PortBase(Component& owner, std::string name)
+      : owner_(owner), name_(std::make_unique<const std::string>(std::move(name))) {
+    owner.engine().add(this);
+  }
   PortBase(const PortBase&) = delete;
   PortBase& operator=(const PortBase&) = delete;
   virtual ~PortBase() = default;
@@ -61,7 +66,9 @@ class PortBase {
   /// message is on the channel.
   virtual void set_residence(unsigned /*edges*/) {}
   /// The i-th message on the channel, oldest first. Pre: i < occupancy().
-  [[nodiscard]] virtual QueuedMessage queued(std::size_t i) const;
+  [[nodiscard]] virtual QueuedMessage queued(std::size_t /*i*/) const {
+    contract_violation(__FILE__, __LINE__, "channel() != nullptr", "only receiving ports hold messages");
+  }
   /// "l2[3].from_crossbar"
   [[nodiscard]] std::string path() const { return owner_.name() + "." + *name_; }
   [[nodiscard]] Component& owner() const { return owner_; }

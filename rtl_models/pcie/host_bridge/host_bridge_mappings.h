@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/pcie/packets/bus_range.h"
+#include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
 
@@ -19,7 +22,22 @@ class HostBridgeMappings {
   }
   /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
   /// or not all prefetchable memory of one BAR.
-  [[nodiscard]] bool set_combining(const BusRange& range, bool on);
+  [[nodiscard]] bool set_combining(const BusRange& range, bool on) {
+    if (range.base % kBusPage != 0 || range.bytes % kBusPage != 0 || range.bytes == 0) return false;
+    if (!any_holds(prefetchable_, range.base, range.bytes)) return false;
+    // Page by page, so that pages can be mapped back one by one.
+    std::vector<BusRange> left;
+    for (const BusRange& r : combining_) {
+      const std::uint64_t end = r.base + r.bytes, cut_end = range.base + range.bytes;
+      if (const std::uint64_t before = std::min(end, range.base); before > r.base)
+        left.push_back({r.base, before - r.base});
+      if (const std::uint64_t after = std::max(r.base, cut_end); after < end)
+        left.push_back({after, end - after});
+    }
+    if (on) left.push_back(range);
+    combining_ = std::move(left);
+    return true;
+  }
   /// Whether all those bytes are mapped write-combining, by one range.
   [[nodiscard]] bool combines(std::uint64_t address, std::uint64_t bytes) const {
     return any_holds(combining_, address, bytes);
@@ -27,7 +45,10 @@ class HostBridgeMappings {
 
  private:
   [[nodiscard]] static bool any_holds(const std::vector<BusRange>& ranges, std::uint64_t address,
-                                      std::uint64_t bytes);
+                                      std::uint64_t bytes) {
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const BusRange& range) { return range.holds(address, bytes); });
+  }
   std::vector<BusRange> prefetchable_, combining_;
 };
 
