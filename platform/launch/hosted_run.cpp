@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "platform/launch/element.h"
+#include "platform/machine/pcie_system.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
-#include "platform/machine/pcie_system.h"
 #include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/registers/peer.h"

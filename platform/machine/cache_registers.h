@@ -52,8 +52,8 @@ class CacheRegisters {
   /// An invalidation that is asked for while the GPU is busy, or of caches that it does not have, changes
   /// nothing but kStatus: kRefused is set until 1 is written to it.
   Outcome write(std::uint32_t offset, std::uint32_t value);
-  /// Invalidates those caches of kInvalidate, as a driver does that knows that no grid runs, whoever else is at
-  /// work behind them. Pre: the GPU has them.
+  /// Invalidates those caches of kInvalidate, as a driver does that knows that no grid runs, whoever else is
+  /// at work behind them. Pre: the GPU has them.
   void invalidate(std::uint32_t caches) {
     hardware_.invalidate(caches);
     ++invalidations_;

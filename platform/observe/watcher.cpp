@@ -155,7 +155,7 @@ std::vector<std::string> PlatformWatcher::finish() {
 }
 
 void PlatformWatcher::start(Cycle first, const std::vector<Signal>& signals,
-                    const std::vector<std::uint64_t>& values) {
+                            const std::vector<std::uint64_t>& values) {
   if (vcd_ != nullptr) vcd_->start(first, signals, values);
   if (timeline_ != nullptr) timeline_->start(first, signals, values);
 }

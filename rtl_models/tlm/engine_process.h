@@ -11,8 +11,8 @@
 #include "rtl_models/sim/engine.h"
 #include "rtl_models/tlm/cycle_time.h"
 #include "rtl_models/tlm/engine_module.h"
-#include "rtl_models/tlm/transaction.h"
 #include "rtl_models/tlm/pin_clock.h"
+#include "rtl_models/tlm/transaction.h"
 
 namespace warpline {
 

@@ -4,7 +4,6 @@
 #include <tlm>
 
 #include "rtl_models/tlm/transaction.h"
-#include "rtl_models/tlm/transaction.h"
 
 namespace warpline {
 

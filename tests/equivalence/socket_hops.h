@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
-#include "rtl_models/tlm/sockets.h"
 #include "rtl_models/tlm/pins/pins.h"
+#include "rtl_models/tlm/sockets.h"
 #include "tests/equivalence/hop_maker.h"
 #include "tests/support/protocol_checker.h"
 

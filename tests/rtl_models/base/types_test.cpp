@@ -4,9 +4,9 @@
 
 #include <type_traits>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/counter.h"
-#include "rtl_models/base/bits.h"
 #include "rtl_models/base/random.h"
 
 namespace warpline {

@@ -1,8 +1,7 @@
 // The engine in SystemC time, beside processes of other people.
-#include "rtl_models/tlm/engine_process.h"
-
 #include <gtest/gtest.h>
 
+#include "rtl_models/tlm/engine_process.h"
 #include "tests/support/mock_components.h"
 
 namespace warpline::test {

@@ -10,7 +10,6 @@
 namespace warpline::test {
 namespace resets_test {
 
-
 TEST(HotReset, NothingThatWasUnderWayTouchesMemoryAfterIt) {
   unsigned in_flight = 0;
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
