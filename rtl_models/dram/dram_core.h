@@ -37,15 +37,38 @@ class DramCore {
         banks_(parameters.banks),
         open_(parameters.banks, kClosed) {}
 
-  [[nodiscard]] DramPlace place_of(PhysicalAddress line) const;
+  [[nodiscard]] DramPlace place_of(PhysicalAddress line) const {
+    const std::uint64_t local = channels_.quotient(offset_in_aperture(line) / kLineBytes);
+    const std::uint64_t number = lines_per_row_.quotient(local);
+    const std::uint64_t row = banks_.quotient(number);
+    std::uint64_t fold = row ^ row >> 32U;
+    fold ^= fold >> 16U;
+    fold ^= fold >> 8U;
+    fold ^= fold >> 4U;
+    const std::uint64_t in_turn = number - row * parameters_.banks;
+    return {static_cast<std::uint32_t>(banks_.remainder(in_turn + (fold & 0xFU))), row};
+  }
   [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }
   /// Makes the row of `place` the open one of its bank, and says how it was found.
-  RowOutcome open(const DramPlace& place);
+  RowOutcome open(const DramPlace& place) {
+    std::uint64_t& open = open_[place.bank];
+    if (open == place.row) return RowOutcome::hit;
+    const RowOutcome outcome = open == kClosed ? RowOutcome::miss : RowOutcome::conflict;
+    open = place.row;
+    return outcome;
+  }
   [[nodiscard]] bool has_open_row(std::uint32_t bank) const { return open_[bank] != kClosed; }
   void close(std::uint32_t bank) { open_[bank] = kClosed; }
   void close_all() { open_.assign(open_.size(), kClosed); }
   /// Cycles from the decision to open a row until its first column command.
-  [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const;
+  [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const {
+    switch (outcome) {
+      case RowOutcome::hit: return 0;
+      case RowOutcome::miss: return parameters_.activate;
+      case RowOutcome::conflict: return parameters_.precharge + parameters_.activate;
+    }
+    return 0;
+  }
   /// Data-bus cycles of `sectors` sectors.
   [[nodiscard]] unsigned bus_cycles(unsigned sectors) const { return sectors * parameters_.sector_cycles; }
   /// Cycles that an idle channel takes, from the pop of a read of `sectors` sectors of a closed

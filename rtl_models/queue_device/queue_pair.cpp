@@ -50,9 +50,4 @@ bool QueuePair::tell(unsigned count, Cycle time, Cycle now) {
   return true;
 }
 
-void QueuePair::told() {
-  untold_ = 0;
-  deadline_ = kNever;
-}
-
 }  // namespace warpline

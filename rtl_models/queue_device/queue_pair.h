@@ -79,7 +79,10 @@ class QueuePair {
   [[nodiscard]] bool enough(unsigned count) const { return untold_ != 0 && untold_ >= count; }
   /// When those are told of for their age.
   [[nodiscard]] Cycle limit(Cycle time) const { return time == 0 ? kNever : first_untold_ + time; }
-  void told();
+  void told() {
+    untold_ = 0;
+    deadline_ = kNever;
+  }
   [[nodiscard]] std::uint32_t mask() const { return (std::uint32_t{1} << shape_.order) - 1; }
   [[nodiscard]] std::uint32_t next(std::uint32_t index) const { return (index + 1) & mask(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rtl_models/isa/texel.h"
+#include "rtl_models/sim/atomics.h"
 #include "rtl_models/sm/coalescer.h"
 
 namespace warpline {
@@ -11,10 +12,7 @@ namespace {
 void scatter_old_values(const AtomicBlock& block, unsigned bytes, MemoryAccess& to) {
   for (unsigned i = 0; i < block.count; ++i) {
     const LaneAtomic& part = block.lanes[i];
-    std::uint8_t* data = to.lane_data(part.lane);
-    __builtin_memcpy(data, &part.old_value, std::min<unsigned>(bytes, sizeof part.old_value));
-    if (bytes > sizeof part.old_value)
-      __builtin_memcpy(data + sizeof part.old_value, &block.high[i].old_value, sizeof part.old_value);
+    gather_value(to.lane_data(part.lane), part.old_value, block.high[i].old_value, bytes);
   }
 }
 

@@ -4,13 +4,11 @@
 #include <array>
 
 #include "rtl_models/isa/cache_policy.h"
+#include "rtl_models/sim/atomics.h"
 #include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
 namespace {
-
-/// Bytes of an atomic's values that LaneAtomic has; LaneAtomicHigh has the others.
-constexpr unsigned kLowBytes = 8;
 
 using Priority = EvictionPriority;
 /// In the order of L1Eviction, and of L2Eviction.
@@ -240,6 +238,7 @@ void RequestBuilder::fill_write(Request& r, const ResolvedAccess& access, const 
 void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line) const {
   const MemOp& op = access.op();
   const unsigned bytes = op.bytes_per_lane();  // up to 8, or 16
+  const bool wide = bytes > sizeof LaneAtomic::operand;
   const bool swaps = op.atomic == AtomicOperation::compare_and_swap;
   AtomicBlock* block = pool_.allocate_atomics();
   block->operation = op.atomic;
@@ -253,18 +252,15 @@ void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, cons
     part.operand = part.second = part.old_value = 0;
     if (!map_.with_data) return;
     const std::uint8_t* data = access.written().lane_data(lane);
-    if (bytes <= kLowBytes) {
-      __builtin_memcpy(&part.operand, data, bytes);
-      if (swaps) part.second = access.written().second[lane];
-      return;
-    }
     LaneAtomicHigh& high = block->high[block->count - 1];
-    high = {};
-    __builtin_memcpy(&part.operand, data, kLowBytes);
-    __builtin_memcpy(&high.operand, data + kLowBytes, kLowBytes);
+    if (wide) high = {};
+    spread_value(data, part.operand, high.operand, bytes);
     if (!swaps) return;
-    __builtin_memcpy(&part.second, data + bytes, kLowBytes);
-    __builtin_memcpy(&high.second, data + bytes + kLowBytes, kLowBytes);
+    if (wide) {
+      spread_value(data + bytes, part.second, high.second, bytes);
+    } else {
+      part.second = access.written().second[lane];
+    }
   });
   r.atomics = block;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rtl_models/pcie/gpu_link/lane_value.h"
+#include "rtl_models/sim/atomics.h"
 
 namespace warpline {
 namespace {

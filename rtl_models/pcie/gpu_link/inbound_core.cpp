@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "rtl_models/base/contract.h"
-#include "rtl_models/pcie/gpu_link/lane_value.h"
 #include "rtl_models/pcie/gpu_link/pcie_mutations.h"
+#include "rtl_models/sim/atomics.h"
 
 namespace warpline {
 namespace {

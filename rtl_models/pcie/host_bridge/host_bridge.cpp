@@ -1,7 +1,6 @@
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace warpline {
 
@@ -31,15 +30,20 @@ void HostBridge::drop_ahead() {
   ++epoch_;
 }
 
+void HostBridge::submit_write(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes,
+                              Cycle at) {
+  ++counters_.writes;
+  Tlp* const tlp = pool_.allocate(TlpKind::memory_write, address, bytes);
+  tlp->data.assign(from, from + bytes);
+  submit(tlp, at, {});
+}
+
 /// What it sends may, loosely timed, come back as an interrupt, which asks for the same: then that call sends
 /// what this one has left.
 void HostBridge::send_leaving(Cycle at) {
   while (left_ != leaving_.size()) {
     const WriteCombiner::Write& write = leaving_[left_++];
-    ++counters_.writes;
-    Tlp* const tlp = pool_.allocate(TlpKind::memory_write, write.address, write.bytes);
-    tlp->data.assign(write.data.begin(), write.data.begin() + write.bytes);
-    submit(tlp, at, {});
+    submit_write(write.address, write.data.data(), write.bytes, at);
   }
   leaving_.clear();
   left_ = 0;
@@ -71,21 +75,18 @@ HostBridge::Ticket HostBridge::load(std::uint64_t address, std::uint32_t bytes, 
 }
 
 void HostBridge::store(std::uint64_t address, const void* data, std::uint32_t bytes, Cycle at) {
+  const auto* const from = static_cast<const std::uint8_t*>(data);
   if (mappings_.combines(address, bytes)) {
     drop_ahead();
     ++counters_.combined;
     const Cycle before = combiner_.deadline();
-    combiner_.store(address, static_cast<const std::uint8_t*>(data), bytes, at, leaving_);
+    combiner_.store(address, from, bytes, at, leaving_);
     send_leaving(at);
     if (combiner_.deadline() != before && !combiner_.empty()) wake(combiner_.deadline());
     return;
   }
   settle(at);
-  ++counters_.writes;
-  Tlp* const tlp = pool_.allocate(TlpKind::memory_write, address, bytes);
-  tlp->data.resize(bytes);
-  std::memcpy(tlp->data.data(), data, bytes);
-  submit(tlp, at, {});
+  submit_write(address, from, bytes, at);
 }
 
 HostBridge::Ticket HostBridge::load_config(FunctionId function, unsigned offset, Cycle at) {
@@ -103,8 +104,7 @@ HostBridge::Ticket HostBridge::store_config(FunctionId function, unsigned offset
   ++counters_.configurations;
   Tlp* const tlp = pool_.allocate(TlpKind::config_write, offset, bytes);
   tlp->completer = function;
-  tlp->data.resize(bytes);
-  std::memcpy(tlp->data.data(), &value, bytes);
+  tlp->carry(value);
   return submit(tlp, at, {});
 }
 

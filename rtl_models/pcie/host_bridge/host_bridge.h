@@ -149,6 +149,7 @@ class HostBridge final : public Component, public LooseTlpTarget {
     Ahead ahead;
   };
   Ticket submit(Tlp* tlp, Cycle at, Ahead ahead);
+  void submit_write(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, Cycle at);
   void send_leaving(Cycle at);
   void settle(Cycle at);
   void drop_ahead();
