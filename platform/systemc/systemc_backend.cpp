@@ -5,7 +5,7 @@
 
 #include "platform/machine/hop_names.h"
 #include "platform/systemc/gpu_module.h"
-#include "platform/systemc/tlm_pin_wave.h"
+#include "platform/systemc/pin_wave.h"
 #include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {

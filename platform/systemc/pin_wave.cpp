@@ -1,4 +1,4 @@
-#include "platform/systemc/tlm_pin_wave.h"
+#include "platform/systemc/pin_wave.h"
 
 #include <algorithm>
 #include <type_traits>
