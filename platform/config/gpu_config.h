@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -22,6 +23,7 @@ struct ClockParameters {
   unsigned l2 = 1000;  ///< crossbar and L2 slices
   unsigned dram = 1000;
   unsigned link = 1000;
+  [[nodiscard]] unsigned fastest() const { return std::max({sm, l2, dram, link}); }
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {

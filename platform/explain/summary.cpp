@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "rtl_models/base/text.h"
 
@@ -45,6 +46,11 @@ constexpr const char* kSpaces[] = {
     "a generic address", "global memory",   "shared memory",  "the cluster's shared memory",
     "local memory",      "constant memory", "the parameters", "a texture",
     "a surface"};
+
+static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::surface_store) + 1 &&
+                  std::size(kScopes) == static_cast<std::size_t>(Scope::sys) + 1 &&
+                  std::size(kSpaces) == static_cast<std::size_t>(Space::surface) + 1,
+              "words for each");
 
 }  // namespace
 

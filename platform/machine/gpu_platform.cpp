@@ -48,7 +48,6 @@ struct GpuPlatform::State {
   [[nodiscard]] std::uint64_t local_bytes(const KernelInfo& info) const;
   /// CTAs that an SM holds at once.
   [[nodiscard]] unsigned resident(const KernelInfo& info) const;
-  [[nodiscard]] unsigned fastest_mhz() const;
   void set_loose(bool loose);
   void build();
   void invalidate(unsigned gpu, std::uint32_t caches);  ///< bits of CacheRegisters::kInvalidate
@@ -73,11 +72,6 @@ GpuPlatform::State::Gpu::Gpu(State& state, unsigned number)
                  [&state] { return state.system != nullptr && !state.backend->engine().quiescent(); },
                  [&state, number](std::uint32_t caches) { state.invalidate(number, caches); }}) {}
 
-unsigned GpuPlatform::State::fastest_mhz() const {
-  const ClockParameters& c = config.clocks;
-  return std::max({c.sm, c.l2, c.dram, c.link});
-}
-
 void GpuPlatform::State::set_loose(bool loose) {
   for (unsigned i = 0; i < config.gpus; ++i) backend->set_loose(system->gpu(i), loose);
   if (pcie != nullptr) pcie->set_loose(loose);
@@ -94,7 +88,7 @@ void GpuPlatform::State::build() {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
-    pcie = std::make_unique<PcieSystem>(links, fastest_mhz(), config.pcie_system, *sysmem);
+    pcie = std::make_unique<PcieSystem>(links, config.clocks.fastest(), config.pcie_system, *sysmem);
     pcie->run_by([this](Cycle limit) { return backend->run_until(limit); });
   }
   for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));
@@ -319,18 +313,25 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
                       s.backend->run_until(s.options.max_cycles) == RunOutcome::quiescent;
     if (idle) s.jitter->draw(seed);
   }
+  s.backend->catch_up();
   s.started = s.backend->engine().now();
   for (const auto& a : s.attached) a->grids_start(grids);
   for (const GridLaunch& g : grids) s.start(g);
   s.report_progress(grids);
   s.under_way = grids;
+  s.backend->wake();
 }
 
 LaunchResult GpuPlatform::finish() {
   State& s = *state_;
   const bool were_over = !running();
-  const std::vector<GridLaunch> grids = std::move(s.under_way);
-  s.under_way.clear();
+  // Until this ends, however it does, nobody else may start any.
+  struct UnderWay {
+    ~UnderWay() { grids.clear(); }
+    std::vector<GridLaunch>& grids;
+  };
+  const UnderWay under_way{s.under_way};
+  const std::vector<GridLaunch> grids = s.under_way;
   LaunchResult result;
   result.outcome = s.backend->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
@@ -410,7 +411,7 @@ Cycle GpuPlatform::now() const {
 }
 
 unsigned GpuPlatform::fastest_mhz() const {
-  return state_->fastest_mhz();
+  return state_->config.clocks.fastest();
 }
 
 double GpuPlatform::time_ns(Cycle cycles) const {

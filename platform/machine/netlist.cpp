@@ -15,7 +15,7 @@ std::string indexed(const std::string& name, unsigned i) {
 }  // namespace
 
 ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
-  return {std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), mhz};
+  return {clocks.fastest(), mhz};
 }
 
 std::vector<unsigned> dram_channels_of(const GpuConfig& config, unsigned slice) {

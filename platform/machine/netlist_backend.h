@@ -11,7 +11,7 @@ class Recorder;
 class Selection;
 
 /// What the hops of a platform's netlists are made of, and who runs their engine: chosen by
-/// RunOptions::backend. DirectBackend, the default, joins ports in plain C++; SystemCBackend runs the
+/// RunOptions::backend. the default joins ports in plain C++; SystemCBackend runs the
 /// platform in a SystemC simulation. A platform has a backend of its own, and calls it; users make one and
 /// hand it over.
 class NetlistBackend {
@@ -28,6 +28,11 @@ class NetlistBackend {
   [[nodiscard]] virtual bool takes_loose() const { return true; }
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.
   virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
+  /// Grids are about to start, from whatever process: the engine's time comes up to that of the world around
+  /// it, if others have something under way there.
+  virtual void catch_up() {}
+  /// Grids have been started: they run as time passes, whoever lets it.
+  virtual void wake() {}
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
   /// Every request in flight and all other waits, wherever a run stands.

@@ -9,16 +9,18 @@ namespace warpline {
 namespace {
 
 GpuConfig configuration_of(const GpuSystemOptions& options) {
-  std::vector<Override> overrides = {{"pcie_system.peers=1"}};
+  std::vector<Override> overrides;
   for (const std::string& s : options.settings) overrides.push_back({s});
   Result<GpuConfig> config = load_gpu(options.gpu, overrides);
+  if (config.ok() && config.value().pcie_system.peers == 0) {
+    overrides.push_back({"pcie_system.peers=1"});
+    config = load_gpu(options.gpu, overrides);
+  }
   std::string all = options.processors == 0 ? "processors: must be at least 1" : "";
   if (!config.ok())
     for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
-  else if (config.value().pcie_system.peers == 0)
-    all =
-        "gpu.pcie_system.peers: a host has at least one queue device; SystemCBackend is for GPUs without a "
-        "host";
+  if (config.ok())
+    if (const std::string p = CycleTime::problem(config.value().clocks.fastest()); !p.empty()) all += p;
   if (!all.empty()) throw std::invalid_argument(all);
   return std::move(config.value());
 }
@@ -37,14 +39,20 @@ struct GpuSystemModule::State {
         backend(std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct)),
         platform(config, run_by(backend)) {
     if (options.interpose) backend->interpose(options.interpose);
+    backend->keep_pace();
     platform.build();
     host_bus = std::make_unique<PcieSystemModule>("host_bus", *platform.pcie(), backend->module(),
                                                   options.processors, [this](bool to) { set_loose(to); });
   }
   /// Hops are bound when elaboration has ended: what is asked for before waits until then.
   void set_loose(bool to) {
-    loose = to;
-    if (sc_core::sc_get_status() >= sc_core::SC_START_OF_SIMULATION) platform.set_loose(to);
+    if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION) {
+      loose = to;
+    } else if (backend->module().at_rest()) {
+      platform.set_loose(to);
+    } else {
+      backend->module().set_loose(to);  // refuses, and reports
+    }
   }
 
   GpuConfig config;

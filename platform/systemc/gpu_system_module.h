@@ -15,7 +15,7 @@ namespace warpline {
 struct GpuSystemOptions {
   std::string gpu = "mini";  ///< a preset, or the path of a GPU file
   /// Keys of it to change, as `--set` does: "sms=8", "gpus=2". The queue devices beside the GPUs are as many
-  /// as pcie_system.peers says, 1 if nothing else is set, and at least 1.
+  /// as pcie_system.peers says; where it says 0, there is one.
   std::vector<std::string> settings;
   unsigned processors = 1;    ///< sockets from_cpu
   Interposer interpose = {};  ///< puts modules of one's own into the hops of the GPU
@@ -29,8 +29,9 @@ struct GpuSystemOptions {
 /// devices: GPU i is device 0 of bus pcie_system.peers + i + 1; its memory BAR is video memory.
 ///
 /// Software: a HostCpu made on host_bus() enumerates, places BARs and takes interrupts; kernels are loaded,
-/// given memory (GpuPlatform::map, allocate) and launched by platform() from any SC_THREAD, which waits until
-/// the grid is done and nothing is under way in this machine, while everybody else goes on:
+/// given memory (GpuPlatform::map, allocate) and launched by platform() from an SC_THREAD, one launch at a
+/// time, which waits until the grid is done and nothing is under way in this machine, while everybody else
+/// goes on:
 ///
 ///     GpuSystemModule card("card", {"v100", {"sms=8"}});
 ///     HostCpu cpu("cpu", card.host_bus());

@@ -39,10 +39,6 @@ GpuConfig load(const MemorySubsystemOptions& options) {
   return std::move(config.value());
 }
 
-unsigned fastest(const ClockParameters& c) {
-  return std::max({c.sm, c.l2, c.dram, c.link});
-}
-
 std::string indexed(const std::string& name, std::size_t i) {
   return name + "[" + std::to_string(i) + "]";
 }
@@ -80,7 +76,7 @@ MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
       interpose(options.interpose),
       vidmem(config.vidmem_bytes),
       sysmem(config.sysmem_bytes),
-      engine("engine", fastest(config.clocks)),
+      engine("engine", config.clocks.fastest()),
       crossbar("crossbar", engine, domain_of(config.clocks.l2, config.clocks), config.crossbar,
                config.sms + options.devices, config.l2.slices,
                {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true),

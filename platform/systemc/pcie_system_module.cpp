@@ -10,6 +10,7 @@
 #include <deque>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "platform/systemc/host_access_module.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
@@ -78,6 +79,8 @@ struct PcieSystemModule::State {
   void barrier(const sc_core::sc_time& delay);
   [[nodiscard]] Cycle next_access(const sc_core::sc_time& delay);
   bool direct(int number, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  /// Time is loose no more: takes back the pointer that direct() has granted.
+  void withdraw();
   unsigned debug(int number, tlm::tlm_generic_payload& payload);
   void note(Cycle at);
   void deliver_interrupts();
@@ -95,7 +98,8 @@ struct PcieSystemModule::State {
   Ignored ignored;
   Interrupts to_interrupts{"to_interrupts"};
   sc_core::sc_event answered, interrupted;
-  Cycle latest = 0;  ///< when the access before was made, of loosely timed ones
+  bool granted = false;  ///< a pointer, since time is loose
+  Cycle latest = 0;      ///< when the access before was made, of loosely timed ones
 };
 
 /// An access goes out in the cycle after the one in which it is made. Devices must not see time go back, so a
@@ -111,8 +115,8 @@ void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
-  const EngineProcess::Access access(engine);
   const bool loose = engine.is_loose();
+  const EngineProcess::Access access(engine, !loose);
   const Cycle at = next_access(delay);
   const HostBridge::Ticket ticket = submit(system.bridge(), payload, at);
   engine.wake();
@@ -147,6 +151,7 @@ bool PcieSystemModule::State::direct(int /*number*/, tlm::tlm_generic_payload& p
     dmi.set_start_address(memory.size());
     return false;
   }
+  if (!std::exchange(granted, true)) engine.on_timed([this] { withdraw(); });
   dmi.set_end_address(memory.size() - 1);
   dmi.set_dmi_ptr(memory.at(0));
   dmi.allow_read_write();
@@ -154,6 +159,12 @@ bool PcieSystemModule::State::direct(int /*number*/, tlm::tlm_generic_payload& p
   dmi.set_read_latency(engine.start_of(latency) - engine.start_of(0));
   dmi.set_write_latency(sc_core::SC_ZERO_TIME);
   return true;
+}
+
+void PcieSystemModule::State::withdraw() {
+  granted = false;
+  for (auto& socket : from_cpu)
+    if (socket.size() != 0) socket->invalidate_direct_mem_ptr(0, memory.size() - 1);
 }
 
 unsigned PcieSystemModule::State::debug(int /*number*/, tlm::tlm_generic_payload& p) {
@@ -239,7 +250,7 @@ void PcieSystemModule::deliver_interrupts() {
 PcieSystemModule::Socket& PcieSystemModule::from_cpu(unsigned i) {
   if (i < state_->from_cpu.size()) return state_->from_cpu[i];
   throw std::out_of_range(std::string(name()) + ": there is no from_cpu_" + std::to_string(i) +
-                          "; the options ask for " + std::to_string(state_->from_cpu.size()) + " processors");
+                          "; there are " + std::to_string(state_->from_cpu.size()));
 }
 
 PcieSystemModule::Interrupts& PcieSystemModule::to_interrupts() {
@@ -247,13 +258,11 @@ PcieSystemModule::Interrupts& PcieSystemModule::to_interrupts() {
 }
 
 void PcieSystemModule::set_loose(bool loose) {
-  if (state_->engine.is_loose() == loose) return;
+  // Before the start, what was asked for last counts.
+  if (is_loose() == loose && sc_core::sc_get_status() >= sc_core::SC_START_OF_SIMULATION) return;
+  state_->set_time(loose);  // where it is refused, that is reported
   tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
-  if (loose && quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
-  state_->set_time(loose);
-  if (loose || state_->engine.is_loose()) return;  // where that was refused, it was reported
-  for (auto& socket : state_->from_cpu)
-    if (socket.size() != 0) socket->invalidate_direct_mem_ptr(0, state_->memory.size() - 1);
+  if (is_loose() && quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
 }
 
 void PcieSystemModule::barrier(const sc_core::sc_time& delay) {

@@ -31,7 +31,7 @@ struct PcieSystemOptions {
 ///   thread process at the time at which the message arrives. May be left unbound: then nobody hears them.
 ///
 /// Addresses, physical ones: system memory from 0; the windows of root ports, as enumeration has placed them
-/// (RootComplexCore::set_window); configuration space from kConfigWindow, the register at `offset` of bus b,
+/// (Host::enumerate); configuration space from kConfigWindow, the register at `offset` of bus b,
 /// device d and function f at kConfigWindow + (b << 20 | d << 15 | f << 12) + offset. Device i is device 0 of
 /// bus i + 1.
 ///

@@ -37,7 +37,8 @@ struct SystemCBackend::State {
   sc_core::sc_event idle;
   /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
   enum class Waiter : std::uint8_t { nobody, thread, caller } waiter = Waiter::nobody;
-  bool ended = false;  ///< the engine has nothing left to do, or may do no more
+  bool ended = false;       ///< the engine has nothing left to do, or may do no more
+  bool keeps_pace = false;  ///< see keep_pace()
   std::vector<std::string> pins;
   std::vector<std::unique_ptr<GpuModule>> gpus;
   std::unique_ptr<PinWave> pin_wave;
@@ -45,8 +46,7 @@ struct SystemCBackend::State {
 
 SystemCBackend::State::State(const ClockParameters& clocks, HopTransport transport, TickMode mode,
                              std::uint64_t seed, std::vector<std::string> its_pins)
-    : module("engine", std::max({clocks.sm, clocks.l2, clocks.dram, clocks.link}), transport, mode, seed),
-      pins(std::move(its_pins)) {
+    : module("engine", clocks.fastest(), transport, mode, seed), pins(std::move(its_pins)) {
   module.keep_exceptions();
   module.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
 }
@@ -143,18 +143,44 @@ void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
   tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
   if (quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
   state_->module.set_loose(loose);
-  netlist.set_loose(loose);
+  if (state_->module.is_loose() == loose) netlist.set_loose(loose);  // else it was refused, and reported
+}
+
+void SystemCBackend::keep_pace() {
+  state_->keeps_pace = true;
+}
+
+void SystemCBackend::catch_up() {
+  if (sc_core::sc_get_status() != sc_core::SC_RUNNING) return;
+  EngineProcess& module = state_->module;
+  const Cycle next = module.engine().next_tick();
+  if (next != kNever) module.engine().pass_to(std::min(next - 1, module.cycle_of(module.time())));
+}
+
+void SystemCBackend::wake() {
+  if (sc_core::sc_get_status() == sc_core::SC_RUNNING) state_->module.wake();
 }
 
 RunOutcome SystemCBackend::run_until(Cycle limit) {
-  state_->module.set_limit(limit);
-  // Where nothing is left to do, SystemC would complain about being started.
-  const bool idle = !state_->module.active() && state_->module.at_rest();
-  if (idle || state_->module.engine().next_tick() > limit) return state_->module.engine().run_until(limit);
   const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
   const bool in_thread = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
+  // However this ends, nobody waits afterwards; and around a thread the world goes on.
+  struct Waiting {
+    ~Waiting() {
+      state.waiter = State::Waiter::nobody;
+      if (in_thread) state.module.set_limit(kNever);
+    }
+    State& state;
+    bool in_thread;
+  };
+  const Waiting waiting{*state_, in_thread};
+  state_->module.set_limit(limit);
+  // Where nothing is left to do, SystemC would complain about being started.
+  const bool rests = in_thread ? state_->module.engine().quiescent() : state_->module.at_rest();
+  const bool idle = !state_->module.active() && rests;
+  if (idle || state_->module.engine().next_tick() > limit) return state_->module.engine().run_until(limit);
   state_->waiter = in_thread ? State::Waiter::thread : State::Waiter::caller;
-  state_->module.run_ahead(in_thread ? 0 : kAhead);
+  state_->module.run_ahead(in_thread || state_->keeps_pace ? 0 : kAhead);
   state_->ended = false;
   state_->module.wake();
   const sc_core::sc_time left = state_->time_until(limit);
@@ -164,8 +190,6 @@ RunOutcome SystemCBackend::run_until(Cycle limit) {
     sc_core::sc_start(left, sc_core::SC_EXIT_ON_STARVATION);
   }
   if (state_->ended) state_->catch_up();
-  state_->waiter = State::Waiter::nobody;
-  if (in_thread) state_->module.set_limit(kNever);  // the world around it goes on
   state_->module.rethrow();
   // Whatever foreign modules still did, the limit ended it; or nobody did anything any more.
   if (!state_->ended && (in_thread || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;

@@ -12,9 +12,8 @@ class DramChannel;
 /// A DRAM channel as a TLM-2.0 module: the time of video memory, not its bytes (see L2SliceModule).
 ///
 /// Sockets
-/// - from_l2[n]: reads and writes of one 128-byte line each, of which it sees the addresses only. Anything
-/// else
-///   is answered with TLM_COMMAND_ERROR_RESPONSE.
+/// - from_l2[n]: reads and writes of one 128-byte line each, of which it sees the addresses only. Any
+///   other command is answered with TLM_COMMAND_ERROR_RESPONSE.
 ///
 /// Debug access serves no byte, and direct memory access is never granted.
 class DramModule final : public BlockModule {

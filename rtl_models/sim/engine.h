@@ -115,6 +115,12 @@ class Engine {
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
   /// was taken off a channel, however many idle ticks followed.
   [[nodiscard]] Cycle now() const { return now_; }
+  /// Time passes to cycle `c`, in which nobody is due: for who starts something beside others that have
+  /// something scheduled. Pre: next_tick() is later.
+  void pass_to(Cycle c) {
+    WARPLINE_EXPECT(next_tick() > c, "no tick is passed over");
+    now_ = resting_ = std::max(now_, c);
+  }
   /// Cycles for which clusters run ahead of each other at most; 1: in lock step. Pre: all channels are bound.
   [[nodiscard]] Cycle lookahead() {
     find_windows();

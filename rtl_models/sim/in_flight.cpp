@@ -25,6 +25,7 @@ const char* name_of(LineControl control) {
   constexpr std::array<const char*, 8> kNames = {
       "control", "prefetch into L1", "prefetch into L2", "change of priority",
       "discard", "write-back",       "invalidation",     "reset"};
+  static_assert(kNames.size() == static_cast<std::size_t>(LineControl::reset) + 1, "a name each");
   return kNames[static_cast<std::size_t>(control)];
 }
 

@@ -41,6 +41,7 @@ enum class FaultKind : std::uint8_t {
                                                        "address outside global memory",
                                                        "bus error",
                                                        "bus error on an instruction fetch"};
+  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::no_code) + 1, "a name each");
   return kNames[static_cast<std::size_t>(kind)];
 }
 

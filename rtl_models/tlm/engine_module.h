@@ -10,6 +10,7 @@
 
 namespace warpline {
 
+class EngineProcess;
 class Pins;
 
 /// How messages cross hops between two Warpline modules.
@@ -49,7 +50,8 @@ class EngineModule : public sc_core::sc_module {
   /// foreign modules included. Callable whenever a simulation is paused.
   [[nodiscard]] virtual Standstill standstill() const = 0;
 
- protected:
+ private:
+  friend class EngineProcess;  // there is no other kind
   explicit EngineModule(const sc_core::sc_module_name& name) : sc_module(name) {}
 };
 

@@ -81,20 +81,26 @@ class EngineProcess final : public EngineModule {
   [[nodiscard]] bool is_loose() const override { return loose_; }
   /// Calls `callback` once when time ceases to be loose.
   void on_timed(std::function<void()> callback) { on_timed_.push_back(std::move(callback)); }
-  /// A foreign b_transport is under way, from construction on.
+  /// A foreign b_transport is under way, from construction on. `timed`: it waits for requests that are, and
+  /// keeps no others from being so.
   class Access {
    public:
-    explicit Access(EngineProcess& engine) : engine_(engine) { ++engine_.accesses_; }
-    ~Access() { --engine_.accesses_; }
+    explicit Access(EngineProcess& engine, bool timed = false) : engine_(engine), timed_(timed) { count(1); }
+    ~Access() { count(-1); }
     Access(const Access&) = delete;
     Access& operator=(const Access&) = delete;
 
    private:
+    void count(int more) {
+      engine_.accesses_ += more;
+      if (!timed_) engine_.loose_accesses_ += more;
+    }
     EngineProcess& engine_;
+    bool timed_;
   };
   [[nodiscard]] bool at_rest() const override { return accesses_ == 0 && engine_.quiescent(); }
   /// Whether requests may be timed now.
-  [[nodiscard]] bool takes_timed() const { return !loose_ && accesses_ == 0; }
+  [[nodiscard]] bool takes_timed() const { return !loose_ && loose_accesses_ == 0; }
   /// A hop is not direct, and this is an end of it. `outside`: what it leads to is not a socket of this
   /// engine, so that from now on what lies at that end is not ticked before its time.
   void add_end(const SocketEnd& end, bool outside) {
@@ -142,7 +148,8 @@ class EngineProcess final : public EngineModule {
   bool loose_ = false;
   sc_core::sc_event settled_;  ///< an access that was blocked below is done
   sc_core::sc_event go_;       ///< a tick is due while time is loose
-  unsigned accesses_ = 0;      ///< calls of b_transport that have not returned
+  int accesses_ = 0;           ///< calls of b_transport that have not returned
+  int loose_accesses_ = 0;     ///< of those, the ones that are not timed
   bool under_way_ = false;     ///< it has ticked, and is not through
   std::vector<std::function<void()>> on_timed_;
   std::vector<const SocketEnd*> sockets_;

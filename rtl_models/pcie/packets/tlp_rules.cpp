@@ -120,7 +120,7 @@ bool may_pass(const Tlp& later, const Tlp& earlier) {
 void perform_atomic(Tlp& tlp, std::uint8_t* memory) {
   WARPLINE_EXPECT(is_atomic(tlp.kind) && tlp.payload() == due_payload(tlp),
                   "a well-formed atomic is performed");
-  const std::vector<std::uint8_t> old(memory, memory + tlp.bytes);
+  std::vector<std::uint8_t> old(memory, memory + tlp.bytes);
   const std::uint8_t* operand = tlp.data.data();
   if (tlp.kind == TlpKind::fetch_add) {
     put_number(memory, tlp.bytes, number_at(memory, tlp.bytes) + number_at(operand, tlp.bytes));
@@ -129,7 +129,7 @@ void perform_atomic(Tlp& tlp, std::uint8_t* memory) {
   } else if (std::equal(old.begin(), old.end(), operand)) {
     std::copy_n(operand + tlp.bytes, tlp.bytes, memory);
   }
-  tlp.data = old;
+  tlp.data = std::move(old);
 }
 
 }  // namespace warpline
