@@ -62,8 +62,9 @@ void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& re
   Cta& cta = ctas_[warps_[slot].cta];
   ++counters_.barriers;
   cta.barrier_in_use = true;
-  const auto lanes = lane_count(issue.active);
-  if (cta.barriers.arrive(issue.barrier, slot, lanes, live_threads(cta)))
+  // Lanes whose last instruction this is exit after they have arrived.
+  const unsigned exiting = lane_count(issue.active & ~source_->live_lanes(slot));
+  if (cta.barriers.arrive(issue.barrier, slot, issue.active, live_threads(cta) + exiting))
     release_barrier(cta, issue.barrier.id, released);
 }
 
@@ -78,14 +79,11 @@ void SmCore::release_barrier(const Cta& cta, unsigned id, std::vector<Released>&
 void SmCore::note_exits(Cta& cta, unsigned slot, std::vector<Released>& released) {
   const LaneMask live = source_->live_lanes(slot);
   if (live == warps_[slot].live) return;
+  cta.barriers.exit(slot, warps_[slot].live & ~live);
   warps_[slot].live = live;
-  lanes_exited(cta, released);
-}
-
-/// Barriers for all threads of the CTA expect fewer now.
-void SmCore::lanes_exited(Cta& cta, std::vector<Released>& released) {
+  // Barriers for all threads of the CTA expect fewer now.
   for (;;) {
-    const unsigned id = cta.barriers.exited(live_threads(cta));
+    const unsigned id = cta.barriers.first_complete(live_threads(cta));
     if (id == BarrierUnit::kBarriers) return;
     release_barrier(cta, id, released);
   }
@@ -96,7 +94,7 @@ void SmCore::kill(unsigned slot, std::vector<Released>& released) {
   flushing_ &= ~(std::uint64_t{1} << slot);
   ResidentWarp& w = warps_[slot];
   if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
-  lanes_exited(ctas_[w.cta], released);
+  note_exits(ctas_[w.cta], slot, released);
 }
 
 bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,

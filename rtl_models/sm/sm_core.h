@@ -173,7 +173,6 @@ class SmCore {
   static constexpr std::size_t kFaultsKept = 1000;
   void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
   void release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released);
-  void lanes_exited(Cta& cta, std::vector<Released>& released);
 
   SmCounters& counters_;
   KernelInfo info_;

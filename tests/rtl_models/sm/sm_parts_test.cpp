@@ -139,43 +139,106 @@ TEST(SharedMemory, LoadsStoresAndAtomicsAreThoseOfAnArray) {
   }
 }
 
+/// The first `threads` lanes of a warp, and of the warps behind it where they are more.
+bool arrive(BarrierUnit& unit, const BarrierOp& op, unsigned slot, unsigned threads, unsigned live) {
+  for (; threads > kWarpLanes; threads -= kWarpLanes)
+    if (unit.arrive(op, slot++ % 64, ~LaneMask{0}, live)) return true;
+  return unit.arrive(op, slot % 64, ~LaneMask{0} >> (kWarpLanes - threads), live);
+}
+
 TEST(BarrierUnit, CompletesWhenAllThreadsOrThoseAskedForHaveArrived) {
   BarrierUnit unit;
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 32, 96));
-  EXPECT_FALSE(unit.arrive({5, 64, true}, 0, 32, 96));
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 20, 96));
+  EXPECT_FALSE(arrive(unit, {2, 0, true}, 0, 32, 96));
+  EXPECT_FALSE(arrive(unit, {5, 64, true}, 0, 32, 96));
+  EXPECT_FALSE(arrive(unit, {2, 0, true}, 0, 20, 96));
   EXPECT_EQ(unit.describe(2, 96), "barrier 2, which 44 of 96 threads have not reached");
   EXPECT_EQ(unit.describe(5, 96), "barrier 5, which 32 of 64 threads have not reached");
-  EXPECT_TRUE(unit.arrive({5, 64, false}, 0, 32, 96));
-  EXPECT_TRUE(unit.arrive({2, 0, true}, 0, 44, 96));
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 95, 96)) << "ready for its next use";
-  EXPECT_TRUE(unit.arrive({2, 0, true}, 0, 1, 96));
+  EXPECT_TRUE(arrive(unit, {5, 64, false}, 0, 32, 96));
+  EXPECT_TRUE(arrive(unit, {2, 0, true}, 0, 44, 96));
+  EXPECT_FALSE(arrive(unit, {2, 0, true}, 0, 95, 96)) << "ready for its next use";
+  EXPECT_TRUE(arrive(unit, {2, 0, true}, 0, 1, 96));
 }
 
 TEST(BarrierUnit, KnowsWhichWarpsWaitAtWhichBarrier) {
   BarrierUnit unit;
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 0, 16, 96));
-  EXPECT_FALSE(unit.arrive({2, 0, true}, 63, 32, 96));
-  EXPECT_FALSE(unit.arrive({3, 0, true}, 0, 16, 96));
-  EXPECT_FALSE(unit.arrive({3, 0, false}, 1, 32, 96)) << "bar.arrive";
+  EXPECT_FALSE(arrive(unit, {2, 0, true}, 0, 16, 96));
+  EXPECT_FALSE(arrive(unit, {2, 0, true}, 63, 32, 96));
+  EXPECT_FALSE(arrive(unit, {3, 0, true}, 0, 16, 96));
+  EXPECT_FALSE(arrive(unit, {3, 0, false}, 1, 32, 96)) << "bar.arrive";
   EXPECT_TRUE(unit.waits_at(2, 0));
   EXPECT_TRUE(unit.waits_at(2, 63));
   EXPECT_TRUE(unit.waits_at(3, 0));
   EXPECT_FALSE(unit.waits_at(3, 1));
-  EXPECT_TRUE(unit.arrive({2, 0, true}, 1, 48, 96));
+  EXPECT_TRUE(arrive(unit, {2, 0, true}, 1, 48, 96));
   EXPECT_FALSE(unit.waits_at(2, 0));
   EXPECT_TRUE(unit.waits_at(3, 0));
 }
 
 TEST(BarrierUnit, ExitsCompleteBarriersOfAllThreadsAndNoCountedOnes) {
   BarrierUnit unit;
-  EXPECT_FALSE(unit.arrive({0, 0, true}, 0, 32, 96));
-  EXPECT_FALSE(unit.arrive({1, 64, true}, 0, 32, 96));
-  EXPECT_EQ(unit.exited(64), BarrierUnit::kBarriers);
-  EXPECT_EQ(unit.exited(33), BarrierUnit::kBarriers);
-  EXPECT_EQ(unit.exited(32), 0U);
-  EXPECT_EQ(unit.exited(32), BarrierUnit::kBarriers);
-  EXPECT_EQ(unit.exited(0), BarrierUnit::kBarriers) << "nobody waits at a barrier that nobody reached";
+  EXPECT_FALSE(arrive(unit, {0, 0, true}, 0, 32, 96));
+  EXPECT_FALSE(arrive(unit, {1, 64, true}, 0, 32, 96));
+  EXPECT_EQ(unit.first_complete(64), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.first_complete(33), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.first_complete(32), 0U);
+  EXPECT_EQ(unit.first_complete(32), BarrierUnit::kBarriers);
+  EXPECT_EQ(unit.first_complete(0), BarrierUnit::kBarriers)
+      << "nobody waits at a barrier that nobody reached";
+}
+
+TEST(BarrierUnit, AThreadThatArrivesAndExitsIsCountedOnce) {
+  BarrierUnit unit;
+  EXPECT_FALSE(unit.arrive({0, 0, false}, 1, 1, 3));
+  unit.exit(1, 1);
+  EXPECT_EQ(unit.first_complete(2), BarrierUnit::kBarriers);
+  EXPECT_FALSE(unit.arrive({0, 0, true}, 0, 1, 2)) << "the third has not arrived";
+  EXPECT_EQ(unit.describe(0, 2), "barrier 0, which 1 of 3 threads have not reached");
+  EXPECT_TRUE(unit.arrive({0, 0, true}, 2, 1, 2));
+  EXPECT_FALSE(unit.arrive({0, 0, true}, 0, 1, 2)) << "its next use is for those who are left";
+  EXPECT_TRUE(unit.arrive({0, 0, true}, 2, 1, 2));
+}
+
+/// Threads of four warps arrive, wait and exit in any order, against sets of threads.
+TEST(BarrierUnit, KeepsCountAsSetsOfThreadsDo) {
+  constexpr unsigned kWarps = 4, kOfEach = 5;
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    BarrierUnit unit;
+    std::set<unsigned> live, arrived, waiting;
+    for (unsigned t = 0; t < kWarps * kOfEach; ++t) live.insert(t);
+    const auto completes = [&] {
+      return !arrived.empty() && std::includes(arrived.begin(), arrived.end(), live.begin(), live.end());
+    };
+    const auto completed = [&] {
+      arrived.clear();
+      waiting.clear();
+    };
+    for (unsigned step = 0; step < 200 && !live.empty(); ++step) {
+      const auto warp = static_cast<unsigned>(random.below(kWarps));
+      const bool waits = random.below(2) == 0, exits = random.below(8) == 0;
+      LaneMask lanes = 0;
+      for (unsigned lane = 0; lane < kOfEach; ++lane) {
+        const unsigned thread = warp * kOfEach + lane;
+        const bool can =
+            live.count(thread) != 0 && waiting.count(thread) == 0 && (exits || arrived.count(thread) == 0);
+        if (!can || random.below(2) == 0) continue;
+        lanes |= LaneMask{1} << lane;
+        if (exits) live.erase(thread);
+        if (!exits) arrived.insert(thread);
+        if (!exits && waits) waiting.insert(thread);
+      }
+      if (lanes == 0) continue;
+      bool complete = false;
+      if (exits) {
+        unit.exit(warp, lanes);
+        complete = unit.first_complete(static_cast<unsigned>(live.size())) == 3;
+      } else {
+        complete = unit.arrive({3, 0, waits}, warp, lanes, static_cast<unsigned>(live.size()));
+      }
+      ASSERT_EQ(complete, completes()) << "seed " << seed << " step " << step;
+      if (complete) completed();
+    }
+  }
 }
 
 TEST(AddressSpace, FindsWhatALoopOverTheMappingsFinds) {
