@@ -22,7 +22,7 @@ says() { grep -qE -- "$1" "$work/out" || fail "the output has no line that match
 build() {
   cp -r "$prefix/share/doc/warpline/examples/$1" "$work/$1"
   cmake -S "$work/$1" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" \
-    -DCMAKE_PREFIX_PATH="$prefix"
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DCMAKE_PREFIX_PATH="$prefix"
   cmake --build "$work/build"
   uses_no_tree
 }
@@ -151,12 +151,12 @@ case $step in
     printf 'cmake_minimum_required(VERSION 3.25)\nproject(p CXX)\nfind_package(warpline ${WANTED} REQUIRED)\n' \
       >"$work/CMakeLists.txt"
     for wanted in 9 0.9 1; do
-      expect 1 cmake -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
+      expect 1 cmake -G Ninja -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
       says "compatible with requested version \"$wanted\""
     done
     for wanted in 0.1 0.1.0; do
       rm -rf "$work/build"
-      expect 0 cmake -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
+      expect 0 cmake -G Ninja -S "$work" -B "$work/build" -DWANTED=$wanted -DCMAKE_PREFIX_PATH="$prefix"
     done
     ;;
   headers)
