@@ -38,8 +38,8 @@ std::vector<std::string> Netlist::unreconciled() const {
     check_cache(ledger, name + ".constant", c.constant->counters());
     check_cache(ledger, name + ".instruction", c.instruction->counters());
     ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors,
-                "l1_lg look-ups, forwarded and atomic sectors",
-                l1.sector_accesses + l1.forwarded_sectors + l1.atomic_sectors);
+                "l1_lg look-ups, forwarded, bypassed and atomic sectors",
+                l1.sector_accesses + l1.forwarded_sectors + l1.bypassed_sectors + l1.atomic_sectors);
     ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors, "texture.sector_accesses",
                 c.texture->counters().sector_accesses);
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",

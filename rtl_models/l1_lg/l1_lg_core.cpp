@@ -67,10 +67,12 @@ void L1LgCore::store_global(const Request& r) {
   const std::uint64_t number = tag_of(r);
   const std::uint32_t index = path_.tags().find(number, number);
   SectorMask hits = 0;
-  if (index != TagArray::kAbsent) {
+  if (r.no_l1) {
+    path_.drop_line(number);
+  } else if (index != TagArray::kAbsent) {
     hits = path_.tags().state(index).valid_sectors() & r.sectors;
     if (names_class(r.l1_priority)) path_.tags().use(index, r.l1_priority);
-    if (!update_on_store_ || r.exact) {
+    if (!update_on_store_) {
       path_.drop_line(number);
     } else if (std::uint8_t* line = path_.lines().at(index);
                line != nullptr && !mutated(L1LgMutation::store_keeps_line)) {
@@ -78,7 +80,11 @@ void L1LgCore::store_global(const Request& r) {
     }
   }
   if (!mutated(L1LgMutation::store_spares_fill)) path_.kill_fill(number);
-  count_look_up(r, hits);
+  if (r.no_l1) {
+    counters_.bypassed_sectors += sector_count(r.sectors);
+  } else {
+    count_look_up(r, hits);
+  }
   counters_.stored_sectors += sector_count(r.sectors);
 }
 

@@ -13,7 +13,7 @@ namespace warpline {
 struct L1LgCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
   std::uint64_t load_sectors = 0, load_sector_hits = 0;
-  std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0;
+  std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0, bypassed_sectors = 0;
   std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
   std::uint64_t saved_writebacks = 0, prefetch_requests = 0;
   std::uint64_t prefetched_sectors = 0, dropped_prefetches = 0, controls = 0;
@@ -34,6 +34,7 @@ struct L1LgCounters {
     f("controls", controls, "requests", "prefetches for L2, priorities and discards passed to L2");
     f("forwarded_sectors", forwarded_sectors, "sectors", "read at L2 without a look-up");
     f("stored_sectors", stored_sectors, "sectors", "written through to L2");
+    f("bypassed_sectors", bypassed_sectors, "sectors", "of those, by .cg, .wt and .mmio: without a look-up");
     f("atomics", atomics, "requests", "atomics and reductions passed to L2");
     f("atomic_sectors", atomic_sectors, "sectors", "of those requests");
     f("evictions", evictions, "lines", "replaced to make room");

@@ -216,7 +216,7 @@ bool RequestBuilder::fill_global(Request& r, const ResolvedAccess& access, const
   r.region = mapping.region;
   r.scope = strong_scope(op);
   r.surface = op.kind == MemKind::surface_load || op.kind == MemKind::surface_store;
-  r.no_l1 = op.cache_operator == CacheOperator::cg || op.bypass_l1;
+  r.no_l1 = op.cache_operator == CacheOperator::cg || op.cache_operator == CacheOperator::wt || op.bypass_l1;
   unsigned block = op.prefetch_bytes;
   const bool well_formed = !op.cache_hint || apply_policy(r, access.written(), line, block);
   // Only of video memory: what lies beyond a bus is not read for a hint.

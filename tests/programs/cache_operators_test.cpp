@@ -98,6 +98,17 @@ TEST(StoreOperators, APresentLineDoesNotServeTheOldValue) {
   }
 }
 
+TEST(StoreOperators, CgAndWtGoPastL1) {
+  for (const std::string op : {"", ".wb", ".cs", ".cg", ".wt"}) {
+    const bool past = op == ".cg" || op == ".wt";
+    const std::string store = "mov.u64 %x1, 5; st.global" + op + ".u64 [%a], %x1;";
+    SingleThread machine(one_set(4, 16), {{"store", store}, {"between", load("") + store + load("")}});
+    EXPECT_EQ(machine.added("l1_lg.sector_accesses", "store"), past ? 0U : 1U) << op;
+    EXPECT_EQ(machine.added("l1_lg.bypassed_sectors", "store"), past ? 1U : 0U) << op;
+    EXPECT_EQ(machine.added("l1_lg.load_sector_hits", "between"), past ? 0U : 1U) << op << ": the line is dropped";
+  }
+}
+
 /// Text that touches local memory line after line, words that lie a line apart in every thread.
 std::string local_words(const std::string& what, unsigned first, unsigned count) {
   std::string text;
