@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "tests/support/protocol_bench.h"
 
@@ -39,10 +41,10 @@ class Simulation : public ::testing::Test {
     static std::vector<std::unique_ptr<Bench>> all;
     return all;
   }
-  static const ProtocolChecker& checker_of(const std::string& name) {
+  static const ProtocolChecker& checker_of(std::string_view name) {
     for (const auto& bench : benches())
       if (bench->name() == name) return bench->checker;
-    throw std::invalid_argument(name);
+    throw std::invalid_argument(std::string(name));
   }
 };
 
