@@ -227,7 +227,7 @@ void add_run(CLI::App& app, int& status) {
                   "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
                   "grids, and measures from there on, what runs at the same time included")
       ->type_name("KERNEL|N");
-  command.add_flag("--tags-only", r.tags_only, "addresses and time only: no data, no checks");
+  command.add_flag("--tags-only", r.tags_only, "addresses and time only: traces and access patterns; what needs data is refused");
   command.add_option("--stats", r.stats, "writes every counter to this JSON file");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "

@@ -131,9 +131,9 @@ class Planner {
   }
 
   void add_file(const std::string& input, LoadedFile l, bool parsed_all) {
-    for (const auto& module : l.modules)
-      if (tags_only_ && module != nullptr && module->needs_data())
-        fault(input, "a .wls program runs with data only: leave --tags-only out");
+    if (tags_only_ && !l.modules.empty())
+      fault(input, "its program needs data, as addresses and branches depend on it: leave --tags-only out",
+            "traces and access patterns run on addresses alone");
     for (std::size_t n = 0; n < l.file.launches.size(); ++n) {
       check_launch(l, l.file.launches[n]);
       plan_.steps.push_back({input, plan_.files.size(), n, {}});
@@ -206,8 +206,8 @@ class Planner {
   void check_mix() {
     if (traces_ != 0 && launch_files_ != 0)
       fault("", "traces map every address, launch files their buffers only: run them apart");
-    if (generators_ != 0 && module_launches_ != 0 && !tags_only_)
-      fault("", "generators carry no data and modules need them: run them apart, or all with --tags-only");
+    if (generators_ != 0 && module_launches_ != 0)
+      fault("", "generators carry no data and modules need them: run them apart");
   }
 
   bool tags_only_;

@@ -27,7 +27,7 @@ struct Workload {
 };
 
 /// Reads launch files (.toml), programs (.wls), trace lists (.g) and kernel traces. Every fault of every
-/// input at once. Programs with data and programs without do not mix, unless `tags_only` gives up all data.
+/// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
 [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only);
 
 }  // namespace warpline

@@ -189,6 +189,8 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
                   (info.calls ? ", the call-return stack's included," : "") + " does not fit video memory");
   if (!info.carries_data && has_data())
     out.emplace_back("the program carries no data; it runs on a platform without data only");
+  if (info.carries_data && !has_data())
+    out.emplace_back("the program needs data, and the platform has none (tags only)");
   return out;
 }
 

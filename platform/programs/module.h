@@ -58,8 +58,6 @@ class Module {
                                                             std::vector<std::uint8_t> parameters) = 0;
   /// What the program itself asks to be shown and checked after its last launch; null: nothing.
   [[nodiscard]] virtual const Inspection* inspection() const { return nullptr; }
-  /// It cannot run without data: where it goes depends on what memory holds.
-  [[nodiscard]] virtual bool needs_data() const { return false; }
 };
 
 }  // namespace warpline::programs

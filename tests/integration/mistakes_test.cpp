@@ -145,6 +145,9 @@ TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
   const std::string peers = "--set=pcie_system.peers=1";
   fails({"run", good, peers, "--set=peer_bytes=1048576"},
         "gpu.peer_bytes: must be 0 where pcie_system.peers is not");
+  for (const char* const kernel : {"vecadd", "matmul"})
+    fails({"run", in_source(std::string("sw/kernels/") + kernel + ".toml"), "--tags-only"},
+          std::string(kernel) + ".toml: error: its program needs data");
   fails({"run", good, peers, "--tags-only"}, "a host and its devices need data");
   fails({"run", good, peers, "--check-consistency"}, "is not recorded");
   fails({"litmus", in_source("tests/litmus/MP+cg.litmus"), peers}, "no devices");

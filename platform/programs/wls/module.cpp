@@ -60,7 +60,6 @@ class WlsModule final : public programs::Module {
   [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
   [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
   [[nodiscard]] const Inspection* inspection() const override { return &inspection_; }
-  [[nodiscard]] bool needs_data() const override { return true; }
 
   void place(const std::string& name, std::uint64_t address) override { addresses_[number(name)] = address; }
   [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const std::string& name) const override {

@@ -84,7 +84,7 @@ TEST_F(Plans, EveryFaultOfEveryInput) {
   EXPECT_THAT(all, HasSubstr("none.traceg"));
 }
 
-TEST_F(Plans, GeneratorsMixWithModulesOnlyWithoutData) {
+TEST_F(Plans, WhatNeedsDataNeitherMixesWithGeneratorsNorRunsWithTagsOnly) {
   write("m.ptx", kModule);
   const std::string m = write(
       "m.toml",
@@ -92,8 +92,11 @@ TEST_F(Plans, GeneratorsMixWithModulesOnlyWithoutData) {
       "[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n[[argument]]\nscalar = 1\ntype = \"u32\"\n");
   const std::string g = write("g.toml", kGenerator);
   EXPECT_THAT(faults({m, g}), HasSubstr("generators carry no data"));
-  EXPECT_THAT(faults({m, g}, true), IsEmpty());
+  EXPECT_THAT(faults({m, g}, true), HasSubstr("m.toml: error: its program needs data"));
+  EXPECT_THAT(faults({m}, true), HasSubstr("leave --tags-only out"));
+  EXPECT_THAT(faults({write("p.wls", "NOP;\n")}, true), HasSubstr("leave --tags-only out"));
   EXPECT_THAT(faults({m}), IsEmpty());
+  EXPECT_THAT(faults({g}, true), IsEmpty());
 }
 
 TEST_F(Plans, ModulesAreCheckedAgainstTheLaunchFile) {

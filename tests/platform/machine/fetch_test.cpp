@@ -163,5 +163,20 @@ TEST(Fetch, CodeThatDoesNotFitIsRefusedWithTheReason) {
   EXPECT_EQ(why.front(), "its 1073741824 bytes of code do not fit video memory");
 }
 
+TEST(Platform, ProgramsThatNeedDataAreRefusedWhereThereIsNone) {
+  RunOptions options;
+  options.tags_only = true;
+  const GpuPlatform without(preset("mini"), options);
+  const GpuPlatform with(preset("mini"), RunOptions{});
+  KernelInfo info;
+  info.grid = info.block = {1, 1, 1};
+  EXPECT_EQ(with.refusals(info), std::vector<std::string>{});
+  EXPECT_EQ(without.refusals(info),
+            std::vector<std::string>{"the program needs data, and the platform has none (tags only)"});
+  info.carries_data = false;
+  EXPECT_EQ(without.refusals(info), std::vector<std::string>{});
+  EXPECT_EQ(with.refusals(info).size(), 1U);
+}
+
 }  // namespace fetch_test
 }  // namespace warpline::test
