@@ -40,9 +40,9 @@ RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
   }
   report.standstill = machine.standstill();
   for (const auto& [seen, count] : counts) {
-    const bool in_question = test.condition.in_question([&, &seen = seen](const Term& term) {
+    const bool in_question = test.condition.in_question([&, &values = seen](const Term& term) {
       const auto at = std::find(report.terms.begin(), report.terms.end(), term);
-      return seen[static_cast<std::size_t>(at - report.terms.begin())];
+      return values[static_cast<std::size_t>(at - report.terms.begin())];
     });
     report.outcomes.push_back({seen, count, in_question});
     if (in_question) report.in_question += count;

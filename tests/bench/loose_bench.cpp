@@ -100,7 +100,6 @@ class LookUp final : public Component, public LooseTarget {
       from.emplace_back(*this, "from");
     }
   }
-  static constexpr TakenCommands kTaken{};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
   std::deque<Out<RequestMessage>> to;

@@ -105,7 +105,7 @@ void Draft::check_inspections(FaultList& faults) {
       continue;
     }
     const auto found = std::find_if(program.variables.begin(), program.variables.end(),
-                                    [&what = what](const WordVariable& v) { return v.name == what.name; });
+                                    [&name = what.name](const WordVariable& v) { return v.name == name; });
     if (found == program.variables.end()) {
       faults.add(place, "there is no variable " + text::quoted(what.name),
                  text::suggestion(what.name, names));
