@@ -68,7 +68,7 @@ std::vector<Effect> effects_of(const Cctl& c) {
       return {{"L1 instruction", "all lines are dropped: the next instructions are fetched anew"}};
     case CctlTarget::call_return_stack:
       return {{"top of stack",
-               "the tokens of the warp that are not in L1 yet are written there, as local lines, and stay"},
+               "the tokens of the warp that it holds are written to L1, as local lines, and stay"},
               {"L1 data", "has accepted every one of them before the next instruction issues"}};
   }
   return {};

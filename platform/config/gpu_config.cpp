@@ -50,6 +50,9 @@ Problems GpuConfig::problems() const {
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
   rules.need(peer_bytes == 0 || memory_size_holds(peer_bytes), "peer_bytes",
              "must be 0, or a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)");
+  constexpr std::uint64_t kPage = 4096;
+  rules.need(wls_window % kPage == 0 && wls_window >> 32U == 0, "wls_window",
+             "must be 0, or a multiple of 4096 below 4294967296 (4 GiB)");
   rules.add_tables(*this);
   rules.need(pcie_system.peers == 0 || peer_bytes == 0, "peer_bytes",
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "

@@ -69,6 +69,8 @@ struct GpuConfig {
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
   std::uint64_t peer_bytes = 1ULL << 24U;    ///< of the platform, too; 0: no device is plain memory
+  /// Where programs of 32-bit addresses (`.wls`) have their global variables; 0: among the buffers.
+  std::uint64_t wls_window = 0x1000'0000;
   ClockParameters clocks;
   SmParameters sm;
   L1LgParameters l1_lg;
@@ -100,6 +102,9 @@ struct GpuConfig {
       "plain memory of a peer within reach of the links, bytes; 0 where pcie_system.peers is not, and then "
       "so "
       "unless it is set");
+    f("wls_window", wls_window,
+      "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of 32 bits "
+      "reach them; 0: among the buffers, whose addresses have 47 bits");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("l1_lg", l1_lg, "L1 local/global cache");

@@ -85,14 +85,12 @@ std::string l1_local_load(const MemOp& op, const L1LgParameters& l1) {
 }
 
 std::string l1_store(const MemOp& op, const L1LgParameters& l1) {
-  if (op.is_mmio) return "passed by";
   if (op.space == Space::local)
     return "written here, to go to L2 when the line is replaced; the line becomes " +
            class_text(l1_wish(op), l1.geometry);
-  if (op.cache_operator == CacheOperator::cg || op.cache_operator == CacheOperator::wt)
-    return "passed by: not looked up, nothing is allocated. A present line is dropped, and what is being "
-           "fetched "
-           "of it is not installed";
+  if (op.is_mmio || op.cache_operator == CacheOperator::cg || op.cache_operator == CacheOperator::wt)
+    return "passed by: not looked up, and nothing is allocated. A present line is dropped, and what is being "
+           "fetched of it is not installed";
   std::string text = l1.update_on_store ? "written through: a present line is updated"
                                         : "written through: a present line is dropped";
   text += ", a miss allocates nothing; what is being fetched of the line is not installed";

@@ -13,6 +13,7 @@
 #include "platform/programs/sass_trace/trace.h"
 #include "platform/report/inspection_report.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 #include "rtl_models/sm/image_table.h"
 #include "rtl_models/sm/input_error.h"
@@ -89,6 +90,11 @@ class LaunchRunner::State::Run {
     const bool all_ran = run_steps();
     for (const auto& [opcode, count] : unknown_opcodes_)
       end_.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
+    if (const auto dropped = platform_.unmapped_control())
+      end_.notes.push_back(
+          dropped->where + ": CCTL of address " + hexadecimal(dropped->address) +
+          ", where nothing is mapped, did nothing (lanes in all: counter sm.lsu.dropped_cctl). Without .E an "
+          "address has 32 bits");
     if (all_ran && !measures_)
       end_.input_faults.push_back(Diagnostic::about(
           "--fast-forward",

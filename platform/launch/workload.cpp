@@ -49,6 +49,8 @@ class Planner {
         trace(input, input);
       } else if (ends_with(input, ".wls")) {
         program(input);
+      } else if (sass::is_raw_trace_path(input)) {
+        fault(input, "is a raw trace, as the tracer writes it before post-processing", sass::kRawTraceHint);
       } else {
         fault(input, "is no kind of input that is known",
               "a launch file (.toml), a program (.wls), a trace list (.g) or a kernel trace (.traceg, "

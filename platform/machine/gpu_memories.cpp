@@ -33,27 +33,48 @@ GpuMemories::Room GpuMemories::room(Aperture aperture, unsigned gpu) {
   return {kVidmemBase + gpu * kVidmemStride, config_.vidmem_bytes - g.code_used, g.used};
 }
 
-std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
-                                    unsigned gpu) {
+std::uint64_t GpuMemories::taken_by(std::uint64_t bytes) {
+  return aligned_down(std::max<std::uint64_t>(bytes, 1) + kBufferAlignment - 1);
+}
+
+std::optional<Mapping> GpuMemories::take(std::uint64_t bytes, Aperture aperture, unsigned gpu) {
   const Room room = this->room(aperture, gpu);
-  if (bytes > room.bytes) return 0;
-  const std::uint64_t taken = aligned_down(std::max<std::uint64_t>(bytes, 1) + kBufferAlignment - 1);
-  if (taken > room.bytes - room.used) return 0;
+  if (bytes > room.bytes || taken_by(bytes) > room.bytes - room.used) return std::nullopt;
   Mapping m;
   m.base = room.base + room.used;
   m.bytes = bytes;
   m.physical = physical(aperture, room.used);
+  room.used += taken_by(bytes);
+  return m;
+}
+
+std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
+                                    unsigned gpu) {
+  std::optional<Mapping> m = take(bytes, aperture, gpu);
+  if (!m) return 0;
   if (!name.empty()) {
     buffers_.push_back(name);
-    m.region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
+    m->region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
   }
-  room.used += taken;
   if (aperture == Aperture::vidmem) {
-    gpus_[gpu].space.map(m);
+    gpus_[gpu].space.map(*m);
   } else {
-    for (Gpu& g : gpus_) g.space.map(m);
+    for (Gpu& g : gpus_) g.space.map(*m);
   }
-  return m.base;
+  return m->base;
+}
+
+std::uint64_t GpuMemories::allocate_below_4g(std::uint64_t bytes, unsigned gpu) {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 32U;
+  if (config_.wls_window == 0) return allocate("", bytes, Aperture::vidmem, gpu);
+  const std::uint64_t left = kEnd - config_.wls_window - below_4g_used_;
+  if (bytes > left || taken_by(bytes) > left) return 0;
+  std::optional<Mapping> m = take(bytes, Aperture::vidmem, gpu);
+  if (!m) return 0;
+  m->base = config_.wls_window + below_4g_used_;
+  below_4g_used_ += taken_by(bytes);
+  gpus_[gpu].space.map(*m);
+  return m->base;
 }
 
 std::uint64_t GpuMemories::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,

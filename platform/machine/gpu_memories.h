@@ -19,7 +19,8 @@ namespace warpline {
 /// The memories of a platform's GPUs as a driver keeps them: where buffers lie, at which addresses programs
 /// see them, and the bytes. No address is that of two buffers; one in system or peer memory is mapped on
 /// every GPU, one in video memory on the GPU that has it, and a fault on all others. Video memory begins with
-/// the constant banks, behind which buffers are; it ends with the code of kernels, before which each grid's
+/// the constant banks, behind which buffers are, with addresses of 47 bits, or of 32 for programs that have no
+/// longer ones; it ends with the code of kernels, before which each grid's
 /// local memory is. Neither is mapped: a program's pointer to it is a fault.
 class GpuMemories {
  public:
@@ -28,6 +29,8 @@ class GpuMemories {
 
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// See GpuPlatform::allocate_below_4g.
+  std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
   /// See GpuPlatform::map_everything.
@@ -94,6 +97,11 @@ class GpuMemories {
     std::uint64_t& used;
   };
   [[nodiscard]] Room room(Aperture aperture, unsigned gpu);
+  /// What a buffer of `bytes` bytes takes of a memory.
+  [[nodiscard]] static std::uint64_t taken_by(std::uint64_t bytes);
+  /// Takes the next `bytes` bytes of a memory; nothing if there is no room. Where they lie is in `physical`, and
+  /// `base` is the address of buffers there.
+  [[nodiscard]] std::optional<Mapping> take(std::uint64_t bytes, Aperture aperture, unsigned gpu);
   [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count);
 
   const GpuConfig& config_;
@@ -103,6 +111,7 @@ class GpuMemories {
   std::vector<std::string> buffers_;
   std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
   std::uint64_t mapped_end_ = kMappedBase;
+  std::uint64_t below_4g_used_ = 0;  ///< from config.wls_window on, on all GPUs together
 };
 
 }  // namespace warpline

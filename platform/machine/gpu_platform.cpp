@@ -210,6 +210,10 @@ std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes
   return state_->memory.allocate(name, bytes, aperture, gpu);
 }
 
+std::uint64_t GpuPlatform::allocate_below_4g(std::uint64_t bytes, unsigned gpu) {
+  return state_->memory.allocate_below_4g(bytes, gpu);
+}
+
 std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
                                bool prefetchable) {
   return state_->memory.map(aperture, offset, bytes, prefetchable);
@@ -431,6 +435,26 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
   std::stable_sort(out.begin(), out.end(),
                    [](const FaultRecord& a, const FaultRecord& b) { return a.cycle < b.cycle; });
   return out;
+}
+
+std::optional<FaultRecord> GpuPlatform::unmapped_control() const {
+  if (state_->system == nullptr) return std::nullopt;
+  for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
+    for (unsigned i = 0; i < state_->config.sms; ++i)
+      if (const auto& f = state_->system->gpu(gpu).clusters()[i].sm->unmapped_control()) {
+        FaultRecord out;
+        out.kind = f->kind;
+        out.cycle = f->fault.cycle;
+        out.gpu = gpu;
+        out.sm = i;
+        out.warp = f->fault.slot;
+        out.cta = f->cta;
+        out.lane = f->fault.lane;
+        out.where = f->where;
+        out.address = f->fault.address;
+        return out;
+      }
+  return std::nullopt;
 }
 
 void GpuPlatform::visit(CounterVisitor& visitor) const {

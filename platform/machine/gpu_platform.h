@@ -74,6 +74,10 @@ class GpuPlatform {
   /// system and peer memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
                          unsigned gpu = 0);
+  /// The same of video memory, without a name, for programs whose addresses have 32 bits: it lies from
+  /// config.wls_window on, or where allocate() would put it if that is 0. Returns 0 also if there is no room
+  /// below 4 GiB.
+  std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu = 0);
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
   /// BAR has on the bus (Aperture::peer), of a platform with a host: `offset` is the physical address, or the
   /// address on the bus. Returns its virtual address. Of a device, a load that no cache may keep
@@ -166,6 +170,9 @@ class GpuPlatform {
   /// The first 1000 of each SM, oldest first; of one cycle by GPU and SM, in the order in which the SM met
   /// them.
   [[nodiscard]] std::vector<FaultRecord> faults() const;
+  /// A CCTL of an address that is not mapped does nothing. The first one of the SM that comes first, by GPU and
+  /// number; nothing: there was none.
+  [[nodiscard]] std::optional<FaultRecord> unmapped_control() const;
   /// Every counter of every block, per instance.
   void visit(CounterVisitor& visitor) const;
   /// Each sum between and within levels that does not hold, as a sentence. Pre: quiescent.

@@ -19,6 +19,7 @@ struct Variable {
   std::uint64_t alignment = 1;        ///< bytes
   DataType type = DataType::b8;       ///< of an element
   std::vector<std::uint8_t> initial;  ///< its bytes, zero where no initialiser stands; its size
+  bool below_4g = false;              ///< of one in global memory: addresses of 32 bits are to reach it
 };
 
 /// A kernel parameter, as laid out in the parameter block.

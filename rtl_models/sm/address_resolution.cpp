@@ -227,7 +227,7 @@ std::optional<Fault> AddressResolution::check_control(const AccessLimits& limits
     if (kind == MemKind::discard) return out.fault(FaultKind::unmapped, lane);
     out.global_ &= ~bit;
     out.local_ &= ~bit;
-    ++out.dropped_;
+    out.dropped_ |= bit;
   }
   return std::nullopt;
 }

@@ -61,8 +61,11 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     return;
   }
   const auto fault = resolution_.resolve(op, e.access, e.slot, e.limits, e.resolved);
-  counters_.dropped_controls += e.resolved.dropped();
-  if (fault) return report_fault(now, *fault, index, events);
+  if (fault) {
+    counters_.dropped_controls += e.resolved.dropped();
+    return report_fault(now, *fault, index, events);
+  }
+  if (e.resolved.dropped() != 0) note_dropped(now, index, events);
   counters_.instructions += !e.tokens;
   counters_.atomics += op.is_atomic();
   head_.wants_shared = e.resolved.shared().lanes() != 0;
@@ -183,13 +186,28 @@ void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
-void LoadStoreUnit::report_fault(Cycle now, Fault fault, unsigned index, std::vector<LsuEvent>& events) {
+/// Lanes control nothing, as their address is not mapped. Of prefetches and priorities, which are hints, no more
+/// is said than how many.
+void LoadStoreUnit::note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  const LsuEntry& e = entries_[index];
+  counters_.dropped_controls += e.resolved.dropped();
+  if (e.instruction->mem.kind != MemKind::cache_control) return;
+  counters_.dropped_cctl += e.resolved.dropped();
+  keep_fault(now, e.resolved.fault(FaultKind::unmapped, first_lane(e.resolved.unmapped())), e);
+  events.push_back({LsuEvent::Kind::unmapped, e.slot, index, now});
+}
+
+void LoadStoreUnit::keep_fault(Cycle now, const Fault& fault, const LsuEntry& e) {
+  last_fault_ = fault;
+  last_fault_.cycle = now;
+  last_fault_.slot = e.slot;
+  last_fault_.instruction = e.instruction;
+}
+
+void LoadStoreUnit::report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events) {
   const LsuEntry& e = entries_[index];
   ++counters_.faults;
-  fault.cycle = now;
-  fault.slot = e.slot;
-  fault.instruction = e.instruction;
-  last_fault_ = fault;
+  keep_fault(now, fault, e);
   events.push_back({LsuEvent::Kind::faulted, e.slot, index, now});
 }
 

@@ -34,6 +34,7 @@ struct LsuEvent {
     completed,   ///< the instruction is done: results are in `entry`'s access, a store has passed L1 (R4)
     maintained,  ///< the warp's drain or invalidation is done
     faulted,     ///< last_fault() says how; at most one per cycle and call
+    unmapped,    ///< CCTL named an address that is not mapped, last_fault() says which, and goes on
   };
   Kind kind = Kind::completed;
   unsigned slot = 0;
@@ -102,7 +103,10 @@ class LoadStoreUnit {
   void count_line(SmCache cache);
   void send_maintenance(Cycle now, unsigned index);
   void finish_head(Cycle now, std::vector<LsuEvent>& events);
-  void report_fault(Cycle now, Fault fault, unsigned index, std::vector<LsuEvent>& events);
+  void note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events);
+  /// As last_fault(): `e` is the access.
+  void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
   [[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
   [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);

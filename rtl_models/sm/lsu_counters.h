@@ -12,7 +12,7 @@ struct LsuCounters {
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
-  std::uint64_t controls = 0, dropped_controls = 0, mmio_transactions = 0;
+  std::uint64_t controls = 0, dropped_controls = 0, dropped_cctl = 0, mmio_transactions = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -34,6 +34,7 @@ struct LsuCounters {
     f("controls", controls, "lines", "prefetches, priorities, discards and CCTL of lines sent to L1");
     f("dropped_controls", dropped_controls, "lanes",
       "prefetches, priorities and CCTL of addresses not mapped");
+    f("dropped_cctl", dropped_cctl, "lanes", "of those, by CCTL and CCTLL");
     f("mmio_transactions", mmio_transactions, "requests",
       "of .mmio accesses, and of others to a BAR that is not prefetchable: one a lane");
     f("fences", fences, "requests", "drains and invalidations sent to the caches");

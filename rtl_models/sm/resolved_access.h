@@ -40,8 +40,9 @@ class ResolvedAccess {
   [[nodiscard]] LaneMask nowhere() const {
     return written_->active & ~(global_ | shared_ | local_ | constant_ | image_);
   }
-  /// How many of them control no line, since their address is not mapped.
-  [[nodiscard]] unsigned dropped() const { return dropped_; }
+  /// Those of them that control no line, since their address is not mapped, and how many they are.
+  [[nodiscard]] LaneMask unmapped() const { return dropped_; }
+  [[nodiscard]] unsigned dropped() const { return lane_count(dropped_); }
   /// Whether each lane is a transaction of its own: `.mmio`, or of memory that is mapped uncached.
   [[nodiscard]] bool exact() const { return exact_; }
   /// Where the warp's local memory begins, as L1 knows it.
@@ -74,9 +75,8 @@ class ResolvedAccess {
 
   const MemOp* op_ = nullptr;
   const MemoryAccess* written_ = nullptr;
-  LaneMask global_ = 0, shared_ = 0, local_ = 0, constant_ = 0, image_ = 0;
+  LaneMask global_ = 0, shared_ = 0, local_ = 0, constant_ = 0, image_ = 0, dropped_ = 0;
   bool exact_ = false;
-  std::uint8_t dropped_ = 0;
   VirtualAddress local_base_;
   std::unique_ptr<Texels> texels_;  ///< made by the first access to an image, and kept
 };

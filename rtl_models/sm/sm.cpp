@@ -275,6 +275,7 @@ void Sm::handle_events(Cycle now) {
         lsu_.entries().free(event.entry);
         if (event.slot < core_.warps().size()) maintained(now, event.slot);
         break;
+      case LsuEvent::Kind::unmapped: core_.keep_unmapped_control(lsu_.last_fault()); break;
       case LsuEvent::Kind::faulted: {
         Fault fault = lsu_.last_fault();
         // The program knows nothing of token accesses; the return that wants the tokens is its next

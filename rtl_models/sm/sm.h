@@ -69,6 +69,10 @@ class Sm final : public Component {
   [[nodiscard]] const InstructionFetchCounters& fetch_counters() const { return fetch_.counters(); }
   /// The first faults, oldest first; lsu_counters().faults counts all.
   [[nodiscard]] const std::vector<FaultReport>& faults() const { return core_.faults(); }
+  /// The first CCTL that named an address which is not mapped, and did nothing there; nothing: none has.
+  [[nodiscard]] const std::optional<FaultReport>& unmapped_control() const {
+    return core_.unmapped_control();
+  }
 
  private:
   /// When a warp can issue next, as far as that is up to itself.

@@ -130,6 +130,8 @@ SmCore::StackOutcome SmCore::execute_stack(unsigned slot, const Instruction& i, 
       if (issue.stack_depth < stack.depth()) stack.pop_to(issue.stack_depth);
       if (issue.stack_depth == stack.depth() && i.kind == InstructionKind::set_stack)
         return StackOutcome::done;
+      // What L1 has of tokens that were written before may have been reset or overwritten since.
+      if (i.kind == InstructionKind::flush_stack) stack.distrust_store();
       warps_[slot].hold = Hold::flush;
       warps_[slot].stack_goal = issue.stack_depth;
       flushing_ |= std::uint64_t{1} << slot;

@@ -141,10 +141,13 @@ class SmCore {
 
   /// Keeps a fault; its warp is resident.
   void keep_fault(std::string_view kind, const Fault& fault) {
-    if (faults_.size() < kFaultsKept)
-      faults_.push_back(
-          {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)});
+    if (faults_.size() < kFaultsKept) faults_.push_back(report_of(kind, fault));
   }
+  /// Keeps the first CCTL that named an address which is not mapped; its warp is resident, and goes on.
+  void keep_unmapped_control(const Fault& fault) {
+    if (!unmapped_control_) unmapped_control_ = report_of(name_of(fault.kind), fault);
+  }
+  [[nodiscard]] const std::optional<FaultReport>& unmapped_control() const { return unmapped_control_; }
   /// The program has ended its own warp in cycle `now`: trap, a call too deep, code that cannot be read.
   void keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);
   /// The first faults, oldest first.
@@ -171,6 +174,9 @@ class SmCore {
 
  private:
   static constexpr std::size_t kFaultsKept = 1000;
+  [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const {
+    return {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)};
+  }
   void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
   void release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released);
 
@@ -182,6 +188,7 @@ class SmCore {
   CallStacks stacks_;
   std::vector<Cta> ctas_;
   std::vector<FaultReport> faults_;
+  std::optional<FaultReport> unmapped_control_;
   std::uint64_t flushing_ = 0;
   std::uint32_t stack_bytes_;        ///< per thread, of a kernel that calls
   std::uint32_t local_window_ = 0;   ///< local memory of a thread, the call-return stack's included

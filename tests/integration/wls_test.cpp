@@ -166,6 +166,16 @@ expect = { value = 42 }
   EXPECT_NE(alone.err.find("takes 2 arguments"), std::string::npos) << alone.err;
 }
 
+TEST(WlsPrograms, CacheControlOfWhatIsNotMappedIsNoted) {
+  const Workspace w;
+  w.write("cctl.wls", ".global data 256\nMOV R3, data.lo; CCTL.D.PF1 [R3 + 4];\nCCTL.D.PF1 [4];\n");
+  const Finished run = w.warpline({"run", "cctl.wls", "--quiet"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("note: cctl.wls:3: CCTL of address 0x4, where nothing is mapped, did nothing"),
+            std::string::npos)
+      << run.err;
+}
+
 TEST(WlsPrograms, WhatCannotRunIsRefused) {
   const Workspace w;
   EXPECT_EQ(w.warpline({"run", example("hello"), "--tags-only"}).status, 2);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "platform/programs/sass_trace/trace.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
 
@@ -100,7 +101,11 @@ std::shared_ptr<const TraceBlock> BlockReader::read_block() {
                                   " thread blocks, but its grid has " +
                                   std::to_string(header_.grid.count())));
   LineCursor begin = cursor();
-  if (begin.word("'#BEGIN_TB'") != "#BEGIN_TB") begin.fail("expected '#BEGIN_TB'");
+  const std::string_view first = begin.word("'#BEGIN_TB'");
+  // In the order in which they ran, each instruction says its thread block.
+  if (blocks_read_ == 0 && is_digit(first.front()))
+    begin.fail("this is a raw trace, whose instructions are not grouped by thread block", kRawTraceHint);
+  if (first != "#BEGIN_TB") begin.fail("expected '#BEGIN_TB'");
   begin.expect_end();
   first_line_.clear();
   read_coordinates();

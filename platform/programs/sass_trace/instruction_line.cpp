@@ -24,6 +24,18 @@ unsigned read_registers(LineCursor& line, const char* count_name, const char* na
   return n;
 }
 
+[[noreturn]] void fail_illegal(const LineCursor& line, const Operands& operands, const std::string& why,
+                               const std::string& hint) {
+  line.fail_line("illegal instruction " + std::string(operands.opcode) + ": " + why, hint);
+}
+
+bool names_an_address(LaneMask mask, const Addresses& a) {
+  if (a.form == AddressForm::strided) return mask != 0 && (a.base != 0 || a.stride != 0);
+  bool any = false;
+  for_each_lane(mask, [&](unsigned lane) { any |= a.lane[lane] != 0; });
+  return any;
+}
+
 }  // namespace
 
 void InstructionLineParser::check_position(LineCursor& line, const WarpPosition& position) const {
@@ -107,6 +119,7 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
 
   if (program_.full()) line.fail_line("the kernel has more than 2 million different instructions");
   Program::Entry& entry = program_.entry(text, operands);
+  if (!entry.illegal.empty()) fail_illegal(line, operands, entry.illegal, entry.hint);
   const Instruction& instruction = program_.op(entry.op).instruction;
   const bool is_memory = instruction.kind == InstructionKind::memory;
   const bool names_lines =
@@ -115,6 +128,8 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   bool all_global = false;
   if (operands.width != 0) {
     read_addresses(line, mask, addresses);
+    if (entry.acts_on_all && names_an_address(mask, addresses))
+      fail_illegal(line, operands, rule_of(CctlFault::immediate_of_all), {});
     if (is_memory && mask != 0) all_global = translation_.apply(instruction.mem.space, mask, addresses);
   } else if (is_memory && names_lines && mask != 0) {
     line.fail("a memory instruction with active lanes needs addresses");

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rtl_models/isa/sass_cctl.h"
 #include "rtl_models/sm/instruction.h"
 
 namespace warpline::sass {
@@ -38,6 +40,10 @@ struct Opcode {
   /// The opcode or its modifiers that are not understood ("TEX.LL", "LDG.FOO"); replayed
   /// without them.
   std::vector<std::string> unknown;
+  /// Of cache control: the instruction without its operands, and why it is illegal with whatever operands;
+  /// empty: it is not.
+  std::optional<Cctl> control;
+  std::string illegal, hint;
 };
 
 /// Understands `text` ("LDG.E.64.STRONG.SYS"). Never fails: what it does not know is in `unknown`.
@@ -51,8 +57,8 @@ struct Opcode {
 [[nodiscard]] bool decode_memory_opcode(std::string_view name, const std::vector<std::string_view>& words,
                                         Opcode& out);
 
-/// The modifiers of CCTL, or of CCTLL if it is `local`; fills `out`. False if they are no lawful cache
-/// control.
+/// The modifiers of CCTL, or of CCTLL if it is `local`; fills `out`. False if there is one that no CCTL is known
+/// to have; those known are judged as SASS's text is (sass_cctl_text.h).
 [[nodiscard]] bool decode_cache_control(bool local, const std::vector<std::string_view>& words, Opcode& out);
 
 }  // namespace warpline::sass

@@ -1,48 +1,44 @@
+#include <algorithm>
+
 #include "platform/programs/sass_trace/opcode.h"
-#include "rtl_models/isa/sass_cctl.h"
+#include "rtl_models/isa/sass_cctl_text.h"
 #include "rtl_models/isa/sass_words.h"
 
 namespace warpline::sass {
 namespace {
 
-/// The modifiers of one CCTL or CCTLL. False: there is one that is not understood, or not one operation.
-bool read_modifiers(const std::vector<std::string_view>& words, Cctl& c, MemKind& kind) {
-  unsigned operations = 0;
-  for (const std::string_view w : words) {
-    bool known = w == "E";
-    if (known) c.extended = true;
-    if (const auto cache = cctl_cache_named(w)) {
-      c.cache = *cache;
-      known = true;
-    }
-    if (const auto operation = cctl_operation_named(w)) {
-      c.operation = *operation;
-      known = true;
-      ++operations;
-    }
-    // What `applypriority` and `discard` are lowered to.
-    if (const MemKind* const control = find_sass(kSassLineControls, w)) {
-      kind = *control;
-      known = true;
-      ++operations;
-    }
-    if (!known) return false;
-  }
-  return operations == 1;
+constexpr std::string_view kReserved = "QRY1";  ///< an operation that hardware does not carry out
+
+bool is_known(std::string_view word) {
+  return word == "E" || word == kReserved || cctl_cache_named(word) || cctl_operation_named(word) ||
+         find_sass(kSassLineControls, word) != nullptr;
 }
 
 }  // namespace
 
 bool decode_cache_control(bool local, const std::vector<std::string_view>& words, Opcode& out) {
-  Cctl c;
-  c.local = local;
+  if (!std::all_of(words.begin(), words.end(), is_known)) return false;
   MemKind kind = MemKind::cache_control;
-  if (!read_modifiers(words, c, kind)) return false;
-  c.wait = Cctl::kDispatchWait;
-  // Disassemblers write `.E` of invalidations too, which name no address.
-  c.extended = c.extended && !c.acts_on_all();
-  // The operations on L2 have no form for local lines.
-  if (judge(c) || (local && kind != MemKind::cache_control)) return false;
+  std::string text = local ? "CCTLL" : "CCTL";
+  for (const std::string_view w : words) {
+    const MemKind* const control = find_sass(kSassLineControls, w);
+    if (control != nullptr && local) {
+      out.illegal = "CCTLL has no ." + std::string(w);
+      out.hint = "it acts on L2, where local lines are not named";
+      return true;
+    }
+    // What `applypriority` and `discard` are lowered to has the form of a prefetch into L2.
+    if (control != nullptr) kind = *control;
+    text += "." + std::string(control != nullptr ? name_of(CctlOperation::prefetch_l2) : w);
+  }
+  const Result<Cctl> parsed = parse_cctl(text + " [RZ]");
+  if (!parsed.ok()) {
+    out.illegal = parsed.faults().front().message;
+    out.hint = parsed.faults().front().hint;
+    return true;
+  }
+  const Cctl& c = parsed.value();
+  out.control = c;
   out.mem.kind = kind;
   out.mem.space = local ? Space::local : Space::generic;
   out.mem.cache_operation = c.operation;

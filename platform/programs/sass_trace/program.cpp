@@ -83,6 +83,14 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   Opcode opcode = decode_opcode(operands.opcode);
   Entry e;
   for (const std::string& name : opcode.unknown) e.unknown.push_back(unknown_index(name));
+  e.illegal = opcode.illegal;
+  e.hint = opcode.hint;
+  if (opcode.control) {
+    Cctl c = *opcode.control;
+    e.acts_on_all = c.acts_on_all();
+    if (operands.source_count != 0) c.address_register = operands.sources[0];
+    if (const std::optional<CctlFault> broken = judge(c)) e.illegal = rule_of(*broken);
+  }
   if (opcode.kind == InstructionKind::memory) {
     if (opcode.mem.controls_lines() && operands.width == 0) {
       // Which lines it controls is not known.

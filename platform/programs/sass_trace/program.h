@@ -53,6 +53,8 @@ class Program {
     unsigned idle = kNone;          ///< what stands for a barrier, fence or sleep that no lane executes
     unsigned as_global = kNone;     ///< of a generic access: the same, all lanes known to be global
     std::vector<unsigned> unknown;  ///< indices into the list of unknown things
+    bool acts_on_all = false;       ///< cache control that names no address
+    std::string illegal, hint;      ///< why no machine executes it; empty: it is legal
     std::vector<unsigned> twins;    ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
   };
 

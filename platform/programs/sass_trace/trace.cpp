@@ -92,6 +92,12 @@ bool is_trace_path(const std::string& path) {
   return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.gz");
 }
 
+bool is_raw_trace_path(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return (name.rfind("kernelslist", 0) == 0 && !ends_with(name, ".g")) || ends_with(name, ".trace") ||
+         ends_with(name, ".trace.xz") || ends_with(name, ".trace.gz");
+}
+
 Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
   try {
     auto lines = std::make_unique<LineReader>(path);

@@ -26,6 +26,14 @@ struct ListEntry {
 /// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
 [[nodiscard]] bool is_trace_path(const std::string& path);
 
+/// Whether `path` looks like what the tracer writes before post-processing: a list `kernelslist`, or a kernel's
+/// instructions in the order in which they ran (`.trace`, `.trace.xz`, `.trace.gz`).
+[[nodiscard]] bool is_raw_trace_path(const std::string& path);
+/// What to do with such a file.
+inline constexpr const char* kRawTraceHint =
+    "Accel-Sim's post-traces-processing makes kernelslist.g and the .traceg files of it: "
+    "post-traces-processing FOLDER/kernelslist";
+
 /// A kernel trace being replayed. Asked again for the source of the same SM, it is launched anew.
 class TraceKernel : public Kernel {
  public:

@@ -42,6 +42,7 @@ class WlsModule final : public programs::Module {
       out.name = v.name;
       out.space = v.constant ? Space::constant : Space::global;
       out.alignment = 16;
+      out.below_4g = !v.constant;
       out.type = DataType::b32;
       out.initial.resize(v.words.size() * sizeof v.words[0]);
       std::memcpy(out.initial.data(), v.words.data(), out.initial.size());

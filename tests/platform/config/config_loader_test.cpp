@@ -122,6 +122,10 @@ TEST(ConfigLoader, RulesHoldAtTheirEdges) {
   EXPECT_TRUE(load_gpu("mini", {{"vidmem_bytes=1048576"}}).ok());
   EXPECT_FALSE(load_gpu("mini", {{"vidmem_bytes=1048575"}}).ok());
   EXPECT_FALSE(load_gpu("mini", {{"vidmem_bytes=1048577"}}).ok());
+  EXPECT_TRUE(load_gpu("mini", {{"wls_window=4294963200"}}).ok());
+  EXPECT_TRUE(load_gpu("mini", {{"wls_window=0"}}).ok());
+  EXPECT_FALSE(load_gpu("mini", {{"wls_window=4294967296"}}).ok());
+  EXPECT_FALSE(load_gpu("mini", {{"wls_window=4095"}}).ok());
   EXPECT_FALSE(load_gpu("mini", {{"hops.l2_dram.response.latency=0"}}).ok());
   EXPECT_FALSE(load_gpu("mini", {{"l2.sets=16777216"}, {"l2.ways=1024"}}).ok());
   EXPECT_TRUE(load_gpu("mini", {{"l2.sets=1"}, {"l2.ways=1"}, {"l2.slices=3"}}).ok());

@@ -152,6 +152,21 @@ TEST(GpuMemories, CodeLiesAtTheEndAndMovesNoBuffer) {
   EXPECT_TRUE(memory.place_code(0, "m", std::uint64_t{1} << 32U, false)) << "without data it needs no room";
 }
 
+TEST(GpuMemories, WhatLiesBelow4GiBIsNobodyElses) {
+  GpuConfig config = preset("mini", {{"gpus=2"}, {"wls_window=0xFFFFF000"}});
+  GpuMemories memory(config);
+  const std::uint64_t buffer = memory.allocate("a", 1000, Aperture::vidmem, 0);
+  EXPECT_EQ(memory.allocate_below_4g(256, 0), 0xFFFF'F000U);
+  EXPECT_EQ(memory.allocate_below_4g(1, 1), 0xFFFF'F100U) << "on another GPU, at another address";
+  EXPECT_EQ(memory.allocate_below_4g(3584, 0), 0xFFFF'F200U);
+  EXPECT_EQ(memory.allocate_below_4g(1, 0), 0U) << "no room below 4 GiB";
+  EXPECT_EQ(memory.allocate("b", 1, Aperture::vidmem, 0), buffer + 1024 + 256 + 3584)
+      << "each takes its place in video memory";
+  const std::uint32_t written = 42;
+  memory.write(0xFFFF'F100U, &written, 1);
+  EXPECT_EQ(*memory.vidmem(1).at(ConstantBanks::kBanks * ConstantBanks::kBankBytes), 42U);
+}
+
 TEST(Fetch, CodeThatDoesNotFitIsRefusedWithTheReason) {
   GpuPlatform gpu(preset("mini"), RunOptions{});
   KernelInfo info;

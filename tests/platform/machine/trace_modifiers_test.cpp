@@ -193,7 +193,7 @@ AllCounters between_loads(const std::string& control, bool with_address) {
   if (with_address) {
     chain.control(control, kA);
   } else {
-    chain.line("0100 ffffffff 0 " + control + " 1 R2 0 0");
+    chain.line("0100 ffffffff 0 " + control + " 0 0 0");
   }
   return chain.global("LDG.E", kA).global("LDG.E", kB).run({});
 }
@@ -209,7 +209,7 @@ TEST(TraceModifiers, CacheControlActsOnTheLinesThatItNames) {
                                          {"CCTL.E.WB", true, 8},
                                          {"CCTL.E.PF1", true, 8},
                                          {"CCTL.IVALL", false, 0},
-                                         {"CCTL.E.D.IVALL", false, 0},
+                                         {"CCTL.D.IVALL", false, 0},
                                          {"CCTLL.IVALL", false, 8},
                                          {"CCTL.E.RML2", true, 4},
                                          {"CCTL.E.DML2", true, 8}}) {
@@ -234,7 +234,7 @@ TEST(TraceModifiers, CacheControlOfLocalLinesWritesBackOrLosesWhatIsDirty) {
   const AllCounters all = Chain()
                               .local("STL", 0)
                               .local("STL", 4)
-                              .line("0100 ffffffff 0 CCTLL.IVALL 1 R2 0 0")
+                              .line("0100 ffffffff 0 CCTLL.IVALL 0 0 0")
                               .local("LDL", 0)
                               .run({});
   EXPECT_EQ(all.total("l1_lg.writebacks"), 2U);

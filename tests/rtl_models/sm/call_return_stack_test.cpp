@@ -78,6 +78,22 @@ TEST(CallReturnStack, WritesATokenBackOnce) {
   EXPECT_EQ(b.memory.at(8), 80U);
 }
 
+TEST(CallReturnStack, WritesAllItHoldsAgainWhereTheStoreIsNotTrusted) {
+  Backed b(8);
+  for (std::uint64_t n = 0; n < 10; ++n) b.push(n);
+  b.clean();
+  EXPECT_EQ(b.stored, 10U);
+  b.memory.clear();
+  b.stack.distrust_store();
+  b.clean();
+  EXPECT_EQ(b.stored, 16U);
+  EXPECT_EQ(b.memory.count(3), 0U) << "a token that has left the cache is the store's alone";
+  for (std::uint32_t n = 4; n < 10; ++n) EXPECT_EQ(b.memory.at(n), n);
+  b.stack.pop_to(0);
+  b.stack.distrust_store();
+  EXPECT_TRUE(b.stack.is_clean());
+}
+
 /// The seed's restore sequence: the pointer to 0, the backing store, the pointer to where it was.
 TEST(CallReturnStack, IsRestoredFromItsBackingStore) {
   Backed b(8);

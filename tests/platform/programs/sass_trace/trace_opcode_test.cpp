@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/programs/sass_trace/opcode.h"
+#include "rtl_models/isa/sass_cctl_text.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 
 namespace warpline::test {
@@ -153,9 +154,69 @@ TEST(TraceOpcode, CacheControlSaysWhatItActsOn) {
   EXPECT_EQ(decode_opcode("CCTL.I.IVALL").latency, 5U) << "?WAIT5";
   EXPECT_EQ(mem("CCTL.E.DML2").kind, MemKind::apply_priority);
   EXPECT_EQ(mem("CCTL.E.RML2").kind, MemKind::discard);
-  for (const char* text : {"CCTL", "CCTL.C.IV", "CCTL.IV.IX", "CCTLL.WBALL", "CCTLL.U.IV", "CCTL.IV.PF1",
-                           "CCTL.RML2.IVALL", "CCTLL.RML2"})
+  for (const char* text : {"CCTL.IV.IX", "CCTL.PF1.5", "CCTLL.FOO"}) {
     EXPECT_THAT(decode_opcode(text).unknown, ElementsAre(text));
+    EXPECT_EQ(decode_opcode(text).illegal, "");
+  }
+}
+
+/// What is refused of a trace with this line; empty: nothing.
+std::string refusal(const std::string& line) {
+  try {
+    static_cast<void>(play_lines({line}));
+  } catch (const InputError& e) {
+    return e.diagnostic.message;
+  }
+  return {};
+}
+
+TEST(TraceOpcode, IllegalCacheControlIsRefusedAsItsTextIs) {
+  const std::vector<std::tuple<const char*, const char*, const char*>> cases = {
+      {"CCTL.QRY1", "1 R2 0 0", ".QRY1 is not implemented: an illegal instruction encoding"},
+      {"CCTL.E.QRY1", "1 R2 4 1 0x1000 4 0", ".QRY1 is not implemented: an illegal instruction encoding"},
+      {"CCTL.C.IV", "1 R2 0 0", "this cache has no such operation"},
+      {"CCTL.I.PF1", "1 R2 0 0", "this cache has no such operation"},
+      {"CCTL.WBALL", "0 0 0", "this cache has no such operation"},
+      {"CCTLL.WBALL", "0 0 0", "this cache has no such operation"},
+      {"CCTL.CRS.WBALL", "0 0 0", ".CRS is valid in CCTLL.CRS.WBALL only"},
+      {"CCTLL.U.IV", "1 R2 0 0", "CCTLL names no cache but .CRS"},
+      {"CCTLL.E.IV", "1 R2 0 0", "CCTLL takes no .E"},
+      {"CCTL.E.IVALL", "0 0 0", ".IVALL and .WBALL cannot be used with .E"},
+      {"CCTL.IVALL", "1 R2 0 0", ".IVALL and .WBALL require Ra to be RZ"},
+      {"CCTLL.CRS.WBALL", "1 R2 0 0", ".IVALL and .WBALL require Ra to be RZ"},
+      {"CCTL.IVALL", "1 R255 4 1 0x1000 0 0", ".IVALL and .WBALL require the immediate to be 0"},
+      {"CCTL", "0 0 0", "an operation is missing"},
+      {"CCTL.IV.PF1", "1 R2 0 0", "the operation comes last"},
+      {"CCTL.RML2.IVALL", "0 0 0", "the operation comes last"},
+      {"CCTLL.RML2", "1 R2 0 0", "CCTLL has no .RML2"}};
+  for (const auto& [opcode, operands, why] : cases) {
+    const std::string line = std::string("0000 ffffffff 0 ") + opcode + " " + operands;
+    EXPECT_EQ(refusal(line), std::string("illegal instruction ") + opcode + ": " + why) << line;
+    const std::string unexecuted = std::string("0000 0 0 ") + opcode + " " + operands;
+    if (unexecuted.find(" 4 1 ") == std::string::npos) {
+      EXPECT_NE(refusal(unexecuted), "") << unexecuted;
+    }
+  }
+  for (const char* line :
+       {"0000 ffffffff 0 CCTL.IVALL 0 0 0", "0000 ffffffff 0 CCTL.IVALL 1 R255 0 0",
+        "0000 ffffffff 0 CCTL.D.IVALL 1 R255 4 1 0x0 0 0", "0000 ffffffff 0 CCTLL.CRS.WBALL 0 0 0",
+        "0000 ffffffff 0 CCTL.U.IVALL 0 0 0", "0000 ffffffff 0 CCTL.E.D.WB 1 R2 4 1 0x1000 4 0"})
+    EXPECT_EQ(refusal(line), "") << line;
+}
+
+/// Text and traces are judged alike, whatever operation of whatever cache.
+TEST(TraceOpcode, TextAndTracesHaveOneJudge) {
+  for (const bool local : {false, true})
+    for (const bool extended : {false, true})
+      for (const char* cache : {"", ".D", ".U", ".C", ".I", ".CRS"})
+        for (const char* operation : {".PF1", ".PF2", ".WB", ".WBALL", ".IV", ".IVALL", ".RS", ".QRY1"}) {
+          const std::string opcode =
+              std::string(local ? "CCTLL" : "CCTL") + (extended ? ".E" : "") + cache + operation;
+          const auto text = parse_cctl(opcode + " [RZ]");
+          const std::string why = text.ok() ? "" : text.faults().front().message;
+          EXPECT_EQ(decode_opcode(opcode).illegal, why) << opcode;
+          EXPECT_THAT(decode_opcode(opcode).unknown, IsEmpty()) << opcode;
+        }
 }
 
 TEST(TraceOpcode, CacheControlOfLinesNeedsAnAddress) {

@@ -35,6 +35,29 @@ down:
   EXPECT_EQ(run->reg(7), 0U);
 }
 
+TEST(WlsCalls, L1ReflectsTheTopOfTheStackWhateverHappenedToItsLine) {
+  for (const char* const harm : {"CCTLL.RS [0x10];", "CCTLL.IV [0x10];", "MOV R8, 77; STL [0x10], R8;", "NOP;"}) {
+    const auto run = ran(std::string(R"(
+    .local 16
+    .show R4..R7
+    CAL f; EXIT;
+f:  CCTLL.CRS.WBALL; LDL R4, [0x10]; CCTLL.WB [0x10];
+    CAL g; MOV R7, 3; RET;
+g:  CCTLL.CRS.WBALL; )") + harm +
+                         R"(
+    CCTLL.CRS.WBALL; LDL R5, [0x10]; CCTLL.IVALL; LDL R6, [0x10]; RET;)");
+    for (const unsigned lane : {0U, 1U, 2U}) {
+      if (lane < 2) {
+        EXPECT_EQ(run->reg(5, lane), run->reg(4, lane)) << harm;
+      }
+      EXPECT_EQ(run->reg(6, lane), run->reg(5, lane)) << harm << " and memory behind it";
+    }
+    EXPECT_EQ(run->reg(5, 0), 0x10U) << harm;
+    EXPECT_EQ(run->reg(5, 3), 0xFFFFFFFFU) << harm << ": the second token's lanes";
+    EXPECT_EQ(run->reg(7), 3U) << harm;
+  }
+}
+
 TEST(WlsCalls, APartOfTheWarpMayCall) {
   // The lanes that do not call go on when the call has returned.
   const auto run = ran(R"(

@@ -243,5 +243,45 @@ TEST(WlsLanguage, FaultsNameTheLine) {
   EXPECT_EQ(run.faults()[0].where, "test.wls:3");
 }
 
+TEST(WlsAddresses, VariablesLieWhereAddressesOf32BitsReachThem) {
+  const std::string text = R"(
+    .global first 256 = 7
+    .global data 256 = 1, 2, 3
+    .show R4..R7
+    MOV R3, data.lo; MOV R4, data.hi; MOV R5, first.lo;
+    CCTL.D.PF1 [R3 + 4];
+    LD R6, [R3 + 8]; IADD R6, R6, 0; LDG R7, [0x10000000];)";
+  const auto run = ran(text);
+  EXPECT_EQ(run->reg(4), 0U);
+  EXPECT_EQ(run->reg(5), 0x1000'0000U) << "the key wls_window, and nothing before it";
+  EXPECT_EQ(run->reg(6), 3U);
+  EXPECT_EQ(run->reg(7), 7U) << "absolute addresses reach them, too";
+  Observed counters;
+  run->platform().visit(counters);
+  EXPECT_EQ(counters.values.at("sm[0].l1_lg.prefetch_requests"), 1U);
+  EXPECT_EQ(counters.values.at("sm[0].lsu.dropped_cctl"), 0U);
+  EXPECT_FALSE(run->platform().unmapped_control());
+  WlsRun far(text, load_gpu("mini", {{"wls_window=0"}}).value());
+  ASSERT_EQ(far.run().outcome, RunOutcome::quiescent);
+  EXPECT_NE(far.reg(4), 0U) << "among the buffers, where no 32 bits reach";
+}
+
+TEST(WlsAddresses, CacheControlOfWhatIsNotMappedIsToldAndCounted) {
+  const auto run = ran(R"(
+    .global data 256
+    MOV R3, data.lo; CCTL.D.WB [R3];
+    CCTL.D.IV [0x104];
+    CCTL.D.PF1 [0x1000];)");
+  Observed counters;
+  run->platform().visit(counters);
+  EXPECT_EQ(counters.values.at("sm[0].lsu.dropped_cctl"), 64U);
+  EXPECT_EQ(counters.values.at("sm[0].lsu.dropped_controls"), 64U);
+  const auto dropped = run->platform().unmapped_control();
+  ASSERT_TRUE(dropped);
+  EXPECT_EQ(dropped->where, "test.wls:4");
+  EXPECT_EQ(dropped->address, 0x104U);
+  EXPECT_TRUE(run->faults().empty());
+}
+
 }  // namespace language_test
 }  // namespace warpline::test

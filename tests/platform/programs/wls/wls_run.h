@@ -34,7 +34,7 @@ class WlsRun {
     std::uint64_t constant = ConstantBanks::address(ConstantBanks::kModuleBank, 0);
     for (const programs::Variable& v : module_->variables()) {
       const bool is_constant = v.space == Space::constant;
-      const std::uint64_t at = is_constant ? constant : platform_.allocate("", v.initial.size());
+      const std::uint64_t at = is_constant ? constant : platform_.allocate_below_4g(v.initial.size());
       if (is_constant) constant += v.initial.size();
       module_->place(v.name, addresses_[v.name] = at);
       if (is_constant)
