@@ -7,6 +7,7 @@
 #include "platform/cli/progress_bar.h"
 #include "platform/programs/ptx/check_text.h"
 #include "platform/programs/ptx/judge_table.h"
+#include "platform/programs/ptx/module.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct CheckOptions {
   std::vector<std::string> files;
   std::string table;
+  bool runs = false;
 };
 
 std::string summary(const std::string& file, const ptx::ModuleLegality& j) {
@@ -42,6 +44,48 @@ int check_files(const std::vector<std::string>& files) {
   return status;
 }
 
+/// What `--runs` says of one module; adds to `status`.
+std::string runs_text(const std::string& file, ptx::ModuleRuns& module, int& status) {
+  std::size_t width = 0, good = 0;
+  const bool whole = module.faults.empty();
+  Diagnostics faults = std::move(module.faults);
+  for (const ptx::ModuleRuns::Kernel& k : module.kernels) {
+    width = std::max(width, k.name.size());
+    good += whole && k.refused.empty();
+    if (whole) faults.insert(faults.end(), k.refused.begin(), k.refused.end());
+  }
+  print_faults(faults);
+  if (!faults.empty()) status = std::max<int>(status, kCheckFailed);
+  std::string text = file + ": " + std::to_string(good) + " of " +
+                     counted(module.kernels.size(), "kernel") + " can be run\n";
+  for (const ptx::ModuleRuns::Kernel& k : module.kernels) {
+    text += "  " + k.name + std::string(width - k.name.size() + 2, ' ');
+    if (!whole) {
+      text += "cannot: the module is refused\n";
+    } else if (k.refused.empty()) {
+      text += "can be run\n";
+    } else {
+      const Diagnostic& first = k.refused.front();
+      text += "cannot: line " + std::to_string(first.line) + ", " + first.message + "\n";
+    }
+  }
+  return text;
+}
+
+int check_runs(const std::vector<std::string>& files) {
+  int status = kDone;
+  for (const std::string& file : files) {
+    const Result<std::string> text = read_file(file);
+    if (!text.ok()) {
+      status = bad_input(text.faults());
+      continue;
+    }
+    ptx::ModuleRuns module = ptx::kernels_that_run(text.value(), file);
+    print_result(runs_text(file, module, status));
+  }
+  return status;
+}
+
 int check_table(const std::string& file) {
   const Result<std::string> text = read_file(file);
   if (!text.ok()) return bad_input(text.faults());
@@ -57,6 +101,8 @@ int check(const CheckOptions& o) {
   if (o.files.empty() == o.table.empty())
     return bad_input(o.table.empty() ? "a PTX file is missing" : "--table stands instead of PTX files",
                      "see warpline check --help");
+  if (o.runs && !o.table.empty()) return bad_input("--runs is about modules, --table about single instructions");
+  if (o.runs) return check_runs(o.files);
   return o.table.empty() ? check_files(o.files) : check_table(o.table);
 }
 
@@ -71,8 +117,12 @@ void add_check(CLI::App& app, int& status) {
       "--table", o.table,
       "judges rows of VERSION<TAB>TARGET<TAB>INSTRUCTION[<TAB>entry or func] instead, one line "
       "\"accept\" or \"reject<TAB>REASON\" each");
+  command.add_flag("--runs", o.runs,
+                   "says instead which kernels of the modules warpline run can run, and what of the others it "
+                   "cannot");
   command.footer(
-      "Exit status: 0 all accepted, or a table judged; 1 an instruction is rejected; 2 no PTX module.\n"
+      "Exit status: 0 all accepted or runnable, or a table judged; 1 an instruction is rejected, or a kernel "
+      "cannot be run; 2 no PTX module.\n"
       "Example: warpline check kernels/vecadd.sm_80.ptx");
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "platform/launch/element.h"
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/loaded_file.h"
@@ -157,7 +159,11 @@ class Planner {
     if (module == nullptr) return;
     for (const programs::Entry& e : module->entries()) {
       if (e.name != launch.kernel) continue;
-      return add(misfits(l.file, launch, e));
+      if (e.refused.empty()) return add(misfits(l.file, launch, e));
+      faults_.push_back(l.file.document->fault(
+          launch.kernel_place, "kernel \"" + e.name + "\" cannot be run, for what its text says below"));
+      if (told_.insert(&e).second) add(e.refused);
+      return;
     }
     const std::vector<std::string> names = names_of(module->entries());
     std::string hint = did_you_mean(launch.kernel, names);
@@ -215,6 +221,7 @@ class Planner {
   bool tags_only_;
   Workload plan_;
   Diagnostics faults_;
+  std::set<const programs::Entry*> told_;  ///< kernels whose refusals are among them
   std::size_t traces_ = 0, generators_ = 0, module_launches_ = 0, launch_files_ = 0;
 };
 

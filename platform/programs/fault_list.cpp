@@ -21,14 +21,23 @@ std::string printable(std::string_view text) {
 
 FaultList::FaultList(std::string_view text, std::string file, std::size_t most)
     : text_(text), file_(std::move(file)), most_(most) {
-  line_starts_.push_back(0);
+  std::vector<std::uint32_t> starts = {0};
   for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\n') line_starts_.push_back(static_cast<std::uint32_t>(i + 1));
+    if (text[i] == '\n') starts.push_back(static_cast<std::uint32_t>(i + 1));
+  line_starts_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(starts));
+}
+
+FaultList FaultList::another() const {
+  FaultList out = *this;
+  out.faults_.clear();
+  out.offsets_.clear();
+  out.seen_.clear();
+  return out;
 }
 
 unsigned FaultList::line_of(std::uint32_t offset) const {
-  const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  return static_cast<unsigned>(after - line_starts_.begin());
+  const auto after = std::upper_bound(line_starts_->begin(), line_starts_->end(), offset);
+  return static_cast<unsigned>(after - line_starts_->begin());
 }
 
 void FaultList::add(Place place, std::string message, std::string hint) {
@@ -36,7 +45,7 @@ void FaultList::add(Place place, std::string message, std::string hint) {
   Diagnostic d;
   d.file = file_;
   d.line = line_of(place.offset);
-  const std::uint32_t start = line_starts_[d.line - 1];
+  const std::uint32_t start = (*line_starts_)[d.line - 1];
   const std::size_t end = std::min(text_.find('\n', start), text_.size());
   d.column = place.offset - start + 1;
   if (start < text_.size()) d.source = printable(text_.substr(start, std::min(end - start, kLongestLine)));
@@ -47,12 +56,22 @@ void FaultList::add(Place place, std::string message, std::string hint) {
   d.message = std::move(message);
   d.hint = std::move(hint);
   faults_.push_back(std::move(d));
+  offsets_.push_back(place.offset);
+}
+
+void FaultList::add(const FaultList& other) {
+  for (std::size_t n = 0; n < other.faults_.size(); ++n) {
+    if (full() || !seen_.insert(other.offsets_[n]).second) continue;
+    faults_.push_back(other.faults_[n]);
+    offsets_.push_back(other.offsets_[n]);
+  }
 }
 
 Diagnostics FaultList::take() {
   std::stable_sort(faults_.begin(), faults_.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);
   });
+  offsets_.clear();
   return std::move(faults_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,7 +24,12 @@ class FaultList {
   static constexpr std::size_t kMost = 20;
   FaultList(std::string_view text, std::string file, std::size_t most = kMost);
 
+  /// A list of the same text, without faults.
+  [[nodiscard]] FaultList another() const;
+
   void add(Place place, std::string message, std::string hint = {});
+  /// Takes over the faults of another list of this text, as if they had been added here.
+  void add(const FaultList& other);
   [[nodiscard]] bool empty() const { return faults_.empty(); }
   [[nodiscard]] bool full() const { return faults_.size() >= most_; }
   /// In the order of the text.
@@ -36,9 +42,10 @@ class FaultList {
   std::string_view text_;
   std::string file_;
   std::size_t most_;
-  std::vector<std::uint32_t> line_starts_;
+  std::shared_ptr<const std::vector<std::uint32_t>> line_starts_;
   Diagnostics faults_;
-  std::set<std::uint32_t> seen_;  ///< places that have a fault
+  std::vector<std::uint32_t> offsets_;  ///< of each of them
+  std::set<std::uint32_t> seen_;        ///< places that have a fault
 };
 
 /// "did you mean 'x'", for the candidate nearest to `word`; empty where none is near.

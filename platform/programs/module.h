@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/programs/inspection.h"
+#include "rtl_models/base/problem.h"
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sm/kernel.h"
 
@@ -38,6 +39,7 @@ struct Entry {
   std::uint32_t local_bytes = 0;         ///< per thread
   std::optional<Dim3> required_block;    ///< `.reqntid`: the only block that it may be launched with
   std::uint64_t maximum_threads = 1024;  ///< per block (`.maxntid`)
+  Diagnostics refused;                   ///< what of it this version cannot run; empty: it can be launched
 };
 
 /// A program that has been read, in whatever language: its variables, and kernels that can be launched.
@@ -51,7 +53,7 @@ class Module {
   virtual void place(const std::string& name, std::uint64_t address) = 0;
   /// The bytes a variable starts with, addresses of other variables filled in. Pre: all placed.
   [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;
-  /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists, all
+  /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists and is not refused, all
   /// variables are placed. The module outlives the kernel. Throws InputError where the entry does
   /// not allow this block, or `parameters` has not its size.
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,

@@ -114,16 +114,20 @@ class Summary {
   }
 
   void caches() {
-    title("Caches (32 B sectors)");
-    out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", "", "look-ups", "hits", "misses", "hit rate");
+    title("Caches (32 B sectors; a merge is a miss that joins a fetch under way; hit rate: hits / look-ups)");
+    const auto columns = [&](const auto&... cells) {
+      out_ += fmt::format("  {:<22}{:>18}{:>16}{:>16}{:>16}{:>10}\n", cells...);
+    };
+    columns("", "look-ups", "hits", "merges", "other misses", "hit rate");
     for (const auto& [label, path] : {std::pair{"L1 local/global", "l1_lg"},
                                       std::pair{"texture/.nc", "texture"}, std::pair{"constant", "constant"},
                                       std::pair{"instruction", "instruction"}, std::pair{"L2", "l2"}}) {
       const std::uint64_t all = at(std::string(path) + ".sector_accesses");
       const std::uint64_t hits = at(std::string(path) + ".sector_hits");
       if (all == 0) continue;
-      out_ += fmt::format("  {:<22}{:>18}{:>18}{:>18}{:>12}\n", label, grouped(all), grouped(hits),
-                          grouped(all - hits), share(hits, all));
+      const std::uint64_t merged = at(std::string(path) + ".merged_sectors");
+      columns(label, grouped(all), grouped(hits), grouped(merged), grouped(all - hits - merged),
+              share(hits, all));
     }
   }
 
@@ -174,7 +178,7 @@ class Summary {
 
   void launches() {
     if (run_.launches.size() < 2) return;
-    title("Launches");
+    title("Launches (hits: of look-ups, as above)");
     out_ += fmt::format("  {:<34}{:>16}{:>12}{:>12}{:>18}\n", "kernel", "cycles", "L1 hits", "L2 hits",
                         "DRAM bytes");
     for (std::size_t n = 0; n < std::min(run_.launches.size(), kLaunchRows); ++n) {

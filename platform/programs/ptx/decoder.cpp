@@ -53,7 +53,8 @@ std::vector<std::uint32_t> parameter_offsets(const FunctionDecl& entry) {
   return offsets;
 }
 
-Decoder::Decoder(const ModuleDecl& module, FaultList& faults) : module_(module), faults_(faults) {}
+Decoder::Decoder(const ModuleDecl& module, FaultList& faults, FaultList& illegal)
+    : module_(module), faults_(faults), illegal_(illegal) {}
 
 Program Decoder::decode(const FunctionDecl& entry) {
   program_.file = faults_.file();
@@ -150,7 +151,7 @@ void Decoder::finish_recursive_function() {
 }
 
 void Decoder::decode_statement(const Statement& s) {
-  if (!is_legal(module_, *now_.declaration, s, faults_)) return;
+  if (!is_legal(module_, *now_.declaration, s, illegal_)) return;
   statement_ = &s;
   left_.clear();
   now_.read.clear();

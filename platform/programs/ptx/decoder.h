@@ -42,7 +42,8 @@ struct Symbol {
 /// they leave over is a fault.
 class Decoder {
  public:
-  Decoder(const ModuleDecl& module, FaultList& faults);
+  /// What the assembler would refuse goes to `illegal`, and what cannot be run to `faults`; they may be one.
+  Decoder(const ModuleDecl& module, FaultList& faults, FaultList& illegal);
   Program decode(const FunctionDecl& entry);
 
   // --- for opcode families -------------------------------------------------------------------
@@ -197,6 +198,7 @@ class Decoder {
 
   const ModuleDecl& module_;
   FaultList& faults_;
+  FaultList& illegal_;
   Program program_;
   FunctionState now_;  ///< of the function that is being decoded
   const Statement* statement_ = nullptr;

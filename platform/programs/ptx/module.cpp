@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "platform/programs/code_name.h"
+#include "platform/programs/ptx/call_graph.h"
 #include "platform/programs/ptx/decoder.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/source.h"
@@ -30,9 +31,12 @@ class PtxKernel final : public Kernel {
 
 class PtxModule final : public programs::Module {
  public:
-  PtxModule(ModuleDecl decl, std::map<std::string, Program> programs, std::string_view text, std::string file)
+  /// `refused`: of the entries without a program.
+  PtxModule(ModuleDecl decl, std::map<std::string, Program> programs,
+            std::map<std::string, Diagnostics> refused, std::string_view text, std::string file)
       : decl_(std::move(decl)),
         programs_(std::move(programs)),
+        refused_(std::move(refused)),
         code_name_(code_name(file, text)),
         file_(std::move(file)) {
     addresses_.resize(decl_.variables.size());
@@ -62,7 +66,7 @@ class PtxModule final : public programs::Module {
                                                     std::uint32_t dynamic_shared_bytes,
                                                     std::vector<std::uint8_t> parameters) override {
     const auto found = programs_.find(entry);
-    WARPLINE_EXPECT(found != programs_.end(), "the module has this entry");
+    WARPLINE_EXPECT(found != programs_.end(), "the module has this entry, and it is not refused");
     const Program& program = found->second;
     check_launch(entry, block, parameters.size());
     LaunchedProgram launch;
@@ -114,10 +118,14 @@ class PtxModule final : public programs::Module {
       const VariableDecl& v = f.variables[static_cast<std::size_t>(f.parameters[i])];
       e.parameters.push_back({v.name, offsets[i], static_cast<std::uint32_t>(v.bytes)});
     }
-    const Program& program = programs_.at(f.name);
     e.parameter_bytes = offsets.back();
-    e.static_shared_bytes = program.shared_bytes;
-    e.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    if (const auto why = refused_.find(f.name); why != refused_.end()) {
+      e.refused = why->second;
+    } else {
+      const Program& program = programs_.at(f.name);
+      e.static_shared_bytes = program.shared_bytes;
+      e.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    }
     e.required_block = f.required_block;
     if (f.maximum_block) e.maximum_threads = std::min<std::uint64_t>(1024, f.maximum_block->count());
     entries_.push_back(std::move(e));
@@ -157,6 +165,7 @@ class PtxModule final : public programs::Module {
 
   ModuleDecl decl_;
   std::map<std::string, Program> programs_;
+  std::map<std::string, Diagnostics> refused_;
   std::string code_name_;
   std::string file_;
   std::vector<std::optional<std::uint64_t>> addresses_;
@@ -190,29 +199,66 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
   }
 }
 
+/// A module's text, read as far as it goes.
+struct Reading {
+  Reading(std::string_view text, const std::string& file)
+      : faults(text, file), decl(parse_module(text, faults, check_opcode)), unsupported(faults.another()) {
+    if (!decl.malformed)
+      if (const LanguageOrFault language = language_of(decl.version, decl.target); !language.language)
+        faults.add(decl.target_place, language.fault);
+    check_initializers(decl, faults);
+    // Device functions are decoded for their own sake too: nobody may call them.
+    for (const auto& f : decl.functions)
+      if (f->has_body && !faults.full()) decode(*f);
+    if (faults.empty() && programs.empty() && refused.empty())
+      faults.add({}, "this module has no kernel entry");
+  }
+
+  FaultList faults;  ///< of the module
+  ModuleDecl decl;
+  FaultList unsupported;  ///< what cannot be run, of all functions
+  std::map<std::string, Program> programs;
+  std::map<std::string, Diagnostics> refused;  ///< entries that have no program, and why
+
+ private:
+  void decode(const FunctionDecl& f) {
+    FaultList own = faults.another();
+    for (const ReachedFunction& reached : reached_functions(decl, f))
+      for (const Unsupported& u : decl.functions[static_cast<std::size_t>(reached.declaration)]->unsupported)
+        own.add(u.place, u.message);
+    std::optional<Program> program;
+    try {
+      program = Decoder(decl, own, faults).decode(f);
+    } catch (const DecodeError&) {
+    }
+    unsupported.add(own);
+    if (!f.is_entry) return;
+    if (program && own.empty()) {
+      programs.emplace(f.name, std::move(*program));
+    } else {
+      refused.emplace(f.name, own.take());
+    }
+  }
+};
+
 }  // namespace
 
 Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file) {
-  FaultList faults(text, file);
-  ModuleDecl decl = parse_module(text, faults, check_opcode);
-  if (!decl.malformed)
-    if (const LanguageOrFault language = language_of(decl.version, decl.target); !language.language)
-      faults.add(decl.target_place, language.fault);
-  check_initializers(decl, faults);
-  std::map<std::string, Program> programs;
-  for (const auto& f : decl.functions) {
-    if (!f->has_body || faults.full()) continue;
-    // Device functions are decoded for their own sake too: nobody may call them.
-    try {
-      Program p = Decoder(decl, faults).decode(*f);
-      if (f->is_entry) programs.emplace(f->name, std::move(p));
-    } catch (const DecodeError&) {
-    }
-  }
-  if (faults.empty() && programs.empty()) faults.add({}, "this module has no kernel entry");
-  if (!faults.empty()) return faults.take();
-  return std::unique_ptr<programs::Module>(
-      std::make_unique<PtxModule>(std::move(decl), std::move(programs), text, file));
+  Reading r(text, file);
+  if (!r.faults.empty()) r.faults.add(r.unsupported);
+  if (!r.faults.empty()) return r.faults.take();
+  if (r.programs.empty()) return r.unsupported.take();
+  return std::unique_ptr<programs::Module>(std::make_unique<PtxModule>(
+      std::move(r.decl), std::move(r.programs), std::move(r.refused), text, file));
+}
+
+ModuleRuns kernels_that_run(std::string_view text, const std::string& file) {
+  Reading r(text, file);
+  ModuleRuns out;
+  for (const auto& f : r.decl.functions)
+    if (f->is_entry && f->has_body) out.kernels.push_back({f->name, std::move(r.refused[f->name])});
+  out.faults = r.faults.take();
+  return out;
 }
 
 }  // namespace warpline::ptx

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
@@ -11,9 +12,21 @@ namespace warpline::ptx {
 
 using programs::Module;  // what users hold of a parsed text
 
-/// Parses PTX; `file` names it in diagnostics. Everything that cannot run is found here, before the run:
-/// syntax, unknown opcodes, qualifiers that are not modelled (`refusal`), undefined names, operand types. All
-/// faults at once.
+/// Parses PTX; `file` names it in diagnostics. What the assembler would refuse refuses the module: syntax, unknown
+/// opcodes, illegal memory instructions, with all other faults. What this version cannot run (opcodes and qualifiers
+/// that are not modelled, functions without a body) refuses the kernels that reach it (Entry::refused), and the
+/// module where no kernel is left.
 [[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file);
+
+/// Which kernels of a module can be launched.
+struct ModuleRuns {
+  struct Kernel {
+    std::string name;
+    Diagnostics refused;  ///< empty: it can
+  };
+  Diagnostics faults;  ///< of the module as a whole: none can be
+  std::vector<Kernel> kernels;
+};
+[[nodiscard]] ModuleRuns kernels_that_run(std::string_view text, const std::string& file);
 
 }  // namespace warpline::ptx

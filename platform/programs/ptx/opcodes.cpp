@@ -40,12 +40,12 @@ bool is_known_but_unsupported(std::string_view name) {
   return find_opcode(name) == nullptr && at != std::string::npos;
 }
 
-bool check_opcode(const Statement& s, FaultList& faults) {
+bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported) {
   if (find_opcode(s.opcode.text) != nullptr) return true;
   if (is_known_but_unsupported(s.opcode.text)) {
     std::string full(s.opcode.text);
     for (const Token& q : s.qualifiers) full += q.text;
-    faults.add(s.opcode.place(), "opcode " + quoted(full) + " is not supported");
+    unsupported.push_back({s.opcode.place(), "opcode " + quoted(full) + " is not supported"});
   } else {
     faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                suggestion(s.opcode.text, opcode_names()));

@@ -98,7 +98,7 @@ Result<SingleInstruction> read_single(std::string text) {
   }
   function.statements = {*s};
   SingleInstruction out;
-  const Program program = Decoder(module, faults).decode(function);
+  const Program program = Decoder(module, faults, faults).decode(function);
   if (!faults.empty()) return faults.take();
   for (const Instruction& i : program.instructions)
     if (i.kind == InstructionKind::memory || i.kind == InstructionKind::fence) out.op = i.mem;

@@ -271,8 +271,9 @@ class StatementReader {
  public:
   /// `tokens` outlives it. `check`: as of parse_module().
   StatementReader(TokenStream& tokens, OpcodeCheck check) : tokens_(tokens), check_(check) {}
-  /// `@%p ld.global.u32 %r1, [%rd1+4];` in block `scope` of its function.
-  Statement statement(int scope) {
+  /// `@%p ld.global.u32 %r1, [%rd1+4];` in block `scope` of its function; what this has that is left out goes to
+  /// `unsupported`.
+  Statement statement(int scope, std::vector<Unsupported>& unsupported) {
     Statement s;
     s.scope = scope;
     if (tokens_.accept('@')) {
@@ -283,7 +284,7 @@ class StatementReader {
     }
     s.opcode = tokens_.expect_word("an instruction");
     while (tokens_.peek().kind == TokenKind::dotted) s.qualifiers.push_back(tokens_.take());
-    if (check_ != nullptr && !check_(s, tokens_.faults())) throw SyntaxError{};
+    if (check_ != nullptr && !check_(s, tokens_.faults(), unsupported)) throw SyntaxError{};
     if (!tokens_.peek().is(';') && tokens_.peek().kind != TokenKind::end) {
       do {
         s.operands.push_back(operand());
@@ -425,7 +426,8 @@ class Parser {
   /// The whole text as one statement.
   std::optional<Statement> lone_statement() {
     try {
-      Statement s = statements_.statement(0);
+      std::vector<Unsupported> unsupported;
+      Statement s = statements_.statement(0, unsupported);
       if (tokens_.peek().kind == TokenKind::end) return s;
       tokens_.faults().add(tokens_.peek().place(), "expected one instruction, found more");
     } catch (const SyntaxError&) {
@@ -530,10 +532,20 @@ class Parser {
         if (tokens_.take().kind != TokenKind::text)
           tokens_.fail(directive, "expected a string after '.pragma'");
         tokens_.accept(';');
+      } else if (is_cluster_directive(directive)) {
+        f.unsupported.push_back(
+            {directive.place(), "directive " + quoted(directive.text) + " is not modelled in this version"});
+        while (tokens_.peek().kind == TokenKind::number || tokens_.peek().is(',')) tokens_.take();
       } else if (!directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
     }
+  }
+
+  /// PTX ISA, "Cluster Dimension Directives".
+  static bool is_cluster_directive(const Token& t) {
+    return t.is(".reqnctapercluster") || t.is(".explicitcluster") || t.is(".maxclusterrank") ||
+           t.is(".blocksareclusters");
   }
 
   Dim3 extents() {
@@ -613,7 +625,7 @@ class Parser {
       return;
     }
     if (t.kind == TokenKind::word && tokens_.peek(1).is(':')) return label(f, scope);
-    f.statements.push_back(statements_.statement(scope));
+    f.statements.push_back(statements_.statement(scope, f.unsupported));
   }
 
   void label(FunctionDecl& f, int scope) {

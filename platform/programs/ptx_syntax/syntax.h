@@ -101,6 +101,12 @@ struct TargetList {
   Place place;
 };
 
+/// What of a function is lawful PTX that cannot be run.
+struct Unsupported {
+  Place place;
+  std::string message;
+};
+
 /// The shape of a callee: bytes of its parameters, in order.
 struct Prototype {
   std::vector<std::uint64_t> results;
@@ -122,8 +128,9 @@ struct FunctionDecl {
   std::map<std::string, LabelDecl, std::less<>> labels;
   std::map<std::string, TargetList, std::less<>> target_lists;
   std::map<std::string, Prototype, std::less<>> prototypes;
-  std::optional<Dim3> required_block;  ///< .reqntid
-  std::optional<Dim3> maximum_block;   ///< .maxntid
+  std::vector<Unsupported> unsupported;  ///< left out of what was read; who calls the function cannot run either
+  std::optional<Dim3> required_block;    ///< .reqntid
+  std::optional<Dim3> maximum_block;     ///< .maxntid
 };
 
 struct ModuleDecl {

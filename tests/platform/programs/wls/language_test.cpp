@@ -244,24 +244,23 @@ TEST(WlsLanguage, FaultsNameTheLine) {
 }
 
 TEST(WlsAddresses, VariablesLieWhereAddressesOf32BitsReachThem) {
-  const std::string text = R"(
+  const auto run = ran(R"(
     .global first 256 = 7
     .global data 256 = 1, 2, 3
     .show R4..R7
     MOV R3, data.lo; MOV R4, data.hi; MOV R5, first.lo;
     CCTL.D.PF1 [R3 + 4];
-    LD R6, [R3 + 8]; IADD R6, R6, 0; LDG R7, [0x10000000];)";
-  const auto run = ran(text);
+    LD R6, [R3 + 8]; IADD R6, R6, 0; LDG R7, [0x10000000];)");
   EXPECT_EQ(run->reg(4), 0U);
   EXPECT_EQ(run->reg(5), 0x1000'0000U) << "the key wls_window, and nothing before it";
   EXPECT_EQ(run->reg(6), 3U);
   EXPECT_EQ(run->reg(7), 7U) << "absolute addresses reach them, too";
   Observed counters;
   run->platform().visit(counters);
-  EXPECT_EQ(counters.values.at("sm[0].l1_lg.prefetch_requests"), 1U);
+  EXPECT_EQ(counters.values.at("sm[0].l1_lg.prefetched_sectors"), 4U);
   EXPECT_EQ(counters.values.at("sm[0].lsu.dropped_cctl"), 0U);
   EXPECT_FALSE(run->platform().unmapped_control());
-  WlsRun far(text, load_gpu("mini", {{"wls_window=0"}}).value());
+  WlsRun far(".global data 256\n.show R4\nMOV R4, data.hi;", load_gpu("mini", {{"wls_window=0"}}).value());
   ASSERT_EQ(far.run().outcome, RunOutcome::quiescent);
   EXPECT_NE(far.reg(4), 0U) << "among the buffers, where no 32 bits reach";
 }
