@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <sstream>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
@@ -57,9 +58,7 @@ int unknown_option(const CLI::App& app, int argc, const char* const* argv, const
   return bad_input(otherwise, "see warpline --help");
 }
 
-}  // namespace
-
-int run_command_line(int argc, const char* const* argv) {
+int run_command(int argc, const char* const* argv) {
   int status = kDone;
   CLI::App app("Warpline: a virtual platform of a GPU's memory subsystem.", "warpline");
   app.set_version_flag("--version", std::string("warpline ") + WARPLINE_VERSION);
@@ -75,7 +74,9 @@ int run_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     return status;
   } catch (const CLI::Success& success) {  // --help and --version
-    app.exit(success);
+    std::ostringstream help;
+    app.exit(success, help, help);
+    print_result(help.str());
     return kDone;
   } catch (const CLI::ExtrasError& error) {
     return unknown_option(app, argc, argv, error.what());
@@ -87,6 +88,12 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {
     return bad_input("the host has not enough memory for this run");
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  return end_results(run_command(argc, argv));
 }
 
 }  // namespace warpline

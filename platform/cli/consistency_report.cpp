@@ -47,6 +47,7 @@ void ConsistencyReport::print(std::vector<LaunchStatistics>& launches, bool quie
 int ConsistencyReport::judge() const {
   int status = kDone;
   bool drawn = dot_.empty();
+  std::string unwritten;
   for (const litmus::Judgement& j : judgements_) {
     if (j.verdict == Verdict::obeys) continue;
     print_error("consistency: kernel \"" + j.kernel + "\" " + litmus::text_of(j));
@@ -55,9 +56,9 @@ int ConsistencyReport::judge() const {
     if (drawn || j.graph.empty()) continue;
     drawn = true;
     if (const std::string failure = write_file_atomically(dot_, j.graph); !failure.empty())
-      print_error("--dot: " + failure);
+      unwritten = "--dot: " + failure;
   }
-  return status;
+  return unwritten.empty() ? status : bad_input(unwritten);
 }
 
 }  // namespace warpline

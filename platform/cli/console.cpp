@@ -2,10 +2,19 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline {
+namespace {
+
+int lost = 0;  ///< error number of the first result that stdout did not take
+
+}  // namespace
 
 bool is_terminal(int file) {
   return ::isatty(file) != 0;
@@ -17,11 +26,35 @@ bool colours_on(int file) {
 }
 
 void print_result(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  print_coloured_result(printable(text));
+}
+
+void print_coloured_result(const std::string& text) {
+  if (lost != 0) return;
+  errno = 0;
+  const bool taken =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!taken) lost = errno != 0 ? errno : EIO;
+}
+
+bool results_unread() {
+  return lost == EPIPE;
+}
+
+int end_results(int status) {
+  const int error = lost;
+  lost = 0;
+  if (error == 0 || error == EPIPE) return status;
+  std::clearerr(stdout);
+  print_error(std::string("standard output cannot be written: ") + std::strerror(error));
+  return status == kDone ? kBadInput : status;
 }
 
 void print_message(const std::string& text) {
+  print_control(printable(text));
+}
+
+void print_control(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

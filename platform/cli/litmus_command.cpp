@@ -10,6 +10,7 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/litmus_report.h"
+#include "platform/cli/output_check.h"
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
@@ -39,22 +40,37 @@ struct LitmusOptions {
   bool json = false;
 };
 
+/// Adds the files below `folder` that are called *.litmus. A folder that cannot be listed is a fault; links to
+/// folders are not followed, for they may lead round in a circle.
+void find_below(const fs::path& folder, std::vector<std::string>& found, Diagnostics& faults) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code unknown;
+    const bool is_folder = entry->is_directory(unknown);
+    if (is_folder && !entry->is_symlink(unknown)) {
+      find_below(entry->path(), found, faults);
+    } else if (!is_folder && entry->path().extension() == ".litmus") {
+      found.push_back(entry->path().string());
+    }
+  }
+  if (error) faults.push_back(Diagnostic::about(folder.string(), "cannot be listed: " + error.message()));
+}
+
 /// The litmus files that `inputs` name: files as they are, of folders all that are called *.litmus.
-std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
+std::vector<std::string> files_of(const std::vector<std::string>& inputs, Diagnostics& faults) {
   std::vector<std::string> out;
   for (const std::string& input : inputs) {
-    std::error_code ignored;
-    if (!fs::is_directory(input, ignored)) {
+    std::error_code unknown;
+    if (!fs::is_directory(input, unknown)) {
       out.push_back(input);
       continue;
     }
     std::vector<std::string> found;
-    for (const auto& entry :
-         fs::recursive_directory_iterator(input, fs::directory_options::skip_permission_denied, ignored))
-      if (entry.path().extension() == ".litmus" && !entry.is_directory(ignored))
-        found.push_back(entry.path().string());
+    const std::size_t before = faults.size();
+    find_below(input, found, faults);
     std::sort(found.begin(), found.end());
-    if (found.empty()) out.push_back(input);  // read_tests says what is wrong
+    if (found.empty() && faults.size() == before) out.push_back(input);  // read_tests says what is wrong
     out.insert(out.end(), found.begin(), found.end());
   }
   return out;
@@ -127,11 +143,12 @@ class LitmusMachines {
 /// Asks the model and the platform, test after test.
 class LitmusSession {
  public:
-  LitmusSession(const LitmusOptions& options, LitmusMachines& machines, std::size_t tests)
-      : options_(options), machines_(machines), bar_(is_terminal(STDERR_FILENO), tests, "runs") {}
+  /// `bad`: some tests are known to be lost already.
+  LitmusSession(const LitmusOptions& options, LitmusMachines& machines, std::size_t tests, bool bad)
+      : options_(options), machines_(machines), bar_(is_terminal(STDERR_FILENO), tests, "runs"), bad_(bad) {}
 
   int run(const std::vector<LitmusInput>& tests) {
-    for (std::size_t n = 0; n < tests.size() && !stopped_; ++n) {
+    for (std::size_t n = 0; n < tests.size() && !stopped_ && !results_unread(); ++n) {
       const auto& [file, test] = tests[n];
       bar_.launch(n, fs::path(file).filename().string());
       if (test.ok()) {
@@ -213,14 +230,15 @@ class LitmusSession {
   LitmusMachines& machines_;
   ProgressBar bar_;
   std::vector<LitmusResult> results_;
-  bool bad_ = false, violated_ = false, stopped_ = false;
+  bool bad_, violated_ = false, stopped_ = false;
 };
 
 int run_litmus(const LitmusOptions& o) {
   if (!is_one_of("--model", o.model, {"ptx75"}) ||
       !is_one_of("--transport", o.transport, {"fast", "at", "lt"}))
     return kBadInput;
-  const std::vector<std::string> files = files_of(o.inputs);
+  Diagnostics unlisted;
+  const std::vector<std::string> files = files_of(o.inputs, unlisted);
   if (!o.dot.empty() && files.size() != 1)
     return bad_input("--dot draws one test, not " + std::to_string(files.size()));
   const auto config = o.gpu.load();
@@ -229,12 +247,18 @@ int run_litmus(const LitmusOptions& o) {
     return bad_input("--gpu: litmus tests have peer memory, and no devices",
                      "leave gpu.pcie_system.peers at 0");
   if (!pins_fit(o.transport, o.pins)) return kBadInput;
-  const SignalGuard guard;
+  OutputCheck outputs;
+  for (const std::string& file : files) outputs.add_input(file, "an input");
+  outputs.add_output("--dot", o.dot);
+  if (!outputs.faults().empty()) return bad_input(outputs.faults());
+  print_faults(unlisted);  // the other tests go on
+  SignalGuard guard;
+  guard.stop_on_interrupt();
   const std::vector<LitmusInput> tests = read_tests(files);
   LitmusMachines machines(config.value(), o, tests);
   if (const Diagnostics unmatched = unmatched_hops("--pins", o.pins, machines.config()); !unmatched.empty())
     return bad_input(unmatched);
-  return LitmusSession(o, machines, tests.size()).run(tests);
+  return LitmusSession(o, machines, tests.size(), !unlisted.empty()).run(tests);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/cli/console.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -52,12 +53,12 @@ void ProgressBar::update(double fraction, Cycle now) {
   const double done =
       (static_cast<double>(number_) + fraction) / static_cast<double>(std::max<std::size_t>(launches_, 1));
   const std::chrono::duration<double> seconds = last_ - start_;
-  print_message("\r\033[K" + progress_text(done, now, seconds.count(), kernel_, unit_));
+  print_control("\r\033[K" + printable(progress_text(done, now, seconds.count(), kernel_, unit_)));
   drawn_ = true;
 }
 
 void ProgressBar::clear() {
-  if (drawn_) print_message("\r\033[K");
+  if (drawn_) print_control("\r\033[K");
   drawn_ = false;
 }
 

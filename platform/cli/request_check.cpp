@@ -27,12 +27,6 @@ int check_observation(RunRequest& request) {
     return bad_input(
         "--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
         "--transport fast or at");
-  std::vector<std::string> files;
-  for (const std::string& file : {o.wave, o.timeline, request.stats, request.access_log})
-    if (!file.empty()) files.push_back(file);
-  std::sort(files.begin(), files.end());
-  if (std::adjacent_find(files.begin(), files.end()) != files.end())
-    return bad_input("--wave, --timeline, --stats and --access-log need a file each");
   if (!request.window) return kDone;
   const std::vector<std::string_view> cycles = split(*request.window, ':');
   if (cycles.size() != 2 || !read_cycle(cycles[0], o.window.first) || !read_cycle(cycles[1], o.window.last))

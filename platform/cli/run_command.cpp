@@ -68,6 +68,7 @@ class Run {
   }
 
   int execute() {
+    SignalGuard guard;
     if (const int status = load(); status != kDone) return status;
     RunOptions options;
     options.tags_only = request_.tags_only || inputs_->plan.without_data;
@@ -94,6 +95,7 @@ class Run {
     if (faults.empty()) faults = runner.prepare();
     if (!faults.empty()) return bad_input(faults);
     if (request_.check_consistency) consistency_.follow(platform);
+    guard.stop_on_interrupt();
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
     if (!end.input_faults.empty()) return bad_input(end.input_faults);
@@ -112,7 +114,6 @@ class Run {
   }
 
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
-    const SignalGuard guard;
     ProgressBar bar(!request_.quiet && is_terminal(STDERR_FILENO), inputs_->plan.steps.size());
     runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
     platform.on_progress(kProgressCycles, [&](double fraction) {
@@ -120,6 +121,13 @@ class Run {
       if (SignalGuard::take_listing_wanted()) {
         bar.clear();
         print_message(fmt::format("in cycle {}:\n", platform.now()) + standstill_text(platform.standstill()));
+      }
+      return !SignalGuard::stop_wanted();
+    });
+    runner.on_check([&] {
+      if (SignalGuard::take_listing_wanted()) {
+        bar.clear();
+        print_message(fmt::format("in cycle {}: all grids have ended, and results are compared\n", platform.now()));
       }
       return !SignalGuard::stop_wanted();
     });
@@ -141,7 +149,7 @@ class Run {
     statistics_.values = CounterTable::difference(
         statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); }), end.before);
     if (!request_.quiet) {
-      print_result(summary(statistics_, dram_peak(inputs_->config), colours_on(STDOUT_FILENO)));
+      print_coloured_result(summary(statistics_, dram_peak(inputs_->config), colours_on(STDOUT_FILENO)));
       if (end.checks != 0)
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
@@ -149,6 +157,7 @@ class Run {
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     int status = judge(end, platform);
+    for (const std::string& failure : end.unwritten) status = bad_input(failure);
     const auto write = [&status](const char* option, const std::string& path, const std::string& text) {
       const std::string failure = write_file_atomically(path, text);
       if (!failure.empty()) status = bad_input(std::string(option) + ": " + failure);
@@ -167,6 +176,9 @@ class Run {
     const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
     print_guest_faults(faults, std::max<std::uint64_t>(counted, faults.size()));
     for (const std::string& failure : end.failures) print_error(failure);
+    if (end.checks_stopped)
+      print_error("interrupted while results were compared: " + std::to_string(end.checks) +
+                  " were; the statistics are those of the whole run");
     if (end.outcome == RunOutcome::stopped) {
       print_error(
           fmt::format("interrupted in cycle {}; the statistics are those of the work done", platform.now()));
@@ -183,6 +195,7 @@ class Run {
       good = false;
     }
     const int consistent = consistency_.judge();
+    if (end.checks_stopped) return kInterrupted;
     return good ? consistent : kCheckFailed;
   }
 

@@ -1,7 +1,7 @@
 #include "platform/cli/run_inputs.h"
 
-#include <filesystem>
-
+#include "platform/cli/output_check.h"
+#include "platform/launch/loaded_file.h"
 #include "platform/machine/hop_names.h"
 
 namespace warpline {
@@ -20,9 +20,7 @@ class Reader {
     if (config.ok()) check_platform(config.value(), without_data);
     FastForward fast_forward;
     if (plan.ok()) check_plan(plan.value(), fast_forward);
-    for (const auto& [option, path] :
-         {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log}})
-      check_folder(option, *path);
+    check_outputs(plan.ok() ? &plan.value() : nullptr, without_data);
     if (!faults_.empty()) return std::move(faults_);
     return RunInputs{std::move(config.value()), std::move(plan.value()), std::move(fast_forward)};
   }
@@ -57,10 +55,42 @@ class Reader {
     if (!to.ok()) return add(to.faults());
     fast_forward = to.value();
   }
-  void check_folder(const char* option, const std::string& path) {
-    if (path.empty()) return;
-    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-    if (!std::filesystem::is_directory(folder)) fault(option, "there is no folder " + folder.string());
+  /// `plan`: null where it is not known.
+  void check_outputs(const Workload* plan, bool without_data) {
+    OutputCheck outputs;
+    for (const std::string& input : request_.inputs) outputs.add_input(input, "an input");
+    if (preset_text(request_.gpu.name).empty()) outputs.add_input(request_.gpu.name, "the file of --gpu");
+    if (plan != nullptr) add_inputs(*plan, outputs);
+    for (const auto& [option, path] : {std::pair{"--stats", &request_.stats},
+                                       std::pair{"--access-log", &request_.access_log},
+                                       std::pair{"--wave", &request_.observation.wave},
+                                       std::pair{"--timeline", &request_.observation.timeline},
+                                       std::pair{"--dot", &request_.dot}})
+      outputs.add_output(option, *path);
+    if (plan != nullptr && !without_data)
+      for (const LoadedFile& loaded : plan->files) add_dumps(loaded.file, outputs);
+    add(outputs.faults());
+  }
+  static void add_inputs(const Workload& plan, OutputCheck& outputs) {
+    const auto contents = [&outputs](const std::optional<InitialContent>& init,
+                                     const std::optional<Expectation>& expect) {
+      if (init && !init->file.empty()) outputs.add_input(init->file, "read (init)");
+      if (expect && !expect->file.empty()) outputs.add_input(expect->file, "read (expect)");
+    };
+    for (const LoadedFile& loaded : plan.files) {
+      for (const ModuleText& m : loaded.file.modules) outputs.add_input(m.path, "a module of this run");
+      for (const Buffer& b : loaded.file.buffers) contents(b.initial, b.expect);
+      for (const ResolvedSymbol& s : loaded.symbols) contents(s.initial, s.expect);
+    }
+    for (const Step& step : plan.steps)
+      if (!step.trace.empty()) outputs.add_input(step.trace, "a trace of this run");
+  }
+  static void add_dumps(const LaunchFile& file, OutputCheck& outputs) {
+    for (const Buffer& b : file.buffers)
+      outputs.add_output(b.dump, "the dump of buffer \"" + b.name + "\"",
+                         [&](const std::string& message, const std::string& hint) {
+                           return file.document->fault(b.dump_place, "dump: " + message, hint);
+                         });
   }
 
   const RunRequest& request_;

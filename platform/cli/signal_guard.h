@@ -4,8 +4,9 @@
 
 namespace warpline {
 
-/// Takes signals for as long as it lives; one at a time. SIGINT is a wish to stop soon, and a second one
-/// kills as usual. SIGUSR1 is a wish to see what is in flight.
+/// Takes signals for as long as it lives; one at a time. SIGUSR1 is a wish to see what is in flight. SIGINT,
+/// once stop_on_interrupt() was called, is a wish to stop soon and write what is there; a second one is
+/// answered that this is under way, and a third kills. Before, there is nothing to write, and the first kills.
 class SignalGuard {
  public:
   SignalGuard();
@@ -13,11 +14,13 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
+  void stop_on_interrupt();
   [[nodiscard]] static bool stop_wanted();
   /// Whether a listing was asked for since the last call.
   [[nodiscard]] static bool take_listing_wanted();
 
  private:
+  bool takes_interrupts_ = false;
   struct sigaction interrupt_ = {};
   struct sigaction user_ = {};
 };

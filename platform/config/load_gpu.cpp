@@ -123,12 +123,18 @@ class Loader {
   }
 
   void file(const std::string& path) {
+    const std::string presets = "presets: " + joined(preset_names()) + "; or a TOML file";
+    if (path.empty()) return faults_.push_back(Diagnostic::about("--gpu", "names no GPU", presets));
     Result<std::string> bytes = read_file(path);
     if (!bytes.ok()) {
       faults_ = bytes.faults();
-      std::string hint = did_you_mean(path, preset_names());
-      if (hint.empty()) hint = "a preset (mini, v100, a100) or a TOML file is expected";
-      faults_.front().hint = hint;
+      // What looks like a name rather than a path was meant as one.
+      std::error_code unknown;
+      const bool is_path = path.find('/') != std::string::npos || ends_with(path, ".toml");
+      if (!is_path && !std::filesystem::exists(path, unknown))
+        faults_.front().message = "there is no such preset, and no such file";
+      const std::string near = did_you_mean(path, preset_names());
+      faults_.front().hint = near.empty() ? presets : near + " (" + presets + ")";
       return;
     }
     text(path, bytes.value());

@@ -12,11 +12,15 @@ namespace {
 using Op = ExpressionOp;
 using Node = ExpressionNode;
 
+/// Steps between two questions whether to go on, a power of two.
+constexpr std::uint64_t kAskEvery = std::uint64_t{1} << 20U;
+
 /// Everything one evaluation knows.
 struct State {
   const std::vector<Node>& nodes;
   const std::vector<ArrayView>& arrays;
   std::uint64_t budget;
+  const std::function<bool()>& go_on;
   std::uint64_t index = 0;
   std::int64_t variable[Node::kMaxVariables] = {};
 };
@@ -96,6 +100,7 @@ class Evaluator {
         state_.budget = 0;
         fail(x, "the expression takes too many steps");
       }
+      if (state_.budget % kAskEvery == 0 && state_.go_on && !state_.go_on()) fail(x, "interrupted");
       state_.variable[x.slot] = k;
       const C term = value(x.operand[2]);
       if (x.op == Op::dot) {
@@ -154,8 +159,9 @@ bool Expression::uses(std::size_t array) const {
 
 std::optional<ExpressionFault> Expression::evaluate(const std::vector<ArrayView>& arrays, std::uint64_t first,
                                                     std::uint64_t count, std::uint64_t* out,
-                                                    std::uint64_t budget) const {
-  State state{nodes_, arrays, budget};
+                                                    std::uint64_t budget,
+                                                    const std::function<bool()>& go_on) const {
+  State state{nodes_, arrays, budget, go_on};
   const unsigned unused = 64 - size_of(type_) * 8;
   try {
     if (type_ == DataType::f32) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,11 +53,13 @@ class Expression {
   [[nodiscard]] bool uses(std::size_t array) const;
 
   /// Computes elements [first, first + count) into `out`, as element bits. `arrays` are the contents
-  /// of the arrays given to compile(); those that are not used may be empty. Stops at the first fault.
+  /// of the arrays given to compile(); those that are not used may be empty. Stops at the first fault, and
+  /// with one where `go_on`, which is asked every million steps of `sum`, says false.
   [[nodiscard]] std::optional<ExpressionFault> evaluate(const std::vector<ArrayView>& arrays,
                                                         std::uint64_t first, std::uint64_t count,
                                                         std::uint64_t* out,
-                                                        std::uint64_t budget = kDefaultBudget) const;
+                                                        std::uint64_t budget = kDefaultBudget,
+                                                        const std::function<bool()>& go_on = {}) const;
 
  private:
   std::vector<ExpressionNode> nodes_;

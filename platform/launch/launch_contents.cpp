@@ -29,10 +29,12 @@ std::uint64_t one(DataType type) {
 }
 
 /// The bytes of a raw file that must be exactly as long as the buffer.
-std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const ContentContext& c) {
+/// `path`: becomes that of the file.
+std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const ContentContext& c,
+                                     std::string& path) {
   const auto name = reader.text("file");
   if (!name) return {};
-  const std::string path = resolve_beside(c.path, *name);
+  path = resolve_beside(c.path, *name);
   const std::uint64_t wanted = c.count * size_of(c.type);
   // A file somewhat too long is read to the end, to say by how much.
   Result<std::string> read = read_file(path, wanted + kMostTextBytes);
@@ -116,7 +118,7 @@ InitialContent read_initial(const Member& member, const ContentContext& c) {
   if (said->key == "random") read_random(reader, *said, c, out);
   if (said->key == "file") {
     out.kind = InitialContent::Kind::file;
-    out.bytes = file_bytes(reader, *said, c);
+    out.bytes = file_bytes(reader, *said, c, out.file);
   }
   return out;
 }
@@ -137,7 +139,7 @@ Expectation read_expectation(const Member& member, const ContentContext& c) {
   if (said->key == "value") out.value = element_at(reader, "value", c, 0);
   if (said->key == "file") {
     out.kind = Expectation::Kind::file;
-    out.bytes = file_bytes(reader, *said, c);
+    out.bytes = file_bytes(reader, *said, c, out.file);
   }
   if (said->key == "expression") {
     out.kind = Expectation::Kind::expression;

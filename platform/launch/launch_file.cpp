@@ -204,7 +204,8 @@ class ArgumentReader {
     aperture_of(reader, buffer);
     if (const auto dump = reader.text("dump")) {
       buffer.dump = dump->empty() ? std::string{} : resolve_beside(path_, *dump);
-      if (dump->empty()) reader.fault(reader.find("dump")->value.place, "dump: must name a file");
+      buffer.dump_place = reader.find("dump")->value.place;
+      if (dump->empty()) reader.fault(buffer.dump_place, "dump: must name a file");
     }
     const Member* initial = reader.find("init");
     contents_.push_back({initial, reader.find("expect")});

@@ -25,6 +25,7 @@ struct InitialContent {
   std::uint64_t step = 0;           ///< of iota, element bits
   std::uint64_t seed = 0;           ///< of random
   std::vector<std::uint8_t> bytes;  ///< of file: as many as the buffer has
+  std::string file;                 ///< whose bytes they are, or empty
   Place place;
 };
 
@@ -36,6 +37,7 @@ struct Expectation {
   std::string text;                 ///< of the expression
   std::uint64_t value = 0;          ///< element bits
   std::vector<std::uint8_t> bytes;  ///< of file
+  std::string file;                 ///< whose bytes they are, or empty
   bool tolerant = false;            ///< else to the bit
   double absolute = 0;              ///< |got - wanted| <= absolute + relative * |wanted|
   double relative = 0;
@@ -52,7 +54,7 @@ struct Buffer {
   InitialContent initial;
   std::optional<Expectation> expect;
   std::string dump;  ///< path to write after the last launch, or empty
-  Place place;
+  Place place, dump_place;
   [[nodiscard]] std::uint64_t bytes() const { return count * size_of(type); }
 };
 

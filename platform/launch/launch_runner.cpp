@@ -65,6 +65,7 @@ struct LaunchRunner::State {
   std::vector<std::unique_ptr<FileState>> states{};
   FastForward fast_forward{};
   std::function<void(std::size_t, const std::string&)> on_launch{};
+  std::function<bool()> on_check{};
 };
 
 /// A run of the plan, and what has come of it so far.
@@ -222,11 +223,16 @@ class LaunchRunner::State::Run {
     const InitialArrays arrays(loaded);
     const auto compare = [&](const std::string& name, DataType type, std::uint64_t count, std::uint64_t base,
                              const Expectation& expect) {
-      CheckedData data{name, type, count, {}};
+      CheckedData data{name, type, count, {}, {}};
+      data.go_on = [&] {
+        end_.checks_stopped = end_.checks_stopped || (state_.on_check && !state_.on_check());
+        return !end_.checks_stopped;
+      };
       data.read = [&](std::uint64_t first, std::uint64_t n, std::uint8_t* to) {
         platform_.read(base + first * size_of(type), to, n * size_of(type));
       };
       const std::string failure = check_data(data, expect, arrays.views(), *file.document);
+      if (end_.checks_stopped) return;
       note(1, failure.empty() ? std::vector<std::string>{} : std::vector{failure});
     };
     for (std::size_t b = 0; b < file.buffers.size(); ++b) {
@@ -238,7 +244,7 @@ class LaunchRunner::State::Run {
       std::string bytes(buffer.bytes(), '\0');
       platform_.read(state.placed.buffers[b], bytes.data(), bytes.size());
       const std::string failure = write_file_atomically(buffer.dump, bytes);
-      if (!failure.empty()) end_.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
+      if (!failure.empty()) end_.unwritten.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
     }
     for (const ResolvedSymbol& s : loaded.symbols)
       if (s.expect)
@@ -281,6 +287,10 @@ void LaunchRunner::fast_forward(const FastForward& to) {
 
 void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)> callback) {
   state_->on_launch = std::move(callback);
+}
+
+void LaunchRunner::on_check(std::function<bool()> callback) {
+  state_->on_check = std::move(callback);
 }
 
 RunEnd LaunchRunner::run(CounterTable& table, std::vector<LaunchStatistics>& launches) {

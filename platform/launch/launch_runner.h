@@ -24,7 +24,9 @@ struct RunEnd {
   Standstill standstill;              ///< of a run that did not end quiescent
   std::size_t checks = 0;             ///< buffers, symbols and registers compared
   std::size_t failed_checks = 0;      ///< of those, not as expected
-  std::vector<std::string> failures;  ///< one sentence for each of them, and for each dump that failed
+  bool checks_stopped = false;        ///< the others were left out, as on_check() said
+  std::vector<std::string> failures;  ///< one sentence for each of the failed checks
+  std::vector<std::string> unwritten;  ///< one sentence for each dump that could not be written
   std::string shown;                  ///< what programs asked to be shown, line by line
   std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
   std::size_t fast_forwarded = 0;     ///< grids that ran before the measurement started
@@ -48,6 +50,8 @@ class LaunchRunner {
   void fast_forward(const FastForward& to);
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback);
+  /// Called now and then while results are compared; false leaves out what is not compared yet.
+  void on_check(std::function<bool()> callback);
   /// Reserves and fills memory, and checks that this GPU can run every kernel.
   [[nodiscard]] Diagnostics prepare();
   /// Runs every step, then checks and dumps. Pre: prepare() found no fault.

@@ -58,9 +58,11 @@ std::string check_data(const CheckedData& data, const Expectation& expect,
   std::uint64_t differences = 0, first = 0, first_got = 0, first_wanted = 0;
   for (std::uint64_t begin = 0; begin < data.count; begin += kChunk) {
     const std::uint64_t n = std::min(kChunk, data.count - begin);
+    if (data.go_on && !data.go_on()) return data.name + ": interrupted";
     data.read(begin, n, got.data());
     if (expect.kind == Expectation::Kind::expression) {
-      const auto fault = expect.expression.evaluate(arrays, begin, n, wanted.data());
+      const auto fault = expect.expression.evaluate(arrays, begin, n, wanted.data(), Expression::kDefaultBudget,
+                                                   data.go_on);
       if (fault)
         return data.name + ": cannot be checked\n" + expression_diagnostic(document, expect, *fault).text();
     }

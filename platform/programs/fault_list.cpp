@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::text {
 namespace {
 
 /// Longest part of a line that a diagnostic repeats, bytes.
 constexpr std::size_t kLongestLine = 400;
 constexpr std::size_t kLongestQuote = 80;
-
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
-  return out;
-}
 
 }  // namespace
 

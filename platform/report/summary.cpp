@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "platform/report/run_statistics.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -70,7 +71,8 @@ class Summary {
 
   void head() {
     out_ += paint("1",
-                  fmt::format("{}: {} cycles, {}", run_.gpu, grouped(run_.cycles), time_text(run_.time_ns))) +
+                  fmt::format("{}: {} cycles, {}", printable(run_.gpu), grouped(run_.cycles),
+                              time_text(run_.time_ns))) +
             fmt::format(" simulated in {:.2f} s\n", run_.wall_s);
   }
 
@@ -184,7 +186,7 @@ class Summary {
     for (std::size_t n = 0; n < std::min(run_.launches.size(), kLaunchRows); ++n) {
       const LaunchStatistics& l = run_.launches[n];
       const auto v = [&](const char* path) { return run_.table.value(l.values, path); };
-      std::string name = l.kernel;
+      std::string name = printable(l.kernel);
       if (name.size() > kKernelColumns - 2) name = name.substr(0, kKernelColumns - 5) + "...";
       out_ += fmt::format("  {:<34}{:>16}{:>12}{:>12}{:>18}\n", name, grouped(l.cycles),
                           share(v("l1_lg.sector_hits"), v("l1_lg.sector_accesses")),

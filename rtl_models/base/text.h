@@ -85,6 +85,42 @@ template <class All>
   return out;
 }
 
+/// Bytes of `text` from `at` on that are one character, well-formed UTF-8 and fit to be shown: no control
+/// character (of either set, and DEL) and none that turns the direction of writing; 0: there is none.
+[[nodiscard]] inline std::size_t shown_bytes(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t n) {
+    return at + n < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + n])) : 0U;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  std::uint32_t code = first & (0x7fU >> length);
+  for (std::size_t n = 1; n < length; ++n) {
+    if ((byte(n) & 0xc0U) != 0x80) return 0;
+    code = code << 6U | (byte(n) & 0x3fU);
+  }
+  constexpr std::uint32_t kLeast[] = {0xa0, 0x800, 0x10000};  // below U+00A0 lies the second control set
+  const bool is_turning = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                          (code >= 0x2066 && code <= 0x2069);
+  const bool is_none = first < 0xc2 || code < kLeast[length - 2] || code > 0x10ffff ||
+                       (code >= 0xd800 && code <= 0xdfff);
+  return is_none || is_turning ? 0 : length;
+}
+
+/// `text` as it may reach a terminal, whoever wrote it: with ? for each byte that is no part of a character
+/// fit to be shown. Tabs and ends of lines stay.
+[[nodiscard]] inline std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = shown_bytes(text, at);
+    const bool stays = length != 0 || text[at] == '\t' || text[at] == '\n';
+    out += stays ? text.substr(at, std::max<std::size_t>(length, 1)) : std::string_view("?");
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
 /// A JSON string.
 [[nodiscard]] inline std::string json_string(std::string_view text) {
   std::string out = "\"";

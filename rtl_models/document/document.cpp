@@ -21,6 +21,50 @@ Place place_of(const toml::source_region& region) {
   return p;
 }
 
+/// The most parts of a dotted key. The library bounds how deep values nest in each other, but not how deep a
+/// key reaches, and what is deep takes the host's stack.
+constexpr unsigned kMostParts = 16;
+/// Of a line that has such a key, what a message shows, bytes.
+constexpr std::size_t kMostShown = 80;
+
+/// Where the string that begins at `at` is over.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool is_long = text.substr(at, 3) == std::string(3, quote);
+  const std::size_t width = is_long ? 3 : 1;
+  for (at += width; at < text.size(); ++at) {
+    if (text[at] == '\n' && !is_long) return at;  // the parser says that it is not closed
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text.substr(at, width) == std::string(width, quote)) {
+      at += width;
+      while (is_long && at < text.size() && text[at] == quote) ++at;  // up to two may belong to it
+      return at;
+    }
+  }
+  return text.size();
+}
+
+/// Where the first key with more than kMostParts parts begins; the text's end: there is none.
+std::size_t too_deep_key(std::string_view text) {
+  unsigned dots = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (c == '#') at = std::min(text.find('\n', at), text.size() - 1);
+    const bool ends_key = std::string_view("=,[]{}#\n").find(c) != std::string_view::npos;
+    dots = ends_key ? 0 : dots + (c == '.' ? 1 : 0);
+    if (dots >= kMostParts) return begin;
+    ++at;
+    if (ends_key) begin = at;
+  }
+  return text.size();
+}
+
 /// Our copy of a TOML node. Tables get their members in the order of the file: the library sorts
 /// them by name.
 Value convert(const toml::node& node) {
@@ -85,6 +129,16 @@ Document Document::unparsed(std::string file, std::string_view text) {
 
 Result<Document> Document::parse(std::string file, std::string_view text) {
   Document document = unparsed(std::move(file), text);
+  if (const std::size_t deep = too_deep_key(text); deep != text.size()) {
+    const std::string_view before = text.substr(0, deep);
+    const auto line = static_cast<unsigned>(std::count(before.begin(), before.end(), '\n'));
+    const std::size_t start = line == 0 ? 0 : before.rfind('\n') + 1;
+    Diagnostic fault = document.fault({line + 1, static_cast<unsigned>(deep - start) + 1, 1},
+                                      "a key has at most " + std::to_string(kMostParts) + " parts");
+    fault.source.resize(std::min(fault.source.size(), kMostShown));
+    if (fault.column > fault.source.size()) fault.source.clear();
+    return fault;
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (parsed.failed()) {
     const toml::parse_error& error = parsed.error();

@@ -1,6 +1,7 @@
 #include "rtl_models/document/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,13 +9,52 @@
 #include <filesystem>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/file_identity.h"
 
 namespace warpline {
 namespace {
 
+/// How long a FIFO is waited for that nobody reads: 10 s.
+constexpr unsigned kWaits = 500;
+constexpr unsigned kWaitMicroseconds = 20000;
+/// Of a file's own name, what the name of its unfinished copy repeats; together they must fit 255 bytes.
+constexpr std::size_t kMostOfName = 200;
+
 /// A name under which the system knows an open file that has none.
 std::string name_of(int file) {
   return "/proc/self/fd/" + std::to_string(file);
+}
+
+std::string because(const std::string& path, const char* what, int error) {
+  return path + ": " + what + ": " + std::strerror(error);
+}
+
+std::filesystem::path folder_around(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// Why no file can be put into a folder that does not exist, as its name leads there; empty: it can be made.
+std::string why_no_folder(const std::string& path, std::filesystem::path folder) {
+  struct stat found = {};
+  while (::stat(folder.c_str(), &found) != 0) {
+    if (errno != ENOENT) return because(path, "cannot be created", errno);
+    const std::filesystem::path above = folder_around(folder);
+    if (above == folder) return because(path, "cannot be created", ENOENT);
+    folder = above;
+  }
+  if (!S_ISDIR(found.st_mode)) return path + ": cannot be created: " + folder.string() + " is no folder";
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return path + ": cannot be created in " + folder.string() + ": " + std::strerror(errno);
+}
+
+/// The number of the process's own open file that `path` names as the system lists them; -1: it names none.
+int own_open_file(const std::string& path) {
+  struct stat folder = {}, own = {};
+  const std::filesystem::path p(path);
+  if (::stat(folder_around(p).c_str(), &folder) != 0 || ::stat("/proc/self/fd", &own) != 0) return -1;
+  if (folder.st_dev != own.st_dev || folder.st_ino != own.st_ino) return -1;
+  return number_from<int>(p.filename().string()).value_or(-1);
 }
 
 }  // namespace
@@ -32,23 +72,96 @@ void OutputFile::give_up() {
 
 std::string OutputFile::open(const std::string& path) {
   WARPLINE_EXPECT(file_ < 0, "a file is begun once");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return path + ": is a folder, not a file";
+  return begin(path, false);
+}
+
+std::string OutputFile::refusal(const std::string& path) {
+  OutputFile file;
+  return file.begin(path, true);
+}
+
+std::string OutputFile::begin(const std::string& path, bool only_looks) {
   path_ = path;
-  temporary_ = path + ".part-" + std::to_string(::getpid());
+  if (path.empty()) return "a file without a name cannot be created";
+  const std::filesystem::path name = std::filesystem::path(path).filename();
+  if (name.empty() || name == "." || name == "..") return path + ": is a folder, not a file";
+  struct stat found = {};
+  const bool is_there = ::stat(path.c_str(), &found) == 0;
+  if (!is_there && errno != ENOENT) return because(path, "cannot be created", errno);
+  if (is_there && S_ISDIR(found.st_mode)) return path + ": is a folder, not a file";
+  if (is_there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+    return because(path, "cannot be written", errno);
+  target_ = links_followed(path);
+  const std::filesystem::path target(target_), folder = folder_around(target);
+  temporary_ = (folder / (target.filename().string().substr(0, kMostOfName) + ".part-")).string() +
+               std::to_string(::getpid());
+  const bool is_plain = is_there && S_ISREG(found.st_mode) && !is_open_file(target_);
+  if (is_there && (!is_plain || found.st_nlink > 1)) {
+    if (open_through(found.st_mode, only_looks)) return {};
+    return S_ISFIFO(found.st_mode) && errno == ENXIO ? path + ": cannot be written: nobody reads this pipe"
+                                                     : because(path, "cannot be written", errno);
+  }
+  if (!is_there) {
+    struct stat around = {};
+    if (::stat(folder.c_str(), &around) != 0) {
+      if (std::string why = why_no_folder(path, folder); only_looks || !why.empty()) return why;
+      std::error_code error;
+      std::filesystem::create_directories(folder, error);
+      if (error) return path + ": the folder " + folder.string() + " cannot be made: " + error.message();
+    }
+  }
+  if (open_beside() && is_there) {
+    // A file of somebody else's stays theirs.
+    if (::fchown(file_, found.st_uid, found.st_gid) != 0 || ::fchmod(file_, found.st_mode & 07777U) != 0)
+      give_up();
+  }
+  if (file_ >= 0) return {};
+  const int error = errno;
+  if (is_there && open_through(found.st_mode, only_looks)) return {};
+  return because(path, "cannot be created", error);
+}
+
+bool OutputFile::open_beside() {
   named_ = !open_nameless();
-  if (named_) file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) return path + ": cannot be created: " + std::strerror(errno);
-  return {};
+  if (named_) {
+    ::unlink(temporary_.c_str());  // of a process that had our number
+    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  return file_ >= 0;
 }
 
 bool OutputFile::open_nameless() {
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  file_ = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  const std::filesystem::path folder = folder_around(target_);
+  file_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (file_ < 0) return false;
   if (::access(name_of(file_).c_str(), F_OK) == 0) return true;
   ::close(file_);  // it could never be given a name
+  file_ = -1;
   return false;
+}
+
+/// `kind`: the file's mode, which says what it is. A FIFO is not opened only to look: its reader would notice.
+bool OutputFile::open_through(mode_t kind, bool only_looks) {
+  named_ = false;
+  through_ = true;
+  truncates_ = false;
+  if (only_looks && !S_ISREG(kind)) return true;
+  if (is_open_file(target_)) {
+    const int own = own_open_file(target_);
+    // Another description of the same plain file would begin at its start, over what is there.
+    file_ = own >= 0 ? ::fcntl(own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                     : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    return file_ >= 0;
+  }
+  truncates_ = S_ISREG(kind);
+  const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | (S_ISFIFO(kind) ? O_NONBLOCK : 0);
+  for (unsigned n = 0;; ++n) {
+    file_ = ::open(target_.c_str(), flags);
+    if (file_ >= 0 || errno != ENXIO || !S_ISFIFO(kind) || n == kWaits) break;
+    ::usleep(kWaitMicroseconds);
+  }
+  if (file_ >= 0 && S_ISFIFO(kind)) ::fcntl(file_, F_SETFL, ::fcntl(file_, F_GETFL) & ~O_NONBLOCK);
+  return file_ >= 0;
 }
 
 /// A link replaces nothing, so the complete file first gets the name from which it can be renamed.
@@ -64,11 +177,13 @@ void OutputFile::flush() {
 }
 
 void OutputFile::put(std::string_view rest) {
+  if (truncates_ && ::ftruncate(file_, 0) != 0) failure_ = because(path_, "cannot be written", errno);
+  truncates_ = false;
   while (!rest.empty() && failure_.empty()) {
     const ssize_t n = ::write(file_, rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      failure_ = path_ + ": cannot be written: " + std::strerror(errno);
+      failure_ = because(path_, "cannot be written", errno);
     } else {
       rest.remove_prefix(static_cast<std::size_t>(n));
     }
@@ -78,14 +193,14 @@ void OutputFile::put(std::string_view rest) {
 std::string OutputFile::close() {
   WARPLINE_EXPECT(file_ >= 0, "a file that was begun is closed");
   flush();
-  if (failure_.empty() && !named_ && !give_name())
-    failure_ = path_ + ": cannot be put in its place: " + std::strerror(errno);
+  if (failure_.empty() && !through_ && !named_ && !give_name())
+    failure_ = because(path_, "cannot be put in its place", errno);
   const int file = file_;
   file_ = -1;
-  if (::close(file) != 0 && failure_.empty())
-    failure_ = path_ + ": cannot be written: " + std::strerror(errno);
-  if (failure_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)
-    failure_ = path_ + ": cannot be replaced: " + std::strerror(errno);
+  if (::close(file) != 0 && failure_.empty()) failure_ = because(path_, "cannot be written", errno);
+  if (through_) return failure_;
+  if (failure_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0)
+    failure_ = because(path_, "cannot be replaced", errno);
   if (!failure_.empty() && named_) ::unlink(temporary_.c_str());
   return failure_;
 }
