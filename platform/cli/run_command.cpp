@@ -50,14 +50,19 @@ void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t to
   if (total > kShownFaults) print_message(fmt::format("{} faults in all\n", total));
 }
 
-void print_stuck(const RunEnd& end, Cycle now) {
-  const bool dead = end.outcome == RunOutcome::deadlock;
-  print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-                          end.host_is_stuck && dead ? "has ended, and the host waits for what never comes"
-                          : end.host_is_stuck       ? "has ended, and the host is not done at the cycle limit"
-                          : dead                    ? "is deadlocked: nothing can move any more"
-                                                    : "is not done at the cycle limit, stopped",
-                          now));
+/// `limit`: --max-cycles.
+void print_stuck(const RunEnd& end, Cycle now, Cycle limit) {
+  if (end.outcome == RunOutcome::deadlock) {
+    print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
+                            end.host_is_stuck ? "has ended, and the host waits for what never comes"
+                                              : "is deadlocked: nothing can move any more",
+                            now));
+  } else {
+    print_error(
+        fmt::format("kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
+                    end.host_is_stuck ? "has ended, and the host is not done" : "is not done", limit,
+                    now < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : ""));
+  }
   print_message(standstill_text(end.standstill));
 }
 
@@ -127,7 +132,8 @@ class Run {
     runner.on_check([&] {
       if (SignalGuard::take_listing_wanted()) {
         bar.clear();
-        print_message(fmt::format("in cycle {}: all grids have ended, and results are compared\n", platform.now()));
+        print_message(
+            fmt::format("in cycle {}: all grids have ended, and results are compared\n", platform.now()));
       }
       return !SignalGuard::stop_wanted();
     });
@@ -186,7 +192,7 @@ class Run {
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {
-      print_stuck(end, platform.now());
+      print_stuck(end, platform.now(), request_.max_cycles);
       return kStuck;
     }
     bool good = end.failures.empty() && faults.empty();

@@ -141,7 +141,7 @@ void run(State& state, A arithmetic, std::uint32_t root, DataType type, std::uin
 }  // namespace
 
 std::vector<ExpressionFault> Expression::compile(std::string_view text, DataType type,
-                                                 const std::vector<NamedArray>& arrays, Expression& out) {
+                                                 const NamedArrays& arrays, Expression& out) {
   ParsedExpression parsed = parse_expression(text, type, arrays);
   if (!parsed.faults.empty()) return std::move(parsed.faults);
   type_expression(parsed, type);

@@ -46,11 +46,16 @@ class Expression {
   /// Checks `text` as an expression of type `type` over `arrays`. Exactly one of the two results is
   /// meaningful: no faults mean that `out` is ready.
   [[nodiscard]] static std::vector<ExpressionFault> compile(std::string_view text, DataType type,
-                                                            const std::vector<NamedArray>& arrays,
-                                                            Expression& out);
+                                                            const NamedArrays& arrays, Expression& out);
 
   /// Whether it reads array number `array` of those given to compile().
   [[nodiscard]] bool uses(std::size_t array) const;
+  /// Calls `f` with the number of each array that it reads, perhaps more than once.
+  template <class F>
+  void for_each_array(F&& f) const {
+    for (const ExpressionNode& n : nodes_)
+      if (n.op == ExpressionOp::element) f(n.slot);
+  }
 
   /// Computes elements [first, first + count) into `out`, as element bits. `arrays` are the contents
   /// of the arrays given to compile(); those that are not used may be empty. Stops at the first fault, and

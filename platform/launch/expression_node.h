@@ -2,10 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "platform/launch/name_index.h"
 #include "rtl_models/isa/data_type.h"
 
 namespace warpline {
@@ -14,6 +17,25 @@ namespace warpline {
 struct NamedArray {
   std::string name;
   DataType type = DataType::none;
+};
+
+/// The arrays that expressions may name, in order.
+class NamedArrays {
+ public:
+  NamedArrays() = default;
+  NamedArrays(std::vector<NamedArray> all) : all_(std::move(all)) {}  // NOLINT(google-explicit-constructor)
+  NamedArrays(std::initializer_list<NamedArray> all) : all_(all) {}
+
+  void push_back(NamedArray array) { all_.push_back(std::move(array)); }
+  [[nodiscard]] const std::vector<NamedArray>& all() const { return all_; }
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] const NamedArray& operator[](std::size_t n) const { return all_[n]; }
+  /// The number of the array that is called so; size(): there is none.
+  [[nodiscard]] std::size_t number_of(const std::string& name) const { return index_.number_of(name, all_); }
+
+ private:
+  std::vector<NamedArray> all_;
+  mutable NameIndex index_;
 };
 
 /// What is wrong with an expression, or went wrong while it was evaluated.
@@ -83,7 +105,7 @@ struct ParsedExpression {
   std::vector<ExpressionFault> faults;
 };
 [[nodiscard]] ParsedExpression parse_expression(std::string_view text, DataType type,
-                                                const std::vector<NamedArray>& arrays);
+                                                const NamedArrays& arrays);
 
 /// Decides in which arithmetic each part of an expression for a buffer of type `type` computes; what that
 /// arithmetic lacks is a fault.

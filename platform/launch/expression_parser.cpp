@@ -109,7 +109,7 @@ struct Stop {};
 
 class Parser {
  public:
-  Parser(std::string_view text, DataType type, const std::vector<NamedArray>& arrays)
+  Parser(std::string_view text, DataType type, const NamedArrays& arrays)
       : text_(text), type_(type), arrays_(arrays) {}
 
   ParsedExpression run() {
@@ -267,27 +267,26 @@ class Parser {
         out_.nodes[n].slot = static_cast<std::uint32_t>(v);
         return n;
       }
-    for (const NamedArray& a : arrays_)
-      if (a.name == word)
-        fail(offset, word.size(), "\"" + a.name + "\" is a buffer", "write " + a.name + "[i]");
+    const std::string name(word);
+    if (arrays_.number_of(name) != arrays_.size())
+      fail(offset, word.size(), "\"" + name + "\" is a buffer", "write " + name + "[i]");
     std::vector<std::string> known = {"i"};
     known.insert(known.end(), variables_.begin(), variables_.end());
     fail(offset, word.size(), "unknown name \"" + std::string(word) + "\"", did_you_mean(word, known));
   }
 
   std::uint32_t element(std::string_view word, std::size_t offset) {
-    for (std::size_t a = 0; a < arrays_.size(); ++a) {
-      if (arrays_[a].name != word) continue;
-      ++at_;
-      const std::uint32_t where = ternary();
-      want(']', "to close the index");
-      const std::uint32_t n = make(Op::element, offset, word.size(), {where});
-      out_.nodes[n].slot = static_cast<std::uint32_t>(a);
-      out_.nodes[n].type = arrays_[a].type;
-      return n;
-    }
-    fail(offset, word.size(), "no buffer is called \"" + std::string(word) + "\"",
-         did_you_mean(word, names_of(arrays_)));
+    const std::size_t array = arrays_.number_of(std::string(word));
+    if (array == arrays_.size())
+      fail(offset, word.size(), "no buffer is called \"" + std::string(word) + "\"",
+           did_you_mean(word, names_of(arrays_.all())));
+    ++at_;
+    const std::uint32_t where = ternary();
+    want(']', "to close the index");
+    const std::uint32_t n = make(Op::element, offset, word.size(), {where});
+    out_.nodes[n].slot = static_cast<std::uint32_t>(array);
+    out_.nodes[n].type = arrays_[array].type;
+    return n;
   }
 
   std::uint32_t call(std::string_view word, std::size_t offset) {
@@ -337,7 +336,7 @@ class Parser {
 
   std::string_view text_;
   DataType type_;
-  const std::vector<NamedArray>& arrays_;
+  const NamedArrays& arrays_;
   std::size_t at_ = 0;
   unsigned level_ = 0;
   std::vector<std::string> variables_;
@@ -347,8 +346,7 @@ class Parser {
 
 }  // namespace
 
-ParsedExpression parse_expression(std::string_view text, DataType type,
-                                  const std::vector<NamedArray>& arrays) {
+ParsedExpression parse_expression(std::string_view text, DataType type, const NamedArrays& arrays) {
   return Parser(text, type, arrays).run();
 }
 

@@ -9,8 +9,8 @@ struct ContentContext {
   const Document& document;
   const std::string& path;  ///< of the launch file
   DataType type;
-  std::uint64_t count;                    ///< elements
-  const std::vector<NamedArray>& arrays;  ///< what expressions may name
+  std::uint64_t count;        ///< elements
+  const NamedArrays& arrays;  ///< what expressions may name
   Diagnostics& faults;
 };
 

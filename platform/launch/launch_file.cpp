@@ -103,8 +103,7 @@ class ArgumentReader {
     for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
     for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
       const Symbol& symbol = out_.symbols[s];
-      const bool taken = std::any_of(out_.arrays.begin(), out_.arrays.end(),
-                                     [&](const NamedArray& a) { return a.name == symbol.name; });
+      const bool taken = out_.arrays.number_of(symbol.name) != out_.arrays.size();
       if (symbol.type == DataType::none || taken) continue;
       out_.arrays.push_back({symbol.name, symbol.type});
       out_.array_symbols.push_back(s);
@@ -566,12 +565,6 @@ class LaunchFileReader {
 };
 
 }  // namespace
-
-std::size_t LaunchFile::buffer_number(const std::string& name) const {
-  const auto is_called_so = [&name](const Buffer& b) { return b.name == name; };
-  return static_cast<std::size_t>(std::find_if(buffers.begin(), buffers.end(), is_called_so) -
-                                  buffers.begin());
-}
 
 std::optional<LaunchFile::HostNeed> LaunchFile::host_need() const {
   std::optional<HostNeed> need;

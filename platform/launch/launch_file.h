@@ -125,12 +125,15 @@ struct LaunchFile {
   std::vector<Symbol> symbols;
   std::vector<DeviceAddress> addresses;  ///< among the arguments
   std::vector<LaunchRegister> registers;
-  std::vector<NamedArray> arrays;  ///< what expressions may name: buffers, then symbols that state a type
+  NamedArrays arrays;  ///< what expressions may name: buffers, then symbols that state a type
   std::vector<std::size_t> array_symbols;  ///< of the latter, their numbers in `symbols`
   std::vector<Launch> launches;
 
   /// The number of the buffer that is called so; that of the next one where there is none.
-  [[nodiscard]] std::size_t buffer_number(const std::string& name) const;
+  [[nodiscard]] std::size_t buffer_number(const std::string& name) const {
+    return buffer_index.number_of(name, buffers);
+  }
+  mutable NameIndex buffer_index;  ///< of `buffers`, to whose end only is added
 
   /// What in it asks for a host with devices, if anything does: where it stands, and the largest number of a
   /// device that it names.

@@ -19,24 +19,26 @@ bool agrees(const Expectation& expect, DataType type, std::uint64_t got, std::ui
   return std::fabs(g - w) <= expect.absolute + expect.relative * std::fabs(w);
 }
 
-bool names(const std::optional<Expectation>& expect, std::size_t array) {
-  return expect && expect->kind == Expectation::Kind::expression && expect->expression.uses(array);
-}
-
-bool is_named(const LoadedFile& loaded, std::size_t array) {
-  return std::any_of(loaded.file.buffers.begin(), loaded.file.buffers.end(),
-                     [&](const Buffer& b) { return names(b.expect, array); }) ||
-         std::any_of(loaded.symbols.begin(), loaded.symbols.end(),
-                     [&](const ResolvedSymbol& s) { return names(s.expect, array); });
+/// Of each array whether an expression names it.
+std::vector<bool> named_arrays(const LoadedFile& loaded) {
+  std::vector<bool> named(loaded.file.arrays.size());
+  const auto note = [&named](const std::optional<Expectation>& expect) {
+    if (expect && expect->kind == Expectation::Kind::expression)
+      expect->expression.for_each_array([&named](std::size_t array) { named[array] = true; });
+  };
+  for (const Buffer& b : loaded.file.buffers) note(b.expect);
+  for (const ResolvedSymbol& s : loaded.symbols) note(s.expect);
+  return named;
 }
 
 }  // namespace
 
 InitialArrays::InitialArrays(const LoadedFile& loaded) {
   const LaunchFile& file = loaded.file;
+  const std::vector<bool> named = named_arrays(loaded);
   for (std::size_t a = 0; a < file.arrays.size(); ++a) {
     bytes_.emplace_back();
-    if (is_named(loaded, a)) {
+    if (named[a]) {
       if (a < file.buffers.size()) {
         const Buffer& b = file.buffers[a];
         bytes_.back() = initial_bytes(b.initial, b.type, b.count);
@@ -61,8 +63,8 @@ std::string check_data(const CheckedData& data, const Expectation& expect,
     if (data.go_on && !data.go_on()) return data.name + ": interrupted";
     data.read(begin, n, got.data());
     if (expect.kind == Expectation::Kind::expression) {
-      const auto fault = expect.expression.evaluate(arrays, begin, n, wanted.data(), Expression::kDefaultBudget,
-                                                   data.go_on);
+      const auto fault =
+          expect.expression.evaluate(arrays, begin, n, wanted.data(), Expression::kDefaultBudget, data.go_on);
       if (fault)
         return data.name + ": cannot be checked\n" + expression_diagnostic(document, expect, *fault).text();
     }

@@ -29,7 +29,7 @@ struct CheckedData {
   /// Reads elements [first, first + n) as they are after the last launch.
   std::function<void(std::uint64_t first, std::uint64_t n, std::uint8_t* to)> read;
   /// Asked now and then; false stops the comparison, and what it returns means nothing. Empty: none does.
-  std::function<bool()> go_on;
+  std::function<bool()> go_on{};
 };
 
 /// Compares with what was expected: to the bit (any NaN equals any NaN), or within the tolerance.

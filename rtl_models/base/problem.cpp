@@ -2,8 +2,38 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace warpline {
+namespace {
+
+/// Of a longer line, what is around the place in question is shown, bytes.
+constexpr std::size_t kLongestShown = 200;
+constexpr std::size_t kShownBefore = 80;
+constexpr std::string_view kLeftOut = "...";
+
+struct Shown {
+  std::string text;
+  std::size_t column, length;
+};
+
+bool is_inside_character(const std::string& text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80;
+}
+
+Shown shown_part(const std::string& source, std::size_t column, std::size_t length) {
+  if (source.size() <= kLongestShown) return {source, column, length};
+  const std::size_t place = std::min(column == 0 ? 0 : column - 1, source.size());
+  std::size_t begin = place > kShownBefore ? place - kShownBefore : 0;
+  std::size_t end = std::min(begin + kLongestShown, source.size());
+  while (is_inside_character(source, begin)) ++begin;
+  while (is_inside_character(source, end)) --end;
+  const std::string before(begin != 0 ? kLeftOut : ""), after(end != source.size() ? kLeftOut : "");
+  return {before + source.substr(begin, end - begin) + after, before.size() + (place - begin) + 1,
+          std::min(length, end - place)};
+}
+
+}  // namespace
 
 std::string Diagnostic::text() const {
   std::string out = file;
@@ -13,12 +43,14 @@ std::string Diagnostic::text() const {
   out += "error: " + message + "\n";
   if (!source.empty()) {
     const std::string number = std::to_string(line);
-    out += "  " + number + " | " + source + "\n";
+    const Shown shown = shown_part(source, column, length);
+    out += "  " + number + " | " + shown.text + "\n";
     if (column != 0) {
       std::string pad;
-      for (unsigned i = 0; i + 1 < column && i < source.size(); ++i) pad += source[i] == '\t' ? '\t' : ' ';
+      for (std::size_t i = 0; i + 1 < shown.column && i < shown.text.size(); ++i)
+        pad += shown.text[i] == '\t' ? '\t' : ' ';
       out += "  " + std::string(number.size(), ' ') + " | " + pad + "^" +
-             std::string(length > 1 ? length - 1 : 0, '~') + "\n";
+             std::string(shown.length > 1 ? shown.length - 1 : 0, '~') + "\n";
     }
   }
   if (!hint.empty()) out += "  hint: " + hint + "\n";

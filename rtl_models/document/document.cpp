@@ -24,8 +24,6 @@ Place place_of(const toml::source_region& region) {
 /// The most parts of a dotted key. The library bounds how deep values nest in each other, but not how deep a
 /// key reaches, and what is deep takes the host's stack.
 constexpr unsigned kMostParts = 16;
-/// Of a line that has such a key, what a message shows, bytes.
-constexpr std::size_t kMostShown = 80;
 
 /// Where the string that begins at `at` is over.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
@@ -133,11 +131,8 @@ Result<Document> Document::parse(std::string file, std::string_view text) {
     const std::string_view before = text.substr(0, deep);
     const auto line = static_cast<unsigned>(std::count(before.begin(), before.end(), '\n'));
     const std::size_t start = line == 0 ? 0 : before.rfind('\n') + 1;
-    Diagnostic fault = document.fault({line + 1, static_cast<unsigned>(deep - start) + 1, 1},
-                                      "a key has at most " + std::to_string(kMostParts) + " parts");
-    fault.source.resize(std::min(fault.source.size(), kMostShown));
-    if (fault.column > fault.source.size()) fault.source.clear();
-    return fault;
+    return document.fault({line + 1, static_cast<unsigned>(deep - start) + 1, 1},
+                          "a key has at most " + std::to_string(kMostParts) + " parts");
   }
   const toml::parse_result parsed = toml::parse(text);
   if (parsed.failed()) {

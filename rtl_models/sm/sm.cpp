@@ -418,7 +418,8 @@ Cycle Sm::tick(Cycle now) {
 }
 
 void Sm::explain(std::vector<Wait>& waits) const {
-  explain_warps(*this, core_, lsu_, fetch_, waits);
+  const auto pace = [this](unsigned slot) { return domain().cycle_of(pace_[slot].edge); };
+  explain_warps(*this, core_, lsu_, fetch_, pace, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);
   if (dones_ != 0) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});

@@ -37,7 +37,7 @@ void explain_barriers(const Component& sm, const SmCore& core, unsigned slot, st
 
 /// A warp that stands at no barrier.
 Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
-                  const InstructionFetch& fetch, unsigned slot) {
+                  const InstructionFetch& fetch, Cycle pace, unsigned slot) {
   const ResidentWarp& w = core.warps()[slot];
   const std::string cta = of_cta(core.ctas()[w.cta]);
   const auto wait = [&](const std::string& what) {
@@ -70,6 +70,9 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
   if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
       !core.copies(slot).may_pass(w.next->groups_left))
     return wait(std::to_string(w.copies) + " asynchronous copies under way, before " + next);
+  if (w.quiet() && pace > sm.engine().now())
+    return wait("cycle " + std::to_string(pace) +
+                ", until which it sleeps or its schedule holds it, before " + next);
   if (w.quiet()) return wait("nothing but its turn to issue " + next);
   return wait(flying + ", before " + next);
 }
@@ -77,14 +80,15 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
 }  // namespace
 
 void explain_warps(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
-                   const InstructionFetch& fetch, std::vector<Wait>& waits) {
+                   const InstructionFetch& fetch, const std::function<Cycle(unsigned slot)>& pace,
+                   std::vector<Wait>& waits) {
   for (unsigned s = 0; s < core.warps().size(); ++s) {
     const ResidentWarp& w = core.warps()[s];
     if (!w.active) continue;
     if (w.hold == Hold::none && core.source().state(s) == WarpState::at_barrier) {
       explain_barriers(sm, core, s, waits);
     } else {
-      waits.push_back(explain_warp(sm, core, lsu, fetch, s));
+      waits.push_back(explain_warp(sm, core, lsu, fetch, pace(s), s));
     }
   }
 }

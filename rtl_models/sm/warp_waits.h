@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "rtl_models/sim/engine.h"
@@ -9,8 +10,10 @@
 
 namespace warpline {
 
-/// Says for people what each resident warp of an SM waits for, as parts of `sm` ("sm[0] warp 3").
+/// Says for people what each resident warp of an SM waits for, as parts of `sm` ("sm[0] warp 3"). `pace`: the
+/// cycle from which on the instruction before lets a warp issue.
 void explain_warps(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
-                   const InstructionFetch& fetch, std::vector<Wait>& waits);
+                   const InstructionFetch& fetch, const std::function<Cycle(unsigned slot)>& pace,
+                   std::vector<Wait>& waits);
 
 }  // namespace warpline

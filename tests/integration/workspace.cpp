@@ -1,6 +1,7 @@
 #include "tests/integration/workspace.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,6 +19,8 @@ namespace {
 
 /// Processor time after which a command counts as hanging, seconds; sanitizers included.
 constexpr rlim_t kLimit = 300;
+/// An ordinary user and group.
+constexpr uid_t kNobody = 65534;
 
 /// Whether a process has a handler for a signal (proc(5), SigCgt).
 bool catches(pid_t process, int signal) {
@@ -54,7 +57,7 @@ std::string Workspace::write(const std::string& name, const std::string& bytes) 
   return path(name);
 }
 
-pid_t Workspace::start(const std::vector<std::string>& arguments) const {
+pid_t Workspace::start(const std::vector<std::string>& arguments, Start how) const {
   const std::string out = path(".stdout"), err = path(".stderr");
   std::vector<char*> argv;
   std::string program = WARPLINE_BINARY;
@@ -65,10 +68,14 @@ pid_t Workspace::start(const std::vector<std::string>& arguments) const {
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (child == 0) {
-    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int own_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int out_file = how.out >= 0 ? how.out : own_file;
     const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (chdir(folder_.c_str()) != 0 || dup2(out_file, STDOUT_FILENO) < 0 || dup2(err_file, STDERR_FILENO) < 0)
       _exit(126);
+    if (how.ordinary && geteuid() == 0 &&
+        (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0))
+      _exit(125);
     const rlimit limit{kLimit, kLimit};
     setrlimit(RLIMIT_CPU, &limit);
     execv(argv[0], argv.data());
@@ -83,7 +90,33 @@ Finished Workspace::finished(int status) const {
 }
 
 Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
-  const pid_t child = start(arguments);
+  return wait_for(start(arguments));
+}
+
+Finished Workspace::with_output_to(const std::string& path, const std::vector<std::string>& arguments) const {
+  int ends[2] = {-1, -1};
+  if (path.empty()) {
+    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    close(ends[0]);
+  } else {
+    ends[1] = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+    if (ends[1] < 0) throw std::system_error(errno, std::generic_category(), path);
+  }
+  const pid_t child = start(arguments, {ends[1], false});
+  close(ends[1]);
+  return wait_for(child);
+}
+
+Finished Workspace::as_ordinary_user(const std::vector<std::string>& arguments) const {
+  if (geteuid() == 0) {
+    EXPECT_EQ(chown(folder_.c_str(), kNobody, kNobody), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
+      EXPECT_EQ(lchown(entry.path().c_str(), kNobody, kNobody), 0) << entry.path();
+  }
+  return wait_for(start(arguments, {-1, true}));
+}
+
+Finished Workspace::wait_for(pid_t child) const {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -37,13 +37,26 @@ class Workspace {
   }
   /// Runs `warpline` with `arguments`, this folder being the current one.
   [[nodiscard]] Finished warpline(const std::vector<std::string>& arguments) const;
+  /// The same with its stdout elsewhere: in the file or device `path`, or, where that is empty, in a pipe
+  /// that nobody reads.
+  [[nodiscard]] Finished with_output_to(const std::string& path,
+                                        const std::vector<std::string>& arguments) const;
+  /// The same for a user who is not root; of root, as nobody, to whom the folder is given.
+  [[nodiscard]] Finished as_ordinary_user(const std::vector<std::string>& arguments) const;
   /// The same, sending it `signals`: the first when it takes that signal, each other one when `marker` is to
   /// be read on its stderr once more.
   [[nodiscard]] Finished signalled(const std::vector<std::string>& arguments, const std::vector<int>& signals,
                                    const std::string& marker) const;
 
  private:
-  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const;
+  /// How a command is started: what becomes of stdout, and whether it runs as an ordinary user.
+  struct Start {
+    int out = -1;  ///< an open file for stdout; -1: one in this folder
+    bool ordinary = false;
+  };
+  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments, Start how) const;
+  [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const { return start(arguments, {}); }
+  [[nodiscard]] Finished wait_for(pid_t child) const;
   [[nodiscard]] Finished finished(int status) const;
   std::filesystem::path folder_;
 };

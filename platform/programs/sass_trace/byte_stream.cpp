@@ -73,9 +73,9 @@ class XzFile final : public ByteStream {
       } else if (r == LZMA_BUF_ERROR) {
         throw std::runtime_error("ends in the middle of its xz data");
       } else if (r == LZMA_MEMLIMIT_ERROR) {
-        throw std::runtime_error("its xz data wants more than 256 MiB to decompress");
+        throw std::runtime_error("has xz data that wants more than 256 MiB to decompress");
       } else if (r != LZMA_OK) {
-        throw std::runtime_error("its xz data is corrupt");
+        throw std::runtime_error("has corrupt xz data");
       }
     }
     return capacity - state_.avail_out;
@@ -118,7 +118,7 @@ class GzFile final : public ByteStream {
       if (r == Z_STREAM_END) {
         between_members_ = true;
       } else if (r != Z_OK && r != Z_BUF_ERROR) {
-        throw std::runtime_error("its gzip data is corrupt");
+        throw std::runtime_error("has corrupt gzip data");
       }
     }
     return capacity - state_.avail_out;

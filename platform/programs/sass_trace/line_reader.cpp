@@ -25,7 +25,7 @@ bool LineReader::refill() {
     end_ += got;
     ended_ = got == 0;
   } catch (const std::runtime_error& e) {
-    throw InputError(fault_at(path_, number_, 0, {}, std::string("the file ") + e.what()));
+    throw InputError(fault_at(path_, number_, 0, {}, e.what()));
   }
   return !ended_;
 }

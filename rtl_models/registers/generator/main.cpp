@@ -1,9 +1,13 @@
 // warpline_regs: makes the model's table, the driver's header and the manual of one description of registers.
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/file_identity.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/document/output_file.h"
 #include "rtl_models/registers/generator/reader.h"
 #include "rtl_models/registers/generator/writers.h"
 
@@ -39,8 +43,20 @@ int mistake(const std::string& message) {
 }
 
 int print(const Diagnostics& faults) {
-  for (const Diagnostic& fault : faults) std::fprintf(stderr, "%s\n", fault.text().c_str());
+  for (const Diagnostic& fault : faults) std::fprintf(stderr, "%s\n", printable(fault.text()).c_str());
   return 2;
+}
+
+/// Why an output cannot be written as things are; empty: all can.
+std::string refusal(const std::string& input, const std::vector<Output>& outputs) {
+  std::set<std::string> known{identity_of(input)};
+  for (const Output& output : outputs) {
+    if (output.path.empty()) continue;
+    if (const std::string why = OutputFile::refusal(output.path); !why.empty()) return why;
+    const std::string file = identity_of(output.path);
+    if (!file.empty() && !known.insert(file).second) return output.path + " is read or written already";
+  }
+  return {};
 }
 
 int make(const std::string& input, const std::vector<Output>& outputs, bool own) {
@@ -48,14 +64,13 @@ int make(const std::string& input, const std::vector<Output>& outputs, bool own)
   if (!text.ok()) return print(text.faults());
   const Result<Block> block = read_block(input, text.value());
   if (!block.ok()) return print(block.faults());
-  for (const Output& output : outputs) {
-    if (output.path.empty()) continue;
-    const std::string why = write_file_atomically(output.path, output.make(block.value(), own));
-    if (why.empty()) continue;
-    std::fprintf(stderr, "warpline_regs: %s\n", why.c_str());
-    return 2;
-  }
-  return 0;
+  std::string why = refusal(input, outputs);
+  for (const Output& output : outputs)
+    if (why.empty() && !output.path.empty())
+      why = write_file_atomically(output.path, output.make(block.value(), own));
+  if (why.empty()) return 0;
+  std::fprintf(stderr, "warpline_regs: %s\n", printable(why).c_str());
+  return 2;
 }
 
 }  // namespace
@@ -70,7 +85,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--help") return std::printf("%s", kUsage) < 0 ? 2 : 0;
+    if (word == "--help") return std::printf("%s", kUsage) < 0 || std::fflush(stdout) != 0 ? 2 : 0;
     if (word == "--own") {
       own = true;
       continue;

@@ -78,6 +78,22 @@ TEST_F(LaunchFiles, ReadsTheDocumentedExample) {
   EXPECT_THAT(l.arguments[3].bytes, ElementsAre(1, 2, 255));
 }
 
+/// With time that grows with their square, this would take minutes under the sanitizers.
+TEST_F(LaunchFiles, TwentyThousandBuffersAreFoundByTheirNames) {
+  constexpr unsigned kBuffers = 20000;
+  std::string text = kHead;
+  for (unsigned n = 0; n < kBuffers; ++n)
+    text += "[[argument]]\nbuffer = \"b" + std::to_string(n) +
+            "\"\ntype = \"u8\"\ncount = 1\nexpect = { "
+            "expression = \"b" +
+            std::to_string(kBuffers - 1 - n) + "[i]\" }\n";
+  const LaunchFile f = good(text);
+  ASSERT_EQ(f.buffers.size(), kBuffers);
+  EXPECT_EQ(f.buffer_number("b12345"), 12345U);
+  EXPECT_EQ(f.buffer_number("none"), kBuffers);
+  EXPECT_TRUE(f.buffers[1].expect->expression.uses(kBuffers - 2));
+}
+
 TEST_F(LaunchFiles, SeveralLaunchesShareBuffersAndModules) {
   const LaunchFile f = good(
       "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"first\"\ngrid = [1]\nblock = [32]\ninvalidate_l1 = false\n"
@@ -93,7 +109,7 @@ TEST_F(LaunchFiles, SeveralLaunchesShareBuffersAndModules) {
   EXPECT_EQ(f.launches[1].shared_bytes, 1024U);
   EXPECT_THAT(f.launches[1].arguments, SizeIs(2));
   EXPECT_THAT(f.symbols, SizeIs(1));
-  EXPECT_EQ(f.arrays.back().name, "table");
+  EXPECT_EQ(f.arrays.all().back().name, "table");
 }
 
 TEST_F(LaunchFiles, GeneratorsNeedNoModule) {

@@ -30,12 +30,30 @@ TEST(Text, AJsonStringEscapesQuotesBackslashesAndControlCharacters) {
 
 TEST(Text, WhatMovesATerminalIsShownAsQuestionMarks) {
   EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
-  EXPECT_EQ(printable(std::string_view("\x1b]0;x\x07\r\x7f\0", 9)), "?]0;x????");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "??31m") << "the second set of control characters";
+  EXPECT_EQ(printable(std::string_view("\x1b]0;x\x07\r\x7f\0", 9)),
+            "?]0;x"
+            "?"
+            "?"
+            "?"
+            "?");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "?"
+            "?31m")
+      << "the second set of control characters";
   EXPECT_EQ(printable("h\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80"), "h\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80");
-  EXPECT_EQ(printable("\xe2\x80\xae" "x"), "???x") << "turns the direction of writing";
-  EXPECT_EQ(printable("\xff\xc3(\xe2\x82"), "??(??") << "no UTF-8";
-  EXPECT_EQ(printable("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80"), "?????????") << "no UTF-8 either";
+  EXPECT_EQ(printable("\xe2\x80\xae"
+                      "x"),
+            "?"
+            "?"
+            "?x")
+      << "turns the direction of writing";
+  EXPECT_EQ(printable("\xff\xc3(\xe2\x82"),
+            "?"
+            "?(?"
+            "?")
+      << "no UTF-8";
+  EXPECT_EQ(printable("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80"), std::string(9, '?')) << "no UTF-8 either";
 }
 
 TEST(Text, ListsAreJoinedAsSentencesHaveThem) {

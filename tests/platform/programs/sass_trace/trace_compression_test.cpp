@@ -77,22 +77,19 @@ TEST(TraceCompression, SeveralStreamsAreOneFile) {
 TEST(TraceCompression, ACutFileIsAMessage) {
   const std::string whole_xz = xz(sample()), whole_gz = gz(sample());
   for (std::size_t n = 6; n < whole_xz.size(); n += 7)
-    EXPECT_EQ(outcome("kernel-1.traceg.xz", whole_xz.substr(0, n)),
-              "the file ends in the middle of its xz data")
-        << n;
+    EXPECT_EQ(outcome("kernel-1.traceg.xz", whole_xz.substr(0, n)), "ends in the middle of its xz data") << n;
   for (std::size_t n = 2; n < whole_gz.size(); n += 7)
-    EXPECT_EQ(outcome("kernel-1.traceg.gz", whole_gz.substr(0, n)),
-              "the file ends in the middle of its gzip data")
+    EXPECT_EQ(outcome("kernel-1.traceg.gz", whole_gz.substr(0, n)), "ends in the middle of its gzip data")
         << n;
 }
 
 TEST(TraceCompression, DamageIsFoundEvenBehindTheLastThreadBlock) {
   std::string damaged = xz(sample());
   damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 1);
-  EXPECT_THAT(outcome("kernel-1.traceg.xz", damaged), HasSubstr("xz data is corrupt"));
+  EXPECT_THAT(outcome("kernel-1.traceg.xz", damaged), "has corrupt xz data");
   damaged = gz(sample());
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);
-  EXPECT_THAT(outcome("kernel-1.traceg.gz", damaged), HasSubstr("gzip data is corrupt"));
+  EXPECT_THAT(outcome("kernel-1.traceg.gz", damaged), "has corrupt gzip data");
 }
 
 TEST(TraceCompression, ABombOfOneLineIsCutShort) {

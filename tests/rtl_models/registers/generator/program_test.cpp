@@ -89,8 +89,12 @@ TEST_F(RegsProgram, MistakesOfTheCommandLine) {
   EXPECT_TRUE(says("one description at a time"));
   EXPECT_EQ(run("none.toml"), 2);
   EXPECT_TRUE(says("none.toml: error: cannot be opened"));
-  EXPECT_EQ(run("timer.toml --table no/such/folder/t.h"), 2);
-  EXPECT_TRUE(says("no/such/folder/t.h: cannot be created"));
+  EXPECT_EQ(run("timer.toml --table timer.toml/t.h"), 2);
+  EXPECT_TRUE(says("timer.toml/t.h: cannot be created: Not a directory"));
+  EXPECT_EQ(run("timer.toml --table ./timer.toml"), 2);
+  EXPECT_TRUE(says("./timer.toml is read or written already"));
+  EXPECT_EQ(run("timer.toml --table out.h --header ././out.h"), 2);
+  EXPECT_TRUE(says("././out.h is read or written already"));
   EXPECT_EQ(run("--help"), 0);
   EXPECT_TRUE(says("usage: warpline_regs FILE.toml"));
 }

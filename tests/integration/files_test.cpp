@@ -1,0 +1,271 @@
+// Files that commands write, streams that take no more, and signals that come early or twice: nothing of the
+// user's is lost, and what cannot be written is said before the work, not after it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/integration/workspace.h"
+
+namespace warpline::test {
+namespace files_test {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    w_.write("vecadd.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx")));
+    launch("");
+  }
+  /// Writes launch.toml, a small sum whose result has these keys besides.
+  void launch(const std::string& of_result) const {
+    w_.write("launch.toml",
+             "module = \"vecadd.ptx\"\nkernel = \"vecadd\"\ngrid = [1]\nblock = [32]\n"
+             "[[argument]]\nbuffer = \"a\"\ntype = \"f32\"\ncount = 32\n"
+             "[[argument]]\nbuffer = \"b\"\ntype = \"f32\"\ncount = 32\n"
+             "[[argument]]\nbuffer = \"c\"\ntype = \"f32\"\ncount = 32\n" +
+                 of_result + "[[argument]]\nscalar = 32\ntype = \"u32\"\n");
+  }
+  [[nodiscard]] Finished run(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"run", "launch.toml", "--quiet"});
+    return w_.warpline(options);
+  }
+  [[nodiscard]] bool exists(const std::string& name) const { return fs::exists(w_.path(name)); }
+  [[nodiscard]] bool is_json(const std::string& name) const {
+    return nlohmann::json::accept(read_file(w_.path(name)));
+  }
+  Workspace w_;
+};
+
+TEST_F(Files, AnOutputIsWrittenThroughWhatItNames) {
+  ASSERT_EQ(::mkfifo(w_.path("pipe").c_str(), 0600), 0);
+  w_.write("target.json", "old");
+  fs::create_symlink("target.json", w_.path("link.json"));
+  w_.write("own.json", "old");
+  ASSERT_EQ(::chmod(w_.path("own.json").c_str(), 0640), 0);
+  std::string piped;
+  std::thread reader([&] { piped = read_file(w_.path("pipe")); });
+  EXPECT_EQ(run({"--stats", "pipe"}).status, 0);
+  reader.join();
+  EXPECT_TRUE(nlohmann::json::accept(piped));
+  EXPECT_TRUE(fs::is_fifo(w_.path("pipe")));
+  EXPECT_EQ(run({"--stats", "link.json"}).status, 0);
+  EXPECT_TRUE(fs::is_symlink(w_.path("link.json")));
+  EXPECT_TRUE(is_json("target.json"));
+  EXPECT_EQ(run({"--stats", "own.json"}).status, 0);
+  EXPECT_EQ(fs::status(w_.path("own.json")).permissions(), fs::perms(0640));
+  const Finished streamed = run({"--stats", "/dev/stdout"});
+  EXPECT_EQ(streamed.status, 0) << streamed.err;
+  EXPECT_TRUE(nlohmann::json::accept(streamed.out));
+}
+
+TEST_F(Files, EveryOutputMakesTheFoldersItsPathLacks) {
+  launch("dump = \"e/c.bin\"\n");
+  const Finished good = run({"--stats", "a/b/s.json", "--wave", "c/w.vcd", "--timeline", "d/t.json"});
+  EXPECT_EQ(good.status, 0) << good.err;
+  for (const char* name : {"a/b/s.json", "c/w.vcd", "d/t.json", "e/c.bin"}) EXPECT_TRUE(exists(name)) << name;
+  EXPECT_EQ(run({"--stats", "f/s.json", "--set", "sms=0"}).status, 2);
+  EXPECT_FALSE(exists("f")) << "a run that does not begin leaves nothing";
+}
+
+TEST_F(Files, FilesThatAreTheSameAreRefusedBeforeTheRun) {
+  w_.write("a.bin", std::string(128, '\0'));
+  fs::create_directory(w_.path("sub"));
+  fs::create_symlink("sub", w_.path("link"));
+  const auto refused = [&](const std::vector<std::string>& options, const std::string& why) {
+    const Finished bad = run(options);
+    EXPECT_EQ(bad.status, 2) << why;
+    EXPECT_THAT(bad.err, HasSubstr(why));
+    EXPECT_THAT(bad.out, IsEmpty());
+  };
+  refused({"--stats", "./x.json", "--wave", "x.json"}, "--wave: error: x.json is the file of --stats, too");
+  refused({"--stats", "sub/x", "--timeline", "link/x"}, "link/x is the file of --stats, too");
+  refused({"--stats", "x", "--check-consistency", "--dot", "sub/../x"},
+          "--dot: error: sub/../x is the file of");
+  refused({"--stats", "launch.toml"}, "launch.toml is an input, too");
+  refused({"--stats", "link/../vecadd.ptx"}, "is a module of this run, too");
+  launch("dump = \"c.bin\"\n");
+  refused({"--stats", "c.bin"}, "launch.toml:17:8: error: dump: c.bin is the file of --stats, too");
+  launch("dump = \"vecadd.ptx\"\n");
+  refused({}, "dump: vecadd.ptx is a module of this run, too");
+  launch("init = { file = \"a.bin\" }\ndump = \"a.bin\"\n");
+  refused({}, "dump: a.bin is read (init), too");
+  launch("dump = \"sub/../c.bin\"\n");
+  w_.write("launch.toml", replaced(read_file(w_.path("launch.toml")), "buffer = \"b\"\n",
+                                   "buffer = \"b\"\ndump = \"link/../c.bin\"\n"));
+  refused({}, "c.bin is the dump of buffer \"b\", too");
+  for (const char* name : {"x", "x.json", "c.bin"}) EXPECT_FALSE(exists(name)) << name;
+  EXPECT_EQ(read_file(w_.path("vecadd.ptx")), read_file(in_source("sw/kernels/vecadd.sm_80.ptx")));
+
+  const std::string test = in_source("tests/litmus/MP+cg.litmus");
+  w_.write("t.litmus", read_file(test));
+  EXPECT_THAT(w_.warpline({"litmus", "t.litmus", "--runs", "0", "--dot", "./t.litmus"}).err,
+              HasSubstr("--dot: error: ./t.litmus is an input, too"));
+  EXPECT_EQ(read_file(w_.path("t.litmus")), read_file(test));
+}
+
+TEST_F(Files, WhereStandardOutputGoesIsNoOtherFile) {
+  const Finished bad = w_.with_output_to(w_.path("s.json"), {"run", "launch.toml", "--stats", "s.json"});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(bad.err, HasSubstr("s.json is where standard output goes, too"));
+}
+
+TEST_F(Files, WhatCannotBeWrittenIsFoundBeforeTheRun) {
+  fs::create_symlink("loop", w_.path("loop"));
+  w_.write("file", "");
+  launch("dump = \"file/c.bin\"\n");
+  for (const auto& [path, why] : {std::pair<std::string, std::string>{"loop/x.json", "symbolic links"},
+                                  {std::string(300, 'a') + "/x.json", "name too long"},
+                                  {"file/x.json", "Not a directory"},
+                                  {".", "is a folder"}}) {
+    const Finished bad = run({"--stats", path});
+    EXPECT_EQ(bad.status, 2) << path;
+    EXPECT_THAT(bad.err, AllOf(HasSubstr("--stats: error: " + path), HasSubstr(why),
+                               HasSubstr("launch.toml:17:8: error: dump: file/c.bin: cannot be created")));
+  }
+}
+
+TEST_F(Files, FoldersThatMayNotBeSearchedOrWrittenAreMessages) {
+  for (const char* name : {"closed", "full", "tests"}) fs::create_directory(w_.path(name));
+  fs::create_directory(w_.path("closed/sub"));
+  fs::create_directory(w_.path("tests/sub"));
+  w_.write("tests/t.litmus", read_file(in_source("tests/litmus/MP+cg.litmus")));
+  const auto may = [&](const char* name, mode_t mode) { ASSERT_EQ(::chmod(w_.path(name).c_str(), mode), 0); };
+  EXPECT_EQ(w_.as_ordinary_user({"--version"}).status, 0);
+  may("closed", 0);
+  may("full", 0555);
+  may("tests/sub", 0);
+  launch("dump = \"full/c.bin\"\n");
+  ASSERT_EQ(::chmod(w_.path("launch.toml").c_str(), 0644), 0);
+  const Finished bad = w_.as_ordinary_user({"run", "launch.toml", "--stats", "closed/sub/s.json"});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(bad.err,
+              AllOf(HasSubstr("--stats: error: closed/sub/s.json: cannot be created: Permission denied"),
+                    HasSubstr("dump: full/c.bin: cannot be created: Permission denied")));
+  EXPECT_THAT(bad.out, IsEmpty());
+  const Finished listed = w_.as_ordinary_user({"litmus", "tests", "--runs", "1"});
+  EXPECT_EQ(listed.status, 2);
+  EXPECT_THAT(listed.err, HasSubstr("tests/sub: error: cannot be listed: Permission denied"));
+  EXPECT_THAT(listed.out, HasSubstr("tests/t"));
+  may("closed", 0755);
+  may("tests/sub", 0755);
+}
+
+/// Every command says so where its results are lost; the device is only written to.
+TEST_F(Files, ResultsThatStdoutDoesNotTakeAreErrors) {
+  const std::string test = in_source("tests/litmus/MP+cg.litmus");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--version"},
+                                             {"run", "--help"},
+                                             {"run", "launch.toml"},
+                                             {"config", "list"},
+                                             {"config", "show", "v100"},
+                                             {"config", "keys"},
+                                             {"config", "check", "v100"},
+                                             {"counters"},
+                                             {"cctl", "CCTL.D.IV [R2];"},
+                                             {"check", "vecadd.ptx"},
+                                             {"explain", "ld.global.u32 d, [a];"},
+                                             {"policy", "static", "persisting"},
+                                             {"litmus", test, "--runs", "0"},
+                                             {"litmus", test, "--runs", "0", "--json"}}) {
+    const Finished bad = w_.with_output_to("/dev/full", words);
+    EXPECT_EQ(bad.status, 2) << words[0];
+    EXPECT_THAT(bad.err, HasSubstr("standard output cannot be written: No space left on device")) << words[0];
+  }
+}
+
+TEST_F(Files, AReaderThatGoesAwayLosesNoFile) {
+  const Finished left = w_.with_output_to("", {"run", "launch.toml", "--stats", "s.json"});
+  EXPECT_EQ(left.status, 0);
+  EXPECT_THAT(left.err, IsEmpty());
+  EXPECT_TRUE(is_json("s.json"));
+}
+
+TEST_F(Files, AComparisonCanBeInterruptedAndTheStatisticsAreThere) {
+  launch("expect = { expression = \"sum(k, 0, 9223372036854775807, 0)\" }\n");
+  const std::vector<std::string> arguments = {"run", "launch.toml", "--quiet", "--stats", "s.json"};
+  const Finished cut = w_.signalled(arguments, {SIGUSR1, SIGINT}, "results are compared");
+  EXPECT_EQ(cut.status, 130);
+  EXPECT_THAT(cut.err, HasSubstr("interrupted while results were compared"));
+  EXPECT_TRUE(is_json("s.json"));
+}
+
+TEST_F(Files, NoControlCharacterOfAnInputReachesTheTerminal) {
+  const auto is_safe = [](const Finished& f) {
+    const std::string all = f.out + f.err;
+    return std::none_of(all.begin(), all.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    });
+  };
+  const std::string evil = "\\u001b]0;owned\\u0007\\u009b31m";
+  w_.write("module.toml", "module = \"" + evil + "\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n");
+  w_.write("kernel.toml", "module = \"vecadd.ptx\"\nkernel = \"" + evil + "\"\ngrid = [1]\nblock = [1]\n");
+  w_.write("evil.ptx", ".version 7.0\n.target \x1b[31m\n");
+  w_.write("evil.wls", "\x1b[31m\n");
+  w_.write("evil.litmus", "PTX \x1b[31m\n{ x=0; }\n P0@cta 0 ;\n ld.weak r0, x ;\nexists (P0:r0 == 42)\n");
+  w_.write("evil.traceg", "-kernel name = \x1b[31m\n");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"run", "module.toml"},
+                                             {"run", "kernel.toml"},
+                                             {"run", "launch.toml", "--set", "name=\"" + evil + "\""},
+                                             {"run", "launch.toml", "--gpu", "\x1b[31m"},
+                                             {"run", "\x1b[31m.toml"},
+                                             {"run", "evil.wls"},
+                                             {"run", "evil.traceg"},
+                                             {"check", "evil.ptx"},
+                                             {"check", "\x1b[31m"},
+                                             {"litmus", "evil.litmus", "--runs", "1"},
+                                             {"cctl", "CCTL\x1b[31m"},
+                                             {"explain", "ld\x1b[31m"},
+                                             {"policy", "decode", "\x1b[31m"},
+                                             {"config", "check", "mini", "--set", "name=\"" + evil + "\""},
+                                             {"config", "show", "mini", "--set", "name=\"" + evil + "\""},
+                                             {"\x1b[31m"},
+                                             {"run", "--\x1b[31m"}})
+    EXPECT_TRUE(is_safe(w_.warpline(words))) << words[0] << " " << words.back();
+}
+
+TEST_F(Files, AKeyThatReachesTooDeepIsAMessage) {
+  std::string key = "a";
+  for (unsigned n = 0; n < 60000; ++n) key += ".a";
+  for (const std::string& text : {key + " = 1\n", "[" + key + "]\n", "x = { " + key + " = 1 }\n"}) {
+    w_.write("deep.toml", text);
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"run", "deep.toml"}, {"config", "check", "deep.toml"}}) {
+      const Finished bad = w_.warpline(words);
+      EXPECT_EQ(bad.status, 2);
+      EXPECT_THAT(bad.err, HasSubstr("a key has at most 16 parts"));
+      EXPECT_LT(bad.err.size(), 1000U) << "of a long line a part is shown";
+    }
+  }
+  EXPECT_THAT(w_.warpline({"config", "check", "mini", "--set", key + "=1"}).err,
+              HasSubstr("at most 16 parts"));
+  // Points in strings, comments and numbers are no parts of keys.
+  w_.write("gpu.toml",
+           "name = \"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r\" # a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r\n");
+  EXPECT_EQ(w_.warpline({"config", "check", "gpu.toml"}).status, 0);
+}
+
+TEST_F(Files, AGpuThatIsNotThereIsAnsweredWithThosePresent) {
+  const Finished unknown = run({"--gpu", "h100"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("h100: error: there is no such preset, and no such file"),
+                                 HasSubstr("presets: mini, v100, a100")));
+  EXPECT_THAT(run({"--gpu", ""}).err,
+              AllOf(HasSubstr("--gpu: error: names no GPU"), HasSubstr("presets: mini,")));
+  EXPECT_THAT(run({"--gpu", "gone.toml"}).err, HasSubstr("gone.toml: error: cannot be opened"));
+}
+
+}  // namespace files_test
+}  // namespace warpline::test
