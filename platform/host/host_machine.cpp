@@ -16,10 +16,9 @@ std::uint64_t ones(unsigned bytes) {
 
 }  // namespace
 
-/// Lets the engine do what comes next, by cycle `limit`. False: nothing does.
+/// Lets that happen which comes next, by cycle `limit`. False: nothing does.
 bool HostMachine::step(Cycle limit) {
-  Engine& engine = system().engine();
-  const Cycle next = engine.next_tick();
+  const Cycle next = system().next_activity();
   if (next > limit) return false;
   if (system().run_until(next) == RunOutcome::stopped) stopped_ = true;
   return true;

@@ -101,15 +101,22 @@ void HostedRun::set_registers(const PlacedFile& placed) {
   const std::vector<LaunchRegister>& registers = placed.file.registers;
   const auto is_set = [](const LaunchRegister& r) { return r.initial.has_value(); };
   if (std::none_of(registers.begin(), registers.end(), is_set)) return;
-  // A doorbell among them makes a device work, perhaps in the memory of a GPU. Pins take nothing that is
-  // loosely timed: with them it costs time, before the run.
-  const PcieSystem& system = *platform_.pcie();
+  // A doorbell among them makes a device work, perhaps in the memory of a GPU. That passes by hops that are
+  // opened as pins: their wires show what is timed.
+  PcieSystem& system = *platform_.pcie();
   const bool loose = system.is_loose();
-  if (platform_.takes_loose()) platform_.set_loose(true);
+  platform_.set_loose(true);
   for (const LaunchRegister& r : registers)
     if (r.initial) host_->store(address_of(r.where), r.where.bytes, bits_of(*r.initial, placed));
-  while (!at_rest()) static_cast<void>(platform_.pcie()->run_until(platform_.pcie()->engine().next_tick()));
-  if (platform_.takes_loose()) platform_.set_loose(loose);
+  for (Cycle next = system.next_activity(); next != kNever; next = system.next_activity())
+    static_cast<void>(system.run_until(next));
+  platform_.set_loose(loose);
+}
+
+/// Of what is over, components and wires may have wakes: how many is the carrier's.
+bool HostedRun::at_rest() const {
+  PcieSystem& system = *platform_.pcie();
+  return system.engine().quiescent() || system.next_activity() == kNever;
 }
 
 void HostedRun::begin() {

@@ -66,7 +66,7 @@ class HostedRun {
   /// Where kernels find it.
   [[nodiscard]] std::uint64_t mapped(const DevicePlace& where);
   /// Nothing moves any more, unless the host makes it.
-  [[nodiscard]] bool at_rest() const { return platform_.pcie()->engine().next_tick() == kNever; }
+  [[nodiscard]] bool at_rest() const;
 
   GpuPlatform& platform_;
   Cycle max_cycles_;

@@ -15,6 +15,7 @@ class DirectBackend final : public NetlistBackend {
   [[nodiscard]] Engine& engine() override { return engine_; }
   void connect(Netlist& netlist) override { netlist.connect_directly(); }
   void set_loose(Netlist& netlist, bool loose) override { netlist.set_loose(loose); }
+  [[nodiscard]] Cycle next_activity() override { return engine_.next_tick(); }
   RunOutcome run_until(Cycle limit) override { return engine_.run_until(limit); }
   [[nodiscard]] Standstill standstill() const override { return engine_.standstill(); }
 

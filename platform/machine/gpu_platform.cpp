@@ -89,7 +89,7 @@ void GpuPlatform::State::build() {
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
     pcie = std::make_unique<PcieSystem>(links, config.clocks.fastest(), config.pcie_system, *sysmem);
-    pcie->run_by([this](Cycle limit) { return backend->run_until(limit); });
+    pcie->run_by(*backend);
   }
   for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));
   if (options.loose) set_loose(true);
@@ -368,10 +368,6 @@ LaunchResult GpuPlatform::finish() {
 void GpuPlatform::set_loose(bool loose) {
   state_->options.loose = loose;
   if (state_->system != nullptr) state_->set_loose(loose);
-}
-
-bool GpuPlatform::takes_loose() const {
-  return state_->backend->takes_loose();
 }
 
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {

@@ -134,8 +134,6 @@ class GpuPlatform {
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
-  /// Whether requests can be loosely timed: no hop is opened as pins. Pre: it is built.
-  [[nodiscard]] bool takes_loose() const;
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
 

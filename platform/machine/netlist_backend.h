@@ -24,8 +24,6 @@ class NetlistBackend {
   virtual void connect(Netlist& netlist) = 0;
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
-  /// Whether all hops take loosely timed requests.
-  [[nodiscard]] virtual bool takes_loose() const { return true; }
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.
   virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
   /// Grids are about to start, from whatever process: the engine's time comes up to that of the world around
@@ -33,6 +31,9 @@ class NetlistBackend {
   virtual void catch_up() {}
   /// Grids have been started: they run as time passes, whoever lets it.
   virtual void wake() {}
+  /// The first cycle in which something can happen: a component is ticked, or what lies on wires or in
+  /// foreign modules moves. kNever: nothing does any more. run_until() gets there.
+  [[nodiscard]] virtual Cycle next_activity() = 0;
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
   /// Every request in flight and all other waits, wherever a run stands.

@@ -1,5 +1,6 @@
 #include "platform/machine/pcie_system.h"
 
+#include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
@@ -72,7 +73,11 @@ void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parame
 }
 
 RunOutcome PcieSystem::run_until(Cycle limit) {
-  return run_until_ ? run_until_(limit) : engine_.run_until(limit);
+  return backend_ != nullptr ? backend_->run_until(limit) : engine_.run_until(limit);
+}
+
+Cycle PcieSystem::next_activity() {
+  return backend_ != nullptr ? backend_->next_activity() : engine_.next_tick();
 }
 
 const AccessLog& PcieSystem::access_log(unsigned i) const {

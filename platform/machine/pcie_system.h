@@ -19,6 +19,7 @@ class CounterVisitor;
 class Engine;
 class HostBridge;
 class MemoryImage;
+class NetlistBackend;
 class PcieLink;
 class QueueDevice;
 class RootComplex;
@@ -65,10 +66,13 @@ class PcieSystem {
   /// A host takes the system, to place its devices, or leaves it. False: it has one already.
   [[nodiscard]] bool take() { return !std::exchange(taken_, true); }
   void leave() { taken_ = false; }
-  /// Runs the engine as Engine::run_until does, by the function that run_by() was given, if any.
+  /// Runs the engine as Engine::run_until does, by the backend that run_by() was given, if any.
   RunOutcome run_until(Cycle limit);
-  /// Has `run_until` run the engine from now on.
-  void run_by(std::function<RunOutcome(Cycle)> run_until) { run_until_ = std::move(run_until); }
+  /// The first cycle in which something can happen, on wires and in foreign modules, too; kNever: nothing
+  /// does any more. run_until() gets there.
+  [[nodiscard]] Cycle next_activity();
+  /// Has `backend`, whose engine it is, run it from now on.
+  void run_by(NetlistBackend& backend) { backend_ = &backend; }
   /// Surprise removal of a device, and its return: as new, with everything to be set up again.
   void set_present(unsigned i, bool present);
   /// Hot reset of a device by its root port.
@@ -85,7 +89,7 @@ class PcieSystem {
   std::unique_ptr<Engine> own_engine_;       ///< null: somebody else's
   std::unique_ptr<MemoryImage> own_memory_;  ///< likewise
   Engine& engine_;
-  std::function<RunOutcome(Cycle)> run_until_;
+  NetlistBackend* backend_ = nullptr;  ///< null: nobody but the engine itself
   MemoryImage& sysmem_;
   unsigned mhz_;
   bool loose_ = false;

@@ -119,10 +119,6 @@ void SystemCBackend::interpose(Interposer interpose) {
   state_->interpose = std::move(interpose);
 }
 
-bool SystemCBackend::takes_loose() const {
-  return state_->pins.empty();
-}
-
 void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder) {
   state_->pin_wave = std::make_unique<PinWave>(state_->module, selection, recorder);
 }
@@ -161,6 +157,10 @@ void SystemCBackend::wake() {
   if (sc_core::sc_get_status() == sc_core::SC_RUNNING) state_->module.wake();
 }
 
+Cycle SystemCBackend::next_activity() {
+  return state_->module.next_activity();
+}
+
 RunOutcome SystemCBackend::run_until(Cycle limit) {
   const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
   const bool in_thread = caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
@@ -178,7 +178,7 @@ RunOutcome SystemCBackend::run_until(Cycle limit) {
   // Where nothing is left to do, SystemC would complain about being started.
   const bool rests = in_thread ? state_->module.engine().quiescent() : state_->module.at_rest();
   const bool idle = !state_->module.active() && rests;
-  if (idle || state_->module.engine().next_tick() > limit) return state_->module.engine().run_until(limit);
+  if (idle || next_activity() > limit) return state_->module.engine().run_until(limit);
   state_->waiter = in_thread ? State::Waiter::thread : State::Waiter::caller;
   state_->module.run_ahead(in_thread || state_->keeps_pace ? 0 : kAhead);
   state_->ended = false;
@@ -192,7 +192,10 @@ RunOutcome SystemCBackend::run_until(Cycle limit) {
   if (state_->ended) state_->catch_up();
   state_->module.rethrow();
   // Whatever foreign modules still did, the limit ended it; or nobody did anything any more.
-  if (!state_->ended && (in_thread || sc_core::sc_pending_activity())) return RunOutcome::cycle_limit;
+  if (!state_->ended && (in_thread || sc_core::sc_pending_activity() || next_activity() != kNever))
+    return RunOutcome::cycle_limit;
+  // Wires may have come to rest without a tick.
+  if (!state_->ended && state_->module.engine().next_tick() == kNever) return state_->module.run_dry();
   return state_->module.outcome();
 }
 

@@ -45,13 +45,13 @@ class SystemCBackend final : public NetlistBackend {
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;
-  [[nodiscard]] bool takes_loose() const override;
   /// Never ticks ahead of SystemC's time: other modules look at what this engine does while a grid runs that
   /// was launched from outside the simulation.
   void keep_pace();
   void catch_up() override;
   void wake() override;
   void record_wires(const Selection& selection, Recorder& recorder) override;
+  [[nodiscard]] Cycle next_activity() override;
   RunOutcome run_until(Cycle limit) override;
   [[nodiscard]] Standstill standstill() const override;
 

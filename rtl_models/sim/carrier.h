@@ -22,9 +22,9 @@ class Carrier {
   /// Messages that have begun and that no receiving port counts yet.
   [[nodiscard]] virtual std::size_t occupancy() const { return 0; }
   /// Carries a loosely timed access: sent in cycle `at`, and on return answered in cycle `at`.
-  /// Only where the netlist's owner knows that this carrier can; pins cannot.
+  /// Only where the netlist's owner knows that this carrier can; pins with foreign hardware on them cannot.
   virtual void perform(const M& /*message*/, Cycle& /*at*/) {
-    WARPLINE_EXPECT(false, "a loosely timed access crosses hops that are direct or sockets");
+    WARPLINE_EXPECT(false, "requests are performed, and answers are not");
   }
   /// The component that receives its messages, where nobody foreign is in between; else null.
   [[nodiscard]] virtual const Component* receiver() const { return nullptr; }

@@ -56,7 +56,10 @@ void EngineProcess::set_loose(bool loose) {
 void EngineProcess::wake() {
   if (running_) return;  // run() looks for more work before it ends
   const Cycle next = engine_.next_tick();
-  if (next == kNever || next > last_) return;
+  if (next == kNever || next > last_) {
+    if (pins_.in_flight() && pins_.next_edge() <= last_) pins_.start_clocks();
+    return;
+  }
   const sc_core::sc_time& now = stamp_;
   const bool resting = !under_way_ && accesses_ == 0 && outcome_ == RunOutcome::quiescent;
   if (tick_of(next) < now && loose_ && !resting) {
@@ -135,6 +138,19 @@ void EngineProcess::come_to_rest(RunOutcome outcome) {
 bool EngineProcess::active() const {
   if (engine_.next_tick() <= last_ && engine_.next_tick() != kNever) return true;
   return (waits_for_pins_ || pins_.in_flight()) && cycle_of(stamp_) <= last_;
+}
+
+Cycle EngineProcess::next_activity() const {
+  const Cycle next = std::min(engine_.next_tick(), pins_.next_edge());
+  // What foreign modules do concerns us while they may have something of ours.
+  const bool may_hear = (in_step_ || !calls_.empty()) && !engine_.quiescent();
+  if (!may_hear || !sc_core::sc_pending_activity()) return next;
+  const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext());
+  return std::min(next, cycle_of(stamp_ + pending));
+}
+
+RunOutcome EngineProcess::run_dry() {
+  return outcome_ = engine_.run_until(last_);
 }
 
 void EngineProcess::note_clock() {

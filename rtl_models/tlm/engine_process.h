@@ -56,6 +56,11 @@ class EngineProcess final : public EngineModule {
   [[nodiscard]] Pins& pins() override { return pins_; }
   /// Whether it has work within the limit: ticks, or messages on the wires between two Warpline ends.
   [[nodiscard]] bool active() const;
+  /// The first cycle in which a component is ticked, or in which foreign modules or pins do what may have one
+  /// ticked; kNever: nothing moves any more.
+  [[nodiscard]] Cycle next_activity() const;
+  /// Ends a run in which nobody does anything any more. Pre: no tick is due.
+  RunOutcome run_dry();
   /// A clock of its pins rises: if what it waited for there has come to nothing, it comes to rest.
   void note_clock();
   /// How the engine stood when it last ran out of ticks: `quiescent`; or `deadlock`: it waits for

@@ -1,5 +1,7 @@
 #include "rtl_models/tlm/pin_clock.h"
 
+#include <algorithm>
+
 #include "rtl_models/tlm/engine_process.h"
 
 namespace warpline {
@@ -33,12 +35,16 @@ void PinClock::rephase() {
   }
 }
 
-/// Rises on the first edge that lies ahead.
-void PinClock::wait_for_edge() {
+Cycle PinClock::next_edge() const {
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  Cycle edge = domain_.align(engine_.cycle_of(now));
-  if (engine_.start_of(edge) <= now) edge = domain_.after(edge, 1);
-  toggle_.notify(engine_.start_of(edge) - now);
+  const Cycle edge = domain_.align(engine_.cycle_of(now));
+  // A run may have ended just before an edge: then that is the first of the next.
+  const sc_core::sc_time at = engine_.start_of(edge);
+  return at < now || at == risen_ ? domain_.after(edge, 1) : edge;
+}
+
+void PinClock::wait_for_edge() {
+  toggle_.notify(engine_.start_of(next_edge()) - sc_core::sc_time_stamp());
 }
 
 void PinClock::toggle() {
@@ -49,6 +55,7 @@ void PinClock::toggle() {
     return;
   }
   signal.write(true);
+  risen_ = sc_core::sc_time_stamp();
   engine_.note_clock();
   const Cycle c = engine_.cycle_of(sc_core::sc_time_stamp());
   const sc_core::sc_time period = engine_.start_of(domain_.after(c, 1)) - engine_.start_of(c);
@@ -59,6 +66,13 @@ PinClock& Pins::clock(const ClockDomain& domain) {
   for (PinClock& c : clocks_)
     if (c.domain() == domain) return c;
   return clocks_.emplace_back(sc_core::sc_gen_unique_name("domain"), engine_, domain);
+}
+
+Cycle Pins::next_edge() const {
+  Cycle first = kNever;
+  if (in_flight())
+    for (const PinClock& c : clocks_) first = std::min(first, c.next_edge());
+  return first;
 }
 
 void Pins::start_clocks() {

@@ -24,6 +24,8 @@ class PinClock final : public sc_core::sc_module {
   void release() { --holds_; }
   /// Lets it run, if it stands.
   void start();
+  /// The cycle of the first edge of its domain that lies ahead, or is now and has not risen yet.
+  [[nodiscard]] Cycle next_edge() const;
   /// The engine's cycles have been moved against SystemC's time: edges fall elsewhere from now on.
   void rephase();
 
@@ -35,6 +37,7 @@ class PinClock final : public sc_core::sc_module {
   ClockDomain domain_;
   unsigned holds_ = 0;
   bool running_ = false;
+  sc_core::sc_time risen_;  ///< when it rose last; at time zero nothing does
   sc_core::sc_event toggle_;
 };
 
@@ -57,6 +60,8 @@ class Pins {
   void depart() { ++in_flight_; }
   void arrive() { --in_flight_; }
   [[nodiscard]] bool in_flight() const { return in_flight_ != 0; }
+  /// The cycle of the first edge that moves what is in flight; kNever: nothing is.
+  [[nodiscard]] Cycle next_edge() const;
   /// Called by the engine: it has work, and its time has moved.
   void start_clocks();
   void rephase();

@@ -1,6 +1,7 @@
 // Launch files with a host and devices, as their users run them.
 #include "tests/integration/host_and_devices.h"
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -22,6 +23,49 @@ TEST_F(HostAndDevices, EveryTransportGivesTheExpectedResults) {
       cycles[transport] = json::parse(read_file(workspace_.path("s.json"))).at("cycles").dump();
     }
     EXPECT_EQ(cycles["fast"], cycles["at"]) << kernel;
+  }
+}
+
+/// Statistics of a run without what may differ.
+json statistics_of(const Workspace& workspace) {
+  json all = json::parse(read_file(workspace.path("s.json")));
+  all.erase("wall_s");
+  return all;
+}
+
+/// The hops of a GPU, group by group.
+constexpr std::array kHops{
+    "sm[*]*", "crossbar.from_client*", "l2*", "crossbar*", "pcie.from_l2*", "pcie*", "dram*", "*"};
+
+TEST_F(HostAndDevices, HopsOpenedAsPinsChangeNoCycleAndNoCounter) {
+  // The host lets time pass beyond the grid's end, and asks by the bus what is known when it has ended.
+  workspace_.write("delay.toml", kOnesLaunch + std::string("[[host]]\ndelay = 3001\n"
+                                                           "[[host]]\nread = \"out[7]\"\nvalue = 1\n"));
+  workspace_.write("wait.toml",
+                   kOnesLaunch + std::string("[[host]]\nwait = \"out[0]\"\nvalue = 1\n"
+                                             "[[host]]\nwrite = \"peer[0].SCRATCH[0]\"\nvalue = 9\n"
+                                             "[[host]]\nread = \"peer[0].SCRATCH[0]\"\nvalue = 9\n"));
+  // The same buffer in the GPU's memory, which the host reaches by the GPU's BAR.
+  workspace_.write("video.toml", replaced(kOnesLaunch, "aperture = \"sysmem\"\n", "") +
+                                     "[[host]]\nwait = \"out[31]\"\nvalue = 1\n[[host]]\nwrite = \"out[3]\"\n"
+                                     "value = 77\n[[host]]\nread = \"out[3]\"\nvalue = 77\n");
+  for (const std::string& file :
+       {in_source("sw/kernels/serve.toml"), in_source("sw/kernels/submit.toml"), std::string("delay.toml"),
+        std::string("wait.toml"), std::string("video.toml")}) {
+    // Clocks in odd ratios: what a device does before the run shifts none of them.
+    const std::vector<std::string> common{"--stats",         "s.json",  "--max-cycles",
+                                          "400000",          "--quiet", "--set",
+                                          "clocks.link=700", "--set",   "clocks.dram=333"};
+    const Finished plain = run(file, common);
+    ASSERT_EQ(plain.status, 0) << file << plain.err;
+    const json expected = statistics_of(workspace_);
+    for (const char* hops : kHops) {
+      std::vector<std::string> options = common;
+      options.insert(options.end(), {"--pins", hops});
+      const Finished wired = run(file, options);
+      EXPECT_EQ(wired.status, 0) << file << " " << hops << "\n" << wired.err;
+      EXPECT_EQ(statistics_of(workspace_), expected) << file << " " << hops;
+    }
   }
 }
 

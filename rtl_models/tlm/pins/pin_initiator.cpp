@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "rtl_models/base/contract.h"
 #include "rtl_models/tlm/pins/pin_message.h"
 #include "rtl_models/tlm/pins/pins.h"
 
@@ -33,6 +34,11 @@ Cycle PinInitiator::begin(Cycle t, const RequestMessage& message) {
   wires.identifier = pass.identifier;
   driver_.start(t, wires);
   return kNever;
+}
+
+void PinInitiator::perform(const RequestMessage& message, Cycle& at) {
+  WARPLINE_EXPECT(!foreign_, "a loosely timed access does not cross foreign hardware on wires");
+  peer_->in_.perform(message, at);
 }
 
 void PinInitiator::arrive(PinPass& pass) {

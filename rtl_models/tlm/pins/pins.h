@@ -83,6 +83,8 @@ class PinInitiator final : public PinEnd, private Carrier<RequestMessage> {
  private:
   friend class PinTarget;
   Cycle begin(Cycle t, const RequestMessage& message) override;
+  /// Past the wires, which show nothing of it.
+  void perform(const RequestMessage& message, Cycle& at) override;
   [[nodiscard]] std::size_t occupancy() const override { return on_the_way(); }
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override;

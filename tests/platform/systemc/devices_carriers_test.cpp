@@ -8,6 +8,7 @@
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "tests/platform/host/two_devices.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
+#include "tests/support/monitor.h"
 
 namespace warpline::test {
 namespace devices_carriers_test {
@@ -100,6 +101,56 @@ TEST(DevicesInSystemC, ReachVideoMemoryTheSameOverSockets) {
 
 TEST(DevicesInSystemC, ReachVideoMemoryTheSameOverPins) {
   expect_law(in_systemc(HopTransport::direct, {"pcie.to_crossbar"}), play_inbound);
+}
+
+TEST(DevicesInSystemC, AreReachedTheSameOverPinsOfEveryHop) {
+  expect_law(in_systemc(HopTransport::direct, {"*"}), play);
+}
+
+TEST(DevicesInSystemC, ReachVideoMemoryTheSameOverPinsOfEveryHop) {
+  expect_law(in_systemc(HopTransport::socket, {"*"}), play_inbound);
+}
+
+/// The host lets little time pass at once, while grids run and between them, and looks at what it can see.
+Outcome play_in_steps(std::shared_ptr<NetlistBackend> backend) {
+  RunOptions options;
+  options.backend = std::move(backend);
+  GpusAndHost bench(options, {{"clocks.link=700"}, {"pcie.latency=30"}});
+  const GpusAndHost::Shared flags = bench.share(4096);
+  const auto module = module_of_body(
+      "LOOP: ld.relaxed.sys.global.u32 %r0, [%a0];\nsetp.eq.u32 %p, %r0, 0;\n@%p bra LOOP;\n"
+      "atom.add.sys.global.u32 %r1, [%a0+128], 1;\nst.release.sys.global.u32 [%a0+256], %r0;\n",
+      1);
+  Outcome o;
+  for (unsigned grid = 1; grid <= 3; ++grid) {
+    bench.start({{module.get(), "k", block_of({flags.address})}});
+    for (unsigned i = 0; i < 40; ++i) bench.host->pass(1 + 7 * i);
+    o.seen += flags.word(32);
+    const std::uint32_t value = grid;
+    std::memcpy(flags.bytes, &value, sizeof value);
+    while (flags.word(64) != grid && bench.host->now() < 200000) bench.host->pass(13);
+    o.sum += static_cast<std::uint32_t>(bench.host->now());
+    o.cycles += bench.finish().cycles;
+    std::memset(flags.bytes, 0, 4);
+    bench.host->pass(grid * 1000);
+  }
+  o.counters = AllCounters(bench.platform).values();
+  return o;
+}
+
+TEST(DevicesInSystemC, SeeTheSameTimeOverPinsOfEveryHop) {
+  expect_law(in_systemc(HopTransport::direct, {"*"}), play_in_steps);
+}
+
+TEST(DevicesInSystemC, SeeTheSameTimeWithAMonitorInEveryHop) {
+  std::deque<Monitor> monitors;
+  const auto backend =
+      std::make_shared<SystemCBackend>(preset("mini", {{"clocks.link=700"}}).clocks, HopTransport::direct);
+  backend->interpose([&monitors](const HopSite& site) -> HopSockets {
+    Monitor& m = monitors.emplace_back(site.module_name.c_str());
+    return {&m.from_initiator, &m.to_target};
+  });
+  expect_law(backend, play_in_steps);
 }
 
 TEST(DevicesInSystemC, HearThatAForeignSliceRefuses) {
