@@ -12,6 +12,7 @@
 #include "rtl_models/crossbar/crossbar_module.h"
 #include "rtl_models/dram/dram_module.h"
 #include "rtl_models/l1_lg/l1_lg_module.h"
+#include "rtl_models/l2/l2_slice.h"
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
 #include "rtl_models/tlm/debug_access.h"
@@ -39,11 +40,32 @@ GpuConfig load(const MemorySubsystemOptions& options) {
   return std::move(config.value());
 }
 
+/// Of a socket.
+struct SocketCounters {
+  std::uint64_t address_errors = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("address_errors", address_errors, "accesses", "answered with TLM_ADDRESS_ERROR_RESPONSE");
+  }
+};
+
 std::string indexed(const std::string& name, std::size_t i) {
   return name + "[" + std::to_string(i) + "]";
 }
 
 }  // namespace
+
+/// Tells an L1 that L2 has performed a write of its: from then on others may write what is newer.
+struct PerformedWrites final : CoherenceObserver {
+  explicit PerformedWrites(std::deque<L1LgModule>& its_caches) : caches(its_caches) {}
+  void taken(const Request& /*r*/) override {}
+  void performed(const Request& r) override {
+    for (L1LgModule& l1 : caches)
+      if (r.maker == &l1.cache()) l1.cache().posted().performed(r);
+  }
+  std::deque<L1LgModule>& caches;
+};
 
 /// The blocks, made and bound while the module around them is being made.
 struct MemorySubsystemModule::State {
@@ -64,6 +86,7 @@ struct MemorySubsystemModule::State {
   CrossbarModule crossbar;
   PcieModule pcie;
   std::deque<L1LgModule> caches;
+  PerformedWrites performed{caches};
   std::deque<L2SliceModule> slices;
   std::deque<DramModule> channels;
   std::deque<Socket> from_sm, from_device;
@@ -95,6 +118,7 @@ MemorySubsystemModule::Socket& MemorySubsystemModule::State::face(std::deque<Soc
                                                                   const char* name, TargetSocket& inner) {
   Socket& outer = sockets.emplace_back(socket_name(name, sockets.size()).c_str());
   outer.bind(static_cast<tlm::tlm_base_target_socket_b<256>&>(inner));  // the port behind it, too
+  inner.set_memories(vidmem.size(), sysmem.size());
   return outer;
 }
 
@@ -131,6 +155,7 @@ void MemorySubsystemModule::State::make_memory() {
     L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, config.l2,
                                                &vidmem, static_cast<unsigned>(uses.size()));
     slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
+    slice.slice().observe(&performed);
     const std::string name = indexed("l2", s);
     join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
          hop_site(name + ".from_crossbar", indexed("crossbar.to_l2", s)));
@@ -153,6 +178,11 @@ void MemorySubsystemModule::State::join(InitiatorSocket& from, TargetSocket& to,
 }
 
 void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
+  for (std::size_t i = 0; i < caches.size(); ++i)
+    visit_counters(indexed("from_sm", i), SocketCounters{caches[i].from_sm.address_errors()}, visitor);
+  for (std::size_t i = 0; i < from_device.size(); ++i)
+    visit_counters(indexed("from_device", i),
+                   SocketCounters{crossbar.from_client[caches.size() + i].address_errors()}, visitor);
   for (std::size_t i = 0; i < caches.size(); ++i)
     visit_counters(indexed("l1_lg", i), caches[i].cache().counters(), visitor);
   visit_counters("crossbar", crossbar.crossbar().counters(), visitor);

@@ -36,12 +36,14 @@ struct MemorySubsystemOptions {
 ///
 /// Payloads: a read or write of bytes within one aligned 128-byte line, byte enables allowed; no streaming.
 /// What cannot be is answered with TLM's response status for it: a line crossed TLM_BURST_ERROR_RESPONSE, an
-/// address beyond a memory TLM_ADDRESS_ERROR_RESPONSE, any other command TLM_COMMAND_ERROR_RESPONSE. Accesses
-/// are weak: two in flight to the same line may change places unless they came by one socket.
+/// address beyond a memory TLM_ADDRESS_ERROR_RESPONSE (counted: from_sm[N].address_errors and
+/// from_device[N].address_errors), any other command TLM_COMMAND_ERROR_RESPONSE. Accesses are weak: two in
+/// flight to the same line may change places unless they came by one socket.
 ///
 /// Time: nb_transport is timed, with contention. b_transport performs an access on the same caches, with
-/// latencies that add up, while no timed access is in flight. Debug access reads and writes what lies behind
-/// a socket, dirty or not, disturbs nothing and counts nowhere. For direct memory access see set_loose().
+/// latencies that add up, while no timed access is in flight. Debug access reads and writes the newest bytes
+/// that an access by the socket could see, dirty or not, those of writes that have been answered and are on
+/// their way, too; it disturbs nothing and counts nowhere. For direct memory access see set_loose().
 ///
 /// Addresses: video memory from 0, system memory behind the link from kSystemMemory.
 ///

@@ -15,8 +15,8 @@ namespace warpline {
 /// - to_crossbar: what it fetches and writes through, to a crossbar or an L2 slice.
 ///
 /// Addresses: physical ones, the aperture in bits 63:60 and the offset in its memory below. Debug access
-/// reads what lies below, with what is dirty here; a write changes both. Direct memory access is never
-/// granted.
+/// reads what lies below, with what is dirty here or on its way from here; a write changes all of it. Direct
+/// memory access is never granted.
 template <class Cache, class Parameters>
 class CacheModule : public BlockModule {
  public:

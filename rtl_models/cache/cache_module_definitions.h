@@ -17,7 +17,9 @@ CacheModule<Cache, Parameters>::CacheModule(const sc_core::sc_module_name& name,
     : CacheModule(name, engine,
                   std::make_shared<Cache>(process_of(engine).engine(), std::string(name), clock, parameters,
                                           with_data),
-                  with_data) {}
+                  with_data) {
+  cache_->serve_debuggers();
+}
 
 template <class Cache, class Parameters>
 CacheModule<Cache, Parameters>::CacheModule(const sc_core::sc_module_name& name, EngineModule& engine,
@@ -35,8 +37,7 @@ template <class Cache, class Parameters>
 unsigned CacheModule<Cache, Parameters>::transport_dbg(tlm::tlm_generic_payload& payload) {
   return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
     const unsigned moved = debug_through(to_crossbar, payload, at, bytes, count);
-    auto& path = cache_->path();
-    payload.is_write() ? path.update(at, bytes, moved) : path.overlay(at, bytes, moved);
+    payload.is_write() ? cache_->update(at, bytes, moved) : cache_->overlay(at, bytes, moved);
     return moved;
   });
 }

@@ -56,6 +56,14 @@ class ReadOnlyCache : public Component, public LooseTarget {
   void restart() override { path_.clear(); }
   /// For debuggers, and tests that set up a scene.
   [[nodiscard]] ReadPath& path() { return path_; }
+  /// For a debugger, as L1Lg has them. Nothing is ever newer here than in memory.
+  void serve_debuggers() {}
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    path_.overlay(address, bytes, count);
+  }
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    path_.update(address, bytes, count);
+  }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }

@@ -60,6 +60,7 @@ void L1Lg::write_back(const Evicted& evicted, const Request& cause) {
   w->sectors = evicted.dirty.sectors();
   if (evicted.data != nullptr) __builtin_memcpy(w->data.data(), evicted.data, kLineBytes);
   w->token = writes_.sent();
+  posted_.sent(*w);
   queue_out(w);
 }
 
@@ -122,6 +123,7 @@ void L1Lg::accept_write(Request& r) {
         r.command == Command::reduce && mutated(L1LgMutation::reduction_unacknowledged);
     if (unacknowledged) w->surface = true;
     w->token = (r.surface || unacknowledged ? surface_writes_ : writes_).sent();
+    posted_.sent(*w);
     queue_out(w);
   }
 }
@@ -166,6 +168,7 @@ void L1Lg::handle_response(Request& r) {
     while (!now_served.empty()) served_.push(now_served.pop());
     engine().pool().release(&r);
   } else {
+    posted_.performed(r);
     // Of control requests a discard only is a write.
     if (r.surface) {
       surface_writes_.acknowledged(r.token, drained_);

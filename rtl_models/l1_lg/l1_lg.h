@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l1_lg/l1_lg_core.h"
 #include "rtl_models/sim/channel.h"
@@ -29,6 +30,22 @@ class L1Lg final : public Component, public LooseTarget {
   void perform(Request& r, Cycle& at) override;
   /// For debuggers, and tests that set up a scene.
   [[nodiscard]] ReadPath& path() { return core_.path(); }
+  /// A debugger may come: what is on its way from here is noted from now on.
+  void serve_debuggers() { posted_.watch(); }
+  /// For a debugger: writes that have been answered here and are not performed at L2. Who knows that one is
+  /// performed, before L2's answer is here, says so.
+  [[nodiscard]] PostedWrites& posted() { return posted_; }
+  /// For a debugger: lays what is newer here over `bytes`, which are memory's, at `address` and on, within
+  /// one line.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
+    posted_.overlay(address, bytes, count);
+    path().overlay(address, bytes, count);
+  }
+  /// For a debugger: memory has been written; so is what is here of it.
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+    posted_.update(address, bytes, count);
+    path().update(address, bytes, count);
+  }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
            !surface_writes_.idle() || !flushing_.empty();
@@ -82,6 +99,7 @@ class L1Lg final : public Component, public LooseTarget {
   L1LgCore core_;
   bool with_data_;
   unsigned out_capacity_;
+  PostedWrites posted_;
   WriteTracker writes_;          ///< generic writes, atomics, reductions and discards
   WriteTracker surface_writes_;  ///< writes of the surface proxy, which a release does not wait for (R8)
   /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is

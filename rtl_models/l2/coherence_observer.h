@@ -10,6 +10,8 @@ class CoherenceObserver {
  public:
   /// `r` has been taken; the data of a write, and the lanes of an atomic, are still there.
   virtual void taken(const Request& r) = 0;
+  /// `r`, a write, takes effect: reads that the slice takes from now on see it.
+  virtual void performed(const Request& /*r*/) {}
 
  protected:
   ~CoherenceObserver() = default;

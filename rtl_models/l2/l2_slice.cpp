@@ -39,6 +39,7 @@ void L2Slice::write_back(const WriteBack& w) {
 /// Sends it over the link.
 void L2Slice::pass_on(Request* r) {
   if (r->command == Command::write) note_posted(*r);
+  posted_.sent(*r);
   queue(pcie_out_, r);
 }
 
@@ -97,15 +98,22 @@ bool L2Slice::accept_new(Request& r) {
 bool L2Slice::follow(Request& r, const L2Outcome& out) {
   if (out.fetch != 0) fetch(r, out);
   switch (out.kind) {
-    case L2Outcome::Kind::done: served_.push(&r); return true;
+    case L2Outcome::Kind::done:
+      if (observer_ != nullptr && r.command == Command::write) observer_->performed(r);
+      served_.push(&r);
+      return true;
     case L2Outcome::Kind::wait: return true;
-    case L2Outcome::Kind::pass_on: pass_on(&r); return true;
+    case L2Outcome::Kind::pass_on:
+      pass_on(&r);
+      if (observer_ != nullptr && r.command == Command::write) observer_->performed(r);
+      return true;
     case L2Outcome::Kind::stall: return false;
   }
   return false;
 }
 
 void L2Slice::handle_response(Request& r) {
+  posted_.performed(r);
   if (r.maker != this) {
     // Of an atomic that ends in a posted write, the write leaves a round trip after the atomic: a flush that
     // was sent in between has passed it.

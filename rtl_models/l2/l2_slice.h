@@ -3,6 +3,7 @@
 #include <deque>
 #include <vector>
 
+#include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l2/coherence_observer.h"
 #include "rtl_models/l2/l2_core.h"
@@ -48,6 +49,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
   void observe(CoherenceObserver* observer) { observer_ = observer; }
   void in_flight(std::vector<InFlight>& rows) const override;
+  /// For a debugger: writes that are on their way to the link. Noted once it watches.
+  [[nodiscard]] PostedWrites& posted() { return posted_; }
   /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
   void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
   /// The size of the naturally aligned blocks of the peer aperture that lead to one device each: a power of
@@ -98,6 +101,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   RequestQueue pcie_out_;
   unsigned out_count_ = 0;
   RequestQueue served_;
+  PostedWrites posted_;
   RequestList again_;           ///< to be looked up again, before any new request (R5)
   WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
   WrittenDestinations written_;

@@ -24,7 +24,8 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
   to_pcie.set_with_data(with_data);
 }
 
-/// Video memory from its backing store; system memory from behind the link, with the slice's copies.
+/// Video memory from its backing store; system memory from behind the link, with what is on its way there and
+/// the slice's copies, which are newer than that.
 unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
   MemoryImage* vidmem = slice_->core().vidmem();
   if (vidmem == nullptr) return 0;
@@ -33,7 +34,14 @@ unsigned L2SliceModule::transport_dbg(tlm::tlm_generic_payload& payload) {
   return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
     const unsigned moved = debug_through(to_pcie, payload, at, bytes, count);
     L2Core& core = slice_->core();
-    payload.is_write() ? core.update(at, bytes, moved) : core.overlay(at, bytes, moved);
+    PostedWrites& posted = slice_->posted();
+    if (payload.is_write()) {
+      posted.update(at, bytes, moved);
+      core.update(at, bytes, moved);
+    } else {
+      posted.overlay(at, bytes, moved);
+      core.overlay(at, bytes, moved);
+    }
     return moved;
   });
 }
@@ -61,6 +69,8 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
     : L2SliceModule(name, engine,
                     std::make_shared<L2Slice>(process_of(engine).engine(), std::string(name), clock,
                                               parameters, vidmem, dram_ports),
-                    vidmem != nullptr) {}
+                    vidmem != nullptr) {
+  slice_->posted().watch();
+}
 
 }  // namespace warpline

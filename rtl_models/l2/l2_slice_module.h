@@ -19,8 +19,10 @@ class MemoryImage;
 /// - to_pcie: accesses to system memory and to devices.
 ///
 /// Addresses: video memory from 0, system memory from 2 << 60, devices from 1 << 60; one beyond a memory is
-/// answered with TLM_ADDRESS_ERROR_RESPONSE. Debug access sees and changes video memory, and system memory
-/// with the slice's copies of it. Direct memory access is granted to all of video memory while time is loose.
+/// answered with TLM_ADDRESS_ERROR_RESPONSE, but for writes that stay in a copy of what lies beyond system
+/// memory: where that ends only the link knows, which counts the error (TargetSocket::set_memories answers
+/// them so, too). Debug access sees and changes video memory, and system memory with the slice's copies of it
+/// and what it is writing there. Direct memory access is granted to all of video memory while time is loose.
 class L2SliceModule final : public BlockModule {
  public:
   /// A slice of its own. Engine and `vidmem` outlive it; a null `vidmem` means tags only. Pre: the parameters

@@ -32,7 +32,7 @@ ForeignPayload::ForeignPayload(tlm::tlm_generic_payload& payload)
                   model_->command != Command::write;
 }
 
-tlm::tlm_response_status ForeignPayload::fault(const TakenCommands& taken) const {
+tlm::tlm_response_status ForeignPayload::fault(const TakenCommands& taken, const Memories* memories) const {
   const tlm::tlm_generic_payload& p = *payload_;
   if (by_extension_) return taken.take(*model_) ? tlm::TLM_OK_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE;
   if (p.get_command() == tlm::TLM_IGNORE_COMMAND || (p.is_write() && !taken.writes))
@@ -42,11 +42,14 @@ tlm::tlm_response_status ForeignPayload::fault(const TakenCommands& taken) const
   if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
     return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (p.get_streaming_width() < length || offset_ + length > kLineBytes) return tlm::TLM_BURST_ERROR_RESPONSE;
-  return tlm::TLM_OK_RESPONSE;
+  // A read hears of it from the memory; of a write, a cache answers before anybody knows.
+  const bool lost =
+      p.is_write() && memories != nullptr && !memories->hold(PhysicalAddress{p.get_address()}, length);
+  return lost ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
 
-bool ForeignPayload::settle(const TakenCommands& taken) {
-  const tlm::tlm_response_status status = fault(taken);
+bool ForeignPayload::settle(const TakenCommands& taken, const Memories* memories) {
+  const tlm::tlm_response_status status = fault(taken, memories);
   if (status == tlm::TLM_OK_RESPONSE && (by_extension_ || any_enabled(*payload_))) return false;
   payload_->set_response_status(status);
   return true;
@@ -116,9 +119,9 @@ Request* ForeignPayloads::make_request(ForeignPayload& payload, bool with_data) 
 }
 
 Request* ForeignPayloads::adopt(tlm::tlm_generic_payload& payload, const TakenCommands& taken,
-                                bool with_data) {
+                                const Memories* memories, bool with_data) {
   ForeignPayload foreign(payload);
-  if (foreign.settle(taken)) return nullptr;
+  if (foreign.settle(taken, memories)) return nullptr;
   Request* r = make_request(foreign, with_data);
   foreign_.emplace_back(foreign).enter(*r);
   if (payload.has_mm()) payload.acquire();

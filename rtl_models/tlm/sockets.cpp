@@ -68,6 +68,14 @@ void TargetSocket::set_taken(const TakenCommands& taken) {
   end_->set_taken(taken);
 }
 
+void TargetSocket::set_memories(std::uint64_t vidmem_bytes, std::uint64_t sysmem_bytes) {
+  end_->set_memories({vidmem_bytes, sysmem_bytes});
+}
+
+std::uint64_t TargetSocket::address_errors() const {
+  return end_->address_errors();
+}
+
 void TargetSocket::hint_direct_memory() {
   end_->hint_direct_memory();
 }

@@ -107,6 +107,12 @@ class TargetSocket final : public tlm::tlm_target_socket<kBusBits> {
   [[nodiscard]] Ports hand_over();
   /// What the block takes; the rest is answered with TLM_COMMAND_ERROR_RESPONSE.
   void set_taken(const TakenCommands& taken);
+  /// All the memory that lies behind it, bytes: a foreign write beyond is answered at once, with
+  /// TLM_ADDRESS_ERROR_RESPONSE, as a cache on the way would answer it before anybody knows what becomes of
+  /// it.
+  void set_memories(std::uint64_t vidmem_bytes, std::uint64_t sysmem_bytes);
+  /// Foreign payloads that were answered with TLM_ADDRESS_ERROR_RESPONSE, here or behind.
+  [[nodiscard]] std::uint64_t address_errors() const;
   /// Loosely timed accesses to memory that would be granted directly are answered with TLM's hint at it.
   void hint_direct_memory();
   /// Takes back what was granted of these addresses, first to last, if anything was.

@@ -135,7 +135,14 @@ Request* TargetEnd::own_request(tlm::tlm_generic_payload& payload) {
 /// The request a payload stands for; null if it is answered already: the payload says how.
 Request* TargetEnd::request_of(tlm::tlm_generic_payload& payload) {
   Request* own = own_request(payload);
-  return own != nullptr ? own : foreign_.adopt(payload, taken_, with_data_);
+  if (own != nullptr) return own;
+  Request* r = foreign_.adopt(payload, taken_, known_memories(), with_data_);
+  if (r == nullptr) count_error(payload);
+  return r;
+}
+
+void TargetEnd::count_error(const tlm::tlm_generic_payload& payload) {
+  address_errors_ += payload.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE;
 }
 
 Cycle TargetEnd::begin(Cycle t, const ResponseMessage& message) {
@@ -152,6 +159,7 @@ Cycle TargetEnd::begin(Cycle t, const ResponseMessage& message) {
   if (foreign) {
     unended_response_foreign_ = payload.has_mm();
     foreign_.answer(r, with_data_);
+    count_error(payload);
   } else {
     own->returned = true;
     answer(r, payload);
@@ -226,10 +234,11 @@ void TargetEnd::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
     return;
   }
   ForeignPayload foreign(payload);
-  if (foreign.settle(taken_)) return;
+  if (foreign.settle(taken_, known_memories())) return count_error(payload);
   Request* r = foreign_.make_request(foreign, with_data_);
   in_.perform({r}, at);
   foreign.answer(*r, with_data_);
+  count_error(payload);
   engine_.engine().pool().release(r);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <tlm>
 
 #include "rtl_models/sim/channel.h"
@@ -29,6 +30,8 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
     return {in_, out_, with_data_};
   }
   void set_taken(const TakenCommands& taken) { taken_ = taken; }
+  void set_memories(const Memories& memories) { memories_ = memories; }
+  [[nodiscard]] std::uint64_t address_errors() const { return address_errors_; }
   void hint_direct_memory() { hints_ = true; }
   void take_back_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last);
   /// Connects or binds its ports. Pre: elaboration has ended.
@@ -57,6 +60,8 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   // Without cycles.
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
   void perform_payload(tlm::tlm_generic_payload& payload, Cycle& at);
+  [[nodiscard]] const Memories* known_memories() const { return memories_ ? &*memories_ : nullptr; }
+  void count_error(const tlm::tlm_generic_payload& payload);
   [[nodiscard]] bool would_grant(std::uint64_t address);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
@@ -103,6 +108,8 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   bool hints_ = false;
   bool granted_ = false;  ///< direct memory access, since it was taken back last
   TakenCommands taken_;
+  std::optional<Memories> memories_;  ///< behind it, if it is known how large they are
+  std::uint64_t address_errors_ = 0;  ///< foreign payloads that were answered so
   ForeignPayloads foreign_;
   ChannelParameters request_;
   ClockDomain requester_;

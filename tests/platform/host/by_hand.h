@@ -23,7 +23,10 @@ class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
     describe(command, address, value);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay;
-    EXPECT_NE(socket->nb_transport_fw(payload_, phase, delay), tlm::TLM_COMPLETED);
+    // What is refused at the door takes no time.
+    if (socket->nb_transport_fw(payload_, phase, delay) == tlm::TLM_COMPLETED) {
+      EXPECT_NE(expected, tlm::TLM_OK_RESPONSE);
+    }
     sc_core::sc_start();
     EXPECT_EQ(payload_.get_response_status(), expected);
     return value;
@@ -33,7 +36,9 @@ class ByHand final : public sc_core::sc_module, private tlm::tlm_mm_interface {
     sc_core::sc_time delay;
     socket->b_transport(payload_, delay);
     EXPECT_EQ(payload_.get_response_status(), expected);
-    EXPECT_GT(delay, sc_core::SC_ZERO_TIME);
+    if (expected == tlm::TLM_OK_RESPONSE) {
+      EXPECT_GT(delay, sc_core::SC_ZERO_TIME);
+    }
     return value;
   }
   std::uint32_t debug(tlm::tlm_command command, std::uint64_t address, std::uint32_t value = 0) {

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <deque>
 #include <sstream>
 
 #include "platform/systemc/memory_subsystem_module.h"
+#include "rtl_models/base/random.h"
 #include "tests/platform/host/by_hand.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"
@@ -104,6 +108,115 @@ TEST_P(MemorySubsystemOf, GivesEveryoneTheBytesThatWereWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Checked, MemorySubsystemOf, ::testing::Bool());
+
+/// Writes and reads bytes of lines of its own, several lines at a time, and has a debugger look, and
+/// sometimes write, as soon as a write is answered.
+class Prober final : public sc_core::sc_module, private tlm::tlm_mm_interface {
+ public:
+  Prober(const sc_core::sc_module_name& name, std::uint64_t base, std::uint64_t seed)
+      : sc_module(name), base_(base), random_(seed), bytes_(kLines * 128) {
+    socket.register_nb_transport_bw(this, &Prober::nb_transport_bw);
+    SC_HAS_PROCESS(Prober);
+    SC_THREAD(run);
+  }
+  tlm_utils::simple_initiator_socket<Prober, 256> socket{"socket"};
+  unsigned looks = 0, old = 0;
+
+ private:
+  static constexpr unsigned kLines = 40, kWrites = 600;
+
+  void run() {
+    for (unsigned i = 0; i < kWrites; ++i) {
+      const auto at = static_cast<unsigned>(random_.below(kLines) * 128 + random_.below(96));
+      const auto length = static_cast<unsigned>(1 + random_.below(32));
+      write(at, length);
+      look(at - at % 128);
+      if (random_.below(4) == 0) look(static_cast<unsigned>(random_.below(kLines)) * 128);
+      if (random_.below(8) == 0) poke(at);
+      if (random_.below(3) == 0) wait(static_cast<double>(random_.below(60)), sc_core::SC_NS);
+    }
+  }
+  void write(unsigned at, unsigned length) {
+    for (unsigned n = 0; n < length; ++n) bytes_[at + n] = static_cast<std::uint8_t>(random_.below(256));
+    tlm::tlm_generic_payload payload(this);
+    payload.acquire();
+    describe(payload, tlm::TLM_WRITE_COMMAND, at, &bytes_[at], length);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay;
+    answered_ = false;
+    static_cast<void>(socket->nb_transport_fw(payload, phase, delay));
+    while (!answered_) wait(response_);
+    EXPECT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
+    wait(1, sc_core::SC_NS);  // the payload is not looked at any more
+  }
+  void look(unsigned line) {
+    std::array<std::uint8_t, 128> got{};
+    tlm::tlm_generic_payload payload;
+    describe(payload, tlm::TLM_READ_COMMAND, line, got.data(), 128);
+    EXPECT_EQ(socket->transport_dbg(payload), 128U);
+    ++looks;
+    old += !std::equal(got.begin(), got.end(), &bytes_[line]);
+  }
+  /// A byte that was just written, and its neighbours.
+  void poke(unsigned at) {
+    tlm::tlm_generic_payload payload;
+    for (unsigned n = 0; n < 3; ++n) bytes_[at + n] = static_cast<std::uint8_t>(random_.below(256));
+    describe(payload, tlm::TLM_WRITE_COMMAND, at, &bytes_[at], 3);
+    EXPECT_EQ(socket->transport_dbg(payload), 3U);
+  }
+  void describe(tlm::tlm_generic_payload& payload, tlm::tlm_command command, unsigned at, std::uint8_t* bytes,
+                unsigned length) const {
+    payload.set_command(command);
+    payload.set_address(base_ + at);
+    payload.set_data_ptr(bytes);
+    payload.set_data_length(length);
+    payload.set_streaming_width(length);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    answered_ = true;
+    response_.notify(delay);
+    return tlm::TLM_COMPLETED;
+  }
+  void free(tlm::tlm_generic_payload* payload) override { payload->reset(); }
+
+  std::uint64_t base_;
+  Random random_;
+  std::vector<std::uint8_t> bytes_;
+  bool answered_ = false;
+  sc_core::sc_event response_;
+};
+
+TEST(MemorySubsystem, ADebuggerSeesWhatHasBeenWritten) {
+  // L2 holds few lines: what was in them is on its way to memory.
+  MemorySubsystemModule memory("memory",
+                               options({"sms=2", "l2.slices=2", "l2.sets=1", "clocks.link=300"}, 2));
+  std::deque<Prober> probers;
+  for (unsigned i = 0; i < 4; ++i) {
+    Prober& p = probers.emplace_back(("prober_" + std::to_string(i)).c_str(),
+                                     (i % 2 == 0 ? 0 : kSysmem) + (i + 1) * 0x10000, i + 1);
+    p.socket.bind(i < 2 ? memory.from_sm(i) : memory.from_device(i - 2));
+  }
+  sc_core::sc_start();
+  for (const Prober& p : probers) {
+    EXPECT_GT(p.looks, 600U);
+    EXPECT_EQ(p.old, 0U) << p.name() << " of " << p.looks;
+  }
+  EXPECT_TRUE(memory.idle());
+}
+
+TEST(MemorySubsystem, ADebuggerSeesWhatOthersHaveWrittenSince) {
+  MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
+  ByHand sm("sm"), device("device");
+  sm.socket.bind(memory.from_sm(0));
+  device.socket.bind(memory.from_device(0));
+  sm.access(tlm::TLM_WRITE_COMMAND, 4096, 1);
+  device.access(tlm::TLM_WRITE_COMMAND, 4096, 2);
+  EXPECT_EQ(sm.debug(tlm::TLM_READ_COMMAND, 4096), 2U);
+  EXPECT_EQ(device.debug(tlm::TLM_READ_COMMAND, 4096), 2U);
+}
 
 TEST(MemorySubsystem, AnL1IsStaleUntilItIsInvalidated) {
   MemorySubsystemModule memory("memory", options({"sms=1"}, 1));
