@@ -47,9 +47,12 @@ std::string litmus_json(const LitmusResult& r) {
                                                  : fmt::format("\"held\": {}, \"gave_way\": {}, ",
                                                                r.report.held, r.report.gave_way);
   return fmt::format(
-      "{{\"test\": {}, \"file\": {}, \"condition\": \"{}\", \"axiomatic\": \"{}\", \"observed\": {}, "
+      "{{\"test\": {}, \"file\": {}, \"condition\": \"{}\", \"axiomatic\": \"{}\", \"axiom\": {}, "
+      "\"mixed_size_race\": {}, \"observed\": {}, "
       "\"runs\": {}, \"stuck\": {}, \"terminates\": {}, {}\"outcomes\": {{{}}}}}\n",
-      json_string(r.name()), json_string(r.file), r.test.condition.kind_name(), verdict_word(r), r.observed(),
+      json_string(r.name()), json_string(r.file), r.test.condition.kind_name(), verdict_word(r),
+      r.verdict.axiom.empty() ? "null" : json_string(r.verdict.axiom),
+      r.verdict.mixed_size_race.empty() ? "null" : json_string(r.verdict.mixed_size_race), r.observed(),
       r.report.runs, r.report.stuck, r.terminates(), holds, outcomes);
 }
 
@@ -62,6 +65,12 @@ std::string litmus_text(const LitmusResult& r) {
   out += fmt::format("  model     {} is {}{}\n", what, verdict_mark(r),
                      r.verdict.axiom.empty() ? "" : " by " + r.verdict.axiom);
   if (is_bounded(r)) out += fmt::format("            {}", kBounded);
+  if (!r.verdict.mixed_size_race.empty())
+    out += fmt::format(
+        "  remark    {}\n"
+        "            are a mixed-size data race, of which PTX promises nothing: its axioms are\n"
+        "            applied all the same\n",
+        r.verdict.mixed_size_race);
   if (!r.barriers_can_be_met) out += "  barriers  one waits for more threads than ever come\n";
   if (r.report.runs == 0) return out;
   out += fmt::format("  platform  seen in {} of {} runs, {} runs/s\n", r.report.in_question, r.report.runs,

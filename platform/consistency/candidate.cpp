@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "platform/consistency/execution.h"
 
@@ -36,15 +37,32 @@ bool same_place(const Test& test, const Event& a, const Event& b) {
          test.threads[a.thread].place.same_cta(test.threads[b.thread].place);
 }
 
-/// PTX ISA, "Morally strong operations".
-bool are_morally_strong(const Test& test, const Event& a, const Event& b, bool ordered) {
+/// Whether both are strong and the scope of each includes the other's thread.
+bool include_each_other(const Test& test, const Event& a, const Event& b) {
   const auto includes_other = [&](const Event& x, const Event& y) {
     return includes(x.scope, test.threads[x.thread].place, test.threads[y.thread].place);
   };
-  if (!ordered && !(a.strong && b.strong && includes_other(a, b) && includes_other(b, a))) return false;
+  return a.strong && b.strong && includes_other(a, b) && includes_other(b, a);
+}
+
+/// PTX ISA, "Morally strong operations".
+bool are_morally_strong(const Test& test, const Event& a, const Event& b, bool ordered) {
+  if (!ordered && !include_each_other(test, a, b)) return false;
   if (a.proxy != b.proxy) return false;
   return !a.accesses() || !b.accesses() ||
          (a.memory == b.memory && a.address == b.address && a.offset == b.offset && a.bytes == b.bytes);
+}
+
+bool is_atomic(const Event& e) {
+  return e.instruction != nullptr && e.accesses() &&
+         (e.instruction->op.kind == MemKind::atomic || e.instruction->op.kind == MemKind::reduction);
+}
+
+/// Of two atomics whose scopes include each other one is done before the other begins, even where only some
+/// of their bytes are common.
+bool are_atomic_to_each_other(const Test& test, const Event& a, const Event& b) {
+  return is_atomic(a) && is_atomic(b) && a.thread != b.thread && a.proxy == b.proxy && a.overlaps(b) &&
+         a.address == b.address && include_each_other(test, a, b);
 }
 
 }  // namespace
@@ -66,8 +84,8 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
   for (const Path* path : paths)
     first_value.push_back(first_value.back() + static_cast<unsigned>(path->values.size()));
   size = static_cast<unsigned>(events.size());
-  for (Relation* r : {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &atomic,
-                      &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of})
+  for (Relation* r : {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &indivisible,
+                      &atomic, &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of})
     *r = Relation(size);
 
   for (unsigned n = 0; n < size; ++n) {
@@ -98,6 +116,7 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
       if (x.thread == Event::kInitial || y.thread == Event::kInitial) continue;
       if (x.thread == y.thread && a < b) program_order.add(a, b);
       if (are_morally_strong(test, x, y, x.thread == y.thread)) morally_strong.add(a, b);
+      if (morally_strong.has(a, b) || are_atomic_to_each_other(test, x, y)) indivisible.add(a, b);
       if (!same_place(test, x, y) || x.proxy != y.proxy || !y.accesses()) continue;
       if (x.accesses()) same_proxy_and_cta.add(a, b);
       if (x.kind == EventKind::proxy_fence) proxy_fence_of.add(a, b);
@@ -136,6 +155,112 @@ std::vector<Stretch> Candidate::cut(const Stretch& whole) const {
   std::vector<Stretch> out;
   for (std::size_t n = 0; n + 1 < edges.size(); ++n)
     out.push_back({whole.memory, edges[n], edges[n + 1] - edges[n]});
+  return out;
+}
+
+bool Candidate::may_tear(unsigned read, const Stretch& stretch) const {
+  std::vector<unsigned> sources;
+  const bool is_end = read == kEnd;
+  writes.each([&](unsigned w) {
+    const bool own = !is_end && w == events[read].partner;
+    if (!initial.has(w) && events[w].covers(stretch) && !own) sources.push_back(w);
+  });
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    // What precedes it in coherence order and what is one with the read are never mixed.
+    if (!is_end && !indivisible.has(sources[n], read)) return true;
+    for (std::size_t m = 0; m < n; ++m)
+      if (!indivisible.has(sources[n], sources[m])) return true;
+  }
+  return false;
+}
+
+namespace {
+
+/// Whether no value of the candidate, read or computed, is greater than a byte's, because every access has
+/// all bytes of those that it overlaps, and the constants are small and few.
+bool values_are_bytes(const Candidate& c) {
+  constexpr std::uint64_t kMost = 255;
+  for (const Event& e : c.events) {
+    if (e.instruction == nullptr || !e.accesses()) continue;
+    for (const Event& o : c.events)
+      if (o.instruction != nullptr && o.accesses() && e.overlaps(o) && !(e.covers(o) && o.covers(e)))
+        return false;
+    if (e.bytes == 1 && e.kind == EventKind::read && is_signed(e.instruction->op.type)) return false;
+  }
+  std::uint64_t largest = 0, added = 0;
+  unsigned doublings = 0;
+  const auto is_small = [&](std::int64_t constant) {
+    const bool small = constant >= 0 && constant <= static_cast<std::int64_t>(kMost);
+    if (small) largest = std::max(largest, static_cast<std::uint64_t>(constant));
+    return small;
+  };
+  for (const Memory& m : c.test.memories)
+    if (!is_small(m.initial)) return false;
+  for (const Path* path : c.paths)
+    for (const Value& v : path->values) {
+      if (v.kind == Value::Kind::constant && !is_small(v.constant)) return false;
+      if (v.kind == Value::Kind::subtract) return false;
+      if (v.kind != Value::Kind::add && v.kind != Value::Kind::atomic) continue;
+      if (v.kind == Value::Kind::atomic && v.instruction->subtracts) return false;
+      // No value depends on itself, so each constant is added once.
+      bool constant = false;
+      for (const unsigned n : {v.a, v.b})
+        if (const Value& term = path->values[n]; term.kind == Value::Kind::constant) {
+          constant = true;
+          added += static_cast<std::uint64_t>(term.constant);
+        }
+      if (!constant && ++doublings > 8) return false;
+    }
+  return (largest + added) << doublings <= kMost;
+}
+
+}  // namespace
+
+std::vector<Stretch> Candidate::parts(unsigned read, bool all) const {
+  return parts(events[read], read, all);
+}
+
+std::vector<Stretch> Candidate::parts(const Stretch& whole, unsigned read, bool all) const {
+  const bool are_bytes = values_are_bytes(*this);
+  // What byte `b` of memory gets from a write; nothing: it depends on what is read.
+  const auto byte_of = [&](unsigned w, unsigned b) -> std::optional<std::uint8_t> {
+    const Event& e = events[w];
+    const unsigned n = b - e.offset;
+    if (n >= 8) return std::nullopt;
+    const auto of = [&](std::int64_t value) {
+      return static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * n));
+    };
+    if (e.thread == Event::kInitial) return of(test.memories[e.memory].initial);
+    const Value& v = paths[e.thread]->values[paths[e.thread]->events[e.in_path].value];
+    if (v.kind == Value::Kind::constant) return of(v.constant);
+    return are_bytes && n != 0 ? std::optional<std::uint8_t>(0) : std::nullopt;
+  };
+  const auto tells = [&](const Stretch& stretch, unsigned b) {
+    std::optional<std::uint8_t> one;
+    bool differs = false;
+    writes.each([&](unsigned w) {
+      if (differs || !events[w].covers(stretch)) return;
+      const auto byte = byte_of(w, b);
+      differs = !byte || (one && *one != *byte);
+      one = byte;
+    });
+    return differs;
+  };
+  std::vector<Stretch> out;
+  for (const Stretch& stretch : cut(whole)) {
+    out.push_back(stretch);
+    if (stretch.bytes == 1 || !(all || may_tear(read, stretch))) continue;
+    bool told = false;
+    for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
+      if (!tells(stretch, b)) continue;
+      if (told) {
+        const unsigned end = out.back().offset + out.back().bytes;
+        out.back().bytes = b - out.back().offset;
+        out.push_back({stretch.memory, b, end - b});
+      }
+      told = true;
+    }
+  }
   return out;
 }
 

@@ -11,11 +11,21 @@ namespace {
 /// Events of an execution that is looked at, at most.
 constexpr std::size_t kMostEvents = 128;
 
+/// A value that a register must have at the end.
+struct Demand {
+  unsigned thread = 0, number = 0;
+  std::int64_t value = 0;
+};
+
 /// What is looked for.
 struct Question {
   std::vector<Term> terms;                     ///< that it looks at
   std::function<bool(const ValueOf&)> wanted;  ///< whether an end is the one looked for
   const ObservedRun* seen = nullptr;           ///< if set, reads read as this says
+  std::vector<Demand> demands;                 ///< that every such end meets
+  std::vector<Demand> demands_of_memory;       ///< likewise, of locations by their number
+  bool tears = false;  ///< looks at reads that are torn although nothing may tear them, too
+  bool races = false;  ///< looks for a mixed-size data race instead: in any execution
 };
 
 /// Looks through the executions of a test for one with a certain end that the axioms allow.
@@ -73,7 +83,9 @@ class Search {
     candidate_ = &c;
     slots_.clear();
     c.reads.each([&](unsigned read) {
-      for (const Stretch& bytes : c.cut(c.events[read])) slots_.push_back({bytes, read, Event::kNone});
+      // Where a read is torn, more is asked for than where it is not: races are there without.
+      const auto parts = question_.races ? c.cut(c.events[read]) : c.parts(read, question_.tears);
+      for (const Stretch& bytes : parts) slots_.push_back({bytes, read, Event::kNone});
     });
     bool as_seen = true;
     if (question_.seen != nullptr)
@@ -103,16 +115,26 @@ class Search {
     return source.thread == w.thread && source.write == ordinal(w);
   }
 
-  /// An access of up to 8 bytes is single-copy atomic: of two writes that each cover all of it, it never
-  /// reads a part of either.
-  [[nodiscard]] bool tears(const ReadsFrom& slot, unsigned write, std::size_t slots) const {
+  /// Whether the bytes that `write` would give to a read are others than the question asks for.
+  [[nodiscard]] bool contradicts(const ReadsFrom& slot, unsigned write, Values& values) const {
     const Event& r = candidate_->events[slot.read];
-    if (!candidate_->events[write].covers(r)) return false;
-    for (std::size_t n = 0; n < slots; ++n)
-      if (slots_[n].read == slot.read && slots_[n].write != write &&
-          candidate_->events[slots_[n].write].covers(r))
-        return true;
+    for (const Demand& d : question_.demands) {
+      if (d.thread != r.thread) continue;
+      const Path& path = *paths_[d.thread];
+      const Value& v = path.values[path.registers[d.number]];
+      if (v.kind != Value::Kind::read || v.event != r.in_path) continue;
+      if (is_other(slot, slot.offset - r.offset, write, d.value, values)) return true;
+    }
     return false;
+  }
+
+  /// Whether `write` is known to leave in `bytes` other ones than `value` has from byte `from` on.
+  [[nodiscard]] static bool is_other(const Stretch& bytes, unsigned from, unsigned write, std::int64_t value,
+                                     Values& values) {
+    const auto bits = values.written(write, bytes);
+    const std::uint64_t wanted = static_cast<std::uint64_t>(value) >> (8 * from);
+    const std::uint64_t mask = bytes.bytes >= 8 ? ~0ULL : (1ULL << (8 * bytes.bytes)) - 1;
+    return bits && (wanted & mask) != *bits;
   }
 
   [[nodiscard]] bool may_read(const ReadsFrom& slot, unsigned write) const {
@@ -134,7 +156,7 @@ class Search {
     if (slot >= kCheckedEarly && is_hopeless(slot)) return false;
     bool found = false;
     candidate_->writes.each([&](unsigned write) {
-      if (found || !may_read(slots_[slot], write) || tears(slots_[slot], write, slot)) return;
+      if (found || !may_read(slots_[slot], write) || contradicts(slots_[slot], write, values)) return;
       slots_[slot].write = write;
       found = assign(slot + 1);
     });
@@ -196,6 +218,7 @@ class Search {
     const bool found = each_coherence_order(
         *candidate_, slots_, all,
         [&](const Relation& coherence) {
+          if (question_.races) return note_race(all);
           if (!choose_last(coherence, 0)) return false;
           if (options_.draw) verdict_.graph = draw(*candidate_, slots_, coherence, all, std::nullopt);
           return true;
@@ -203,6 +226,17 @@ class Search {
         why, nullptr, &budget_);
     if (!found && why) reject(*why, all);
     return found;
+  }
+
+  bool note_race(const Causality& causality) {
+    const auto race = mixed_size_race(*candidate_, causality);
+    if (!race) return false;
+    const auto text = [&](unsigned e) {
+      const Event& of = candidate_->events[e];
+      return test_.threads[of.thread].name + ": " + of.instruction->text;
+    };
+    verdict_.mixed_size_race = "\"" + text(race->first) + "\" and \"" + text(race->second) + "\"";
+    return true;
   }
 
   void reject(Axiom axiom, const Causality& causality) {
@@ -221,7 +255,7 @@ class Search {
       if (std::any_of(last_writes_.begin(), last_writes_.end(),
                       [&](const LastWrite& l) { return l.memory == memory; }))
         continue;
-      for (const Stretch& bytes : candidate_->cut({memory, 0, test_.memories[memory].bytes}))
+      for (const Stretch& bytes : candidate_->parts_of_end({memory, 0, test_.memories[memory].bytes}))
         last_writes_.push_back({bytes, Event::kNone});
     }
   }
@@ -231,8 +265,13 @@ class Search {
     if (next == last_writes_.size()) return wanted();
     LastWrite& last = last_writes_[next];
     bool found = false;
+    Values values(*candidate_, slots_);
     candidate_->writes.each([&](unsigned write) {
       if (found || !candidate_->events[write].covers(last)) return;
+      for (const Demand& d : question_.demands_of_memory)
+        if (test_.locations[d.number].memory == last.memory &&
+            is_other(last, last.offset, write, d.value, values))
+          return;
       bool is_last = true;
       coherence.row(write).each([&](unsigned later) { is_last &= !candidate_->events[later].covers(last); });
       if (!is_last) return;
@@ -269,13 +308,67 @@ class Search {
   std::array<std::uint64_t, kAxioms> rejected_{};
 };
 
+/// Adds what every end in question meets: of a conjunction the registers and locations that are to equal
+/// constants.
+void add_demands(const Proposition& p, Question& out) {
+  if (p.kind == Proposition::Kind::conjunction) {
+    for (const Proposition& part : p.parts) add_demands(part, out);
+  } else if (p.kind == Proposition::Kind::equal) {
+    for (const auto& [a, b] : {std::pair(&p.left, &p.right), std::pair(&p.right, &p.left)}) {
+      if (b->kind != Term::Kind::constant) continue;
+      if (a->kind == Term::Kind::reg) out.demands.push_back({a->thread, a->number, b->value});
+      if (a->kind == Term::Kind::location) out.demands_of_memory.push_back({0, a->number, b->value});
+    }
+  } else if (p.kind == Proposition::Kind::disjunction && p.parts.size() == 1) {
+    add_demands(p.parts.front(), out);
+  }
+}
+
+/// Whether accesses of two threads have some bytes in common, and each others of its own or one all and the
+/// other a part, and one of them writes.
+bool mixes_sizes(const Test& test) {
+  struct Access : Stretch {
+    std::size_t thread = 0;
+    bool writes = false;
+  };
+  std::vector<Access> all;
+  for (std::size_t t = 0; t < test.threads.size(); ++t)
+    for (const Instruction& i : test.threads[t].code)
+      if (i.kind == InstructionKind::memory)
+        all.push_back({{test.locations[i.location].memory, i.offset, i.bytes()}, t, i.op.writes()});
+  for (const Access& a : all)
+    for (const Access& b : all)
+      if (a.thread != b.thread && (a.writes || b.writes) && a.overlaps(b) && !(a.covers(b) && b.covers(a)))
+        return true;
+  return false;
+}
+
 }  // namespace
 
 Verdict check(const Test& test, const CheckOptions& options) {
   Question question;
   question.terms = test.condition.terms();
   question.wanted = [&](const ValueOf& value_of) { return test.condition.in_question(value_of); };
-  return Search(test, question, options).run();
+  if (test.condition.kind != Condition::Kind::forall) add_demands(test.condition.proposition, question);
+  Verdict verdict = Search(test, question, options).run();
+  if (!verdict.allowed && !verdict.bounded && verdict.axiom.empty()) {
+    // No read was torn so: does anything but their being whole forbid it?
+    question.tears = true;
+    CheckOptions again = options;
+    again.work = options.work / 10;
+    const Verdict torn = Search(test, question, again).run();
+    if (!torn.allowed && !torn.bounded) verdict.axiom = torn.axiom;
+    if (verdict.graph.empty()) verdict.graph = torn.graph;
+  }
+  if (!mixes_sizes(test)) return verdict;
+  Question race;
+  race.wanted = [](const ValueOf&) { return true; };
+  race.races = true;
+  CheckOptions quick = options;
+  quick.draw = false;
+  quick.work = options.work / 10;
+  verdict.mixed_size_race = Search(test, race, quick).run().mixed_size_race;
+  return verdict;
 }
 
 Verdict check(const Test& test, const ObservedRun& seen, const CheckOptions& options) {

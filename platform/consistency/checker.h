@@ -31,6 +31,9 @@ struct Verdict {
   std::uint64_t executions = 0;  ///< choices of what reads read that were looked at
   /// Where it is forbidden: the axiom that rejected most executions with this outcome, if there were any.
   std::string axiom;
+  /// Two accesses of different sizes that race in some execution, quoted; empty: none were found. The PTX
+  /// text promises its axioms to programs without such races; they are applied all the same.
+  std::string mixed_size_race;
   /// Graphviz: an execution with the outcome, and what forbids it if it is forbidden.
   std::string graph;
 };

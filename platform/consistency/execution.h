@@ -60,6 +60,9 @@ struct Candidate {
   Relation overlapping;   ///< accesses to common bytes, each with itself, too
   Relation same_address;  ///< of them, those by one virtual address
   Relation morally_strong;
+  /// Accesses that are one with each other: morally strong ones, and atomics whose scopes include each other
+  /// however they overlap (PTX ISA, "Limitations on mixed-size data-races").
+  Relation indivisible;
   Relation atomic;              ///< an atomic's read to its write
   Relation release_pattern;     ///< its first event to its last
   Relation acquire_pattern;     ///< likewise
@@ -69,6 +72,22 @@ struct Candidate {
 
   /// `whole` cut into stretches that every write writes whole or not at all.
   [[nodiscard]] std::vector<Stretch> cut(const Stretch& whole) const;
+  /// The bytes of `read` so cut, and further where they may come from several writes that are not one with
+  /// it: before each byte that may tell which of those writes it is of. A byte that tells nothing may as well
+  /// come from where its neighbour does, because that asks less of every axiom. `all`: also where every write
+  /// is one with the read, which single-copy atomicity then forbids.
+  [[nodiscard]] std::vector<Stretch> parts(unsigned read, bool all) const;
+  /// Likewise what memory holds at the end.
+  [[nodiscard]] std::vector<Stretch> parts_of_end(const Stretch& whole) const {
+    return parts(whole, kEnd, false);
+  }
+  /// Whether writes to all of `stretch`, a part of `read`, or of memory at the end, may each give it some
+  /// bytes.
+  static constexpr unsigned kEnd = ~0U;
+  [[nodiscard]] bool may_tear(unsigned read, const Stretch& stretch) const;
+
+ private:
+  [[nodiscard]] std::vector<Stretch> parts(const Stretch& whole, unsigned read, bool all) const;
 };
 
 /// Where bytes of a read come from that one write has written.

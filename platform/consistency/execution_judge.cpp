@@ -30,7 +30,7 @@ class ExecutionJudge {
         draws_(options.draw),
         most_tries_(most_tries),
         c_(recorded.test(), recorded.paths()),
-        sources_(sources_of_reads(recorded, c_)),
+        sources_(sources_of_reads(recorded, c_, false)),
         coherence_(c_.size),
         fences_(c_.size),
         barriers_(c_.size) {
@@ -41,21 +41,29 @@ class ExecutionJudge {
 
   Judgement run() {
     Judgement out;
-    if (const auto nobody = std::find_if(sources_.begin(), sources_.end(),
-                                         [](const ReadSources& s) { return s.writes.empty(); });
-        nobody != sources_.end()) {
-      explain(sources_, out);
-      out.axiom = "reads-from";
-      const RecordedEvent& e = *recorded_.origin(c_.events[nobody->slot.read]);
-      out.reason = fmt::format("{} reads {} of {}, which nobody had written", place_of(recorded_.record(), e),
-                               value_text(e.read, e.bytes), name_of(recorded_.record(), e));
-    } else if (search(sources_)) {
+    // Reads that are torn ask more of the axioms than reads of one write: first without.
+    const bool has_whole = !nobody_wrote(sources_).has_value();
+    bool obeys = has_whole && search(sources_);
+    std::vector<ReadSources> torn;
+    if (!obeys && tries_ <= most_tries_) torn = sources_of_reads(recorded_, c_, true);
+    const bool tears = torn.size() > sources_.size();
+    const std::vector<ReadSources>& all = has_whole || !tears ? sources_ : torn;
+    const auto nobody = tears ? nobody_wrote(torn) : nobody_wrote(sources_);
+    if (tears && !nobody) obeys = search(torn);
+    if (obeys) {
       out.verdict = Judgement::Verdict::obeys;
     } else if (tries_ > most_tries_) {
       out.reason =
           fmt::format("values do not tell what reads read, and {} tries did not show it", most_tries_);
     } else {
-      explain(sources_, out);
+      explain(all, out);
+      if (nobody) {
+        out.axiom = "reads-from";
+        const RecordedEvent& e = *recorded_.origin(c_.events[*nobody]);
+        out.reason =
+            fmt::format("{} reads {} of {}, which nobody had written", place_of(recorded_.record(), e),
+                        value_text(e.read, e.bytes), name_of(recorded_.record(), e));
+      }
     }
     out.tries = tries_;
     return out;
@@ -63,6 +71,13 @@ class ExecutionJudge {
 
  private:
   [[nodiscard]] const RecordedEvent* origin(unsigned e) const { return recorded_.origin(c_.events[e]); }
+
+  /// A read that has bytes that nobody had written.
+  [[nodiscard]] static std::optional<unsigned> nobody_wrote(const std::vector<ReadSources>& sources) {
+    for (const ReadSources& s : sources)
+      if (s.writes.empty()) return s.slot.read;
+    return std::nullopt;
+  }
 
   void order_writes() {
     const auto moment = [&](unsigned w) { return origin(w) == nullptr ? 0 : origin(w)->coherent; };
@@ -105,14 +120,20 @@ class ExecutionJudge {
     return out;
   }
 
-  /// An access is one: where one write has all of it, no part comes from another such write.
+  /// Who reads any byte of a write that is one with it reads none from before that write.
   void untear(std::vector<ReadSources>& sources, bool& removed) const {
     for (const ReadSources& s : sources) {
-      const Event& r = c_.events[s.slot.read];
-      if (s.writes.size() != 1 || !c_.events[s.writes.front()].covers(r)) continue;
+      if (s.writes.size() != 1) continue;
+      const unsigned known = s.writes.front();
+      const unsigned read = s.slot.read;
       for (ReadSources& other : sources) {
-        if (&other == &s || other.slot.read != s.slot.read) continue;
-        const auto torn = [&](unsigned w) { return w != s.writes.front() && c_.events[w].covers(r); };
+        if (&other == &s || other.slot.read != read) continue;
+        const auto torn = [&](unsigned w) {
+          const bool older = c_.indivisible.has(known, read) && coherence_.has(w, known) &&
+                             c_.events[known].overlaps(other.slot);
+          return older ||
+                 (c_.indivisible.has(w, read) && coherence_.has(known, w) && c_.events[w].overlaps(s.slot));
+        };
         removed |= take_out(other.writes, torn);
       }
     }
@@ -191,8 +212,16 @@ class ExecutionJudge {
     const Axiom axiom = violated(reads_from).value_or(Axiom::causality);
     out.axiom = name_of(axiom);
     out.reason = "no choice of what reads read obeys the axioms";
-    if (!draws_) return;
     const Causality all = causality(c_, reads_from_relation(c_, reads_from), fences_, barriers_);
+    if (const auto race = mixed_size_race(c_, all)) {
+      const RecordedEvent& a = *origin(race->first);
+      const RecordedEvent& b = *origin(race->second);
+      out.remark = fmt::format(
+          "{} and {} access {} by different sizes without an order: of such a race PTX "
+          "promises nothing, and its axioms are applied all the same",
+          place_of(recorded_.record(), a), place_of(recorded_.record(), b), name_of(recorded_.record(), b));
+    }
+    if (!draws_) return;
     out.graph = draw(c_, reads_from, coherence_, all, axiom);
   }
 

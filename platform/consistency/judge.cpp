@@ -71,6 +71,7 @@ class GroupJudge {
     out.verdict = one.verdict;
     out.reason = std::move(one.reason);
     out.axiom = std::move(one.axiom);
+    out.remark = std::move(one.remark);
     out.graph = std::move(one.graph);
   }
 
@@ -109,7 +110,8 @@ std::string text_of(const Judgement& j) {
       return fmt::format("obeys the PTX 7.5 model ({} threads, {} events; {} accesses in all)", j.threads,
                          j.events, j.accesses);
     case Judgement::Verdict::violates:
-      return fmt::format("violates the PTX 7.5 model, {}: {}", j.axiom, j.reason);
+      return fmt::format("violates the PTX 7.5 model, {}: {}{}{}", j.axiom, j.reason,
+                         j.remark.empty() ? "" : "; ", j.remark);
     case Judgement::Verdict::refused: return "not judged: " + j.reason;
   }
   return "";

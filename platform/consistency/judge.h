@@ -31,6 +31,7 @@ struct Judgement {
   Verdict verdict = Verdict::refused;
   std::string kernel;
   std::string reason;  ///< unless it obeys: a sentence
+  std::string remark;  ///< of a violation: that threads race by accesses of different sizes, if they do
   std::string axiom;   ///< of a violation: the axiom that forbids it
   std::string graph;   ///< of a violation: Graphviz
   unsigned threads = 0;

@@ -6,6 +6,7 @@ const char* name_of(Axiom axiom) {
   switch (axiom) {
     case Axiom::coherence: return "coherence";
     case Axiom::fence_sc: return "fence-SC";
+    case Axiom::single_copy: return "single-copy atomicity";
     case Axiom::atomicity: return "atomicity";
     case Axiom::no_thin_air: return "no thin air";
     case Axiom::causality: return "causality";
@@ -86,6 +87,23 @@ Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from
   return out;
 }
 
+std::optional<std::pair<unsigned, unsigned>> mixed_size_race(const Candidate& c, const Causality& causality) {
+  for (unsigned a = 0; a < c.size; ++a) {
+    const Event& x = c.events[a];
+    if (x.thread == Event::kInitial || !x.accesses()) continue;
+    std::optional<std::pair<unsigned, unsigned>> race;
+    c.overlapping.row(a).each([&](unsigned b) {
+      const Event& y = c.events[b];
+      const bool conflict = x.kind == EventKind::write || y.kind == EventKind::write;
+      if (race || b < a || !conflict || y.thread == Event::kInitial || y.thread == x.thread) return;
+      if (x.covers(y) && y.covers(x)) return;
+      if (!causality.cause.has(a, b) && !causality.cause.has(b, a)) race.emplace(a, b);
+    });
+    if (race) return race;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 class CoherenceSearch {
@@ -102,7 +120,12 @@ class CoherenceSearch {
       forced.row(e).remove(e);
     });
     if (known != nullptr) forced |= *known;
-    const Relation strong = writes & c_.morally_strong;
+    // An atomic that reads what another has written comes behind it.
+    for (const ReadsFrom& r : reads_from_)
+      if (r.write != Event::kNone && c_.events[r.write].partner != Event::kNone &&
+          c_.events[r.read].partner != Event::kNone && c_.indivisible.has(r.write, r.read))
+        forced.add(r.write, c_.events[r.read].partner);
+    const Relation strong = writes & c_.indivisible;
     for (unsigned a = 0; a < c_.size; ++a)
       strong.row(a).each([&](unsigned b) {
         if (a < b) pairs_.emplace_back(a, b);
@@ -119,6 +142,7 @@ class CoherenceSearch {
     for (unsigned read = 0; read < c_.size; ++read)
       before.row(read).each([&](unsigned write) { contradicts |= causality_.cause.has(write, read); });
     if (contradicts) return reject(Axiom::causality);
+    if (!whole(before)) return reject(Axiom::single_copy);
     if (!atomic(order, before)) return reject(Axiom::atomicity);
     while (next < pairs_.size() && (order.has(pairs_[next].first, pairs_[next].second) ||
                                     order.has(pairs_[next].second, pairs_[next].first)))
@@ -133,12 +157,20 @@ class CoherenceSearch {
     return false;
   }
 
+  /// Who reads any byte of a write that is one with it reads no byte from before that write.
+  [[nodiscard]] bool whole(const Relation& before) const {
+    for (const ReadsFrom& r : reads_from_)
+      if (r.write != Event::kNone && c_.indivisible.has(r.write, r.read) && before.has(r.read, r.write))
+        return false;
+    return true;
+  }
+
   [[nodiscard]] bool atomic(const Relation& order, const Relation& before) const {
     bool intervenes = false;
     for (unsigned read = 0; read < c_.size; ++read)
       c_.atomic.row(read).each([&](unsigned write) {
-        (before.row(read) & c_.morally_strong.row(read)).each([&](unsigned other) {
-          intervenes |= c_.morally_strong.has(other, write) && order.has(other, write);
+        (before.row(read) & c_.indivisible.row(read)).each([&](unsigned other) {
+          intervenes |= c_.indivisible.has(other, write) && order.has(other, write);
         });
       });
     return !intervenes;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "platform/consistency/execution.h"
@@ -10,8 +11,8 @@
 namespace warpline::litmus {
 
 /// The axioms of the PTX memory consistency model (PTX ISA, "Axioms").
-enum class Axiom : std::uint8_t { coherence, fence_sc, atomicity, no_thin_air, causality };
-constexpr unsigned kAxioms = 5;
+enum class Axiom : std::uint8_t { coherence, fence_sc, single_copy, atomicity, no_thin_air, causality };
+constexpr unsigned kAxioms = 6;
 [[nodiscard]] const char* name_of(Axiom axiom);
 
 /// Causality of an execution (PTX ISA, "Causality order"), proxies included.
@@ -64,6 +65,12 @@ bool each_coherence_order(const Candidate& c, const std::vector<ReadsFrom>& read
 /// The reads that precede the writes that are coherence-after what they read.
 [[nodiscard]] Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from,
                                   const Relation& coherence);
+
+/// Accesses of two threads to partly the same bytes, one of them a write, that causality does not order: a
+/// mixed-size data race (PTX ISA, "Limitations on mixed-size data-races"). The PTX text promises its axioms
+/// to programs without one. Nothing: there is none.
+[[nodiscard]] std::optional<std::pair<unsigned, unsigned>> mixed_size_race(const Candidate& c,
+                                                                           const Causality& causality);
 
 /// Calls `f` with each way in which the barriers of an execution can have met, until it answers true. None if
 /// a barrier is never complete.

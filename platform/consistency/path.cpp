@@ -160,9 +160,10 @@ class Unfolding {
       partner = static_cast<unsigned>(s.path.events.size());
       read = push_read(s, i);
     }
+    // What an exchange writes does not depend on what it reads.
+    const bool stores_operand = partner == PathEvent::kNone || i.op.atomic == AtomicOperation::exchange;
     if (i.op.writes())
-      push_write(s, i, partner == PathEvent::kNone ? a : computed(s.path, Value::Kind::atomic, read, a, &i),
-                 partner);
+      push_write(s, i, stores_operand ? a : computed(s.path, Value::Kind::atomic, read, a, &i), partner);
     if (i.destination != Instruction::kNoRegister) s.path.registers[i.destination] = read;
   }
 

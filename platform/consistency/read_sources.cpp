@@ -1,6 +1,8 @@
 #include "platform/consistency/read_sources.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 namespace warpline::litmus {
 namespace {
@@ -12,9 +14,9 @@ class Finder {
     c.writes.each([&](unsigned w) { of_memory_[c.events[w].memory].push_back(w); });
   }
 
-  void add(unsigned read, std::vector<ReadSources>& out) const {
+  void add(unsigned read, bool torn, std::vector<ReadSources>& out) const {
     const Event& e = c_.events[read];
-    for (const Stretch& stretch : c_.cut(e)) {
+    for (const Stretch& stretch : torn ? pieces(read) : c_.cut(e)) {
       ReadSources s;
       s.slot = {stretch, read, Event::kNone};
       for (const unsigned w : of_memory_[e.memory])
@@ -25,6 +27,43 @@ class Finder {
   }
 
  private:
+  /// The bytes of `read`, apart where they tell which of several writes they are of.
+  [[nodiscard]] std::vector<Stretch> pieces(unsigned read) const {
+    std::vector<Stretch> out;
+    for (const Stretch& stretch : c_.cut(c_.events[read])) {
+      out.push_back(stretch);
+      if (stretch.bytes == 1 || !c_.may_tear(read, stretch)) continue;
+      bool told = false;
+      for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
+        if (!tells(stretch, b)) continue;
+        if (told) {
+          const unsigned end = out.back().offset + out.back().bytes;
+          out.back().bytes = b - out.back().offset;
+          out.push_back({stretch.memory, b, end - b});
+        }
+        told = true;
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::uint8_t byte_of(unsigned write, unsigned b) const {
+    const Event& w = c_.events[write];
+    const RecordedEvent* from = test_.origin(w);
+    return from == nullptr ? test_.before(w.memory, b) : from->written[b - w.offset];
+  }
+
+  [[nodiscard]] bool tells(const Stretch& stretch, unsigned b) const {
+    std::optional<std::uint8_t> one;
+    for (const unsigned w : of_memory_[stretch.memory]) {
+      if (!c_.events[w].covers(stretch)) continue;
+      const std::uint8_t byte = byte_of(w, b);
+      if (one && *one != byte) return true;
+      one = byte;
+    }
+    return false;
+  }
+
   [[nodiscard]] bool may_read(const ReadsFrom& slot, unsigned write) const {
     const Event& w = c_.events[write];
     const Event& r = c_.events[slot.read];
@@ -34,10 +73,8 @@ class Finder {
     if (from != nullptr && from->issued > read.answered) return false;
     // The value of a read that its thread never received is known from the order of the writes only.
     if (!read.returned && moment(write) > read.coherent) return false;
-    for (unsigned b = slot.offset; b < slot.offset + slot.bytes; ++b) {
-      const std::uint8_t held = from == nullptr ? test_.before(w.memory, b) : from->written[b - w.offset];
-      if (held != read.read[b - r.offset]) return false;
-    }
+    for (unsigned b = slot.offset; b < slot.offset + slot.bytes; ++b)
+      if (byte_of(write, b) != read.read[b - r.offset]) return false;
     return true;
   }
 
@@ -65,10 +102,10 @@ class Finder {
 
 }  // namespace
 
-std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c) {
+std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c, bool torn) {
   const Finder finder(test, c);
   std::vector<ReadSources> out;
-  c.reads.each([&](unsigned read) { finder.add(read, out); });
+  c.reads.each([&](unsigned read) { finder.add(read, torn, out); });
   return out;
 }
 

@@ -14,7 +14,9 @@ struct ReadSources {
   std::vector<unsigned> writes;
 };
 
-/// For all reads of a candidate of `test`, in their order.
-[[nodiscard]] std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c);
+/// For all reads of a candidate of `test`, in their order. `torn`: bytes that may come from several writes
+/// are apart; without, what several writes have whole comes from one of them.
+[[nodiscard]] std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c,
+                                                        bool torn);
 
 }  // namespace warpline::litmus

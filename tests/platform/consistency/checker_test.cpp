@@ -101,9 +101,33 @@ const Case kRest[] = {
     {"the narrow write is the thread's own: it cannot be missed", false,
      "{\nx=0;\n}\n P0@cta 0 ;\n st.weak.b64 x, -1 ;\n st.weak.b32 x+4, 0 ;\n ld.weak.u64 r0, x ;\n"
      "exists (P0:r0 == -1)\n"},
-    {"one access is one: halves of two wide writes are never mixed", false,
-     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak.b64 x, -1 | ld.weak.u64 r0, x ;\nexists (P1:r0 == "
+    {"strong accesses of one size are whole", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.gpu.b64 x, -1 | ld.relaxed.gpu.u64 r0, x ;\nexists "
+     "(P1:r0 == 0xFFFFFFFF)\n"},
+    {"weak ones that race are promised nothing", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak.b64 x, -1 | ld.relaxed.gpu.u64 r0, x ;\nexists (P1:r0 == "
      "0xFFFFFFFF)\n"},
+    {"nor are narrow ones", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak.b16 x, 0x0102 | ld.weak.u16 r0, x ;\nexists (P1:r0 == "
+     "0x0100)\n"},
+    {"nor such that do not include each other", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.cta.b64 x, -1 | ld.relaxed.gpu.u64 r0, x ;\nexists "
+     "(P1:r0 == 0xFFFFFFFF)\n"},
+    {"but weak ones that are ordered are whole", false,
+     "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak.b64 x, -1 | ld.acquire.gpu r1, f ;\n st.release.gpu "
+     "f, 1 | ld.weak.u64 r0, x ;\nexists (P1:r1 == 1 /\\ P1:r0 == 0xFFFFFFFF)\n"},
+    {"who reads a part of a strong write reads none of what it covers", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.gpu.b16 x, 3 | ld.relaxed.gpu.u32 r0, x ;\n "
+     "st.relaxed.gpu.b32 x, 0x40004 | ;\nexists (P1:r0 == 0x40003)\n"},
+    {"but may read a part of a narrow one that follows", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.gpu.b32 x, 0x40004 | ld.relaxed.gpu.u32 r0, x ;\n "
+     "st.relaxed.gpu.b16 x, 3 | ;\nexists (P1:r0 == 0x40003)\n"},
+    {"atomics of different sizes exclude each other", false,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n atom.add.u32 r0, x, 1 | atom.add.u64 r0, x, 0x100000001 ;\nexists "
+     "(P0:r0 == 0 /\\ P1:r0 == 0)\n"},
+    {"unless a scope does not include the other", true,
+     "{\nx=0;\n}\n P0@cta 0 | P1@cta 1 ;\n atom.relaxed.cta.add.u32 r0, x, 1 | atom.add.u64 r0, x, "
+     "0x100000001 ;\nexists (P0:r0 == 0 /\\ P1:r0 == 0)\n"},
     {"reads through .nc know nothing of the thread's own stores", true,
      "{\nx=0;\n}\n P0@cta 0 ;\n st.weak x, 1 ;\n ld.weak.global.nc r0, x ;\nexists (P0:r0 == 0)\n"},
     {"cache operators are hints", false,
@@ -143,6 +167,28 @@ TEST(Checker, NamesTheAxiomThatForbidsAndDrawsTheExecution) {
   const Verdict allowed = check(parsed(weaker), options);
   EXPECT_TRUE(allowed.allowed);
   EXPECT_NE(allowed.graph.find("label=\"fr\""), std::string::npos);
+}
+
+TEST(Checker, NamesTheAxiomAndTheRaceOfMixedSizes) {
+  const std::string columns = "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n";
+  const Verdict sca =
+      check(parsed(columns + " st.relaxed.gpu.b16 x, 3 | ld.relaxed.gpu.u32 r0, x ;\n st.relaxed.gpu.b32 x, "
+                             "0x40004 | ;\nexists (P1:r0 == 0x40003)\n"));
+  EXPECT_EQ(sca.axiom, "single-copy atomicity");
+  EXPECT_EQ(sca.mixed_size_race, "\"P0: st.relaxed.gpu.b16 x, 3\" and \"P1: ld.relaxed.gpu.u32 r0, x\"");
+  EXPECT_EQ(check(parsed(columns + " st.relaxed.gpu.b64 x, -1 | ld.relaxed.gpu.u64 r0, x ;\nexists (P1:r0 == "
+                                   "0xFFFFFFFF)\n"))
+                .axiom,
+            "single-copy atomicity");
+  const std::string behind = " st.weak.b16 x, 3 | ld.acquire.gpu r0, f ;\n st.release.gpu f, 1 | ";
+  EXPECT_NE(check(parsed(columns + behind + "ld.weak.u32 r1, x ;\nexists (P1:r1 == 3)\n")).mixed_size_race,
+            "");
+  EXPECT_EQ(check(parsed(columns + behind +
+                         "beq r0, 0, E ;\n | ld.weak.u32 r1, x ;\n | E: ;\nexists (P1:r1 == "
+                         "3)\n"))
+                .mixed_size_race,
+            "")
+      << "it reads only what is written before";
 }
 
 TEST(Checker, SaysWhereItDidNotLookAtEverything) {
