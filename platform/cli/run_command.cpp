@@ -18,6 +18,7 @@
 #include "platform/launch/launch_host.h"
 #include "platform/launch/launch_runner.h"
 #include "platform/launch/loaded_file.h"
+#include "platform/launch/target_check.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/document/files.h"
 
@@ -113,6 +114,9 @@ class Run {
     if (!inputs.ok()) return bad_input(inputs.faults());
     inputs_ = std::move(inputs.value());
     for (const std::string& w : inputs_->plan.warnings) print_message("warning: " + w + "\n");
+    if (!request_.strict_target)
+      for (const Diagnostic& d : unfit_targets(inputs_->plan, inputs_->config))
+        print_message("warning: " + d.file + ": " + d.message + "; it runs here all the same\n");
     for (const Problem& p : inputs_->config.shallow_channels())
       print_message("warning: " + p.path + ": " + p.message + "\n");
     return kDone;
@@ -246,7 +250,11 @@ void add_run(CLI::App& app, int& status) {
                   "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
                   "grids, and measures from there on, what runs at the same time included")
       ->type_name("KERNEL|N");
-  command.add_flag("--tags-only", r.tags_only, "addresses and time only: traces and access patterns; what needs data is refused");
+  command.add_flag(
+      "--strict-target", r.strict_target,
+      "refuses modules that such a GPU would not load, by their .target and its compute_capability");
+  command.add_flag("--tags-only", r.tags_only,
+                   "addresses and time only: traces and access patterns; what needs data is refused");
   command.add_option("--stats", r.stats, "writes every counter to this JSON file");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "

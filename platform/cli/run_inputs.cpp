@@ -2,6 +2,7 @@
 
 #include "platform/cli/output_check.h"
 #include "platform/launch/loaded_file.h"
+#include "platform/launch/target_check.h"
 #include "platform/machine/hop_names.h"
 
 namespace warpline {
@@ -20,6 +21,7 @@ class Reader {
     if (config.ok()) check_platform(config.value(), without_data);
     FastForward fast_forward;
     if (plan.ok()) check_plan(plan.value(), fast_forward);
+    if (request_.strict_target && config.ok() && plan.ok()) add(unfit_targets(plan.value(), config.value()));
     check_outputs(plan.ok() ? &plan.value() : nullptr, without_data);
     if (!faults_.empty()) return std::move(faults_);
     return RunInputs{std::move(config.value()), std::move(plan.value()), std::move(fast_forward)};
@@ -61,11 +63,10 @@ class Reader {
     for (const std::string& input : request_.inputs) outputs.add_input(input, "an input");
     if (preset_text(request_.gpu.name).empty()) outputs.add_input(request_.gpu.name, "the file of --gpu");
     if (plan != nullptr) add_inputs(*plan, outputs);
-    for (const auto& [option, path] : {std::pair{"--stats", &request_.stats},
-                                       std::pair{"--access-log", &request_.access_log},
-                                       std::pair{"--wave", &request_.observation.wave},
-                                       std::pair{"--timeline", &request_.observation.timeline},
-                                       std::pair{"--dot", &request_.dot}})
+    for (const auto& [option, path] :
+         {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
+          std::pair{"--wave", &request_.observation.wave},
+          std::pair{"--timeline", &request_.observation.timeline}, std::pair{"--dot", &request_.dot}})
       outputs.add_output(option, *path);
     if (plan != nullptr && !without_data)
       for (const LoadedFile& loaded : plan->files) add_dumps(loaded.file, outputs);

@@ -19,6 +19,7 @@ struct RunRequest {
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
   std::string fast_forward;       ///< kernel or number of grids, or empty
   bool tags_only = false;
+  bool strict_target = false;         ///< modules for later GPUs are refused, not only remarked
   std::string stats;                  ///< JSON file, or empty
   std::string access_log;             ///< what arrived at devices: text, or JSON if it ends so; or empty
   WatchOptions observation;           ///< --wave, --timeline, --probe; check_request() reads the window

@@ -43,6 +43,8 @@ Problems HopsParameters::problems(const std::string& path) const {
 Problems GpuConfig::problems() const {
   Rules rules("gpu");
   rules.need(!name.empty(), "name", "must not be empty");
+  rules.need(compute_capability == 0 || (compute_capability >= 10 && compute_capability <= 999),
+             "compute_capability", "must be 10 to 999, ten times the compute capability, or 0");
   rules.need(gpus >= 1 && gpus <= kMaxGpus, "gpus", "must be 1 to 8");
   rules.need(sms >= 1 && sms <= kMaxSms, "sms", "must be 1 to 1024");
   const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";

@@ -64,6 +64,8 @@ inline constexpr unsigned kMaxGpus = 8;
 /// in `--set`: `l2.slices`, `hops.sm_l1_lg.request.latency`.
 struct GpuConfig {
   std::string name = "mini";
+  /// Ten times the compute capability: 70 of 7.0. 0: of no product, and fit for every module.
+  unsigned compute_capability = 0;
   unsigned gpus = 1;
   unsigned sms = 2;
   std::uint64_t vidmem_bytes = 1ULL << 30U;
@@ -94,6 +96,10 @@ struct GpuConfig {
   template <class F>
   void visit(F&& f) {
     f("name", name, "name of the preset");
+    f("compute_capability", compute_capability,
+      "ten times the compute capability, 70 of 7.0: modules for later GPUs are remarked, or refused with "
+      "--strict-target; 0: of "
+      "no product, and fit for all");
     f("gpus", gpus, "GPUs of this kind in the platform, which share system memory");
     f("sms", sms, "number of SMs");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
@@ -103,7 +109,8 @@ struct GpuConfig {
       "so "
       "unless it is set");
     f("wls_window", wls_window,
-      "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of 32 bits "
+      "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of 32 "
+      "bits "
       "reach them; 0: among the buffers, whose addresses have 47 bits");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");

@@ -59,6 +59,8 @@ class Module {
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                             std::uint32_t dynamic_shared_bytes,
                                                             std::vector<std::uint8_t> parameters) = 0;
+  /// The GPUs that it is for, as PTX names them: "sm_90a"; empty: every one.
+  [[nodiscard]] virtual std::string target() const { return {}; }
   /// What the program itself asks to be shown and checked after its last launch; null: nothing.
   [[nodiscard]] virtual const Inspection* inspection() const { return nullptr; }
 };

@@ -70,9 +70,8 @@ class Summary {
   void title(const char* text) { out_ += "\n" + paint("1", text) + "\n"; }
 
   void head() {
-    out_ += paint("1",
-                  fmt::format("{}: {} cycles, {}", printable(run_.gpu), grouped(run_.cycles),
-                              time_text(run_.time_ns))) +
+    out_ += paint("1", fmt::format("{}: {} cycles, {}", printable(run_.gpu), grouped(run_.cycles),
+                                   time_text(run_.time_ns))) +
             fmt::format(" simulated in {:.2f} s\n", run_.wall_s);
   }
 
@@ -100,7 +99,7 @@ class Summary {
     const std::uint64_t shared = at("sm.lsu.shared_accesses");
     if (shared != 0)
       row("shared accesses", grouped(shared),
-          fmt::format("{:.2f} bank cycles each",
+          fmt::format("{:.2f} passes each",
                       static_cast<double>(at("sm.lsu.shared_passes")) / static_cast<double>(shared)));
   }
 

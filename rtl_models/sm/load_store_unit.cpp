@@ -167,13 +167,14 @@ bool LoadStoreUnit::invalidate_constants(Cycle now) {
 void LoadStoreUnit::perform_shared(Cycle now, LsuEntry& e) {
   const MemOp& op = e.instruction->mem;
   const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
-  const unsigned passes = shared_.passes(op, addresses);
+  const SharedMemory::Passes passes = shared_.passes(op, addresses);
   shared_.perform(op, addresses, e.access, e.shared_base);
   ++counters_.shared_accesses;
-  counters_.shared_passes += passes;
+  counters_.shared_passes += passes.all();
   head_.wants_shared = false;
-  head_.busy_until = owner_.domain().after(now, passes);
-  e.ready = owner_.domain().after(now, passes - 1 + parameters_.shared_latency);
+  const unsigned cycles = passes.parts + passes.conflicts * parameters_.shared_pass_cycles;
+  head_.busy_until = owner_.domain().after(now, cycles);
+  e.ready = owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
 }
 
 void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
@@ -186,8 +187,8 @@ void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
-/// Lanes control nothing, as their address is not mapped. Of prefetches and priorities, which are hints, no more
-/// is said than how many.
+/// Lanes control nothing, as their address is not mapped. Of prefetches and priorities, which are hints, no
+/// more is said than how many.
 void LoadStoreUnit::note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
   const LsuEntry& e = entries_[index];
   counters_.dropped_controls += e.resolved.dropped();
@@ -204,7 +205,8 @@ void LoadStoreUnit::keep_fault(Cycle now, const Fault& fault, const LsuEntry& e)
   last_fault_.instruction = e.instruction;
 }
 
-void LoadStoreUnit::report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events) {
+void LoadStoreUnit::report_fault(Cycle now, const Fault& fault, unsigned index,
+                                 std::vector<LsuEvent>& events) {
   const LsuEntry& e = entries_[index];
   ++counters_.faults;
   keep_fault(now, fault, e);

@@ -26,7 +26,8 @@ struct LsuCounters {
     f("image_sectors", image_sectors, "sectors", "32-byte sectors of textures and surfaces");
     f("constant_requests", constant_requests, "lines", "lines of constant memory and parameters");
     f("shared_accesses", shared_accesses, "instructions", "shared-memory instructions");
-    f("shared_passes", shared_passes, "cycles", "bank cycles they took; more than accesses: conflicts");
+    f("shared_passes", shared_passes, "passes",
+      "passes over the banks that they took; more than accesses: conflicts");
     f("atomics", atomics, "instructions", "atom and red instructions");
     f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
     f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");

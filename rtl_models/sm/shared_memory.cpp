@@ -40,13 +40,13 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 
 }  // namespace
 
-unsigned SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses) {
+SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses) {
   const unsigned bytes = op.bytes_per_lane();
   const bool atomic = op.is_atomic();
   const unsigned words_per_lane = std::max(1U, bytes / 4);
   const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);
-  unsigned total = 0;
+  Passes total;
   for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
     words_.clear();
     for (unsigned lane = first; lane < first + lanes_per_part; ++lane) {
@@ -55,9 +55,12 @@ unsigned SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress
       for (unsigned w = 0; w < words_per_lane; ++w)
         if ((accessed >> w & 1U) != 0) words_.push_back(word + w);
     }
-    if (!words_.empty()) total += conflict_degree(words_, banks_, atomic);
+    if (words_.empty()) continue;
+    ++total.parts;
+    total.conflicts += conflict_degree(words_, banks_, atomic) - 1;
   }
-  return std::max(total, 1U);
+  total.parts = std::max(total.parts, 1U);
+  return total;
 }
 
 void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses,

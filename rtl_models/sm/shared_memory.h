@@ -15,10 +15,15 @@ class SharedMemory {
   SharedMemory(unsigned bytes, unsigned banks, bool with_data)
       : bytes_(with_data ? bytes : 0), banks_(banks) {}
 
-  /// Cycles that an access occupies the banks: in each part of the warp that moves 128 bytes at
-  /// most, the largest number of different words that fall in one bank; atomics count lanes
-  /// instead of words. Lanes that touch the same word share it.
-  [[nodiscard]] unsigned passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses);
+  /// How often an access goes over the banks.
+  struct Passes {
+    unsigned parts = 0;      ///< of the warp that move 128 bytes each at most, and take a pass at least
+    unsigned conflicts = 0;  ///< further passes, as words of a part fall in the same bank
+    [[nodiscard]] unsigned all() const { return parts + conflicts; }
+  };
+  /// Each part takes as many passes as the largest number of different words that fall in one bank; atomics
+  /// count lanes instead of words. Lanes that touch the same word share it.
+  [[nodiscard]] Passes passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses);
   /// Performs the access: loads and atomics fill `access.data`. `base`: where the CTA's part begins. Pre: all
   /// in range.
   void perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses, MemoryAccess& access,

@@ -11,17 +11,18 @@ namespace warpline {
 struct SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
-  unsigned partitions = 4;                 ///< issue partitions; warp slot n belongs to n % partitions
-  unsigned shared_bytes = 98304;           ///< shared memory of all resident CTAs
-  unsigned shared_banks = 32;              ///< banks of 4 bytes
-  unsigned shared_latency = 19;            ///< from the last conflict-free pass to the data
-  unsigned issue_latency = 4;              ///< from issue to the load/store unit
-  unsigned writeback_latency = 2;          ///< from a response to a register that can be read
-  unsigned lsu_entries = 64;               ///< memory instructions in flight
-  unsigned lsu_queue = 16;                 ///< of these, instructions whose lines are not all sent yet
-  unsigned stack_entries = 16;             ///< tokens in a warp's top-of-stack cache
-  unsigned stack_depth = 4096;             ///< tokens on a warp's call-return stack, at most
-  bool fetch_instructions = true;          ///< false: every instruction is there when its turn comes
+  unsigned partitions = 4;          ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned shared_bytes = 98304;    ///< shared memory of all resident CTAs
+  unsigned shared_banks = 32;       ///< banks of 4 bytes
+  unsigned shared_latency = 19;     ///< from issue to a register that can be read, where no lanes conflict
+  unsigned shared_pass_cycles = 2;  ///< of each further pass that lanes in conflict need
+  unsigned issue_latency = 4;       ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;   ///< from a response to a register that can be read
+  unsigned lsu_entries = 64;        ///< memory instructions in flight
+  unsigned lsu_queue = 16;          ///< of these, instructions whose lines are not all sent yet
+  unsigned stack_entries = 16;      ///< tokens in a warp's top-of-stack cache
+  unsigned stack_depth = 4096;      ///< tokens on a warp's call-return stack, at most
+  bool fetch_instructions = true;   ///< false: every instruction is there when its turn comes
   unsigned instruction_buffer_lines = 96;  ///< of 128 bytes: 8 instructions of 16 bytes
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
@@ -34,8 +35,11 @@ struct SmParameters {
     rules.need(partitions >= 1 && partitions <= 16, "partitions", "must be 1 to 16");
     rules.need(shared_bytes <= (1U << 24), "shared_bytes", "must be at most 16777216");
     rules.need(shared_banks >= 1 && shared_banks <= 1024, "shared_banks", "must be 1 to 1024");
-    rules.need(shared_latency >= 1 && shared_latency <= 10000, "shared_latency", "must be 1 to 10000 cycles");
     rules.need(issue_latency >= 1 && issue_latency <= 10000, "issue_latency", "must be 1 to 10000 cycles");
+    rules.need(shared_latency > issue_latency && shared_latency <= 20000, "shared_latency",
+               "must be above issue_latency, and at most 20000 cycles");
+    rules.need(shared_pass_cycles >= 1 && shared_pass_cycles <= 1000, "shared_pass_cycles",
+               "must be 1 to 1000 cycles");
     rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
     rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
     rules.need(stack_entries >= 8 && stack_entries <= 1024 && stack_entries % 4 == 0, "stack_entries",
@@ -54,7 +58,11 @@ struct SmParameters {
     f("partitions", partitions, "issue partitions; each issues one instruction per cycle");
     f("shared_bytes", shared_bytes, "shared memory of all resident CTAs, bytes");
     f("shared_banks", shared_banks, "shared-memory banks of 4 bytes");
-    f("shared_latency", shared_latency, "from the last conflict-free pass to the data, SM cycles");
+    f("shared_latency", shared_latency,
+      "of shared memory without bank conflicts, from issue to a readable register, SM cycles");
+    f("shared_pass_cycles", shared_pass_cycles,
+      "what each pass over the banks of shared memory takes that lanes in conflict need beyond the first, SM "
+      "cycles");
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");

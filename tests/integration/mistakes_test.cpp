@@ -132,6 +132,19 @@ TEST_F(Mistakes, PtxFaultsAreFoundBeforeTheRun) {
               AllOf(HasSubstr("bad.ptx:7:2"), HasSubstr("bad.ptx:8:"), HasSubstr("%r9"), HasSubstr("^")));
 }
 
+TEST_F(Mistakes, CodeForALaterGpuIsRemarkedOrRefused) {
+  const std::string vecadd = in_source("sw/kernels/vecadd.toml");
+  const Finished remarked = workspace_.warpline({"run", vecadd, "--gpu", "v100", "--quiet"});
+  EXPECT_EQ(remarked.status, 0);
+  EXPECT_THAT(
+      remarked.err,
+      HasSubstr("vecadd.sm_80.ptx: its target, sm_80, is not for v100, whose compute capability is 7.0"));
+  const Finished refused = workspace_.warpline({"run", vecadd, "--gpu", "v100", "--quiet", "--strict-target"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("compile it for sm_70 or older"));
+  EXPECT_EQ(workspace_.warpline({"run", vecadd, "--gpu", "a100", "--quiet", "--strict-target"}).err, "");
+}
+
 TEST_F(Mistakes, OptionsAreCheckedAndNearMissesNamed) {
   const std::string good = in_source("sw/kernels/vecadd.toml");
   const auto fails = [&](std::vector<std::string> arguments, const std::string& expected) {

@@ -48,6 +48,8 @@ class PtxModule final : public programs::Module {
   [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
   [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
 
+  [[nodiscard]] std::string target() const override { return decl_.target; }
+
   void place(const std::string& name, std::uint64_t address) override {
     addresses_[index_of(name)] = address;
   }

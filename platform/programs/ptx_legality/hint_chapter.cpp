@@ -44,6 +44,7 @@ constexpr Rule kRules[] = {
     excludes("prefetch", "L2-eviction", "level|.local|.const|.param", kPrefetch),
     excludes("prefetch", ".L1|.L2", ".const|.param", kPrefetch),
     excludes("prefetch", ".tensormap", ".global|.local", kPrefetch),
+    since("prefetch prefetchu", "", 60, 20, kPrefetch),
     since("prefetch", "L2-eviction", 74, 80, kPrefetch),
     since("prefetch", ".tensormap", 80, 90, kPrefetch),
     differs("prefetch", "L2-eviction generic", "an L2 eviction priority on a generic address", kAsked),

@@ -14,15 +14,16 @@ struct Target {
   std::string_view name;
   unsigned since;  ///< PTX version, times ten
 };
-/// PTX ISA, ".target"; ptxas 13.0 where they differ (sm_88).
-constexpr std::array<Target, 37> kTargets = {{
+/// PTX ISA, ".target"; ptxas 13.0 where they differ (sm_82, sm_88). No version before 6.0 is modelled.
+constexpr std::array<Target, 45> kTargets = {{
     {"sm_50", 60},   {"sm_52", 60},  {"sm_53", 60},   {"sm_60", 60},   {"sm_61", 60},  {"sm_62", 60},
     {"sm_70", 60},   {"sm_72", 61},  {"sm_75", 63},   {"sm_80", 70},   {"sm_86", 71},  {"sm_87", 74},
     {"sm_88", 73},   {"sm_89", 78},  {"sm_90", 78},   {"sm_90a", 80},  {"sm_100", 86}, {"sm_100a", 86},
     {"sm_100f", 88}, {"sm_101", 86}, {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88}, {"sm_103a", 88},
     {"sm_103f", 88}, {"sm_110", 90}, {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87}, {"sm_120a", 87},
     {"sm_120f", 88}, {"sm_121", 88}, {"sm_121a", 88}, {"sm_121f", 88}, {"sm_30", 60},  {"sm_35", 60},
-    {"sm_37", 60},
+    {"sm_37", 60},   {"sm_32", 60},  {"sm_10", 60},   {"sm_11", 60},   {"sm_12", 60},  {"sm_13", 60},
+    {"sm_20", 60},   {"sm_21", 60},  {"sm_82", 62},
 }};
 
 }  // namespace

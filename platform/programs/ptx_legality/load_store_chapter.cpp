@@ -74,12 +74,15 @@ constexpr Rule kRules[] = {
     excludes("st", "", "special-address", kAsked),
 
     // Since when.
+    since("ld.nc", "", 60, 32, kAsked),
+    since("ldu", "", 60, 20, kLdu),
+    since("ld st", "operator|generic", 60, 20, kAsked),
     since("ld st", ".weak|.relaxed|.acquire|.release", 60, 70, kLd),
     since("ld st", ".cluster", 78, 90, kLd),
     since("ld st", "mmio", 82, 70, kLd),
-    since("ld st", ".shared::cta", 78, 50, kLd),
+    since("ld st", ".shared::cta", 78, 10, kLd),
     since("ld st", ".shared::cluster", 78, 90, kLd),
-    since("ld st", ".param::entry|.param::func", 83, 50, kLd),
+    since("ld st", ".param::entry|.param::func", 83, 10, kLd),
     since("ld st ld.nc", "L1-eviction", 74, 70, kLd),
     since("ld ld.nc", ".L2::64B|.L2::128B", 74, 75, kLd),
     since("ld ld.nc", ".L2::256B", 74, 80, kLd),

@@ -8,7 +8,7 @@ namespace warpline::ptx {
 /// The first PTX version (times ten) and target (the number of sm_NN) that know something.
 struct Minimum {
   unsigned version = 60;
-  unsigned target = 50;
+  unsigned target = 10;
 };
 
 enum class Verb : std::uint8_t {

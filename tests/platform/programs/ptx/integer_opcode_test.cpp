@@ -267,13 +267,13 @@ TEST(PtxInteger, BitFields) {
       {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
       {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
   for (const auto& [name, picks] : modes)
-    forms.push_back({"prmt.b32." + name, "b32", {"b32", "b32", "b32"}, [picks = picks](U64 a, U64 b, U64 c) {
-                       U64 d = 0;
-                       for (unsigned k = 0; k < 4; ++k)
-                         d |= (((b << 32U) | a) >> (8 * (picks.at(c & 3U) >> (4 * k) & 7U)) & 0xFF)
-                              << (8 * k);
-                       return d;
-                     }});
+    forms.push_back(
+        {"prmt.b32." + name, "b32", {"b32", "b32", "b32"}, [nibbles = picks](U64 a, U64 b, U64 c) {
+           U64 d = 0;
+           for (unsigned k = 0; k < 4; ++k)
+             d |= (((b << 32U) | a) >> (8 * (nibbles.at(c & 3U) >> (4 * k) & 7U)) & 0xFF) << (8 * k);
+           return d;
+         }});
   check_forms(forms, 15);
 }
 

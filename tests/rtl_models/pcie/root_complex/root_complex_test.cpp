@@ -300,9 +300,8 @@ TEST(RootComplex, WhatLeavesItCanBeLostDamagedOrRefused) {
                                                            {Injection::refuse, Outcome::unsupported_request}};
   for (const auto& [injection, outcome] : rows) {
     BenchOfRoot bench;
-    bench.root.inject([injection = injection](unsigned device, const Tlp& tlp) {
-      return device == RootComplexCore::kHost && tlp.kind == TlpKind::completion ? injection
-                                                                                 : Injection::none;
+    bench.root.inject([what = injection](unsigned device, const Tlp& tlp) {
+      return device == RootComplexCore::kHost && tlp.kind == TlpKind::completion ? what : Injection::none;
     });
     const auto ticket = bench.host.load(BenchOfRoot::window(0), 4, 1);
     bench.run();
