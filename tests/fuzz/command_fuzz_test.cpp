@@ -1,13 +1,15 @@
-// Damaged launch files, PTX, programs, presets, traces and litmus tests through the whole command: it runs
-// them or says what is wrong with them, and never crashes, hangs or complains about something else.
+// Damaged launch files, PTX, programs, presets, traces, lists of them and litmus tests through the whole
+// command, as an ordinary user: it runs them or says what is wrong with them, and never crashes, hangs,
+// complains about something else or lets a terminal be moved.
 //
-// WARPLINE_FUZZ_MUTANTS sets how many mutants there are of each kind of file (10000 before a release). A
-// failure names its seed; the damaged file is in the message.
+// WARPLINE_FUZZ_MUTANTS sets how many mutants there are of each kind of file (20000 before a release), and
+// WARPLINE_FUZZ_FROM the first seed. A failure names its seed; the damaged file is in the message.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <map>
 
+#include "rtl_models/base/text.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/integration/workspace.h"
 
@@ -156,9 +158,26 @@ hold write x of P0 until P1:0;
 ~exists (P1:r0 == 2 /\ P1:r1 == 0 \/ ~(y != 7))
 )";
 
+unsigned number_from_environment(const char* name, unsigned otherwise) {
+  const char* wanted = std::getenv(name);
+  return wanted == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
+}
+
 unsigned mutants() {
-  const char* wanted = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return wanted == nullptr ? 75 : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
+  return number_from_environment("WARPLINE_FUZZ_MUTANTS", 75);
+}
+
+/// Whether a terminal shows all of it and is not moved.
+bool is_shown(const std::string& text) {
+  return printable(text) == text;
+}
+
+/// A mutant may be large: what is around its start and its end.
+std::string excerpt(const std::string& text) {
+  constexpr std::size_t kEnds = 2000;
+  return text.size() <= 2 * kEnds ? text
+                                  : text.substr(0, kEnds) + "\n... (" + std::to_string(text.size()) +
+                                        " bytes)\n" + text.substr(text.size() - kEnds);
 }
 
 class CommandFuzz : public testing::TestWithParam<const char*> {};
@@ -171,10 +190,12 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
       {"host.toml", kHost},
       {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
       {"kernel-1.traceg", kTrace},
+      {"kernelslist.g", "MemcpyHtoD,0x00007f5a00000000,4096\nkernel-1.traceg\n\nkernel-1.traceg\n"},
       {"program.wls", kProgram},
       {"test.litmus", kLitmus},
       {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
-  const bool runs_itself = victim == "kernel-1.traceg" || victim == "program.wls" || victim == "host.toml";
+  const bool runs_itself = victim == "kernel-1.traceg" || victim == "kernelslist.g" ||
+                           victim == "program.wls" || victim == "host.toml";
   const std::string input = runs_itself ? victim : "launch.toml";
   const bool is_litmus = victim == "test.litmus";
   std::vector<std::string> command =
@@ -184,22 +205,24 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
   if (victim == "host.toml")
     command.insert(command.end(), {"--set", "pcie_system.peers=1", "--set", "peer_bytes=0"});
   for (const auto& [name, text] : files) w.write(name, text);
-  const Finished sound = w.warpline(command);
+  const Finished sound = w.as_ordinary_user(command);
   ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
 
   unsigned rejected = 0;
-  for (unsigned seed = 0; seed < mutants(); ++seed) {
+  const unsigned from = number_from_environment("WARPLINE_FUZZ_FROM", 0);
+  for (unsigned seed = from; seed < from + mutants(); ++seed) {
     const std::string damaged = Mutator(seed).mutate(files.at(victim));
     w.write(victim, damaged);
-    const Finished run = w.warpline(command);
+    const Finished run = w.as_ordinary_user(command);
     ASSERT_FALSE(is_litmus && run.status == 1) << "seed " << seed << ": what the model forbids was seen\n"
-                                               << damaged;
-    ASSERT_LE(run.status, 3) << "seed " << seed << "\n" << run.err << "\n" << damaged;
+                                               << excerpt(damaged);
+    ASSERT_LE(run.status, 3) << "seed " << seed << "\n" << excerpt(run.err) << "\n" << excerpt(damaged);
+    ASSERT_TRUE(is_shown(run.out) && is_shown(run.err)) << "seed " << seed << "\n" << excerpt(damaged);
     if (run.status == 2) {
       ++rejected;
       ASSERT_NE(run.err.find(victim), std::string::npos) << "seed " << seed << "\n"
-                                                         << run.err << "\n"
-                                                         << damaged;
+                                                         << excerpt(run.err) << "\n"
+                                                         << excerpt(damaged);
       // A litmus test that no GPU can run is judged all the same.
       ASSERT_TRUE(is_litmus || run.out.empty()) << "seed " << seed;
     }
@@ -210,7 +233,7 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
 
 INSTANTIATE_TEST_SUITE_P(Files, CommandFuzz,
                          testing::Values("launch.toml", "host.toml", "kernel.ptx", "gpu.toml",
-                                         "kernel-1.traceg", "program.wls", "test.litmus"),
+                                         "kernel-1.traceg", "kernelslist.g", "program.wls", "test.litmus"),
                          [](const auto& p) {
                            std::string name = p.param;
                            return name.substr(0, name.find_first_of(".-")) + "_" +

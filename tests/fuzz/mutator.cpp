@@ -22,7 +22,7 @@ std::pair<std::size_t, std::size_t> word_at(const std::string& text, std::size_t
 }  // namespace
 
 std::string Mutator::awkward_word() {
-  static const std::array<const char*, 32> kWords = {"0",
+  static const std::array<const char*, 36> kWords = {"0",
                                                      "-1",
                                                      "1",
                                                      "2147483648",
@@ -53,22 +53,42 @@ std::string Mutator::awkward_word() {
                                                      "a[-1]",
                                                      "\xff\xfe",
                                                      "#",
-                                                     "vecadd"};
+                                                     "vecadd",
+                                                     "\"\\u001b]0;x\\u0007\"",
+                                                     "\"\\u009b31m\"",
+                                                     "\r\x1b[2J",
+                                                     "\xe2\x80\xae"};
   return kWords[random_.below(kWords.size())];
+}
+
+std::string Mutator::nested() {
+  static const std::array<const char*, 13> kPieces = {
+      "(", "[", "{", "[[", "-", "!", "~(", "a.", "x={a=", "1+", "sum(k,0,1,", "\x1b[31m", "/*"};
+  const std::string piece = kPieces[random_.below(kPieces.size())];
+  std::string out;
+  for (std::uint64_t n = std::uint64_t{1} << random_.below(17); n != 0; --n) out += piece;
+  return out;
 }
 
 void Mutator::mutate_once(std::string& text) {
   const std::size_t at = place(text.size());
   const std::size_t length = std::min<std::size_t>(text.size() - at, random_.below(40));
-  switch (random_.below(8)) {
+  switch (random_.below(17)) {
     case 0: text.resize(at); break;
+    case 16: text.insert(at, nested()); break;
     case 1:
+    case 9:
       if (!text.empty()) text[at] = static_cast<char>(text[at] ^ static_cast<char>(1U << random_.below(8)));
       break;
-    case 2: text.erase(at, length); break;
-    case 3: text.insert(place(text.size()), text.substr(at, length)); break;
-    case 4: text.insert(at, awkward_word()); break;
+    case 2:
+    case 10: text.erase(at, length); break;
+    case 3:
+    case 11: text.insert(place(text.size()), text.substr(at, length)); break;
+    case 4:
+    case 12: text.insert(at, awkward_word()); break;
     case 5:
+    case 13:
+    case 14:
     case 6: {
       const auto [first, last] = word_at(text, at);
       text.replace(first, last - first, awkward_word());

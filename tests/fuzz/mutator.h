@@ -21,6 +21,8 @@ class Mutator {
   /// A position in [0, size), or 0.
   [[nodiscard]] std::size_t place(std::size_t size) { return size == 0 ? 0 : random_.below(size); }
   [[nodiscard]] std::string awkward_word();
+  /// What nests in itself, up to 65,536 deep.
+  [[nodiscard]] std::string nested();
 
   Random random_;
 };
