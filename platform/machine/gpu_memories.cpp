@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "rtl_models/base/contract.h"
 
@@ -137,14 +138,31 @@ MemoryImage& GpuMemories::sysmem() {
   return *sysmem_;
 }
 
-std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count) {
+void GpuMemories::Gpu::note_write(std::uint64_t first, std::uint64_t count) {
+  std::uint64_t end = first + count;
+  // Ranges that it touches become one with it: writes one after the other, as most are, are one.
+  auto next = written.upper_bound(first);
+  if (next != written.begin() && std::prev(next)->second >= first) {
+    --next;
+    first = next->first;
+  }
+  while (next != written.end() && next->first <= end) {
+    end = std::max(end, next->second);
+    next = written.erase(next);
+  }
+  written.emplace(first, end);
+}
+
+std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count, bool writes) {
   for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
     const Mapping* hint = nullptr;
     const Mapping* m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
     if (m == nullptr || count > m->bytes - (address - m->base)) continue;
     const PhysicalAddress p = m->translate(VirtualAddress{address});
     switch (aperture_of(p)) {
-      case Aperture::vidmem: return vidmem(gpu).at(offset_in_aperture(p));
+      case Aperture::vidmem:
+        if (writes) gpus_[gpu].note_write(offset_in_aperture(p), count);
+        return vidmem(gpu).at(offset_in_aperture(p));
       case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));
       case Aperture::peer:
         WARPLINE_EXPECT(peer_ != nullptr, "the host reaches devices by their root ports");
@@ -156,17 +174,19 @@ std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count) {
 }
 
 void GpuMemories::write(std::uint64_t address, const void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(host(address, count), bytes, count);
+  if (count != 0) std::memcpy(host(address, count, true), bytes, count);
 }
 
 void GpuMemories::read(std::uint64_t address, void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(bytes, host(address, count), count);
+  if (count != 0) std::memcpy(bytes, host(address, count, false), count);
 }
 
 void GpuMemories::write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count) {
   constexpr std::uint64_t kBytes = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
   WARPLINE_EXPECT(address <= kBytes && count <= kBytes - address, "constant addresses lie in the banks");
-  if (count != 0) std::memcpy(vidmem(gpu).at(address), bytes, count);
+  if (count == 0) return;
+  gpus_[gpu].note_write(address, count);
+  std::memcpy(vidmem(gpu).at(address), bytes, count);
 }
 
 MemoryImage& GpuMemories::image(Aperture aperture, unsigned gpu) {

@@ -67,6 +67,11 @@ class GpuMemories {
   [[nodiscard]] std::uint64_t free_vidmem(unsigned gpu) const {
     return config_.vidmem_bytes - gpus_[gpu].used - gpus_[gpu].code_used;
   }
+  /// What write() and write_constant() have written of a GPU's video memory since the call before: ends of
+  /// ranges by where they begin.
+  [[nodiscard]] std::map<std::uint64_t, std::uint64_t> take_written(unsigned gpu) {
+    return std::exchange(gpus_[gpu].written, {});
+  }
   /// Whether any buffer lies beyond the links.
   [[nodiscard]] bool uses_links() const {
     return sysmem_used_ != 0 || peer_used_ != 0 || mapped_end_ != kMappedBase;
@@ -89,6 +94,10 @@ class GpuMemories {
     std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> code;  ///< offsets, by name and size
     std::uint64_t code_used = 0;                                          ///< at the end of video memory
     std::uint64_t unbacked_code = 0;
+    std::map<std::uint64_t, std::uint64_t> written;  ///< see take_written()
+
+    /// `count` bytes from `first` on were written.
+    void note_write(std::uint64_t first, std::uint64_t count);
   };
   /// A memory as buffers are laid into it.
   struct Room {
@@ -102,7 +111,7 @@ class GpuMemories {
   /// Takes the next `bytes` bytes of a memory; nothing if there is no room. Where they lie is in `physical`, and
   /// `base` is the address of buffers there.
   [[nodiscard]] std::optional<Mapping> take(std::uint64_t bytes, Aperture aperture, unsigned gpu);
-  [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count);
+  [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count, bool writes);
 
   const GpuConfig& config_;
   std::vector<Gpu> gpus_;

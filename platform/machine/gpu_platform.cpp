@@ -83,7 +83,8 @@ void GpuPlatform::State::build() {
   for (unsigned i = 0; i < config.gpus && !options.tags_only; ++i) vidmem.push_back(&memory.vidmem(i));
   MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
   system = std::make_unique<System>(config, backend->engine(), vidmem, sysmem, memory.peer(),
-                                    backend->brings_slices() ? Slices::foreign : Slices::ours);
+                                    backend->brings_slices() ? Slices::foreign : Slices::ours,
+                                    backend->brings_dram() ? Channels::foreign : Channels::ours);
   if (config.pcie_system.peers != 0) {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
@@ -319,6 +320,9 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
                       s.backend->run_until(s.options.max_cycles) == RunOutcome::quiescent;
     if (idle) s.jitter->draw(seed);
   }
+  for (unsigned gpu = 0; gpu < s.config.gpus; ++gpu)
+    for (const auto& [first, end] : s.memory.take_written(gpu))
+      s.backend->host_wrote(gpu, first, end - first);
   s.backend->catch_up();
   s.started = s.backend->engine().now();
   for (const auto& a : s.attached) a->grids_start(grids);

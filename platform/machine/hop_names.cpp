@@ -54,7 +54,7 @@ Diagnostics unmatched_hops(const std::string& option, const std::vector<std::str
 Diagnostics unopenable_hops(const std::string& option, const std::vector<std::string>& patterns,
                             Netlist& netlist) {
   Diagnostics faults = unmatched_hops(option, patterns, netlist.config());
-  if (!netlist.lacks_slices()) return faults;
+  if (!netlist.lacks_slices() && !netlist.lacks_channels()) return faults;
   std::set<std::string> ours;
   netlist.for_each_hop([&](const Hop& h) { ours.insert(h.name()); });
   std::vector<bool> refused(patterns.size(), false);
@@ -67,9 +67,11 @@ Diagnostics unopenable_hops(const std::string& option, const std::vector<std::st
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       if (refused[i] || !h.matches(patterns[i])) continue;
       refused[i] = true;
-      faults.push_back(Diagnostic::about(
-          option, "\"" + patterns[i] + "\" matches " + h.name() + ", where a slice is not ours",
-          "only a hop between two blocks of ours can be opened as pins"));
+      faults.push_back(Diagnostic::about(option,
+                                         "\"" + patterns[i] + "\" matches " + h.name() + ", where " +
+                                             (netlist.lacks_slices() ? "a slice" : "the DRAM") +
+                                             " is not ours",
+                                         "only a hop between two blocks of ours can be opened as pins"));
     }
   });
   return faults;

@@ -73,7 +73,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     // Behind a root complex, which `peer` is not, one device may end where the next begins.
     if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);
   }
-  for (unsigned c = 0; c < config.dram.channels; ++c) {
+  for (unsigned c = 0; c < config.dram.channels && place_.channels == Channels::ours; ++c) {
     engine.begin_cluster();
     channels_.push_back(std::make_unique<DramChannel>(engine, indexed(place_.prefix + "dram", c),
                                                       domain_of(config.clocks.dram, config.clocks),

@@ -48,13 +48,20 @@ enum class Slices : std::uint8_t {
   foreign,  ///< none: foreign modules will stand between crossbar and memory
 };
 
+/// Whose DRAM channels a netlist has.
+enum class Channels : std::uint8_t {
+  ours,
+  foreign,  ///< none: foreign modules will be behind L2
+};
+
 /// Which GPU of a platform a netlist is.
 struct GpuPlace {
   unsigned number = 0;
   std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
   PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
   MemoryDevice* peer = nullptr;  ///< of a device beside the GPUs; null: there is none
-  bool inbound = false;          ///< whether hosts and devices reach its video memory, through its BAR
+  Channels channels = Channels::ours;
+  bool inbound = false;  ///< whether hosts and devices reach its video memory, through its BAR
 };
 
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
@@ -93,6 +100,8 @@ class Netlist {
   /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
+  /// Whether the DRAM channels are to be foreign. There is no channel(i) then, and no hop at its ports.
+  [[nodiscard]] bool lacks_channels() const { return channels_.empty(); }
   [[nodiscard]] DramChannel& channel(unsigned i) { return *channels_[i]; }
   /// L2 slices that use DRAM channel `i`.
   [[nodiscard]] unsigned channel_inputs(unsigned i) const { return channel_inputs_[i]; }
@@ -156,12 +165,13 @@ void Netlist::for_each_hop(F&& make) {
     make(Hop{in->to_crossbar, crossbar_->from_client(last), crossbar_->to_client(last), in->from_crossbar,
              hops.pcie_crossbar});
   }
-  std::vector<unsigned> used(channels_.size(), 0);
+  std::vector<unsigned> used(channel_inputs_.size(), 0);
   for (unsigned s = 0; s < slices_.size(); ++s) {
     L2Slice& slice = *slices_[s];
     make(Hop{crossbar_->to_l2(s), slice.from_crossbar, slice.to_crossbar, crossbar_->from_l2(s),
              hops.crossbar_l2});
     make(Hop{slice.to_pcie, pcie_->from_l2(s), pcie_->to_l2(s), slice.from_pcie, hops.l2_pcie});
+    if (lacks_channels()) continue;
     const std::vector<unsigned> channels = dram_channels_of(config_, s);
     for (std::size_t k = 0; k < channels.size(); ++k) {
       DramChannel& channel = *channels_[channels[k]];

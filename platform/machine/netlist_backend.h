@@ -20,12 +20,17 @@ class NetlistBackend {
   [[nodiscard]] virtual Engine& engine() = 0;
   /// Whether connect() puts L2 slices into the netlist that are not the netlist's own.
   [[nodiscard]] virtual bool brings_slices() const { return false; }
+  /// Whether it puts DRAM channels there that are not the netlist's own.
+  [[nodiscard]] virtual bool brings_dram() const { return false; }
   /// Makes the hops of a netlist. Called once for each, before the first run.
   virtual void connect(Netlist& netlist) = 0;
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.
   virtual void record_wires(const Selection& /*selection*/, Recorder& /*recorder*/) {}
+  /// A host has written `count` bytes of a GPU's video memory, from `first` on, past the GPU: memories with
+  /// bytes of their own are to hear of it. Pre: connected.
+  virtual void host_wrote(unsigned /*gpu*/, std::uint64_t /*first*/, std::uint64_t /*count*/) {}
   /// Grids are about to start, from whatever process: the engine's time comes up to that of the world around
   /// it, if others have something under way there.
   virtual void catch_up() {}

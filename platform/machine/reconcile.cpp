@@ -82,6 +82,7 @@ std::vector<std::string> Netlist::unreconciled() const {
   }
   ledger.same(gpu + "l2 look-ups and direct sectors", into_l2, "sectors that entered",
               x.read_sectors_requested + x.request_sectors + atomics_out);
+  if (lacks_channels()) return ledger.take();  // nor is it ours to count what a foreign memory does
   std::uint64_t bytes_read = 0, bytes_written = 0;
   for (const auto& d : channels_) {
     bytes_read += d->counters().bytes_read;

@@ -5,12 +5,13 @@
 namespace warpline {
 
 System::System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
-               MemoryImage* sysmem, MemoryDevice* peer, Slices slices) {
+               MemoryImage* sysmem, MemoryDevice* peer, Slices slices, Channels channels) {
   WARPLINE_EXPECT(vidmem.empty() || vidmem.size() == config.gpus, "every GPU has video memory, or none");
   for (unsigned i = 0; i < config.gpus; ++i) {
     GpuPlace place;
     place.number = i;
     place.peer = peer;
+    place.channels = channels;
     place.inbound = config.pcie_system.peers != 0 && config.pcie.bar_bytes != 0;
     if (config.gpus > 1) place.prefix = "gpu[" + std::to_string(i) + "].";
     if (i != 0) place.beside = &netlists_[0]->link();

@@ -23,7 +23,8 @@ class System {
   /// `peer`: null: there is none. Memories and engine outlive it. Pre: config.problems() is empty; of
   /// `vidmem` there are none or config.gpus.
   System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
-         MemoryImage* sysmem, MemoryDevice* peer = nullptr, Slices slices = Slices::ours);
+         MemoryImage* sysmem, MemoryDevice* peer = nullptr, Slices slices = Slices::ours,
+         Channels channels = Channels::ours);
 
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(netlists_.size()); }
   [[nodiscard]] Netlist& gpu(unsigned i) { return *netlists_[i]; }

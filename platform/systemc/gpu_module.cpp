@@ -23,8 +23,7 @@ GpuModule::Cluster::Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluste
       instruction(numbered("instruction", i).c_str(), engine, borrowed(*blocks.instruction), with_data) {}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
-                     const SliceMaker& make_slice, const std::vector<std::string>& pins,
-                     const Interposer& interpose)
+                     const GpuParts& parts)
     : sc_module(name),
       engine_(engine),
       crossbar_("crossbar", engine, borrowed(netlist.crossbar()), netlist.crossbar_clients(),
@@ -64,7 +63,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     for (std::size_t k = 0; k < slice.to_dram.size(); ++k) initiators[&slice.to_dram[k]] = &m.to_dram[k];
     targets[&slice.from_crossbar] = &m.from_crossbar;
   }
-  for (unsigned i = 0; i < config.dram.channels; ++i) {
+  for (unsigned i = 0; i < config.dram.channels && !netlist.lacks_channels(); ++i) {
     const unsigned inputs = netlist.channel_inputs(i);
     DramModule& m =
         channels_.emplace_back(numbered("dram", i).c_str(), engine, borrowed(netlist.channel(i)), inputs);
@@ -73,12 +72,90 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
   netlist.for_each_hop([&](const Hop& h) {
     const auto matched = [&h](const std::string& pattern) { return h.matches(pattern); };
     bind_hop(h, *initiators.at(&h.request_out), *targets.at(&h.request_in),
-             std::any_of(pins.begin(), pins.end(), matched), interpose);
+             std::any_of(parts.pins.begin(), parts.pins.end(), matched), parts.interpose);
   });
-  if (!netlist.lacks_slices()) return;
-  std::vector<unsigned> used(config.dram.channels, 0);
-  for (unsigned s = 0; s < config.l2.slices; ++s)
-    bind_foreign_slice(s, netlist, make_slice, interpose, targets, used);
+  used_inputs_.assign(config.dram.channels, 0);
+  if (netlist.lacks_channels()) make_foreign_dram(netlist, parts.make_dram);
+  for (unsigned s = 0; s < config.l2.slices; ++s) {
+    if (netlist.lacks_slices()) {
+      bind_foreign_slice(s, netlist, parts, targets);
+    } else if (netlist.lacks_channels()) {
+      std::vector<ForeignInitiator*> to_dram;
+      for (InitiatorSocket& socket : slices_[s].to_dram) to_dram.push_back(&socket);
+      bind_slice_to_dram(s, netlist, to_dram, parts.interpose, targets);
+    }
+  }
+}
+
+void GpuModule::make_foreign_dram(Netlist& netlist, const DramMaker& make_dram) {
+  const GpuConfig& config = netlist.config();
+  unsigned keeping = 0;
+  for (unsigned c = 0; c < config.dram.channels; ++c) {
+    DramSite site;
+    site.index = c;
+    site.name = socket_name("dram", c);
+    site.inputs = netlist.channel_inputs(c);
+    site.mhz = config.clocks.dram;
+    if (netlist.vidmem() != nullptr) {
+      site.vidmem = netlist.vidmem()->at(0);
+      site.vidmem_bytes = netlist.vidmem()->size();
+    }
+    const DramSockets dram = make_dram(site);
+    foreign_dram_.push_back(dram.from_l2);
+    keeping += dram.keeps_bytes;
+    const std::vector<ForeignTarget*>& sockets = foreign_dram_.back();
+    if (sockets.size() != site.inputs || std::count(sockets.begin(), sockets.end(), nullptr) != 0)
+      throw std::invalid_argument(site.name + ": a DRAM channel has a socket from_l2 for each of the " +
+                                  std::to_string(site.inputs) + " slices that use it, not " +
+                                  std::to_string(sockets.size()));
+  }
+  if (keeping == 0 || netlist.vidmem() == nullptr) return;
+  if (keeping != config.dram.channels)
+    throw std::invalid_argument("dram: all channels keep bytes of their own, or none, not " +
+                                std::to_string(keeping) + " of " + std::to_string(config.dram.channels));
+  if (netlist.lacks_slices())
+    throw std::invalid_argument(
+        "dram: where L2 slices are not ours, DRAM cannot keep bytes that L2 has from it");
+  vidmem_ = netlist.vidmem();
+  for (L2SliceModule& slice : slices_) dram_bytes_.emplace_back(slice);
+}
+
+void GpuModule::host_wrote(std::uint64_t first, std::uint64_t count) {
+  if (dram_bytes_.empty()) return;
+  for (std::uint64_t at = first; at < first + count;) {
+    const PhysicalAddress address = physical(Aperture::vidmem, at);
+    const auto part = static_cast<unsigned>(
+        std::min<std::uint64_t>(kLineBytes - offset_in_line(address), first + count - at));
+    dram_bytes_[crossbar_.crossbar().core().slice_of(line_of(address))].poke(address, vidmem_->at(at), part);
+    at += part;
+  }
+}
+
+void GpuModule::bind_slice_to_dram(unsigned s, Netlist& netlist,
+                                   const std::vector<ForeignInitiator*>& to_dram, const Interposer& interpose,
+                                   const Targets& targets) {
+  const GpuConfig& config = netlist.config();
+  const std::vector<unsigned> channels = dram_channels_of(config, s);
+  for (std::size_t k = 0; k < channels.size(); ++k) {
+    const unsigned c = channels[k];
+    const unsigned input = used_inputs_[c]++;
+    const std::string port = "dram[" + std::to_string(c) + "].from_l2" +
+                             (netlist.channel_inputs(c) == 1 ? "" : "[" + std::to_string(input) + "]");
+    const HopSite site = hop_site(port, "l2[" + std::to_string(s) + "].to_dram[" + std::to_string(k) + "]");
+    if (!netlist.lacks_channels()) {
+      bind_foreign(to_dram.empty() ? nullptr : to_dram[k], *targets.at(&netlist.channel(c).from_l2(input)),
+                   site, config.hops.l2_dram.request, interpose);
+      continue;
+    }
+    if (!netlist.lacks_slices())
+      slices_[s].to_dram[k].set_channel(config.hops.l2_dram.response,
+                                        domain_of(config.clocks.dram, config.clocks));
+    ForeignTarget& target = *foreign_dram_[c][input];
+    ForeignInitiator* initiator = to_dram.empty() ? nullptr : to_dram[k];
+    if (initiator == nullptr) initiator = &idle_.emplace_back(socket_name("idle", idle_.size()).c_str());
+    if (to_dram.empty() || !bind_interposed(interpose, site, *initiator, target))
+      bind_sockets(*initiator, target);
+  }
 }
 
 void GpuModule::bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
@@ -99,12 +176,11 @@ void GpuModule::open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSoc
   pins_.push_back(std::make_unique<PinHop>(
       hop_site(h.name(), h.request_out.path()).module_name.c_str(), engine_, h.name(),
       PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters},
-      from.with_data && to.with_data));
+      PinHop::Data{from.with_data, to.with_data}));
 }
 
-void GpuModule::bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMaker& make_slice,
-                                   const Interposer& interpose, const Targets& targets,
-                                   std::vector<unsigned>& used) {
+void GpuModule::bind_foreign_slice(unsigned s, Netlist& netlist, const GpuParts& parts,
+                                   const Targets& targets) {
   const GpuConfig& config = netlist.config();
   const std::vector<unsigned> channels = dram_channels_of(config, s);
   SliceSite site;
@@ -117,7 +193,7 @@ void GpuModule::bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMake
     site.vidmem = netlist.vidmem()->at(0);
     site.vidmem_bytes = netlist.vidmem()->size();
   }
-  const SliceSockets sockets = make_slice(site);
+  const SliceSockets sockets = parts.make_slice(site);
   if (sockets.from_crossbar == nullptr)
     throw std::invalid_argument(site.name + ": an L2 slice needs a socket from_crossbar");
   if (!sockets.to_dram.empty() && sockets.to_dram.size() != channels.size())
@@ -127,23 +203,18 @@ void GpuModule::bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMake
   const std::string slice = "l2[" + std::to_string(s) + "]";
   InitiatorSocket& to_slice = crossbar_.to_l2[s];
   to_slice.set_channel(config.hops.crossbar_l2.response, netlist.crossbar().domain());
-  if (!bind_interposed(interpose, hop_site(slice + ".from_crossbar", netlist.crossbar().to_l2(s).path()),
-                       to_slice, *sockets.from_crossbar))
+  if (!bind_interposed(parts.interpose,
+                       hop_site(slice + ".from_crossbar", netlist.crossbar().to_l2(s).path()), to_slice,
+                       *sockets.from_crossbar))
     to_slice.bind(*sockets.from_crossbar);
-  for (std::size_t k = 0; k < channels.size(); ++k) {
-    const In<RequestMessage>& port = netlist.channel(channels[k]).from_l2(used[channels[k]]++);
-    bind_foreign(sockets.to_dram.empty() ? nullptr : sockets.to_dram[k], *targets.at(&port),
-                 hop_site(port.path(), slice + ".to_dram[" + std::to_string(k) + "]"),
-                 config.hops.l2_dram.request, interpose);
-  }
+  bind_slice_to_dram(s, netlist, sockets.to_dram, parts.interpose, targets);
   const In<RequestMessage>& link = netlist.link().from_l2(s);
   bind_foreign(sockets.to_pcie, *targets.at(&link), hop_site(link.path(), slice + ".to_pcie"),
-               config.hops.l2_pcie.request, interpose);
+               config.hops.l2_pcie.request, parts.interpose);
 }
 
-void GpuModule::bind_foreign(tlm::tlm_base_initiator_socket_b<kBusBits>* initiator, TargetSocket& target,
-                             const HopSite& site, const ChannelParameters& request,
-                             const Interposer& interpose) {
+void GpuModule::bind_foreign(ForeignInitiator* initiator, TargetSocket& target, const HopSite& site,
+                             const ChannelParameters& request, const Interposer& interpose) {
   target.set_channel(request, crossbar_.crossbar().domain());
   if (initiator == nullptr) {
     target.bind(idle_.emplace_back(socket_name("idle", idle_.size()).c_str()));

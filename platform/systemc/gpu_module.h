@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/machine/netlist.h"
+#include "platform/systemc/dram_bytes.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/slice_maker_module.h"
 #include "rtl_models/cache/read_only_cache_module.h"
@@ -20,17 +21,24 @@
 
 namespace warpline {
 
+/// What a GPU in SystemC is to have that is not ours, and how its hops are made.
+struct GpuParts {
+  SliceMaker make_slice;          ///< of the slices that the netlist lacks
+  DramMaker make_dram;            ///< of the DRAM channels that it lacks
+  std::vector<std::string> pins;  ///< patterns of hops between two blocks of ours to open (Hop::matches)
+  Interposer interpose;           ///< puts modules into hops, those at foreign blocks too
+};
+
 /// A GPU in SystemC: a module around each block of a netlist, bound socket to socket.
 class GpuModule final : public sc_core::sc_module {
  public:
-  /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Where it
-  /// lacks slices, `make_slice` makes them; a SliceMaker whose sockets do not fit the site throws
-  /// std::invalid_argument. Hops between two blocks of the netlist that match one of the patterns `pins` are
-  /// opened as pins (see Hop::matches). `interpose` puts modules into hops, those at foreign slices too; one
-  /// that is opened as pins besides, or that is given one socket only, is std::invalid_argument.
+  /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Makers whose
+  /// sockets do not fit the site are std::invalid_argument, and so is a hop that is opened as pins and has a
+  /// module put into it besides, or that is given one socket only.
   GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
-            const SliceMaker& make_slice = {}, const std::vector<std::string>& pins = {},
-            const Interposer& interpose = {});
+            const GpuParts& parts = {});
+  /// A host has written these bytes of video memory past the GPU. Pre: elaboration has ended.
+  void host_wrote(std::uint64_t first, std::uint64_t count);
 
  private:
   struct Cluster {
@@ -40,14 +48,20 @@ class GpuModule final : public sc_core::sc_module {
     ReadOnlyCacheModule texture, constant, instruction;
   };
   using Targets = std::unordered_map<const void*, TargetSocket*>;
+  using ForeignInitiator = tlm::tlm_base_initiator_socket_b<kBusBits>;
+  using ForeignTarget = tlm::tlm_base_target_socket_b<kBusBits>;
   void bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
                 const Interposer& interpose);
   void open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target);
-  /// Binds a foreign slice to crossbar, DRAM channels and link. `used`: inputs taken of each DRAM channel.
-  void bind_foreign_slice(unsigned s, Netlist& netlist, const SliceMaker& make_slice,
-                          const Interposer& interpose, const Targets& targets, std::vector<unsigned>& used);
-  void bind_foreign(tlm::tlm_base_initiator_socket_b<kBusBits>* initiator, TargetSocket& target,
-                    const HopSite& site, const ChannelParameters& request, const Interposer& interpose);
+  /// Makes foreign DRAM channels, and keeps their sockets for hop_to_dram().
+  void make_foreign_dram(Netlist& netlist, const DramMaker& make_dram);
+  /// Binds slices to DRAM where one of the two is foreign: our slice `s`, or the sockets of a foreign one.
+  void bind_slice_to_dram(unsigned s, Netlist& netlist, const std::vector<ForeignInitiator*>& to_dram,
+                          const Interposer& interpose, const Targets& targets);
+  /// Binds a foreign slice to crossbar, DRAM channels and link.
+  void bind_foreign_slice(unsigned s, Netlist& netlist, const GpuParts& parts, const Targets& targets);
+  void bind_foreign(ForeignInitiator* initiator, TargetSocket& target, const HopSite& site,
+                    const ChannelParameters& request, const Interposer& interpose);
 
   EngineProcess& engine_;
   std::deque<Cluster> clusters_;
@@ -56,6 +70,10 @@ class GpuModule final : public sc_core::sc_module {
   std::deque<DramModule> channels_;
   PcieModule pcie_;
   std::deque<IdleInitiator> idle_;
+  std::vector<std::vector<ForeignTarget*>> foreign_dram_;  ///< sockets, by channel; none: DRAM is ours
+  std::deque<DramBytes> dram_bytes_;                       ///< of each slice, where foreign DRAM keeps them
+  const MemoryImage* vidmem_ = nullptr;
+  std::vector<unsigned> used_inputs_;  ///< of each channel, where a side is foreign
   std::vector<std::unique_ptr<PinHop>> pins_;
 };
 

@@ -37,6 +37,10 @@ using Interposer = std::function<HopSockets(const HopSite&)>;
 /// The site of a hop from the paths of its ports.
 [[nodiscard]] HopSite hop_site(const std::string& receiver, const std::string& sender);
 
+/// Binds two sockets of any classes.
+void bind_sockets(tlm::tlm_base_initiator_socket_b<256>& initiator,
+                  tlm::tlm_base_target_socket_b<256>& target);
+
 /// Binds what `interpose` (which may be null) makes for a hop between the hop's ends. Returns false, with
 /// nothing bound, if it leaves the hop alone. Throws std::invalid_argument, which names the hop, where one
 /// of the two sockets is missing.

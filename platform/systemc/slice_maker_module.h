@@ -37,6 +37,38 @@ struct SliceSockets {
 /// Makes the slice for a site. Its module is made within, and outlives the simulation; its maker keeps it.
 using SliceMaker = std::function<SliceSockets(const SliceSite&)>;
 
+/// Where a foreign DRAM channel is to stand in a GPU.
+struct DramSite {
+  unsigned index = 0;
+  std::string name;                ///< for the module: "dram_3"
+  unsigned inputs = 1;             ///< L2 slices that use it, a socket each
+  unsigned mhz = 1000;             ///< clock of DRAM
+  std::uint8_t* vidmem = nullptr;  ///< bytes of video memory, address 0 first; null in a run without data
+  std::uint64_t vidmem_bytes = 0;
+};
+
+/// The sockets of such a channel: base protocol, and of any class derived from these; as many as
+/// DramSite::inputs.
+///
+/// Each receives one request at a time (BEGIN_REQ to END_REQ), any number in flight, each within one 128-byte
+/// line: reads, and writes, which carry their bytes with byte enables. Data and time are apart:
+/// - Time: when a read is answered is when the line is there, and when a write is, it is done. An error is an
+///   uncorrectable one: it reaches who asked.
+/// - Data: the writes, in their order, are what is to be stored; of bytes that L2 holds dirty it has not
+/// heard.
+///   Whose bytes kernels and hosts see is `keeps_bytes`'s to say.
+struct DramSockets {
+  std::vector<tlm::tlm_base_target_socket_b<256>*> from_l2;
+  /// False: bytes are in `vidmem`, for L2 and hosts, whatever a read is answered with. True: L2 has them from
+  /// here, by transport_dbg of these sockets when it has a sector fetched, and what a host has written comes
+  /// by transport_dbg before each launch; `vidmem` is then what L2 knows of them. Of all channels or none,
+  /// and behind our slices only.
+  bool keeps_bytes = false;
+};
+
+/// Makes the channel for a site. Its module is made within, and outlives the simulation; its maker keeps it.
+using DramMaker = std::function<DramSockets(const DramSite&)>;
+
 /// Binds a target socket that will get no request.
 class IdleInitiator final : public tlm::tlm_initiator_socket<256>, private tlm::tlm_bw_transport_if<> {
  public:

@@ -32,21 +32,20 @@ struct SystemCBackend::State {
   [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
 
   EngineProcess module;
-  SliceMaker make_slice;
-  Interposer interpose;
+  GpuParts parts;
   sc_core::sc_event idle;
   /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
   enum class Waiter : std::uint8_t { nobody, thread, caller } waiter = Waiter::nobody;
   bool ended = false;       ///< the engine has nothing left to do, or may do no more
   bool keeps_pace = false;  ///< see keep_pace()
-  std::vector<std::string> pins;
   std::vector<std::unique_ptr<GpuModule>> gpus;
   std::unique_ptr<PinWave> pin_wave;
 };
 
 SystemCBackend::State::State(const ClockParameters& clocks, HopTransport transport, TickMode mode,
                              std::uint64_t seed, std::vector<std::string> its_pins)
-    : module("engine", clocks.fastest(), transport, mode, seed), pins(std::move(its_pins)) {
+    : module("engine", clocks.fastest(), transport, mode, seed) {
+  parts.pins = std::move(its_pins);
   module.keep_exceptions();
   module.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
 }
@@ -108,15 +107,23 @@ Standstill SystemCBackend::standstill() const {
 }
 
 void SystemCBackend::replace_slices(SliceMaker make_slice) {
-  state_->make_slice = std::move(make_slice);
+  state_->parts.make_slice = std::move(make_slice);
 }
 
 bool SystemCBackend::brings_slices() const {
-  return state_->make_slice != nullptr;
+  return state_->parts.make_slice != nullptr;
+}
+
+void SystemCBackend::replace_dram(DramMaker make_dram) {
+  state_->parts.make_dram = std::move(make_dram);
+}
+
+bool SystemCBackend::brings_dram() const {
+  return state_->parts.make_dram != nullptr;
 }
 
 void SystemCBackend::interpose(Interposer interpose) {
-  state_->interpose = std::move(interpose);
+  state_->parts.interpose = std::move(interpose);
 }
 
 void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder) {
@@ -124,13 +131,14 @@ void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder
 }
 
 void SystemCBackend::connect(Netlist& netlist) {
-  require_openable(state_->pins, netlist);
+  require_openable(state_->parts.pins, netlist);
   const GpuPlace& place = netlist.place();
   if (netlist.lacks_slices() && netlist.config().gpus > 1)
     throw std::invalid_argument("gpu.gpus: slices of somebody else's are for a platform of one GPU");
+  if (netlist.lacks_channels() && netlist.config().gpus > 1)
+    throw std::invalid_argument("gpu.gpus: DRAM of somebody else's is for a platform of one GPU");
   const std::string name = place.prefix.empty() ? "gpu" : "gpu_" + std::to_string(place.number);
-  state_->gpus.push_back(std::make_unique<GpuModule>(name.c_str(), state_->module, netlist,
-                                                     state_->make_slice, state_->pins, state_->interpose));
+  state_->gpus.push_back(std::make_unique<GpuModule>(name.c_str(), state_->module, netlist, state_->parts));
 }
 
 void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
@@ -140,6 +148,13 @@ void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
   if (quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
   state_->module.set_loose(loose);
   if (state_->module.is_loose() == loose) netlist.set_loose(loose);  // else it was refused, and reported
+}
+
+void SystemCBackend::host_wrote(unsigned gpu, std::uint64_t first, std::uint64_t count) {
+  if (!brings_dram()) return;
+  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // binds the hops
+  state_->gpus[gpu]->host_wrote(first, count);
 }
 
 void SystemCBackend::keep_pace() {

@@ -32,6 +32,9 @@ class SystemCBackend final : public NetlistBackend {
   /// std::invalid_argument when it is built. Pre: it is not built yet.
   void replace_slices(SliceMaker make_slice);
   [[nodiscard]] bool brings_slices() const override;
+  /// Puts foreign modules in the place of all DRAM channels, behind our slices or foreign ones. As above.
+  void replace_dram(DramMaker make_dram);
+  [[nodiscard]] bool brings_dram() const override;
   /// Puts foreign modules into hops: monitors, checkers, adapters. `interpose` is asked for every
   /// hop of the GPU, by name; those for which it returns no sockets stay direct.
   /// The first run, or GpuPlatform::build(), throws std::invalid_argument where a hop is opened as pins
@@ -48,6 +51,7 @@ class SystemCBackend final : public NetlistBackend {
   /// Never ticks ahead of SystemC's time: other modules look at what this engine does while a grid runs that
   /// was launched from outside the simulation.
   void keep_pace();
+  void host_wrote(unsigned gpu, std::uint64_t first, std::uint64_t count) override;
   void catch_up() override;
   void wake() override;
   void record_wires(const Selection& selection, Recorder& recorder) override;

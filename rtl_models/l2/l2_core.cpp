@@ -117,6 +117,15 @@ std::uint32_t L2Core::new_line(std::uint64_t number, PhysicalAddress line, Evict
   return index;
 }
 
+void L2Core::refresh(PhysicalAddress line, std::uint32_t index, SectorMask sectors) {
+  if (const std::uint16_t pending = misses_.find(line_number(line)); pending != MissTable::kNone)
+    sectors = static_cast<SectorMask>(sectors & ~misses_[pending].pending);
+  std::array<std::uint8_t, kLineBytes> bytes;
+  if (sectors == 0 || !memory_->peek(line, bytes.data())) return;
+  const ByteMask newer = index == TagArray::kAbsent ? ByteMask{} : tags_.dirty(index);
+  copy_masked(vidmem_->at(offset_in_aperture(line)), bytes.data(), ByteMask::of_sectors(sectors) & ~newer);
+}
+
 void L2Core::perform_in_vidmem(Request& r) {
   if (vidmem_ == nullptr) return;
   std::uint8_t* line = vidmem_->at(offset_in_aperture(r.line));
@@ -170,6 +179,7 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   if (missing != 0 && !can_miss) return {L2Outcome::Kind::stall, 0, MissTable::kNone};
   if (!can_miss) wanted = 0;  // a prefetch is only a hint
   count_look_up(r, hits);
+  if (memory_ != nullptr && wanted != 0) refresh(r.line, found, wanted);
   perform_in_vidmem(r);
   if (r.command == Command::read) {
     if (found != TagArray::kAbsent) use(found, r);
@@ -262,6 +272,7 @@ L2Outcome L2Core::prefetch(Request& r) {
     ++counters_.dropped_prefetches;
     return {};
   }
+  if (memory_ != nullptr && aperture_of(r.line) == Aperture::vidmem) refresh(r.line, found, missing);
   L2Outcome out;
   miss(r, missing, out);
   if (aperture_of(r.line) == Aperture::vidmem) {

@@ -93,13 +93,24 @@ class WriteBackSink {
   ~WriteBackSink() = default;
 };
 
+/// The memory behind a slice, where it keeps bytes of its own.
+class MemoryBehind {
+ public:
+  /// Reads a line of video memory as it is once all write-backs so far have arrived. False: it cannot say.
+  virtual bool peek(PhysicalAddress line, std::uint8_t* bytes) = 0;
+
+ protected:
+  ~MemoryBehind() = default;
+};
+
 /// What one L2 slice does: sectored, write-back, point of coherence of the GPU. The bytes of
 /// video memory live in the backing store, which only L2 reaches, so a video-memory access is
-/// performed when it is looked up, whether its sectors are here yet or not; the miss costs time.
-/// System-memory lines are copies, and accesses to one with a fetch under way wait for it in order (R7).
-/// All other addresses are passed on, and never cached. A write to a copy is answered when the copy has it.
-/// An address beyond the end of system memory is found out only when the copy is written back: the link
-/// counts the error.
+/// performed when it is looked up, whether its sectors are here yet or not; the miss costs time. Where the
+/// memory keeps bytes of its own, the backing store is what L2 knows of them: a sector that is to be fetched
+/// is read from the memory first. System-memory lines are copies, and accesses to one with a fetch under way
+/// wait for it in order (R7). All other addresses are passed on, and never cached. A write to a copy is
+/// answered when the copy has it. An address beyond the end of system memory is found out only when the copy
+/// is written back: the link counts the error.
 class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice
@@ -136,6 +147,9 @@ class L2Core {
   /// For a debugger: system memory has been written; so is the copy of it.
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
 
+  /// Has the bytes of what is fetched of video memory come from `memory`; null: they are in the backing
+  /// store. It outlives its use.
+  void fetch_bytes_from(MemoryBehind* memory) { memory_ = memory; }
   /// The backing store of video memory; null in a tags-only run.
   [[nodiscard]] MemoryImage* vidmem() const { return vidmem_; }
   void set_regions(std::size_t count) { regions_.resize(count + 1); }
@@ -148,6 +162,9 @@ class L2Core {
     std::array<std::uint8_t, kLineBytes> bytes;
   };
   [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return key_divisor_.quotient(number); }
+  /// Brings the backing store up to date where sectors are to be fetched: not what is dirty here, nor what
+  /// was brought when its fetch was sent.
+  void refresh(PhysicalAddress line, std::uint32_t index, SectorMask sectors);
   void count_look_up(const Request& r, SectorMask hits);
   void perform_in_vidmem(Request& r);
   void perform_in_copy(Request& r, std::uint32_t index);
@@ -187,6 +204,7 @@ class L2Core {
   TagArray tags_;
   MissTable misses_;
   MemoryImage* vidmem_;
+  MemoryBehind* memory_ = nullptr;  ///< null: it keeps no bytes but those
   bool poison_discarded_;
   Divider key_divisor_;
   std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index

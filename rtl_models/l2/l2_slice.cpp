@@ -29,6 +29,9 @@ void L2Slice::write_back(const WriteBack& w) {
   r->maker = this;
   if (w.data != nullptr) __builtin_memcpy(r->data.data(), w.data, kLineBytes);
   if (aperture_of(w.line) == Aperture::vidmem) {
+    if (write_back_bytes_)
+      __builtin_memcpy(r->data.data(), core_.vidmem()->at(offset_in_aperture(w.line)), kLineBytes);
+    posted_.sent(*r);
     queue(towards(w.line), r);
     return;
   }

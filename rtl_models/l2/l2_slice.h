@@ -49,7 +49,14 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
   void observe(CoherenceObserver* observer) { observer_ = observer; }
   void in_flight(std::vector<InFlight>& rows) const override;
-  /// For a debugger: writes that are on their way to the link. Noted once it watches.
+  /// Has what it writes back to video memory carry its bytes, as they are when they leave the cache; if not,
+  /// these messages cost time and say only which bytes they are.
+  void set_write_back_bytes(bool carried) { write_back_bytes_ = carried && core_.vidmem() != nullptr; }
+  /// The number of the DRAM port by which it reaches a line of video memory.
+  [[nodiscard]] unsigned dram_port_of(PhysicalAddress line) const {
+    return static_cast<unsigned>(line_number(line) / slices_ % dram_out_.size());
+  }
+  /// For a debugger: writes that are on their way to DRAM or the link. Noted once it watches.
   [[nodiscard]] PostedWrites& posted() { return posted_; }
   /// Whether atomics that leave over the link end there in a posted write (PcieAtomicWay::read_and_write).
   void set_posted_atomics(bool posted) { posted_atomics_ = posted; }
@@ -77,7 +84,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   [[nodiscard]] RequestQueue& towards(PhysicalAddress line) {
     if (aperture_of(line) != Aperture::vidmem) return pcie_out_;
-    return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[line_number(line) / slices_ % dram_out_.size()];
+    return dram_out_.size() == 1 ? dram_out_[0] : dram_out_[dram_port_of(line)];
   }
   [[nodiscard]] Awaited all_writes() const { return {this, Awaited::kAny, Awaited::kAny, true}; }
   [[nodiscard]] bool send(RequestQueue& out, Out<RequestMessage>& port, Cycle now) {
@@ -106,6 +113,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
   WrittenDestinations written_;
   bool posted_atomics_ = false;
+  bool write_back_bytes_ = false;
   RequestList maintained_;
 };
 

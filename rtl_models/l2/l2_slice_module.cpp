@@ -1,5 +1,6 @@
 #include "rtl_models/l2/l2_slice_module.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -17,11 +18,17 @@ L2SliceModule::L2SliceModule(const sc_core::sc_module_name& name, EngineModule& 
       to_pcie("to_pcie", engine, slice_->to_pcie, slice_->from_pcie) {
   for (std::size_t i = 0; i < slice_->to_dram.size(); ++i) {
     to_dram.emplace_back(socket_name("to_dram", i).c_str(), engine, slice_->to_dram[i], slice_->from_dram[i]);
-    to_dram.back().set_with_data(false);
+    to_dram.back().set_with_data(with_data);
   }
   from_crossbar.set_with_data(with_data);
   from_crossbar.hint_direct_memory();
   to_pcie.set_with_data(with_data);
+}
+
+/// Only now is it known who is behind the sockets.
+void L2SliceModule::start_of_simulation() {
+  const auto shows = [](const InitiatorSocket& socket) { return socket.shows_data(); };
+  slice_->set_write_back_bytes(std::any_of(to_dram.begin(), to_dram.end(), shows));
 }
 
 /// Video memory from its backing store; system memory from behind the link, with what is on its way there and

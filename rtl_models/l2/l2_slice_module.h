@@ -11,11 +11,14 @@ class L2Slice;
 class MemoryImage;
 
 /// An L2 slice as a TLM-2.0 module. The bytes of video memory live in the backing store that the
-/// slice is given: what lies behind `to_dram` costs time, and sees addresses only.
+/// slice is given: what lies behind `to_dram` costs time.
 ///
 /// Sockets
 /// - from_crossbar: requests of one 128-byte line each, of the lines that are this slice's.
-/// - to_dram[n]: lines of video memory that it fetches and writes back, spread over the channels.
+/// - to_dram[n]: lines of video memory that it fetches and writes back, spread over the channels. Writes
+/// carry
+///   their bytes wherever somebody who is not ours may see them; what reads are answered with is not looked
+///   at.
 /// - to_pcie: accesses to system memory and to devices.
 ///
 /// Addresses: video memory from 0, system memory from 2 << 60, devices from 1 << 60; one beyond a memory is
@@ -43,6 +46,7 @@ class L2SliceModule final : public BlockModule {
   [[nodiscard]] L2Slice& slice() { return *slice_; }
 
  private:
+  void start_of_simulation() override;
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
 };

@@ -32,6 +32,8 @@ void InitiatorEnd::join() {
     return;
   }
   peer_ = target;
+  // Between two ends of ours nobody sees what the target does not look at.
+  if (target != nullptr) with_data_ = with_data_ && target->with_data_;
   target_ = socket_.get_base_port()[0];
   transactions_ = &engine_.transactions(target == nullptr);
   number_ = transactions_->add_owner();

@@ -35,6 +35,7 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   }
   /// What the socket is bound to, for reports.
   void name_target(std::string name) { bound_to_ = std::move(name); }
+  [[nodiscard]] bool shows_data() const { return with_data_ && !direct_; }
   [[nodiscard]] bool is_direct() const { return direct_; }
   [[nodiscard]] std::uint64_t refused_writes() const { return refused_writes_; }
   /// Connects or binds its ports. Pre: elaboration has ended.
@@ -48,6 +49,8 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   [[nodiscard]] Transaction& take(Cycle t, Request& r);
   void give_back(Transaction& x, Cycle from);
   Cycle begin(Cycle t, const RequestMessage& message) override;
+  /// What foreign modules have, no component of ours counts.
+  [[nodiscard]] std::size_t occupancy() const override { return peer_ == nullptr ? in_flight_ : 0; }
   void perform(const RequestMessage& message, Cycle& at) override;
   void request_ended(const Transaction& x, Cycle c);
 

@@ -37,6 +37,10 @@ bool InitiatorSocket::is_direct() const {
   return end_->is_direct();
 }
 
+bool InitiatorSocket::shows_data() const {
+  return end_->shows_data();
+}
+
 std::uint64_t InitiatorSocket::refused_writes() const {
   return end_->refused_writes();
 }

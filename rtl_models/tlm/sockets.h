@@ -71,6 +71,9 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits> {
   void on_invalidate(std::function<void(sc_dt::uint64, sc_dt::uint64)> callback);
   /// Whether the hop is direct. Pre: elaboration has ended.
   [[nodiscard]] bool is_direct() const;
+  /// Whether bytes that it carries may be seen by somebody who is not ours: a foreign module, or who looks at
+  /// wires. Pre: elaboration has ended.
+  [[nodiscard]] bool shows_data() const;
   /// Writes that a foreign target answered with an error.
   [[nodiscard]] std::uint64_t refused_writes() const;
   [[nodiscard]] const char* kind() const override { return "warpline::InitiatorSocket"; }

@@ -58,6 +58,24 @@ void MemoryEnd::arrive(Cycle now) {
   });
 }
 
+template <class F>
+void MemoryEnd::for_each_coming(PhysicalAddress address, unsigned count, F&& f) const {
+  for (const auto& arrival : arriving_) {
+    Request& r = *arrival.what->request;
+    if (!arrival.what->posted() || r.line != line_of(address)) continue;
+    for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
+      if (r.bytes.test(at)) f(n, r.data[at]);
+  }
+}
+
+void MemoryEnd::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) const {
+  for_each_coming(address, count, [bytes](unsigned n, const std::uint8_t& coming) { bytes[n] = coming; });
+}
+
+void MemoryEnd::update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count) {
+  for_each_coming(address, count, [bytes](unsigned n, std::uint8_t& coming) { coming = bytes[n]; });
+}
+
 /// Shows the device's bus a transfer that has been performed. `swap`: its words before that.
 void MemoryEnd::show(const PcieTransfer& transfer, const PcieSwap& swap, std::uint64_t at) const {
   const Request& r = *transfer.request;

@@ -43,6 +43,11 @@ class MemoryEnd final : public MemoryWriter {
     t += memory_.farther;
   }
   void arrive(Cycle now) override;
+  /// For a debugger behind the link: lays what posted writes are bringing over `bytes`, which are the
+  /// memory's, at `address` and on, within one line.
+  void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) const;
+  /// For a debugger: the memory has been written; so is what they are bringing.
+  void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
   /// Transfers whose answers are on their way to the wire downward.
   [[nodiscard]] TimedQueue<PcieTransfer*>& returning() { return returning_; }
   /// Edge at which something arrives or returns; kNever: nothing is under way.
@@ -55,6 +60,10 @@ class MemoryEnd final : public MemoryWriter {
     return memory_.with_data ? memory_.image->at(offset_in_aperture(line)) : nullptr;
   }
   void take_effect(std::uint64_t at, PcieTransfer& transfer);
+  /// Calls f(n, byte) where a posted write brings byte n of those at `address` and on, in the order of the
+  /// wire.
+  template <class F>
+  void for_each_coming(PhysicalAddress address, unsigned count, F&& f) const;
   void show(const PcieTransfer& transfer, const PcieSwap& swap, std::uint64_t at) const;
 
   const Component& link_;

@@ -61,6 +61,8 @@ class PcieLink final : public Component, public LooseTarget {
     return devices_ != nullptr ? &devices_->function() : nullptr;
   }
 
+  /// System memory, as what comes from here finds it.
+  [[nodiscard]] MemoryEnd& system_memory() { return sysmem_; }
   [[nodiscard]] In<RequestMessage>& from_l2(unsigned i) { return ports_.in(i); }
   [[nodiscard]] Out<ResponseMessage>& to_l2(unsigned i) { return ports_.out(i); }
 

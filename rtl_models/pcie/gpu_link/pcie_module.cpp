@@ -38,7 +38,18 @@ PcieModule::PcieModule(const sc_core::sc_module_name& name, EngineModule& engine
 
 unsigned PcieModule::transport_dbg(tlm::tlm_generic_payload& payload) {
   if (sysmem_ == nullptr) return 0;
-  return debug_access(payload, sysmem_->at(0), physical(Aperture::sysmem, 0).value, sysmem_->size());
+  MemoryEnd& end = link_->system_memory();
+  return debug_by_lines(payload, [&](PhysicalAddress at, std::uint8_t* bytes, unsigned count) {
+    tlm::tlm_generic_payload part;
+    part.set_command(payload.get_command());
+    part.set_address(at.value);
+    part.set_data_ptr(bytes);
+    part.set_data_length(count);
+    const unsigned moved =
+        debug_access(part, sysmem_->at(0), physical(Aperture::sysmem, 0).value, sysmem_->size());
+    payload.is_write() ? end.update(at, bytes, moved) : end.overlay(at, bytes, moved);
+    return moved;
+  });
 }
 
 }  // namespace warpline

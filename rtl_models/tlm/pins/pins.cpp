@@ -47,7 +47,7 @@ void PinEnd::explain(std::vector<Wait>& waits) const {
 }
 
 PinHop::PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const std::string& hop,
-               const Ports& ports, bool with_data, Wiring wiring)
+               const Ports& ports, const Data& data, Wiring wiring)
     : sc_module(name),
       near_("near", engine, wiring == Wiring::cut ? hop + ".near" : hop, ports.parameters,
             ports.request_out.owner().domain(), ports.response_out.owner().domain()),
@@ -55,8 +55,8 @@ PinHop::PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const
                                                               ports.request_out.owner().domain(),
                                                               ports.response_out.owner().domain())
                                  : nullptr),
-      initiator_("initiator", engine, near_, ports.request_out, ports.response_in, with_data),
-      target_("target", engine, far(), ports.request_in, ports.response_out, with_data) {
+      initiator_("initiator", engine, near_, ports.request_out, ports.response_in, data.requests),
+      target_("target", engine, far(), ports.request_in, ports.response_out, data.responses) {
   target_.pair(initiator_);
 }
 

@@ -152,9 +152,17 @@ class PinHop final : public sc_core::sc_module {
   };
   enum class Wiring { through, cut };
 
+  /// What of a hop's messages has bytes.
+  struct Data {
+    bool requests = true, responses = true;
+  };
+
   /// `hop`: its name in reports and waves. `cut`: the caller joins near() and far() by hardware.
   PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const std::string& hop,
-         const Ports& ports, bool with_data = true, Wiring wiring = Wiring::through);
+         const Ports& ports, const Data& data, Wiring wiring = Wiring::through);
+  PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const std::string& hop,
+         const Ports& ports)
+      : PinHop(name, engine, hop, ports, Data{}) {}
 
   /// The wires at the initiator's end and at the target's: the same, unless the hop is cut.
   [[nodiscard]] PinWires& near() { return near_; }

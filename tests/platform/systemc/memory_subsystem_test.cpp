@@ -212,6 +212,7 @@ TEST(MemorySubsystem, ADebuggerSeesWhatOthersHaveWrittenSince) {
   ByHand sm("sm"), device("device");
   sm.socket.bind(memory.from_sm(0));
   device.socket.bind(memory.from_device(0));
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
   sm.access(tlm::TLM_WRITE_COMMAND, 4096, 1);
   device.access(tlm::TLM_WRITE_COMMAND, 4096, 2);
   EXPECT_EQ(sm.debug(tlm::TLM_READ_COMMAND, 4096), 2U);

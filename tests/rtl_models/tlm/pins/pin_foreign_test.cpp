@@ -75,7 +75,7 @@ struct Spliced {
         requester(engine.engine(), name + "_requester", {}, items(random)),
         target(engine.engine(), name + "_target", {}),
         pins((name + "_pins").c_str(), engine, name, {requester.out, target.in, target.out, requester.in, {}},
-             true, PinHop::Wiring::cut),
+             PinHop::Data{}, PinHop::Wiring::cut),
         down((name + "_down").c_str(), pins.near().request, pins.far().request),
         up((name + "_up").c_str(), pins.far().response, pins.near().response) {}
   static std::vector<Item> items(Random& random) {

@@ -33,8 +33,8 @@ struct Bench {
       : engine((name + "_engine").c_str(), 1000),
         requester(engine.engine(), "requester", {}, std::move(items)),
         target(engine.engine()),
-        pins(name.c_str(), engine, name, {requester.out, target.in, target.out, requester.in, hop}, true,
-             wiring) {
+        pins(name.c_str(), engine, name, {requester.out, target.in, target.out, requester.in, hop},
+             PinHop::Data{}, wiring) {
     engine.on_idle([this](RunOutcome outcome) {
       rests.push_back(outcome);
       at = engine.cycle_of(sc_core::sc_time_stamp());
