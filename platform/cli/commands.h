@@ -2,14 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace warpline {
 
 // The commands of `warpline`. Each function adds one to `app`, with its options and its help. The command
 // that the parser finds is done when all words have been read, and `status` becomes its exit status.
 
-/// `warpline run`: kernels on a GPU.
-void add_run(CLI::App& app, int& status);
+/// `warpline run`: kernels on a GPU. `typed`: the words of the command line, for the statistics.
+void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed);
 /// `warpline config`: GPU presets and their keys.
 void add_config(CLI::App& app, int& status);
 /// `warpline counters`: a page of Markdown with the path, unit and meaning of every counter of a GPU.

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
+#include "platform/programs/fault_list.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline {
@@ -59,8 +61,17 @@ void print_control(const std::string& text) {
 }
 
 void print_faults(const Diagnostics& faults) {
-  for (const Diagnostic& d : faults) print_message(d.text());
+  std::map<std::string, std::size_t> of_file;
+  for (const Diagnostic& d : faults) {
+    print_message(d.text());
+    ++of_file[d.file];
+  }
   if (faults.size() > 1) print_message(std::to_string(faults.size()) + " errors\n");
+  // Who reads a program stops at its 20th error.
+  for (const auto& [file, count] : of_file)
+    if (count == text::FaultList::kMost)
+      print_message("of " + file + " no more than " + std::to_string(count) +
+                    " errors are listed: there may be others behind them\n");
 }
 
 void print_error(const std::string& message, const std::string& hint) {

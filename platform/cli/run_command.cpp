@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/consistency_report.h"
@@ -14,12 +15,15 @@
 #include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
 #include "platform/cli/standstill_text.h"
+#include "platform/config/config_entries.h"
 #include "platform/launch/fast_forward.h"
 #include "platform/launch/launch_host.h"
 #include "platform/launch/launch_runner.h"
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
+#include "platform/report/sha256.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
 /// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
@@ -40,15 +44,47 @@ double dram_peak(const GpuConfig& c) {
 }
 
 std::string fault_text(const FaultRecord& f) {
-  return fmt::format("fault: {} 0x{:x}, {}, {}SM {}, warp {}, lane {}, CTA ({}, {}, {}), cycle {}\n", f.kind,
-                     f.address, f.where, f.gpu == 0 ? "" : fmt::format("GPU {}, ", f.gpu), f.sm, f.warp,
-                     f.lane, f.cta.x, f.cta.y, f.cta.z, f.cycle);
+  const auto triple = [](const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); };
+  const std::string access = access_text(f), distance = distance_text(f);
+  return fmt::format("fault: {}{}, {}by thread {} of block {}, {}{}{}, {}SM {}, warp {}, lane {}, cycle {}\n",
+                     f.kind, f.address ? " " + hexadecimal(*f.address) : "",
+                     access.empty() ? "" : access + " ", triple(f.thread), triple(f.cta), distance,
+                     distance.empty() ? "" : ", ", f.where, f.gpu == 0 ? "" : fmt::format("GPU {}, ", f.gpu),
+                     f.sm, f.warp, f.lane, f.cycle);
 }
 
-void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t total) {
+/// `written`: whether all that are kept go into the statistics.
+void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t total, bool written) {
   for (std::size_t n = 0; n < std::min(faults.size(), kShownFaults); ++n)
     print_message(fault_text(faults[n]));
-  if (total > kShownFaults) print_message(fmt::format("{} faults in all\n", total));
+  if (total <= kShownFaults) return;
+  const std::string which = faults.size() < total ? fmt::format("the first {}", faults.size()) : "all";
+  print_message(
+      fmt::format("{} faults in all, {} more than these: {}\n", total,
+                  total - std::min<std::uint64_t>(faults.size(), kShownFaults),
+                  written ? "--stats has records of " + which : "--stats FILE writes records of " + which));
+}
+
+/// The files that a run reads, as they are now. What can be read only once is left out.
+std::vector<InputFile> described(const std::vector<std::string>& paths) {
+  std::vector<InputFile> out;
+  std::vector<char> buffer(std::size_t{1} << 20U);
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) continue;
+    std::ifstream in(path, std::ios::binary);
+    InputFile file{path, 0, {}};
+    Sha256 hash;
+    while (in) {
+      in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      const auto count = static_cast<std::size_t>(in.gcount());
+      hash.add({buffer.data(), count});
+      file.bytes += count;
+    }
+    file.sha256 = hash.digest();
+    out.push_back(std::move(file));
+  }
+  return out;
 }
 
 /// `limit`: --max-cycles.
@@ -71,6 +107,7 @@ class Run {
  public:
   explicit Run(const RunRequest& request) : request_(request), consistency_(request.dot) {
     statistics_.version = WARPLINE_VERSION;
+    statistics_.command = request.command;
   }
 
   int execute() {
@@ -119,7 +156,28 @@ class Run {
         print_message("warning: " + d.file + ": " + d.message + "; it runs here all the same\n");
     for (const Problem& p : inputs_->config.shallow_channels())
       print_message("warning: " + p.path + ": " + p.message + "\n");
+    if (!request_.stats.empty()) describe_request();
     return kDone;
+  }
+
+  /// What the statistics say of what was asked for.
+  void describe_request() {
+    std::vector<std::string> paths = files_of(inputs_->plan);
+    if (preset_text(request_.gpu.name).empty()) paths.insert(paths.begin(), request_.gpu.name);
+    statistics_.files = described(paths);
+    for (const ConfigEntry& e : config_entries(inputs_->config))
+      if (!e.value.empty()) statistics_.configuration.push_back({e.path(), e.value});
+    std::string keys;
+    for (const Setting& s : statistics_.configuration) keys += s.path + " = " + s.value + "\n";
+    statistics_.configuration_sha256 = sha256_of(keys);
+    RunChoices& c = statistics_.choices;
+    c.seed = request_.seed;
+    c.jitter = request_.jitter;
+    if (request_.max_cycles != kNever) c.max_cycles = request_.max_cycles;
+    c.fast_forward = request_.fast_forward;
+    c.pins = request_.pins;
+    c.tags_only = request_.tags_only;
+    c.check_consistency = request_.check_consistency;
   }
 
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
@@ -168,6 +226,10 @@ class Run {
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     int status = judge(end, platform);
     for (const std::string& failure : end.unwritten) status = bad_input(failure);
+    statistics_.exit_status = status;
+    statistics_.checks = end.checks;
+    statistics_.failed_checks = end.failed_checks;
+    statistics_.comparisons = end.comparisons;
     const auto write = [&status](const char* option, const std::string& path, const std::string& text) {
       const std::string failure = write_file_atomically(path, text);
       if (!failure.empty()) status = bad_input(std::string(option) + ": " + failure);
@@ -182,9 +244,12 @@ class Run {
   }
 
   int judge(const RunEnd& end, const GpuPlatform& platform) {
-    const std::vector<FaultRecord> faults = platform.faults();
+    statistics_.faults = platform.faults();
+    const std::vector<FaultRecord>& faults = statistics_.faults;
     const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
-    print_guest_faults(faults, std::max<std::uint64_t>(counted, faults.size()));
+    statistics_.fault_count = std::max<std::uint64_t>(counted, faults.size());
+    print_guest_faults(faults, statistics_.fault_count, !request_.stats.empty());
+    statistics_.failures = end.failures;
     for (const std::string& failure : end.failures) print_error(failure);
     if (end.checks_stopped)
       print_error("interrupted while results were compared: " + std::to_string(end.checks) +
@@ -193,19 +258,26 @@ class Run {
       print_error(
           fmt::format("interrupted in cycle {}; the statistics are those of the work done", platform.now()));
       print_message(standstill_text(end.standstill));
+      statistics_.verdict = RunVerdict::interrupted;
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {
       print_stuck(end, platform.now(), request_.max_cycles);
+      statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;
     }
-    bool good = end.failures.empty() && faults.empty();
     for (const std::string& sentence : platform.unreconciled()) {
-      print_error("counters do not reconcile: " + sentence);
-      good = false;
+      statistics_.failures.push_back("counters do not reconcile: " + sentence);
+      print_error(statistics_.failures.back());
     }
     const int consistent = consistency_.judge();
-    if (end.checks_stopped) return kInterrupted;
+    if (end.checks_stopped) {
+      statistics_.verdict = RunVerdict::interrupted;
+      return kInterrupted;
+    }
+    const bool good = statistics_.failures.empty() && faults.empty();
+    if (!good || consistent == kCheckFailed) statistics_.verdict = RunVerdict::failed_check;
+    if (!faults.empty()) statistics_.verdict = RunVerdict::faulted;
     return good ? consistent : kCheckFailed;
   }
 
@@ -224,10 +296,11 @@ int run(const RunRequest& request) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& status) {
+void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) {
   CLI::App& command =
       *app.add_subcommand("run", "Runs kernels: launch files, programs, trace lists and kernel traces");
   RunRequest& r = options_of(command, status, run);
+  r.command = typed;
   command
       .add_option(
           "INPUT", r.inputs,

@@ -13,6 +13,7 @@ namespace warpline {
 
 /// What `warpline run` was asked for.
 struct RunRequest {
+  std::vector<std::string> command;  ///< as typed
   std::vector<std::string> inputs;
   GpuChoice gpu;
   std::string transport = "fast";

@@ -212,15 +212,17 @@ std::uint64_t HostedRun::mapped(const DevicePlace& where) {
   return found->second + where.offset;
 }
 
-std::vector<std::string> HostedRun::unexpected(const LaunchFile& file) {
-  std::vector<std::string> out;
+std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
+  std::vector<Comparison> out;
   for (const LaunchRegister& r : file.registers) {
     if (!r.expect) continue;
     const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
-    if (got == (*r.expect & r.mask)) continue;
-    out.push_back(fmt::format("register \"{0}\": got 0x{1:0{3}X}, wanted 0x{2:0{3}X}", r.where.text, got,
-                              *r.expect & r.mask, 2 * r.where.bytes));
+    const std::uint64_t wanted = *r.expect & r.mask;
+    out.push_back({"register \"" + r.where.text + "\"", {}});
+    if (got != wanted)
+      out.back().failure = fmt::format("{0}: got 0x{1:0{3}X}, wanted 0x{2:0{3}X}", out.back().what, got,
+                                       wanted, 2 * r.where.bytes);
   }
   return out;
 }
@@ -358,14 +360,15 @@ class HostedRun::Program {
   void read(const HostStep& step) {
     const auto got = look(step.target);
     if (got && !step.value) return;
-    ++out_.checks;
+    Comparison& comparison = out_.comparisons.emplace_back();
+    comparison.what = "\"" + step.target.text + "\", read by the host (" + place_of(step) + ")";
     const std::uint64_t wanted = step.value ? software_.bits_of(*step.value, placed_) : 0;
     if (got && holds(step, *got, wanted)) return;
     const DataType type = step.target.type;
-    out_.failures.push_back("the host (" + place_of(step) + ") read \"" + step.target.text + "\": " +
-                            (got ? "got " + element_text(type, *got & step.mask) + ", wanted " +
-                                       element_text(type, wanted & step.mask)
-                                 : text_of(host_.outcome())));
+    comparison.failure = "the host (" + place_of(step) + ") read \"" + step.target.text + "\": " +
+                         (got ? "got " + element_text(type, *got & step.mask) + ", wanted " +
+                                    element_text(type, wanted & step.mask)
+                              : text_of(host_.outcome()));
   }
 
   bool wait(const HostStep& step) {

@@ -13,6 +13,7 @@
 #include "platform/launch/launch_file.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/report/run_statistics.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/sim/engine.h"
 
@@ -21,9 +22,8 @@ namespace warpline {
 /// What became of grids and of what a host did meanwhile.
 struct HostedLaunch {
   LaunchResult result;
-  bool host_is_stuck = false;         ///< the grids have ended, and the host is not done
-  std::size_t checks = 0;             ///< reads that were compared
-  std::vector<std::string> failures;  ///< a sentence for each that was not as expected
+  bool host_is_stuck = false;           ///< the grids have ended, and the host is not done
+  std::vector<Comparison> comparisons;  ///< reads that were compared
 };
 
 /// What a LaunchHost does.
@@ -42,8 +42,8 @@ class HostedRun {
   /// Runs grids to their end, and does what `launch` says meanwhile.
   [[nodiscard]] HostedLaunch run(const PlacedFile& placed, const Launch& launch,
                                  const std::vector<GridLaunch>& grids);
-  /// A sentence for each register that is not as the file expects, after the last launch.
-  [[nodiscard]] std::vector<std::string> unexpected(const LaunchFile& file);
+  /// Each register of which the file expects something, after the last launch.
+  [[nodiscard]] std::vector<Comparison> compared(const LaunchFile& file);
   /// What arrived at the devices since begin(), or ever if that was not called: a line of text each (see
   /// to_text(BusAccess)), or an array of JSON objects.
   [[nodiscard]] std::string access_log(bool json);

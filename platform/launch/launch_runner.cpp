@@ -93,7 +93,7 @@ class LaunchRunner::State::Run {
       end_.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
     if (const auto dropped = platform_.unmapped_control())
       end_.notes.push_back(
-          dropped->where + ": CCTL of address " + hexadecimal(dropped->address) +
+          dropped->where + ": CCTL of address " + hexadecimal(dropped->address.value_or(0)) +
           ", where nothing is mapped, did nothing (lanes in all: counter sm.lsu.dropped_cctl). Without .E an "
           "address has 32 bits");
     if (all_ran && !measures_)
@@ -188,7 +188,7 @@ class LaunchRunner::State::Run {
   LaunchResult run_hosted(const Step& step, const std::vector<GridLaunch>& grids, const Launch& launch) {
     HostedLaunch hosted = host_->run(state_.states[step.file]->placed, launch, grids);
     end_.host_is_stuck = hosted.host_is_stuck;
-    note(hosted.checks, hosted.failures);
+    note(hosted.comparisons);
     return std::move(hosted.result);
   }
 
@@ -205,10 +205,13 @@ class LaunchRunner::State::Run {
     end_.before = before_;
   }
 
-  void note(std::size_t checks, const std::vector<std::string>& failures) {
-    end_.checks += checks;
-    end_.failed_checks += failures.size();
-    end_.failures.insert(end_.failures.end(), failures.begin(), failures.end());
+  void note(const std::vector<Comparison>& comparisons) {
+    for (const Comparison& c : comparisons) {
+      ++end_.checks;
+      end_.failed_checks += !c.failure.empty();
+      if (!c.failure.empty()) end_.failures.push_back(c.failure);
+      end_.comparisons.push_back(c);
+    }
   }
 
   /// Compares and writes the results of a file.
@@ -233,7 +236,7 @@ class LaunchRunner::State::Run {
       };
       const std::string failure = check_data(data, expect, arrays.views(), *file.document);
       if (end_.checks_stopped) return;
-      note(1, failure.empty() ? std::vector<std::string>{} : std::vector{failure});
+      note({{name, failure}});
     };
     for (std::size_t b = 0; b < file.buffers.size(); ++b) {
       const Buffer& buffer = file.buffers[b];
@@ -250,15 +253,11 @@ class LaunchRunner::State::Run {
       if (s.expect)
         compare("symbol \"" + s.variable->name + "\"", s.type, s.count,
                 state.variables[s.module].at(s.variable->name), *s.expect);
-    if (host_ != nullptr) {
-      const auto is_expected = [](const LaunchRegister& r) { return r.expect.has_value(); };
-      const auto expected = std::count_if(file.registers.begin(), file.registers.end(), is_expected);
-      note(static_cast<std::size_t>(expected), host_->unexpected(file));
-    }
+    if (host_ != nullptr) note(host_->compared(file));
     for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
       const InspectionReport report = inspect(*loaded.modules[m], state.variables[m], platform_);
       end_.shown += report.text;
-      note(report.checks, report.failures);
+      note(report.comparisons);
     }
   }
 

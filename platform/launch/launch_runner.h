@@ -19,20 +19,21 @@ struct FastForward;
 /// How a run ended.
 struct RunEnd {
   RunOutcome outcome = RunOutcome::quiescent;
-  std::string stuck_kernel;           ///< of a run that did not end quiescent
-  bool host_is_stuck = false;         ///< it ended, and the host is not done
-  Standstill standstill;              ///< of a run that did not end quiescent
-  std::size_t checks = 0;             ///< buffers, symbols and registers compared
-  std::size_t failed_checks = 0;      ///< of those, not as expected
-  bool checks_stopped = false;        ///< the others were left out, as on_check() said
-  std::vector<std::string> failures;  ///< one sentence for each of the failed checks
-  std::vector<std::string> unwritten;  ///< one sentence for each dump that could not be written
-  std::string shown;                  ///< what programs asked to be shown, line by line
-  std::vector<std::string> notes;     ///< checks and dumps left out, opcodes not understood
-  std::size_t fast_forwarded = 0;     ///< grids that ran before the measurement started
-  Cycle measured_from = 0;            ///< cycle in which it started
-  CounterTable::Values before;        ///< what was counted before it; empty: nothing
-  Diagnostics input_faults;           ///< an input that turned out unusable on the way
+  std::string stuck_kernel;             ///< of a run that did not end quiescent
+  bool host_is_stuck = false;           ///< it ended, and the host is not done
+  Standstill standstill;                ///< of a run that did not end quiescent
+  std::size_t checks = 0;               ///< buffers, symbols and registers compared
+  std::size_t failed_checks = 0;        ///< of those, not as expected
+  std::vector<Comparison> comparisons;  ///< each of the checks
+  bool checks_stopped = false;          ///< the others were left out, as on_check() said
+  std::vector<std::string> failures;    ///< one sentence for each of the failed checks
+  std::vector<std::string> unwritten;   ///< one sentence for each dump that could not be written
+  std::string shown;                    ///< what programs asked to be shown, line by line
+  std::vector<std::string> notes;       ///< checks and dumps left out, opcodes not understood
+  std::size_t fast_forwarded = 0;       ///< grids that ran before the measurement started
+  Cycle measured_from = 0;              ///< cycle in which it started
+  CounterTable::Values before;          ///< what was counted before it; empty: nothing
+  Diagnostics input_faults;             ///< an input that turned out unusable on the way
 };
 
 /// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.

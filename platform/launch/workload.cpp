@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "platform/launch/element.h"
@@ -231,6 +232,26 @@ Workload::Workload() = default;
 Workload::~Workload() = default;
 Workload::Workload(Workload&& other) noexcept = default;
 Workload& Workload::operator=(Workload&& other) noexcept = default;
+
+std::vector<std::string> files_of(const Workload& plan) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& path) {
+    if (!path.empty() && std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
+  };
+  const auto add_contents = [&add](const std::optional<InitialContent>& initial,
+                                   const std::optional<Expectation>& expect) {
+    if (initial) add(initial->file);
+    if (expect) add(expect->file);
+  };
+  for (const std::string& input : plan.inputs) add(input);
+  for (const LoadedFile& l : plan.files) {
+    for (const ModuleText& m : l.file.modules) add(m.path);
+    for (const Buffer& b : l.file.buffers) add_contents(b.initial, b.expect);
+    for (const ResolvedSymbol& s : l.symbols) add_contents(s.initial, s.expect);
+  }
+  for (const Step& s : plan.steps) add(s.trace);
+  return out;
+}
 
 Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
   return Planner(tags_only).run(inputs);

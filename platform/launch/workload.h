@@ -30,4 +30,7 @@ struct Workload {
 /// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
 [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only);
 
+/// The files that a plan was read from, each once: inputs, modules, contents, traces.
+[[nodiscard]] std::vector<std::string> files_of(const Workload& plan);
+
 }  // namespace warpline

@@ -33,9 +33,22 @@ struct FaultRecord {
   unsigned warp = 0;  ///< slot
   Dim3 cta;
   unsigned lane = 0;
-  std::string where;  ///< source line or PC
-  std::uint64_t address = 0;
+  std::string where;                     ///< source line or PC
+  std::optional<std::uint64_t> address;  ///< nothing: it has none, such as `trap`
+  Dim3 thread;                           ///< of the CTA
+  std::string access;                    ///< "load", "store", ...; empty: no access of memory
+  unsigned bytes = 0;                    ///< that a lane accesses; 0: lines
+  /// The memory that the address lies in, or is nearest to: "buffer a", "the block's shared memory"; empty:
+  /// none is near.
+  std::string memory;
+  std::uint64_t memory_bytes = 0;
+  std::int64_t offset = 0;  ///< of the address from that memory's first byte
 };
+
+/// "12 bytes past the end of buffer a"; empty where no memory is near.
+[[nodiscard]] std::string distance_text(const FaultRecord& fault);
+/// "a load of 4 bytes"; empty where it is no access of memory.
+[[nodiscard]] std::string access_text(const FaultRecord& fault);
 
 /// How a run is to be carried out.
 struct RunOptions {
@@ -168,8 +181,8 @@ class GpuPlatform {
   /// The first 1000 of each SM, oldest first; of one cycle by GPU and SM, in the order in which the SM met
   /// them.
   [[nodiscard]] std::vector<FaultRecord> faults() const;
-  /// A CCTL of an address that is not mapped does nothing. The first one of the SM that comes first, by GPU and
-  /// number; nothing: there was none.
+  /// A CCTL of an address that is not mapped does nothing. The first one of the SM that comes first, by GPU
+  /// and number; nothing: there was none.
   [[nodiscard]] std::optional<FaultRecord> unmapped_control() const;
   /// Every counter of every block, per instance.
   void visit(CounterVisitor& visitor) const;

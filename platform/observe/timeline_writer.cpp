@@ -184,7 +184,7 @@ void TimelineWriter::write_slice(const Slice& s, const std::string& name, Cycle 
                                  bool unfinished) {
   const MessageEvent& e = s.event;
   add(fmt::format(
-      R"({{"ph":"X","name":"{}","cat":"request","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"id":{},"command":"{}","address":"0x{:x}","sectors":{},"sm":{},"warp":{}{}{}}}}})",
+      R"({{"ph":"X","name":"{}","cat":"request","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"id":"{}","command":"{}","address":"0x{:x}","sectors":{},"sm":{},"warp":{}{}{}}}}})",
       name, s.row, s.thread, begin, end - begin, e.id, name_of(e.command), e.line.value, e.sectors, e.sm,
       e.warp, e.status == Status::ok ? "" : R"(,"status":"address error")",
       unfinished ? R"(,"unfinished":true)" : ""));
@@ -192,7 +192,7 @@ void TimelineWriter::write_slice(const Slice& s, const std::string& name, Cycle 
 
 void TimelineWriter::write_flow(char phase, std::uint64_t id, unsigned row, unsigned thread,
                                 const std::string& time) {
-  add(fmt::format(R"({{"ph":"{}","name":"request","cat":"request","id":{},"pid":{},"tid":{},"ts":{}{}}})",
+  add(fmt::format(R"({{"ph":"{}","name":"request","cat":"request","id":"{}","pid":{},"tid":{},"ts":{}{}}})",
                   phase, id, row, thread, time, phase == 's' ? "" : R"(,"bp":"e")"));
 }
 

@@ -104,10 +104,9 @@ InspectionReport inspect(const programs::Module& module,
   for (const Inspected& what : inspection.shown)
     report.text += rows(what.name, values_of(what, module, addresses, platform));
   for (const InspectedValue& expected : inspection.expected) {
-    ++report.checks;
-    std::string failure =
-        difference(expected, values_of(expected.what, module, addresses, platform), inspection);
-    if (!failure.empty()) report.failures.push_back(std::move(failure));
+    report.comparisons.push_back(
+        {expected.what.name,
+         difference(expected, values_of(expected.what, module, addresses, platform), inspection)});
   }
   return report;
 }

@@ -7,14 +7,14 @@
 
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/module.h"
+#include "platform/report/run_statistics.h"
 
 namespace warpline {
 
 /// What a program asked for, after the run.
 struct InspectionReport {
-  std::string text;                   ///< what is shown: one line per run of equal values, with its index
-  std::size_t checks = 0;             ///< values expected, counted by statement
-  std::vector<std::string> failures;  ///< one sentence for each that is not as expected
+  std::string text;                     ///< what is shown: one line per run of equal values, with its index
+  std::vector<Comparison> comparisons;  ///< of values expected, by statement
 };
 
 /// Of a module whose variables lie at `addresses`, when its last launch is over.

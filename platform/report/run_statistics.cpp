@@ -136,7 +136,8 @@ void append_list(std::string& out, const char* name, const std::vector<T>& eleme
 void append_standstill(std::string& out, const Standstill& standstill) {
   append_list(out, "in_flight", standstill.in_flight, [](const InFlight& row) {
     return fmt::format(
-        "{{\"id\": {}, \"made\": {}, \"request\": {}, \"holder\": {}, \"at\": {}, \"waits_for\": {}, \"on\": "
+        "{{\"id\": \"{}\", \"made\": {}, \"request\": {}, \"holder\": {}, \"at\": {}, \"waits_for\": {}, "
+        "\"on\": "
         "{}}}",
         row.id, row.made == kNever ? "null" : std::to_string(row.made), json_string(row.what),
         json_string(row.holder), json_string(row.at), json_string(row.wait.what), json_list(row.wait.on));
@@ -152,13 +153,113 @@ void append_standstill(std::string& out, const Standstill& standstill) {
   out += "\n";
 }
 
+std::string json_triple(const Dim3& d) {
+  return fmt::format("[{}, {}, {}]", d.x, d.y, d.z);
+}
+
+/// A whole number; as text where readers that take it for a floating-point one would lose digits.
+std::string json_whole(std::uint64_t n) {
+  return n <= std::uint64_t{1} << 53U ? std::to_string(n) : "\"" + std::to_string(n) + "\"";
+}
+std::string json_whole_or_null(const std::optional<std::uint64_t>& n) {
+  return n ? json_whole(*n) : "null";
+}
+
+/// A key's value as JSON. It is written as TOML has it, which JSON has alike but for great numbers; and its
+/// text is always UTF-8.
+std::string json_value(const std::string& toml) {
+  const bool is_text = !toml.empty() && toml.front() == '"';
+  if (is_text) {
+    const std::string safe = json_string(toml);
+    return safe.find("\\ufffd") == std::string::npos ? toml : safe;
+  }
+  if (toml.find_first_of(".e") != std::string::npos) return toml;
+  std::string out;
+  for (std::size_t at = 0; at < toml.size();) {
+    std::size_t end = at;
+    while (end < toml.size() && is_digit(toml[end])) ++end;
+    const auto n = number_from<std::uint64_t>(std::string_view(toml).substr(at, end - at));
+    out += n ? json_whole(*n) : toml.substr(at, std::max<std::size_t>(end - at, 1));
+    at = std::max(end, at + 1);
+  }
+  return out;
+}
+
+std::string fault_json(const FaultRecord& f) {
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? "null" : json_string(text); };
+  std::string out =
+      fmt::format("{{\"kind\": {}, \"address\": {}, \"access\": {}, \"bytes\": {}, ", json_string(f.kind),
+                  f.address ? json_string(hexadecimal(*f.address)) : "null", text_or_null(f.access),
+                  f.bytes == 0 ? "null" : std::to_string(f.bytes));
+  out += fmt::format(
+      "\"thread\": {}, \"block\": {}, \"gpu\": {}, \"sm\": {}, \"warp\": {}, \"lane\": {}, \"cycle\": {}, ",
+      json_triple(f.thread), json_triple(f.cta), f.gpu, f.sm, f.warp, f.lane, f.cycle);
+  out += fmt::format("\"where\": {}, \"memory\": {}, ", json_string(f.where), text_or_null(f.memory));
+  if (!f.memory.empty())
+    out += fmt::format("\"offset\": {}, \"memory_bytes\": {}, ", f.offset, f.memory_bytes);
+  return out + fmt::format("\"distance\": {}}}", text_or_null(distance_text(f)));
+}
+
+/// What two files must agree in for their figures to be those of one run.
+void append_request(std::string& out, const RunStatistics& run) {
+  const RunChoices& c = run.choices;
+  out += fmt::format("  \"gpu\": {},\n  \"transport\": {},\n  \"input\": {},\n", json_string(run.gpu),
+                     json_string(run.transport), json_list(run.inputs));
+  append_list(out, "files", run.files, [](const InputFile& f) {
+    return fmt::format("{{\"path\": {}, \"bytes\": {}, \"sha256\": \"{}\"}}", json_string(f.path), f.bytes,
+                       f.sha256);
+  });
+  out += fmt::format(
+      ",\n  \"options\": {{\"seed\": {}, \"jitter\": {}, \"max_cycles\": {}, \"fast_forward\": {}, \"pins\": "
+      "{}, "
+      "\"tags_only\": {}, \"check_consistency\": {}}},\n",
+      json_whole(c.seed), json_whole_or_null(c.jitter), json_whole_or_null(c.max_cycles),
+      c.fast_forward.empty() ? "null" : json_string(c.fast_forward), json_list(c.pins), c.tags_only,
+      c.check_consistency);
+  out +=
+      fmt::format("  \"configuration_sha256\": \"{}\",\n  \"configuration\": {{", run.configuration_sha256);
+  const char* comma = "";
+  for (const Setting& s : run.configuration) {
+    out += fmt::format("{}\n    {}: {}", comma, json_string(s.path), json_value(s.value));
+    comma = ",";
+  }
+  out += run.configuration.empty() ? "},\n" : "\n  },\n";
+}
+
+void append_results(std::string& out, const RunStatistics& run) {
+  out += fmt::format("  \"checks\": {},\n  \"failed_checks\": {},\n", run.checks, run.failed_checks);
+  append_list(out, "comparisons", run.comparisons, [](const Comparison& c) {
+    return fmt::format("{{\"what\": {}, \"as_expected\": {}, \"failure\": {}}}", json_string(c.what),
+                       c.failure.empty(), c.failure.empty() ? "null" : json_string(c.failure));
+  });
+  out += ",\n";
+  append_list(out, "failures", run.failures, [](const std::string& text) { return json_string(text); });
+  out += fmt::format(",\n  \"fault_count\": {},\n", run.fault_count);
+  append_list(out, "faults", run.faults, fault_json);
+  out += ",\n";
+}
+
 }  // namespace
 
+const char* name_of(RunVerdict verdict) {
+  switch (verdict) {
+    case RunVerdict::finished: return "finished";
+    case RunVerdict::interrupted: return "interrupted";
+    case RunVerdict::deadlocked: return "deadlocked";
+    case RunVerdict::limit: return "limit";
+    case RunVerdict::faulted: return "faulted";
+    case RunVerdict::failed_check: return "failed check";
+  }
+  return "";
+}
+
 std::string to_json(const RunStatistics& run) {
-  std::string out = "{\n  \"schema\": 1,\n";
-  out += fmt::format("  \"warpline\": {},\n  \"gpu\": {},\n  \"transport\": {},\n  \"input\": {},\n",
-                     json_string(run.version), json_string(run.gpu), json_string(run.transport),
-                     json_list(run.inputs));
+  std::string out = "{\n  \"schema\": 2,\n";
+  out +=
+      fmt::format("  \"warpline\": {},\n  \"command\": {},\n  \"outcome\": \"{}\",\n  \"exit_status\": {},\n",
+                  json_string(run.version), json_list(run.command), name_of(run.verdict), run.exit_status);
+  append_request(out, run);
+  append_results(out, run);
   if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
   out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
                      number(run.time_ns), number(run.wall_s));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "platform/machine/gpu_platform.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/sim/run_outcome.h"
@@ -72,14 +73,67 @@ struct LaunchStatistics {
   std::optional<ConsistencyStatistics> consistency;  ///< if it was asked for
 };
 
+/// A file that a run has read.
+struct InputFile {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+/// A key of the GPU as the run had it, after all overrides.
+struct Setting {
+  std::string path;
+  std::string value;  ///< as TOML writes it
+};
+
+/// A result that was compared with what was expected.
+struct Comparison {
+  std::string what;     ///< "buffer \"c\""
+  std::string failure;  ///< why it is not as expected, a sentence; empty: it is
+};
+
+/// What a run was asked for beside its inputs and its GPU.
+struct RunChoices {
+  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> jitter;
+  std::optional<Cycle> max_cycles;
+  std::string fast_forward;  ///< as written
+  std::vector<std::string> pins;
+  bool tags_only = false;
+  bool check_consistency = false;
+};
+
+/// How a run ended.
+enum class RunVerdict : std::uint8_t {
+  finished,      ///< to its end, and all is as expected
+  interrupted,   ///< by a signal: figures are those of the work done
+  deadlocked,    ///< nothing can move any more
+  limit,         ///< not done at the cycle limit
+  faulted,       ///< guests made mistakes, of which there are records
+  failed_check,  ///< a result is not as expected, counters do not reconcile, or the memory model is violated
+};
+[[nodiscard]] const char* name_of(RunVerdict verdict);
+
 /// What a run did.
 struct RunStatistics {
   std::string version;
+  std::vector<std::string> command;  ///< as typed
+  RunVerdict verdict = RunVerdict::finished;
+  int exit_status = 0;
   std::string gpu;
+  std::vector<Setting> configuration;
+  std::string configuration_sha256;
   std::string transport;
   std::vector<std::string> inputs;
-  std::size_t fast_forwarded = 0;  ///< launches before those that are measured
-  Cycle cycles = 0;                ///< of what is measured
+  std::vector<InputFile> files;  ///< that the inputs consist of
+  RunChoices choices;
+  std::size_t checks = 0, failed_checks = 0;  ///< results compared, and those not as expected
+  std::vector<Comparison> comparisons;        ///< those that have a name
+  std::vector<std::string> failures;          ///< of all, and of what was to be written: sentences
+  std::uint64_t fault_count = 0;
+  std::vector<FaultRecord> faults;  ///< the first 1000 of each SM
+  std::size_t fast_forwarded = 0;   ///< launches before those that are measured
+  Cycle cycles = 0;                 ///< of what is measured
   double time_ns = 0;
   double wall_s = 0;  ///< the only figure that depends on the host
   CounterTable table;
@@ -88,7 +142,7 @@ struct RunStatistics {
   Standstill standstill;  ///< of a run that did not end quiescent
 };
 
-/// The JSON object of schema 1, with a newline at its end.
+/// The JSON object of schema 2, with a newline at its end.
 [[nodiscard]] std::string to_json(const RunStatistics& run);
 
 /// A table for people, at most 100 columns wide. `dram_peak` is in bytes per nanosecond, for the share of it

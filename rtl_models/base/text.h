@@ -85,26 +85,33 @@ template <class All>
   return out;
 }
 
-/// Bytes of `text` from `at` on that are one character, well-formed UTF-8 and fit to be shown: no control
-/// character (of either set, and DEL) and none that turns the direction of writing; 0: there is none.
+/// Bytes of the UTF-8 character that `text` begins with; 0: it begins with none.
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) {
+  const auto byte = [text](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+  if (text.empty() || byte(0) < 0x80) return text.size() < 1 ? 0 : 1;
+  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return 0;
+  for (std::size_t n = 1; n < length; ++n)
+    if (byte(n) < 0x80 || byte(n) > 0xBF) return 0;
+  // Longer than need be, a surrogate, or beyond the last character.
+  if (byte(0) == 0xE0 && byte(1) < 0xA0) return 0;
+  if (byte(0) == 0xED && byte(1) > 0x9F) return 0;
+  if (byte(0) == 0xF0 && byte(1) < 0x90) return 0;
+  if (byte(0) == 0xF4 && byte(1) > 0x8F) return 0;
+  return length;
+}
+
+/// Bytes of `text` from `at` on that are one character fit to be shown: UTF-8, no control character (of
+/// either set, and DEL) and none that turns the direction of writing; 0: there is none.
 [[nodiscard]] inline std::size_t shown_bytes(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t n) {
-    return at + n < text.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + n])) : 0U;
-  };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  std::uint32_t code = first & (0x7fU >> length);
-  for (std::size_t n = 1; n < length; ++n) {
-    if ((byte(n) & 0xc0U) != 0x80) return 0;
-    code = code << 6U | (byte(n) & 0x3fU);
-  }
-  constexpr std::uint32_t kLeast[] = {0xa0, 0x800, 0x10000};  // below U+00A0 lies the second control set
-  const bool is_turning = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-                          (code >= 0x2066 && code <= 0x2069);
-  const bool is_none = first < 0xc2 || code < kLeast[length - 2] || code > 0x10ffff ||
-                       (code >= 0xd800 && code <= 0xdfff);
-  return is_none || is_turning ? 0 : length;
+  text.remove_prefix(at);
+  const std::size_t length = utf8_length(text);
+  if (length <= 1) return length == 1 && text[0] >= 0x20 && text[0] != 0x7f ? 1 : 0;
+  std::uint32_t code = static_cast<unsigned char>(text[0]) & (0x7fU >> length);
+  for (std::size_t n = 1; n < length; ++n) code = code << 6U | (static_cast<unsigned char>(text[n]) & 0x3fU);
+  const bool turns = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                     (code >= 0x2066 && code <= 0x2069);
+  return code < 0xa0 || turns ? 0 : length;
 }
 
 /// `text` as it may reach a terminal, whoever wrote it: with ? for each byte that is no part of a character
@@ -121,16 +128,22 @@ template <class All>
   return out;
 }
 
-/// A JSON string.
+/// A JSON string. JSON is UTF-8: each byte that is no part of such a character, as names of files may have,
+/// becomes U+FFFD.
 [[nodiscard]] inline std::string json_string(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = utf8_length(text);
     if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
+    if (length == 0) {
+      out += "\\ufffd";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
       out += "\\u" + hexadecimal(static_cast<unsigned char>(c), 4).substr(2);
     } else {
-      out += c;
+      out += text.substr(0, length);
     }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out + '"';
 }

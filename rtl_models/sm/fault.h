@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,7 @@ struct Fault {
   unsigned lane = 0;
   std::uint64_t address = 0;  ///< as the program wrote it
   const Instruction* instruction = nullptr;
+  bool has_address = true;  ///< false: of the program itself, such as `trap`
 };
 
 /// A fault with everything that is known where it happens.
@@ -60,7 +62,10 @@ struct FaultReport {
   std::string kind;
   Fault fault;
   Dim3 cta;
+  Dim3 thread;  ///< of the CTA
   std::string where;
+  std::optional<MemOp> access;  ///< of an instruction that accesses memory
+  std::uint32_t limit = 0;      ///< bytes of shared or local memory, where the address lies beyond them
 };
 
 }  // namespace warpline

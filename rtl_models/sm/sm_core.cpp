@@ -61,6 +61,9 @@ bool SmCore::end_warp(unsigned slot) {
 void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& released) {
   Cta& cta = ctas_[warps_[slot].cta];
   ++counters_.barriers;
+  // Lanes whose predicate does not hold, and those that a barrier that there is not has stopped, arrive
+  // nowhere.
+  if (issue.active == 0 || issue.fault != nullptr) return;
   cta.barrier_in_use = true;
   // Lanes whose last instruction this is exit after they have arrived.
   const unsigned exiting = lane_count(issue.active & ~source_->live_lanes(slot));
@@ -175,10 +178,28 @@ bool SmCore::end_flush(unsigned slot) {
   return true;
 }
 
+FaultReport SmCore::report_of(std::string_view kind, const Fault& fault) const {
+  const Cta& cta = ctas_[warps_[fault.slot].cta];
+  const auto warp = std::find(cta.slots.begin(), cta.slots.end(), fault.slot) - cta.slots.begin();
+  const unsigned number = static_cast<unsigned>(warp) * kWarpLanes + fault.lane;
+  const Dim3& block = info_.block;
+  FaultReport report;
+  report.kind = kind;
+  report.fault = fault;
+  report.cta = cta.id;
+  report.thread = {number % block.x, number / block.x % block.y, number / block.x / block.y};
+  report.where = source_->where(*fault.instruction);
+  if (fault.has_address && fault.instruction->kind == InstructionKind::memory)
+    report.access = fault.instruction->mem;
+  if (fault.kind == FaultKind::shared_range) report.limit = info_.shared_bytes;
+  if (fault.kind == FaultKind::local_range) report.limit = program_local_;
+  return report;
+}
+
 void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
   ++counters_.program_faults;
   const unsigned lane = issue.active == 0 ? 0 : first_lane(issue.active);
-  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, 0, &i});
+  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, 0, &i, false});
 }
 
 unsigned SmCore::live_threads(const Cta& cta) const {

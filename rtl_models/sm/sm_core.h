@@ -174,9 +174,7 @@ class SmCore {
 
  private:
   static constexpr std::size_t kFaultsKept = 1000;
-  [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const {
-    return {std::string(kind), fault, ctas_[warps_[fault.slot].cta].id, source_->where(*fault.instruction)};
-  }
+  [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const;
   void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
   void release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released);
 

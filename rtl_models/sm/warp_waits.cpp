@@ -1,5 +1,7 @@
 #include "rtl_models/sm/warp_waits.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace warpline {

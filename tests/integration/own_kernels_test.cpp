@@ -39,7 +39,9 @@ TEST_P(OwnKernel, GivesTheExpectedResult) {
   ASSERT_EQ(run.status, 0) << run.out << run.err;
 
   const json statistics = json::parse(read_file(w.path("stats.json")));
-  EXPECT_EQ(statistics.at("schema"), 1);
+  EXPECT_EQ(statistics.at("schema"), 2);
+  EXPECT_EQ(statistics.at("outcome"), "finished");
+  EXPECT_EQ(statistics.at("comparisons").size(), statistics.at("checks").get<std::size_t>());
   EXPECT_EQ(statistics.at("gpu"), "mini");
   EXPECT_EQ(statistics.at("transport"), "fast");
   EXPECT_EQ(statistics.at("input").size(), 1U);

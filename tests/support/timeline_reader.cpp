@@ -34,6 +34,9 @@ class Reader {
     unsigned process, thread;
   };
 
+  /// JSON numbers are exact up to 2^53 only.
+  static std::uint64_t number(const json& id) { return std::stoull(id.get<std::string>()); }
+
   void event(const json& e) {
     const std::string phase = e.at("ph");
     const unsigned process = e.at("pid");
@@ -46,7 +49,7 @@ class Reader {
     } else if (phase == "X") {
       slice(e, process);
     } else if (phase == "s" || phase == "t" || phase == "f") {
-      flows_[e.at("id")].push_back({e.at("ts"), phase, process, e.at("tid")});
+      flows_[number(e.at("id"))].push_back({e.at("ts"), phase, process, e.at("tid")});
     } else {
       fail("event of phase " + phase);
     }
@@ -91,7 +94,7 @@ class Reader {
     s.begin = e.at("ts");
     s.end = s.begin + e.at("dur").get<std::uint64_t>();
     const json& args = e.at("args");
-    s.id = args.at("id");
+    s.id = number(args.at("id"));
     s.command = args.at("command");
     s.sm = args.at("sm");
     s.unfinished = args.value("unfinished", false);

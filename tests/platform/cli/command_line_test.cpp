@@ -56,6 +56,129 @@ TEST_F(CommandLineTest, AHostAndItsDevicesGoWithTheirRun) {
   EXPECT_FALSE(nlohmann::json::parse(log).empty());
 }
 
+TEST_F(CommandLineTest, StatisticsSayWhatWasRunAndWhatDiffers) {
+  const auto first = stats({});
+  EXPECT_EQ(first["outcome"], "finished");
+  EXPECT_EQ(first["exit_status"], 0);
+  EXPECT_EQ(first["command"].back(), path("s.json"));
+  EXPECT_EQ(first["options"]["seed"], 1);
+  EXPECT_TRUE(first["options"]["jitter"].is_null());
+  EXPECT_EQ(first["configuration"]["l2.slices"], 4);
+  EXPECT_TRUE(first["configuration"]["crossbar.hash_masks"][0].is_string()) << "it is above 2^53";
+  EXPECT_EQ(first["configuration"]["name"], "mini");
+  ASSERT_EQ(first["files"].size(), 1U);
+  EXPECT_EQ(first["files"][0]["path"], input_);
+  EXPECT_EQ(first["files"][0]["bytes"], std::filesystem::file_size(input_));
+  EXPECT_EQ(first["fault_count"], 0);
+  const auto second = stats({"--set", "l2.slices=3", "--seed", "7", "--jitter", "4"});
+  EXPECT_NE(second["configuration_sha256"], first["configuration_sha256"]);
+  EXPECT_EQ(second["configuration"]["l2.slices"], 3);
+  EXPECT_EQ(second["options"]["seed"], 7);
+  EXPECT_EQ(second["options"]["jitter"], 4);
+  EXPECT_EQ(second["files"], first["files"]);
+  std::ofstream(input_, std::ios::app) << "# changed\n";
+  EXPECT_NE(stats({})["files"], first["files"]);
+}
+
+TEST_F(CommandLineTest, StatisticsAreUtf8WhateverTheirFilesAreCalled) {
+  const std::string odd = path("we\xff.toml");
+  std::filesystem::copy_file(input_, odd);
+  ASSERT_EQ(command({"run", odd, "--quiet", "--stats", path("s.json")}).status, kDone);
+  std::ifstream file(path("s.json"));
+  EXPECT_EQ(nlohmann::json::parse(file)["input"][0], path("we\uFFFD.toml"));
+}
+
+/// What a kernel does to the buffer "a" of 16 words at %rd1, by 8 threads of 2 blocks.
+class FaultyRun : public CommandLineTest {
+ protected:
+  Ended run(const std::string& code, const std::vector<std::string>& more = {}) {
+    std::ofstream(path("k.ptx"))
+        << ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n"
+           ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.shared .b32 s[4];\n"
+           "ld.param.u64 %rd1, [a];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
+        << code << "\nret;\n}\n";
+    std::ofstream(path("k.toml"))
+        << "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [2, 1, 1]\nblock = [4, 2, 1]\n"
+           "[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 16\n";
+    std::vector<std::string> words = {"run", path("k.toml"), "--quiet", "--stats", path("s.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    return command(words);
+  }
+  nlohmann::json written() {
+    std::ifstream file(path("s.json"));
+    return nlohmann::json::parse(file);
+  }
+};
+
+TEST_F(FaultyRun, AFaultTellsTheThreadTheAccessAndHowFarBesideWhichBuffer) {
+  // Thread (1, 1, 0) of block (1, 0, 0) alone.
+  const std::string alone =
+      "mov.u32 %r3, %tid.y;\nmul.lo.u32 %r4, %r1, %r3;\nmul.lo.u32 %r4, %r4, %r2;\nsetp.ne.u32 %p1, %r4, 1;\n"
+      "@%p1 ret;\n";
+  const Ended load = run(alone + "ld.global.u32 %r5, [%rd1+76];");
+  EXPECT_EQ(load.status, kCheckFailed);
+  EXPECT_THAT(load.err,
+              HasSubstr(", a load of 4 bytes by thread (1, 1, 0) of block (1, 0, 0), 12 bytes past the "
+                        "end of buffer a, "));
+  const auto json = written();
+  EXPECT_EQ(json["outcome"], "faulted");
+  EXPECT_EQ(json["exit_status"], kCheckFailed);
+  EXPECT_EQ(json["fault_count"], 1);
+  const auto& fault = json["faults"][0];
+  EXPECT_EQ(fault["kind"], "unmapped address");
+  EXPECT_EQ(fault["access"], "load");
+  EXPECT_EQ(fault["bytes"], 4);
+  EXPECT_EQ(fault["thread"], (std::vector<int>{1, 1, 0}));
+  EXPECT_EQ(fault["block"], (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(fault["memory"], "buffer a");
+  EXPECT_EQ(fault["offset"], 76);
+  EXPECT_EQ(fault["memory_bytes"], 64);
+  EXPECT_THAT(
+      run(alone + "st.global.v2.u32 [%rd1+-8], {%r1, %r1};").err,
+      HasSubstr("a store of 8 bytes by thread (1, 1, 0) of block (1, 0, 0), 8 bytes before the start of "
+                "buffer a"));
+  EXPECT_THAT(
+      run(alone + "red.global.add.u32 [%rd1+64], 1;").err,
+      HasSubstr(
+          "a reduction of 4 bytes by thread (1, 1, 0) of block (1, 0, 0), just past the end of buffer a"));
+  EXPECT_THAT(run(alone + "ld.global.u32 %r5, [%rd1+6];").err, HasSubstr("6 bytes into buffer a"));
+  EXPECT_THAT(run(alone + "mov.u32 %r6, s;\nst.shared.u32 [%r6+20], %r1;").err,
+              HasSubstr("4 bytes past the end of the block's shared memory"));
+}
+
+TEST_F(FaultyRun, AFaultWithoutAnAddressPrintsNone) {
+  for (const auto& [code, kind] : {std::pair("mov.u32 %r3, 16;\nbar.sync %r3;", "a barrier number above 15"),
+                                   std::pair("trap;", "trap")}) {
+    const Ended e = run(code);
+    EXPECT_EQ(e.status, kCheckFailed);
+    EXPECT_THAT(e.err, HasSubstr(std::string("fault: ") + kind + ", by thread (0, 0, 0) of block ("));
+    EXPECT_THAT(e.err, Not(HasSubstr("0x0")));
+    EXPECT_TRUE(written()["faults"][0]["address"].is_null());
+  }
+}
+
+TEST_F(FaultyRun, ListsThatAreCutSayHowManyMoreThereAre) {
+  const Ended few = run("ld.global.u32 %r5, [%rd1+64];", {"--set", "sms=1"});
+  EXPECT_THAT(few.err, Not(HasSubstr("faults in all")));
+  std::ofstream bad(path("k.ptx"), std::ios::trunc);
+  bad << ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n";
+  for (int n = 0; n < 30; ++n) bad << "frobnicate;\n";
+  bad << "ret;\n}\n";
+  bad.close();
+  const Ended many = command({"run", path("k.toml"), "--quiet"});
+  EXPECT_EQ(many.status, kBadInput);
+  EXPECT_THAT(many.err,
+              HasSubstr("k.ptx no more than 20 errors are listed: there may be others behind them"));
+}
+
+TEST_F(FaultyRun, AWarpThatSleepsSaysUntilWhen) {
+  const Ended e = run("nanosleep.u32 60000;\nld.global.u32 %r5, [%rd1];", {"--max-cycles", "20000"});
+  EXPECT_EQ(e.status, kStuck);
+  EXPECT_THAT(e.err, HasSubstr("waits for the end of its sleep in cycle "));
+  EXPECT_THAT(e.err, Not(HasSubstr("nothing but its turn")));
+  EXPECT_EQ(written()["outcome"], "limit");
+}
+
 TEST_F(CommandLineTest, CheckJudgesModulesAndTables) {
   const std::string head =
       ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r1;\n.reg .b64 %rd1;\n";
@@ -90,7 +213,7 @@ TEST_F(CommandLineTest, RunPrintsASummaryAndWritesStatistics) {
   EXPECT_THAT(e.out, HasSubstr("mini: "));
   std::ifstream file(path("out.json"));
   const auto json = nlohmann::json::parse(file);
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["counters"]["sm.lsu.instructions"]["value"], 2500);
   EXPECT_EQ(json["launches"].size(), 2U);
 }
@@ -124,7 +247,10 @@ TEST_F(CommandLineTest, CycleLimitIsStuckAndStillWritesStatistics) {
   EXPECT_THAT(e.err, HasSubstr("cycle limit"));
   EXPECT_THAT(e.err, HasSubstr(" waits for "));
   std::ifstream file(path("out.json"));
-  EXPECT_EQ(nlohmann::json::parse(file)["launches"][0]["outcome"], "cycle limit");
+  const auto json = nlohmann::json::parse(file);
+  EXPECT_EQ(json["launches"][0]["outcome"], "cycle limit");
+  EXPECT_EQ(json["outcome"], "limit");
+  EXPECT_EQ(json["options"]["max_cycles"], 50);
 }
 
 TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "platform/report/run_statistics.h"
+#include "platform/report/sha256.h"
 
 namespace warpline {
 namespace statistics_test {
@@ -92,7 +93,7 @@ RunStatistics sample() {
 
 TEST(StatisticsJson, HasTheDocumentedShape) {
   const auto json = nlohmann::json::parse(to_json(sample()));
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["warpline"], "1.2");
   EXPECT_EQ(json["gpu"], "odd \"name\"\n");
   EXPECT_EQ(json["transport"], "fast");
@@ -107,6 +108,44 @@ TEST(StatisticsJson, HasTheDocumentedShape) {
   EXPECT_EQ(json["launches"].size(), 40U);
   EXPECT_EQ(json["launches"][7]["cycles"], 7);
   EXPECT_EQ(json["launches"][7]["counters"], json["counters"]);
+}
+
+TEST(StatisticsJson, HasWhatWasAskedForAndHowItEnded) {
+  RunStatistics run = sample();
+  run.command = {"warpline", "run", "a\xff.toml"};
+  run.verdict = RunVerdict::failed_check;
+  run.exit_status = 1;
+  run.configuration = {
+      {"name", "\"odd \\\"name\\\"\""}, {"sms", "4"}, {"l2.weights", "[1, 2]"}, {"l2.on", "true"}};
+  run.files = {{"a.toml", 3, sha256_of("abc")}};
+  run.comparisons = {{"buffer \"a\"", ""}, {"buffer \"b\"", "it differs"}};
+  FaultRecord fault;
+  fault.kind = "trap";
+  run.faults = {fault};
+  run.fault_count = 12;
+  const auto json = nlohmann::json::parse(to_json(run));
+  EXPECT_EQ(json["command"][2], "a\uFFFD.toml");
+  EXPECT_EQ(json["outcome"], "failed check");
+  EXPECT_EQ(json["configuration"]["name"], "odd \"name\"");
+  EXPECT_EQ(json["configuration"]["sms"], 4);
+  EXPECT_EQ(json["configuration"]["l2.weights"], (std::vector<int>{1, 2}));
+  EXPECT_EQ(json["configuration"]["l2.on"], true);
+  EXPECT_EQ(json["files"][0]["sha256"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(json["comparisons"][0]["as_expected"], true);
+  EXPECT_EQ(json["comparisons"][1]["failure"], "it differs");
+  EXPECT_TRUE(json["faults"][0]["address"].is_null());
+  EXPECT_EQ(json["fault_count"], 12);
+}
+
+TEST(Sha256, IsThatOfTheStandard) {
+  EXPECT_EQ(sha256_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  Sha256 pieces;
+  for (int n = 0; n < 10'000; ++n) pieces.add("0123456789");
+  std::string whole;
+  for (int n = 0; n < 10'000; ++n) whole += "0123456789";
+  EXPECT_EQ(pieces.digest(), sha256_of(whole));
 }
 
 TEST(StatisticsJson, OfNothingIsStillAnObject) {
