@@ -31,8 +31,10 @@ enum class Slot : std::uint8_t {
   completion,
   geometry,
   bounds,
+  load_mode,  ///< how a tensor's coordinates select what is copied
+  cta_group,
 };
-inline constexpr std::size_t kSlotCount = static_cast<std::size_t>(Slot::bounds) + 1;
+inline constexpr std::size_t kSlotCount = static_cast<std::size_t>(Slot::cta_group) + 1;
 
 // clang-format off
 // The slots whose words have values of an enumeration, by a value of it.
@@ -77,8 +79,7 @@ inline constexpr Qualifier kQualifiers[] = {
     {"ld_reduce", Slot::operation}, {"st", Slot::operation}, {"red", Slot::operation},
     {"noftz", Slot::operation}, {"read", Slot::operation}, {"b", Slot::operation}, {"p", Slot::operation},
     {"sync", Slot::operation}, {"aligned", Slot::operation}, {"multicast::cluster", Slot::operation},
-    {"ignore_oob", Slot::operation}, {"cp_mask", Slot::operation}, {"tile", Slot::operation},
-    {"im2col", Slot::operation}, {"cta_group::1", Slot::operation}, {"cta_group::2", Slot::operation},
+    {"ignore_oob", Slot::operation}, {"cp_mask", Slot::operation},
     {"warp", Slot::operation}, {"wait", Slot::operation}, {"base", Slot::operation},
     {"level", Slot::operation}, {"acc::f32", Slot::operation}, {"acc::f16", Slot::operation},
     {"weak", Semantics::weak}, {"volatile", Slot::semantics}, {"relaxed", Semantics::relaxed},
@@ -124,6 +125,9 @@ inline constexpr Qualifier kQualifiers[] = {
     {"5d", Slot::geometry}, {"a1d", Slot::geometry}, {"a2d", Slot::geometry}, {"cube", Slot::geometry},
     {"acube", Slot::geometry}, {"2dms", Slot::geometry}, {"a2dms", Slot::geometry},
     {"trap", BeyondEdge::trap}, {"clamp", BeyondEdge::clamp}, {"zero", BeyondEdge::zero},
+    {"tile", Slot::load_mode}, {"tile::gather4", Slot::load_mode}, {"tile::scatter4", Slot::load_mode},
+    {"im2col", Slot::load_mode}, {"im2col::w", Slot::load_mode}, {"im2col::w::128", Slot::load_mode},
+    {"im2col_no_offs", Slot::load_mode}, {"cta_group::1", Slot::cta_group}, {"cta_group::2", Slot::cta_group},
 };
 // clang-format on
 

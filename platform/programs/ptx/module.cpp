@@ -205,9 +205,7 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
 struct Reading {
   Reading(std::string_view text, const std::string& file)
       : faults(text, file), decl(parse_module(text, faults, check_opcode)), unsupported(faults.another()) {
-    if (!decl.malformed)
-      if (const LanguageOrFault language = language_of(decl.version, decl.target); !language.language)
-        faults.add(decl.target_place, language.fault);
+    if (!decl.malformed) judge_module();
     check_initializers(decl, faults);
     // Device functions are decoded for their own sake too: nobody may call them.
     for (const auto& f : decl.functions)
@@ -223,6 +221,13 @@ struct Reading {
   std::map<std::string, Diagnostics> refused;  ///< entries that have no program, and why
 
  private:
+  void judge_module() {
+    const LanguageOrFault language = language_of(decl.version, decl.target);
+    if (!language.language) return faults.add(decl.target_place, language.fault);
+    for (const auto& f : decl.functions)
+      for (const Remark& r : judge_clusters(*f, *language.language)) faults.add(r.place, r.message, r.hint);
+  }
+
   void decode(const FunctionDecl& f) {
     FaultList own = faults.another();
     for (const ReachedFunction& reached : reached_functions(decl, f))

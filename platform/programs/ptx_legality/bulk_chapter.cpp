@@ -1,4 +1,4 @@
-// Bulk copies, reductions and prefetches.
+// Bulk copies, reductions and prefetches, of memory and of tensors.
 
 #include "platform/programs/ptx_legality/rules.h"
 
@@ -10,12 +10,21 @@ constexpr char kReduce[] = "PTX ISA, cp.reduce.async.bulk";
 constexpr char kAsked[] = "ptxas 13.0";
 constexpr char kPrefetch[] = "PTX ISA, cp.async.bulk.prefetch";
 
+constexpr char kTensor[] = "PTX ISA, cp.async.bulk.tensor";
+constexpr char kTensorReduce[] = "PTX ISA, cp.reduce.async.bulk.tensor";
+constexpr char kTensorPrefetch[] = "PTX ISA, cp.async.bulk.prefetch.tensor";
+constexpr char kTensors[] =
+    "cp.async.bulk.tensor cp.reduce.async.bulk.tensor cp.async.bulk.prefetch.tensor";
+
 constexpr InstructionName kNames[] = {
     {"cp.async.bulk", "cp", ".async .bulk"},
     {"cp.async.bulk.prefetch", "cp", ".async .bulk .prefetch"},
     {"cp.async.bulk.commit_group", "cp", ".async .bulk .commit_group"},
     {"cp.async.bulk.wait_group", "cp", ".async .bulk .wait_group"},
     {"cp.reduce.async.bulk", "cp", ".reduce .async .bulk"},
+    {"cp.async.bulk.tensor", "cp", ".async .bulk .tensor"},
+    {"cp.reduce.async.bulk.tensor", "cp", ".reduce .async .bulk .tensor"},
+    {"cp.async.bulk.prefetch.tensor", "cp", ".async .bulk .prefetch .tensor"},
 };
 
 constexpr Rule kRules[] = {
@@ -72,6 +81,44 @@ constexpr Rule kRules[] = {
     takes("cp.async.bulk cp.reduce.async.bulk", "unified", kAsked),
     excludes("cp.async.bulk cp.reduce.async.bulk", "unified", ".shared::cluster|symbol-address", kAsked),
     since("cp.reduce.async.bulk", "", 80, 90, kReduce),
+
+    takes("cp.async.bulk.tensor",
+          ".async|.bulk|.tensor|.shared::cluster|.shared::cta|.global|2nd:.global|2nd:.shared::cta|hint", kTensor),
+    takes("cp.async.bulk.tensor",
+          ".mbarrier::complete_tx::bytes|.bulk_group|.multicast::cluster|load-mode|cta-group", kTensor),
+    takes("cp.reduce.async.bulk.tensor",
+          ".reduce|.async|.bulk|.tensor|.global|2nd:.shared::cta|hint|.bulk_group|.tile|.tile::scatter4|"
+          ".im2col_no_offs",
+          kTensorReduce),
+    takes("cp.reduce.async.bulk.tensor", ".and|.or|.xor|.add|.inc|.dec|.min|.max", kTensorReduce),
+    takes("cp.async.bulk.prefetch.tensor",
+          ".async|.bulk|.prefetch|.tensor|.L2|.global|hint|.tile|.tile::gather4|offsets", kTensorPrefetch),
+    takes(kTensors, "dimension", kTensor),
+    needs(kTensors, "", "dimension", kTensor),
+    pairs("cp.async.bulk.tensor cp.reduce.async.bulk.tensor", "space", kTensor),
+    needs("cp.async.bulk.tensor", "", ".shared::cluster|.shared::cta|.global", kTensor),
+    needs("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", "2nd:.global", kTensor),
+    needs("cp.async.bulk.tensor", ".global", "2nd:.shared::cta", kTensor),
+    needs("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", ".mbarrier::complete_tx::bytes", kTensor),
+    needs("cp.async.bulk.tensor", ".global", ".bulk_group", kTensor),
+    excludes("cp.async.bulk.tensor", ".global", ".tile::gather4|offsets|.multicast::cluster|cta-group", kTensor),
+    excludes("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", ".tile::scatter4|.im2col_no_offs", kTensor),
+    excludes("cp.async.bulk.tensor", ".shared::cta", ".multicast::cluster", kTensor),
+    needs("cp.reduce.async.bulk.tensor", "", ".global", kTensorReduce),
+    needs("cp.reduce.async.bulk.tensor", "", "2nd:.shared::cta", kTensorReduce),
+    needs("cp.reduce.async.bulk.tensor", "", ".bulk_group", kTensorReduce),
+    needs("cp.reduce.async.bulk.tensor", "", "arithmetic", kTensorReduce),
+    needs("cp.async.bulk.prefetch.tensor", "", ".L2", kTensorPrefetch),
+    needs("cp.async.bulk.prefetch.tensor", "", ".global", kTensorPrefetch),
+    excludes(kTensors, ".tile::gather4|.tile::scatter4", ".1d|.3d|.4d|.5d", kTensor),
+    excludes(kTensors, "offsets|.im2col_no_offs", ".1d|.2d", kTensor),
+    since(kTensors, "", 80, 90, kTensor),
+    since("cp.async.bulk.tensor", ".shared::cta", 86, 90, kTensor),
+    since("cp.async.bulk.tensor", ".shared::cta .tile::gather4|.im2col::w", 86, 100, kTensor),
+    since(kTensors, "cta-group", 86, 100, kTensor),
+    needs(kTensors, "cta-group|.im2col::w::128|.tile::scatter4", "sm_10x-target", kTensor),
+    needs("cp.async.bulk.tensor", ".shared::cluster .tile::gather4|.im2col::w", "sm_10x-target", kTensor),
+    needs("cp.async.bulk.prefetch.tensor", ".tile::gather4|.im2col::w", "sm_10x-target", kTensorPrefetch),
 };
 
 constexpr Signature kSignatures[] = {
@@ -94,6 +141,27 @@ constexpr Signature kSignatures[] = {
     {"cp.reduce.async.bulk", ".bulk_group !hint", "any-global shared bulk-size", kReduce},
     {"cp.reduce.async.bulk", ".bulk_group hint", "any-global shared bulk-size policy", kReduce},
     {"cp.reduce.async.bulk", "!.bulk_group", "shared shared bulk-size shared", kReduce},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets !.multicast::cluster !hint", "shared tensor shared", kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets !.multicast::cluster hint", "shared tensor shared policy",
+     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets .multicast::cluster !hint", "shared tensor shared b16",
+     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets .multicast::cluster hint", "shared tensor shared b16 policy",
+     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets !.multicast::cluster !hint", "shared tensor shared offsets",
+     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets !.multicast::cluster hint",
+     "shared tensor shared offsets policy", kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets .multicast::cluster !hint", "shared tensor shared offsets b16",
+     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets .multicast::cluster hint",
+     "shared tensor shared offsets b16 policy", kTensor},
+    {"cp.async.bulk.tensor cp.reduce.async.bulk.tensor", ".bulk_group !hint", "tensor shared", kTensor},
+    {"cp.async.bulk.tensor cp.reduce.async.bulk.tensor", ".bulk_group hint", "tensor shared policy", kTensor},
+    {"cp.async.bulk.prefetch.tensor", "!offsets !hint", "tensor", kTensorPrefetch},
+    {"cp.async.bulk.prefetch.tensor", "!offsets hint", "tensor policy", kTensorPrefetch},
+    {"cp.async.bulk.prefetch.tensor", "offsets !hint", "tensor offsets", kTensorPrefetch},
+    {"cp.async.bulk.prefetch.tensor", "offsets hint", "tensor offsets policy", kTensorPrefetch},
 };
 
 }  // namespace

@@ -239,6 +239,9 @@ class Trial {
     if (!accessed_.names->in_entry()) words.set(kFunction);
     if (language_.feature == 'a') words.set(kArch);
     if (language_.feature == 'f') words.set(kFamily);
+    // Those of data centres: sm_120 and its family lack what these have.
+    if (language_.feature != ' ' && language_.target >= 100 && language_.target < 120)
+      words.set(fact("sm_10x-target"));
     for (const Operand& o : s_.operands) observe(o);
     constexpr std::array<const char*, 3> kCounts = {"2-operands", "3-operands", "4-operands"};
     const std::size_t count = s_.operands.size();
@@ -375,6 +378,34 @@ const std::vector<std::string>& memory_opcodes_judged() {
 
 Legality judge(const Statement& s, const Names& names, const Language& language) {
   return Trial(s, names, language).run();
+}
+
+// PTX ISA, "Cluster Dimension Directives", and ptxas 13.0.
+std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language& language) {
+  constexpr unsigned kTarget = 90;
+  std::vector<Remark> out;
+  const std::vector<Token>& all = function.cluster_directives;
+  const auto has = [&all](std::string_view word) {
+    return std::any_of(all.begin(), all.end(), [&](const Token& t) { return t.is(word); });
+  };
+  for (const Token& t : all) {
+    const unsigned version = t.is(".blocksareclusters") ? 90 : 78;
+    if (language.version < version)
+      out.push_back({t.place(),
+                     quoted(t.text) + " is right since PTX ISA " + version_text(version) +
+                         "; this module is for PTX ISA " + version_text(language.version),
+                     {}});
+    else if (language.target < kTarget)
+      out.push_back({t.place(),
+                     quoted(t.text) + " is right since sm_" + std::to_string(kTarget) +
+                         "; this module is for sm_" + std::to_string(language.target),
+                     {}});
+    else if (t.is(".maxclusterrank") && has(".reqnctapercluster"))
+      out.push_back({t.place(), "'.maxclusterrank' does not go with '.reqnctapercluster'", {}});
+    else if (t.is(".blocksareclusters") && (!has(".reqnctapercluster") || !function.required_block))
+      out.push_back({t.place(), "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'", {}});
+  }
+  return out;
 }
 
 }  // namespace warpline::ptx

@@ -28,4 +28,7 @@ struct Legality {
 /// text.
 [[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
 
+/// Judges the directives of a kernel that say how its CTAs form clusters.
+[[nodiscard]] std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language& language);
+
 }  // namespace warpline::ptx

@@ -307,7 +307,55 @@ class OperandJudge {
     coordinates(o_.elements.back(), type);
   }
 
+  /// A tensor map and the coordinates in it. The assembler takes a register of whatever type.
+  void tensor() {
+    if (o_.kind != Operand::Kind::address || o_.elements.size() != 1)
+      return fault(o_, "expected [tensor map, {coordinates}]");
+    if (o_.offset != 0 || o_.indexed) fault(o_, "a tensor map takes no offset");
+    const Meaning m = o_.name.empty() ? Meaning{} : meaning(o_);
+    const bool in_register = m.kind == Meaning::Kind::reg && m.type != DataType::pred && m.vector == 1;
+    const bool is_global = m.kind == Meaning::Kind::variable && m.space == Space::global;
+    if (o_.name.empty() || (m.kind != Meaning::Kind::nothing && !in_register && !is_global))
+      fault(o_, quoted(o_.token.text) + " is no tensor map", "a register or a .global variable holds its address");
+    const std::size_t dimensions = dimension();
+    const bool four_rows = has(".tile::gather4") || has(".tile::scatter4");
+    listed(o_.elements[0], four_rows ? 5 : dimensions, "coordinates", DataType::u32, true);
+  }
+
+  /// Of a tensor copy: where in the image, one for each dimension between the channels and the images; or two.
+  void offsets() {
+    const std::size_t dimensions = dimension();
+    listed(o_, has(".im2col") && dimensions > 2 ? dimensions - 2 : 2, "offsets", DataType::u16, false);
+  }
+
  private:
+  [[nodiscard]] bool has(std::string_view word) const { return (a_.words & words_named(word)).any(); }
+  [[nodiscard]] std::size_t dimension() const {
+    constexpr std::array<const char*, 5> kDimensions = {".1d", ".2d", ".3d", ".4d", ".5d"};
+    for (std::size_t n = 0; n < kDimensions.size(); ++n)
+      if (has(kDimensions[n])) return n + 1;
+    return 0;  // a rule says that it is missing
+  }
+
+  /// A vector of `count` integers; 0: of any number. Where one register is untyped, the assembler takes all
+  /// elements of its size.
+  void listed(const Operand& list, std::size_t count, const char* what, DataType type, bool special) {
+    if (list.kind != Operand::Kind::vector) return fault(list, std::string("expected {") + what + "}");
+    if (count != 0 && list.elements.size() != count)
+      return fault(list, "expected " + std::to_string(count) + " " + what + ", found " +
+                             std::to_string(list.elements.size()));
+    const bool bits = untyped(list.elements);
+    for (const Operand& e : list.elements) {
+      const Meaning m = e.kind == Operand::Kind::name ? meaning(e) : Meaning{};
+      if (m.kind == Meaning::Kind::special_register && special) continue;
+      const bool fits_as_bits = m.kind == Meaning::Kind::reg && m.vector == 1 && e.offset == 0 &&
+                                (size_of(m.type) == size_of(type) || (special && m.type == DataType::pred));
+      if (bits && (fits_as_bits || is_literal(e))) continue;
+      if (e.kind == Operand::Kind::integer) continue;
+      value(e, type, Width::exact);
+    }
+  }
+
   template <class F>
   void elements(Count count, F&& each) {
     const bool vector = o_.kind == Operand::Kind::vector;
@@ -538,6 +586,8 @@ constexpr OperandName kOperandNames[] = {
     {"texture", [](Judge j, Over a) { j.image(a.second_type); }},
     {"level", [](Judge j, Over a) { j.scalar(a.second_type, Width::exact, true); }},
     {"surface", [](Judge j, Over) { j.image(DataType::s32); }},
+    {"tensor", [](Judge j, Over) { j.tensor(); }},
+    {"offsets", [](Judge j, Over) { j.offsets(); }},
     // Values of one type; "=" to be written.
     {"policy", [](Judge j, Over) { j.policy(); }},
     {"b64", [](Judge j, Over) { j.scalar(DataType::u64, Width::exact, true); }},

@@ -33,6 +33,8 @@ constexpr SlotName kSlots[] = {
     {Slot::completion, "completion", "a completion mechanism"},
     {Slot::geometry, "geometry", "a geometry"},
     {Slot::bounds, "bounds", "a mode for what lies outside"},
+    {Slot::load_mode, "load-mode", "a mode such as '.tile'"},
+    {Slot::cta_group, "cta-group", "a group of CTAs"},
 };
 
 struct Fact {
@@ -48,6 +50,7 @@ constexpr Fact kFacts[] = {
     {"function", "a device function"},
     {"arch-target", "a target for one architecture"},
     {"family-target", "a target for one family"},
+    {"sm_10x-target", "a target such as sm_100a or sm_103f"},
     {"input-parameter", "a parameter that the function takes"},
     {"return-parameter", "a parameter that the function returns"},
     {"symbol-address", "the address of a variable"},
@@ -75,6 +78,8 @@ constexpr Set kSets[] = {
     {"plain-type", "a type", ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f32 .f64"},
     {"strong", "a strong access", ".volatile .relaxed .acquire .release .acq_rel .sc"},
     {"shared", "shared memory", ".shared .shared::cta .shared::cluster"},
+    {"offsets", "a mode with offsets", ".im2col .im2col::w .im2col::w::128"},
+    {"dimension", "a dimension such as '.2d'", ".1d .2d .3d .4d .5d"},
     {"param", "a parameter", ".param .param::entry .param::func"},
     {"global", "the global state space", "generic .global"},
 };

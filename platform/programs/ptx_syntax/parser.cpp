@@ -535,7 +535,10 @@ class Parser {
       } else if (is_cluster_directive(directive)) {
         f.unsupported.push_back(
             {directive.place(), "directive " + quoted(directive.text) + " is not modelled in this version"});
-        while (tokens_.peek().kind == TokenKind::number || tokens_.peek().is(',')) tokens_.take();
+        f.cluster_directives.push_back(directive);
+        if (!f.is_entry) tokens_.fail(directive, quoted(directive.text) + " belongs to a kernel entry");
+        if (directive.is(".maxclusterrank")) tokens_.constant();
+        if (directive.is(".reqnctapercluster")) cluster_extents();
       } else if (!directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
@@ -546,6 +549,12 @@ class Parser {
   static bool is_cluster_directive(const Token& t) {
     return t.is(".reqnctapercluster") || t.is(".explicitcluster") || t.is(".maxclusterrank") ||
            t.is(".blocksareclusters");
+  }
+
+  /// Up to three; the assembler takes any number, 0 too.
+  void cluster_extents() {
+    tokens_.constant();
+    for (unsigned n = 1; n < 3 && tokens_.accept(','); ++n) tokens_.constant();
   }
 
   Dim3 extents() {
