@@ -288,6 +288,11 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--seed", "x"}, "--seed"},
       {{"run", input_, "--stats", input_ + "/x.json"}, "cannot be created: Not a directory"},
       {{"run", "none.toml"}, "none.toml: error: cannot be opened"},
+      {{"run", "traces/kernelslist"}, "is a raw trace, as the tracer writes it before post-processing"},
+      {{"run", "kernel-1.trace.xz"}, "post-traces-processing makes kernelslist.g"},
+      {{"check", "--runs"}, "a PTX file is missing"},
+      {{"check", "--runs", "none.ptx"}, "none.ptx: error: cannot be opened"},
+      {{"check", "--runs", "--table", "none.tsv"}, "--runs is about modules"},
       {{"check", "none.ptx"}, "none.ptx: error: cannot be opened"},
       {{"check"}, "a PTX file is missing"},
       {{"check", "--table", "none.tsv"}, "none.tsv: error: cannot be opened"},
@@ -379,6 +384,41 @@ TEST(Progress, TextFitsALine) {
   EXPECT_LE(text.size(), 78U);
   EXPECT_THAT(text, HasSubstr("############............]  50.0%  1.5 Mcycles/s, 2 s left"));
   EXPECT_THAT(progress_text(0, 0, 0, "k"), Not(HasSubstr("left")));
+}
+
+TEST_F(CommandLineTest, ChecksWhichKernelsCanBeRun) {
+  const std::string module = path("two.ptx");
+  const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func lost;\n";
+  const std::string good = ".visible .entry good() { ret; }\n";
+  std::ofstream(module) << head << good << ".visible .entry bad() { call lost; ret; }\n";
+  const Ended some = command({"check", "--runs", module});
+  EXPECT_EQ(some.status, kCheckFailed);
+  EXPECT_EQ(some.out, module +
+                          ": 1 of 2 kernels can be run\n  good  can be run\n  bad   cannot: line 6, function 'lost' "
+                          "has no body in this module and cannot be called\n");
+  EXPECT_NE(some.err.find("two.ptx:6:"), std::string::npos) << some.err;
+  EXPECT_EQ(command({"check", module}).status, kDone) << "the assembler takes it";
+  std::ofstream(module) << head << good;
+  EXPECT_EQ(command({"check", "--runs", module}).status, kDone);
+  std::ofstream(module) << head << good << ".visible .entry bad() { lad; ret; }\n";
+  const Ended none = command({"check", "--runs", module});
+  EXPECT_EQ(none.status, kCheckFailed);
+  EXPECT_NE(none.out.find("0 of 2 kernels"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("good  cannot: the module is refused"), std::string::npos) << none.out;
+}
+
+TEST_F(CommandLineTest, AKernelThatCannotBeRunLeavesItsNeighboursAlone) {
+  std::ofstream(path("two.ptx")) << ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func lost;\n"
+                                    ".visible .entry good() { ret; }\n"
+                                    ".visible .entry bad() { call lost; ret; }\n";
+  for (const std::string kernel : {"good", "bad"})
+    std::ofstream(path(kernel + ".toml"))
+        << "module = \"two.ptx\"\nkernel = \"" << kernel << "\"\ngrid = [1]\nblock = [32]\n";
+  EXPECT_EQ(command({"run", path("good.toml"), "--quiet"}).status, kDone);
+  const Ended bad = command({"run", path("bad.toml"), "--quiet"});
+  EXPECT_EQ(bad.status, kBadInput);
+  EXPECT_NE(bad.err.find("kernel \"bad\" cannot be run"), std::string::npos) << bad.err;
+  EXPECT_NE(bad.err.find("two.ptx:6:"), std::string::npos) << bad.err;
 }
 
 }  // namespace command_line_test

@@ -50,6 +50,14 @@ TEST(ExplainCommand, FollowsChangesOfTheGpu) {
             "a present line is dropped");
 }
 
+TEST(ExplainCommand, SaysThatSomeStoresPassL1By) {
+  for (const char* text : {"st.global.cg.u32 [a], b;", "st.global.wt.u32 [a], b;",
+                           "st.mmio.relaxed.sys.global.u32 [a], b;"})
+    expect_in(explain({text}).out, "passed by: not looked up, and nothing is allocated. A present line is");
+  for (const char* text : {"st.global.wb.u32 [a], b;", "st.global.cs.u32 [a], b;"})
+    expect_in(explain({text}).out, "a present line is updated");
+}
+
 TEST(ExplainCommand, ReadsEveryKindOfMemoryInstruction) {
   for (const char* text : {"ld.global.nc.L2::256B.f32 d, [a];",
                            "ldu.global.u32 d, [a];",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -169,6 +170,23 @@ TEST(Summary, GroupsDigitsAndCountsTheRowsItLeavesOut) {
   const std::string text = summary(sample(), 900, false);
   EXPECT_THAT(text, HasSubstr("1,234,567 cycles"));
   EXPECT_THAT(text, HasSubstr("and 24 more"));
+}
+
+TEST(Summary, CountsMergesApartAndSaysWhatTheHitRateIs) {
+  RunStatistics run;
+  run.values = run.table.read([](CounterVisitor& v) {
+    v.counter("l2[0]", "sector_accesses", 1000, "sectors", "");
+    v.counter("l2[0]", "sector_hits", 250, "sectors", "");
+    v.counter("l2[0]", "sector_misses", 750, "sectors", "");
+    v.counter("l2[0]", "merged_sectors", 650, "sectors", "");
+  });
+  const std::string text = summary(run, 900, false);
+  EXPECT_THAT(text, HasSubstr("a merge is a miss that joins a fetch under way; hit rate: hits / look-ups"));
+  const std::size_t at = text.find("  L2 ");
+  ASSERT_NE(at, std::string::npos) << text;
+  std::istringstream row(text.substr(at, text.find('\n', at) - at));
+  EXPECT_THAT((std::vector<std::string>{std::istream_iterator<std::string>(row), {}}),
+              ElementsAre("L2", "1,000", "250", "650", "100", "25.0%"));
 }
 
 }  // namespace statistics_test

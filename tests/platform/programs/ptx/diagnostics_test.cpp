@@ -197,5 +197,61 @@ TEST(PtxDiagnostics, FaultsInUncalledFunctionsAreFoundToo) {
               HasSubstr("unknown opcode 'frob'"));
 }
 
+/// Of a module of three kernels and a device function.
+std::string module_of(const std::string& good, const std::string& calls, const std::string& bad,
+                      const std::string& function) {
+  const std::string registers = ".reg .b32 %r<8>;\n";
+  return ".version 8.0\n.target sm_90\n.address_size 64\n.extern .func lost;\n.func f\n{\n" + registers +
+         function + "\nret;\n}\n.visible .entry good()\n{\n" + registers + good +
+         "\nret;\n}\n.visible .entry calls()\n{\n" + registers + calls +
+         "\nret;\n}\n.visible .entry bad()\n{\n" + registers + bad + "\nret;\n}\n";
+}
+
+TEST(Refusals, OfAKernelAreThatKernels) {
+  for (const char* const use :
+       {"call lost;", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%r1}, {%r1}, {%r1}, {%r1};",
+        "membar.proxy.alias;", "cp.async.bulk.commit_group;"}) {
+    const auto module = parse(module_of("mov.u32 %r1, 1;", "call f;", use, ""), "m.ptx");
+    ASSERT_TRUE(module.ok()) << module.faults()[0].text();
+    const auto& entries = module.value()->entries();
+    ASSERT_EQ(entries.size(), 3U);
+    EXPECT_TRUE(entries[0].refused.empty());
+    EXPECT_TRUE(entries[1].refused.empty());
+    const bool runs = std::string(use).rfind("membar", 0) == 0;
+    EXPECT_EQ(entries[2].refused.size(), runs ? 0U : 1U) << use;
+  }
+}
+
+TEST(Refusals, AreThoseOfWhatAKernelCalls) {
+  const auto module = parse(module_of("mov.u32 %r1, 1;", "call f;", "call f;", "call lost;"), "m.ptx");
+  ASSERT_TRUE(module.ok());
+  const auto& entries = module.value()->entries();
+  EXPECT_TRUE(entries[0].refused.empty());
+  ASSERT_EQ(entries[1].refused.size(), 1U);
+  EXPECT_EQ(entries[1].refused[0].line, 8U);
+  EXPECT_EQ(entries[2].refused.size(), 1U);
+  const ModuleRuns runs = kernels_that_run(module_of("", "call f;", "", "call lost;"), "m.ptx");
+  EXPECT_TRUE(runs.faults.empty());
+  ASSERT_EQ(runs.kernels.size(), 3U);
+  EXPECT_EQ(runs.kernels[1].name, "calls");
+  EXPECT_TRUE(runs.kernels[0].refused.empty());
+  EXPECT_FALSE(runs.kernels[1].refused.empty());
+}
+
+TEST(Refusals, OfWhatTheAssemblerRefusesAreTheModules) {
+  for (const char* const use : {"lad.u32 %r1, [%r2];", "ld.global.L9.u32 %r1, [%r2];", "mov.u32 %r1 %r2;"}) {
+    const auto module = parse(module_of("", "", use, "call lost;"), "m.ptx");
+    ASSERT_FALSE(module.ok()) << use;
+    EXPECT_GE(module.faults().size(), 2U) << "with all others";
+    EXPECT_FALSE(kernels_that_run(module_of("", "", use, ""), "m.ptx").faults.empty());
+  }
+}
+
+TEST(Refusals, OfEveryKernelAreTheModules) {
+  const auto module = parse(module_of("call lost;", "call f;", "call lost;", "call lost;"), "m.ptx");
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.faults().size(), 3U) << "each place once";
+}
+
 }  // namespace diagnostics_test
 }  // namespace warpline::ptx::test

@@ -159,5 +159,35 @@ TEST(Legality, AnUnknownOpcodeIsAFaultOfTheModuleAndOthersAreNotJudged) {
             Faults());
 }
 
+/// What is said of a kernel with these directives; ptxas 13.0 was asked of each.
+std::string of_cluster(const std::string& directives, const std::string& version = "9.0",
+                       const std::string& target = "sm_90") {
+  const ModuleLegality j = check_text(".version " + version + "\n.target " + target +
+                                          "\n.address_size 64\n.visible .entry k() " + directives +
+                                          " { ret; }\n",
+                                      "m.ptx");
+  return j.faults.empty() ? "" : j.faults[0].message;
+}
+
+TEST(Legality, ClusterDirectivesAreJudged) {
+  for (const char* text : {".explicitcluster .reqnctapercluster 2, 1, 1", ".reqnctapercluster 2",
+                           ".reqnctapercluster 17", ".reqnctapercluster 0", ".explicitcluster",
+                           ".maxclusterrank 8", ".explicitcluster .maxclusterrank 8",
+                           ".blocksareclusters .reqntid 32 .reqnctapercluster 2"})
+    EXPECT_EQ(of_cluster(text), "") << text;
+  EXPECT_THAT(of_cluster(".reqnctapercluster 2, 1, 1, 1"), HasSubstr("after the signature"));
+  EXPECT_EQ(of_cluster(".maxclusterrank 8 .reqnctapercluster 2"),
+            "'.maxclusterrank' does not go with '.reqnctapercluster'");
+  EXPECT_EQ(of_cluster(".blocksareclusters"),
+            "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'");
+  EXPECT_EQ(of_cluster(".reqnctapercluster 2", "7.7"),
+            "'.reqnctapercluster' is right since PTX ISA 7.8; this module is for PTX ISA 7.7");
+  EXPECT_EQ(of_cluster(".maxclusterrank 2", "7.8"), "");
+  EXPECT_EQ(of_cluster(".explicitcluster", "8.0", "sm_80"),
+            "'.explicitcluster' is right since sm_90; this module is for sm_80");
+  EXPECT_EQ(of_cluster(".blocksareclusters .reqntid 32 .reqnctapercluster 2", "8.8"),
+            "'.blocksareclusters' is right since PTX ISA 9.0; this module is for PTX ISA 8.8");
+}
+
 }  // namespace legality_test
 }  // namespace warpline::ptx::test

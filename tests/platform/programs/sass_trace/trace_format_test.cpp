@@ -213,5 +213,25 @@ TEST(TraceFaults, TruncationAnywhereIsAMessage) {
   for (std::size_t n = body; n < last; ++n) EXPECT_NE(fault_of(text.substr(0, n)), "") << n;
 }
 
+TEST(TraceFormat, ARawTraceIsCalledSo) {
+  TraceText t;
+  t.body = "0 0 0 0 0008 ffffffff 1 R1 IMAD.MOV.U32 1 R2 0\n";
+  const TemporaryFile file("kernel-1.traceg", t.text());
+  const auto kernel = sass::open_trace(file.path());
+  ASSERT_TRUE(kernel.ok());
+  Player player(*kernel.value());
+  try {
+    player.run();
+    ADD_FAILURE() << "it ran";
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.diagnostic.message, "this is a raw trace, whose instructions are not grouped by thread block");
+    EXPECT_NE(e.diagnostic.hint.find("post-traces-processing"), std::string::npos);
+  }
+  for (const char* name : {"kernelslist", "a/kernelslist", "kernel-1.trace", "kernel-12.trace.xz", "x.trace.gz"})
+    EXPECT_TRUE(sass::is_raw_trace_path(name)) << name;
+  for (const char* name : {"kernelslist.g", "kernel-1.traceg", "stats.csv", "x.toml"})
+    EXPECT_FALSE(sass::is_raw_trace_path(name)) << name;
+}
+
 }  // namespace trace_format_test
 }  // namespace warpline::test
