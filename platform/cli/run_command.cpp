@@ -21,6 +21,7 @@
 #include "platform/launch/launch_runner.h"
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
+#include "platform/machine/pcie_system.h"
 #include "platform/report/sha256.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/text.h"
@@ -224,6 +225,7 @@ class Run {
     }
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
+    if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
     int status = judge(end, platform);
     for (const std::string& failure : end.unwritten) status = bad_input(failure);
     statistics_.exit_status = status;
@@ -241,6 +243,16 @@ class Run {
     if (observation_ == nullptr) return status;
     for (const std::string& failure : observation_->finish()) status = bad_input(failure);
     return status;
+  }
+
+  /// What the bus refused to devices is no failure of the run: a driver may try what is there.
+  void note_refusals(const PcieSystem& bus) {
+    statistics_.refused_accesses = bus.refused_accesses();
+    statistics_.refusals = bus.refusals();
+    for (std::size_t n = 0; n < std::min(statistics_.refused_accesses.size(), kShownFaults); ++n)
+      print_message("refused: " + statistics_.refused_accesses[n] + "\n");
+    if (statistics_.refusals > kShownFaults)
+      print_message(fmt::format("{} refused accesses in all\n", statistics_.refusals));
   }
 
   int judge(const RunEnd& end, const GpuPlatform& platform) {

@@ -1,5 +1,7 @@
 #include "platform/machine/pcie_system.h"
 
+#include <cstdio>
+
 #include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
@@ -10,6 +12,36 @@
 #include "rtl_models/sim/memory_image.h"
 
 namespace warpline {
+namespace {
+
+/// "peer[0]", "GPU 1"
+std::string function_name(FunctionId id, unsigned peers) {
+  const unsigned bus = id.value >> 8U;
+  if (bus == 0) return "the host";
+  return bus <= peers ? "peer[" + std::to_string(bus - 1) + "]" : "GPU " + std::to_string(bus - 1 - peers);
+}
+
+std::string what_of(const RefusedAccess& access) {
+  if (!access.known) return "an access";
+  const std::string bytes = " of " + std::to_string(access.bytes) + " bytes";
+  switch (access.kind) {
+    case TlpKind::memory_read: return "a read" + bytes;
+    case TlpKind::memory_write: return "a write" + bytes;
+    default: return "an atomic" + bytes;
+  }
+}
+
+std::string why_of(const RefusedAccess& access, unsigned peers) {
+  switch (access.why) {
+    case RefusedAccess::Why::nobody: return "nobody there takes it";
+    case RefusedAccess::Why::forbidden: return "the IOMMU forbids it";
+    case RefusedAccess::Why::device: return function_name(access.completer, peers) + " does not take it";
+    case RefusedAccess::Why::aborted: break;
+  }
+  return function_name(access.completer, peers) + " aborts it";
+}
+
+}  // namespace
 
 PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
                        const PcieSystemParameters& parameters, MemoryImage& sysmem)
@@ -102,6 +134,21 @@ void PcieSystem::set_loose(bool loose) {
   loose_ = loose;
   bridge_->set_loose(loose);
   for (const auto& peer : peers_) peer->set_loose(loose);
+}
+
+std::vector<std::string> PcieSystem::refused_accesses() const {
+  std::vector<std::string> out;
+  for (const RefusedAccess& a : root_->core().refused()) {
+    char address[19];
+    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(a.address));
+    out.push_back(function_name(a.requester, peers()) + ": " + what_of(a) + " at bus address " + address +
+                  ": " + why_of(a, peers()) + ", cycle " + std::to_string(a.cycle));
+  }
+  return out;
+}
+
+std::uint64_t PcieSystem::refusals() const {
+  return root_->core().refusals();
 }
 
 void PcieSystem::visit(CounterVisitor& visitor) const {

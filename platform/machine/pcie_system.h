@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,11 @@ class PcieSystem {
   void set_loose(bool loose);
   [[nodiscard]] bool is_loose() const { return loose_; }
   void visit(CounterVisitor& visitor) const;
+  /// Memory accesses of devices and GPUs that were refused on the bus, oldest first, a sentence each: the
+  /// first 1000 of them. Nobody is told otherwise of those that are posted.
+  [[nodiscard]] std::vector<std::string> refused_accesses() const;
+  /// How many there were.
+  [[nodiscard]] std::uint64_t refusals() const;
 
  private:
   void add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters);

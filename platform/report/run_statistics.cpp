@@ -279,6 +279,9 @@ std::string to_json(const RunStatistics& run) {
     out += "\n    }";
   }
   out += run.launches.empty() ? "],\n" : "\n  ],\n";
+  if (run.refusals != 0)
+    out += fmt::format("  \"refused_accesses\": {{\"count\": {}, \"first\": {}}},\n", run.refusals,
+                       json_list(run.refused_accesses));
   append_standstill(out, run.standstill);
   return out + "}\n";
 }

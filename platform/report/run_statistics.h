@@ -139,7 +139,9 @@ struct RunStatistics {
   CounterTable table;
   CounterTable::Values values;
   std::vector<LaunchStatistics> launches;
-  Standstill standstill;  ///< of a run that did not end quiescent
+  Standstill standstill;                      ///< of a run that did not end quiescent
+  std::vector<std::string> refused_accesses;  ///< of devices and GPUs on a bus, a sentence each
+  std::uint64_t refusals = 0;                 ///< how many there were
 };
 
 /// The JSON object of schema 2, with a newline at its end.

@@ -288,6 +288,29 @@ TEST_F(HostAndDevices, TheAccessLogTellsWhatArrived) {
   EXPECT_EQ(count, log.size());
 }
 
+TEST_F(HostAndDevices, WhatTheBusRefusesADeviceIsARecord) {
+  // A queue whose rings are where nothing is mapped for the device.
+  const auto set = [](const std::string& name, const std::string& value) {
+    return "[[register]]\nname = \"peer[0]." + name + "\"\ninit = " + value + "\n";
+  };
+  workspace_.write(
+      "launch.toml",
+      kOnesLaunch + set("CONTROL", "1") + set("SQ_BASE[0]", "0x123456000") +
+          set("CQ_BASE[0]", "0x123458000") + set("QUEUE_CONTROL[0]", "0x301") +
+          "[[host]]\nwrite = \"peer[0].SQ_TAIL_DOORBELL[0]\"\nvalue = 1\n[[host]]\ndelay = 5000\n");
+  for (const char* transport : {"fast", "at", "lt"}) {
+    const Finished run = this->run("launch.toml", {"--transport", transport, "--quiet", "--stats", "s.json"});
+    EXPECT_EQ(run.status, 0) << transport << run.err;
+    EXPECT_THAT(run.err,
+                HasSubstr("refused: peer[0]: a read of 64 bytes at bus address 0x123456000: the IOMMU "
+                          "forbids it, cycle "))
+        << transport;
+    const json refused = json::parse(read_file(workspace_.path("s.json"))).at("refused_accesses");
+    EXPECT_GE(refused.at("count").get<unsigned>(), 1U);
+    EXPECT_EQ(refused.at("count").get<std::size_t>(), refused.at("first").size());
+  }
+}
+
 TEST_F(HostAndDevices, ALogThatForgotSaysSo) {
   const std::vector<std::string> few{"--quiet", "--set=pcie_system.peer.log_entries=10", "--access-log"};
   const auto logged = [&](const std::string& file) {

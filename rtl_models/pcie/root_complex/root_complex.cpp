@@ -208,6 +208,7 @@ void RootComplex::perform(Tlp& tlp, Cycle& at) {
       } else {
         port.loose->perform(tlp, at);
       }
+      if (to != 0) core_.note_loose_refusal(route_of(from), route.port, tlp, at);
       t = domain().edge_at_or_after(at) + p.forward_latency;
       if (!tlp.posted()) t += port.link->parameters().cycles_of(tlp.payload());
       break;

@@ -86,6 +86,7 @@ TlpRoute RootComplexCore::route(unsigned from, Tlp& tlp, Cycle now) {
     route = route_request(from, tlp, now);
     if (route.to == TlpRoute::To::port) tlp.epoch = epoch_between(from, route.port);
   }
+  note_refusal(from, tlp, route, now);
   switch (route.to) {
     case TlpRoute::To::memory:
       counters_.no_snoop += tlp.no_snoop;
@@ -103,6 +104,36 @@ TlpRoute RootComplexCore::route(unsigned from, Tlp& tlp, Cycle now) {
     case TlpRoute::To::dropped: ++counters_.dropped; break;
   }
   return route;
+}
+
+void RootComplexCore::note_refusal(unsigned from, const Tlp& tlp, const TlpRoute& route, Cycle now) {
+  RefusedAccess access;
+  access.cycle = now;
+  access.requester = tlp.requester;
+  access.address = tlp.address;
+  if (tlp.kind == TlpKind::completion) {
+    const bool refuses = tlp.status != CompletionStatus::successful;
+    if (!refuses || route.to != TlpRoute::To::port || route.port == kHost) return;
+    access.completer = tlp.completer;
+    access.why = tlp.status == CompletionStatus::completer_abort ? RefusedAccess::Why::aborted
+                                                                 : RefusedAccess::Why::device;
+    return note(access);
+  }
+  const bool forbidden = route.to == TlpRoute::To::refused;
+  if (from == kHost || (!forbidden && route.to != TlpRoute::To::unsupported)) return;
+  access.why = forbidden ? RefusedAccess::Why::forbidden : RefusedAccess::Why::nobody;
+  access.known = true;
+  access.kind = tlp.kind;
+  access.bytes = tlp.bytes;
+  note(access);
+}
+
+void RootComplexCore::note_loose_refusal(unsigned from, unsigned to, const Tlp& tlp, Cycle now) {
+  if (from == kHost || tlp.posted() || tlp.status == CompletionStatus::successful) return;
+  note({now,
+        tlp.status == CompletionStatus::completer_abort ? RefusedAccess::Why::aborted
+                                                        : RefusedAccess::Why::device,
+        tlp.requester, id_of(to), true, tlp.kind, tlp.bytes, tlp.address});
 }
 
 CompletionStatus RootComplexCore::perform(Tlp& tlp) {

@@ -6,6 +6,7 @@
 
 #include "rtl_models/pcie/packets/bus_range.h"
 #include "rtl_models/pcie/packets/link_parameters.h"
+#include "rtl_models/pcie/packets/refused_access.h"
 #include "rtl_models/pcie/packets/tlp.h"
 #include "rtl_models/pcie/root_complex/iommu.h"
 #include "rtl_models/pcie/root_complex/root_complex_parameters.h"
@@ -109,6 +110,13 @@ class RootComplexCore {
   /// its data is the answer. The request is released; one that is posted has none.
   void complete(unsigned from, Tlp* request, CompletionStatus status, std::vector<Tlp*>& completions);
 
+  /// Accesses of functions behind the root ports that were refused: the first kRefusals of them, and how many
+  /// there were.
+  static constexpr std::size_t kRefusals = 1000;
+  [[nodiscard]] const std::vector<RefusedAccess>& refused() const { return refused_; }
+  [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
+  /// Notes what became of an access that was performed loosely timed by the device at port `to`.
+  void note_loose_refusal(unsigned from, unsigned to, const Tlp& tlp, Cycle now);
   [[nodiscard]] const RootComplexCounters& counters() const { return counters_; }
   [[nodiscard]] const RootComplexParameters& parameters() const { return parameters_; }
   [[nodiscard]] TlpPool& pool() { return pool_; }
@@ -125,6 +133,10 @@ class RootComplexCore {
   /// is the same only while both are.
   [[nodiscard]] std::uint64_t epoch_between(unsigned a, unsigned b) const { return downs(a) + downs(b); }
   [[nodiscard]] TlpRoute route_request(unsigned from, Tlp& tlp, Cycle now);
+  void note_refusal(unsigned from, const Tlp& tlp, const TlpRoute& route, Cycle now);
+  void note(const RefusedAccess& access) {
+    if (refusals_++ < kRefusals) refused_.push_back(access);
+  }
   [[nodiscard]] TlpRoute route_by_bus(FunctionId id) const;
   [[nodiscard]] TlpRoute route_by_address(unsigned from, const Tlp& tlp) const;
 
@@ -134,6 +146,8 @@ class RootComplexCore {
   Iommu iommu_;
   std::vector<Port> ports_;
   RootComplexCounters counters_;
+  std::vector<RefusedAccess> refused_;
+  std::uint64_t refusals_ = 0;
 };
 
 }  // namespace warpline
