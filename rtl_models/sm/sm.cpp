@@ -99,7 +99,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
     ordering_.forget(slot);
-    pace_[slot] = {edge_, fetch_.no_line()};
+    pace_[slot] = {edge_, fetch_.no_line(), 0};
     fetch_.forget(slot);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);

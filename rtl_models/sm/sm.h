@@ -78,8 +78,8 @@ class Sm final : public Component {
   /// When a warp can issue next, as far as that is up to itself.
   struct Pace {
     std::uint64_t edge = 0;                          ///< the earliest
-    std::uint64_t awake = 0;                         ///< the edge at which its last sleep ends
     std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
+    std::uint64_t awake = 0;                         ///< the edge at which its last sleep ends
   };
 
   void start_cta(const CtaLaunch& launch);
