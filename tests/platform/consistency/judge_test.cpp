@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "tests/platform/consistency/recorded_run.h"
 
@@ -52,6 +53,21 @@ TEST(Judge, AValueThatNobodyWroteIsFound) {
   EXPECT_EQ(j.verdict, Verdict::violates);
   EXPECT_EQ(j.axiom, "reads-from");
   EXPECT_THAT(j.reason, HasSubstr("thread 0 of CTA (1, 0, 0)"));
+}
+
+TEST(Judge, StrongAccessesAreWholeAndWeakOnesThatRaceNeedNotBe) {
+  for (const auto& [how, verdict, axiom] :
+       {std::tuple(".relaxed.gpu", Verdict::violates, "single-copy atomicity"),
+        std::tuple("", Verdict::obeys, "")}) {
+    const std::string store = "st" + std::string(how) + ".global.u32 [%rd1], 0x00020001;";
+    const std::string load = "nanosleep.u32 3000; ld" + std::string(how) + ".global.u32 %r4, [%rd1];";
+    ExecutionRecord r = record_of({{0, store.c_str()}, {64, load.c_str()}});
+    EXPECT_EQ(judge(r).verdict, Verdict::obeys) << how;
+    set(event(r, 64, 0).read, 1);  // its upper half is old
+    const Judgement torn = judge(r);
+    EXPECT_EQ(torn.verdict, verdict) << how << ' ' << text_of(torn);
+    EXPECT_EQ(torn.axiom, axiom) << how;
+  }
 }
 
 TEST(Judge, ReadsCannotHaveWhatIsWrittenLater) {
