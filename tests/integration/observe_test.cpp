@@ -191,8 +191,9 @@ TEST(Observed, MistakesAreExplainedBeforeTheRun) {
   fails({"--wave", "w.vcd", "--window", "-1:5"}, {"FIRST:LAST"});
   fails({"--wave", "w.vcd", "--window", "9:5"}, {"before"});
   fails({"--wave", "w.vcd", "--window", "1:99999999999999999999"}, {"FIRST:LAST"});
-  fails({"--wave", "same", "--timeline", "same"}, {"file each"});
-  fails({"--wave", "nowhere/w.vcd"}, {"--wave", "nowhere/w.vcd"});
+  fails({"--wave", "same", "--timeline", "same"}, {"same is the file of --wave, too"});
+  w.write("file", "");
+  fails({"--wave", "file/w.vcd"}, {"--wave", "file/w.vcd", "Not a directory"});
   fails({"--timeline", "."}, {"--timeline", "folder"});
   EXPECT_FALSE(std::filesystem::exists(w.path("w.vcd")));
 }

@@ -64,6 +64,21 @@ TEST(PausedRun, AFinishedRunHasNothingInFlight) {
   for (const char* key : {"in_flight", "waits", "circle"}) EXPECT_TRUE(all.at(key).empty()) << key;
 }
 
+TEST(PausedRun, AWarpThatSleepsIsSaidToAndUntilWhen) {
+  const Workspace w;
+  w.write("sleep.ptx",
+          ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tnanosleep.u32 "
+          "900000;\n\tret;\n}\n");
+  w.write("sleep.toml", "module = \"sleep.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [32]\n");
+  const Finished run = w.warpline({"run", "sleep.toml", "--quiet", "--max-cycles", "5000"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(
+      run.err,
+      AllOf(HasSubstr("is not done at the cycle limit of 5000; the last cycle in which anything moved"),
+            HasSubstr("sm[0] warp 0 waits for cycle "), HasSubstr("until which it sleeps"),
+            HasSubstr("sleep.ptx:7")));
+}
+
 TEST(PausedRun, SignalsShowWhatIsInFlightAndOneOfThemStops) {
   const Workspace w;
   w.write("spin.toml", "module = \"" + in_source("tests/integration/data/misbehave.ptx") +

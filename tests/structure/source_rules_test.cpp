@@ -37,14 +37,14 @@ TEST(SourceRules, OnlyTheReadersOfFilesAndTheCommandOpenThem) {
 }
 
 /// What asks the file system throws where a folder may not be searched, unless it is given a place for the
-/// error, which is called `error`, or `unknown` or `ignored` where nothing depends on it.
+/// error, which is called `error` or `failed`, or `unknown` or `ignored` where nothing depends on it.
 TEST(SourceRules, QuestionsToTheFileSystemDoNotThrow) {
   const std::regex asks(
       "\\b(fs|filesystem)::(absolute|(weakly_)?canonical|copy\\w*|create_\\w+|current_path|equivalent|exists|"
       "file_size|hard_link_count|is_\\w+|last_write_time|permissions|proximate|read_symlink|relative|"
       "remove\\w*|rename|resize_file|space|status|symlink_status|temp_directory_path|"
       "(recursive_)?directory_iterator)\\b");
-  const std::regex has_place("\\b(error|unknown|ignored)\\b");
+  const std::regex has_place("\\b(error|failed|unknown|ignored)\\b");
   unsigned questions = 0;
   for (const std::string top : {"rtl_models", "platform"}) {
     for (const Line& line : lines_below(top)) {
