@@ -21,6 +21,16 @@ bool is_inside_character(const std::string& text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80;
 }
 
+/// Of a longer message, which repeats much of what somebody wrote, the beginning is shown, bytes.
+constexpr std::size_t kLongestMessage = 4000;
+
+std::string cut(const std::string& message) {
+  if (message.size() <= kLongestMessage) return message;
+  std::size_t end = kLongestMessage;
+  while (is_inside_character(message, end)) --end;
+  return message.substr(0, end) + std::string(kLeftOut);
+}
+
 Shown shown_part(const std::string& source, std::size_t column, std::size_t length) {
   if (source.size() <= kLongestShown) return {source, column, length};
   const std::size_t place = std::min(column == 0 ? 0 : column - 1, source.size());
@@ -40,7 +50,7 @@ std::string Diagnostic::text() const {
   if (line != 0) out += ":" + std::to_string(line);
   if (line != 0 && column != 0) out += ":" + std::to_string(column);
   if (!out.empty()) out += ": ";
-  out += "error: " + message + "\n";
+  out += "error: " + cut(message) + "\n";
   if (!source.empty()) {
     const std::string number = std::to_string(line);
     const Shown shown = shown_part(source, column, length);
@@ -83,6 +93,8 @@ std::string near_miss(std::string_view word, const std::vector<std::string>& can
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& c : candidates) {
+    // As many letters at least must come or go.
+    if (std::max(c.size(), word.size()) - std::min(c.size(), word.size()) >= best_distance) continue;
     const std::size_t d = edit_distance(word, c);
     if (d < best_distance) {
       best_distance = d;

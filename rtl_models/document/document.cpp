@@ -28,13 +28,17 @@ constexpr unsigned kMostParts = 16;
 /// Where the string that begins at `at` is over.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
-  const bool is_long = text.substr(at, 3) == std::string(3, quote);
+  const auto quotes_at = [&](std::size_t n, std::size_t width) {
+    if (n + width > text.size()) return false;
+    return text[n] == quote && (width == 1 || (text[n + 1] == quote && text[n + 2] == quote));
+  };
+  const bool is_long = quotes_at(at, 3);
   const std::size_t width = is_long ? 3 : 1;
   for (at += width; at < text.size(); ++at) {
     if (text[at] == '\n' && !is_long) return at;  // the parser says that it is not closed
     if (text[at] == '\\' && quote == '"') {
       ++at;
-    } else if (text.substr(at, width) == std::string(width, quote)) {
+    } else if (quotes_at(at, width)) {
       at += width;
       while (is_long && at < text.size() && text[at] == quote) ++at;  // up to two may belong to it
       return at;
@@ -54,7 +58,8 @@ std::size_t too_deep_key(std::string_view text) {
       continue;
     }
     if (c == '#') at = std::min(text.find('\n', at), text.size() - 1);
-    const bool ends_key = std::string_view("=,[]{}#\n").find(c) != std::string_view::npos;
+    const bool ends_key =
+        c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}' || c == '#' || c == '\n';
     dots = ends_key ? 0 : dots + (c == '.' ? 1 : 0);
     if (dots >= kMostParts) return begin;
     ++at;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace problem_test {
 
@@ -75,6 +77,25 @@ TEST(Diagnostic, ACaretBeyondTheLineStaysAtItsEnd) {
   d.source = "ab";
   d.message = "unexpected end";
   EXPECT_EQ(d.text(), "x:1:100: error: unexpected end\n  1 | ab\n    |   ^\n");
+}
+
+TEST(Diagnostic, OfALongLineAndMessageAPartIsShown) {
+  Diagnostic d;
+  d.file = "x";
+  d.line = 1;
+  d.column = 5001;
+  d.length = 20000;
+  d.source = std::string(5000, 'a') + "HERE" + std::string(5000, 'b');
+  d.message = std::string(100000, 'm');
+  const std::string text = d.text();
+  EXPECT_LT(text.size(), 5000U);
+  const std::size_t line = text.find("  1 | ..."), caret = text.find("    | ");
+  ASSERT_NE(line, std::string::npos);
+  ASSERT_NE(caret, std::string::npos);
+  EXPECT_EQ(text.find("HERE") - line, text.find('^') - caret) << text;
+  d.source = std::string(300, ' ');
+  for (std::size_t n = 0; n + 1 < d.source.size(); n += 2) d.source.replace(n, 2, "\xc3\xb6");
+  for (d.column = 0; d.column < 310; ++d.column) EXPECT_EQ(printable(d.text()), d.text()) << d.column;
 }
 
 TEST(Rules, CollectsEveryBrokenRuleUnderItsPath) {
