@@ -56,8 +56,8 @@ std::string runs_text(const std::string& file, ptx::ModuleRuns& module, int& sta
   }
   print_faults(faults);
   if (!faults.empty()) status = std::max<int>(status, kCheckFailed);
-  std::string text = file + ": " + std::to_string(good) + " of " +
-                     counted(module.kernels.size(), "kernel") + " can be run\n";
+  std::string text = file + ": " + std::to_string(good) + " of " + counted(module.kernels.size(), "kernel") +
+                     " can be run\n";
   for (const ptx::ModuleRuns::Kernel& k : module.kernels) {
     text += "  " + k.name + std::string(width - k.name.size() + 2, ' ');
     if (!whole) {
@@ -101,7 +101,8 @@ int check(const CheckOptions& o) {
   if (o.files.empty() == o.table.empty())
     return bad_input(o.table.empty() ? "a PTX file is missing" : "--table stands instead of PTX files",
                      "see warpline check --help");
-  if (o.runs && !o.table.empty()) return bad_input("--runs is about modules, --table about single instructions");
+  if (o.runs && !o.table.empty())
+    return bad_input("--runs is about modules, --table about single instructions");
   if (o.runs) return check_runs(o.files);
   return o.table.empty() ? check_files(o.files) : check_table(o.table);
 }
@@ -117,9 +118,10 @@ void add_check(CLI::App& app, int& status) {
       "--table", o.table,
       "judges rows of VERSION<TAB>TARGET<TAB>INSTRUCTION[<TAB>entry or func] instead, one line "
       "\"accept\" or \"reject<TAB>REASON\" each");
-  command.add_flag("--runs", o.runs,
-                   "says instead which kernels of the modules warpline run can run, and what of the others it "
-                   "cannot");
+  command.add_flag(
+      "--runs", o.runs,
+      "says instead which kernels of the modules warpline run can run, and what of the others it "
+      "cannot");
   command.footer(
       "Exit status: 0 all accepted or runnable, or a table judged; 1 an instruction is rejected, or a kernel "
       "cannot be run; 2 no PTX module.\n"

@@ -40,8 +40,8 @@ struct LitmusOptions {
   bool json = false;
 };
 
-/// Adds the files below `folder` that are called *.litmus. A folder that cannot be listed is a fault; links to
-/// folders are not followed, for they may lead round in a circle.
+/// Adds the files below `folder` that are called *.litmus. A folder that cannot be listed is a fault; links
+/// to folders are not followed, for they may lead round in a circle.
 void find_below(const fs::path& folder, std::vector<std::string>& found, Diagnostics& faults) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);

@@ -6,7 +6,8 @@ namespace warpline {
 
 /// Takes signals for as long as it lives; one at a time. SIGUSR1 is a wish to see what is in flight. SIGINT,
 /// once stop_on_interrupt() was called, is a wish to stop soon and write what is there; a second one is
-/// answered that this is under way, and a third kills. Before, there is nothing to write, and the first kills.
+/// answered that this is under way, and a third kills. Before, there is nothing to write, and the first
+/// kills.
 class SignalGuard {
  public:
   SignalGuard();

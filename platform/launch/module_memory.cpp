@@ -41,9 +41,10 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
     const unsigned gpu = gpu_of_module(loaded.file, m);
     for (const programs::Variable& v : loaded.modules[m]->variables()) {
       const bool constant = v.space == Space::constant;
-      const std::uint64_t address = constant     ? place_constant(v, constant_used)
-                                    : v.below_4g ? platform.allocate_below_4g(v.initial.size(), gpu)
-                                                 : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
+      const std::uint64_t address = constant ? place_constant(v, constant_used)
+                                    : v.below_4g
+                                        ? platform.allocate_below_4g(v.initial.size(), gpu)
+                                        : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,

@@ -19,9 +19,9 @@ namespace warpline {
 /// The memories of a platform's GPUs as a driver keeps them: where buffers lie, at which addresses programs
 /// see them, and the bytes. No address is that of two buffers; one in system or peer memory is mapped on
 /// every GPU, one in video memory on the GPU that has it, and a fault on all others. Video memory begins with
-/// the constant banks, behind which buffers are, with addresses of 47 bits, or of 32 for programs that have no
-/// longer ones; it ends with the code of kernels, before which each grid's
-/// local memory is. Neither is mapped: a program's pointer to it is a fault.
+/// the constant banks, behind which buffers are, with addresses of 47 bits, or of 32 for programs that have
+/// no longer ones; it ends with the code of kernels, before which each grid's local memory is. Neither is
+/// mapped: a program's pointer to it is a fault.
 class GpuMemories {
  public:
   /// `config` outlives it.
@@ -108,8 +108,8 @@ class GpuMemories {
   [[nodiscard]] Room room(Aperture aperture, unsigned gpu);
   /// What a buffer of `bytes` bytes takes of a memory.
   [[nodiscard]] static std::uint64_t taken_by(std::uint64_t bytes);
-  /// Takes the next `bytes` bytes of a memory; nothing if there is no room. Where they lie is in `physical`, and
-  /// `base` is the address of buffers there.
+  /// Takes the next `bytes` bytes of a memory; nothing if there is no room. Where they lie is in `physical`,
+  /// and `base` is the address of buffers there.
   [[nodiscard]] std::optional<Mapping> take(std::uint64_t bytes, Aperture aperture, unsigned gpu);
   [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count, bool writes);
 

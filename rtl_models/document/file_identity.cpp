@@ -60,8 +60,7 @@ std::string identity_of(const std::string& path) {
   while (!at.empty()) {
     rest = rest.empty() ? at.filename() : at.filename() / rest;
     const fs::path folder = folder_of(at);
-    if (::stat(folder.c_str(), &found) == 0)
-      return text_of(found) + "/" + rest.lexically_normal().string();
+    if (::stat(folder.c_str(), &found) == 0) return text_of(found) + "/" + rest.lexically_normal().string();
     if (folder == at) break;
     at = folder;
   }

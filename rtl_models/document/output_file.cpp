@@ -140,7 +140,8 @@ bool OutputFile::open_nameless() {
   return false;
 }
 
-/// `kind`: the file's mode, which says what it is. A FIFO is not opened only to look: its reader would notice.
+/// `kind`: the file's mode, which says what it is. A FIFO is not opened only to look: its reader would
+/// notice.
 bool OutputFile::open_through(mode_t kind, bool only_looks) {
   named_ = false;
   through_ = true;

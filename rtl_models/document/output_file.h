@@ -61,8 +61,8 @@ class OutputFile {
   std::string buffer_;
   std::string failure_;
   int file_ = -1;
-  bool named_ = false;     ///< temporary_ is there
-  bool through_ = false;   ///< file_ is what the path names, not what will replace it
+  bool named_ = false;      ///< temporary_ is there
+  bool through_ = false;    ///< file_ is what the path names, not what will replace it
   bool truncates_ = false;  ///< its old bytes go when the first new ones come
 };
 

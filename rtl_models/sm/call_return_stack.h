@@ -50,8 +50,8 @@ class CallReturnStack {
     low_ = clean_ = depth_ = depth;
   }
 
-  /// Every token of the cache is to be written back again: what the backing store holds of them is not known, as
-  /// programs reach it, too.
+  /// Every token of the cache is to be written back again: what the backing store holds of them is not known,
+  /// as programs reach it, too.
   void distrust_store() { clean_ = low_; }
   /// Makes room for one group: the oldest leave the cache. Returns those of them that the backing store does
   /// not have yet; none may be. Pre: full().

@@ -139,7 +139,8 @@ TEST_F(Mistakes, CodeForALaterGpuIsRemarkedOrRefused) {
   EXPECT_THAT(
       remarked.err,
       HasSubstr("vecadd.sm_80.ptx: its target, sm_80, is not for v100, whose compute capability is 7.0"));
-  const Finished refused = workspace_.warpline({"run", vecadd, "--gpu", "v100", "--quiet", "--strict-target"});
+  const Finished refused =
+      workspace_.warpline({"run", vecadd, "--gpu", "v100", "--quiet", "--strict-target"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("compile it for sm_70 or older"));
   EXPECT_EQ(workspace_.warpline({"run", vecadd, "--gpu", "a100", "--quiet", "--strict-target"}).err, "");

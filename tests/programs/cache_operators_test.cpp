@@ -105,7 +105,8 @@ TEST(StoreOperators, CgAndWtGoPastL1) {
     SingleThread machine(one_set(4, 16), {{"store", store}, {"between", load("") + store + load("")}});
     EXPECT_EQ(machine.added("l1_lg.sector_accesses", "store"), past ? 0U : 1U) << op;
     EXPECT_EQ(machine.added("l1_lg.bypassed_sectors", "store"), past ? 1U : 0U) << op;
-    EXPECT_EQ(machine.added("l1_lg.load_sector_hits", "between"), past ? 0U : 1U) << op << ": the line is dropped";
+    EXPECT_EQ(machine.added("l1_lg.load_sector_hits", "between"), past ? 0U : 1U)
+        << op << ": the line is dropped";
   }
 }
 

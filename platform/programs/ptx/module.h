@@ -12,10 +12,10 @@ namespace warpline::ptx {
 
 using programs::Module;  // what users hold of a parsed text
 
-/// Parses PTX; `file` names it in diagnostics. What the assembler would refuse refuses the module: syntax, unknown
-/// opcodes, illegal memory instructions, with all other faults. What this version cannot run (opcodes and qualifiers
-/// that are not modelled, functions without a body) refuses the kernels that reach it (Entry::refused), and the
-/// module where no kernel is left.
+/// Parses PTX; `file` names it in diagnostics. What the assembler would refuse refuses the module: syntax,
+/// unknown opcodes, illegal memory instructions, with all other faults. What this version cannot run (opcodes
+/// and qualifiers that are not modelled, functions without a body) refuses the kernels that reach it
+/// (Entry::refused), and the module where no kernel is left.
 [[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file);
 
 /// Which kernels of a module can be launched.

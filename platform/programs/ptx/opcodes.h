@@ -22,8 +22,8 @@ struct Opcode {
 [[nodiscard]] const Opcode* find_opcode(std::string_view name);
 /// Whether PTX has an opcode `name` that this version does not run.
 [[nodiscard]] bool is_known_but_unsupported(std::string_view name);
-/// Whether this version runs the opcode of `s`; why not goes to `unsupported`, or to `faults` if there is no such
-/// opcode.
+/// Whether this version runs the opcode of `s`; why not goes to `unsupported`, or to `faults` if there is no
+/// such opcode.
 [[nodiscard]] bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported);
 /// Every name that `find_opcode` knows.
 [[nodiscard]] const std::vector<std::string>& opcode_names();

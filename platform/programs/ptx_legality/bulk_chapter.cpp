@@ -13,8 +13,7 @@ constexpr char kPrefetch[] = "PTX ISA, cp.async.bulk.prefetch";
 constexpr char kTensor[] = "PTX ISA, cp.async.bulk.tensor";
 constexpr char kTensorReduce[] = "PTX ISA, cp.reduce.async.bulk.tensor";
 constexpr char kTensorPrefetch[] = "PTX ISA, cp.async.bulk.prefetch.tensor";
-constexpr char kTensors[] =
-    "cp.async.bulk.tensor cp.reduce.async.bulk.tensor cp.async.bulk.prefetch.tensor";
+constexpr char kTensors[] = "cp.async.bulk.tensor cp.reduce.async.bulk.tensor cp.async.bulk.prefetch.tensor";
 
 constexpr InstructionName kNames[] = {
     {"cp.async.bulk", "cp", ".async .bulk"},
@@ -83,7 +82,8 @@ constexpr Rule kRules[] = {
     since("cp.reduce.async.bulk", "", 80, 90, kReduce),
 
     takes("cp.async.bulk.tensor",
-          ".async|.bulk|.tensor|.shared::cluster|.shared::cta|.global|2nd:.global|2nd:.shared::cta|hint", kTensor),
+          ".async|.bulk|.tensor|.shared::cluster|.shared::cta|.global|2nd:.global|2nd:.shared::cta|hint",
+          kTensor),
     takes("cp.async.bulk.tensor",
           ".mbarrier::complete_tx::bytes|.bulk_group|.multicast::cluster|load-mode|cta-group", kTensor),
     takes("cp.reduce.async.bulk.tensor",
@@ -101,8 +101,10 @@ constexpr Rule kRules[] = {
     needs("cp.async.bulk.tensor", ".global", "2nd:.shared::cta", kTensor),
     needs("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", ".mbarrier::complete_tx::bytes", kTensor),
     needs("cp.async.bulk.tensor", ".global", ".bulk_group", kTensor),
-    excludes("cp.async.bulk.tensor", ".global", ".tile::gather4|offsets|.multicast::cluster|cta-group", kTensor),
-    excludes("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", ".tile::scatter4|.im2col_no_offs", kTensor),
+    excludes("cp.async.bulk.tensor", ".global", ".tile::gather4|offsets|.multicast::cluster|cta-group",
+             kTensor),
+    excludes("cp.async.bulk.tensor", ".shared::cluster|.shared::cta", ".tile::scatter4|.im2col_no_offs",
+             kTensor),
     excludes("cp.async.bulk.tensor", ".shared::cta", ".multicast::cluster", kTensor),
     needs("cp.reduce.async.bulk.tensor", "", ".global", kTensorReduce),
     needs("cp.reduce.async.bulk.tensor", "", "2nd:.shared::cta", kTensorReduce),
@@ -141,19 +143,20 @@ constexpr Signature kSignatures[] = {
     {"cp.reduce.async.bulk", ".bulk_group !hint", "any-global shared bulk-size", kReduce},
     {"cp.reduce.async.bulk", ".bulk_group hint", "any-global shared bulk-size policy", kReduce},
     {"cp.reduce.async.bulk", "!.bulk_group", "shared shared bulk-size shared", kReduce},
-    {"cp.async.bulk.tensor", "!.bulk_group !offsets !.multicast::cluster !hint", "shared tensor shared", kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets !.multicast::cluster !hint", "shared tensor shared",
+     kTensor},
     {"cp.async.bulk.tensor", "!.bulk_group !offsets !.multicast::cluster hint", "shared tensor shared policy",
      kTensor},
     {"cp.async.bulk.tensor", "!.bulk_group !offsets .multicast::cluster !hint", "shared tensor shared b16",
      kTensor},
-    {"cp.async.bulk.tensor", "!.bulk_group !offsets .multicast::cluster hint", "shared tensor shared b16 policy",
-     kTensor},
-    {"cp.async.bulk.tensor", "!.bulk_group offsets !.multicast::cluster !hint", "shared tensor shared offsets",
-     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group !offsets .multicast::cluster hint",
+     "shared tensor shared b16 policy", kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets !.multicast::cluster !hint",
+     "shared tensor shared offsets", kTensor},
     {"cp.async.bulk.tensor", "!.bulk_group offsets !.multicast::cluster hint",
      "shared tensor shared offsets policy", kTensor},
-    {"cp.async.bulk.tensor", "!.bulk_group offsets .multicast::cluster !hint", "shared tensor shared offsets b16",
-     kTensor},
+    {"cp.async.bulk.tensor", "!.bulk_group offsets .multicast::cluster !hint",
+     "shared tensor shared offsets b16", kTensor},
     {"cp.async.bulk.tensor", "!.bulk_group offsets .multicast::cluster hint",
      "shared tensor shared offsets b16 policy", kTensor},
     {"cp.async.bulk.tensor cp.reduce.async.bulk.tensor", ".bulk_group !hint", "tensor shared", kTensor},

@@ -316,13 +316,15 @@ class OperandJudge {
     const bool in_register = m.kind == Meaning::Kind::reg && m.type != DataType::pred && m.vector == 1;
     const bool is_global = m.kind == Meaning::Kind::variable && m.space == Space::global;
     if (o_.name.empty() || (m.kind != Meaning::Kind::nothing && !in_register && !is_global))
-      fault(o_, quoted(o_.token.text) + " is no tensor map", "a register or a .global variable holds its address");
+      fault(o_, quoted(o_.token.text) + " is no tensor map",
+            "a register or a .global variable holds its address");
     const std::size_t dimensions = dimension();
     const bool four_rows = has(".tile::gather4") || has(".tile::scatter4");
     listed(o_.elements[0], four_rows ? 5 : dimensions, "coordinates", DataType::u32, true);
   }
 
-  /// Of a tensor copy: where in the image, one for each dimension between the channels and the images; or two.
+  /// Of a tensor copy: where in the image, one for each dimension between the channels and the images; or
+  /// two.
   void offsets() {
     const std::size_t dimensions = dimension();
     listed(o_, has(".im2col") && dimensions > 2 ? dimensions - 2 : 2, "offsets", DataType::u16, false);

@@ -271,8 +271,8 @@ class StatementReader {
  public:
   /// `tokens` outlives it. `check`: as of parse_module().
   StatementReader(TokenStream& tokens, OpcodeCheck check) : tokens_(tokens), check_(check) {}
-  /// `@%p ld.global.u32 %r1, [%rd1+4];` in block `scope` of its function; what this has that is left out goes to
-  /// `unsupported`.
+  /// `@%p ld.global.u32 %r1, [%rd1+4];` in block `scope` of its function; what this has that is left out goes
+  /// to `unsupported`.
   Statement statement(int scope, std::vector<Unsupported>& unsupported) {
     Statement s;
     s.scope = scope;

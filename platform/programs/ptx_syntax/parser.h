@@ -7,8 +7,8 @@
 
 namespace warpline::ptx {
 
-/// Whether a statement with this opcode and these qualifiers is to be read. Why not goes to the faults, or, where
-/// it is lawful, to what of its function is unsupported.
+/// Whether a statement with this opcode and these qualifiers is to be read. Why not goes to the faults, or,
+/// where it is lawful, to what of its function is unsupported.
 using OpcodeCheck = bool (*)(const Statement&, FaultList&, std::vector<Unsupported>&);
 
 /// Reads the declarations and statements of a module. Syntax faults go to `faults`; what could be

@@ -129,9 +129,10 @@ struct FunctionDecl {
   std::map<std::string, TargetList, std::less<>> target_lists;
   std::map<std::string, Prototype, std::less<>> prototypes;
   std::vector<Token> cluster_directives;  ///< .reqnctapercluster and its like, as they stand there
-  std::vector<Unsupported> unsupported;   ///< left out of what was read; who calls the function cannot run either
-  std::optional<Dim3> required_block;    ///< .reqntid
-  std::optional<Dim3> maximum_block;     ///< .maxntid
+  std::vector<Unsupported>
+      unsupported;  ///< left out of what was read; who calls the function cannot run either
+  std::optional<Dim3> required_block;  ///< .reqntid
+  std::optional<Dim3> maximum_block;   ///< .maxntid
 };
 
 struct ModuleDecl {

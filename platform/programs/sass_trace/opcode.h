@@ -57,8 +57,8 @@ struct Opcode {
 [[nodiscard]] bool decode_memory_opcode(std::string_view name, const std::vector<std::string_view>& words,
                                         Opcode& out);
 
-/// The modifiers of CCTL, or of CCTLL if it is `local`; fills `out`. False if there is one that no CCTL is known
-/// to have; those known are judged as SASS's text is (sass_cctl_text.h).
+/// The modifiers of CCTL, or of CCTLL if it is `local`; fills `out`. False if there is one that no CCTL is
+/// known to have; those known are judged as SASS's text is (sass_cctl_text.h).
 [[nodiscard]] bool decode_cache_control(bool local, const std::vector<std::string_view>& words, Opcode& out);
 
 }  // namespace warpline::sass

@@ -26,8 +26,8 @@ struct ListEntry {
 /// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
 [[nodiscard]] bool is_trace_path(const std::string& path);
 
-/// Whether `path` looks like what the tracer writes before post-processing: a list `kernelslist`, or a kernel's
-/// instructions in the order in which they ran (`.trace`, `.trace.xz`, `.trace.gz`).
+/// Whether `path` looks like what the tracer writes before post-processing: a list `kernelslist`, or a
+/// kernel's instructions in the order in which they ran (`.trace`, `.trace.xz`, `.trace.gz`).
 [[nodiscard]] bool is_raw_trace_path(const std::string& path);
 /// What to do with such a file.
 inline constexpr const char* kRawTraceHint =

@@ -393,9 +393,10 @@ TEST_F(CommandLineTest, ChecksWhichKernelsCanBeRun) {
   std::ofstream(module) << head << good << ".visible .entry bad() { call lost; ret; }\n";
   const Ended some = command({"check", "--runs", module});
   EXPECT_EQ(some.status, kCheckFailed);
-  EXPECT_EQ(some.out, module +
-                          ": 1 of 2 kernels can be run\n  good  can be run\n  bad   cannot: line 6, function 'lost' "
-                          "has no body in this module and cannot be called\n");
+  EXPECT_EQ(some.out,
+            module +
+                ": 1 of 2 kernels can be run\n  good  can be run\n  bad   cannot: line 6, function 'lost' "
+                "has no body in this module and cannot be called\n");
   EXPECT_NE(some.err.find("two.ptx:6:"), std::string::npos) << some.err;
   EXPECT_EQ(command({"check", module}).status, kDone) << "the assembler takes it";
   std::ofstream(module) << head << good;

@@ -162,18 +162,18 @@ TEST(Legality, AnUnknownOpcodeIsAFaultOfTheModuleAndOthersAreNotJudged) {
 /// What is said of a kernel with these directives; ptxas 13.0 was asked of each.
 std::string of_cluster(const std::string& directives, const std::string& version = "9.0",
                        const std::string& target = "sm_90") {
-  const ModuleLegality j = check_text(".version " + version + "\n.target " + target +
-                                          "\n.address_size 64\n.visible .entry k() " + directives +
-                                          " { ret; }\n",
-                                      "m.ptx");
+  const ModuleLegality j =
+      check_text(".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k() " +
+                     directives + " { ret; }\n",
+                 "m.ptx");
   return j.faults.empty() ? "" : j.faults[0].message;
 }
 
 TEST(Legality, ClusterDirectivesAreJudged) {
-  for (const char* text : {".explicitcluster .reqnctapercluster 2, 1, 1", ".reqnctapercluster 2",
-                           ".reqnctapercluster 17", ".reqnctapercluster 0", ".explicitcluster",
-                           ".maxclusterrank 8", ".explicitcluster .maxclusterrank 8",
-                           ".blocksareclusters .reqntid 32 .reqnctapercluster 2"})
+  for (const char* text :
+       {".explicitcluster .reqnctapercluster 2, 1, 1", ".reqnctapercluster 2", ".reqnctapercluster 17",
+        ".reqnctapercluster 0", ".explicitcluster", ".maxclusterrank 8", ".explicitcluster .maxclusterrank 8",
+        ".blocksareclusters .reqntid 32 .reqnctapercluster 2"})
     EXPECT_EQ(of_cluster(text), "") << text;
   EXPECT_THAT(of_cluster(".reqnctapercluster 2, 1, 1, 1"), HasSubstr("after the signature"));
   EXPECT_EQ(of_cluster(".maxclusterrank 8 .reqnctapercluster 2"),

@@ -224,10 +224,12 @@ TEST(TraceFormat, ARawTraceIsCalledSo) {
     player.run();
     ADD_FAILURE() << "it ran";
   } catch (const InputError& e) {
-    EXPECT_EQ(e.diagnostic.message, "this is a raw trace, whose instructions are not grouped by thread block");
+    EXPECT_EQ(e.diagnostic.message,
+              "this is a raw trace, whose instructions are not grouped by thread block");
     EXPECT_NE(e.diagnostic.hint.find("post-traces-processing"), std::string::npos);
   }
-  for (const char* name : {"kernelslist", "a/kernelslist", "kernel-1.trace", "kernel-12.trace.xz", "x.trace.gz"})
+  for (const char* name :
+       {"kernelslist", "a/kernelslist", "kernel-1.trace", "kernel-12.trace.xz", "x.trace.gz"})
     EXPECT_TRUE(sass::is_raw_trace_path(name)) << name;
   for (const char* name : {"kernelslist.g", "kernel-1.traceg", "stats.csv", "x.toml"})
     EXPECT_FALSE(sass::is_raw_trace_path(name)) << name;

@@ -36,14 +36,16 @@ down:
 }
 
 TEST(WlsCalls, L1ReflectsTheTopOfTheStackWhateverHappenedToItsLine) {
-  for (const char* const harm : {"CCTLL.RS [0x10];", "CCTLL.IV [0x10];", "MOV R8, 77; STL [0x10], R8;", "NOP;"}) {
+  for (const char* const harm :
+       {"CCTLL.RS [0x10];", "CCTLL.IV [0x10];", "MOV R8, 77; STL [0x10], R8;", "NOP;"}) {
     const auto run = ran(std::string(R"(
     .local 16
     .show R4..R7
     CAL f; EXIT;
 f:  CCTLL.CRS.WBALL; LDL R4, [0x10]; CCTLL.WB [0x10];
     CAL g; MOV R7, 3; RET;
-g:  CCTLL.CRS.WBALL; )") + harm +
+g:  CCTLL.CRS.WBALL; )") +
+                         harm +
                          R"(
     CCTLL.CRS.WBALL; LDL R5, [0x10]; CCTLL.IVALL; LDL R6, [0x10]; RET;)");
     for (const unsigned lane : {0U, 1U, 2U}) {
