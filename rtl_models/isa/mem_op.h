@@ -131,8 +131,12 @@ struct MemOp {
            (kind == MemKind::cache_control && cache_target == CctlTarget::data_line);
   }
   /// Whether a qualifier of it means nothing outside global memory (PTX ISA: a generic address there is
-  /// undefined behaviour).
-  [[nodiscard]] bool wants_global() const { return cache_hint || prefetch_bytes != 0 || is_mmio; }
+  /// undefined behaviour): hints of L2, `.mmio`, vectors of 32 bytes, and vectors of atomics.
+  [[nodiscard]] bool wants_global() const {
+    constexpr unsigned kWideVector = 32;
+    return cache_hint || l2_eviction != L2Eviction::none || prefetch_bytes != 0 || is_mmio ||
+           bytes_per_lane() == kWideVector || (is_atomic() && vector > 1);
+  }
   /// Whether it reads, computes and writes as one.
   [[nodiscard]] bool is_atomic() const { return kind == MemKind::atomic || kind == MemKind::reduction; }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }

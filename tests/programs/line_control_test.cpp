@@ -137,6 +137,16 @@ TEST(LineControl, FaultsOfThePrograms) {
             "address outside global memory"},
            {"cvta.local.u64 %x0, local; ld.mmio.relaxed.sys.u32 %r0, [%x0];",
             "address outside global memory"},
+           {"cvta.shared.u64 %x0, shared; ld.v4.u64 {%x1, %x2, %x3, %x4}, [%x0];",
+            "address outside global memory"},
+           {"cvta.local.u64 %x0, local; st.v4.u64 [%x0], {%x1, %x2, %x3, %x4};",
+            "address outside global memory"},
+           {"cvta.shared.u64 %x0, shared; ld.v8.u32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, [%x0];",
+            "address outside global memory"},
+           {"cvta.shared.u64 %x0, shared; ld.L2::evict_first.v4.u64 {%x1, %x2, %x3, %x4}, [%x0];",
+            "address outside global memory"},
+           {"cvta.shared.u64 %x0, shared; .reg .f32 %f<2>; red.add.v2.f32 [%x0], {%f0, %f1};",
+            "address outside global memory"},
            {"mov.u64 %x0, 0x70000000; discard.L2 [%x0], 128;", "unmapped address"}}) {
     SingleThread machine(one_set(4, 16), {{"k", text}});
     machine.run("k");
