@@ -8,6 +8,7 @@ namespace {
 constexpr char kTex[] = "PTX ISA, tex";
 constexpr char kSuld[] = "PTX ISA, suld";
 constexpr char kSust[] = "PTX ISA, sust";
+constexpr char kAsked[] = "ptxas 13.0";
 
 constexpr InstructionName kNames[] = {
     {"tex", "tex", ""},     {"tex.base", "tex", ".base"}, {"tex.level", "tex", ".level"},
@@ -17,6 +18,7 @@ constexpr InstructionName kNames[] = {
 constexpr Rule kRules[] = {
     takes("tex tex.base tex.level", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.2dms|.a2dms|.v2|.v4", kTex),
     takes("tex tex.base tex.level", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
+    since("tex tex.base tex.level suld sust sust.p", "", 60, 20, kAsked),
     since("tex tex.base tex.level", ".f16|.f16x2", 60, 53, kTex),
     pairs("tex tex.base tex.level", "type", kTex),
     needs("tex tex.base tex.level", "", "geometry", kTex),
