@@ -161,7 +161,8 @@ void GpuPlatform::State::start(const GridLaunch& grid) {
   const std::uint64_t per_sm = std::uint64_t{config.sm.warp_slots} * kWarpLanes * map.local_bytes;
   for (unsigned i = 0; i < config.sms; ++i) {
     map.local_base = physical(Aperture::vidmem, gpus[grid.gpu].local_base + i * per_sm);
-    std::unique_ptr<InstructionSource> source = grid.kernel->make_source(i, config.sm.warp_slots);
+    std::unique_ptr<InstructionSource> source =
+        grid.kernel->make_source({i, config.sm.warp_slots, config.clocks.sm});
     for (const auto& a : attached) source = a->watched(std::move(source), grid.gpu, i, config.sm.warp_slots);
     netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
   }

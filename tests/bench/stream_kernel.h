@@ -82,8 +82,8 @@ class StreamKernel final : public Kernel {
     info_.carries_data = false;
   }
   const KernelInfo& info() const override { return info_; }
-  std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
-    return std::make_unique<StreamSource>(stream_, slots);
+  std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
+    return std::make_unique<StreamSource>(stream_, site.slots);
   }
 
  private:

@@ -197,8 +197,8 @@ ControlKernel::ControlKernel(unsigned sms, std::vector<ControlScript> scripts)
   info_.code_name = info_.name;
 }
 
-std::unique_ptr<InstructionSource> ControlKernel::make_source(unsigned sm, unsigned) {
-  return std::make_unique<ControlSource>(scripts_, seen_[sm]);
+std::unique_ptr<InstructionSource> ControlKernel::make_source(const SmSite& site) {
+  return std::make_unique<ControlSource>(scripts_, seen_[site.number]);
 }
 
 }  // namespace warpline::test

@@ -37,7 +37,7 @@ class ControlKernel final : public Kernel {
  public:
   ControlKernel(unsigned sms, std::vector<ControlScript> scripts);
   [[nodiscard]] const KernelInfo& info() const override { return info_; }
-  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override;
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override;
   /// Of each SM.
   [[nodiscard]] const std::deque<std::uint64_t>& seen() const { return seen_; }
 

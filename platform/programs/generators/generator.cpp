@@ -134,11 +134,11 @@ class GeneratorKernel final : public Kernel {
   explicit GeneratorKernel(const GeneratorParameters& parameters)
       : plan_(std::make_shared<Plan>(make_plan(parameters))) {}
   const KernelInfo& info() const override { return plan_->info; }
-  std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
+  std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
     const std::string& kind = plan_->parameters.kind;
-    if (kind == "random") return std::make_unique<RandomSource>(plan_, slots);
-    if (kind == "chase") return std::make_unique<ChaseSource>(plan_, slots);
-    return std::make_unique<SweepSource>(plan_, slots);
+    if (kind == "random") return std::make_unique<RandomSource>(plan_, site.slots);
+    if (kind == "chase") return std::make_unique<ChaseSource>(plan_, site.slots);
+    return std::make_unique<SweepSource>(plan_, site.slots);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/warp.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
 
 namespace warpline::ptx {
 namespace {
@@ -150,6 +151,7 @@ void decode_nanosleep(Decoder& d) {
   d.need_operands(1);
   Op op;
   op.r[1] = d.source(0, DataType::u32);
+  op.r[2] = d.special(clock_frequency(), 4);
   op.run = &sleep;
   op.spins = true;
   d.emit(op, InstructionKind::sleep, latency::kSimple);

@@ -465,15 +465,11 @@ Ref Decoder::literal(const Operand& o, DataType type) {
   return constant(bits_as<std::uint32_t>(static_cast<float>(bits_as<double>(o.bits))), 4);
 }
 
-Ref Decoder::special(const Operand& o, DataType type) {
-  if (clock_register(o.name)) fail(o.token.place(), quoted(o.name) + " can only be read by 'mov'");
-  const SpecialRegister* const source = special_register(o.name);
-  if (source == nullptr) return kNoRef;
-  const unsigned bytes = size_of(type);
-  const auto [known, fresh] = specials_.emplace(std::make_pair(source, bytes), kNoRef);
+Ref Decoder::special(const SpecialRegister& source, unsigned bytes) {
+  const auto [known, fresh] = specials_.emplace(std::make_pair(&source, bytes), kNoRef);
   if (fresh) {
     known->second = static_cast<Ref>(take_file(bytes * kWarpLanes, 32));
-    program_.specials.push_back({source, static_cast<std::uint8_t>(bytes), known->second});
+    program_.specials.push_back({&source, static_cast<std::uint8_t>(bytes), known->second});
   }
   return known->second;
 }
@@ -497,8 +493,9 @@ Ref Decoder::wide_source(const Operand& o, DataType type, std::uint8_t& register
   register_bytes = static_cast<std::uint8_t>(size_of(type));
   if (o.kind == Operand::Kind::integer || o.kind == Operand::Kind::real) return literal(o, type);
   if (o.kind == Operand::Kind::name && find_register(o) == nullptr && o.name[0] == '%') {
-    const Ref ref = special(o, type);
-    if (ref != kNoRef) return ref;
+    if (clock_register(o.name)) fail(o.token.place(), quoted(o.name) + " can only be read by 'mov'");
+    if (const SpecialRegister* const source = special_register(o.name))
+      return special(*source, size_of(type));
   }
   const Register r = typed_register(o, "a register or a constant", type, true);
   register_bytes = static_cast<std::uint8_t>(size_of(r.type));

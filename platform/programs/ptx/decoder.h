@@ -88,6 +88,8 @@ class Decoder {
   /// Takes what is left; the qualifier it finds, or null.
   const Token* take_any();
 
+  /// The register that holds a special register, in `bytes` bytes of each lane.
+  Ref special(const SpecialRegister& source, unsigned bytes);
   /// Operand `o` as a source of `type`: a register of its size, a constant or a special register.
   Ref source(const Operand& o, DataType type);
   Ref source(std::size_t index, DataType type) { return source(operand(index), type); }
@@ -191,7 +193,6 @@ class Decoder {
   /// Room for so many bytes at the end of the constant pool.
   Ref take_pool(std::size_t bytes);
   std::uint32_t take_file(std::uint32_t bytes, std::uint32_t alignment);
-  Ref special(const Operand& o, DataType type);
   Ref literal(const Operand& o, DataType type);
   void check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider);
   std::vector<std::string> register_names() const;

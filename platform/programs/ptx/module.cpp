@@ -20,9 +20,9 @@ class PtxKernel final : public Kernel {
  public:
   explicit PtxKernel(LaunchedProgram launch) : launch_(std::move(launch)) {}
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
-  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
-    launch_.sms = std::max(launch_.sms, sm + 1);
-    return std::make_unique<PtxSource>(launch_, sm, slots);
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
+    launch_.sms = std::max(launch_.sms, site.number + 1);
+    return std::make_unique<PtxSource>(launch_, site);
   }
 
  private:

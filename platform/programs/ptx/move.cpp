@@ -1,3 +1,4 @@
+#include "platform/programs/nanoseconds.h"
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
@@ -19,10 +20,12 @@ void run_move_predicate(const Op& op, Frame& f) {
   f.set_predicate(op.r[0], f.predicate(op.r[1]));
 }
 
-/// mode: a ClockRegister.
+/// mode: a half of a ClockRegister. r[1]: the clock's frequency, where it counts nanoseconds.
 void run_clock(const Op& op, Frame& f) {
-  const std::uint64_t now = f.issue->clock;
-  const bool high = static_cast<ClockRegister>(op.mode) == ClockRegister::high;
+  const std::uint64_t cycles = f.issue->clock;
+  const std::uint64_t now =
+      op.r[1] == kNoRef ? cycles : programs::nanoseconds_of(cycles, *f.in<std::uint32_t>(op.r[1]));
+  const bool high = static_cast<ClockRegister::Half>(op.mode) == ClockRegister::Half::high;
   if (op.register_bytes == 8)
     fill_lanes(op, f, [now] { return now; });
   else
@@ -120,7 +123,8 @@ void decode_mov(Decoder& d) {
   const Operand& from = d.operand(1);
   if (const auto clock = clock_register(from.name); clock && from.kind == Operand::Kind::name) {
     if (size_of(type) < 4) d.fail(from.token.place(), "a clock has 32 or 64 bits");
-    op.mode = static_cast<std::uint8_t>(*clock);
+    op.mode = static_cast<std::uint8_t>(clock->half);
+    op.r[1] = clock->nanoseconds ? d.special(clock_frequency(), 4) : kNoRef;
     op.run = &run_clock;
     op.r[0] = d.destination(0, type);
     d.emit(op, latency::kClock);

@@ -7,8 +7,8 @@
 
 namespace warpline::ptx {
 
-PtxSource::PtxSource(const LaunchedProgram& launch, unsigned sm, unsigned slots)
-    : launch_(launch), program_(*launch.program), sm_(sm), slots_(slots) {}
+PtxSource::PtxSource(const LaunchedProgram& launch, const SmSite& site)
+    : launch_(launch), program_(*launch.program), site_(site), slots_(site.slots) {}
 
 void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) {
   Slot& s = slots_[slot];
@@ -20,7 +20,8 @@ void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMa
   who.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
   who.cta = cta;
   who.warp = warp_in_cta;
-  who.sm = sm_;
+  who.sm = site_.number;
+  who.mhz = site_.mhz;
   who.sms = launch_.sms;
   for (const SpecialSlot& special : program_.specials) {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

@@ -25,7 +25,7 @@ struct LaunchedProgram {
 class PtxSource final : public InstructionSource {
  public:
   /// Pre: `launch` outlives it.
-  PtxSource(const LaunchedProgram& launch, unsigned sm, unsigned slots);
+  PtxSource(const LaunchedProgram& launch, const SmSite& site);
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override;
@@ -54,7 +54,7 @@ class PtxSource final : public InstructionSource {
 
   const LaunchedProgram& launch_;
   const Program& program_;
-  unsigned sm_;
+  SmSite site_;
   std::vector<Slot> slots_;
   std::map<std::uint64_t, std::array<Tally, 16>> tallies_;  ///< by CTA
 };

@@ -4,13 +4,14 @@
 #include <cstring>
 #include <tuple>
 
+#include "platform/programs/nanoseconds.h"
+
 namespace warpline::ptx {
 namespace {
 
 /// Backward branches after which a group gives way to others; a spin loop's cost as many as kSpin.
 constexpr std::uint32_t kPatience = 1024;
 constexpr std::uint32_t kSpin = 128;
-constexpr std::uint64_t kLongestSleep = 1'000'000;
 
 unsigned first_lane(LaneMask mask) {
   return static_cast<unsigned>(__builtin_ctz(mask));
@@ -47,7 +48,7 @@ void sleep(const Op& op, Frame& f) {
   std::uint64_t longest = 0;
   for (unsigned i = 0; i < kWarpLanes; ++i)
     if ((f.active & kLaneBit[i]) != 0) longest = std::max<std::uint64_t>(longest, t[i]);
-  f.issue->sleep_cycles = std::min(longest, kLongestSleep);
+  f.issue->sleep_cycles = programs::cycles_to_sleep(longest, *f.in<std::uint32_t>(op.r[2]));
 }
 
 Warp::Warp(const Program& program) : program_(program), file_(program.file_bytes / sizeof(Block)) {

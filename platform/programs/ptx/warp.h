@@ -14,7 +14,7 @@ namespace warpline::ptx {
 /// Op::mode of a barrier that waits (bar.sync, bar.red); without it the lanes only arrive.
 inline constexpr std::uint8_t kBarrierWaits = 1;
 
-/// nanosleep: as many cycles as nanoseconds are asked for, at most a millisecond.
+/// nanosleep: for the longest time that a lane asks for, nanoseconds in r[1]. r[2]: MHz of the SM's clock.
 void sleep(const Op& op, Frame& f);
 
 /// Lanes that share a program counter.

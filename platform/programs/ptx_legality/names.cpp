@@ -49,9 +49,10 @@ Meaning Names::find(std::string_view name) const {
   Meaning m;
   if (module_.function_index.find(name) != module_.function_index.end()) m.kind = Meaning::Kind::function;
   if (function_.labels.find(name) != function_.labels.end()) m.kind = Meaning::Kind::label;
-  if (name.substr(0, 1) == "%" && (special_register(name) != nullptr || clock_register(name))) {
+  const auto clock = clock_register(name);
+  if (name.substr(0, 1) == "%" && (special_register(name) != nullptr || clock)) {
     m.kind = Meaning::Kind::special_register;
-    m.type = clock_register(name) == ClockRegister::full ? DataType::u64 : DataType::u32;
+    m.type = clock && clock->half == ClockRegister::Half::full ? DataType::u64 : DataType::u32;
     m.any_size = name == "%gridid";
   }
   return m;

@@ -72,13 +72,16 @@ constexpr std::array<SpecialRegister, 47> kRegisters = {{
     {"%reserved_smem_offset_cap", kZero},
 }};
 
+constexpr SpecialRegister kClockFrequency = {"", [](Who w, unsigned) -> Value { return w.mhz; }};
+
+using Half = ClockRegister::Half;
 constexpr std::array<std::pair<std::string_view, ClockRegister>, 6> kClocks = {{
-    {"%clock", ClockRegister::low},
-    {"%clock_hi", ClockRegister::high},
-    {"%clock64", ClockRegister::full},
-    {"%globaltimer", ClockRegister::full},
-    {"%globaltimer_lo", ClockRegister::low},
-    {"%globaltimer_hi", ClockRegister::high},
+    {"%clock", {Half::low, false}},
+    {"%clock_hi", {Half::high, false}},
+    {"%clock64", {Half::full, false}},
+    {"%globaltimer", {Half::full, true}},
+    {"%globaltimer_lo", {Half::low, true}},
+    {"%globaltimer_hi", {Half::high, true}},
 }};
 
 }  // namespace
@@ -87,6 +90,10 @@ const SpecialRegister* special_register(std::string_view name) {
   const auto* const found = std::find_if(kRegisters.begin(), kRegisters.end(),
                                          [&](const SpecialRegister& r) { return r.name == name; });
   return found == kRegisters.end() ? nullptr : found;
+}
+
+const SpecialRegister& clock_frequency() {
+  return kClockFrequency;
 }
 
 std::optional<ClockRegister> clock_register(std::string_view name) {

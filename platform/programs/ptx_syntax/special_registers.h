@@ -18,6 +18,7 @@ struct WarpIdentity {
   unsigned warp = 0;  ///< in its CTA
   unsigned sm = 0;
   unsigned sms = 1;
+  unsigned mhz = 1000;  ///< of the SM's clock
 };
 
 /// A special register whose value a warp keeps from its start to its end (PTX ISA, "Special Registers").
@@ -28,9 +29,17 @@ struct SpecialRegister {
 /// Null where `name` is none.
 [[nodiscard]] const SpecialRegister* special_register(std::string_view name);
 
-/// Special registers that count time: read by `mov` only. The global timer counts nanoseconds on
-/// silicon; here it counts SM cycles, as one cycle per nanosecond.
-enum class ClockRegister : std::uint8_t { low, high, full };
+/// What is no register of PTX: the frequency of the SM's clock, MHz. Operations that turn cycles into
+/// nanoseconds or back read it.
+[[nodiscard]] const SpecialRegister& clock_frequency();
+
+/// A special register that counts time, which only `mov` reads: SM cycles since reset, or the nanoseconds
+/// that these took.
+struct ClockRegister {
+  enum class Half : std::uint8_t { low, high, full };
+  Half half = Half::full;
+  bool nanoseconds = false;
+};
 [[nodiscard]] std::optional<ClockRegister> clock_register(std::string_view name);
 
 /// Names of all of them, for suggestions.

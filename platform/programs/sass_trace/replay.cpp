@@ -4,14 +4,11 @@
 #include <array>
 #include <vector>
 
+#include "platform/programs/nanoseconds.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::sass {
 namespace {
-
-/// NANOSLEEP counts nanoseconds and sleeps a millisecond at most (PTX ISA, "nanosleep"); one SM cycle is
-/// taken as one of them.
-constexpr std::int64_t kMaxSleep = 1000000;
 
 /// A traced barrier shows one number: its index, or, where the index comes first and a thread count
 /// second, that count. Barriers told apart by their count alone share this index.
@@ -19,8 +16,8 @@ constexpr std::uint32_t kCountedBarrier = 1;
 
 class ReplaySource final : public InstructionSource {
  public:
-  ReplaySource(std::shared_ptr<BlockSupply> supply, unsigned slots)
-      : supply_(std::move(supply)), slots_(slots) {}
+  ReplaySource(std::shared_ptr<BlockSupply> supply, const SmSite& site)
+      : supply_(std::move(supply)), slots_(site.slots), mhz_(site.mhz) {}
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override {
     Slot& s = slots_[slot];
@@ -48,8 +45,8 @@ class ReplaySource final : public InstructionSource {
         case Action::barrier_sync: execute_barrier(s, issue, true); break;
         case Action::barrier_arrive: execute_barrier(s, issue, false); break;
         case Action::sleep:
-          issue.sleep_cycles =
-              static_cast<std::uint64_t>(std::clamp(s.cursor.operand(), std::int64_t{0}, kMaxSleep));
+          issue.sleep_cycles = programs::cycles_to_sleep(
+              static_cast<std::uint64_t>(std::max(s.cursor.operand(), std::int64_t{0})), mhz_);
           break;
         case Action::none:
         case Action::async_copy:
@@ -129,12 +126,13 @@ class ReplaySource final : public InstructionSource {
 
   std::shared_ptr<BlockSupply> supply_;
   std::vector<Slot> slots_;
+  unsigned mhz_;
 };
 
 }  // namespace
 
-std::unique_ptr<InstructionSource> make_replay(std::shared_ptr<BlockSupply> supply, unsigned slots) {
-  return std::make_unique<ReplaySource>(std::move(supply), slots);
+std::unique_ptr<InstructionSource> make_replay(std::shared_ptr<BlockSupply> supply, const SmSite& site) {
+  return std::make_unique<ReplaySource>(std::move(supply), site);
 }
 
 }  // namespace warpline::sass

@@ -6,6 +6,7 @@
 
 #include "platform/programs/sass_trace/block_reader.h"
 #include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 
@@ -24,6 +25,6 @@ class BlockSupply {
 /// A barrier holds the lanes that execute it, not the warp: diverged halves reach it one after the
 /// other, and the warp stands still only when its next instruction needs a lane that waits.
 [[nodiscard]] std::unique_ptr<InstructionSource> make_replay(std::shared_ptr<BlockSupply> supply,
-                                                             unsigned slots);
+                                                             const SmSite& site);
 
 }  // namespace warpline::sass

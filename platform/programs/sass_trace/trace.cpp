@@ -75,9 +75,9 @@ class FileKernel final : public TraceKernel {
   }
 
   const KernelInfo& info() const override { return info_; }
-  std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
-    file_->attach(sm);
-    return make_replay(file_, slots);
+  std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
+    file_->attach(site.number);
+    return make_replay(file_, site);
   }
   std::vector<std::string> unknown_opcodes() const override { return file_->program().unknown(); }
 

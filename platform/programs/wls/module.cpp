@@ -16,9 +16,9 @@ class WlsKernel final : public Kernel {
  public:
   explicit WlsKernel(LaunchedProgram launch) : launch_(std::move(launch)) {}
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
-  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned sm, unsigned slots) override {
-    if (sm == 0) start_inspection();
-    return wls::make_source(launch_, sm, slots);
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
+    if (site.number == 0) start_inspection();
+    return wls::make_source(launch_, site.number, site.slots);
   }
 
  private:

@@ -113,8 +113,8 @@ class Scripts final : public Kernel {
     info_.code_bytes = kCodeBytes;
   }
   [[nodiscard]] const KernelInfo& info() const override { return info_; }
-  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
-    return std::make_unique<test::ScriptSource>(scripts_, log_, slots);
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
+    return std::make_unique<test::ScriptSource>(scripts_, log_, site.slots);
   }
 
  private:

@@ -37,9 +37,9 @@ class RandomCode final : public Kernel {
     }
   }
   [[nodiscard]] const KernelInfo& info() const override { return info_; }
-  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(unsigned, unsigned slots) override {
+  [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
     logs_.push_back(std::make_unique<test::Log>());
-    return std::make_unique<test::ScriptSource>(scripts_, *logs_.back(), slots);
+    return std::make_unique<test::ScriptSource>(scripts_, *logs_.back(), site.slots);
   }
 
  private:

@@ -67,7 +67,7 @@ TEST(Generator, AccessesAreSplitOverTheWarps) {
   GeneratorParameters p = parameters("stream");
   p.accesses = 43;  // 5 each, and 3
   const auto kernel = make_generator(p);
-  const auto source = kernel->make_source(0, 1);
+  const auto source = kernel->make_source({0, 1});
   std::vector<unsigned> shares;
   for (std::uint32_t cta = 0; cta < 4; ++cta)
     for (unsigned warp = 0; warp < 2; ++warp) {

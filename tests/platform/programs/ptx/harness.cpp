@@ -294,7 +294,7 @@ void Machine::run_cta(Kernel& kernel, InstructionSource& source, Dim3 where) {
 void Machine::run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
                   std::vector<std::uint8_t> parameters) {
   const auto kernel = module_->make_kernel(entry, grid, block, dynamic_shared, std::move(parameters));
-  const auto source = kernel->make_source(0, kernel->info().warps_per_cta());
+  const auto source = kernel->make_source({0, kernel->info().warps_per_cta()});
   for (std::uint32_t z = 0; z < grid.z; ++z)
     for (std::uint32_t y = 0; y < grid.y; ++y)
       for (std::uint32_t x = 0; x < grid.x; ++x) run_cta(*kernel, *source, {x, y, z});

@@ -67,7 +67,7 @@ class Player {
 
   Totals run() {
     const KernelInfo& info = kernel_.info();
-    const std::unique_ptr<InstructionSource> source = kernel_.make_source(0, info.warps_per_cta());
+    const std::unique_ptr<InstructionSource> source = kernel_.make_source({0, info.warps_per_cta()});
     for (std::uint64_t c = 0; c < info.grid.count(); ++c) {
       const Dim3 cta{static_cast<std::uint32_t>(c % info.grid.x),
                      static_cast<std::uint32_t>(c / info.grid.x % info.grid.y),

@@ -16,7 +16,7 @@ class Resident {
     auto opened = sass::open_trace(file_.path());
     EXPECT_TRUE(opened.ok());
     kernel_ = std::move(opened.value());
-    source_ = kernel_->make_source(0, warps);
+    source_ = kernel_->make_source({0, warps});
     for (unsigned w = 0; w < warps; ++w) source_->begin_warp(w, {0, 0, 0}, w, 0xFFFFFFFFU);
   }
   Issue step(unsigned slot) {
@@ -188,7 +188,7 @@ TEST(TraceStreaming, ANewLaunchStartsOverWhileTheLastOnesSourcesAreStillThere) {
   ASSERT_TRUE(kernel.ok());
   std::vector<std::unique_ptr<InstructionSource>> sources;
   for (int launch = 0; launch < 2; ++launch) {
-    for (unsigned sm = 0; sm < 2; ++sm) sources.push_back(kernel.value()->make_source(sm, 2));
+    for (unsigned sm = 0; sm < 2; ++sm) sources.push_back(kernel.value()->make_source({sm, 2}));
     for (std::uint32_t cta = 0; cta < 3; ++cta)
       for (unsigned warp = 0; warp < 2; ++warp) {
         InstructionSource& source = *sources[sources.size() - 1 - cta % 2];
