@@ -39,7 +39,9 @@ L1Eviction l1_wish(const MemOp& op) {
 }
 
 std::string l2_class(const MemOp& op, const L2Parameters& l2) {
-  if (op.cache_hint) return "what the policy says of its address";
+  if (op.cache_hint)
+    return "what the policy says of its address: a range in steps of 4 KiB at least, a fraction of n "
+           "sixteenths of the lines";
   return class_text(wish(op, op.l2_eviction), l2.geometry);
 }
 

@@ -51,9 +51,10 @@ struct CachePolicy {
 
 /// `createpolicy.fractional`: sixteenths - 1 is fraction * 15.99, computed and truncated in binary32 as the
 /// assembler and the code that it makes do. CUDA's headers truncate (fraction - 2^-23) * 16 instead: one
-/// sixteenth more just above k/16 (see library_sixteenths). PTX wants a fraction in (0, 1]; of others the
-/// product saturates to 32 unsigned bits (NaN and negative: 0), and its low four bits are taken, as that code
-/// does. Pre: `secondary` is first or unchanged.
+/// sixteenth more just above k/16 (see library_sixteenths). PTX wants a fraction in (0, 1], and
+/// programs that ask for another one end with a fault before this; of others the product saturates to 32
+/// unsigned bits (NaN and negative: 0), and its low four bits are taken, as that code does. Pre: `secondary`
+/// is first or unchanged.
 [[nodiscard]] std::uint64_t fractional_policy(L2Eviction primary, L2Eviction secondary, float fraction);
 /// The sixteenths that CUDA's headers make of `fraction`. Pre: 0 < fraction <= 1.
 [[nodiscard]] unsigned library_sixteenths(float fraction);

@@ -198,8 +198,9 @@ FaultReport SmCore::report_of(std::string_view kind, const Fault& fault) const {
 
 void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue) {
   ++counters_.program_faults;
-  const unsigned lane = issue.active == 0 ? 0 : first_lane(issue.active);
-  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, 0, &i, false});
+  const LaneMask whose = issue.fault_lanes != 0 ? issue.fault_lanes : issue.active;
+  const unsigned lane = whose == 0 ? 0 : first_lane(whose);
+  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, issue.fault_address, &i, issue.fault_address != 0});
 }
 
 unsigned SmCore::live_threads(const Cta& cta) const {

@@ -16,9 +16,26 @@ L2Eviction secondary_of(const Op& op) {
   return static_cast<L2Eviction>(op.mode >> 4U);
 }
 
-std::uint64_t fractional(const Op& op, float fraction) {
-  return fractional_policy(primary_of(op), secondary_of(op), fraction);
+/// Op::count of a maker whose operand is a literal that has been looked at.
+constexpr std::uint8_t kLookedAt = 0;
+
+void run_fractional(const Op& op, Frame& f) {
+  const auto* bits = f.in<std::uint32_t>(op.r[1]);
+  std::uint64_t t[kWarpLanes];
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const auto fraction = bits_as<float>(bits[i]);
+    if (op.count != kLookedAt && (f.active & kLaneBit[i]) != 0 && !(fraction > 0 && fraction <= 1)) {
+      f.issue->fault = "createpolicy.fractional: a fraction that is not above 0 and at most 1";
+      f.issue->fault_lanes = kLaneBit[i];
+      return;
+    }
+    t[i] = fractional_policy(primary_of(op), secondary_of(op), fraction);
+  }
+  f.write(op.r[0], t);
 }
+
+/// Op::count of a range with a generic address.
+constexpr std::uint8_t kGeneric = 2;
 
 void run_range(const Op& op, Frame& f) {
   const auto* base = f.in<std::uint64_t>(op.r[Op::kAddress]);
@@ -27,9 +44,17 @@ void run_range(const Op& op, Frame& f) {
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const std::uint64_t address = base[i] + static_cast<std::uint64_t>(op.immediate);
-    if (op.flow == Flow::may_trap && (f.active & kLaneBit[i]) != 0 &&
-        AddressWindows::space_of(address) != Space::global) {
+    const bool active = (f.active & kLaneBit[i]) != 0;
+    if (active && op.count == kGeneric && AddressWindows::space_of(address) != Space::global) {
       f.issue->fault = "createpolicy.range: a generic address outside global memory";
+      f.issue->fault_lanes = kLaneBit[i];
+      f.issue->fault_address = address;
+      return;
+    }
+    if (active && primary_bytes[i] > total_bytes[i]) {
+      f.issue->fault = "createpolicy.range: a primary size above the total size";
+      f.issue->fault_lanes = kLaneBit[i];
+      f.issue->fault_address = address;
       return;
     }
     t[i] = range_policy(primary_of(op), secondary_of(op), address, primary_bytes[i], total_bytes[i]);
@@ -69,7 +94,12 @@ void decode_fractional(Decoder& d) {
     known = false;
   }
   op.r[0] = d.destination(0, DataType::b64);
-  op.run = &run_lanes<&fractional>;
+  op.run = &run_fractional;
+  if (known) {
+    op.count = kLookedAt;
+  } else {
+    op.flow = Flow::may_trap;
+  }
   d.emit(op, known ? latency::kWide : latency::kFraction);
 }
 
@@ -101,7 +131,8 @@ void decode_range(Decoder& d) {
     d.fail(d.operand(2).token.place(), "the primary size is above the total size, which counts it too");
   op.r[0] = d.destination(0, DataType::b64);
   op.run = &run_range;
-  op.flow = m.space == Space::generic ? Flow::may_trap : Flow::next;
+  if (m.space == Space::generic) op.count = kGeneric;
+  op.flow = Flow::may_trap;
   d.emit(op, latency::kRange);
 }
 

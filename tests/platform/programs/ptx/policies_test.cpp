@@ -82,15 +82,42 @@ TEST(PtxPolicies, ConversionKeepsTheBits) {
 
 TEST(PtxPolicies, FractionsInRegistersAreEachLanesOwn) {
   Lanes lanes;
-  for (unsigned i = 0; i < 32; ++i) lanes.fraction[i] = static_cast<float>(i) / 20;
-  lanes.fraction[30] = std::numeric_limits<float>::quiet_NaN();
-  lanes.fraction[31] = -1;
+  for (unsigned i = 0; i < 32; ++i) lanes.fraction[i] = static_cast<float>(i + 1) / 32;
+  lanes.fraction[0] = std::numeric_limits<float>::denorm_min();
   const auto got = run("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %rd3, %f1;", lanes);
   const auto as_bits =
       run("mov.b32 %r1, %f1; createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %rd3, %r1;", lanes);
   for (unsigned i = 0; i < 32; ++i)
     EXPECT_EQ(got[i], fractional_policy(E::last, E::first, lanes.fraction[i])) << lanes.fraction[i];
   EXPECT_EQ(as_bits, got);
+}
+
+TEST(PtxPolicies, AFractionThatIsNoneEndsTheWarp) {
+  for (const float bad : {0.0F, -1.0F, 1.0001F, 2.0F, std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()}) {
+    Lanes lanes;
+    lanes.fraction[17] = bad;
+    const auto got = run("createpolicy.fractional.L2::evict_last.b64 %rd3, %f1;", lanes);
+    ASSERT_EQ(lanes.faults.size(), 1U) << bad;
+    EXPECT_EQ(lanes.faults[0], "createpolicy.fractional: a fraction that is not above 0 and at most 1");
+    EXPECT_EQ(got[0], 1U) << "nothing was stored";
+    run("setp.ne.u32 %p1, %r3, 17; @%p1 createpolicy.fractional.L2::evict_last.b64 %rd3, %f1;", lanes);
+    EXPECT_TRUE(lanes.faults.empty()) << "lanes that do not execute it do no harm";
+  }
+}
+
+TEST(PtxPolicies, APrimarySizeAboveTheTotalEndsTheWarp) {
+  Lanes lanes;
+  lanes.primary[9] = 4097;
+  lanes.total[9] = 4096;
+  for (const char* space : {"", ".global"}) {
+    run(std::string("createpolicy.range") + space + ".L2::evict_last.b64 %rd3, [%rd2], %r1, %r2;", lanes);
+    ASSERT_EQ(lanes.faults.size(), 1U);
+    EXPECT_EQ(lanes.faults[0], "createpolicy.range: a primary size above the total size");
+  }
+  lanes.primary[9] = 4096;
+  run("createpolicy.range.L2::evict_last.b64 %rd3, [%rd2], %r1, %r2;", lanes);
+  EXPECT_TRUE(lanes.faults.empty());
 }
 
 TEST(PtxPolicies, RangesInRegistersAreEachLanesOwn) {
