@@ -30,7 +30,7 @@ class ExecutionJudge {
         draws_(options.draw),
         most_tries_(most_tries),
         c_(recorded.test(), recorded.paths()),
-        sources_(sources_of_reads(recorded, c_, false)),
+        sources_(sources_of_reads(recorded, c_, Tearing::none)),
         coherence_(c_.size),
         fences_(c_.size),
         barriers_(c_.size) {
@@ -45,7 +45,7 @@ class ExecutionJudge {
     const bool has_whole = !nobody_wrote(sources_).has_value();
     bool obeys = has_whole && search(sources_);
     std::vector<ReadSources> torn;
-    if (!obeys && tries_ <= most_tries_) torn = sources_of_reads(recorded_, c_, true);
+    if (!obeys && tries_ <= most_tries_) torn = sources_of_reads(recorded_, c_, Tearing::racing);
     const bool tears = torn.size() > sources_.size();
     const std::vector<ReadSources>& all = has_whole || !tears ? sources_ : torn;
     const auto nobody = tears ? nobody_wrote(torn) : nobody_wrote(sources_);
@@ -56,8 +56,11 @@ class ExecutionJudge {
       out.reason =
           fmt::format("values do not tell what reads read, and {} tries did not show it", most_tries_);
     } else {
-      explain(all, out);
-      if (nobody) {
+      const std::vector<ReadSources> apart =
+          nobody ? sources_of_reads(recorded_, c_, Tearing::all) : std::vector<ReadSources>{};
+      const bool exists = nobody && !nobody_wrote(apart);
+      explain(exists ? apart : all, out);
+      if (nobody && !exists) {
         out.axiom = "reads-from";
         const RecordedEvent& e = *recorded_.origin(c_.events[*nobody]);
         out.reason =

@@ -14,9 +14,9 @@ class Finder {
     c.writes.each([&](unsigned w) { of_memory_[c.events[w].memory].push_back(w); });
   }
 
-  void add(unsigned read, bool torn, std::vector<ReadSources>& out) const {
+  void add(unsigned read, Tearing tearing, std::vector<ReadSources>& out) const {
     const Event& e = c_.events[read];
-    for (const Stretch& stretch : torn ? pieces(read) : c_.cut(e)) {
+    for (const Stretch& stretch : tearing == Tearing::none ? c_.cut(e) : pieces(read, tearing)) {
       ReadSources s;
       s.slot = {stretch, read, Event::kNone};
       for (const unsigned w : of_memory_[e.memory])
@@ -28,11 +28,12 @@ class Finder {
 
  private:
   /// The bytes of `read`, apart where they tell which of several writes they are of.
-  [[nodiscard]] std::vector<Stretch> pieces(unsigned read) const {
+  [[nodiscard]] std::vector<Stretch> pieces(unsigned read, Tearing tearing) const {
     std::vector<Stretch> out;
     for (const Stretch& stretch : c_.cut(c_.events[read])) {
       out.push_back(stretch);
-      if (stretch.bytes == 1 || !c_.may_tear(read, stretch)) continue;
+      const bool may_tear = tearing == Tearing::all || c_.may_tear(read, stretch);
+      if (stretch.bytes == 1 || !may_tear) continue;
       bool told = false;
       for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
         if (!tells(stretch, b)) continue;
@@ -102,10 +103,10 @@ class Finder {
 
 }  // namespace
 
-std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c, bool torn) {
+std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c, Tearing tearing) {
   const Finder finder(test, c);
   std::vector<ReadSources> out;
-  c.reads.each([&](unsigned read) { finder.add(read, torn, out); });
+  c.reads.each([&](unsigned read) { finder.add(read, tearing, out); });
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "platform/consistency/execution.h"
@@ -14,9 +15,15 @@ struct ReadSources {
   std::vector<unsigned> writes;
 };
 
-/// For all reads of a candidate of `test`, in their order. `torn`: bytes that may come from several writes
-/// are apart; without, what several writes have whole comes from one of them.
+/// Which reads may have bytes of several writes that have all of them.
+enum class Tearing : std::uint8_t {
+  none,    ///< nobody's: what several writes have whole comes from one of them
+  racing,  ///< those that are not one with those writes
+  all,     ///< all, which single-copy atomicity forbids
+};
+
+/// For all reads of a candidate of `test`, in their order.
 [[nodiscard]] std::vector<ReadSources> sources_of_reads(const RecordedTest& test, const Candidate& c,
-                                                        bool torn);
+                                                        Tearing tearing);
 
 }  // namespace warpline::litmus
