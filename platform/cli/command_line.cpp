@@ -40,6 +40,20 @@ int check_names(const CLI::App& warpline, int argc, const char* const* argv) {
   return kDone;
 }
 
+/// An option with an empty text is a script's empty variable, and is not as if it had not been given. What
+/// --gpu may name is said elsewhere.
+void refuse_empty_options(CLI::App& app) {
+  const CLI::Validator is_something(
+      [](std::string& text) { return text.empty() ? std::string("is given an empty text") : std::string{}; },
+      "");
+  for (CLI::Option* option : app.get_options([](const CLI::Option* o) {
+         return o->get_type_size() != 0 && o->get_name().rfind("--", 0) == 0 && o->get_name() != "--gpu";
+       }))
+    option->check(is_something);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    refuse_empty_options(*command);
+}
+
 void add_options(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_name().rfind("--", 0) == 0) names.push_back(option->get_name());
@@ -69,6 +83,7 @@ int run_command(int argc, const char* const* argv) {
   add_run(app, status, {argv, argv + argc});
   for (const auto add : {add_config, add_counters, add_cctl, add_check, add_explain, add_litmus, add_policy})
     add(app, status);
+  refuse_empty_options(app);
   if (const int named = check_names(app, argc, argv); named != kDone) return named;
   try {
     app.parse(argc, argv);
