@@ -153,6 +153,24 @@ TEST(DevicesInSystemC, SeeTheSameTimeWithAMonitorInEveryHop) {
   expect_law(backend, play_in_steps);
 }
 
+TEST(DevicesInSystemC, WaitForForeignMemoryThatTakesItsTime) {
+  // Nothing of ours has anything to do meanwhile.
+  std::deque<ForeignTarget> channels;
+  const auto backend = in_systemc(HopTransport::direct);
+  static_cast<SystemCBackend&>(*backend).replace_dram([&channels](const DramSite& site) {
+    DramSockets sockets;
+    for (unsigned i = 0; i < site.inputs; ++i)
+      sockets.from_l2.push_back(&channels
+                                     .emplace_back((site.name + "_" + std::to_string(i)).c_str(), Way::called,
+                                                   sc_core::sc_time(5, sc_core::SC_US))
+                                     .socket);
+    return sockets;
+  });
+  const Outcome slow = play_inbound(backend);
+  EXPECT_GT(slow.cycles, 5000U);
+  EXPECT_GT(slow.sum, 3U);
+}
+
 TEST(DevicesInSystemC, HearThatAForeignSliceRefuses) {
   std::deque<test::ForeignTarget> slices;
   const auto backend = std::make_shared<SystemCBackend>(preset("mini").clocks, HopTransport::socket);

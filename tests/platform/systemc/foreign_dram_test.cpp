@@ -7,8 +7,10 @@
 #include <deque>
 #include <map>
 
+#include "platform/machine/gpu_memories.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/tlm/pins/pin_wires.h"
 #include "tests/platform/machine/body_kernel.h"
 #include "tests/platform/machine/harness.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
@@ -235,6 +237,59 @@ TEST(ForeignDram, WhoseSocketsDoNotFitIsRefused) {
   EXPECT_EQ(message({}, {{"gpus=2"}}), "gpu.gpus: DRAM of somebody else's is for a platform of one GPU");
   EXPECT_THAT(message({}, {}, {"dram[4].*"}),
               HasSubstr("matches dram[4].from_l2, where the DRAM is not ours"));
+}
+
+/// Compares the bytes of whole lines that are written over wires with a memory.
+class WireWatch final : public sc_core::sc_module {
+ public:
+  WireWatch(const sc_core::sc_module_name& name, const PinChannel& its_channel, MemoryImage& its_memory)
+      : sc_module(name), channel(its_channel), memory(its_memory) {
+    SC_HAS_PROCESS(WireWatch);
+    SC_METHOD(look);
+    dont_initialize();
+    sensitive << channel.clock.posedge_event();
+  }
+  const PinChannel& channel;
+  MemoryImage& memory;
+  std::uint64_t bytes = 0, right = 0;
+
+ private:
+  void look() {
+    if (!channel.valid.read() || !channel.ready.read() || channel.command.read() != 1) return;
+    if (channel.sectors.read() != kAllSectors) return;
+    for (unsigned n = 0; n < channel.parameters.width; ++n) {
+      if ((channel.strobes[n / 64].read() >> (n % 64) & 1U) == 0) continue;
+      ++bytes;
+      const auto byte = static_cast<std::uint8_t>(channel.data[n / 8].read() >> (n % 8 * 8));
+      right += byte == *memory.at(channel.address.read() + n);
+    }
+  }
+};
+
+TEST(WriteBacks, ShowTheirBytesOnWires) {
+  const auto backend = std::make_shared<SystemCBackend>(config().clocks, HopTransport::direct, TickMode::lazy,
+                                                        1, std::vector<std::string>{"dram*"});
+  RunOptions options;
+  options.backend = backend;
+  GpuPlatform gpu(config(), options);
+  const std::uint64_t out = gpu.allocate("out", 65536);
+  gpu.build();
+  std::deque<WireWatch> watches;
+  for (PinWires* hop : backend->module().pins().wires())
+    watches.emplace_back(sc_core::sc_gen_unique_name("watch"), hop->request, gpu.memory().vidmem(0));
+  const auto module = module_of_body(
+      "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %tid.x;\nmad.lo.u32 %r0, %r0, 128, %r1;\nmul.lo.u32 %r1, %r0, "
+      "2654435761;\nmul.wide.u32 %d0, %r0, 4;\nadd.u64 %d0, %d0, %a0;\nst.global.u32 [%d0], %r1;\n",
+      1);
+  const auto kernel = module->make_kernel("k", {128, 1, 1}, {128, 1, 1}, 0, block_of({out}));
+  EXPECT_EQ(gpu.launch(*kernel).outcome, RunOutcome::quiescent);
+  std::uint64_t bytes = 0, right = 0;
+  for (const WireWatch& w : watches) {
+    bytes += w.bytes;
+    right += w.right;
+  }
+  EXPECT_GT(bytes, 40000U);
+  EXPECT_EQ(right, bytes);
 }
 
 /// Hands on what passes at the door of DRAM, and compares what is written with what was.
