@@ -35,7 +35,7 @@ void run_fractional(const Op& op, Frame& f) {
 }
 
 /// Op::count of a range with a generic address.
-constexpr std::uint8_t kGeneric = 2;
+constexpr std::uint8_t kByGenericAddress = 2;
 
 void run_range(const Op& op, Frame& f) {
   const auto* base = f.in<std::uint64_t>(op.r[Op::kAddress]);
@@ -45,7 +45,7 @@ void run_range(const Op& op, Frame& f) {
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const std::uint64_t address = base[i] + static_cast<std::uint64_t>(op.immediate);
     const bool active = (f.active & kLaneBit[i]) != 0;
-    if (active && op.count == kGeneric && AddressWindows::space_of(address) != Space::global) {
+    if (active && op.count == kByGenericAddress && AddressWindows::space_of(address) != Space::global) {
       f.issue->fault = "createpolicy.range: a generic address outside global memory";
       f.issue->fault_lanes = kLaneBit[i];
       f.issue->fault_address = address;
@@ -131,7 +131,7 @@ void decode_range(Decoder& d) {
     d.fail(d.operand(2).token.place(), "the primary size is above the total size, which counts it too");
   op.r[0] = d.destination(0, DataType::b64);
   op.run = &run_range;
-  if (m.space == Space::generic) op.count = kGeneric;
+  if (m.space == Space::generic) op.count = kByGenericAddress;
   op.flow = Flow::may_trap;
   d.emit(op, latency::kRange);
 }
