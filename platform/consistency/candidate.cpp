@@ -221,7 +221,10 @@ std::vector<Stretch> Candidate::parts(unsigned read, bool all) const {
 }
 
 std::vector<Stretch> Candidate::parts(const Stretch& whole, unsigned read, bool all) const {
-  const bool are_bytes = values_are_bytes(*this);
+  const auto are_bytes = [this] {
+    if (!values_are_bytes_) values_are_bytes_ = values_are_bytes(*this);
+    return *values_are_bytes_;
+  };
   // What byte `b` of memory gets from a write; nothing: it depends on what is read.
   const auto byte_of = [&](unsigned w, unsigned b) -> std::optional<std::uint8_t> {
     const Event& e = events[w];
@@ -233,7 +236,7 @@ std::vector<Stretch> Candidate::parts(const Stretch& whole, unsigned read, bool 
     if (e.thread == Event::kInitial) return of(test.memories[e.memory].initial);
     const Value& v = paths[e.thread]->values[paths[e.thread]->events[e.in_path].value];
     if (v.kind == Value::Kind::constant) return of(v.constant);
-    return are_bytes && n != 0 ? std::optional<std::uint8_t>(0) : std::nullopt;
+    return n != 0 && are_bytes() ? std::optional<std::uint8_t>(0) : std::nullopt;
   };
   const auto tells = [&](const Stretch& stretch, unsigned b) {
     std::optional<std::uint8_t> one;

@@ -170,7 +170,7 @@ class Search {
     // Of two morally strong atomics that read the same, the one that writes first intervenes in the other.
     for (std::size_t a = 0; a < slots; ++a)
       for (std::size_t b = a + 1; b < slots; ++b) {
-        const auto read = slots_[a].read, other = slots_[b].read, write = slots_[a].write;
+        const unsigned read = slots_[a].read, other = slots_[b].read, write = slots_[a].write;
         const auto precedes = [&](unsigned e) {
           return c.initial.has(write) || c.morally_strong.has(write, e);
         };

@@ -88,6 +88,7 @@ struct Candidate {
 
  private:
   [[nodiscard]] std::vector<Stretch> parts(const Stretch& whole, unsigned read, bool all) const;
+  mutable std::optional<bool> values_are_bytes_;  ///< worked out when it is asked for
 };
 
 /// Where bytes of a read come from that one write has written.
