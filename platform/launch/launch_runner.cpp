@@ -247,7 +247,9 @@ class LaunchRunner::State::Run {
       std::string bytes(buffer.bytes(), '\0');
       platform_.read(state.placed.buffers[b], bytes.data(), bytes.size());
       const std::string failure = write_file_atomically(buffer.dump, bytes);
-      if (!failure.empty()) end_.unwritten.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
+      if (failure.empty()) continue;
+      end_.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
+      ++end_.unwritten;
     }
     for (const ResolvedSymbol& s : loaded.symbols)
       if (s.expect)

@@ -26,8 +26,8 @@ struct RunEnd {
   std::size_t failed_checks = 0;        ///< of those, not as expected
   std::vector<Comparison> comparisons;  ///< each of the checks
   bool checks_stopped = false;          ///< the others were left out, as on_check() said
-  std::vector<std::string> failures;    ///< one sentence for each of the failed checks
-  std::vector<std::string> unwritten;   ///< one sentence for each dump that could not be written
+  std::vector<std::string> failures;    ///< one sentence for each of them, and for each dump that failed
+  std::size_t unwritten = 0;            ///< dumps that failed
   std::string shown;                    ///< what programs asked to be shown, line by line
   std::vector<std::string> notes;       ///< checks and dumps left out, opcodes not understood
   std::size_t fast_forwarded = 0;       ///< grids that ran before the measurement started

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -64,7 +65,8 @@ TEST_F(Files, AnOutputIsWrittenThroughWhatItNames) {
   EXPECT_TRUE(is_json("target.json"));
   EXPECT_EQ(run({"--stats", "own.json"}).status, 0);
   EXPECT_EQ(fs::status(w_.path("own.json")).permissions(), fs::perms(0640));
-  const Finished streamed = run({"--stats", "/dev/stdout"});
+  fs::create_symlink("/proc/self/fd/1", w_.path("stdout"));  // as /dev/stdout is
+  const Finished streamed = run({"--stats", "stdout"});
   EXPECT_EQ(streamed.status, 0) << streamed.err;
   EXPECT_TRUE(nlohmann::json::accept(streamed.out));
 }
@@ -133,6 +135,25 @@ TEST_F(Files, WhatCannotBeWrittenIsFoundBeforeTheRun) {
     EXPECT_THAT(bad.err, AllOf(HasSubstr("--stats: error: " + path), HasSubstr(why),
                                HasSubstr("launch.toml:17:8: error: dump: file/c.bin: cannot be created")));
   }
+}
+
+/// A disk that fills up is seen only when it does.
+TEST_F(Files, AFileThatIsNotTakenInTheEndIsTheExitStatusToo) {
+  launch("dump = \"full\"\n");
+  // A device of this folder, never one of the machine's; others than root make none, and replace none.
+  constexpr dev_t kFull = 0x107;
+  if (::geteuid() != 0)
+    fs::create_symlink("/dev/full", w_.path("full"));
+  else if (::mknod(w_.path("full").c_str(), S_IFCHR | 0666, kFull) != 0 || !std::ofstream(w_.path("full")))
+    GTEST_SKIP() << "no device can be made here";
+  const Finished dumped = run({"--stats", "s.json"});
+  EXPECT_EQ(dumped.status, 2);
+  EXPECT_THAT(dumped.err,
+              HasSubstr("dump of buffer \"c\": full: cannot be written: No space left on device"));
+  EXPECT_TRUE(is_json("s.json")) << "the others are written";
+  launch("");
+  EXPECT_EQ(run({"--stats", "full"}).status, 2);
+  EXPECT_TRUE(fs::is_character_file(w_.path("full")));
 }
 
 TEST_F(Files, FoldersThatMayNotBeSearchedOrWrittenAreMessages) {

@@ -128,7 +128,7 @@ TEST_F(OutputFileTest, WritesIntoAnOpenFileWhereItIs) {
   ASSERT_EQ(::write(file, "first, ", 7), 7);
   fs::create_symlink("/proc/self/fd/" + std::to_string(file), folder_ / "link");
   EXPECT_EQ(write_file_atomically(path("link"), "second, "), "");
-  EXPECT_EQ(write_file_atomically("/dev/fd/" + std::to_string(file), "third"), "");
+  EXPECT_EQ(write_file_atomically("/proc/self/fd/" + std::to_string(file), "third"), "");
   ::close(file);
   EXPECT_EQ(bytes_of("x"), "first, second, third");
 }
