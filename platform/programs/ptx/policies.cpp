@@ -17,14 +17,14 @@ L2Eviction secondary_of(const Op& op) {
 }
 
 /// Op::count of a maker whose operand is a literal that has been looked at.
-constexpr std::uint8_t kLookedAt = 0;
+constexpr std::uint8_t kOfLiteral = 0;
 
 void run_fractional(const Op& op, Frame& f) {
   const auto* bits = f.in<std::uint32_t>(op.r[1]);
   std::uint64_t t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const auto fraction = bits_as<float>(bits[i]);
-    if (op.count != kLookedAt && (f.active & kLaneBit[i]) != 0 && !(fraction > 0 && fraction <= 1)) {
+    if (op.count != kOfLiteral && (f.active & kLaneBit[i]) != 0 && !(fraction > 0 && fraction <= 1)) {
       f.issue->fault = "createpolicy.fractional: a fraction that is not above 0 and at most 1";
       f.issue->fault_lanes = kLaneBit[i];
       return;
@@ -96,7 +96,7 @@ void decode_fractional(Decoder& d) {
   op.r[0] = d.destination(0, DataType::b64);
   op.run = &run_fractional;
   if (known) {
-    op.count = kLookedAt;
+    op.count = kOfLiteral;
   } else {
     op.flow = Flow::may_trap;
   }
