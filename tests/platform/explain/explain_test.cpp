@@ -173,6 +173,21 @@ TEST(Explanation, FollowsThePreset) {
   EXPECT_NE(at(explain(weak_load(), gpu), "L2").find("40960 KiB, 80 slices of 256 sets"), std::string::npos);
 }
 
+TEST(Explanation, SaysWhereMmioIsPerformedAndInWhatStepsPoliciesAct) {
+  const GpuConfig gpu;
+  MemOp mmio = weak_load();
+  mmio.is_mmio = true;
+  mmio.semantics = Semantics::relaxed;
+  mmio.scope = Scope::sys;
+  EXPECT_NE(at(explain(mmio, gpu), "L2").find("looked up, and the sector fetched on a miss stays"),
+            std::string::npos);
+  MemOp hinted = weak_load();
+  hinted.cache_hint = true;
+  EXPECT_NE(
+      at(explain(hinted, gpu), "L2").find("a range in steps of 4 KiB at least, a fraction of n sixteenths"),
+      std::string::npos);
+}
+
 TEST(Explanation, NamesEachSpaceOfItsOwn) {
   const GpuConfig gpu;
   const auto places = [&gpu](Space space) {
