@@ -53,8 +53,8 @@ class Module {
   virtual void place(const std::string& name, std::uint64_t address) = 0;
   /// The bytes a variable starts with, addresses of other variables filled in. Pre: all placed.
   [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;
-  /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists and is not refused, all
-  /// variables are placed. The module outlives the kernel. Throws InputError where the entry does
+  /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists, all variables
+  /// are placed. The module outlives the kernel. Throws InputError where the entry is refused or does
   /// not allow this block, or `parameters` has not its size.
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                             std::uint32_t dynamic_shared_bytes,

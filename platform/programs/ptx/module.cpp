@@ -67,8 +67,9 @@ class PtxModule final : public programs::Module {
   [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                     std::uint32_t dynamic_shared_bytes,
                                                     std::vector<std::uint8_t> parameters) override {
+    if (const auto why = refused_.find(entry); why != refused_.end()) throw InputError(why->second.front());
     const auto found = programs_.find(entry);
-    WARPLINE_EXPECT(found != programs_.end(), "the module has this entry, and it is not refused");
+    WARPLINE_EXPECT(found != programs_.end(), "the module has this entry");
     const Program& program = found->second;
     check_launch(entry, block, parameters.size());
     LaunchedProgram launch;
