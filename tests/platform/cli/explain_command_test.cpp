@@ -53,7 +53,7 @@ TEST(ExplainCommand, FollowsChangesOfTheGpu) {
 TEST(ExplainCommand, SaysThatSomeStoresPassL1By) {
   for (const char* text :
        {"st.global.cg.u32 [a], b;", "st.global.wt.u32 [a], b;", "st.mmio.relaxed.sys.global.u32 [a], b;"})
-    expect_in(explain({text}).out, "passed by: not looked up, and nothing is allocated. A present line is");
+    expect_in(explain({text}).out, "passed by: not looked up, and nothing is allocated. A present");
   for (const char* text : {"st.global.wb.u32 [a], b;", "st.global.cs.u32 [a], b;"})
     expect_in(explain({text}).out, "a present line is updated");
 }
