@@ -157,11 +157,33 @@ class Search {
     bool found = false;
     candidate_->writes.each([&](unsigned write) {
       if (found || !may_read(slots_[slot], write) || contradicts(slots_[slot], write, values)) return;
+      if (adds_nothing(slot, write, values)) return;
       slots_[slot].write = write;
       found = assign(slot + 1);
     });
     slots_[slot].write = Event::kNone;
     return found;
+  }
+
+  /// Whether bytes of `slot` from `write` would be those that the same read has from another write already,
+  /// of bytes that all writes here have together with these: then that write leaves no less room for the
+  /// rest.
+  [[nodiscard]] bool adds_nothing(std::size_t slot, unsigned write, Values& values) const {
+    if (question_.seen != nullptr) return false;
+    const ReadsFrom& here = slots_[slot];
+    for (std::size_t k = slot; k-- > 0 && slots_[k].read == here.read;) {
+      const unsigned other = slots_[k].write;
+      if (other == write || !candidate_->events[other].covers(here) || !may_read(here, other)) continue;
+      bool together = true;
+      candidate_->writes.each([&](unsigned w) {
+        const Event& e = candidate_->events[w];
+        together = together && e.covers(here) == e.covers(slots_[k]) && e.overlaps(here) == e.covers(here) &&
+                   e.overlaps(slots_[k]) == e.covers(slots_[k]);
+      });
+      const auto bits = values.written(write, here);
+      if (together && bits && bits == values.written(other, here)) return true;
+    }
+    return false;
   }
 
   /// Whether the first `slots` contradict the axioms whatever the others read.

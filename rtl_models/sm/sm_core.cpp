@@ -200,7 +200,8 @@ void SmCore::keep_program_fault(Cycle now, unsigned slot, const Instruction& i, 
   ++counters_.program_faults;
   const LaneMask whose = issue.fault_lanes != 0 ? issue.fault_lanes : issue.active;
   const unsigned lane = whose == 0 ? 0 : first_lane(whose);
-  keep_fault(issue.fault, {FaultKind::unmapped, now, slot, lane, issue.fault_address, &i, issue.fault_address != 0});
+  keep_fault(issue.fault,
+             {FaultKind::unmapped, now, slot, lane, issue.fault_address, &i, issue.fault_address != 0});
 }
 
 unsigned SmCore::live_threads(const Cta& cta) const {

@@ -69,9 +69,11 @@ TEST(StoreOperators, EvictFirst) {
     // At L2 a store allocates.
     SingleThread l2(one_set(1, 2), {{"k", get("%b") + put + get("%c") + get("%b", ".cg")}});
     EXPECT_EQ(l2.added("l2.sector_hits", "k"), first ? 1U : 0U) << op;
-    // At L1 it gives its class to a line that is there.
+    // At L1 it gives its class to a line that is there, unless it passes L1 by, where it drops the line: that
+    // is its room.
+    const bool drops = op == ".cg" || op == ".wt";
     SingleThread l1(one_set(2, 16), {{"k", get("%b") + get("%a") + put + get("%c") + get("%b")}});
-    EXPECT_EQ(l1.added("l1_lg.load_sector_hits", "k"), first ? 1U : 0U) << op;
+    EXPECT_EQ(l1.added("l1_lg.load_sector_hits", "k"), first || drops ? 1U : 0U) << op;
   }
 }
 

@@ -90,7 +90,8 @@ Report play(const Trial& trial, TickMode mode, Cycle limit, Cycle progress_every
   for (const FaultRecord& f : bench.platform().faults())
     report.push_back(f.kind + " cycle " + std::to_string(f.cycle) + " sm " + std::to_string(f.sm) + " warp " +
                      std::to_string(f.warp) + " cta " + std::to_string(f.cta.x) + " lane " +
-                     std::to_string(f.lane) + " at " + f.where + " address " + std::to_string(f.address.value_or(0)));
+                     std::to_string(f.lane) + " at " + f.where + " address " +
+                     std::to_string(f.address.value_or(0)));
   Observation seen;
   bench.platform().visit(seen);
   for (const auto& [name, value] : seen.values) report.push_back(name + " " + std::to_string(value));

@@ -34,9 +34,10 @@ inline GpuConfig random_machine(Random& random) {
   c.sm.warp_slots = pick({4, 7, 64});
   c.sm.partitions = from_one(4);
   c.sm.shared_banks = pick({1, 5, 32});
+  const unsigned shared_latency = from_one(20);
   c.sm.issue_latency = from_one(5);
-  c.sm.shared_latency = c.sm.issue_latency + from_one(20);
-  c.sm.shared_pass_cycles = from_one(3);
+  c.sm.shared_latency = c.sm.issue_latency + shared_latency;
+  c.sm.shared_pass_cycles = 1 + shared_latency % 3;
   c.sm.writeback_latency = pick({0, 1, 4});
   c.sm.lsu_entries = pick({1, 2, 5, 64});
   c.sm.lsu_queue = std::min(c.sm.lsu_entries, pick({1, 3, 16}));

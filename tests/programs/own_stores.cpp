@@ -90,9 +90,8 @@ class StoreAuthor {
   void line(const std::string& s) { text_ += s + ";\n"; }
 
   Shape random_shape(const Memory& memory, const Way& way, unsigned most) {
-    // A vector of 32 bytes has elements of 4 or 8, and no state space but global.
-    const bool wide = std::string(memory.space) != ".shared" && std::string(memory.space) != ".local";
-    const unsigned limit = std::min({most, way.most, wide ? 32U : 16U});
+    // A vector of 32 bytes has elements of 4 or 8, and lies in global memory.
+    const unsigned limit = std::min({most, way.most, memory.global ? 32U : 16U});
     for (;;) {
       const Shape s{1U << random_.below(4), 1U << random_.below(4)};
       if (s.size() <= limit && s.elements <= way.elements && (s.elements < 8 || s.size() == 32)) return s;

@@ -174,7 +174,7 @@ TEST_F(FaultyRun, ListsThatAreCutSayHowManyMoreThereAre) {
 TEST_F(FaultyRun, AWarpThatSleepsSaysUntilWhen) {
   const Ended e = run("nanosleep.u32 60000;\nld.global.u32 %r5, [%rd1];", {"--max-cycles", "20000"});
   EXPECT_EQ(e.status, kStuck);
-  EXPECT_THAT(e.err, HasSubstr("waits for the end of its sleep in cycle "));
+  EXPECT_THAT(e.err, HasSubstr(", until which it sleeps or its schedule holds it, before "));
   EXPECT_THAT(e.err, Not(HasSubstr("nothing but its turn")));
   EXPECT_EQ(written()["outcome"], "limit");
 }

@@ -54,7 +54,9 @@ TEST(SharedLatency, PresetsSayWhatWasMeasured) {
 TEST(SharedLatency, PartsOfAWarpAreNoConflict) {
   // 64 bits a lane are two parts of 128 bytes.
   const auto wide = [](const char* cycles) {
-    return chain(200, 8, {{std::string("sm.shared_pass_cycles=") + cycles}}, "u64");
+    const std::vector<Override> overrides = {{std::string("sm.shared_pass_cycles=") + cycles}};
+    return chain(300, 8, overrides, "u64") -
+           chain(100, 8, overrides, "u64");  // the stores before do conflict
   };
   EXPECT_EQ(wide("1"), wide("7"));
 }

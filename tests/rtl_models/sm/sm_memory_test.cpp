@@ -68,7 +68,8 @@ Step random_step(Random& random, std::shared_ptr<Lanes>& lanes) {
     op.vector = static_cast<std::uint8_t>(1U << random.below(3));
   }
   op.is_noncoherent = kind == MemKind::load && space == Space::global && random.below(4) == 0;
-  if (space == Space::param && op.bytes_per_lane() == 32) op.vector = 1;  // parameters start at 0x210
+  // Parameters start at 0x210; a generic address of 32 bytes must be global.
+  if ((space == Space::param || space == Space::generic) && op.bytes_per_lane() == 32) op.vector = 1;
   const unsigned bytes = op.bytes_per_lane();
   lanes = std::make_shared<Lanes>();
   lanes->active = random.below(3) == 0 ? ~LaneMask{0} : static_cast<LaneMask>(random.next());

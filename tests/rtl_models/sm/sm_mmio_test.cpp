@@ -134,13 +134,13 @@ TEST(SmSinks, SharedMemoryKeepsTheBytesOfAStoresSinks) {
   const auto at = [](std::uint8_t value) {
     return [value](MemoryAccess& a) {
       a.active = 1;
-      a.address[0] = AddressWindows::kSharedBase + 64;
+      a.address[0] = 64;
       std::memset(a.lane_data(0), value, 32);
     };
   };
-  SmBench bench({{vector(MemKind::store, Space::generic, 8, 0, at(0x11)),
-                  vector(MemKind::store, Space::generic, 8, 0xA5, at(0x77)),
-                  vector(MemKind::load, Space::generic, 8, 0, at(0)), alu(4, {1})}});
+  SmBench bench({{vector(MemKind::store, Space::shared, 8, 0, at(0x11)),
+                  vector(MemKind::store, Space::shared, 8, 0xA5, at(0x77)),
+                  vector(MemKind::load, Space::shared, 8, 0, at(0)), alu(4, {1})}});
   ASSERT_EQ(bench.run(), RunOutcome::quiescent);
   for (unsigned b = 0; b < 32; ++b)
     EXPECT_EQ((bench.log.loaded[{0, 2}].data[b]), (0xA5 >> b / 4 & 1) != 0 ? 0x11 : 0x77) << b;

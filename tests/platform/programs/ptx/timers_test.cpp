@@ -42,7 +42,8 @@ struct Seen {
 Seen run(unsigned mhz, std::uint64_t clock) {
   auto module = parse(kText, "timers.ptx");
   EXPECT_TRUE(module.ok());
-  const auto kernel = module.value()->make_kernel("k", {1, 1, 1}, {32, 1, 1}, 0, std::vector<std::uint8_t>(8));
+  const auto kernel =
+      module.value()->make_kernel("k", {1, 1, 1}, {32, 1, 1}, 0, std::vector<std::uint8_t>(8));
   const auto source = kernel->make_source({0, 1, mhz});
   source->begin_warp(0, {0, 0, 0}, 0, ~LaneMask{0});
   Seen seen;
