@@ -85,10 +85,10 @@ class Observation final : public CounterVisitor {
 class Bench {
  public:
   Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
-        std::uint64_t seed = 1, Cycle limit = 50'000'000)
+        std::uint64_t seed = 1, Cycle limit = 500'000'000)
       : Bench(config, ptx, std::make_shared<DirectBackend>(mode, seed), limit) {}
   Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistBackend> backend,
-        Cycle limit = 50'000'000)
+        Cycle limit = 500'000'000)
       : backend_(std::move(backend)), platform_(config, options(backend_, limit)), module_(parsed(ptx)) {}
 
   template <class T>
