@@ -40,8 +40,8 @@ bool fits(DataType type, std::int64_t n) {
 }  // namespace
 
 const std::vector<std::string>& element_type_names() {
-  static const std::vector<std::string> kNames = {"u8",  "u16", "u32", "u64", "s8",
-                                                  "s16", "s32", "s64", "f32", "f64"};
+  static const std::vector<std::string> kNames = {"u8",  "u16", "u32", "u64",  "s8",  "s16",
+                                                  "s32", "s64", "f16", "bf16", "f32", "f64"};
   return kNames;
 }
 
@@ -62,6 +62,7 @@ void store_element(DataType type, std::uint64_t bits, std::uint8_t* bytes) {
 
 std::string element_text(DataType type, std::uint64_t bits) {
   if (type == DataType::f32) return fmt::format("{}", narrow(bits));
+  if (small_format_of(type)) return fmt::format("{}", static_cast<float>(element_as_double(type, bits)));
   if (type == DataType::f64) return fmt::format("{}", bits_as<double>(bits));
   return is_signed(type) ? std::to_string(extended(type, bits)) : std::to_string(bits);
 }
@@ -69,10 +70,23 @@ std::string element_text(DataType type, std::uint64_t bits) {
 double element_as_double(DataType type, std::uint64_t bits) {
   if (type == DataType::f32) return static_cast<double>(narrow(bits));
   if (type == DataType::f64) return bits_as<double>(bits);
+  if (const auto format = small_format_of(type)) return decode(static_cast<std::uint16_t>(bits), *format);
   return is_signed(type) ? static_cast<double>(extended(type, bits)) : static_cast<double>(bits);
 }
 
+std::optional<SmallFormat> small_format_of(DataType type) {
+  if (type == DataType::f16) return kHalf;
+  if (type == DataType::bf16) return kBrain;
+  return std::nullopt;
+}
+
+double integer_to_round(std::int64_t n) {
+  const auto low = static_cast<double>(static_cast<std::uint32_t>(n));
+  return sum_to_odd(static_cast<double>(n >> 32) * 4294967296.0, low);
+}
+
 std::uint64_t float_bits(DataType type, double x) {
+  if (const auto format = small_format_of(type)) return encode(x, *format, Rounding::nearest);
   return type == DataType::f32 ? bits_as<std::uint32_t>(static_cast<float>(x)) : bits_as<std::uint64_t>(x);
 }
 
@@ -85,10 +99,8 @@ std::optional<std::uint64_t> element_from(const Value& value, DataType type, std
   const std::string name(name_of(type));
   if (is_float(type)) {
     if (value.kind == Value::Kind::real) return float_bits(type, value.real);
-    if (value.kind == Value::Kind::integer && type == DataType::f32) {
-      const auto narrow = static_cast<float>(value.integer);  // rounded once, not by way of double
-      return float_bits(type, static_cast<double>(narrow));
-    }
+    if (value.kind == Value::Kind::integer && type != DataType::f64)
+      return float_bits(type, integer_to_round(value.integer));
     if (value.kind == Value::Kind::integer) return float_bits(type, static_cast<double>(value.integer));
     why = "must be a number of type " + name + ", not " + std::string(value.kind_name());
     return std::nullopt;

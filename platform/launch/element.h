@@ -6,10 +6,12 @@
 
 #include "rtl_models/document/document.h"
 #include "rtl_models/isa/data_type.h"
+#include "rtl_models/isa/small_float.h"
 
 namespace warpline {
 
-/// The types of buffer elements and scalars: u8 to u64, s8 to s64, f32, f64. Spelt otherwise: `none`.
+/// The types of buffer elements and scalars: u8 to u64, s8 to s64, f16, bf16, f32, f64. Spelt otherwise:
+/// `none`.
 [[nodiscard]] DataType element_type_from(const std::string& text);
 /// Their names, for messages and near misses.
 [[nodiscard]] const std::vector<std::string>& element_type_names();
@@ -22,8 +24,12 @@ void store_element(DataType type, std::uint64_t bits, std::uint8_t* bytes);
 
 /// The value of element bits as a double: exact for floats and integers up to 53 bits.
 [[nodiscard]] double element_as_double(DataType type, std::uint64_t bits);
-/// The bits of `x` rounded to a float type. Pre: type is f32 or f64.
+/// The bits of `x` rounded once to a float type. Pre: is_float(type), and it is no pair.
 [[nodiscard]] std::uint64_t float_bits(DataType type, double x);
+/// The format of a float type of 16 bits; nothing for other types.
+[[nodiscard]] std::optional<SmallFormat> small_format_of(DataType type);
+/// `n` as a double that, rounded to a float type of at most 24 bits, is `n` rounded once.
+[[nodiscard]] double integer_to_round(std::int64_t n);
 /// Whether two elements are the same to the bit; any NaN equals any NaN.
 [[nodiscard]] bool same_element(DataType type, std::uint64_t a, std::uint64_t b);
 

@@ -34,13 +34,13 @@ class Evaluator {
   C value(std::uint32_t n) {
     const Node& x = state_.nodes[n];
     switch (x.op) {
-      case Op::integer: return static_cast<C>(x.integer);
-      case Op::real: return static_cast<C>(x.real);
-      case Op::index: return static_cast<C>(state_.index);
-      case Op::variable: return static_cast<C>(state_.variable[x.slot]);
+      case Op::integer: return a_.from_integer(x.integer);
+      case Op::real: return a_.from_real(x.real);
+      case Op::index: return a_.from_integer(state_.index);
+      case Op::variable: return a_.from_integer(state_.variable[x.slot]);
       case Op::element: return element(x);
       case Op::integer_part:
-        return static_cast<C>(Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]));
+        return a_.from_integer(Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]));
       case Op::choose: return value(x.operand[0]) != C{0} ? value(x.operand[1]) : value(x.operand[2]);
       case Op::logical_and: return A::truth(value(x.operand[0]) != C{0} && value(x.operand[1]) != C{0});
       case Op::logical_or: return A::truth(value(x.operand[0]) != C{0} || value(x.operand[1]) != C{0});
@@ -71,16 +71,18 @@ class Evaluator {
                   " elements");
     const std::uint8_t* bytes = array.bytes + static_cast<std::uint64_t>(where) * size_of(x.type);
     switch (x.type) {
-      case DataType::u8: return static_cast<C>(load<std::uint8_t>(bytes));
-      case DataType::u16: return static_cast<C>(load<std::uint16_t>(bytes));
-      case DataType::u32: return static_cast<C>(load<std::uint32_t>(bytes));
-      case DataType::u64: return static_cast<C>(load<std::uint64_t>(bytes));
-      case DataType::s8: return static_cast<C>(load<std::int8_t>(bytes));
-      case DataType::s16: return static_cast<C>(load<std::int16_t>(bytes));
-      case DataType::s32: return static_cast<C>(load<std::int32_t>(bytes));
-      case DataType::s64: return static_cast<C>(load<std::int64_t>(bytes));
-      case DataType::f32: return A::from_real(static_cast<double>(load<float>(bytes)));
-      default: return A::from_real(load<double>(bytes));
+      case DataType::u8: return a_.from_integer(load<std::uint8_t>(bytes));
+      case DataType::u16: return a_.from_integer(load<std::uint16_t>(bytes));
+      case DataType::u32: return a_.from_integer(load<std::uint32_t>(bytes));
+      case DataType::u64: return a_.from_integer(load<std::uint64_t>(bytes));
+      case DataType::s8: return a_.from_integer(load<std::int8_t>(bytes));
+      case DataType::s16: return a_.from_integer(load<std::int16_t>(bytes));
+      case DataType::s32: return a_.from_integer(load<std::int32_t>(bytes));
+      case DataType::s64: return a_.from_integer(load<std::int64_t>(bytes));
+      case DataType::f16:
+      case DataType::bf16: return a_.from_real(element_as_double(x.type, load<std::uint16_t>(bytes)));
+      case DataType::f32: return a_.from_real(static_cast<double>(load<float>(bytes)));
+      default: return a_.from_real(load<double>(bytes));
     }
   }
   template <class T>
@@ -168,6 +170,8 @@ std::optional<ExpressionFault> Expression::evaluate(const std::vector<ArrayView>
       run(state, FloatArithmetic<float>{}, root_, type_, first, count, out);
     } else if (type_ == DataType::f64) {
       run(state, FloatArithmetic<double>{}, root_, type_, first, count, out);
+    } else if (const auto small = small_format_of(type_)) {
+      run(state, SmallArithmetic(*small), root_, type_, first, count, out);
     } else if (type_ == DataType::u64) {
       run(state, IntegerArithmetic<std::uint64_t>{0, false}, root_, type_, first, count, out);
     } else {

@@ -33,7 +33,7 @@ struct ArrayView {
 /// arithmetic in T does.
 /// - T an integer type: operands are taken as they are, each result wraps to T. u64 computes unsigned,
 ///   the others signed in 64 bits before wrapping. Float elements are truncated towards zero and saturate.
-/// - T f32 or f64: elements, literals and indices are rounded to T first; round to nearest even.
+/// - T f16, bf16, f32 or f64: elements, literals and indices are rounded to T first; round to nearest even.
 /// - An index, a bound of `sum`, and, in a float expression, an operator that only integers
 ///   have (% & | ^ ~ << >>) or a comparison or logic of integers: 64-bit integer arithmetic.
 /// Division by zero in integers, an index outside its array, and a shift by a negative number or more than

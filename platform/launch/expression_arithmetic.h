@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "platform/launch/element.h"
 #include "platform/launch/expression_node.h"
 
 namespace warpline {
@@ -74,6 +75,10 @@ struct IntegerArithmetic : Comparisons<C> {
   IntegerArithmetic(unsigned unused_bits, bool is_signed_type) : unused(unused_bits), sign(is_signed_type) {}
 
   static C from_real(double x) { return truncated<C>(x); }
+  template <class I>
+  static C from_integer(I n) {
+    return static_cast<C>(n);
+  }
   [[nodiscard]] C round(std::uint64_t bits) const {
     if (sign) return static_cast<C>(static_cast<std::int64_t>(bits << unused) >> unused);
     return static_cast<C>((bits << unused) >> unused);
@@ -130,6 +135,10 @@ struct FloatArithmetic : Comparisons<C> {
   using Number = C;
   using Op = ExpressionOp;
   static C from_real(double x) { return static_cast<C>(x); }
+  template <class I>
+  static C from_integer(I n) {
+    return static_cast<C>(n);
+  }
   static C plus(C p, C q) { return p + q; }
   static C fused(C p, C q, C r) { return std::fma(p, q, r); }
   static C unary(const ExpressionNode& x, C p) {
@@ -142,6 +151,42 @@ struct FloatArithmetic : Comparisons<C> {
     if (x.op == Op::add) return p + q;
     if (x.op == Op::subtract) return p - q;
     return x.op == Op::multiply ? p * q : p / q;
+  }
+};
+
+/// The same of a float type of 16 bits: each operation is exact or rounded to odd in f64, and then rounded to
+/// the type.
+struct SmallArithmetic : Comparisons<double> {
+  using Number = double;
+  using Op = ExpressionOp;
+  SmallFormat format;
+
+  explicit SmallArithmetic(SmallFormat of) : format(of) {}
+  [[nodiscard]] double from_real(double x) const {
+    return decode(encode(x, format, Rounding::nearest), format);
+  }
+  template <class I>
+  [[nodiscard]] double from_integer(I n) const {
+    if constexpr (std::is_unsigned_v<I>) {
+      // Halved and rounded to odd, it rounds as the whole.
+      if (static_cast<std::uint64_t>(n) >> 63U != 0)
+        return from_real(2 * integer_to_round(static_cast<std::int64_t>(n >> 1U | (n & 1U))));
+    }
+    return from_real(integer_to_round(static_cast<std::int64_t>(n)));
+  }
+  [[nodiscard]] double plus(double p, double q) const { return from_real(sum_to_odd(p, q)); }
+  // A product has at most twice the bits of the type.
+  [[nodiscard]] double fused(double p, double q, double r) const { return from_real(sum_to_odd(p * q, r)); }
+  [[nodiscard]] double unary(const ExpressionNode& x, double p) const {
+    if (x.op == Op::negate) return -p;
+    return x.op == Op::absolute ? std::fabs(p) : from_real(std::sqrt(p));
+  }
+  [[nodiscard]] double binary(const ExpressionNode& x, double p, double q) const {
+    double compared{};
+    if (compare(x.op, p, q, compared)) return compared;
+    if (x.op == Op::add) return plus(p, q);
+    if (x.op == Op::subtract) return plus(p, -q);
+    return from_real(x.op == Op::multiply ? p * q : p / q);
   }
 };
 

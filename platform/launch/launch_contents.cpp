@@ -173,6 +173,8 @@ std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType 
                             : initial.value + initial.step * i;
     } else if (initial.kind == InitialContent::Kind::random) {
       bits = splitmix64(initial.seed + i);
+      if (type == DataType::f16) bits = float_bits(type, std::ldexp(static_cast<double>(bits >> 53U), -11));
+      if (type == DataType::bf16) bits = float_bits(type, std::ldexp(static_cast<double>(bits >> 56U), -8));
       if (type == DataType::f32) bits = float_bits(type, std::ldexp(static_cast<double>(bits >> 40U), -24));
       if (type == DataType::f64) bits = float_bits(type, std::ldexp(static_cast<double>(bits >> 11U), -53));
     }

@@ -159,7 +159,8 @@ struct PlacedFile {
 
 /// `count` elements as `initial` describes them. Of iota, element i is start + i * step: modulo 2^width
 /// for integers, rounded once from double for floats. Of random, element i is splitmix64(seed + i):
-/// integers take the low bits, f32 the top 24 bits / 2^24, f64 the top 53 / 2^53.
+/// integers take the low bits, f16 the top 11 bits / 2^11, bf16 the top 8 / 2^8, f32 the top 24 / 2^24, f64
+/// the top 53 / 2^53.
 [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const InitialContent& initial, DataType type,
                                                       std::uint64_t count);
 
