@@ -7,6 +7,7 @@
 #include "platform/launch/host_reader.h"
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/launch_tables.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -27,6 +28,10 @@ constexpr std::size_t kMaxParameterBytes = 32764;  // PTX ISA, "Kernel Function 
 constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",      "block",     "shared_bytes",
                                        "invalidate_l1", "argument", "generator", "footprint", "stride",
                                        "accesses",      "seed",     "gpu",       "host",      "concurrent"};
+constexpr const char* kStructure = "struct";
+/// What an argument is that is no structure, or a member of one.
+const std::vector<std::string> kPartKeys = {"buffer",  "scalar",  "bytes", "texture",
+                                            "surface", "address", "bus"};
 /// With which an argument declares its buffer.
 constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
 /// What else an address for a device says.
@@ -136,12 +141,51 @@ class ArgumentReader {
     TableReader reader(document_, table, table.place, "[[argument]]", faults_);
     Argument argument;
     argument.place = table.place;
-    const Member* said = only_one(reader, "[[argument]]",
-                                  {"buffer", "scalar", "bytes", "texture", "surface", "address", "bus"});
+    if (const Member* members = reader.find(kStructure)) {
+      read_structure(*members, argument);
+    } else if (!read_part(reader, "[[argument]]", argument)) {
+      return;
+    }
+    reader.finish();
+    launch.arguments.push_back(std::move(argument));
+  }
+
+  /// Reads the members of a structure, each where C would lay it, or at byte `at`.
+  void read_structure(const Member& members, Argument& structure) {
+    structure.kind = Argument::Kind::structure;
+    std::size_t end = 0;
+    each_table(document_, members, "a table", faults_, [&](const Value& table) {
+      TableReader reader(document_, table, table.place, kStructure, faults_);
+      Argument member;
+      member.place = table.place;
+      const auto at = reader.number("at", 0, kMaxParameterBytes - 1);
+      if (!read_part(reader, kStructure, member)) return;
+      reader.finish();
+      member.at = static_cast<std::uint32_t>(at.value_or(align_up(end, member.alignment())));
+      if (member.at < end)
+        reader.fault(reader.find("at")->value.place,
+                     "at: the member before it ends at byte " + std::to_string(end));
+      end = member.at + member.size();
+      structure.members.push_back(std::move(member));
+    });
+    if (structure.members.empty())
+      faults_.push_back(document_.fault(members.value.place, "struct: has no members"));
+    if (structure.size() > kMaxParameterBytes)
+      faults_.push_back(document_.fault(
+          members.value.place, "struct: must be at most " + std::to_string(kMaxParameterBytes) + " bytes"));
+  }
+
+  /// Reads what one argument, or one member of a structure, is. False: it says nothing or too much, and is
+  /// done with.
+  bool read_part(TableReader& reader, const std::string& where, Argument& argument) {
+    std::vector<std::string> keys = kPartKeys;
+    if (where != kStructure) keys.emplace_back(kStructure);
+    const Member* said = only_one(reader, where, keys);
     if (said == nullptr) {
       know(reader, kBufferKeys);
       know(reader, kBusKeys);
-      return reader.finish();
+      reader.finish();
+      return false;
     }
     if (said->key == "buffer") read_buffer(reader, *said, argument);
     if (said->key == "scalar") read_scalar(reader, *said, argument);
@@ -149,8 +193,7 @@ class ArgumentReader {
     if (said->key == "texture" || said->key == "surface") read_image(reader, *said, argument);
     if (said->key == "address") read_address(*said, argument);
     if (said->key == "bus") read_bus(reader, *said, argument);
-    reader.finish();
-    launch.arguments.push_back(std::move(argument));
+    return true;
   }
 
   void read_buffer(TableReader& reader, const Member& name_member, Argument& argument) {
@@ -162,7 +205,8 @@ class ArgumentReader {
     }
     argument.number = out_.buffer_number(*name);
     if (is_declared_again(reader, *name)) return;
-    if (reader.table().members.size() == 1) {
+    const std::size_t others = reader.find("at") == nullptr ? 0 : 1;
+    if (reader.table().members.size() == 1 + others) {
       reader.fault(name_member.value.place,
                    "buffer \"" + *name + "\" is not declared: its first argument says type and count",
                    did_you_mean(*name, names_of(out_.buffers)));
@@ -542,18 +586,21 @@ class LaunchFileReader {
   /// No GPU reaches another's video memory: neither its buffers nor the variables of a module that lie there.
   void check_reach() {
     for (const Launch& l : out_.launches)
-      for (const Argument& a : l.arguments) {
-        if (a.kind != Argument::Kind::buffer && a.kind != Argument::Kind::image) continue;
-        const std::size_t number = a.kind == Argument::Kind::buffer ? a.number : out_.images[a.number].buffer;
-        if (number >= out_.buffers.size()) continue;
-        const Buffer& b = out_.buffers[number];
-        if (b.aperture == Aperture::vidmem && b.gpu != l.gpu)
-          faults_.push_back(document_->fault(a.place,
-                                             "buffer \"" + b.name + "\" lies in the video memory of GPU " +
-                                                 std::to_string(b.gpu) + ", which GPU " +
-                                                 std::to_string(l.gpu) + " does not reach",
-                                             "all reach buffers of aperture = \"sysmem\" or \"peer\""));
-      }
+      for (const Argument& argument : l.arguments)
+        argument.for_each_part([&](const Argument& a) { check_reach(l, a); });
+  }
+
+  void check_reach(const Launch& l, const Argument& a) {
+    if (a.kind != Argument::Kind::buffer && a.kind != Argument::Kind::image) return;
+    const std::size_t number = a.kind == Argument::Kind::buffer ? a.number : out_.images[a.number].buffer;
+    if (number >= out_.buffers.size()) return;
+    const Buffer& b = out_.buffers[number];
+    if (b.aperture == Aperture::vidmem && b.gpu != l.gpu)
+      faults_.push_back(document_->fault(a.place,
+                                         "buffer \"" + b.name + "\" lies in the video memory of GPU " +
+                                             std::to_string(b.gpu) + ", which GPU " + std::to_string(l.gpu) +
+                                             " does not reach",
+                                         "all reach buffers of aperture = \"sysmem\" or \"peer\""));
   }
 
   std::string path_;
@@ -565,6 +612,24 @@ class LaunchFileReader {
 };
 
 }  // namespace
+
+std::size_t Argument::alignment() const {
+  switch (kind) {
+    case Kind::bytes: return 1;
+    case Kind::scalar: return std::max<std::size_t>(bytes.size(), 1);
+    case Kind::structure: break;
+    default: return sizeof(std::uint64_t);
+  }
+  std::size_t most = 1;
+  for (const Argument& m : members) most = std::max(most, m.alignment());
+  return most;
+}
+
+std::size_t Argument::size() const {
+  if (kind == Kind::scalar || kind == Kind::bytes) return bytes.size();
+  if (kind != Kind::structure) return sizeof(std::uint64_t);
+  return members.empty() ? 0 : align_up(members.back().at + members.back().size(), alignment());
+}
 
 std::optional<LaunchFile::HostNeed> LaunchFile::host_need() const {
   std::optional<HostNeed> need;

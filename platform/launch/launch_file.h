@@ -78,12 +78,25 @@ struct LaunchImage {
 
 /// One kernel argument, positional.
 struct Argument {
-  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device };
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device, structure };
   Kind kind = Kind::scalar;
   std::size_t number =
       0;  ///< of a buffer, image or device: its number in LaunchFile::buffers, images, addresses
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
+  std::vector<Argument> members;    ///< of a structure, by rising `at`; none is a structure
+  std::uint32_t at = 0;             ///< of a member: its first byte in the structure
   Place place;
+
+  /// Bytes that a kernel gets; of a structure those of C's, up to a multiple of its largest alignment.
+  [[nodiscard]] std::size_t size() const;
+  /// What its first byte lies at a multiple of, as C lays it out.
+  [[nodiscard]] std::size_t alignment() const;
+  /// Calls `f` with itself, or with each member of a structure.
+  template <class F>
+  void for_each_part(F&& f) const {
+    if (kind != Kind::structure) return f(*this);
+    for (const Argument& m : members) f(m);
+  }
 };
 
 /// An address that is known when devices have been set up: of a place in one, as kernels see it; or of a

@@ -12,13 +12,22 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::scalar: return "a scalar";
     case Argument::Kind::image: return "the handle of a texture or surface";
     case Argument::Kind::device: return "the address of a device, or for one,";
+    case Argument::Kind::structure: return "a structure";
     case Argument::Kind::bytes: break;
   }
   return "bytes";
 }
 
-bool is_word(const Argument& a) {
-  return a.kind != Argument::Kind::scalar && a.kind != Argument::Kind::bytes;
+/// Writes a part of an argument to `to`.
+void pack(const PlacedFile& placed, const Argument& a, std::uint8_t* to) {
+  if (a.kind == Argument::Kind::scalar || a.kind == Argument::Kind::bytes) {
+    std::copy(a.bytes.begin(), a.bytes.end(), to);
+    return;
+  }
+  const auto& words = a.kind == Argument::Kind::buffer  ? placed.buffers
+                      : a.kind == Argument::Kind::image ? placed.images
+                                                        : placed.addresses;
+  std::memcpy(to, &words[a.number], sizeof words[a.number]);
 }
 
 }  // namespace
@@ -33,7 +42,7 @@ Diagnostics misfits(const LaunchFile& file, const Launch& launch, const programs
   for (std::size_t n = 0; n < std::min(launch.arguments.size(), entry.parameters.size()); ++n) {
     const Argument& a = launch.arguments[n];
     const programs::Parameter& p = entry.parameters[n];
-    const std::size_t bytes = is_word(a) ? sizeof(std::uint64_t) : a.bytes.size();
+    const std::size_t bytes = a.size();
     if (bytes != p.bytes)
       faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " +
                                                          name_of(a.kind) + " of " + std::to_string(bytes) +
@@ -47,16 +56,8 @@ std::vector<std::uint8_t> pack_parameters(const PlacedFile& placed, const Launch
                                           const programs::Entry& entry) {
   std::vector<std::uint8_t> block(entry.parameter_bytes);
   for (std::size_t n = 0; n < launch.arguments.size(); ++n) {
-    const Argument& a = launch.arguments[n];
     std::uint8_t* const to = &block[entry.parameters[n].offset];
-    const auto& words = a.kind == Argument::Kind::buffer  ? placed.buffers
-                        : a.kind == Argument::Kind::image ? placed.images
-                                                          : placed.addresses;
-    if (is_word(a)) {
-      std::memcpy(to, &words[a.number], sizeof words[a.number]);
-    } else {
-      std::copy(a.bytes.begin(), a.bytes.end(), to);
-    }
+    launch.arguments[n].for_each_part([&](const Argument& a) { pack(placed, a, to + a.at); });
   }
   return block;
 }
