@@ -12,8 +12,9 @@ namespace warpline {
 ///
 /// A cache operator is a hint and changes nothing that a program reads (docs/ordering.md),
 /// so the bytes are not lost: they are kept here and laid over what is fetched of the
-/// line later. That costs neither time nor traffic, which is what the last use saved. Poisoned,
-/// they read as kPoison instead and show a program that breaks its promise.
+/// line later. That costs neither time nor traffic, which is what the last use saved. Poisoned, those of them
+/// that were last used read as kPoison instead and show a program that breaks its promise; what others hold
+/// in the same line, and what was not read, stays.
 ///
 /// None of them is dirty in L1, where a store forgets them: memory and these bytes together always
 /// hold the newest value of what is not dirty.
@@ -22,21 +23,36 @@ class GivenUpBytes {
   static constexpr std::uint8_t kPoison = 0xDB;
 
   explicit GivenUpBytes(bool poison) : poison_(poison) {}
-  [[nodiscard]] bool empty() const { return lines_.empty(); }
+  [[nodiscard]] bool poisons() const { return poison_; }
+  [[nodiscard]] bool empty() const { return lines_.empty() && last_used_.empty(); }
+  /// Bytes `bytes` of line `number` were read for the last time. Pre: poisons().
+  void use_last(std::uint64_t number, ByteMask bytes) {
+    ByteMask& used = last_used_[number];
+    used = used | bytes;
+  }
   /// Bytes `bytes` of line `number` are evicted; `line` are its 128 bytes.
   void keep(std::uint64_t number, ByteMask bytes, const std::uint8_t* line) {
     Kept& kept = lines_[number];
     kept.mask = kept.mask | bytes;
-    if (poison_) {
-      kept.bytes.fill(kPoison);
-    } else {
-      copy_masked(kept.bytes.data(), line, bytes);
-    }
+    copy_masked(kept.bytes.data(), line, bytes);
+    const auto used = last_used_.find(number);
+    if (used == last_used_.end()) return;
+    std::array<std::uint8_t, kLineBytes> poison;
+    poison.fill(kPoison);
+    copy_masked(kept.bytes.data(), poison.data(), used->second & bytes);
+    last_used_.erase(used);
   }
   /// Forgets the bytes of all lines.
-  void clear() { lines_.clear(); }
-  /// A store has written these bytes: what is kept of them is forgotten.
+  void clear() {
+    lines_.clear();
+    last_used_.clear();
+  }
+  /// A store has written these bytes: what is kept of them is forgotten, and they have not been used.
   void forget(std::uint64_t number, ByteMask bytes) {
+    if (const auto used = last_used_.find(number); used != last_used_.end()) {
+      used->second = used->second & ~bytes;
+      if (!used->second.any()) last_used_.erase(used);
+    }
     const auto at = lines_.find(number);
     if (at == lines_.end()) return;
     at->second.mask = at->second.mask & ~bytes;
@@ -57,7 +73,8 @@ class GivenUpBytes {
     std::array<std::uint8_t, kLineBytes> bytes;
   };
   bool poison_;
-  std::unordered_map<std::uint64_t, Kept> lines_;  ///< by line number; never iterated
+  std::unordered_map<std::uint64_t, Kept> lines_;          ///< by line number; never iterated
+  std::unordered_map<std::uint64_t, ByteMask> last_used_;  ///< of lines that are here, likewise
 };
 
 }  // namespace warpline

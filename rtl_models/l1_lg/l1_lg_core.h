@@ -68,6 +68,8 @@ class L1LgCore {
   }
   /// Pre: serves(r).
   ReadOutcome read(Request& r) {
+    ByteMask used;  // before the look-up lays down there what it finds
+    if (r.last_use && given_up_.poisons()) used = r.bytes;
     const ReadOutcome out = path_.read(r);
     if (out.kind == ReadOutcome::Kind::hit && !r.local) {
       const unsigned sectors = sector_count(r.sectors);
@@ -77,6 +79,7 @@ class L1LgCore {
       counters_.load_sector_hits += sectors;
     } else if (out.kind != ReadOutcome::Kind::stall) {
       finish_read(r, out);
+      if (used.any()) given_up_.use_last(tag_of(r), used);
     }
     return out;
   }

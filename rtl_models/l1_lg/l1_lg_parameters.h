@@ -31,7 +31,7 @@ struct L1LgParameters {
     f("miss_registers", miss_registers, "lines with fetches under way");
     f("outgoing", outgoing, "requests queued towards the crossbar");
     f("update_on_store", update_on_store, "a store updates a present global line instead of dropping it");
-    f("poison_last_use", poison_last_use, "bytes that a last use gave up read as a pattern");
+    f("poison_last_use", poison_last_use, "bytes that were last used and given up read as a pattern");
   }
 };
 

@@ -120,7 +120,7 @@ static_assert(sizeof(RequestHead) == 64, "a hop without data touches one cache l
 ///
 /// Bytes and data are touched only where they are carried.
 struct alignas(64) Request : RequestHead {
-  ByteMask bytes;                  ///< of a write or an exact read; meaningless otherwise
+  ByteMask bytes;                  ///< of a write, an exact read or a last use; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
   Cycle settled_at = 0;            ///< loosely timed: when it was answered by the block that performs it

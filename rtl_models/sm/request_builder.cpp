@@ -179,6 +179,7 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
       r.line = PhysicalAddress{map_.local_base.value + (line.line.value & ~kLocalTag)};
       r.local = true;
       r.last_use = r.command == Command::read && streams(op);
+      if (r.last_use) mark_touched(r, op, line, coalescer);
       break;
     default: r.line = PhysicalAddress{map_.constant_base.value + line.line.value}; break;
   }

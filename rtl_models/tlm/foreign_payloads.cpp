@@ -112,6 +112,7 @@ Request* ForeignPayloads::make_request(ForeignPayload& payload, bool with_data) 
   if (model != nullptr) {
     r->no_l1 = model->no_l1;
     r->exact = model->exact;
+    if (model->last_use) r->bytes = model->bytes;
   }
   if (model == nullptr) r->id = kForeignIds | ++made_;
   payload.describe(*r, pool_, with_data);

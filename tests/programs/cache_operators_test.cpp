@@ -150,6 +150,21 @@ TEST(LocalMemory, LastUseSavesTheWriteBackAndLosesNoByte) {
   }
 }
 
+TEST(LocalMemory, PoisonTellsOfTheBytesThatWereLastUsedOnly) {
+  GpuConfig config = one_set(2, 16);
+  config.l1_lg.poison_last_use = true;
+  SingleThread machine(config,
+                       {{"k",
+                         "mov.u32 %r0, 0x04030201; st.local.u32 [local], %r0; ld.local.lu.u8 %r1, [local+1];"
+                         "fence.acq_rel.cta;" +
+                             local_words("ld.local.u32 %r2, [local+@];", 1, 2) +
+                             "fence.acq_rel.cta; ld.local.u32 %r3, [local]; st.global.u32 [%o], %r1;"
+                             "st.global.u32 [%o+8], %r3;"}});
+  machine.run("k");
+  EXPECT_EQ(machine.result(), 2U);
+  EXPECT_EQ(machine.result(1), 0x0403DB01U);
+}
+
 TEST(LocalMemory, LastUseSavesL2sWriteBackToo) {
   for (const auto& [op, last] : std::map<std::string, bool>{{"", false}, {".lu", true}, {".cs", true}}) {
     // Word 0 is written back to L2, comes back by its last use, and then leaves L2.
