@@ -188,6 +188,7 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
                              r.control != LineControl::discard;
   r.local = (data || local_control) && !texture && !sysmem && line.value % 1024 < 512;
   if (!r.local) r.last_use = false;
+  if (r.last_use) r.bytes = ByteMask::of_sectors(r.sectors);
   r.surface = data && !r.local && !texture && random.below(4) == 0;
   r.no_l1 = data && !r.local && random.below(8) == 0;
   r.cache_operator = r.local || random.below(6) != 0 ? CacheOperator::none : CacheOperator::cv;
