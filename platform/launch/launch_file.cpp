@@ -153,6 +153,7 @@ class ArgumentReader {
   /// Reads the members of a structure, each where C would lay it, or at byte `at`.
   void read_structure(const Member& members, Argument& structure) {
     structure.kind = Argument::Kind::structure;
+    const std::size_t faults_before = faults_.size();
     std::size_t end = 0;
     each_table(document_, members, "a table", faults_, [&](const Value& table) {
       TableReader reader(document_, table, table.place, kStructure, faults_);
@@ -168,7 +169,7 @@ class ArgumentReader {
       end = member.at + member.size();
       structure.members.push_back(std::move(member));
     });
-    if (structure.members.empty())
+    if (structure.members.empty() && faults_.size() == faults_before)
       faults_.push_back(document_.fault(members.value.place, "struct: has no members"));
     if (structure.size() > kMaxParameterBytes)
       faults_.push_back(document_.fault(

@@ -142,6 +142,7 @@ TEST(L1LgHints, PoisonedBytesReadAsAPatternUntilTheyAreWrittenAgain) {
   load.local = true;
   load.sectors = 1;
   load.last_use = true;
+  load.bytes.set(0, 8);
   static_cast<void>(core.read(load));  // waits for the other bytes of the sector
   Request other = store;
   other.virtual_line = VirtualAddress{kLineBytes};
