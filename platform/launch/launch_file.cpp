@@ -206,8 +206,7 @@ class ArgumentReader {
     }
     argument.number = out_.buffer_number(*name);
     if (is_declared_again(reader, *name)) return;
-    const std::size_t others = reader.find("at") == nullptr ? 0 : 1;
-    if (reader.table().members.size() == 1 + others) {
+    if (!know(reader, kBufferKeys)) {
       reader.fault(name_member.value.place,
                    "buffer \"" + *name + "\" is not declared: its first argument says type and count",
                    did_you_mean(*name, names_of(out_.buffers)));

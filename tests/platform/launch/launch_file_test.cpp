@@ -232,6 +232,14 @@ TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
   EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes, texture, surface"));
 }
 
+TEST_F(LaunchFiles, OnlyMembersOfStructuresHaveAPlace) {
+  for (const char* argument :
+       {"buffer = \"a\"\ntype = \"u8\"\ncount = 100\nat = 8\n", "buffer = \"a\"\nat = 8\n",
+        "scalar = 1\ntype = \"u8\"\nat = 8\n", "struct = [{ scalar = 1, type = \"u8\" }]\nat = 8\n"})
+    EXPECT_THAT(bad(kHead + "[[argument]]\n" + argument), HasSubstr("unknown key \"at\" in [[argument]]"))
+        << argument;
+}
+
 TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {
   const std::string all =
       bad(kHead + "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nkernal = 3\n");
