@@ -27,25 +27,34 @@ std::string summary(const std::string& file, const ptx::ModuleLegality& j) {
   return what + ", " + std::to_string(j.rejected) + " rejected\n";
 }
 
-int check_files(const std::vector<std::string>& files) {
+/// Calls `say(file, text)` with each file that can be read, and returns the worst exit status, that of `say`
+/// among them.
+template <class Say>
+int check_each(const std::vector<std::string>& files, Say&& say) {
   int status = kDone;
   for (const std::string& file : files) {
     const Result<std::string> text = read_file(file);
-    if (!text.ok()) {
-      status = bad_input(text.faults());
-      continue;
-    }
-    const ptx::ModuleLegality j = ptx::check_text(text.value(), file);
-    for (const Diagnostic& d : j.notes) print_message(ptx::note_text(d));
-    print_faults(j.faults);
-    print_result(summary(file, j));
-    if (!j.faults.empty()) status = std::max(status, j.readable ? kCheckFailed : kBadInput);
+    status = std::max<int>(status, text.ok() ? say(file, text.value()) : bad_input(text.faults()));
   }
   return status;
 }
 
-/// What `--runs` says of one module; adds to `status`.
-std::string runs_text(const std::string& file, ptx::ModuleRuns& module, int& status) {
+int exit_status(const Diagnostics& faults, bool readable) {
+  if (faults.empty()) return kDone;
+  return readable ? kCheckFailed : kBadInput;
+}
+
+int check_file(const std::string& file, const std::string& text) {
+  const ptx::ModuleLegality j = ptx::check_text(text, file);
+  for (const Diagnostic& d : j.notes) print_message(ptx::note_text(d));
+  print_faults(j.faults);
+  print_result(summary(file, j));
+  return exit_status(j.faults, j.readable);
+}
+
+/// What `--runs` says of one module.
+int check_runs(const std::string& file, const std::string& its_text) {
+  ptx::ModuleRuns module = ptx::kernels_that_run(its_text, file);
   std::size_t width = 0, good = 0;
   const bool whole = module.faults.empty();
   Diagnostics faults = std::move(module.faults);
@@ -55,7 +64,6 @@ std::string runs_text(const std::string& file, ptx::ModuleRuns& module, int& sta
     if (whole) faults.insert(faults.end(), k.refused.begin(), k.refused.end());
   }
   print_faults(faults);
-  if (!faults.empty()) status = std::max<int>(status, kCheckFailed);
   std::string text = file + ": " + std::to_string(good) + " of " + counted(module.kernels.size(), "kernel") +
                      " can be run\n";
   for (const ptx::ModuleRuns::Kernel& k : module.kernels) {
@@ -69,21 +77,8 @@ std::string runs_text(const std::string& file, ptx::ModuleRuns& module, int& sta
       text += "cannot: line " + std::to_string(first.line) + ", " + first.message + "\n";
     }
   }
-  return text;
-}
-
-int check_runs(const std::vector<std::string>& files) {
-  int status = kDone;
-  for (const std::string& file : files) {
-    const Result<std::string> text = read_file(file);
-    if (!text.ok()) {
-      status = bad_input(text.faults());
-      continue;
-    }
-    ptx::ModuleRuns module = ptx::kernels_that_run(text.value(), file);
-    print_result(runs_text(file, module, status));
-  }
-  return status;
+  print_result(text);
+  return exit_status(faults, module.readable);
 }
 
 int check_table(const std::string& file) {
@@ -103,8 +98,8 @@ int check(const CheckOptions& o) {
                      "see warpline check --help");
   if (o.runs && !o.table.empty())
     return bad_input("--runs is about modules, --table about single instructions");
-  if (o.runs) return check_runs(o.files);
-  return o.table.empty() ? check_files(o.files) : check_table(o.table);
+  if (!o.table.empty()) return check_table(o.table);
+  return check_each(o.files, o.runs ? check_runs : check_file);
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
 struct Reading {
   Reading(std::string_view text, const std::string& file)
       : faults(text, file), decl(parse_module(text, faults, check_opcode)), unsupported(faults.another()) {
-    if (!decl.malformed) judge_module();
+    readable = !decl.malformed && judge_module();
     check_initializers(decl, faults);
     // Device functions are decoded for their own sake too: nobody may call them.
     for (const auto& f : decl.functions)
@@ -217,16 +217,22 @@ struct Reading {
 
   FaultList faults;  ///< of the module
   ModuleDecl decl;
+  bool readable = false;  ///< its head and its declarations
   FaultList unsupported;  ///< what cannot be run, of all functions
   std::map<std::string, Program> programs;
   std::map<std::string, Diagnostics> refused;  ///< entries that have no program, and why
 
  private:
-  void judge_module() {
+  /// Whether its language is known.
+  bool judge_module() {
     const LanguageOrFault language = language_of(decl.version, decl.target);
-    if (!language.language) return faults.add(decl.target_place, language.fault);
+    if (!language.language) {
+      faults.add(decl.target_place, language.fault);
+      return false;
+    }
     for (const auto& f : decl.functions)
       for (const Remark& r : judge_clusters(*f, *language.language)) faults.add(r.place, r.message, r.hint);
+    return true;
   }
 
   void decode(const FunctionDecl& f) {
@@ -265,6 +271,7 @@ ModuleRuns kernels_that_run(std::string_view text, const std::string& file) {
   ModuleRuns out;
   for (const auto& f : r.decl.functions)
     if (f->is_entry && f->has_body) out.kernels.push_back({f->name, std::move(r.refused[f->name])});
+  out.readable = r.readable;
   out.faults = r.faults.take();
   return out;
 }

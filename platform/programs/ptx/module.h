@@ -24,7 +24,8 @@ struct ModuleRuns {
     std::string name;
     Diagnostics refused;  ///< empty: it can
   };
-  Diagnostics faults;  ///< of the module as a whole: none can be
+  bool readable = true;  ///< false: no PTX module, a fault lies outside of the functions' bodies
+  Diagnostics faults;    ///< of the module as a whole: none can be
   std::vector<Kernel> kernels;
 };
 [[nodiscard]] ModuleRuns kernels_that_run(std::string_view text, const std::string& file);

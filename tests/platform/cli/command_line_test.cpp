@@ -413,6 +413,11 @@ TEST_F(CommandLineTest, ChecksWhichKernelsCanBeRun) {
   EXPECT_EQ(none.status, kCheckFailed);
   EXPECT_NE(none.out.find("0 of 2 kernels"), std::string::npos) << none.out;
   EXPECT_NE(none.out.find("good  cannot: the module is refused"), std::string::npos) << none.out;
+  for (const char* text : {"no PTX at all", ".version 8.0\n.target sm_1\n", ""}) {
+    std::ofstream(module) << text;
+    EXPECT_EQ(command({"check", "--runs", module}).status, kBadInput) << text;
+    EXPECT_EQ(command({"check", module}).status, kBadInput) << text;
+  }
 }
 
 TEST_F(CommandLineTest, AKernelThatCannotBeRunLeavesItsNeighboursAlone) {
