@@ -10,11 +10,11 @@ namespace warpline {
 OutputCheck::OutputCheck() {
   for (const auto& [stream, name] : {std::pair{STDOUT_FILENO, "where standard output goes"},
                                      std::pair{STDERR_FILENO, "where standard error goes"}})
-    if (const std::string file = identity_of(stream); !file.empty()) known_.emplace(file, name);
+    if (const std::string file = identity_of(stream); !file.empty()) known_.emplace(file, Known{name, true});
 }
 
 void OutputCheck::add_input(const std::string& path, const std::string& what) {
-  if (const std::string file = identity_of(path); !file.empty()) known_[file] = what;
+  if (const std::string file = identity_of(path); !file.empty()) known_[file] = {what};
 }
 
 void OutputCheck::add_output(const std::string& path, const std::string& what, const Fault& fault) {
@@ -25,14 +25,14 @@ void OutputCheck::add_output(const std::string& path, const std::string& what, c
   }
   const std::string file = identity_of(path);
   if (file.empty()) return;
-  const auto [known, is_new] = known_.emplace(file, what);
+  const auto [known, is_new] = known_.emplace(file, Known{what});
   if (is_new) return;
   // /dev/stdout is the stream itself, and is appended to.
-  const bool is_stream = known->second.rfind("where ", 0) == 0 && is_open_file(links_followed(path));
-  if (is_stream)
-    known->second = what;
-  else
-    faults_.push_back(fault(path + " is " + known->second + ", too", "each needs a file of its own"));
+  if (known->second.is_stream && is_open_file(links_followed(path))) {
+    known->second = {what};
+  } else {
+    faults_.push_back(fault(path + " is " + known->second.what + ", too", "each needs a file of its own"));
+  }
 }
 
 void OutputCheck::add_output(const char* option, const std::string& path) {

@@ -28,7 +28,11 @@ class OutputCheck {
   [[nodiscard]] const Diagnostics& faults() const { return faults_; }
 
  private:
-  std::map<std::string, std::string> known_;  ///< what each file is, by its identity
+  struct Known {
+    std::string what;
+    bool is_stream = false;  ///< a standard stream goes there
+  };
+  std::map<std::string, Known> known_;  ///< by identity
   Diagnostics faults_;
 };
 

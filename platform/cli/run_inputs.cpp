@@ -62,7 +62,9 @@ class Reader {
     OutputCheck outputs;
     for (const std::string& input : request_.inputs) outputs.add_input(input, "an input");
     if (preset_text(request_.gpu.name).empty()) outputs.add_input(request_.gpu.name, "the file of --gpu");
-    if (plan != nullptr) add_inputs(*plan, outputs);
+    if (plan != nullptr)
+      for_each_file(*plan,
+                    [&outputs](const std::string& path, const char* what) { outputs.add_input(path, what); });
     for (const auto& [option, path] :
          {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
           std::pair{"--wave", &request_.observation.wave},
@@ -71,20 +73,6 @@ class Reader {
     if (plan != nullptr && !without_data)
       for (const LoadedFile& loaded : plan->files) add_dumps(loaded.file, outputs);
     add(outputs.faults());
-  }
-  static void add_inputs(const Workload& plan, OutputCheck& outputs) {
-    const auto contents = [&outputs](const std::optional<InitialContent>& init,
-                                     const std::optional<Expectation>& expect) {
-      if (init && !init->file.empty()) outputs.add_input(init->file, "read (init)");
-      if (expect && !expect->file.empty()) outputs.add_input(expect->file, "read (expect)");
-    };
-    for (const LoadedFile& loaded : plan.files) {
-      for (const ModuleText& m : loaded.file.modules) outputs.add_input(m.path, "a module of this run");
-      for (const Buffer& b : loaded.file.buffers) contents(b.initial, b.expect);
-      for (const ResolvedSymbol& s : loaded.symbols) contents(s.initial, s.expect);
-    }
-    for (const Step& step : plan.steps)
-      if (!step.trace.empty()) outputs.add_input(step.trace, "a trace of this run");
   }
   static void add_dumps(const LaunchFile& file, OutputCheck& outputs) {
     for (const Buffer& b : file.buffers)

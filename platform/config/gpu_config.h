@@ -98,8 +98,7 @@ struct GpuConfig {
     f("name", name, "name of the preset");
     f("compute_capability", compute_capability,
       "ten times the compute capability, 70 of 7.0: modules for later GPUs are remarked, or refused with "
-      "--strict-target; 0: of "
-      "no product, and fit for all");
+      "--strict-target; 0: of no product, and fit for all");
     f("gpus", gpus, "GPUs of this kind in the platform, which share system memory");
     f("sms", sms, "number of SMs");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
@@ -109,9 +108,8 @@ struct GpuConfig {
       "so "
       "unless it is set");
     f("wls_window", wls_window,
-      "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of 32 "
-      "bits "
-      "reach them; 0: among the buffers, whose addresses have 47 bits");
+      "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of "
+      "32 bits reach them; 0: among the buffers, whose addresses have 47 bits");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("l1_lg", l1_lg, "L1 local/global cache");

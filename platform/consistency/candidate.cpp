@@ -249,22 +249,7 @@ std::vector<Stretch> Candidate::parts(const Stretch& whole, unsigned read, bool 
     });
     return differs;
   };
-  std::vector<Stretch> out;
-  for (const Stretch& stretch : cut(whole)) {
-    out.push_back(stretch);
-    if (stretch.bytes == 1 || !(all || may_tear(read, stretch))) continue;
-    bool told = false;
-    for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
-      if (!tells(stretch, b)) continue;
-      if (told) {
-        const unsigned end = out.back().offset + out.back().bytes;
-        out.back().bytes = b - out.back().offset;
-        out.push_back({stretch.memory, b, end - b});
-      }
-      told = true;
-    }
-  }
-  return out;
+  return torn(whole, read, all, tells);
 }
 
 }  // namespace warpline::litmus

@@ -85,6 +85,28 @@ struct Candidate {
   /// bytes.
   static constexpr unsigned kEnd = ~0U;
   [[nodiscard]] bool may_tear(unsigned read, const Stretch& stretch) const;
+  /// `whole`, a part of `read`, cut; and what may be torn of it, or `all`, cut further before each byte, but
+  /// the first, of which `tells(stretch, byte)` says that it may tell which of several writes it is of.
+  template <class Tells>
+  [[nodiscard]] std::vector<Stretch> torn(const Stretch& whole, unsigned read, bool all,
+                                          Tells&& tells) const {
+    std::vector<Stretch> out;
+    for (const Stretch& stretch : cut(whole)) {
+      out.push_back(stretch);
+      if (stretch.bytes == 1 || !(all || may_tear(read, stretch))) continue;
+      bool told = false;
+      for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
+        if (!tells(stretch, b)) continue;
+        if (told) {
+          const unsigned end = out.back().offset + out.back().bytes;
+          out.back().bytes = b - out.back().offset;
+          out.push_back({stretch.memory, b, end - b});
+        }
+        told = true;
+      }
+    }
+    return out;
+  }
 
  private:
   [[nodiscard]] std::vector<Stretch> parts(const Stretch& whole, unsigned read, bool all) const;

@@ -29,23 +29,8 @@ class Finder {
  private:
   /// The bytes of `read`, apart where they tell which of several writes they are of.
   [[nodiscard]] std::vector<Stretch> pieces(unsigned read, Tearing tearing) const {
-    std::vector<Stretch> out;
-    for (const Stretch& stretch : c_.cut(c_.events[read])) {
-      out.push_back(stretch);
-      const bool may_tear = tearing == Tearing::all || c_.may_tear(read, stretch);
-      if (stretch.bytes == 1 || !may_tear) continue;
-      bool told = false;
-      for (unsigned b = stretch.offset; b < stretch.offset + stretch.bytes; ++b) {
-        if (!tells(stretch, b)) continue;
-        if (told) {
-          const unsigned end = out.back().offset + out.back().bytes;
-          out.back().bytes = b - out.back().offset;
-          out.push_back({stretch.memory, b, end - b});
-        }
-        told = true;
-      }
-    }
-    return out;
+    return c_.torn(c_.events[read], read, tearing == Tearing::all,
+                   [this](const Stretch& stretch, unsigned b) { return tells(stretch, b); });
   }
 
   [[nodiscard]] std::uint8_t byte_of(unsigned write, unsigned b) const {

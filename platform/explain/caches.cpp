@@ -112,9 +112,8 @@ std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture
 
 std::string l2_load(const MemOp& op, const L2Parameters& l2) {
   if (op.is_mmio)
-    return "one access for each lane, never split or combined. Video memory is performed here, where all "
-           "agents "
-           "meet: looked up, and the sector fetched on a miss stays; nothing else is ever kept";
+    return "one access for each lane, never split or combined. Video memory is performed here, where "
+           "all agents meet: looked up, and the sector fetched on a miss stays; nothing else is ever kept";
   std::string text =
       "looked up; a miss fetches the missing sectors from DRAM. The line becomes " + l2_class(op, l2);
   if (op.prefetch_bytes != 0)

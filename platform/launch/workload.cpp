@@ -233,23 +233,28 @@ Workload::~Workload() = default;
 Workload::Workload(Workload&& other) noexcept = default;
 Workload& Workload::operator=(Workload&& other) noexcept = default;
 
+void for_each_file(const Workload& plan, const std::function<void(const std::string&, const char*)>& f) {
+  const auto contents = [&f](const std::optional<InitialContent>& initial,
+                             const std::optional<Expectation>& expect) {
+    if (initial && !initial->file.empty()) f(initial->file, "read (init)");
+    if (expect && !expect->file.empty()) f(expect->file, "read (expect)");
+  };
+  for (const LoadedFile& l : plan.files) {
+    for (const ModuleText& m : l.file.modules) f(m.path, "a module of this run");
+    for (const Buffer& b : l.file.buffers) contents(b.initial, b.expect);
+    for (const ResolvedSymbol& s : l.symbols) contents(s.initial, s.expect);
+  }
+  for (const Step& s : plan.steps)
+    if (!s.trace.empty()) f(s.trace, "a trace of this run");
+}
+
 std::vector<std::string> files_of(const Workload& plan) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& path) {
-    if (!path.empty() && std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
-  };
-  const auto add_contents = [&add](const std::optional<InitialContent>& initial,
-                                   const std::optional<Expectation>& expect) {
-    if (initial) add(initial->file);
-    if (expect) add(expect->file);
+    if (std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
   };
   for (const std::string& input : plan.inputs) add(input);
-  for (const LoadedFile& l : plan.files) {
-    for (const ModuleText& m : l.file.modules) add(m.path);
-    for (const Buffer& b : l.file.buffers) add_contents(b.initial, b.expect);
-    for (const ResolvedSymbol& s : l.symbols) add_contents(s.initial, s.expect);
-  }
-  for (const Step& s : plan.steps) add(s.trace);
+  for_each_file(plan, [&add](const std::string& path, const char*) { add(path); });
   return out;
 }
 

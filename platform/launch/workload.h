@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ struct Workload {
 /// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
 [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only);
 
-/// The files that a plan was read from, each once: inputs, modules, contents, traces.
+/// Calls f(path, what it is) for every file that a plan was read from beside its inputs: modules, contents,
+/// traces; one that stands in several places as often.
+void for_each_file(const Workload& plan, const std::function<void(const std::string&, const char*)>& f);
+/// The files that a plan was read from, each once, inputs first.
 [[nodiscard]] std::vector<std::string> files_of(const Workload& plan);
 
 }  // namespace warpline

@@ -1,9 +1,8 @@
 #include "platform/machine/pcie_system.h"
 
-#include <cstdio>
-
 #include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/counter.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
@@ -139,10 +138,8 @@ void PcieSystem::set_loose(bool loose) {
 std::vector<std::string> PcieSystem::refused_accesses() const {
   std::vector<std::string> out;
   for (const RefusedAccess& a : root_->core().refused()) {
-    char address[19];
-    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(a.address));
-    out.push_back(function_name(a.requester, peers()) + ": " + what_of(a) + " at bus address " + address +
-                  ": " + why_of(a, peers()) + ", cycle " + std::to_string(a.cycle));
+    out.push_back(function_name(a.requester, peers()) + ": " + what_of(a) + " at bus address " +
+                  hexadecimal(a.address) + ": " + why_of(a, peers()) + ", cycle " + std::to_string(a.cycle));
   }
   return out;
 }

@@ -53,7 +53,7 @@ class GpuModule final : public sc_core::sc_module {
   void bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
                 const Interposer& interpose);
   void open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target);
-  /// Makes foreign DRAM channels, and keeps their sockets for hop_to_dram().
+  /// Makes foreign DRAM channels, and keeps their sockets for bind_slice_to_dram().
   void make_foreign_dram(Netlist& netlist, const DramMaker& make_dram);
   /// Binds slices to DRAM where one of the two is foreign: our slice `s`, or the sockets of a foreign one.
   void bind_slice_to_dram(unsigned s, Netlist& netlist, const std::vector<ForeignInitiator*>& to_dram,

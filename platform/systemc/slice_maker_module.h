@@ -54,8 +54,7 @@ struct DramSite {
 /// line: reads, and writes, which carry their bytes with byte enables. Data and time are apart:
 /// - Time: when a read is answered is when the line is there, and when a write is, it is done. An error is an
 ///   uncorrectable one: it reaches who asked.
-/// - Data: the writes, in their order, are what is to be stored; of bytes that L2 holds dirty it has not
-/// heard.
+/// - Data: the writes, in their order, are what is to be stored; of what L2 holds dirty it has not heard.
 ///   Whose bytes kernels and hosts see is `keeps_bytes`'s to say.
 struct DramSockets {
   std::vector<tlm::tlm_base_target_socket_b<256>*> from_l2;

@@ -38,11 +38,7 @@ class PostedWrites {
   /// Calls f(n, byte) where one of them writes byte n of those at `address` and on.
   template <class F>
   void for_each_byte(PhysicalAddress address, unsigned count, F&& f) const {
-    for (Request* w : writes_) {
-      if (w->line != line_of(address)) continue;
-      for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
-        if (w->bytes.test(at)) f(n, w->data[at]);
-    }
+    for (Request* w : writes_) for_each_byte_of(*w, address, count, f);
   }
 
   std::vector<Request*> writes_;

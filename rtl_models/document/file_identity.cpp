@@ -7,7 +7,6 @@
 
 #include <array>
 #include <climits>
-#include <filesystem>
 
 namespace warpline {
 namespace {
@@ -15,10 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // as many as Linux follows
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 /// What a symbolic link says; empty where `path` is none.
 std::string link_text(const fs::path& path) {
@@ -32,6 +27,10 @@ std::string text_of(const struct stat& file) {
 }
 
 }  // namespace
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 bool is_open_file(const std::string& path) {
   const fs::path p(path);

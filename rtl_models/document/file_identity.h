@@ -1,8 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace warpline {
+
+/// The folder that `path` lies in, "." where it names none.
+[[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& path);
 
 /// `path` with the links that its last part is followed to what they point at, whether or not that exists.
 /// Stops at names of open files of processes (/dev/stdout, /proc/self/fd/3), which are no paths.

@@ -30,16 +30,12 @@ std::string because(const std::string& path, const char* what, int error) {
   return path + ": " + what + ": " + std::strerror(error);
 }
 
-std::filesystem::path folder_around(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 /// Why no file can be put into a folder that does not exist, as its name leads there; empty: it can be made.
 std::string why_no_folder(const std::string& path, std::filesystem::path folder) {
   struct stat found = {};
   while (::stat(folder.c_str(), &found) != 0) {
     if (errno != ENOENT) return because(path, "cannot be created", errno);
-    const std::filesystem::path above = folder_around(folder);
+    const std::filesystem::path above = folder_of(folder);
     if (above == folder) return because(path, "cannot be created", ENOENT);
     folder = above;
   }
@@ -52,7 +48,7 @@ std::string why_no_folder(const std::string& path, std::filesystem::path folder)
 int own_open_file(const std::string& path) {
   struct stat folder = {}, own = {};
   const std::filesystem::path p(path);
-  if (::stat(folder_around(p).c_str(), &folder) != 0 || ::stat("/proc/self/fd", &own) != 0) return -1;
+  if (::stat(folder_of(p).c_str(), &folder) != 0 || ::stat("/proc/self/fd", &own) != 0) return -1;
   if (folder.st_dev != own.st_dev || folder.st_ino != own.st_ino) return -1;
   return number_from<int>(p.filename().string()).value_or(-1);
 }
@@ -92,7 +88,7 @@ std::string OutputFile::begin(const std::string& path, bool only_looks) {
   if (is_there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
     return because(path, "cannot be written", errno);
   target_ = links_followed(path);
-  const std::filesystem::path target(target_), folder = folder_around(target);
+  const std::filesystem::path target(target_), folder = folder_of(target);
   temporary_ = (folder / (target.filename().string().substr(0, kMostOfName) + ".part-")).string() +
                std::to_string(::getpid());
   const bool is_plain = is_there && S_ISREG(found.st_mode) && !is_open_file(target_);
@@ -131,7 +127,7 @@ bool OutputFile::open_beside() {
 }
 
 bool OutputFile::open_nameless() {
-  const std::filesystem::path folder = folder_around(target_);
+  const std::filesystem::path folder = folder_of(target_);
   file_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (file_ < 0) return false;
   if (::access(name_of(file_).c_str(), F_OK) == 0) return true;

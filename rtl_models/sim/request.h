@@ -170,6 +170,15 @@ inline unsigned ResponseMessage::beats(unsigned width) const {
   return 1;
 }
 
+/// Calls f(n, byte) where write `w` writes byte n of the `count` bytes at `address` and on, which lie in one
+/// line.
+template <class F>
+void for_each_byte_of(Request& w, PhysicalAddress address, unsigned count, F&& f) {
+  if (w.line != line_of(address)) return;
+  for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
+    if (w.bytes.test(at)) f(n, w.data[at]);
+}
+
 inline bool TakenCommands::take(const Request& r) const {
   switch (r.command) {
     case Command::read: return true;

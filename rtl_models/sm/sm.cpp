@@ -99,7 +99,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
     ordering_.forget(slot);
-    pace_[slot] = {edge_, fetch_.no_line(), 0};
+    pace_[slot] = {edge_, fetch_.no_line()};
     fetch_.forget(slot);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);
@@ -140,7 +140,7 @@ void Sm::issue(Cycle now, unsigned slot) {
   switch (i.kind) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
     case InstructionKind::sleep:
-      pace_[slot].edge = pace_[slot].awake = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
+      pace_[slot].edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
       break;
     case InstructionKind::barrier:
       core_.arrive(slot, issue, released_);

@@ -79,7 +79,6 @@ class Sm final : public Component {
   struct Pace {
     std::uint64_t edge = 0;                          ///< the earliest
     std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
-    std::uint64_t awake = 0;                         ///< the edge at which its last sleep ends
   };
 
   void start_cta(const CtaLaunch& launch);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
 #include <tlm>
 
@@ -19,11 +20,16 @@ class Monitor final : public sc_core::sc_module,
   tlm::tlm_initiator_socket<256> to_target{"to_target"};
   std::uint64_t requests = 0;  ///< BEGIN_REQs
   std::uint64_t calls = 0;     ///< of b_transport
+  /// Called for each of both, on its way.
+  std::function<void(const tlm::tlm_generic_payload&)> look = [](const tlm::tlm_generic_payload&) {};
 
  private:
   using Payload = tlm::tlm_generic_payload;
   tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
-    if (phase == tlm::BEGIN_REQ) ++requests;
+    if (phase == tlm::BEGIN_REQ) {
+      ++requests;
+      look(p);
+    }
     return to_target->nb_transport_fw(p, phase, delay);
   }
   tlm::tlm_sync_enum nb_transport_bw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
@@ -31,6 +37,7 @@ class Monitor final : public sc_core::sc_module,
   }
   void b_transport(Payload& p, sc_core::sc_time& delay) override {
     ++calls;
+    look(p);
     to_target->b_transport(p, delay);
   }
   unsigned transport_dbg(Payload& p) override { return to_target->transport_dbg(p); }

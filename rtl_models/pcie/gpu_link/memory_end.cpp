@@ -60,12 +60,8 @@ void MemoryEnd::arrive(Cycle now) {
 
 template <class F>
 void MemoryEnd::for_each_coming(PhysicalAddress address, unsigned count, F&& f) const {
-  for (const auto& arrival : arriving_) {
-    Request& r = *arrival.what->request;
-    if (!arrival.what->posted() || r.line != line_of(address)) continue;
-    for (unsigned n = 0, at = offset_in_line(address); n < count; ++n, ++at)
-      if (r.bytes.test(at)) f(n, r.data[at]);
-  }
+  for (const auto& arrival : arriving_)
+    if (arrival.what->posted()) for_each_byte_of(*arrival.what->request, address, count, f);
 }
 
 void MemoryEnd::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) const {

@@ -16,6 +16,7 @@
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_hops.h"
 #include "tests/support/kernel_run.h"
+#include "tests/support/monitor.h"
 
 namespace warpline::test {
 namespace foreign_dram_test {
@@ -251,7 +252,7 @@ class WireWatch final : public sc_core::sc_module {
   }
   const PinChannel& channel;
   MemoryImage& memory;
-  std::uint64_t bytes = 0, right = 0;
+  std::uint64_t seen = 0, right = 0;
 
  private:
   void look() {
@@ -259,12 +260,24 @@ class WireWatch final : public sc_core::sc_module {
     if (channel.sectors.read() != kAllSectors) return;
     for (unsigned n = 0; n < channel.parameters.width; ++n) {
       if ((channel.strobes[n / 64].read() >> (n % 64) & 1U) == 0) continue;
-      ++bytes;
+      ++seen;
       const auto byte = static_cast<std::uint8_t>(channel.data[n / 8].read() >> (n % 8 * 8));
       right += byte == *memory.at(channel.address.read() + n);
     }
   }
 };
+
+/// That they have seen more than `some` together, and all of it was right.
+template <class Watch>
+void expect_all_right(const std::deque<Watch>& watches, std::uint64_t some) {
+  std::uint64_t seen = 0, right = 0;
+  for (const Watch& w : watches) {
+    seen += w.seen;
+    right += w.right;
+  }
+  EXPECT_GT(seen, some);
+  EXPECT_EQ(right, seen);
+}
 
 TEST(WriteBacks, ShowTheirBytesOnWires) {
   const auto backend = std::make_shared<SystemCBackend>(config().clocks, HopTransport::direct, TickMode::lazy,
@@ -283,56 +296,23 @@ TEST(WriteBacks, ShowTheirBytesOnWires) {
       1);
   const auto kernel = module->make_kernel("k", {128, 1, 1}, {128, 1, 1}, 0, block_of({out}));
   EXPECT_EQ(gpu.launch(*kernel).outcome, RunOutcome::quiescent);
-  std::uint64_t bytes = 0, right = 0;
-  for (const WireWatch& w : watches) {
-    bytes += w.bytes;
-    right += w.right;
-  }
-  EXPECT_GT(bytes, 40000U);
-  EXPECT_EQ(right, bytes);
+  expect_all_right(watches, 40000);
 }
 
-/// Hands on what passes at the door of DRAM, and compares what is written with what was.
-class WriteWatch final : public sc_core::sc_module,
-                         private tlm::tlm_fw_transport_if<>,
-                         private tlm::tlm_bw_transport_if<> {
- public:
-  explicit WriteWatch(const sc_core::sc_module_name& name) : sc_module(name) {
-    from_initiator.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-    to_target.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+/// Compares what is written at the door of DRAM with what was.
+struct WriteWatch {
+  explicit WriteWatch(const char* name) : monitor(name) {
+    monitor.look = [this](const tlm::tlm_generic_payload& p) {
+      if (!p.is_write()) return;
+      ++seen;
+      bool all = true;
+      for (unsigned i = 0; i < p.get_data_length(); ++i)
+        all = all && p.get_data_ptr()[i] == static_cast<std::uint8_t>(p.get_address() / 128 * 7 + 1);
+      right += all;
+    };
   }
-  tlm::tlm_target_socket<256> from_initiator{"from_initiator"};
-  tlm::tlm_initiator_socket<256> to_target{"to_target"};
-  std::uint64_t writes = 0, right = 0;
-
- private:
-  using Payload = tlm::tlm_generic_payload;
-  void look(const Payload& p) {
-    if (!p.is_write()) return;
-    ++writes;
-    bool all = true;
-    for (unsigned i = 0; i < p.get_data_length(); ++i)
-      all = all && p.get_data_ptr()[i] == static_cast<std::uint8_t>(p.get_address() / 128 * 7 + 1);
-    right += all;
-  }
-  tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
-    if (phase == tlm::BEGIN_REQ) look(p);
-    return to_target->nb_transport_fw(p, phase, delay);
-  }
-  tlm::tlm_sync_enum nb_transport_bw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
-    return from_initiator->nb_transport_bw(p, phase, delay);
-  }
-  void b_transport(Payload& p, sc_core::sc_time& delay) override {
-    look(p);
-    to_target->b_transport(p, delay);
-  }
-  unsigned transport_dbg(Payload& p) override { return to_target->transport_dbg(p); }
-  bool get_direct_mem_ptr(Payload& p, tlm::tlm_dmi& dmi) override {
-    return to_target->get_direct_mem_ptr(p, dmi);
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
-    from_initiator->invalidate_direct_mem_ptr(first, last);
-  }
+  Monitor monitor;
+  std::uint64_t seen = 0, right = 0;
 };
 
 TEST(WriteBacks, CarryTheBytesThatWereWrittenWhereverSomebodyLooks) {
@@ -343,7 +323,7 @@ TEST(WriteBacks, CarryTheBytesThatWereWrittenWhereverSomebodyLooks) {
   options.interpose = [&watches](const HopSite& site) -> HopSockets {
     if (!site.matches("dram*")) return {};
     WriteWatch& w = watches.emplace_back(site.module_name.c_str());
-    return {&w.from_initiator, &w.to_target};
+    return {&w.monitor.from_initiator, &w.monitor.to_target};
   };
   MemorySubsystemModule memory("memory", options);
   std::vector<Access> lines;
@@ -359,13 +339,7 @@ TEST(WriteBacks, CarryTheBytesThatWereWrittenWhereverSomebodyLooks) {
   device.socket.bind(memory.from_device(0));
   sm.socket.bind(memory.from_sm(0));
   sc_core::sc_start();
-  std::uint64_t writes = 0, right = 0;
-  for (const WriteWatch& w : watches) {
-    writes += w.writes;
-    right += w.right;
-  }
-  EXPECT_GT(writes, 1000U);
-  EXPECT_EQ(right, writes);
+  expect_all_right(watches, 1000);
 }
 
 }  // namespace foreign_dram_test
