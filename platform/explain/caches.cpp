@@ -110,10 +110,15 @@ std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture
   return text + ". The line becomes " + class_text(l1_wish(op), texture.geometry);
 }
 
+/// What `.mmio` is at L2, by what it does to video memory.
+std::string l2_mmio(const char* video_memory) {
+  return fmt::format("one access for each lane, never split or combined, nor kept. Of video memory: {}",
+                     video_memory);
+}
+
 std::string l2_load(const MemOp& op, const L2Parameters& l2) {
   if (op.is_mmio)
-    return "one access for each lane, never split or combined. Video memory is performed here, where "
-           "all agents meet: looked up, and the sector fetched on a miss stays; nothing else is ever kept";
+    return l2_mmio("not looked up; what is dirty of the line goes to DRAM first, and DRAM answers");
   std::string text =
       "looked up; a miss fetches the missing sectors from DRAM. The line becomes " + l2_class(op, l2);
   if (op.prefetch_bytes != 0)
@@ -124,7 +129,7 @@ std::string l2_load(const MemOp& op, const L2Parameters& l2) {
 }
 
 std::string l2_store(const MemOp& op, const L2Parameters& l2) {
-  if (op.is_mmio) return l2_load(op, l2);
+  if (op.is_mmio) return l2_mmio("performed here, where all agents meet, and written to DRAM at once");
   return "performed here, byte by byte; DRAM gets it when the line is replaced. The line becomes " +
          l2_class(op, l2);
 }

@@ -158,11 +158,29 @@ void L2Core::use(std::uint32_t index, const Request& r) {
   ++counters_.saved_writebacks;
 }
 
+L2Outcome L2Core::read_dram(Request& r, WriteBackSink& sink) {
+  if (misses_.full()) return {L2Outcome::Kind::stall, 0, MissTable::kNone};
+  const std::uint64_t number = line_number(r.line);
+  const std::uint32_t found = tags_.find(number, key(number));
+  counters_.direct_sectors += sector_count(r.sectors);
+  if (found != TagArray::kAbsent) clean(found, sink);
+  if (memory_ != nullptr) refresh(r.line, found, r.sectors);
+  perform_in_vidmem(r);
+  // Dead from the start: nobody joins the fetch, and it installs nothing.
+  const std::uint16_t entry = misses_.allocate(number);
+  misses_.kill(entry);
+  misses_[entry].pending = r.missing = r.sectors;
+  misses_[entry].waiters.push(&r);
+  counters_.fetched_sectors += sector_count(r.sectors);
+  return {L2Outcome::Kind::wait, r.sectors, entry};
+}
+
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   if (!lies_in_vidmem(r.line)) {
     r.status = Status::address_error;
     return {};
   }
+  if (r.exact && r.command == Command::read) return read_dram(r, sink);
   // Has the host's processor prefetch the bytes, and the line states that a miss will read, while the tags
   // are looked up.
   const unsigned first = r.sectors == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(r.sectors));
@@ -186,6 +204,7 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   } else {
     const std::uint32_t index = line_for(number, r.line, r.l2_priority, sink);
     tags_.mark_dirty(index, r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics), r.line);
+    if (r.exact) clean(index, sink);
   }
   L2Outcome out;
   if (wanted != 0) {
@@ -214,7 +233,7 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
     const bool failed = fetched.status != Status::ok;
     if (failed) {
       ++counters_.dead_fills;
-    } else {
+    } else if (entry.live) {
       // A line that is there has its class and age from those who used it; a prefetch gives it none.
       std::uint32_t index = tags_.find(entry.number, key(entry.number));
       if (index == TagArray::kAbsent) index = new_line(entry.number, fetched.line, entry.priority, sink);

@@ -32,7 +32,8 @@ struct L2Counters {
     f("read_sectors", read_sectors, "sectors", "look-ups by reads");
     f("write_sectors", write_sectors, "sectors", "look-ups by writes");
     f("atomic_sectors", atomic_sectors, "sectors", "look-ups by atomics and reductions");
-    f("direct_sectors", direct_sectors, "sectors", "accesses passed on to the link without a look-up");
+    f("direct_sectors", direct_sectors, "sectors",
+      "accesses without a look-up: over the link, and reads of video memory by .mmio");
     f("fetched_sectors", fetched_sectors, "sectors", "read from DRAM");
     f("prefetched_sectors", prefetched_sectors, "sectors", "of those, that nobody waits for: prefetches");
     f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
@@ -107,10 +108,11 @@ class MemoryBehind {
 /// video memory live in the backing store, which only L2 reaches, so a video-memory access is
 /// performed when it is looked up, whether its sectors are here yet or not; the miss costs time. Where the
 /// memory keeps bytes of its own, the backing store is what L2 knows of them: a sector that is to be fetched
-/// is read from the memory first. System-memory lines are copies, and accesses to one with a fetch under way
-/// wait for it in order (R7). All other addresses are passed on, and never cached. A write to a copy is
-/// answered when the copy has it. An address beyond the end of system memory is found out only when the copy
-/// is written back: the link counts the error.
+/// is read from the memory first. Exact accesses of video memory (`.mmio`) go through to the memory behind:
+/// a read finds nothing here and leaves nothing, a write is written back at once. System-memory lines are
+/// copies, and accesses to one with a fetch under way wait for it in order (R7). All other addresses are
+/// passed on, and never cached. A write to a copy is answered when the copy has it. An address beyond the end
+/// of system memory is found out only when the copy is written back: the link counts the error.
 class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice
@@ -178,6 +180,9 @@ class L2Core {
     return vidmem_ == nullptr || offset_in_aperture(line) + kLineBytes <= vidmem_->size();
   }
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
+  /// Performs an exact read of video memory, which must be no cache's: what is dirty of its line goes to the
+  /// memory before it, and nothing of what it fetches stays.
+  L2Outcome read_dram(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
   /// Notes in a miss register that `missing` is awaited, and in `out` what of it is to be fetched.
   void miss(Request& r, SectorMask missing, L2Outcome& out);

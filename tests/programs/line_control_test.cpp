@@ -184,17 +184,45 @@ TEST(Mmio, OfSystemMemoryIsATransactionOfItsSizeOnTheLink) {
   EXPECT_EQ(machine.host_read(0) >> 32U, machine.result());
 }
 
-TEST(Mmio, OfVideoMemoryIsPerformedAtL2AndNeverServedByL1) {
+TEST(Mmio, ReadsOfVideoMemoryAreServedByNoCacheAndLeaveNothing) {
   SingleThread machine(
       one_set(4, 16),
-      {{"k",
-        "ld.global.u32 %r0, [%a];"
-        "ld.mmio.relaxed.sys.global.u32 %r1, [%a]; ld.mmio.relaxed.sys.global.u32 %r2, [%a];"}});
+      {{"warm", "st.global.u32 [%a+4], 7; ld.global.u32 %r0, [%a]; ld.global.u32 %r0, [%o];"},
+       {"k",
+        "ld.mmio.relaxed.sys.global.u32 %r1, [%a+4]; ld.mmio.relaxed.sys.global.u32 %r2, [%a+4];"
+        "ld.mmio.relaxed.sys.global.u32 %r3, [%b]; add.u32 %r1, %r1, %r2; st.global.u32 [%o], %r1;"},
+       {"again", "ld.global.u32 %r0, [%b];"}});
+  machine.run("warm");
+  const auto code = [&] {
+    return machine.count("constant.fetched_sectors") + machine.count("instruction.fetched_sectors");
+  };
+  const std::uint64_t code_before = code(), reads_before = machine.count("l2.read_sectors");
+  const std::uint64_t writebacks_before = machine.count("l2.writebacks");
+  const std::uint64_t dram_before = machine.count("dram.bytes_read");
+  const std::uint64_t fetched_before = machine.count("l2.fetched_sectors");
   machine.run("k");
-  EXPECT_EQ(machine.count("l1_lg.load_sector_hits"), 0U);
-  EXPECT_EQ(machine.count("l1_lg.forwarded_sectors"), 2U);
-  EXPECT_EQ(machine.count("l2.read_sectors"),
-            3U + machine.count("constant.fetched_sectors") + machine.count("instruction.fetched_sectors"));
+  EXPECT_EQ(machine.result(), 14U);
+  EXPECT_EQ(machine.count("l1_lg.forwarded_sectors"), 3U);
+  EXPECT_EQ(machine.count("l2.direct_sectors"), 3U);
+  EXPECT_EQ(machine.count("l2.read_sectors") - reads_before, code() - code_before) << "none was looked up";
+  EXPECT_EQ(machine.count("l2.writebacks") - writebacks_before, 1U) << "what was dirty, before the first";
+  EXPECT_EQ(machine.count("dram.bytes_read") - dram_before,
+            32U * (machine.count("l2.fetched_sectors") - fetched_before));
+  EXPECT_GE(machine.count("l2.fetched_sectors") - fetched_before, 3U);
+  const std::uint64_t misses_before = machine.count("l2.sector_misses");
+  machine.run("again");
+  EXPECT_GE(machine.count("l2.sector_misses") - misses_before, 1U) << "the read of b left nothing";
+}
+
+TEST(Mmio, WritesOfVideoMemoryGoToDramEach) {
+  SingleThread machine(one_set(4, 16), {{"k",
+                                         "mov.u32 %r0, 5; st.mmio.relaxed.sys.global.u32 [%a], %r0;"
+                                         "st.mmio.relaxed.sys.global.u32 [%a], %r0;"
+                                         "st.mmio.relaxed.sys.global.u8 [%a+6], %r0;"
+                                         "ld.global.u64 %x1, [%a]; st.global.u64 [%o], %x1;"}});
+  machine.run("k");
+  EXPECT_EQ(machine.result(), 0x0705050400000005U);
+  EXPECT_EQ(machine.count("l2.writebacks"), 3U);
 }
 
 TEST(Vectors, OfThirtyTwoBytesWithSinks) {

@@ -179,7 +179,7 @@ TEST(Explanation, SaysWhereMmioIsPerformedAndInWhatStepsPoliciesAct) {
   mmio.is_mmio = true;
   mmio.semantics = Semantics::relaxed;
   mmio.scope = Scope::sys;
-  EXPECT_NE(at(explain(mmio, gpu), "L2").find("looked up, and the sector fetched on a miss stays"),
+  EXPECT_NE(at(explain(mmio, gpu), "L2").find("not looked up; what is dirty of the line goes to DRAM first"),
             std::string::npos);
   MemOp hinted = weak_load();
   hinted.cache_hint = true;

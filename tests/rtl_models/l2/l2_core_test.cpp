@@ -38,6 +38,7 @@ Request& random_request(CoreBench& bench, Random& random) {
       r->cache_operator = kDirect[random.below(2)];
     }
   }
+  r->exact = !sysmem && (r->command == Command::read || r->command == Command::write) && random.below(6) == 0;
   r->l2_priority = static_cast<EvictionPriority>(1 + random.below(5));
   return *r;
 }
