@@ -7,11 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 
 #include "rtl_models/base/text.h"
 #include "tests/fuzz/mutator.h"
-#include "tests/integration/workspace.h"
+#include "tests/fuzz/ordinary_user.h"
 
 namespace warpline::test {
 namespace command_fuzz_test {
@@ -180,20 +181,28 @@ std::string excerpt(const std::string& text) {
                                         " bytes)\n" + text.substr(text.size() - kEnds);
 }
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  EXPECT_TRUE(in.good()) << path;
+  return bytes.str();
+}
+
 class CommandFuzz : public testing::TestWithParam<const char*> {};
 
 TEST_P(CommandFuzz, EndsWithARuledStatus) {
   const std::string victim = GetParam();
-  const Workspace w;
+  const OrdinaryUser user;
   std::map<std::string, std::string> files = {
       {"launch.toml", kLaunch},
       {"host.toml", kHost},
-      {"kernel.ptx", read_file(in_source("sw/kernels/vecadd.sm_80.ptx"))},
+      {"kernel.ptx", bytes_of(WARPLINE_SOURCE_DIR "/sw/kernels/vecadd.sm_80.ptx")},
       {"kernel-1.traceg", kTrace},
       {"kernelslist.g", "MemcpyHtoD,0x00007f5a00000000,4096\nkernel-1.traceg\n\nkernel-1.traceg\n"},
       {"program.wls", kProgram},
       {"test.litmus", kLitmus},
-      {"gpu.toml", w.warpline({"config", "show", "mini"}).out}};
+      {"gpu.toml", user.run({"config", "show", "mini"}).out}};
   const bool runs_itself = victim == "kernel-1.traceg" || victim == "kernelslist.g" ||
                            victim == "program.wls" || victim == "host.toml";
   const std::string input = runs_itself ? victim : "launch.toml";
@@ -204,16 +213,16 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
                 : std::vector<std::string>{"run", input, "--gpu", "gpu.toml", "--max-cycles", "100000"};
   if (victim == "host.toml")
     command.insert(command.end(), {"--set", "pcie_system.peers=1", "--set", "peer_bytes=0"});
-  for (const auto& [name, text] : files) w.write(name, text);
-  const Finished sound = w.as_ordinary_user(command);
+  for (const auto& [name, text] : files) user.write(name, text);
+  const Ended sound = user.run(command);
   ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
 
   unsigned rejected = 0;
   const unsigned from = number_from_environment("WARPLINE_FUZZ_FROM", 0);
   for (unsigned seed = from; seed < from + mutants(); ++seed) {
     const std::string damaged = Mutator(seed).mutate(files.at(victim));
-    w.write(victim, damaged);
-    const Finished run = w.as_ordinary_user(command);
+    user.write(victim, damaged);
+    const Ended run = user.run(command);
     ASSERT_FALSE(is_litmus && run.status == 1) << "seed " << seed << ": what the model forbids was seen\n"
                                                << excerpt(damaged);
     ASSERT_LE(run.status, 3) << "seed " << seed << "\n" << excerpt(run.err) << "\n" << excerpt(damaged);
