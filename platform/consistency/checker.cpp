@@ -165,23 +165,37 @@ class Search {
     return found;
   }
 
-  /// Whether bytes of `slot` from `write` would be those that the same read has from another write already,
-  /// of bytes that all writes here have together with these: then that write leaves no less room for the
-  /// rest.
-  [[nodiscard]] bool adds_nothing(std::size_t slot, unsigned write, Values& values) const {
-    if (question_.seen != nullptr) return false;
+  /// Whether the read of `slot` has bytes from `write` already, of bytes that all writes have together with
+  /// those of `slot`: then these from it, too, say nothing more of the read.
+  [[nodiscard]] bool reads_beside(std::size_t slot, unsigned write) const {
     const ReadsFrom& here = slots_[slot];
     for (std::size_t k = slot; k-- > 0 && slots_[k].read == here.read;) {
-      const unsigned other = slots_[k].write;
-      if (other == write || !candidate_->events[other].covers(here) || !may_read(here, other)) continue;
+      if (slots_[k].write != write) continue;
       bool together = true;
       candidate_->writes.each([&](unsigned w) {
         const Event& e = candidate_->events[w];
         together = together && e.covers(here) == e.covers(slots_[k]) && e.overlaps(here) == e.covers(here) &&
                    e.overlaps(slots_[k]) == e.covers(slots_[k]);
       });
-      const auto bits = values.written(write, here);
-      if (together && bits && bits == values.written(other, here)) return true;
+      if (together) return true;
+    }
+    return false;
+  }
+
+  /// Whether the same bytes of `slot` from another write, which the read reads beside, leave no less room for
+  /// the rest than from `write`. Of several such writes the first is not given up for another.
+  [[nodiscard]] bool adds_nothing(std::size_t slot, unsigned write, Values& values) const {
+    if (question_.seen != nullptr) return false;
+    const ReadsFrom& here = slots_[slot];
+    const auto bits = values.written(write, here);
+    if (!bits) return false;
+    const bool beside = reads_beside(slot, write);
+    for (std::size_t k = slot; k-- > 0 && slots_[k].read == here.read;) {
+      const unsigned other = slots_[k].write;
+      if (other == write || (beside && other > write)) continue;
+      if (candidate_->events[other].covers(here) && may_read(here, other) && reads_beside(slot, other) &&
+          bits == values.written(other, here))
+        return true;
     }
     return false;
   }

@@ -44,11 +44,18 @@ class ByteChecker {
   }
 
   bool run() {
-    if (!find_sources()) return false;
+    find_bytes();
     for (std::size_t a = 0; a < size_; ++a)
       for (std::size_t b = a + 1; b < size_; ++b)
         if (is_sc(a) && is_sc(b) && strong_pair(a, b)) fences_.emplace_back(a, b);
-    return order_fences(0, none());
+    return choose_sources(0);
+  }
+
+  [[nodiscard]] double ways() {
+    find_bytes();
+    double product = 1;
+    for (const Byte& byte : bytes_) product *= static_cast<double>(byte.writers.size());
+    return product;
   }
 
  private:
@@ -108,26 +115,36 @@ class ByteChecker {
   /// Of the read of an exchange its write.
   [[nodiscard]] std::size_t write_of(std::size_t read) const { return read + 1; }
 
-  bool find_sources() {
+  void find_bytes() {
     for (std::size_t r = 0; r < size_; ++r) {
       if (!steps_[r].reads) continue;
       const std::uint64_t value = p_.read[static_cast<std::size_t>(steps_[r].thread)][steps_[r].operation];
       for (unsigned n = 0; n < steps_[r].bytes; ++n) {
         const auto byte = static_cast<std::uint8_t>(value >> (8 * n));
-        const auto w = writer(steps_[r].location, steps_[r].offset + n, byte);
-        if (!w || (is_part_of_exchange(r) && *w == write_of(r))) return false;
-        from_.push_back({r, *w, steps_[r].offset + n});
+        const unsigned at = steps_[r].offset + n;
+        bytes_.push_back({r, at, writers(steps_[r].location, at, byte)});
+        std::vector<std::size_t>& w = bytes_.back().writers;
+        if (is_part_of_exchange(r)) w.erase(std::remove(w.begin(), w.end(), write_of(r)), w.end());
       }
     }
-    return true;
   }
-  [[nodiscard]] std::optional<std::size_t> writer(unsigned location, unsigned at, std::uint8_t byte) const {
+  bool choose_sources(std::size_t next) {
+    if (next == bytes_.size()) return order_fences(0, none());
+    for (const std::size_t w : bytes_[next].writers) {
+      from_.push_back({bytes_[next].read, w, bytes_[next].at});
+      if (choose_sources(next + 1)) return true;
+      from_.pop_back();
+    }
+    return false;
+  }
+  /// Those that leave `byte` there.
+  [[nodiscard]] std::vector<std::size_t> writers(unsigned location, unsigned at, std::uint8_t byte) const {
+    std::vector<std::size_t> out;
     for (std::size_t w = 0; w < size_; ++w) {
       if (!steps_[w].writes || !steps_[w].has(location, at)) continue;
-      const unsigned left = steps_[w].of == nullptr ? 0 : steps_[w].of->first + (at - steps_[w].offset);
-      if (left == byte) return w;
+      if ((steps_[w].of == nullptr ? 0 : steps_[w].of->left(at - steps_[w].offset)) == byte) out.push_back(w);
     }
-    return std::nullopt;
+    return out;
   }
 
   [[nodiscard]] std::uint64_t moment(std::size_t a) const {
@@ -267,14 +284,22 @@ class ByteChecker {
   }
   [[nodiscard]] bool ends_so(const Matrix& order) const {
     for (unsigned at = 0; at < 8; ++at) {
-      const auto w = writer(0, at, static_cast<std::uint8_t>(*p_.end >> (8 * at)));
-      if (!w) return false;
-      for (std::size_t later = 0; later < size_; ++later)
-        if (order[*w][later] && steps_[later].has(0, at)) return false;
+      const auto is_last = [&](std::size_t w) {
+        for (std::size_t later = 0; later < size_; ++later)
+          if (order[w][later] && steps_[later].has(0, at)) return false;
+        return true;
+      };
+      const auto w = writers(0, at, static_cast<std::uint8_t>(*p_.end >> (8 * at)));
+      if (std::none_of(w.begin(), w.end(), is_last)) return false;
     }
     return true;
   }
 
+  struct Byte {
+    std::size_t read;
+    unsigned at;  ///< which one of the location
+    std::vector<std::size_t> writers;
+  };
   struct Source {
     std::size_t read, write;
     unsigned at;  ///< which byte of the location
@@ -283,6 +308,7 @@ class ByteChecker {
   const MixedMoments* moments_;
   std::vector<Step> steps_;
   std::size_t size_ = 0;
+  std::vector<Byte> bytes_;  ///< that are read
   std::vector<Source> from_;
   std::vector<std::pair<std::size_t, std::size_t>> fences_;
 };
@@ -293,7 +319,7 @@ std::uint64_t mask(unsigned bytes) {
 
 std::uint64_t value_of(const MixedOperation& o) {
   std::uint64_t value = 0;
-  for (unsigned n = o.bytes; n-- > 0;) value = value << 8U | (o.first + n);
+  for (unsigned n = o.bytes; n-- > 0;) value = value << 8U | o.left(n);
   return value;
 }
 
@@ -334,18 +360,16 @@ void disturb(const MixedProgram& p, unsigned location, unsigned offset, unsigned
     const unsigned at = offset + n;
     if (w != nullptr && (at < w->offset || at >= w->offset + w->bytes)) continue;
     if (!all && (at < from || at >= from + unit)) continue;
-    const std::uint64_t byte = w == nullptr ? 0 : w->first + (at - w->offset);
+    const std::uint64_t byte = w == nullptr ? 0 : w->left(at - w->offset);
     value = (value & ~(std::uint64_t{0xFF} << (8 * n))) | byte << (8 * n);
   }
 }
 
-}  // namespace
-
-MixedProgram random_mixed_program(Random& random) {
+MixedProgram random_program(Random& random, bool few) {
   MixedProgram p;
   const auto one_in = [&](unsigned n) { return random.below(n) == 0; };
   const unsigned threads = 2 + static_cast<unsigned>(random.below(2));
-  const bool flag = one_in(3), all_strong = one_in(3), narrow_scopes = one_in(4), halves = one_in(2);
+  const bool flag = one_in(3), all_strong = !few && one_in(3), narrow_scopes = one_in(4), halves = one_in(2);
   unsigned writes = 0;
   for (unsigned t = 0; t < threads; ++t) {
     MixedThread& thread = p.threads.emplace_back();
@@ -356,7 +380,7 @@ MixedProgram random_mixed_program(Random& random) {
       const auto what = random.below(8);
       o.kind = what < 3 ? Kind::load : what < 6 ? Kind::store : what == 6 ? Kind::exchange : Kind::fence;
       if (o.writes() && writes == 6) o.kind = Kind::load;
-      o.strong = all_strong || o.kind == Kind::exchange || o.kind == Kind::fence || one_in(2);
+      o.strong = all_strong || o.kind == Kind::exchange || o.kind == Kind::fence || one_in(few ? 4 : 2);
       o.wide_scope = !narrow_scopes || one_in(2);
       if (o.kind == Kind::fence) o.sequential = one_in(2);
       if (o.strong && o.reads()) o.acquires = one_in(3);
@@ -367,10 +391,13 @@ MixedProgram random_mixed_program(Random& random) {
         const unsigned least = o.kind == Kind::exchange ? 2 : 0;
         o.bytes = 1U << (least + random.below(4 - least));
         if (halves && o.kind != Kind::exchange) o.bytes = one_in(2) ? 2 : 4;
+        if (few) o.bytes = o.kind != Kind::exchange && one_in(4) ? 1U << random.below(2) : 4;
         o.offset = o.bytes * static_cast<unsigned>(random.below((halves ? 4 : 8) / std::min(o.bytes, 4U)));
-        if (o.offset + o.bytes > 8) o.offset = 0;
+        if (o.offset + o.bytes > 8 || (few && !one_in(4))) o.offset = 0;
       }
       if (o.writes()) o.first = static_cast<std::uint8_t>(16 * ++writes);
+      o.few = few;
+      if (few) o.first = static_cast<std::uint8_t>(random.below(16));
       thread.code.push_back(o);
     }
   }
@@ -378,6 +405,7 @@ MixedProgram random_mixed_program(Random& random) {
   for (unsigned t = 0; t < threads; ++t)
     for (unsigned n = 0; n < p.threads[t].code.size(); ++n) {
       const MixedOperation& o = p.threads[t].code[n];
+      if (o.reads() && few && one_in(2)) p.read[t][n] = random.next() & 0x0101010101010101U & mask(o.bytes);
       if (o.reads() && one_in(2)) disturb(p, o.location, o.offset, o.bytes, p.read[t][n], random);
     }
   const bool is_wide = std::any_of(p.threads.begin(), p.threads.end(), [](const MixedThread& t) {
@@ -391,6 +419,20 @@ MixedProgram random_mixed_program(Random& random) {
     disturb(p, 0, 0, 8, *p.end, random);
   }
   return p;
+}
+
+}  // namespace
+
+MixedProgram random_mixed_program(Random& random) {
+  return random_program(random, false);
+}
+
+MixedProgram random_program_of_few_bytes(Random& random) {
+  return random_program(random, true);
+}
+
+double sources_of(const MixedProgram& program) {
+  return ByteChecker(program, nullptr).ways();
 }
 
 bool naively_allowed(const MixedProgram& program, const MixedMoments* moments) {
@@ -409,7 +451,7 @@ bool mixes_sizes(const MixedProgram& program) {
   return false;
 }
 
-std::string MixedProgram::text() const {
+std::string MixedProgram::text(bool computes) const {
   std::string condition;
   const auto add = [&](const std::string& part) { condition += (condition.empty() ? "" : " /\\ ") + part; };
   std::vector<std::vector<std::string>> columns;
@@ -428,7 +470,13 @@ std::string MixedProgram::text() const {
       switch (o.kind) {
         case Kind::load: column.push_back(fmt::format("ld{}.u{} r{}, {}", how, 8 * o.bytes, n, place)); break;
         case Kind::store:
-          column.push_back(fmt::format("st{}.b{} {}, {:#x}", how, 8 * o.bytes, place, value_of(o)));
+          if (computes) {
+            column.push_back(fmt::format("mov r{}, {:#x}", 100 + n, value_of(o) - 1));
+            column.push_back(fmt::format("add r{0}, r{0}, 1", 100 + n));
+            column.push_back(fmt::format("st{}.b{} {}, r{}", how, 8 * o.bytes, place, 100 + n));
+          } else {
+            column.push_back(fmt::format("st{}.b{} {}, {:#x}", how, 8 * o.bytes, place, value_of(o)));
+          }
           break;
         case Kind::exchange:
           column.push_back(
