@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "platform/consistency/model.h"
 
@@ -16,7 +19,7 @@ struct Arrival {
 /// How the barriers of one execution meet. What arrives, by bar.sync or bar.arrive, precedes what waits, a
 /// bar.sync, that it lets go on (PTX ISA, "bar"). Without a number of threads, or where as many use the
 /// barrier as it has, the n-th time of one thread meets the n-th of the others; else any that are enough may
-/// have met.
+/// have met. Where a thread may arrive a second time before all others have, barriers count as the SM's do.
 class Meeting {
  public:
   Meeting(const Candidate& c, Values& values, const std::function<bool(const Relation&)>& f)
@@ -25,7 +28,35 @@ class Meeting {
       if (c.events[e].kind == EventKind::barrier) arrive(e, values);
   }
 
-  bool run(std::size_t next = 0) {
+  bool run() {
+    constexpr auto kLast = ~std::size_t{0};
+    const bool some_left = std::any_of(arrivals_.begin(), arrivals_.end(),
+                                       [this](const Arrival& a) { return is_left_over(a, kLast); });
+    if (!some_left && !may_come_twice()) return meet(0);
+    Count count;
+    for (const Arrival& a : arrivals_) count.threads[c_.events[a.event].thread].push_back(&a);
+    bool found = false;
+    return play(count, found) ? found : meet(0);
+  }
+
+ private:
+  /// Barriers between two arrivals.
+  struct Count {
+    struct Thread : std::vector<const Arrival*> {
+      std::size_t next = 0;
+      bool waits = false, exited = false;
+      [[nodiscard]] bool is_done() const { return !waits && next == size(); }
+    };
+    struct Barrier {
+      std::vector<const Arrival*> arrived;
+      std::int64_t expected = 0;
+    };
+    std::map<unsigned, Thread> threads;
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> arrivals;  ///< so far
+    std::map<std::pair<std::uint64_t, std::int64_t>, Barrier> barriers;      ///< in use; by CTA and number
+  };
+
+  bool meet(std::size_t next) {
     while (next < arrivals_.size() && !c_.events[arrivals_[next].event].instruction->waits) ++next;
     if (next == arrivals_.size()) return f_(order_);
     const Arrival& own = arrivals_[next];
@@ -37,12 +68,129 @@ class Meeting {
     if (own.threads != 0 && others.size() + 1 < static_cast<std::size_t>(own.threads)) return false;
     const Relation before = order_;
     for (const unsigned e : others) order_.add(e, own.event);
-    const bool found = run(next + 1);
+    const bool found = meet(next + 1);
     order_ = before;
     return found;
   }
 
- private:
+  /// Whether a thread that arrives without waiting comes to the same barrier again.
+  [[nodiscard]] bool may_come_twice() const {
+    for (const Arrival& a : arrivals_)
+      for (const Arrival& later : arrivals_)
+        if (a.event < later.event && same_barrier(a, later) && !meets(a, later) && !waits(a)) return true;
+    return false;
+  }
+  [[nodiscard]] bool waits(const Arrival& a) const { return c_.events[a.event].instruction->waits; }
+  [[nodiscard]] unsigned thread_of(const Arrival& a) const { return c_.events[a.event].thread; }
+
+  /// Has threads arrive and exit in every order, and tries what the barriers order then. False: there are too
+  /// many orders.
+  bool play(const Count& count, bool& found) {
+    constexpr std::size_t kMostStates = 20000;
+    if (found || !seen_.insert(key_of(count)).second) return true;
+    if (seen_.size() > kMostStates) return false;
+    bool all_exited = true;
+    for (const auto& [thread, of] : count.threads) {
+      all_exited = all_exited && of.exited;
+      if (of.waits || of.exited) continue;
+      const Relation before = order_;
+      Count next = count;
+      Count::Thread& mover = next.threads.at(thread);
+      if (mover.is_done()) {
+        mover.exited = true;
+      } else {
+        come(next, *mover[mover.next++]);
+      }
+      release(next);
+      if (!play(next, found)) return false;
+      order_ = before;
+    }
+    if (all_exited) found = found || f_(order_);
+    return true;
+  }
+  void come(Count& count, const Arrival& a) const {
+    const auto barrier = std::pair(cta_of(a), a.id);
+    const std::size_t number = ++count.arrivals[barrier];
+    if (is_left_over(a, number)) return;
+    Count::Barrier& b = count.barriers[barrier];
+    b.arrived.push_back(&a);
+    if (a.threads != 0) b.expected = a.threads;
+    count.threads.at(thread_of(a)).waits = waits(a);
+  }
+  /// Whether it is of a last group that is too small, after complete ones: who is in it passes, in runs too.
+  [[nodiscard]] bool is_left_over(const Arrival& a, std::size_t number) const {
+    std::size_t all = 0;
+    bool known = a.threads != 0;
+    for (const Arrival& other : arrivals_) {
+      if (!same_barrier(a, other)) continue;
+      ++all;
+      const std::vector<Instruction>& code = c_.test.threads[thread_of(other)].code;
+      known = known && std::none_of(code.begin(), code.end(), [](const Instruction& i) {
+                return i.kind == InstructionKind::branch || i.kind == InstructionKind::jump;
+              });
+    }
+    const auto group = static_cast<std::size_t>(a.threads);
+    return known && all > group && all % group != 0 && number > all - all % group;
+  }
+  /// Releases who waits at barriers that are complete.
+  void release(Count& count) {
+    for (auto b = count.barriers.begin(); b != count.barriers.end();) {
+      if (!is_complete(count, b->second)) {
+        ++b;
+        continue;
+      }
+      for (const Arrival* w : b->second.arrived) {
+        if (!waits(*w)) continue;
+        count.threads.at(thread_of(*w)).waits = false;
+        for (const Arrival* a : b->second.arrived)
+          if (thread_of(*a) != thread_of(*w)) order_.add(a->event, w->event);
+      }
+      b = count.barriers.erase(b);
+    }
+  }
+  [[nodiscard]] bool is_complete(const Count& count, const Count::Barrier& b) const {
+    auto expected = static_cast<std::size_t>(b.expected);
+    const std::size_t users = users_of(*b.arrived.front());
+    if (b.expected == 0 && users != 0) expected = users;
+    if (b.expected == 0 && users == 0) {
+      // Every thread that has not exited, and of those that have, what had arrived.
+      for (const auto& [thread, of] : count.threads)
+        expected += !of.exited && c_.test.threads[thread].place.same_cta(place_of(*b.arrived.front()));
+      for (const Arrival* a : b.arrived) expected += count.threads.at(thread_of(*a)).exited;
+    }
+    return b.arrived.size() >= expected;
+  }
+  /// Threads that meet where their instructions give no number: how many use the barrier; 0: all of the CTA
+  /// do, and those who exit no longer.
+  [[nodiscard]] std::size_t users_of(const Arrival& a) const {
+    std::size_t users = 0, siblings = 0;
+    for (const Thread& t : c_.test.threads) {
+      if (!t.place.same_cta(place_of(a))) continue;
+      ++siblings;
+      users += std::any_of(t.code.begin(), t.code.end(), [&a](const Instruction& i) {
+        return i.kind == InstructionKind::barrier && (i.a.is_register || i.a.value == a.id);
+      });
+    }
+    return users == siblings ? 0 : users;
+  }
+  /// All that what follows depends on.
+  [[nodiscard]] std::vector<std::uint64_t> key_of(const Count& count) const {
+    std::vector<std::uint64_t> key;
+    for (const auto& [thread, of] : count.threads) key.push_back(of.next * 4 + of.waits * 2U + of.exited);
+    for (const auto& [id, number] : count.arrivals) key.push_back(number);
+    for (const auto& [id, b] : count.barriers) {
+      std::vector<std::uint64_t> arrived;
+      for (const Arrival* a : b.arrived) arrived.push_back(a->event);
+      std::sort(arrived.begin(), arrived.end());
+      key.insert(key.end(), arrived.begin(), arrived.end());
+      key.push_back(~std::uint64_t{0});
+    }
+    for (const Arrival& a : arrivals_)
+      for (const Arrival& w : arrivals_)
+        if (order_.has(a.event, w.event)) key.push_back(std::uint64_t{a.event} << 32U | w.event);
+    return key;
+  }
+
   void arrive(unsigned e, Values& values) {
     const PathEvent& p = c_.paths[c_.events[e].thread]->events[c_.events[e].in_path];
     Arrival a;
@@ -54,10 +202,16 @@ class Meeting {
     arrivals_.push_back(a);
   }
 
+  [[nodiscard]] const Placement& place_of(const Arrival& a) const {
+    return c_.test.threads[thread_of(a)].place;
+  }
+  [[nodiscard]] std::uint64_t cta_of(const Arrival& a) const {
+    std::uint64_t first = 0;
+    while (!c_.test.threads[first].place.same_cta(place_of(a))) ++first;
+    return first;
+  }
   [[nodiscard]] bool same_barrier(const Arrival& a, const Arrival& b) const {
-    const auto& threads = c_.test.threads;
-    return a.id == b.id &&
-           threads[c_.events[a.event].thread].place.same_cta(threads[c_.events[b.event].thread].place);
+    return a.id == b.id && place_of(a).same_cta(place_of(b));
   }
   [[nodiscard]] bool meets(const Arrival& a, const Arrival& b) const {
     return same_barrier(a, b) && c_.events[a.event].thread != c_.events[b.event].thread;
@@ -72,7 +226,7 @@ class Meeting {
 
   /// `wanted` of `others`, from `from` on, have met the arrival `next`.
   bool choose(std::size_t next, const std::vector<unsigned>& others, std::size_t from, std::size_t wanted) {
-    if (wanted == 0) return run(next + 1);
+    if (wanted == 0) return meet(next + 1);
     for (std::size_t n = from; n + wanted <= others.size(); ++n) {
       const EventSet before = order_.row(others[n]);
       order_.add(others[n], arrivals_[next].event);
@@ -86,6 +240,7 @@ class Meeting {
   const std::function<bool(const Relation&)>& f_;
   std::vector<Arrival> arrivals_;
   Relation order_;
+  std::set<std::vector<std::uint64_t>> seen_;  ///< states of the barriers, tried
 };
 
 }  // namespace

@@ -71,12 +71,15 @@ void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& re
     release_barrier(cta, issue.barrier.id, released);
 }
 
-void SmCore::release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released) {
+void SmCore::release_barrier(Cta& cta, unsigned id, std::vector<Released>& released) {
   for (const unsigned s : cta.slots) {
     if (!is_of(cta, s)) continue;
     released.push_back({s, source_->state(s) == WarpState::at_barrier});
     source_->release_barrier(s, id);
   }
+  // Lanes may have waited there with their last instruction.
+  for (const unsigned s : cta.slots)
+    if (is_of(cta, s)) note_exits(cta, s, released);
 }
 
 void SmCore::note_exits(Cta& cta, unsigned slot, std::vector<Released>& released) {

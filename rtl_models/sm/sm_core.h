@@ -176,7 +176,7 @@ class SmCore {
   static constexpr std::size_t kFaultsKept = 1000;
   [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const;
   void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
-  void release_barrier(const Cta& cta, unsigned id, std::vector<Released>& released);
+  void release_barrier(Cta& cta, unsigned id, std::vector<Released>& released);
 
   SmCounters& counters_;
   KernelInfo info_;
