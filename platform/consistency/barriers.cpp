@@ -108,14 +108,20 @@ class Meeting {
     if (all_exited) found = found || f_(order_);
     return true;
   }
-  void come(Count& count, const Arrival& a) const {
+  void come(Count& count, const Arrival& a) {
     const auto barrier = std::pair(cta_of(a), a.id);
     const std::size_t number = ++count.arrivals[barrier];
-    if (is_left_over(a, number)) return;
+    if (is_left_over(a, number)) return pass(count, a);
     Count::Barrier& b = count.barriers[barrier];
     b.arrived.push_back(&a);
     if (a.threads != 0) b.expected = a.threads;
     count.threads.at(thread_of(a)).waits = waits(a);
+  }
+  /// Who passes has met those who came before.
+  void pass(const Count& count, const Arrival& a) {
+    for (const auto& [thread, of] : count.threads)
+      for (std::size_t n = 0; n < of.next; ++n)
+        if (meets(a, *of[n]) && waits(a)) order_.add(of[n]->event, a.event);
   }
   /// Whether it is of a last group that is too small, after complete ones: who is in it passes, in runs too.
   [[nodiscard]] bool is_left_over(const Arrival& a, std::size_t number) const {

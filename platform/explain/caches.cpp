@@ -62,7 +62,6 @@ std::string class_text(L2Eviction eviction, const CacheGeometry& geometry) {
 }
 
 std::string l1_load(const MemOp& op, const L1LgParameters& l1) {
-  if (op.is_mmio) return "passed by";
   if (op.beyond_cta())
     return "not looked up: the scope reaches beyond this SM. A present line is dropped, and what is being "
            "fetched "
@@ -129,7 +128,7 @@ std::string l2_load(const MemOp& op, const L2Parameters& l2) {
 }
 
 std::string l2_store(const MemOp& op, const L2Parameters& l2) {
-  if (op.is_mmio) return l2_mmio("performed here, where all agents meet, and written to DRAM at once");
+  if (op.is_mmio) return l2_mmio("not looked up; a present line gets the bytes, and they go to DRAM at once");
   return "performed here, byte by byte; DRAM gets it when the line is replaced. The line becomes " +
          l2_class(op, l2);
 }

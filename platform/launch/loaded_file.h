@@ -33,7 +33,8 @@ struct Step {
   std::string input;     ///< the INPUT it came from
   std::size_t file = 0;  ///< of a launch
   std::size_t launch = 0;
-  std::string trace;  ///< path of a trace; empty: a launch
+  std::string trace;      ///< path of a trace; empty: a launch
+  unsigned made_for = 0;  ///< of a trace: the compute capability that its code is for, times ten; 0: not said
 };
 
 }  // namespace warpline

@@ -24,18 +24,24 @@ bool fits(const ptx::Language& target, unsigned capability) {
 Diagnostics unfit_targets(const Workload& plan, const GpuConfig& config) {
   Diagnostics out;
   const unsigned capability = config.compute_capability;
+  const auto unfit = [&](const std::string& file, const std::string& target, const char* remedy) {
+    out.push_back(
+        Diagnostic::about(file,
+                          fmt::format("its {}, is not for {}, whose compute capability is {}.{}", target,
+                                      config.name, capability / 10, capability % 10),
+                          fmt::format("{} sm_{} or older, or choose another GPU", remedy, capability)));
+  };
   for (const LoadedFile& loaded : plan.files)
     for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
       const std::string target = loaded.modules[m]->target();
       if (capability == 0 || target.empty()) continue;
       const auto language = ptx::language_of(kLatestVersion, target).language;
       if (!language || fits(*language, capability)) continue;
-      out.push_back(
-          Diagnostic::about(loaded.file.modules[m].path,
-                            fmt::format("its target, {}, is not for {}, whose compute capability is {}.{}",
-                                        target, config.name, capability / 10, capability % 10),
-                            fmt::format("compile it for sm_{} or older, or choose another GPU", capability)));
+      unfit(loaded.file.modules[m].path, "target, " + target, "compile it for");
     }
+  for (const Step& step : plan.steps)
+    if (capability != 0 && step.made_for > capability)
+      unfit(step.trace, fmt::format("code, for sm_{}", step.made_for), "trace it on");
   return out;
 }
 

@@ -92,7 +92,7 @@ class Planner {
     ++traces_;
     const auto opened = sass::open_trace(path);
     if (!opened.ok()) return add(opened.faults());
-    plan_.steps.push_back({input, 0, 0, path});
+    plan_.steps.push_back({input, 0, 0, path, opened.value()->binary_version()});
   }
 
   void launch_file(const std::string& input) {

@@ -122,6 +122,11 @@ class CctlParser {
       return true;
     }
     if (name == "QRY1") return fail(where, ".QRY1 is not implemented: an illegal instruction encoding");
+    for (const auto& [lowered, ptx] : {std::pair{"DML2", "applypriority"}, std::pair{"RML2", "discard"}})
+      if (name == lowered)
+        return fail(
+            where, std::string(".") + lowered + " is what " + ptx + " of PTX becomes, and no cache control",
+            std::string("in traces it acts as that does; warpline explain says how ") + ptx + " acts");
     const std::string near =
         near_miss(name, {"E", "D", "U", "C", "I", "CRS", "PF1", "PF2", "WB", "WBALL", "IV", "IVALL", "RS"});
     return fail(where, "\"." + std::string(name) + "\" is neither a cache nor an operation",

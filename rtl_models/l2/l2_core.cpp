@@ -175,12 +175,21 @@ L2Outcome L2Core::read_dram(Request& r, WriteBackSink& sink) {
   return {L2Outcome::Kind::wait, r.sectors, entry};
 }
 
+L2Outcome L2Core::write_dram(Request& r, WriteBackSink& sink) {
+  counters_.direct_sectors += sector_count(r.sectors);
+  ++counters_.writebacks;
+  counters_.writeback_sectors += sector_count(r.sectors);
+  perform_in_vidmem(r);
+  sink.write_back({r.line, r.bytes, nullptr});
+  return {};
+}
+
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   if (!lies_in_vidmem(r.line)) {
     r.status = Status::address_error;
     return {};
   }
-  if (r.exact && r.command == Command::read) return read_dram(r, sink);
+  if (r.exact) return r.command == Command::read ? read_dram(r, sink) : write_dram(r, sink);
   // Has the host's processor prefetch the bytes, and the line states that a miss will read, while the tags
   // are looked up.
   const unsigned first = r.sectors == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(r.sectors));
@@ -204,7 +213,6 @@ L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   } else {
     const std::uint32_t index = line_for(number, r.line, r.l2_priority, sink);
     tags_.mark_dirty(index, r.command == Command::write ? r.bytes : atomic_bytes(*r.atomics), r.line);
-    if (r.exact) clean(index, sink);
   }
   L2Outcome out;
   if (wanted != 0) {

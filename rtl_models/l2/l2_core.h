@@ -33,12 +33,12 @@ struct L2Counters {
     f("write_sectors", write_sectors, "sectors", "look-ups by writes");
     f("atomic_sectors", atomic_sectors, "sectors", "look-ups by atomics and reductions");
     f("direct_sectors", direct_sectors, "sectors",
-      "accesses without a look-up: over the link, and reads of video memory by .mmio");
+      "accesses without a look-up: over the link, and of video memory by .mmio");
     f("fetched_sectors", fetched_sectors, "sectors", "read from DRAM");
     f("prefetched_sectors", prefetched_sectors, "sectors", "of those, that nobody waits for: prefetches");
     f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
     f("evictions", evictions, "lines", "replaced to make room");
-    f("writebacks", writebacks, "lines", "dirty lines written back to DRAM");
+    f("writebacks", writebacks, "lines", "dirty lines written back to DRAM, and writes by .mmio");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
     f("saved_writebacks", saved_writebacks, "lines", "dirty local lines that a last use made clean");
     f("discarded_lines", discarded_lines, "lines", "dirty lines that a discard made clean");
@@ -109,7 +109,7 @@ class MemoryBehind {
 /// performed when it is looked up, whether its sectors are here yet or not; the miss costs time. Where the
 /// memory keeps bytes of its own, the backing store is what L2 knows of them: a sector that is to be fetched
 /// is read from the memory first. Exact accesses of video memory (`.mmio`) go through to the memory behind:
-/// a read finds nothing here and leaves nothing, a write is written back at once. System-memory lines are
+/// neither is looked up, nor leaves anything here. System-memory lines are
 /// copies, and accesses to one with a fetch under way wait for it in order (R7). All other addresses are
 /// passed on, and never cached. A write to a copy is answered when the copy has it. An address beyond the end
 /// of system memory is found out only when the copy is written back: the link counts the error.
@@ -183,6 +183,8 @@ class L2Core {
   /// Performs an exact read of video memory, which must be no cache's: what is dirty of its line goes to the
   /// memory before it, and nothing of what it fetches stays.
   L2Outcome read_dram(Request& r, WriteBackSink& sink);
+  /// Performs an exact write of video memory, and sends it on: a line that is here has it, none comes here.
+  L2Outcome write_dram(Request& r, WriteBackSink& sink);
   L2Outcome access_sysmem(Request& r, WriteBackSink& sink);
   /// Notes in a miss register that `missing` is awaited, and in `out` what of it is to be fetched.
   void miss(Request& r, SectorMask missing, L2Outcome& out);

@@ -78,15 +78,21 @@ void SmCore::release_barrier(Cta& cta, unsigned id, std::vector<Released>& relea
     source_->release_barrier(s, id);
   }
   // Lanes may have waited there with their last instruction.
-  for (const unsigned s : cta.slots)
-    if (is_of(cta, s)) note_exits(cta, s, released);
+  note_exits(cta, released);
 }
 
-void SmCore::note_exits(Cta& cta, unsigned slot, std::vector<Released>& released) {
-  const LaneMask live = source_->live_lanes(slot);
-  if (live == warps_[slot].live) return;
-  cta.barriers.exit(slot, warps_[slot].live & ~live);
-  warps_[slot].live = live;
+void SmCore::note_exits(Cta& cta, std::vector<Released>& released) {
+  // All are told before any barrier looks whether it is complete.
+  bool any = false;
+  for (const unsigned s : cta.slots) {
+    if (!is_of(cta, s)) continue;
+    const LaneMask live = source_->live_lanes(s);
+    if (live == warps_[s].live) continue;
+    cta.barriers.exit(s, warps_[s].live & ~live);
+    warps_[s].live = live;
+    any = true;
+  }
+  if (!any) return;
   // Barriers for all threads of the CTA expect fewer now.
   for (;;) {
     const unsigned id = cta.barriers.first_complete(live_threads(cta));
@@ -100,7 +106,7 @@ void SmCore::kill(unsigned slot, std::vector<Released>& released) {
   flushing_ &= ~(std::uint64_t{1} << slot);
   ResidentWarp& w = warps_[slot];
   if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
-  note_exits(ctas_[w.cta], slot, released);
+  note_exits(ctas_[w.cta], released);
 }
 
 bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,

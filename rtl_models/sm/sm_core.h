@@ -99,7 +99,7 @@ class SmCore {
   /// wait. Appends the warps of which they release lanes.
   void note_exits(unsigned slot, std::vector<Released>& released) {
     Cta& cta = ctas_[warps_[slot].cta];
-    if (cta.barrier_in_use) note_exits(cta, slot, released);
+    if (cta.barrier_in_use && source_->live_lanes(slot) != warps_[slot].live) note_exits(cta, released);
   }
   /// Every lane of the warp exits. Appends the warps of which barriers release lanes thereby.
   void kill(unsigned slot, std::vector<Released>& released);
@@ -175,7 +175,7 @@ class SmCore {
  private:
   static constexpr std::size_t kFaultsKept = 1000;
   [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const;
-  void note_exits(Cta& cta, unsigned slot, std::vector<Released>& released);
+  void note_exits(Cta& cta, std::vector<Released>& released);
   void release_barrier(Cta& cta, unsigned id, std::vector<Released>& released);
 
   SmCounters& counters_;

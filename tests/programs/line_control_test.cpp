@@ -223,6 +223,8 @@ TEST(Mmio, WritesOfVideoMemoryGoToDramEach) {
   machine.run("k");
   EXPECT_EQ(machine.result(), 0x0705050400000005U);
   EXPECT_EQ(machine.count("l2.writebacks"), 3U);
+  EXPECT_EQ(machine.count("l2.direct_sectors"), 3U);
+  EXPECT_EQ(machine.count("dram.bytes_written"), 3U * 32U);
 }
 
 TEST(Vectors, OfThirtyTwoBytesWithSinks) {

@@ -52,7 +52,7 @@ void run_range(const Op& op, Frame& f) {
       return;
     }
     if (active && primary_bytes[i] > total_bytes[i]) {
-      f.issue->fault = "createpolicy.range: a primary size above the total size";
+      f.issue->fault = "createpolicy.range: a primary size above the total size, at address";
       f.issue->fault_lanes = kLaneBit[i];
       f.issue->fault_address = address;
       return;

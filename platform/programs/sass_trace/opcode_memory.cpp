@@ -27,6 +27,9 @@ class ModifierReader {
       out_.wide_address = true;
     } else if (word == "STRONG") {
       strong_ = true;
+    } else if (word == "MMIO" && (m.kind == MemKind::load || m.kind == MemKind::store) && reaches_devices()) {
+      m.is_mmio = strong_ = true;
+      scope_ = Scope::sys;
     } else if (const Scope* const scope = find_sass(kSassScopes, word)) {
       scope_ = *scope;
     } else if (word == "CONSTANT" && m.kind == MemKind::load) {
@@ -64,6 +67,10 @@ class ModifierReader {
       m.semantics = Semantics::relaxed;
       m.scope = scope_ == Scope::none ? Scope::gpu : scope_;
     }
+    if (m.is_mmio && m.vector > 1) {
+      m.is_mmio = false;
+      out_.unknown.push_back(std::string(name_) + ".MMIO of a vector");
+    }
     if (atomic_ && m.atomic == AtomicOperation::none) {
       m.atomic = AtomicOperation::exchange;
       out_.unknown.push_back(std::string(name_) + " without an operation");
@@ -72,6 +79,9 @@ class ModifierReader {
   }
 
  private:
+  [[nodiscard]] bool reaches_devices() const {
+    return out_.mem.space == Space::generic || out_.mem.space == Space::global;
+  }
   bool take_width(std::string_view word) {
     const SassWidth* const width = find_sass(kSassWidths, word);
     // `.16` of a matrix load is the size of an element.

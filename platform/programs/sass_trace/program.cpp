@@ -90,6 +90,10 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
     e.acts_on_all = c.acts_on_all();
     if (operands.source_count != 0) c.address_register = operands.sources[0];
     if (const std::optional<CctlFault> broken = judge(c)) e.illegal = rule_of(*broken);
+    if (opcode.mem.controls_lines() && operands.width == 0 && operands.source_count == 0) {
+      e.illegal = "an address is missing";
+      e.hint = "as in " + std::string(operands.opcode) + " [R2]";
+    }
   }
   if (opcode.kind == InstructionKind::memory) {
     if (opcode.mem.controls_lines() && operands.width == 0) {

@@ -75,6 +75,7 @@ class FileKernel final : public TraceKernel {
   }
 
   const KernelInfo& info() const override { return info_; }
+  [[nodiscard]] std::uint32_t binary_version() const override { return file_->header().binary_version; }
   std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
     file_->attach(site.number);
     return make_replay(file_, site);

@@ -40,6 +40,8 @@ class TraceKernel : public Kernel {
   /// Opcodes, modifiers and header keys that were not understood in what has been read so far, each
   /// with a count ("LDG.FOO: 12").
   [[nodiscard]] virtual std::vector<std::string> unknown_opcodes() const = 0;
+  /// What GPUs its code was made for, 80 for sm_80; 0: the trace does not say.
+  [[nodiscard]] virtual std::uint32_t binary_version() const = 0;
 };
 
 /// Opens a kernel trace (plain, `.gz` or `.xz`; format versions 1 to 5) and reads its header. The body is

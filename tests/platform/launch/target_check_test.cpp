@@ -49,6 +49,21 @@ TEST(TargetCheck, CodeOfAFamilyIsForItsLaterGpus) {
   EXPECT_EQ(said("sm_100f", 120).size(), 1U);
 }
 
+TEST(TargetCheck, TracesAreForTheGpuTheyWereTakenOnAndLaterOnes) {
+  Workload plan;
+  plan.steps.resize(3);
+  plan.steps[0].trace = "old.traceg";
+  plan.steps[0].made_for = 70;
+  plan.steps[1].trace = "silent.traceg";
+  plan.steps[2].trace = "new.traceg";
+  plan.steps[2].made_for = 100;
+  const Diagnostics said = unfit_targets(plan, load_gpu("v100", {}).value());
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].file, "new.traceg");
+  EXPECT_EQ(said[0].message, "its code, for sm_100, is not for v100, whose compute capability is 7.0");
+  EXPECT_EQ(said[0].hint, "trace it on sm_70 or older, or choose another GPU");
+}
+
 TEST(TargetCheck, AGpuOfNoProductTakesAll) {
   EXPECT_TRUE(said("sm_121a", 0).empty());
   EXPECT_EQ(load_gpu("mini", {}).value().compute_capability, 0U);

@@ -213,6 +213,7 @@ TEST(SassCctl, PointsAtWhatIsWrong) {
            {"CCTS.IV [R1]", 1, "no cache control instruction", "CCTL or CCTLL"},
            {"@P7 CCTL.IV [R1]", 2, "\"P7\" is no predicate", "P0 to P6"},
            {"CCTL [R1]", 1, "an operation is missing", ".PF1"},
+           {"CCTL.DML2 [R1]", 5, ".DML2 is what applypriority of PTX becomes", "in traces it acts"},
            {"CCTL.IVAL [R1]", 5, "neither a cache nor an operation", "did you mean \".IVALL\"?"},
            {"CCTL.QRY1 [R1]", 5, "illegal instruction encoding", ""},
            {"CCTL.C.IV [R1]", 7, "no such operation", "CCTL.C has .IVALL"},

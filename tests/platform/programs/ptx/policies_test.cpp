@@ -113,7 +113,7 @@ TEST(PtxPolicies, APrimarySizeAboveTheTotalEndsTheWarp) {
   for (const char* space : {"", ".global"}) {
     run(std::string("createpolicy.range") + space + ".L2::evict_last.b64 %rd3, [%rd2], %r1, %r2;", lanes);
     ASSERT_EQ(lanes.faults.size(), 1U);
-    EXPECT_EQ(lanes.faults[0], "createpolicy.range: a primary size above the total size");
+    EXPECT_EQ(lanes.faults[0], "createpolicy.range: a primary size above the total size, at address");
   }
   lanes.primary[9] = 4096;
   run("createpolicy.range.L2::evict_last.b64 %rd3, [%rd2], %r1, %r2;", lanes);

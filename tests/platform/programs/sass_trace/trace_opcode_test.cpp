@@ -76,6 +76,19 @@ TEST(TraceOpcode, CacheModifiers) {
   EXPECT_FALSE(memory("LDGSTS.E.128").bypass_l1);
 }
 
+TEST(TraceOpcode, TransactionsOfTheirOwn) {
+  for (const char* text : {"LDG.E.MMIO", "LD.E.64.MMIO.SYS", "STG.E.MMIO"}) {
+    const MemOp op = memory(text);
+    EXPECT_TRUE(op.is_mmio) << text;
+    EXPECT_EQ(op.semantics, Semantics::relaxed) << text;
+    EXPECT_EQ(op.scope, Scope::sys) << text;
+  }
+  for (const char* text : {"LDG.E.128.MMIO", "LDS.MMIO", "LDL.MMIO"}) {
+    EXPECT_FALSE(decode_opcode(text).mem.is_mmio) << text;
+    EXPECT_EQ(decode_opcode(text).unknown.size(), 1U) << text;
+  }
+}
+
 TEST(TraceOpcode, Widths) {
   const std::vector<std::pair<const char*, unsigned>> cases = {
       {"LDG.E", 4},     {"LDG.E.U8", 1},         {"LDG.E.S8", 1},       {"LDG.E.U16", 2},
@@ -186,6 +199,9 @@ TEST(TraceOpcode, IllegalCacheControlIsRefusedAsItsTextIs) {
       {"CCTLL.CRS.WBALL", "1 R2 0 0", ".IVALL and .WBALL require Ra to be RZ"},
       {"CCTL.IVALL", "1 R255 4 1 0x1000 0 0", ".IVALL and .WBALL require the immediate to be 0"},
       {"CCTL", "0 0 0", "an operation is missing"},
+      {"CCTL.IV", "0 0 0", "an address is missing"},
+      {"CCTL.E.PF2", "0 0 0", "an address is missing"},
+      {"CCTLL.RS", "0 0 0", "an address is missing"},
       {"CCTL.IV.PF1", "1 R2 0 0", "the operation comes last"},
       {"CCTL.RML2.IVALL", "0 0 0", "the operation comes last"},
       {"CCTLL.RML2", "1 R2 0 0", "CCTLL has no .RML2"}};
