@@ -10,11 +10,11 @@ namespace warpline {
 OutputCheck::OutputCheck() {
   for (const auto& [stream, name] : {std::pair{STDOUT_FILENO, "where standard output goes"},
                                      std::pair{STDERR_FILENO, "where standard error goes"}})
-    if (const std::string file = identity_of(stream); !file.empty()) known_.emplace(file, Known{name, true});
+    if (const std::string file = identity_of(stream); !file.empty()) streams_.emplace(file, name);
 }
 
 void OutputCheck::add_input(const std::string& path, const std::string& what) {
-  if (const std::string file = identity_of(path); !file.empty()) known_[file] = {what};
+  files_.add(path, what);
 }
 
 void OutputCheck::add_output(const std::string& path, const std::string& what, const Fault& fault) {
@@ -23,16 +23,12 @@ void OutputCheck::add_output(const std::string& path, const std::string& what, c
     faults_.push_back(fault(why, {}));
     return;
   }
-  const std::string file = identity_of(path);
-  if (file.empty()) return;
-  const auto [known, is_new] = known_.emplace(file, Known{what});
-  if (is_new) return;
+  std::string clash = files_.claim(path, what);
   // /dev/stdout is the stream itself, and is appended to.
-  if (known->second.is_stream && is_open_file(links_followed(path))) {
-    known->second = {what};
-  } else {
-    faults_.push_back(fault(path + " is " + known->second.what + ", too", "each needs a file of its own"));
-  }
+  if (clash.empty() && !is_open_file(file_place(path).path.string()))
+    if (const auto stream = streams_.find(identity_of(path).file); stream != streams_.end())
+      clash = path + " is " + stream->second + ", too";
+  if (!clash.empty()) faults_.push_back(fault(clash, "each needs a file of its own"));
 }
 
 void OutputCheck::add_output(const char* option, const std::string& path) {

@@ -3,15 +3,15 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/document/file_claims.h"
 
 namespace warpline {
 
 /// Looks, before a command begins its work, whether it can write each of its files: that the file can be
 /// created or replaced, and that it is none that the command reads, none of its other files, and not where
-/// its standard streams go, however their paths are spelt.
+/// its standard streams go, however their paths are spelt, nor a folder on the way to another.
 class OutputCheck {
  public:
   /// Makes a fault of a message and a hint.
@@ -28,11 +28,8 @@ class OutputCheck {
   [[nodiscard]] const Diagnostics& faults() const { return faults_; }
 
  private:
-  struct Known {
-    std::string what;
-    bool is_stream = false;  ///< a standard stream goes there
-  };
-  std::map<std::string, Known> known_;  ///< by identity
+  FileClaims files_;
+  std::map<std::string, std::string> streams_;  ///< plain files that streams go to, by identity
   Diagnostics faults_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 
@@ -30,9 +31,12 @@ std::string because(const std::string& path, const char* what, int error) {
   return path + ": " + what + ": " + std::strerror(error);
 }
 
-/// Why no file can be put into a folder that does not exist, as its name leads there; empty: it can be made.
-std::string why_no_folder(const std::string& path, std::filesystem::path folder) {
+/// Why a folder that does not exist, and in it a file, cannot be made; empty: they can. `file`: without links
+/// and detours. `unused`: a name that nothing has.
+std::string why_no_folder(const std::string& path, const std::filesystem::path& file,
+                          const std::string& unused) {
   struct stat found = {};
+  std::filesystem::path folder = folder_of(file);
   while (::stat(folder.c_str(), &found) != 0) {
     if (errno != ENOENT) return because(path, "cannot be created", errno);
     const std::filesystem::path above = folder_of(folder);
@@ -40,8 +44,18 @@ std::string why_no_folder(const std::string& path, std::filesystem::path folder)
     folder = above;
   }
   if (!S_ISDIR(found.st_mode)) return path + ": cannot be created: " + folder.string() + " is no folder";
-  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-  return path + ": cannot be created in " + folder.string() + ": " + std::strerror(errno);
+  const auto refused = [&](int error) {
+    return path + ": cannot be created in " + folder.string() + ": " + std::strerror(error);
+  };
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return refused(errno);
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  for (const std::filesystem::path& part : file)
+    if (most > 0 && part.native().size() > static_cast<std::size_t>(most)) return refused(ENAMETOOLONG);
+  // Some file systems have files and take no folders.
+  const std::string trial = (folder / unused).string();
+  if (::mkdir(trial.c_str(), 0700) != 0) return refused(errno);
+  ::rmdir(trial.c_str());
+  return {};
 }
 
 /// The number of the process's own open file that `path` names as the system lists them; -1: it names none.
@@ -79,18 +93,20 @@ std::string OutputFile::refusal(const std::string& path) {
 std::string OutputFile::begin(const std::string& path, bool only_looks) {
   path_ = path;
   if (path.empty()) return "a file without a name cannot be created";
-  const std::filesystem::path name = std::filesystem::path(path).filename();
-  if (name.empty() || name == "." || name == "..") return path + ": is a folder, not a file";
+  const std::filesystem::path target = file_place(path).path;
+  if (target.empty()) return because(path, "cannot be created", ELOOP);
+  if (!target.has_filename()) return path + ": is a folder, not a file";
+  target_ = target.string();
   struct stat found = {};
-  const bool is_there = ::stat(path.c_str(), &found) == 0;
+  const bool is_there = ::stat(target_.c_str(), &found) == 0;
   if (!is_there && errno != ENOENT) return because(path, "cannot be created", errno);
   if (is_there && S_ISDIR(found.st_mode)) return path + ": is a folder, not a file";
-  if (is_there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+  if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0)
     return because(path, "cannot be written", errno);
-  target_ = links_followed(path);
-  const std::filesystem::path target(target_), folder = folder_of(target);
-  temporary_ = (folder / (target.filename().string().substr(0, kMostOfName) + ".part-")).string() +
-               std::to_string(::getpid());
+  const std::filesystem::path folder = folder_of(target);
+  const std::string unfinished =
+      target.filename().string().substr(0, kMostOfName) + ".part-" + std::to_string(::getpid());
+  temporary_ = (folder / unfinished).string();
   const bool is_plain = is_there && S_ISREG(found.st_mode) && !is_open_file(target_);
   if (is_there && (!is_plain || found.st_nlink > 1)) {
     if (open_through(found.st_mode, only_looks)) return {};
@@ -98,9 +114,10 @@ std::string OutputFile::begin(const std::string& path, bool only_looks) {
                                                      : because(path, "cannot be written", errno);
   }
   if (!is_there) {
+    if (temporary_.size() >= PATH_MAX) return because(path, "cannot be created", ENAMETOOLONG);
     struct stat around = {};
     if (::stat(folder.c_str(), &around) != 0) {
-      if (std::string why = why_no_folder(path, folder); only_looks || !why.empty()) return why;
+      if (std::string why = why_no_folder(path, target, unfinished); only_looks || !why.empty()) return why;
       std::error_code error;
       std::filesystem::create_directories(folder, error);
       if (error) return path + ": the folder " + folder.string() + " cannot be made: " + error.message();
@@ -118,6 +135,10 @@ std::string OutputFile::begin(const std::string& path, bool only_looks) {
 }
 
 bool OutputFile::open_beside() {
+  if (temporary_.size() >= PATH_MAX) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
   named_ = !open_nameless();
   if (named_) {
     ::unlink(temporary_.c_str());  // of a process that had our number

@@ -76,6 +76,10 @@ TEST_F(Files, EveryOutputMakesTheFoldersItsPathLacks) {
   const Finished good = run({"--stats", "a/b/s.json", "--wave", "c/w.vcd", "--timeline", "d/t.json"});
   EXPECT_EQ(good.status, 0) << good.err;
   for (const char* name : {"a/b/s.json", "c/w.vcd", "d/t.json", "e/c.bin"}) EXPECT_TRUE(exists(name)) << name;
+  fs::create_symlink("newdir", w_.path("dangling"));
+  EXPECT_EQ(run({"--stats", "dangling/g/s.json", "--wave", "newdir/w.vcd"}).status, 0);
+  EXPECT_TRUE(is_json("newdir/g/s.json"));
+  EXPECT_TRUE(exists("newdir/w.vcd"));
   EXPECT_EQ(run({"--stats", "f/s.json", "--set", "sms=0"}).status, 2);
   EXPECT_FALSE(exists("f")) << "a run that does not begin leaves nothing";
 }
@@ -91,28 +95,44 @@ TEST_F(Files, FilesThatAreTheSameAreRefusedBeforeTheRun) {
     EXPECT_THAT(bad.out, IsEmpty());
   };
   refused({"--stats", "./x.json", "--wave", "x.json"}, "--wave: error: x.json is the file of --stats, too");
+  refused({"--stats", "x", "--wave", "x/x.vcd"}, "--wave: error: x/x.vcd leads through the file of --stats");
+  refused({"--wave", "x/x.vcd", "--timeline", "x/x.vcd/t.json"}, "x.vcd/t.json leads through the file of");
   refused({"--stats", "sub/x", "--timeline", "link/x"}, "link/x is the file of --stats, too");
   refused({"--stats", "x", "--check-consistency", "--dot", "sub/../x"},
           "--dot: error: sub/../x is the file of");
   refused({"--stats", "launch.toml"}, "launch.toml is an input, too");
   refused({"--stats", "link/../vecadd.ptx"}, "is a module of this run, too");
+  // Through folders that are not there, and links to what is not there.
+  fs::create_symlink("newdir", w_.path("dangling"));
+  w_.write("gpu.toml", "name = \"mine\"\n");
+  w_.write("old.json", "");
+  refused({"--stats", "q/../vecadd.ptx"}, "q/../vecadd.ptx is a module of this run, too");
+  refused({"--wave", "q/r/../../launch.toml"}, "is an input, too");
+  refused({"--gpu", "gpu.toml", "--stats", "q/../gpu.toml"}, "is the file of --gpu, too");
+  refused({"--stats", "old.json", "--wave", "q/../old.json"}, "is the file of --stats, too");
+  refused({"--stats", "dangling/x.json", "--wave", "newdir/x.json"},
+          "newdir/x.json is the file of --stats, too");
   launch("dump = \"c.bin\"\n");
   refused({"--stats", "c.bin"}, "launch.toml:17:8: error: dump: c.bin is the file of --stats, too");
   launch("dump = \"vecadd.ptx\"\n");
   refused({}, "dump: vecadd.ptx is a module of this run, too");
   launch("init = { file = \"a.bin\" }\ndump = \"a.bin\"\n");
   refused({}, "dump: a.bin is read (init), too");
+  launch("dump = \"x\"\n");
+  refused({"--stats", "x/s.json"}, "17:8: error: dump: x is a folder on the way to the file of --stats, too");
   launch("dump = \"sub/../c.bin\"\n");
   w_.write("launch.toml", replaced(read_file(w_.path("launch.toml")), "buffer = \"b\"\n",
                                    "buffer = \"b\"\ndump = \"link/../c.bin\"\n"));
   refused({}, "c.bin is the dump of buffer \"b\", too");
-  for (const char* name : {"x", "x.json", "c.bin"}) EXPECT_FALSE(exists(name)) << name;
+  for (const char* name : {"x", "x.json", "c.bin", "q", "newdir"}) EXPECT_FALSE(exists(name)) << name;
   EXPECT_EQ(read_file(w_.path("vecadd.ptx")), read_file(in_source("sw/kernels/vecadd.sm_80.ptx")));
 
   const std::string test = in_source("tests/litmus/MP+cg.litmus");
   w_.write("t.litmus", read_file(test));
   EXPECT_THAT(w_.warpline({"litmus", "t.litmus", "--runs", "0", "--dot", "./t.litmus"}).err,
               HasSubstr("--dot: error: ./t.litmus is an input, too"));
+  EXPECT_THAT(w_.warpline({"litmus", "t.litmus", "--runs", "0", "--dot", "./q/../t.litmus"}).err,
+              HasSubstr("is an input, too"));
   EXPECT_EQ(read_file(w_.path("t.litmus")), read_file(test));
 }
 
@@ -120,6 +140,8 @@ TEST_F(Files, WhereStandardOutputGoesIsNoOtherFile) {
   const Finished bad = w_.with_output_to(w_.path("s.json"), {"run", "launch.toml", "--stats", "s.json"});
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(bad.err, HasSubstr("s.json is where standard output goes, too"));
+  EXPECT_THAT(w_.with_output_to(w_.path("s.json"), {"run", "launch.toml", "--stats", "q/../s.json"}).err,
+              HasSubstr("q/../s.json is where standard output goes, too"));
 }
 
 TEST_F(Files, WhatCannotBeWrittenIsFoundBeforeTheRun) {
@@ -129,6 +151,7 @@ TEST_F(Files, WhatCannotBeWrittenIsFoundBeforeTheRun) {
   for (const auto& [path, why] : {std::pair<std::string, std::string>{"loop/x.json", "symbolic links"},
                                   {std::string(300, 'a') + "/x.json", "name too long"},
                                   {"file/x.json", "Not a directory"},
+                                  {"q/" + std::string(300, 'a') + "/x.json", "name too long"},
                                   {".", "is a folder"}}) {
     const Finished bad = run({"--stats", path});
     EXPECT_EQ(bad.status, 2) << path;

@@ -1,11 +1,10 @@
 // warpline_regs: makes the model's table, the driver's header and the manual of one description of registers.
 #include <cstdio>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "rtl_models/base/text.h"
-#include "rtl_models/document/file_identity.h"
+#include "rtl_models/document/file_claims.h"
 #include "rtl_models/document/files.h"
 #include "rtl_models/document/output_file.h"
 #include "rtl_models/registers/generator/reader.h"
@@ -49,12 +48,13 @@ int print(const Diagnostics& faults) {
 
 /// Why an output cannot be written as things are; empty: all can.
 std::string refusal(const std::string& input, const std::vector<Output>& outputs) {
-  std::set<std::string> known{identity_of(input)};
+  FileClaims files;
+  files.add(input, "the description");
   for (const Output& output : outputs) {
     if (output.path.empty()) continue;
     if (const std::string why = OutputFile::refusal(output.path); !why.empty()) return why;
-    const std::string file = identity_of(output.path);
-    if (!file.empty() && !known.insert(file).second) return output.path + " is read or written already";
+    std::string clash = files.claim(output.path, std::string("the file of ") + output.option);
+    if (!clash.empty()) return clash;
   }
   return {};
 }

@@ -140,6 +140,24 @@ TEST_F(OutputFileTest, MakesTheFoldersOfItsPathWhenItIsBegun) {
   EXPECT_EQ(bytes_of("a/b/x"), "new");
 }
 
+TEST_F(OutputFileTest, WritesWhereThePathLeadsThroughFoldersThatAreMissing) {
+  make("x", "old");
+  fs::create_symlink("newdir", folder_ / "nowhere");
+  fs::create_symlink("round/../circle", folder_ / "circle");
+  EXPECT_EQ(write_file_atomically(path("gone/../x"), "new"), "");
+  EXPECT_EQ(bytes_of("x"), "new");
+  EXPECT_FALSE(fs::exists(path("gone"))) << "nothing lies there";
+  EXPECT_EQ(OutputFile::refusal(path("nowhere/a/y")), "");
+  EXPECT_EQ(files(), 3U) << "to look leaves nothing";
+  EXPECT_EQ(write_file_atomically(path("nowhere/a/y"), "new"), "");
+  EXPECT_EQ(bytes_of("newdir/a/y"), "new");
+  EXPECT_THAT(OutputFile::refusal(path("circle")), HasSubstr("symbolic links"));
+  EXPECT_THAT(OutputFile::refusal(path("gone/..")), HasSubstr("is a folder"));
+  EXPECT_THAT(OutputFile::refusal(path("gone/" + std::string(300, 'a'))), HasSubstr("too long"));
+  EXPECT_THAT(OutputFile::refusal(path("gone/" + std::string(300, 'a') + "/x")), HasSubstr("too long"));
+  EXPECT_THAT(OutputFile::refusal("/proc/gone/x"), HasSubstr("cannot be created")) << "for root, too";
+}
+
 TEST_F(OutputFileTest, LooksWhetherAFileCanBeWritten) {
   make("x", "old");
   fs::create_directory(folder_ / "sub");
@@ -186,7 +204,7 @@ TEST_F(OutputFileTest, AFileIsTheSameHoweverItIsSpelt) {
   fs::create_directory(folder_ / "sub");
   fs::create_symlink("sub", folder_ / "link");
   const auto same = [&](const std::string& a, const std::string& b) {
-    return !identity_of(path(a)).empty() && identity_of(path(a)) == identity_of(path(b));
+    return !identity_of(path(a)).file.empty() && identity_of(path(a)).file == identity_of(path(b)).file;
   };
   EXPECT_TRUE(same("x", "./x"));
   EXPECT_TRUE(same("x", "sub/../x"));
@@ -197,6 +215,17 @@ TEST_F(OutputFileTest, AFileIsTheSameHoweverItIsSpelt) {
   EXPECT_FALSE(same("sub/new", "new"));
   fs::create_symlink("sub/new", folder_ / "dangling");
   EXPECT_TRUE(same("dangling", "link/new"));
+  EXPECT_TRUE(same("x", "gone/../x"));
+  EXPECT_TRUE(same("x", "sub/gone/./further/../../../x"));
+  EXPECT_TRUE(same("x", "gone/../link/../x"));
+  EXPECT_TRUE(same("new", "gone/../sub/../new"));
+  EXPECT_FALSE(same("x", "gone/x"));
+  fs::create_symlink("newdir", folder_ / "nowhere");
+  fs::create_symlink(path("sub/gone"), folder_ / "elsewhere");
+  EXPECT_TRUE(same("nowhere/x", "newdir/x"));
+  EXPECT_TRUE(same("x", "nowhere/../x"));
+  EXPECT_TRUE(same("elsewhere/x", "link/gone/x"));
+  EXPECT_TRUE(same("sub/new", "elsewhere/../new"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_FALSE(same("pipe", "pipe")) << "nothing is lost there";
 }

@@ -92,9 +92,13 @@ TEST_F(RegsProgram, MistakesOfTheCommandLine) {
   EXPECT_EQ(run("timer.toml --table timer.toml/t.h"), 2);
   EXPECT_TRUE(says("timer.toml/t.h: cannot be created: Not a directory"));
   EXPECT_EQ(run("timer.toml --table ./timer.toml"), 2);
-  EXPECT_TRUE(says("./timer.toml is read or written already"));
+  EXPECT_TRUE(says("./timer.toml is the description, too"));
   EXPECT_EQ(run("timer.toml --table out.h --header ././out.h"), 2);
-  EXPECT_TRUE(says("././out.h is read or written already"));
+  EXPECT_TRUE(says("././out.h is the file of --table, too"));
+  EXPECT_EQ(run("timer.toml --header gone/../timer.toml"), 2);
+  EXPECT_TRUE(says("gone/../timer.toml is the description, too"));
+  EXPECT_EQ(run("timer.toml --table out --header out/h.h"), 2);
+  EXPECT_TRUE(says("out/h.h leads through the file of --table"));
   EXPECT_EQ(run("--help"), 0);
   EXPECT_TRUE(says("usage: warpline_regs FILE.toml"));
 }
