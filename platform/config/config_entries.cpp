@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
 std::string literal(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\u{:04X}", byte);
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + "\"";
+  return json_string(text);
 }
 std::string literal(const std::vector<std::uint64_t>& list) {
   return fmt::format("[{}]", fmt::join(list, ", "));

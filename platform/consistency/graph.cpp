@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::litmus {
 namespace {
 
+/// Graphviz has no escape for control characters.
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  for (const char c : printable(text)) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
   return out;
 }
 

@@ -165,15 +165,10 @@ std::string json_whole_or_null(const std::optional<std::uint64_t>& n) {
   return n ? json_whole(*n) : "null";
 }
 
-/// A key's value as JSON. It is written as TOML has it, which JSON has alike but for great numbers; and its
-/// text is always UTF-8.
+/// A key's value as JSON. It is written as TOML has it, which JSON has alike but for great numbers.
 std::string json_value(const std::string& toml) {
   const bool is_text = !toml.empty() && toml.front() == '"';
-  if (is_text) {
-    const std::string safe = json_string(toml);
-    return safe.find("\\ufffd") == std::string::npos ? toml : safe;
-  }
-  if (toml.find_first_of(".e") != std::string::npos) return toml;
+  if (is_text || toml.find_first_of(".e") != std::string::npos) return toml;
   std::string out;
   for (std::size_t at = 0; at < toml.size();) {
     std::size_t end = at;

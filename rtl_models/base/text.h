@@ -101,17 +101,25 @@ template <class All>
   return length;
 }
 
+/// The number of the character that `text` begins with, of so many bytes as utf8_length() says. Pre: not 0.
+[[nodiscard]] constexpr std::uint32_t utf8_code(std::string_view text, std::size_t length) {
+  if (length == 1) return static_cast<unsigned char>(text[0]);
+  std::uint32_t code = static_cast<unsigned char>(text[0]) & (0x7fU >> length);
+  for (std::size_t n = 1; n < length; ++n) code = code << 6U | (static_cast<unsigned char>(text[n]) & 0x3fU);
+  return code;
+}
+
 /// Bytes of `text` from `at` on that are one character fit to be shown: UTF-8, no control character (of
 /// either set, and DEL) and none that turns the direction of writing; 0: there is none.
 [[nodiscard]] inline std::size_t shown_bytes(std::string_view text, std::size_t at) {
   text.remove_prefix(at);
   const std::size_t length = utf8_length(text);
-  if (length <= 1) return length == 1 && text[0] >= 0x20 && text[0] != 0x7f ? 1 : 0;
-  std::uint32_t code = static_cast<unsigned char>(text[0]) & (0x7fU >> length);
-  for (std::size_t n = 1; n < length; ++n) code = code << 6U | (static_cast<unsigned char>(text[n]) & 0x3fU);
-  const bool turns = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-                     (code >= 0x2066 && code <= 0x2069);
-  return code < 0xa0 || turns ? 0 : length;
+  if (length == 0) return 0;
+  const std::uint32_t code = utf8_code(text, length);
+  const bool controls = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  const bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
+                     (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return controls || turns ? 0 : length;
 }
 
 /// `text` as it may reach a terminal, whoever wrote it: with ? for each byte that is no part of a character
@@ -128,8 +136,9 @@ template <class All>
   return out;
 }
 
-/// A JSON string. JSON is UTF-8: each byte that is no part of such a character, as names of files may have,
-/// becomes U+FFFD.
+/// A JSON string, which a terminal may be shown as it is: what is not fit for that (shown_bytes()) is
+/// escaped. JSON is UTF-8: each byte that is no part of such a character, as names of files may have, becomes
+/// U+FFFD. TOML reads it as the same text.
 [[nodiscard]] inline std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
@@ -138,8 +147,8 @@ template <class All>
     if (c == '"' || c == '\\') out += '\\';
     if (length == 0) {
       out += "\\ufffd";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u" + hexadecimal(static_cast<unsigned char>(c), 4).substr(2);
+    } else if (shown_bytes(text, 0) == 0) {  // none of these needs more than four digits
+      out += "\\u" + hexadecimal(utf8_code(text, length), 4).substr(2);
     } else {
       out += text.substr(0, length);
     }

@@ -280,6 +280,40 @@ TEST_F(Files, NoControlCharacterOfAnInputReachesTheTerminal) {
     EXPECT_TRUE(is_safe(w_.warpline(words))) << words[0] << " " << words.back();
 }
 
+/// Files that people look at, or send to the terminal, are no way round it; and JSON says what was there.
+TEST_F(Files, NoControlCharacterOfAnInputReachesAnOutput) {
+  const std::string evil =
+      "a\x1b[31m\xc2\x9b"
+      "31m\x7f\xe2\x80\xae\xd8\x9c";
+  const auto is_safe = [](const std::string& text) {
+    for (const char* raw : {"\x1b", "\x7f", "\xc2\x9b", "\xe2\x80\xae", "\xd8\x9c"})
+      if (text.find(raw) != std::string::npos) return false;
+    return !text.empty();
+  };
+  w_.write(evil + ".toml", read_file(w_.path("launch.toml")));
+  const Finished ran =
+      w_.warpline({"run", evil + ".toml", "--quiet", "--set", "name=\"\\u009b\\u001b\\u202e\"", "--stats",
+                   "s.json", "--timeline", "t.json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(is_safe(read_file(w_.path("t.json"))));
+  EXPECT_TRUE(is_safe(read_file(w_.path("s.json"))));
+  const nlohmann::json statistics = nlohmann::json::parse(read_file(w_.path("s.json")));
+  EXPECT_EQ(statistics["input"][0], evil + ".toml");
+  EXPECT_EQ(statistics["files"][0]["path"], evil + ".toml");
+  EXPECT_EQ(statistics["configuration"]["name"], "\xc2\x9b\x1b\xe2\x80\xae");
+  const Finished shown = w_.warpline({"config", "show", "mini", "--set", "name=\"\\u009b\\u202e\""});
+  EXPECT_THAT(shown.out, HasSubstr("name = \"\\u009b\\u202e\"")) << "a file of it is the same GPU";
+
+  w_.write(evil + ".litmus",
+           "PTX " + evil + "\n{ x=0; }\n P0@cta 0 ;\n ld.weak r0, x ;\nexists (P0:r0 == 0)\n");
+  const Finished judged =
+      w_.warpline({"litmus", evil + ".litmus", "--runs", "1", "--json", "--dot", "t.dot"});
+  ASSERT_EQ(judged.status, 0) << judged.err;
+  EXPECT_TRUE(is_safe(judged.out));
+  EXPECT_TRUE(is_safe(read_file(w_.path("t.dot"))));
+  EXPECT_EQ(nlohmann::json::parse(judged.out)["file"], evil + ".litmus");
+}
+
 TEST_F(Files, AKeyThatReachesTooDeepIsAMessage) {
   std::string key = "a";
   for (unsigned n = 0; n < 60000; ++n) key += ".a";

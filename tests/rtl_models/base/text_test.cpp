@@ -26,6 +26,11 @@ TEST(Text, SplittingKeepsEmptyPartsAndTrimmingTakesBothEnds) {
 
 TEST(Text, AJsonStringEscapesQuotesBackslashesAndControlCharacters) {
   EXPECT_EQ(json_string("a\"b\\c\n\x1f"), R"("a\"b\\c\u000a\u001f")");
+  EXPECT_EQ(json_string("\x7f\xc2\x9b\xe2\x80\xae\xd8\x9c\xe2\x81\xa9"),
+            R"("\u007f\u009b\u202e\u061c\u2069")")
+      << "of the second set, and what turns the direction of writing";
+  EXPECT_EQ(json_string("h\xc3\xb6\xc2\xa0\xf0\x9f\x98\x80"), "\"h\xc3\xb6\xc2\xa0\xf0\x9f\x98\x80\"");
+  EXPECT_EQ(json_string("a\xff\xe2\x82"), R"("a\ufffd\ufffd\ufffd")") << "no UTF-8";
 }
 
 TEST(Text, WhatMovesATerminalIsShownAsQuestionMarks) {
