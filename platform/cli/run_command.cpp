@@ -66,25 +66,20 @@ void print_guest_faults(const std::vector<FaultRecord>& faults, std::uint64_t to
                   written ? "--stats has records of " + which : "--stats FILE writes records of " + which));
 }
 
-/// The files that a run reads, as they are now. What can be read only once is left out.
-std::vector<InputFile> described(const std::vector<std::string>& paths) {
-  std::vector<InputFile> out;
+/// A file that a run reads: as it was read, or as it is now.
+InputFile described(const WorkloadFile& file) {
+  if (file.contents) return {file.path, file.contents->size(), sha256_of(*file.contents)};
   std::vector<char> buffer(std::size_t{1} << 20U);
-  for (const std::string& path : paths) {
-    std::error_code failed;
-    if (!std::filesystem::is_regular_file(path, failed)) continue;
-    std::ifstream in(path, std::ios::binary);
-    InputFile file{path, 0, {}};
-    Sha256 hash;
-    while (in) {
-      in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-      const auto count = static_cast<std::size_t>(in.gcount());
-      hash.add({buffer.data(), count});
-      file.bytes += count;
-    }
-    file.sha256 = hash.digest();
-    out.push_back(std::move(file));
+  std::ifstream in(file.path, std::ios::binary);
+  InputFile out{file.path, 0, {}};
+  Sha256 hash;
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    const auto count = static_cast<std::size_t>(in.gcount());
+    hash.add({buffer.data(), count});
+    out.bytes += count;
   }
+  out.sha256 = hash.digest();
   return out;
 }
 
@@ -163,9 +158,9 @@ class Run {
 
   /// What the statistics say of what was asked for.
   void describe_request() {
-    std::vector<std::string> paths = files_of(inputs_->plan);
-    if (preset_text(request_.gpu.name).empty()) paths.insert(paths.begin(), request_.gpu.name);
-    statistics_.files = described(paths);
+    if (preset_text(request_.gpu.name).empty())
+      statistics_.files.push_back(described({request_.gpu.name, "", inputs_->gpu_text}));
+    for (const WorkloadFile& file : files_of(inputs_->plan)) statistics_.files.push_back(described(file));
     for (const ConfigEntry& e : config_entries(inputs_->config))
       if (!e.value.empty()) statistics_.configuration.push_back({e.path(), e.value});
     std::string keys;

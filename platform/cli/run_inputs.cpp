@@ -13,7 +13,8 @@ class Reader {
   explicit Reader(const RunRequest& request) : request_(request) {}
 
   Result<RunInputs> read() {
-    auto config = request_.gpu.load();
+    std::string gpu_text;
+    auto config = request_.gpu.load(&gpu_text);
     auto plan = read_workload(request_.inputs, request_.tags_only);
     if (!config.ok()) add(config.faults());
     if (!plan.ok()) add(plan.faults());
@@ -24,7 +25,8 @@ class Reader {
     if (request_.strict_target && config.ok() && plan.ok()) add(unfit_targets(plan.value(), config.value()));
     check_outputs(plan.ok() ? &plan.value() : nullptr, without_data);
     if (!faults_.empty()) return std::move(faults_);
-    return RunInputs{std::move(config.value()), std::move(plan.value()), std::move(fast_forward)};
+    return RunInputs{std::move(config.value()), std::move(gpu_text), std::move(plan.value()),
+                     std::move(fast_forward)};
   }
 
  private:
@@ -63,8 +65,7 @@ class Reader {
     for (const std::string& input : request_.inputs) outputs.add_input(input, "an input");
     if (preset_text(request_.gpu.name).empty()) outputs.add_input(request_.gpu.name, "the file of --gpu");
     if (plan != nullptr)
-      for_each_file(*plan,
-                    [&outputs](const std::string& path, const char* what) { outputs.add_input(path, what); });
+      for_each_file(*plan, [&outputs](const WorkloadFile& file) { outputs.add_input(file.path, file.what); });
     for (const auto& [option, path] :
          {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
           std::pair{"--wave", &request_.observation.wave},

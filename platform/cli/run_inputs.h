@@ -9,6 +9,7 @@ namespace warpline {
 /// What `warpline run` needs before it can start.
 struct RunInputs {
   GpuConfig config;
+  std::string gpu_text;  ///< of a GPU that is a file
   Workload plan;
   FastForward fast_forward;
 };

@@ -38,7 +38,10 @@ struct GpuChoice {
     add_gpu(command);
     add_set(command, "key.path=value changes the GPU; may be repeated");
   }
-  [[nodiscard]] Result<GpuConfig> load() const { return load_gpu(name, overrides_of(sets)); }
+  /// `text`: unless null, becomes what was read where the GPU is a file.
+  [[nodiscard]] Result<GpuConfig> load(std::string* text = nullptr) const {
+    return load_gpu(name, overrides_of(sets), text);
+  }
 };
 
 }  // namespace warpline

@@ -122,7 +122,8 @@ class Loader {
     bind(*preset_);
   }
 
-  void file(const std::string& path) {
+  /// `read`: unless null, becomes its text.
+  void file(const std::string& path, std::string* read) {
     const std::string presets = "presets: " + joined(preset_names()) + "; or a TOML file";
     if (path.empty()) return faults_.push_back(Diagnostic::about("--gpu", "names no GPU", presets));
     Result<std::string> bytes = read_file(path);
@@ -138,6 +139,7 @@ class Loader {
       return;
     }
     text(path, bytes.value());
+    if (read != nullptr) *read = std::move(bytes.value());
   }
 
   void text(const std::string& path, const std::string& bytes) {
@@ -233,10 +235,11 @@ std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
   return out;
 }
 
-Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides) {
+Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<Override>& overrides,
+                           std::string* text) {
   Loader loader;
   if (preset_text(name_or_path).empty()) {
-    loader.file(name_or_path);
+    loader.file(name_or_path, text);
   } else {
     loader.preset(name_or_path);
   }

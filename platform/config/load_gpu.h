@@ -23,8 +23,9 @@ struct Override {
 /// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
 /// unless it says `name`. Every fault is reported at once: unknown keys
 /// (with the nearest known one), wrong types, values out of range, broken rules.
+/// `text`: unless null, becomes what was read of a file.
 [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
-                                         const std::vector<Override>& overrides);
+                                         const std::vector<Override>& overrides, std::string* text = nullptr);
 
 /// The same for the text of a file that was read already; `path` names it.
 [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,

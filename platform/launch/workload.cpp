@@ -233,28 +233,40 @@ Workload::~Workload() = default;
 Workload::Workload(Workload&& other) noexcept = default;
 Workload& Workload::operator=(Workload&& other) noexcept = default;
 
-void for_each_file(const Workload& plan, const std::function<void(const std::string&, const char*)>& f) {
-  const auto contents = [&f](const std::optional<InitialContent>& initial,
-                             const std::optional<Expectation>& expect) {
-    if (initial && !initial->file.empty()) f(initial->file, "read (init)");
-    if (expect && !expect->file.empty()) f(expect->file, "read (expect)");
+void for_each_file(const Workload& plan, const std::function<void(const WorkloadFile&)>& f) {
+  const auto text_of = [](const std::vector<std::uint8_t>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const auto contents = [&](const std::optional<InitialContent>& initial,
+                            const std::optional<Expectation>& expect) {
+    if (initial && !initial->file.empty()) f({initial->file, "read (init)", text_of(initial->bytes)});
+    if (expect && !expect->file.empty()) f({expect->file, "read (expect)", text_of(expect->bytes)});
   };
   for (const LoadedFile& l : plan.files) {
-    for (const ModuleText& m : l.file.modules) f(m.path, "a module of this run");
+    for (const ModuleText& m : l.file.modules) f({m.path, "a module of this run", m.text});
     for (const Buffer& b : l.file.buffers) contents(b.initial, b.expect);
     for (const ResolvedSymbol& s : l.symbols) contents(s.initial, s.expect);
   }
   for (const Step& s : plan.steps)
-    if (!s.trace.empty()) f(s.trace, "a trace of this run");
+    if (!s.trace.empty()) f({s.trace, "a trace of this run", {}});
 }
 
-std::vector<std::string> files_of(const Workload& plan) {
-  std::vector<std::string> out;
-  const auto add = [&out](const std::string& path) {
-    if (std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
+std::vector<WorkloadFile> files_of(const Workload& plan) {
+  std::vector<WorkloadFile> out;
+  const auto add = [&out](const WorkloadFile& file) {
+    // A pipe may hold something else when it is read again.
+    const auto is_it = [&file](const WorkloadFile& o) {
+      return o.path == file.path && o.contents == file.contents;
+    };
+    if (std::none_of(out.begin(), out.end(), is_it)) out.push_back(file);
   };
-  for (const std::string& input : plan.inputs) add(input);
-  for_each_file(plan, [&add](const std::string& path, const char*) { add(path); });
+  for (const std::string& input : plan.inputs) {
+    WorkloadFile file{input, "an input", {}};
+    for (const LoadedFile& l : plan.files)
+      if (l.file.document->file() == input) file.contents = l.file.document->text();
+    add(file);
+  }
+  for_each_file(plan, add);
   return out;
 }
 

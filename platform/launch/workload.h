@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rtl_models/base/problem.h"
@@ -31,10 +33,18 @@ struct Workload {
 /// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
 [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only);
 
-/// Calls f(path, what it is) for every file that a plan was read from beside its inputs: modules, contents,
-/// traces; one that stands in several places as often.
-void for_each_file(const Workload& plan, const std::function<void(const std::string&, const char*)>& f);
+/// A file that a plan was read from.
+struct WorkloadFile {
+  std::string path;
+  const char* what = "";  ///< "a module of this run"
+  /// As they were read, which pipes allow once; they live as long as the plan. None of traces and lists of
+  /// them, which are plain files and are read as they run.
+  std::optional<std::string_view> contents;
+};
+/// Calls f for every file that a plan was read from beside its inputs: modules, contents, traces; one that
+/// stands in several places as often.
+void for_each_file(const Workload& plan, const std::function<void(const WorkloadFile&)>& f);
 /// The files that a plan was read from, each once, inputs first.
-[[nodiscard]] std::vector<std::string> files_of(const Workload& plan);
+[[nodiscard]] std::vector<WorkloadFile> files_of(const Workload& plan);
 
 }  // namespace warpline

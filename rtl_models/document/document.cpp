@@ -123,11 +123,19 @@ std::string_view Value::kind_name() const {
 Document Document::unparsed(std::string file, std::string_view text) {
   Document d;
   d.file_ = std::move(file);
-  for (std::string_view line : split(text, '\n')) {
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    d.lines_.emplace_back(line);
-  }
+  d.text_ = text;
+  for (const std::string_view line : split(text, '\n'))
+    d.lines_.push_back(static_cast<std::size_t>(line.data() - text.data()));
   return d;
+}
+
+std::string Document::line(unsigned number) const {
+  if (number < 1 || number > lines_.size()) return {};
+  const std::size_t start = lines_[number - 1];
+  std::string_view line = std::string_view(text_).substr(start);
+  line = line.substr(0, line.find('\n'));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return std::string(line);
 }
 
 Result<Document> Document::parse(std::string file, std::string_view text) {

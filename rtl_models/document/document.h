@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,10 +55,10 @@ class Document {
 
   [[nodiscard]] const Value& root() const { return root_; }
   [[nodiscard]] const std::string& file() const { return file_; }
+  /// All of it, byte by byte.
+  [[nodiscard]] const std::string& text() const { return text_; }
   /// A line of the text, 1-based; empty beyond its end.
-  [[nodiscard]] std::string line(unsigned number) const {
-    return number >= 1 && number <= lines_.size() ? lines_[number - 1] : std::string{};
-  }
+  [[nodiscard]] std::string line(unsigned number) const;
   /// Where character `offset` of the string value `text` at `place` stands: exact for strings without
   /// escapes, on one line or on many.
   [[nodiscard]] Place inside(Place place, std::string_view text, std::size_t offset,
@@ -67,7 +68,8 @@ class Document {
 
  private:
   std::string file_;
-  std::vector<std::string> lines_;
+  std::string text_;
+  std::vector<std::size_t> lines_;  ///< where each begins
   Value root_;
 };
 

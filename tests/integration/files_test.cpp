@@ -314,6 +314,40 @@ TEST_F(Files, NoControlCharacterOfAnInputReachesAnOutput) {
   EXPECT_EQ(nlohmann::json::parse(judged.out)["file"], evil + ".litmus");
 }
 
+/// A pipe holds its bytes once; what was read is hashed, so that two files of statistics tell inputs apart.
+TEST_F(Files, PipesAreDescribedAsTheyWereRead) {
+  launch("init = { file = \"c.bin\" }\n");
+  w_.write("c.bin", std::string(128, '\x07'));
+  w_.write("gpu.toml", "sms = 2\n");
+  ASSERT_EQ(
+      w_.warpline({"run", "launch.toml", "--quiet", "--gpu", "gpu.toml", "--stats", "plain.json"}).status, 0);
+  std::vector<std::thread> writers;
+  for (const char* name : {"launch.toml", "vecadd.ptx", "c.bin", "gpu.toml"}) {
+    const std::string bytes = read_file(w_.path(name)), path = w_.path(name);
+    fs::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    writers.emplace_back([path, bytes] { std::ofstream(path) << bytes; });
+  }
+  const Finished piped =
+      w_.warpline({"run", "launch.toml", "--quiet", "--gpu", "gpu.toml", "--stats", "piped.json"});
+  for (std::thread& writer : writers) writer.join();
+  ASSERT_EQ(piped.status, 0) << piped.err;
+  const auto files = [&](const char* name) {
+    return nlohmann::json::parse(read_file(w_.path(name)))["files"];
+  };
+  EXPECT_EQ(files("plain.json").size(), 4U);
+  EXPECT_EQ(files("piped.json"), files("plain.json"));
+}
+
+TEST_F(Files, ATraceIsNoPipe) {
+  ASSERT_EQ(::mkfifo(w_.path("t.traceg").c_str(), 0600), 0);
+  std::thread writer([path = w_.path("t.traceg")] { std::ofstream(path) << "-kernel name = k\n"; });
+  const Finished refused = w_.warpline({"run", "t.traceg"});
+  writer.join();
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("t.traceg: error: is a pipe; traces and lists of them are plain files"));
+}
+
 TEST_F(Files, AKeyThatReachesTooDeepIsAMessage) {
   std::string key = "a";
   for (unsigned n = 0; n < 60000; ++n) key += ".a";

@@ -39,7 +39,9 @@ class PlainFile final : public ByteStream {
   /// The first bytes, without consuming them.
   std::size_t peek(char* to, std::size_t capacity) {
     const std::size_t got = read(to, capacity);
-    std::rewind(file_);
+    if (std::fseek(file_, 0, SEEK_SET) != 0)
+      throw std::runtime_error(
+          "is a pipe; traces and lists of them are plain files, for they are read more than once");
     return got;
   }
 
