@@ -197,10 +197,12 @@ void OutputFile::flush() {
 void OutputFile::put(std::string_view rest) {
   if (truncates_ && ::ftruncate(file_, 0) != 0) failure_ = because(path_, "cannot be written", errno);
   truncates_ = false;
-  while (!rest.empty() && failure_.empty()) {
+  while (!rest.empty() && failure_.empty() && !unread_) {
     const ssize_t n = ::write(file_, rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
+    if (n < 0 && errno == EPIPE) {
+      unread_ = true;
+    } else if (n < 0) {
       failure_ = because(path_, "cannot be written", errno);
     } else {
       rest.remove_prefix(static_cast<std::size_t>(n));

@@ -17,7 +17,8 @@ namespace warpline {
 /// Written through, not replaced, is what a new file could not stand for: a device, a FIFO, an open file of
 /// the process (/dev/stdout, /dev/fd/3), a file with several names or of another user, and a file in a folder
 /// that takes no new ones. Of a plain file among these the first bytes come when 256 KiB are there or it is
-/// closed, and until then it is what it was.
+/// closed, and until then it is what it was. Where the reader of a pipe goes away, it has had what it wanted:
+/// the rest is dropped, and that is no failure. Pre, for that: the process ignores SIGPIPE.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -63,6 +64,7 @@ class OutputFile {
   int file_ = -1;
   bool named_ = false;      ///< temporary_ is there
   bool through_ = false;    ///< file_ is what the path names, not what will replace it
+  bool unread_ = false;     ///< nobody reads this pipe any more
   bool truncates_ = false;  ///< its old bytes go when the first new ones come
 };
 

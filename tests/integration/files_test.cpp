@@ -234,6 +234,12 @@ TEST_F(Files, AReaderThatGoesAwayLosesNoFile) {
   EXPECT_EQ(left.status, 0);
   EXPECT_THAT(left.err, IsEmpty());
   EXPECT_TRUE(is_json("s.json"));
+  fs::create_symlink("/proc/self/fd/1", w_.path("stdout"));  // as /dev/stdout is
+  const Finished streamed =
+      w_.with_output_to("", {"run", "launch.toml", "--stats", "stdout", "--timeline", "t.json"});
+  EXPECT_EQ(streamed.status, 0);
+  EXPECT_THAT(streamed.err, IsEmpty());
+  EXPECT_TRUE(is_json("t.json"));
 }
 
 TEST_F(Files, AComparisonCanBeInterruptedAndTheStatisticsAreThere) {

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -107,6 +109,20 @@ TEST_F(OutputFileTest, WritesIntoAPipeWhoeverReadsIt) {
 }
 
 /// Root only: others make no devices.
+TEST_F(OutputFileTest, AReaderOfAPipeThatGoesAwayHasHadWhatItWanted) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  OutputFile file;
+  EXPECT_EQ(file.open("/proc/self/fd/" + std::to_string(ends[1])), "");
+  ::close(ends[0]);
+  file.write(std::string(std::size_t{1} << 20U, 'x'));
+  file.write("more");
+  EXPECT_EQ(file.close(), "");
+  ::close(ends[1]);
+  std::signal(SIGPIPE, before);
+}
+
 TEST_F(OutputFileTest, WritesIntoADevice) {
   constexpr dev_t kNull = 0x103, kFull = 0x107;
   if (::mknod(path("null").c_str(), S_IFCHR | 0666, kNull) != 0 ||
