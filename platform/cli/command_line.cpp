@@ -8,6 +8,7 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/sm/input_error.h"
 
@@ -40,24 +41,48 @@ int check_names(const CLI::App& warpline, int argc, const char* const* argv) {
   return kDone;
 }
 
-/// An option with an empty text is a script's empty variable, and is not as if it had not been given. What
-/// --gpu may name is said elsewhere.
-void refuse_empty_options(CLI::App& app) {
+/// Whether a word can only have been meant as an option: "-h", "--quiet", not "-", "-3" or "-0x10".
+bool looks_like_option(const std::string& word) {
+  return word.size() >= 2 && word[0] == '-' && !is_digit(word[1]);
+}
+
+/// An option or argument with an empty text is a script's empty variable, and is not as if it had not been
+/// given. One with another option for its text lacks its own. What --gpu may name, and what
+/// is wrong with instructions, is said elsewhere.
+void refuse_missing_texts(CLI::App& app) {
   const CLI::Validator is_something(
       [](std::string& text) { return text.empty() ? std::string("is given an empty text") : std::string{}; },
       "");
-  for (CLI::Option* option : app.get_options([](const CLI::Option* o) {
-         return o->get_type_size() != 0 && o->get_name().rfind("--", 0) == 0 && o->get_name() != "--gpu";
-       }))
-    option->check(is_something);
+  const CLI::Validator is_no_option(
+      [](std::string& text) {
+        return looks_like_option(text)
+                   ? "is followed by " + text + ", which reads as an option: a file that is called so is ./" +
+                         text
+                   : std::string{};
+      },
+      "");
+  for (CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->get_type_size() != 0; })) {
+    if (!is_among(option->get_name(), {"--gpu", "INSTRUCTION", "TEXT"})) option->check(is_something);
+    if (option->get_name().rfind("--", 0) == 0) option->check(is_no_option);
+  }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
-    refuse_empty_options(*command);
+    refuse_missing_texts(*command);
 }
 
 void add_options(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_name().rfind("--", 0) == 0) names.push_back(option->get_name());
   for (const CLI::App* command : app.get_subcommands({})) add_options(*command, names);
+}
+
+/// Where the command that was being typed is explained.
+std::string see_help(const CLI::App& warpline) {
+  std::string words = "see warpline";
+  for (const CLI::App* at = &warpline; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += " " + at->get_name();
+  }
+  return words + " --help";
 }
 
 /// The library names what it could not place; we add what was probably meant.
@@ -69,7 +94,7 @@ int unknown_option(const CLI::App& app, int argc, const char* const* argv, const
     if (word.size() >= 2 && word[0] == '-' && !is_among(word, known))
       return bad_input("unknown option " + word, did_you_mean(word, known));
   }
-  return bad_input(otherwise, "see warpline --help");
+  return bad_input(otherwise, see_help(app));
 }
 
 int run_command(int argc, const char* const* argv) {
@@ -83,7 +108,7 @@ int run_command(int argc, const char* const* argv) {
   add_run(app, status, {argv, argv + argc});
   for (const auto add : {add_config, add_counters, add_cctl, add_check, add_explain, add_litmus, add_policy})
     add(app, status);
-  refuse_empty_options(app);
+  refuse_missing_texts(app);
   if (const int named = check_names(app, argc, argv); named != kDone) return named;
   try {
     app.parse(argc, argv);
@@ -96,8 +121,7 @@ int run_command(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError& error) {
     return unknown_option(app, argc, argv, error.what());
   } catch (const CLI::ParseError& error) {
-    return bad_input(error.what(),
-                     app.got_subcommand("run") ? "see warpline run --help" : "see warpline --help");
+    return bad_input(error.what(), see_help(app));
   } catch (const InputError& error) {
     return bad_input(Diagnostics{error.diagnostic});
   } catch (const std::bad_alloc&) {

@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
     for (Output& output : outputs)
       if (word == output.option) asked = &output;
     if (asked != nullptr) {
-      if (i + 1 == words.size() || words[i + 1].empty()) return mistake(word + " needs the name of a file");
+      if (i + 1 == words.size() || words[i + 1].empty() || words[i + 1][0] == '-')
+        return mistake(word + " needs the name of a file");
       if (!asked->path.empty()) return mistake(word + " is given twice");
       asked->path = words[++i];
     } else if (word.size() > 1 && word[0] == '-') {

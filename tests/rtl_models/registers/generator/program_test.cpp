@@ -83,6 +83,8 @@ TEST_F(RegsProgram, MistakesOfTheCommandLine) {
   EXPECT_TRUE(says("did you mean --table?"));
   EXPECT_EQ(run("timer.toml --table"), 2);
   EXPECT_TRUE(says("--table needs the name of a file"));
+  EXPECT_EQ(run("timer.toml --header --table t.h"), 2);
+  EXPECT_TRUE(says("--header needs the name of a file"));
   EXPECT_EQ(run("timer.toml --table a --table b"), 2);
   EXPECT_TRUE(says("--table is given twice"));
   EXPECT_EQ(run("timer.toml timer.toml"), 2);
