@@ -101,6 +101,8 @@ std::string OutputFile::begin(const std::string& path, bool only_looks) {
   const bool is_there = ::stat(target_.c_str(), &found) == 0;
   if (!is_there && errno != ENOENT) return because(path, "cannot be created", errno);
   if (is_there && S_ISDIR(found.st_mode)) return path + ": is a folder, not a file";
+  if (is_there && S_ISSOCK(found.st_mode) && !is_open_file(target_))
+    return path + ": is a socket, not a file";
   if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0)
     return because(path, "cannot be written", errno);
   const std::filesystem::path folder = folder_of(target);
@@ -110,6 +112,7 @@ std::string OutputFile::begin(const std::string& path, bool only_looks) {
   const bool is_plain = is_there && S_ISREG(found.st_mode) && !is_open_file(target_);
   if (is_there && (!is_plain || found.st_nlink > 1)) {
     if (open_through(found.st_mode, only_looks)) return {};
+    if (errno == EBADF) return path + ": cannot be written: it is closed, or open for reading only";
     return S_ISFIFO(found.st_mode) && errno == ENXIO ? path + ": cannot be written: nobody reads this pipe"
                                                      : because(path, "cannot be written", errno);
   }
@@ -163,9 +166,14 @@ bool OutputFile::open_through(mode_t kind, bool only_looks) {
   named_ = false;
   through_ = true;
   truncates_ = false;
+  const bool is_open = is_open_file(target_);
+  const int own = is_open ? own_open_file(target_) : -1;
+  if (own >= 0 && (::fcntl(own, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+    errno = EBADF;
+    return false;
+  }
   if (only_looks && !S_ISREG(kind)) return true;
-  if (is_open_file(target_)) {
-    const int own = own_open_file(target_);
+  if (is_open) {
     // Another description of the same plain file would begin at its start, over what is there.
     file_ = own >= 0 ? ::fcntl(own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                      : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);

@@ -174,6 +174,20 @@ TEST_F(OutputFileTest, WritesWhereThePathLeadsThroughFoldersThatAreMissing) {
   EXPECT_THAT(OutputFile::refusal("/proc/gone/x"), HasSubstr("cannot be created")) << "for root, too";
 }
 
+TEST_F(OutputFileTest, LooksWhetherAnOpenFileOrASocketCanBeWritten) {
+  make("x", "old");
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int plain = ::open(path("x").c_str(), O_RDONLY | O_CLOEXEC);
+  for (const int only_read : {ends[0], plain})
+    EXPECT_THAT(OutputFile::refusal("/proc/self/fd/" + std::to_string(only_read)),
+                HasSubstr("for reading only"));
+  EXPECT_EQ(OutputFile::refusal("/proc/self/fd/" + std::to_string(ends[1])), "");
+  for (const int file : {ends[0], ends[1], plain}) ::close(file);
+  ASSERT_EQ(::mknod(path("socket").c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_THAT(OutputFile::refusal(path("socket")), HasSubstr("is a socket"));
+}
+
 TEST_F(OutputFileTest, LooksWhetherAFileCanBeWritten) {
   make("x", "old");
   fs::create_directory(folder_ / "sub");
