@@ -208,6 +208,7 @@ std::uint64_t HostedRun::mapped(const DevicePlace& where) {
       WARPLINE_EXPECT(host_->open_bar(device_of(gpu), where.device, where.bar), "BARs of 64 bits are placed");
     const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
     found->second = platform_.map(Aperture::peer, bar.address, bar.bytes, bar.prefetchable);
+    platform_.name_memory(found->second, fmt::format("peer[{}].bar[{}]", where.device, where.bar));
   }
   return found->second + where.offset;
 }

@@ -362,6 +362,8 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     for (const Launch& l : file.launches)
       if (l.generator && l.gpu == gpu) footprint = std::max(footprint, l.generator->footprint);
     state.footprints.push_back(footprint == 0 ? 0 : platform.allocate("", footprint, Aperture::vidmem, gpu));
+    if (state.footprints.back() != 0)
+      platform.name_memory(state.footprints.back(), "the footprint of the access patterns");
     if (footprint != 0 && state.footprints.back() == 0)
       faults.push_back(file.document->fault(
           file.launches.front().place,

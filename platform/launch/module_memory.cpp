@@ -39,6 +39,7 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     out.emplace_back();
     const unsigned gpu = gpu_of_module(loaded.file, m);
+    const std::string whose = loaded.modules.size() == 1 ? "" : " of " + loaded.file.modules[m].path;
     for (const programs::Variable& v : loaded.modules[m]->variables()) {
       const bool constant = v.space == Space::constant;
       const std::uint64_t address = constant ? place_constant(v, constant_used)
@@ -52,6 +53,12 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
                 " bytes does not fit the GPU's " + (constant ? "64 KiB constant bank" : "memory"),
             v.below_4g ? "nothing of it is to lie beyond 4 GiB: wls_window says from where on" : ""));
         continue;
+      }
+      const std::string name = "variable " + v.name + whose;
+      if (constant) {
+        platform.name_constant(address, v.initial.size(), name, gpu);
+      } else {
+        platform.name_memory(address, name);
       }
       out[m][v.name] = address;
       loaded.modules[m]->place(v.name, address);

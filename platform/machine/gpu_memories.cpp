@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -56,6 +57,7 @@ std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes
   if (!name.empty()) {
     buffers_.push_back(name);
     m->region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
+    names_[m->base] = "buffer " + name;
   }
   if (aperture == Aperture::vidmem) {
     gpus_[gpu].space.map(*m);
@@ -93,6 +95,18 @@ std::uint64_t GpuMemories::map(Aperture aperture, std::uint64_t offset, std::uin
   mapped_end_ = (m.base + bytes + kPage - 1) / kPage * kPage;
   for (Gpu& g : gpus_) g.space.map(m);
   return m.base;
+}
+
+std::string GpuMemories::name_of(const Mapping& mapping) const {
+  if (const auto found = names_.find(mapping.base); found != names_.end()) return found->second;
+  if (mapping.bytes == AddressSpace::kEverything) return {};
+  const std::string at = " at " + hexadecimal(mapping.base);
+  switch (aperture_of(mapping.physical)) {
+    case Aperture::vidmem: break;
+    case Aperture::sysmem: return "system memory" + at;
+    case Aperture::peer: return "device memory" + at;
+  }
+  return "video memory" + at;
 }
 
 void GpuMemories::map_everything() {

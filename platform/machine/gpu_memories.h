@@ -33,6 +33,15 @@ class GpuMemories {
   std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
+  /// See GpuPlatform::name_memory, name_constant.
+  void name(std::uint64_t address, const std::string& name) { names_[address] = name; }
+  /// A part of a memory as fault records call it.
+  struct Named {
+    std::uint64_t base = 0;
+    std::uint64_t bytes = 0;
+    std::string name;
+  };
+  void name_constant(unsigned gpu, Named part) { gpus_[gpu].constants.push_back(std::move(part)); }
   /// See GpuPlatform::map_everything.
   void map_everything();
   /// Host access by virtual address. Pre: the range is mapped.
@@ -61,6 +70,11 @@ class GpuMemories {
   [[nodiscard]] MemoryImage& image(Aperture aperture, unsigned gpu);
   /// What is mapped on a GPU.
   [[nodiscard]] const AddressSpace& space(unsigned gpu) const { return gpus_[gpu].space; }
+  [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(gpus_.size()); }
+  /// What fault records call what is mapped; empty: everything is.
+  [[nodiscard]] std::string name_of(const Mapping& mapping) const;
+  /// The parts of a GPU's constant memory that have a name, by constant address.
+  [[nodiscard]] const std::vector<Named>& constants(unsigned gpu) const { return gpus_[gpu].constants; }
   /// Names of the buffers that have one; that at n is region n + 1.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
   /// Bytes of video memory that neither buffers nor code have.
@@ -95,6 +109,7 @@ class GpuMemories {
     std::uint64_t code_used = 0;                                          ///< at the end of video memory
     std::uint64_t unbacked_code = 0;
     std::map<std::uint64_t, std::uint64_t> written;  ///< see take_written()
+    std::vector<Named> constants;
 
     /// `count` bytes from `first` on were written.
     void note_write(std::uint64_t first, std::uint64_t count);
@@ -118,6 +133,7 @@ class GpuMemories {
   std::unique_ptr<MemoryImage> sysmem_;
   std::unique_ptr<MemoryDevice> peer_;
   std::vector<std::string> buffers_;
+  std::map<std::uint64_t, std::string> names_;  ///< by virtual address of the first byte
   std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
   std::uint64_t mapped_end_ = kMappedBase;
   std::uint64_t below_4g_used_ = 0;  ///< from config.wls_window on, on all GPUs together

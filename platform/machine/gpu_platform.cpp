@@ -6,6 +6,7 @@
 #include "platform/machine/attachment.h"
 #include "platform/machine/cache_registers.h"
 #include "platform/machine/direct_backend.h"
+#include "platform/machine/fault_record.h"
 #include "platform/machine/gpu_memories.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
@@ -224,6 +225,15 @@ std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uin
   return state_->memory.map(aperture, offset, bytes, prefetchable);
 }
 
+void GpuPlatform::name_memory(std::uint64_t address, const std::string& name) {
+  state_->memory.name(address, name);
+}
+
+void GpuPlatform::name_constant(std::uint64_t address, std::uint64_t bytes, const std::string& name,
+                                unsigned gpu) {
+  state_->memory.name_constant(gpu, {address, bytes, name});
+}
+
 std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, unsigned gpu) const {
   const Mapping* hint = nullptr;
   const Mapping* const m = state_->memory.space(gpu).find(VirtualAddress{address}, 1, hint);
@@ -428,116 +438,13 @@ double GpuPlatform::time_ns(Cycle cycles) const {
   return static_cast<double>(cycles) * 1000.0 / fastest_mhz();
 }
 
-namespace {
-
-const char* access_word(MemKind kind) {
-  switch (kind) {
-    case MemKind::load: return "load";
-    case MemKind::store: return "store";
-    case MemKind::atomic: return "atomic";
-    case MemKind::reduction: return "reduction";
-    case MemKind::prefetch:
-    case MemKind::prefetch_uniform: return "prefetch";
-    case MemKind::async_copy: return "asynchronous copy";
-    case MemKind::fence:
-    case MemKind::proxy_fence: return "fence";
-    case MemKind::apply_priority: return "applypriority";
-    case MemKind::discard: return "discard";
-    case MemKind::cache_control: return "cache control";
-    case MemKind::texture_load: return "texture load";
-    case MemKind::surface_load: return "surface load";
-    case MemKind::surface_store: return "surface store";
-  }
-  return "";
-}
-
-/// Finds the buffer that `address` lies in, or is nearest to.
-void find_memory(FaultRecord& r, std::uint64_t address, const GpuMemories& memory) {
-  constexpr std::uint64_t kNear = std::uint64_t{1} << 36U;
-  std::uint64_t nearest = kNear;
-  for (const Mapping& m : memory.space(r.gpu).mappings()) {
-    if (m.region == 0 || m.region > memory.buffers().size()) continue;
-    const std::uint64_t end = m.base + m.bytes;
-    const std::uint64_t far = address < m.base ? m.base - address : address < end ? 0 : address - end;
-    if (far > nearest || (far == nearest && !r.memory.empty())) continue;
-    nearest = far;
-    r.memory = "buffer " + memory.buffers()[m.region - 1];
-    r.memory_bytes = m.bytes;
-    r.offset = static_cast<std::int64_t>(address - m.base);
-  }
-}
-
-FaultRecord fault_record(const FaultReport& f, unsigned gpu, unsigned sm, const GpuMemories& memory) {
-  FaultRecord r;
-  r.kind = f.kind;
-  r.cycle = f.fault.cycle;
-  r.gpu = gpu;
-  r.sm = sm;
-  r.warp = f.fault.slot;
-  r.cta = f.cta;
-  r.lane = f.fault.lane;
-  r.where = f.where;
-  r.thread = f.thread;
-  if (!f.fault.has_address) return r;
-  r.address = f.fault.address;
-  if (!f.access) return r;
-  r.access = access_word(f.access->kind);
-  const MemKind kind = f.access->kind;
-  const bool moves = kind == MemKind::load || kind == MemKind::store || f.access->is_atomic();
-  r.bytes = moves ? f.access->bytes_per_lane() : 0;
-  const bool is_generic = f.access->space == Space::generic;
-  const auto beyond = [&](Space space, const char* name) {
-    const std::uint64_t at =
-        is_generic ? AddressWindows::from_generic(space, f.fault.address) : f.fault.address;
-    r.memory = name;
-    r.memory_bytes = f.limit;
-    r.offset = static_cast<std::int64_t>(at);
-  };
-  switch (f.fault.kind) {
-    case FaultKind::shared_range: beyond(Space::shared, "the block's shared memory"); break;
-    case FaultKind::local_range: beyond(Space::local, "the thread's local memory"); break;
-    case FaultKind::unmapped:
-    case FaultKind::bus_error: find_memory(r, f.fault.address, memory); break;
-    case FaultKind::misaligned:
-      if (f.access->space == Space::global ||
-          (is_generic && AddressWindows::space_of(f.fault.address) == Space::global))
-        find_memory(r, f.fault.address, memory);
-      break;
-    default: break;
-  }
-  return r;
-}
-
-}  // namespace
-
-std::string distance_text(const FaultRecord& f) {
-  if (f.memory.empty()) return {};
-  if (f.offset < 0) {
-    const std::uint64_t before = 0 - static_cast<std::uint64_t>(f.offset);
-    return counted(before, "byte") + " before the start of " + f.memory;
-  }
-  const auto at = static_cast<std::uint64_t>(f.offset);
-  if (at == f.memory_bytes) return "just past the end of " + f.memory;
-  if (at > f.memory_bytes) return counted(at - f.memory_bytes, "byte") + " past the end of " + f.memory;
-  if (at + f.bytes > f.memory_bytes)
-    return "the last " + counted(at + f.bytes - f.memory_bytes, "byte") + " past the end of " + f.memory;
-  return at == 0 ? "at the start of " + f.memory : counted(at, "byte") + " into " + f.memory;
-}
-
-std::string access_text(const FaultRecord& f) {
-  if (f.access.empty()) return {};
-  std::string out = (f.access[0] == 'a' ? "an " : "a ") + f.access;
-  if (f.bytes != 0) out += " of " + counted(f.bytes, "byte");
-  return out;
-}
-
 std::vector<FaultRecord> GpuPlatform::faults() const {
   std::vector<FaultRecord> out;
   if (state_->system == nullptr) return out;
   for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
     for (unsigned i = 0; i < state_->config.sms; ++i)
       for (const FaultReport& f : state_->system->gpu(gpu).clusters()[i].sm->faults())
-        out.push_back(fault_record(f, gpu, i, state_->memory));
+        out.push_back(fault_record(f, gpu, i, state_->memory, state_->images));
   std::stable_sort(out.begin(), out.end(),
                    [](const FaultRecord& a, const FaultRecord& b) { return a.cycle < b.cycle; });
   return out;
@@ -548,7 +455,7 @@ std::optional<FaultRecord> GpuPlatform::unmapped_control() const {
   for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
     for (unsigned i = 0; i < state_->config.sms; ++i)
       if (const auto& f = state_->system->gpu(gpu).clusters()[i].sm->unmapped_control())
-        return fault_record(*f, gpu, i, state_->memory);
+        return fault_record(*f, gpu, i, state_->memory, state_->images);
   return std::nullopt;
 }
 

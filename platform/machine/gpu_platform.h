@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,15 +38,18 @@ struct FaultRecord {
   std::optional<std::uint64_t> address;  ///< nothing: it has none, such as `trap`
   Dim3 thread;                           ///< of the CTA
   std::string access;                    ///< "load", "store", ...; empty: no access of memory
-  unsigned bytes = 0;                    ///< that a lane accesses; 0: lines
-  /// The memory that the address lies in, or is nearest to: "buffer a", "the block's shared memory"; empty:
-  /// none is near.
+  unsigned bytes = 0;  ///< that the lane accesses at the address; 0: a line, which has no size in the program
+  /// The memory that the address lies in, or is nearest to: "buffer a", "variable table", "the block's shared
+  /// memory"; that of the texture or surface whose handle it is; empty: none is near.
   std::string memory;
   std::uint64_t memory_bytes = 0;
-  std::int64_t offset = 0;  ///< of the address from that memory's first byte
+  std::int64_t offset = 0;  ///< of the address from that memory's first byte; 0 with coordinates
+  /// Of an access to an image: the texel of a row, or the byte of a surface's row, and which row.
+  std::optional<std::array<std::int32_t, 2>> coordinates;
 };
 
-/// "12 bytes past the end of buffer a"; empty where no memory is near.
+/// "12 bytes past the end of buffer a", "at texel 3 of row 2 of the texture of 8 by 8 elements in buffer t";
+/// empty where no memory is near.
 [[nodiscard]] std::string distance_text(const FaultRecord& fault);
 /// "a load of 4 bytes"; empty where it is no access of memory.
 [[nodiscard]] std::string access_text(const FaultRecord& fault);
@@ -99,6 +103,11 @@ class GpuPlatform {
   /// and order, as if it were `.mmio`, and no cache keeps it. Pre: `offset` is a multiple of 256, and `bytes`
   /// is not 0.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable = true);
+  /// What fault records call the memory that begins at an address of allocate(), allocate_below_4g() or
+  /// map(), in place of "buffer NAME", or of the address where it has no name.
+  void name_memory(std::uint64_t address, const std::string& name);
+  /// The same of `bytes` bytes of a GPU's constant memory, from a constant address on.
+  void name_constant(std::uint64_t address, std::uint64_t bytes, const std::string& name, unsigned gpu = 0);
   /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
   /// complex, the offset in video memory is that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;

@@ -191,7 +191,10 @@ std::string fault_json(const FaultRecord& f) {
       json_triple(f.thread), json_triple(f.cta), f.gpu, f.sm, f.warp, f.lane, f.cycle);
   out += fmt::format("\"where\": {}, \"memory\": {}, ", json_string(f.where), text_or_null(f.memory));
   if (!f.memory.empty())
-    out += fmt::format("\"offset\": {}, \"memory_bytes\": {}, ", f.offset, f.memory_bytes);
+    out += fmt::format("\"offset\": {}, \"memory_bytes\": {}, ",
+                       f.coordinates ? "null" : std::to_string(f.offset), json_whole(f.memory_bytes));
+  if (f.coordinates)
+    out += fmt::format("\"coordinates\": [{}, {}], ", (*f.coordinates)[0], (*f.coordinates)[1]);
   return out + fmt::format("\"distance\": {}}}", text_or_null(distance_text(f)));
 }
 

@@ -238,9 +238,13 @@ std::optional<Fault> AddressResolution::check_copy(const AccessLimits& limits, c
   for (LaneMask m = out.written_->active; m != 0; m &= m - 1) {
     const unsigned lane = first_lane(m);
     const SharedAddress to = out.copy_target(lane);
-    if (to.value % bytes != 0) return Fault{FaultKind::misaligned, 0, 0, lane, to.value, nullptr};
-    if (to.value + bytes > limits.shared_bytes)
-      return Fault{FaultKind::shared_range, 0, 0, lane, to.value, nullptr};
+    const bool aligned = to.value % bytes == 0;
+    if (aligned && to.value + bytes <= limits.shared_bytes) continue;
+    Fault fault = out.fault(aligned ? FaultKind::shared_range : FaultKind::misaligned, lane);
+    fault.space = Space::shared;
+    fault.address = to.value;
+    fault.bytes = bytes;
+    return fault;
   }
   return std::nullopt;
 }
@@ -257,7 +261,11 @@ std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const
       return out.fault(surface ? FaultKind::no_surface : FaultKind::no_texture, lane);
     const auto at = ImageCoordinates::of(out.written_->second[lane]);
     const Place place = surface ? locate_element(*out.op_, *image, at) : locate_texel(*out.op_, *image, at);
-    if (place.fault) return out.fault(*place.fault, lane);
+    if (place.fault) {
+      Fault fault = out.fault(*place.fault, lane);
+      fault.coordinates = at;
+      return fault;
+    }
     if (place.nowhere) out.image_ &= ~(LaneMask{1} << lane);
     out.texels_->address[lane] = place.address;
     out.texels_->image[lane] = image;

@@ -35,9 +35,8 @@ class AddressSpace {
   void map(const Mapping& mapping);
   /// Maps every address to the video-memory offset of the same number: for programs whose
   /// addresses are only known once they are used. They carry no data.
-  void map_everything() {
-    mappings_.assign(1, Mapping{0, std::uint64_t{1} << 56U, physical(Aperture::vidmem, 0), 0});
-  }
+  void map_everything() { mappings_.assign(1, Mapping{0, kEverything, physical(Aperture::vidmem, 0), 0}); }
+  static constexpr std::uint64_t kEverything = std::uint64_t{1} << 56U;  ///< bytes
   /// The mapping that holds all of [address, address + bytes), or null. `hint` belongs to the
   /// caller and remembers the last answer.
   [[nodiscard]] const Mapping* find(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {

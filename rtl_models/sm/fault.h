@@ -8,6 +8,7 @@
 
 #include "rtl_models/base/types.h"
 #include "rtl_models/sm/instruction.h"
+#include "rtl_models/sm/memory_access.h"
 
 namespace warpline {
 
@@ -55,6 +56,10 @@ struct Fault {
   std::uint64_t address = 0;  ///< as the program wrote it
   const Instruction* instruction = nullptr;
   bool has_address = true;  ///< false: of the program itself, such as `trap`
+  /// That the address is of: generic, or an offset in the space; of textures and surfaces it is a handle.
+  Space space = Space::generic;
+  unsigned bytes = 0;  ///< that the lane accesses there; 0: a line, or the image says how many
+  std::optional<ImageCoordinates> coordinates = std::nullopt;  ///< of an access to an image that there is
 };
 
 /// A fault with everything that is known where it happens.
@@ -65,7 +70,9 @@ struct FaultReport {
   Dim3 thread;  ///< of the CTA
   std::string where;
   std::optional<MemOp> access;  ///< of an instruction that accesses memory
-  std::uint32_t limit = 0;      ///< bytes of shared or local memory, where the address lies beyond them
+  /// Bytes of the memory that the address is of: the CTA's shared, the thread's local memory; of constant
+  /// memory, those of the kernel's parameters.
+  std::uint64_t limit = 0;
 };
 
 }  // namespace warpline

@@ -6,11 +6,30 @@
 namespace warpline {
 namespace {
 
-/// Something below has answered `r` of `e` with an error. A line is named by its address; where one of local
-/// memory lies says nothing to the program, so what its first lane asked for stands for it.
-Fault bus_error(const LsuEntry& e, const Request& r) {
-  Fault fault = e.resolved.fault(FaultKind::bus_error, first_lane(e.access.active));
-  if (!r.local) fault.address = r.virtual_line.value;
+/// The lowest lane with an address in the line of `r`. Pre: a lane is among them.
+template <class Address>
+unsigned lane_in_line(const LaneAddresses<Address>& addresses, const Request& r) {
+  LaneMask lanes = 0;
+  addresses.for_each([&](unsigned lane, Address at) {
+    if (at.value - r.virtual_line.value < kLineBytes) lanes |= LaneMask{1} << lane;
+  });
+  return first_lane(lanes != 0 ? lanes : addresses.lanes());
+}
+
+/// Something below has answered `r` of `e` with an error. A line is named by its address, and is blamed on
+/// the first lane that wanted it. What is read for `exact_lane` alone is what that lane asked for; and where
+/// a line of local memory lies says nothing to the program, so what its first lane asked for stands for it.
+Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
+  const ResolvedAccess& access = e.resolved;
+  if (access.exact() && r.command == Command::read) return access.fault(FaultKind::bus_error, exact_lane);
+  if (r.local) return access.fault(FaultKind::bus_error, first_lane(access.local().lanes()));
+  const bool constant = access.constant().lanes() != 0, image = access.texels().lanes() != 0;
+  const unsigned lane = constant ? lane_in_line(access.constant(), r)
+                        : image  ? lane_in_line(access.texels(), r)
+                                 : lane_in_line(access.global(), r);
+  Fault fault = access.fault(FaultKind::bus_error, lane);
+  fault.address = r.virtual_line.value;
+  fault.space = constant ? Space::constant : Space::global;
   return fault;
 }
 
@@ -228,7 +247,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   } else {
     exact_reads_ -= e.resolved.exact() && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
-      report_fault(now, bus_error(e, r), index, events);
+      report_fault(now, bus_error(e, r, exact_lane_), index, events);
     } else if (with_data_ && !e.killed) {
       scatter(r, e.resolved, exact_lane_, results_of(e));
     }

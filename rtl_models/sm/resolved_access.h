@@ -61,10 +61,22 @@ class ResolvedAccess {
   [[nodiscard]] const MemoryAccess& written() const { return *written_; }
   /// A fault of `lane`, whose address is the one that the program wrote.
   [[nodiscard]] Fault fault(FaultKind kind, unsigned lane) const {
-    return {kind, 0, 0, lane, written_->address_of(lane), nullptr};
+    Fault fault{kind, 0, 0, lane, written_->address_of(lane), nullptr};
+    fault.space = op_->space;
+    fault.bytes = bytes_at_fault(kind, lane);
+    return fault;
   }
 
  private:
+  /// What is accessed at the address: how much a copy writes matters to its source's alignment only.
+  [[nodiscard]] unsigned bytes_at_fault(FaultKind kind, unsigned lane) const {
+    switch (op_->kind) {
+      case MemKind::texture_load: return 0;
+      case MemKind::apply_priority:
+      case MemKind::discard: return kLineBytes;
+      default: return kind == FaultKind::misaligned ? op_->bytes_per_lane() : source_bytes(lane);
+    }
+  }
   friend class AddressResolution;
   struct Texels {
     std::array<std::uint64_t, kWarpLanes> address;

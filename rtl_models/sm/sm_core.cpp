@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
 
@@ -200,8 +201,14 @@ FaultReport SmCore::report_of(std::string_view kind, const Fault& fault) const {
   report.where = source_->where(*fault.instruction);
   if (fault.has_address && fault.instruction->kind == InstructionKind::memory)
     report.access = fault.instruction->mem;
-  if (fault.kind == FaultKind::shared_range) report.limit = info_.shared_bytes;
-  if (fault.kind == FaultKind::local_range) report.limit = program_local_;
+  switch (fault.space == Space::generic ? AddressWindows::space_of(fault.address) : fault.space) {
+    case Space::shared:
+    case Space::shared_cluster: report.limit = info_.shared_bytes; break;
+    case Space::local: report.limit = program_local_; break;
+    case Space::constant:
+    case Space::param: report.limit = info_.parameters.size(); break;
+    default: break;
+  }
   return report;
 }
 

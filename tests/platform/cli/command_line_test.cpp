@@ -146,6 +146,50 @@ TEST_F(FaultyRun, AFaultTellsTheThreadTheAccessAndHowFarBesideWhichBuffer) {
               HasSubstr("4 bytes past the end of the block's shared memory"));
 }
 
+TEST_F(FaultyRun, RecordsNameTheMemoryThatIsNoBuffer) {
+  EXPECT_THAT(run("ld.shared.u32 %r5, [s+1];").err,
+              HasSubstr("a load of 4 bytes by thread (0, 0, 0) of block (0, 0, 0), 1 byte into the block's "
+                        "shared memory, "));
+  const auto shared = written()["faults"][0];
+  EXPECT_EQ(shared["memory"], "the block's shared memory");
+  EXPECT_EQ(shared["memory_bytes"], 16);
+  EXPECT_EQ(shared["offset"], 1);
+  EXPECT_FALSE(shared.contains("coordinates"));
+  run("discard.global.L2 [%rd1+128], 128;");
+  EXPECT_EQ(written()["faults"][0]["bytes"], 128);
+}
+
+TEST_F(FaultyRun, RecordsOfImagesHaveCoordinates) {
+  std::ofstream(path("i.ptx"))
+      << ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n"
+         ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [a];\nmov.u32 %r1, 12;\n"
+         "mov.u32 %r2, 1;\nsust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r1};\nret;\n}\n";
+  std::ofstream(path("i.toml"))
+      << "module = \"i.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n[[argument]]\n"
+         "surface = { buffer = \"a\", width = 2, height = 2, format = \"u32\", type = \"u32\", count = 4 }\n";
+  const Ended e = command({"run", path("i.toml"), "--quiet", "--stats", path("s.json")});
+  EXPECT_THAT(e.err, HasSubstr("at byte 12 of row 1 of the surface of 2 by 2 elements in buffer a"));
+  const auto fault = written()["faults"][0];
+  EXPECT_EQ(fault["coordinates"], (std::vector<int>{12, 1}));
+  EXPECT_TRUE(fault["offset"].is_null());
+  EXPECT_EQ(fault["memory_bytes"], 16);
+}
+
+TEST_F(FaultyRun, PastADevicesBarNamesTheBar) {
+  std::ofstream(path("b.ptx"))
+      << ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{\n"
+         ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [a];\n"
+         "ld.global.u32 %r1, [%rd1+1048576];\nret;\n}\n";
+  std::ofstream(path("b.toml"))
+      << "module = \"b.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n[[argument]]\n"
+         "address = \"peer[0].bar[4]+0\"\n";
+  const Ended e =
+      command({"run", path("b.toml"), "--quiet", "--set", "pcie_system.peers=1", "--stats", path("s.json")});
+  EXPECT_EQ(e.status, kCheckFailed);
+  EXPECT_THAT(e.err, HasSubstr("just past the end of peer[0].bar[4]"));
+  EXPECT_EQ(written()["faults"][0]["memory"], "peer[0].bar[4]");
+}
+
 TEST_F(FaultyRun, AFaultWithoutAnAddressPrintsNone) {
   for (const auto& [code, kind] : {std::pair("mov.u32 %r3, 16;\nbar.sync %r3;", "a barrier number above 15"),
                                    std::pair("trap;", "trap")}) {

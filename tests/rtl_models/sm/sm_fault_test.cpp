@@ -88,6 +88,21 @@ TEST(SmFaults, ABusErrorNamesTheLineOrTheLocalAddress) {
   }
 }
 
+TEST(SmFaults, ABusErrorIsThatOfTheLaneWhoseLineItWas) {
+  const auto lanes = [](MemoryAccess& a) {
+    a.active = 1U << 3U | 1U << 7U;
+    a.address[3] = 0x1004;
+    a.address[7] = 0x1104;
+  };
+  SmBench bench({{memory(MemKind::load, Space::generic, DataType::u32, lanes), alu(1)}});
+  bench.l1.broken = physical(Aperture::vidmem, 0x8100);
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  ASSERT_EQ(bench.sm.faults().size(), 1U);
+  EXPECT_EQ(bench.sm.faults()[0].fault.lane, 7U);
+  EXPECT_EQ(bench.sm.faults()[0].fault.address, 0x1100U);
+  EXPECT_EQ(bench.sm.faults()[0].fault.space, Space::global);
+}
+
 TEST(SmFaults, AFaultWithLoadsInFlightAndABarrierReleasesTheOthers) {
   const Step good = memory(MemKind::load, Space::global, DataType::u32, strided(0x1000, 4), {1});
   const Step bad = memory(MemKind::load, Space::global, DataType::u32, strided(0x3000, 4), {2});
