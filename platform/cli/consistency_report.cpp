@@ -1,7 +1,6 @@
 #include "platform/cli/consistency_report.h"
 
 #include "platform/cli/console.h"
-#include "platform/cli/exit_status.h"
 #include "platform/consistency/record/grid_recorder.h"
 #include "rtl_models/document/files.h"
 
@@ -44,21 +43,19 @@ void ConsistencyReport::print(std::vector<LaunchStatistics>& launches, bool quie
   }
 }
 
-int ConsistencyReport::judge() const {
-  int status = kDone;
+ConsistencyFindings ConsistencyReport::findings() const {
+  ConsistencyFindings out;
   bool drawn = dot_.empty();
-  std::string unwritten;
   for (const litmus::Judgement& j : judgements_) {
     if (j.verdict == Verdict::obeys) continue;
-    print_error("consistency: kernel \"" + j.kernel + "\" " + litmus::text_of(j));
-    if (j.verdict == Verdict::refused && status == kDone) status = kBadInput;
-    if (j.verdict == Verdict::violates) status = kCheckFailed;
+    (j.verdict == Verdict::violates ? out.violations : out.unjudged)
+        .push_back("consistency: kernel \"" + j.kernel + "\" " + litmus::text_of(j));
     if (drawn || j.graph.empty()) continue;
     drawn = true;
     if (const std::string failure = write_file_atomically(dot_, j.graph); !failure.empty())
-      unwritten = "--dot: " + failure;
+      out.unwritten = "--dot: " + failure;
   }
-  return unwritten.empty() ? status : bad_input(unwritten);
+  return out;
 }
 
 }  // namespace warpline

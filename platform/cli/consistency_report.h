@@ -9,6 +9,13 @@
 
 namespace warpline {
 
+/// What is wrong with the grids of a run.
+struct ConsistencyFindings {
+  std::vector<std::string> violations;  ///< a sentence on each grid that did what the memory model forbids
+  std::vector<std::string> unjudged;    ///< and on each that could not be judged
+  std::string unwritten;                ///< why there is no graph; empty: there is, or none is wanted
+};
+
 /// What `warpline run --check-consistency` says: every grid is judged as it ends.
 class ConsistencyReport {
  public:
@@ -19,8 +26,8 @@ class ConsistencyReport {
   void follow(GpuPlatform& platform);
   /// Notes each verdict with its launch, and prints those that are good unless `quiet`.
   void print(std::vector<LaunchStatistics>& launches, bool quiet) const;
-  /// Prints what is wrong, draws it, and returns the exit status that it asks for.
-  [[nodiscard]] int judge() const;
+  /// Draws the first violation, if that is wanted, and returns what is wrong.
+  [[nodiscard]] ConsistencyFindings findings() const;
 
  private:
   std::string dot_;

@@ -84,19 +84,15 @@ InputFile described(const WorkloadFile& file) {
 }
 
 /// `limit`: --max-cycles.
-void print_stuck(const RunEnd& end, Cycle now, Cycle limit) {
-  if (end.outcome == RunOutcome::deadlock) {
-    print_error(fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
-                            end.host_is_stuck ? "has ended, and the host waits for what never comes"
-                                              : "is deadlocked: nothing can move any more",
-                            now));
-  } else {
-    print_error(
-        fmt::format("kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
-                    end.host_is_stuck ? "has ended, and the host is not done" : "is not done", limit,
-                    now < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : ""));
-  }
-  print_message(standstill_text(end.standstill));
+std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit) {
+  if (end.outcome == RunOutcome::deadlock)
+    return fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
+                       end.host_is_stuck ? "has ended, and the host waits for what never comes"
+                                         : "is deadlocked: nothing can move any more",
+                       now);
+  return fmt::format("kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
+                     end.host_is_stuck ? "has ended, and the host is not done" : "is not done", limit,
+                     now < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : "");
 }
 
 class Run {
@@ -222,22 +218,36 @@ class Run {
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
     int status = judge(end, platform);
-    if (end.unwritten != 0) status = kBadInput;
-    statistics_.exit_status = status;
     statistics_.checks = end.checks;
     statistics_.failed_checks = end.failed_checks;
     statistics_.comparisons = end.comparisons;
-    const auto write = [&status](const char* option, const std::string& path, const std::string& text) {
+    const auto write = [this](const char* option, const std::string& path, const std::string& text) {
       const std::string failure = write_file_atomically(path, text);
-      if (!failure.empty()) status = bad_input(std::string(option) + ": " + failure);
+      if (!failure.empty()) fail_to_write(std::string(option) + ": " + failure);
     };
-    if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
     if (!request_.access_log.empty())
       write("--access-log", request_.access_log,
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
-    if (observation_ == nullptr) return status;
-    for (const std::string& failure : observation_->finish()) status = bad_input(failure);
-    return status;
+    if (observation_ != nullptr)
+      for (const std::string& failure : observation_->finish()) fail_to_write(failure);
+    if (unwritten_) status = kBadInput;
+    statistics_.exit_status = status;
+    // Last, so that they say what became of the other files.
+    if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
+    return unwritten_ ? kBadInput : status;
+  }
+
+  /// Says what is not as it should be, here and in the statistics.
+  void fail(const std::string& sentence) {
+    statistics_.failures.push_back(sentence);
+    print_error(sentence);
+  }
+
+  /// The same of a file that was asked for.
+  void fail_to_write(const std::string& sentence) {
+    fail(sentence);
+    unwritten_ = true;
+    if (statistics_.verdict == RunVerdict::finished) statistics_.verdict = RunVerdict::incomplete;
   }
 
   /// What the bus refused to devices is no failure of the run: a driver may try what is there.
@@ -256,36 +266,42 @@ class Run {
     const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
     statistics_.fault_count = std::max<std::uint64_t>(counted, faults.size());
     print_guest_faults(faults, statistics_.fault_count, !request_.stats.empty());
-    statistics_.failures = end.failures;
-    for (const std::string& failure : end.failures) print_error(failure);
+    unwritten_ = end.unwritten != 0;
+    for (const std::string& failure : end.failures) fail(failure);
+    // What grids did before a run stopped stays forbidden; that those it stopped in are not judged goes
+    // without saying.
+    const ConsistencyFindings consistency = consistency_.findings();
+    for (const std::string& sentence : consistency.violations) fail(sentence);
+    if (!consistency.unwritten.empty()) fail_to_write(consistency.unwritten);
     if (end.checks_stopped)
-      print_error("interrupted while results were compared: " + std::to_string(end.checks) +
-                  " were; the statistics are those of the whole run");
+      fail("interrupted while results were compared: " + std::to_string(end.checks) +
+           " were; the statistics are those of the whole run");
     if (end.outcome == RunOutcome::stopped) {
-      print_error(
-          fmt::format("interrupted in cycle {}; the statistics are those of the work done", platform.now()));
+      fail(fmt::format("interrupted in cycle {}; the statistics are those of the work done", platform.now()));
       print_message(standstill_text(end.standstill));
       statistics_.verdict = RunVerdict::interrupted;
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {
-      print_stuck(end, platform.now(), request_.max_cycles);
+      fail(stuck_text(end, platform.now(), request_.max_cycles));
+      print_message(standstill_text(end.standstill));
       statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;
     }
-    for (const std::string& sentence : platform.unreconciled()) {
-      statistics_.failures.push_back("counters do not reconcile: " + sentence);
-      print_error(statistics_.failures.back());
-    }
-    const int consistent = consistency_.judge();
+    const std::vector<std::string> unreconciled = platform.unreconciled();
+    for (const std::string& sentence : unreconciled) fail("counters do not reconcile: " + sentence);
+    for (const std::string& sentence : consistency.unjudged) fail(sentence);
     if (end.checks_stopped) {
       statistics_.verdict = RunVerdict::interrupted;
       return kInterrupted;
     }
-    const bool good = statistics_.failures.empty() && faults.empty();
-    if (!good || consistent == kCheckFailed) statistics_.verdict = RunVerdict::failed_check;
-    if (!faults.empty()) statistics_.verdict = RunVerdict::faulted;
-    return good ? consistent : kCheckFailed;
+    const bool wrong = end.failed_checks != 0 || !unreconciled.empty() || !consistency.violations.empty();
+    statistics_.verdict = !faults.empty()                               ? RunVerdict::faulted
+                          : wrong                                       ? RunVerdict::failed_check
+                          : !consistency.unjudged.empty() || unwritten_ ? RunVerdict::incomplete
+                                                                        : RunVerdict::finished;
+    if (!faults.empty() || wrong) return kCheckFailed;
+    return consistency.unjudged.empty() ? kDone : kBadInput;
   }
 
   const RunRequest& request_;
@@ -293,6 +309,7 @@ class Run {
   RunStatistics statistics_;
   ConsistencyReport consistency_;
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
+  bool unwritten_ = false;          ///< a file that was asked for could not be written
 };
 
 int run(const RunRequest& request) {

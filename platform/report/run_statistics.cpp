@@ -247,6 +247,7 @@ const char* name_of(RunVerdict verdict) {
     case RunVerdict::limit: return "limit";
     case RunVerdict::faulted: return "faulted";
     case RunVerdict::failed_check: return "failed check";
+    case RunVerdict::incomplete: return "incomplete";
   }
   return "";
 }

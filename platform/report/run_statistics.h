@@ -111,6 +111,7 @@ enum class RunVerdict : std::uint8_t {
   limit,         ///< not done at the cycle limit
   faulted,       ///< guests made mistakes, of which there are records
   failed_check,  ///< a result is not as expected, counters do not reconcile, or the memory model is violated
+  incomplete,    ///< a grid could not be judged, or a file not be written
 };
 [[nodiscard]] const char* name_of(RunVerdict verdict);
 
@@ -129,7 +130,8 @@ struct RunStatistics {
   RunChoices choices;
   std::size_t checks = 0, failed_checks = 0;  ///< results compared, and those not as expected
   std::vector<Comparison> comparisons;        ///< those that have a name
-  std::vector<std::string> failures;          ///< of all, and of what was to be written: sentences
+  /// A sentence on each of those, and on all else that is not as it should be, but for faults.
+  std::vector<std::string> failures;
   std::uint64_t fault_count = 0;
   std::vector<FaultRecord> faults;  ///< the first 1000 of each SM
   std::size_t fast_forwarded = 0;   ///< launches before those that are measured
