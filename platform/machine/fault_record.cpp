@@ -56,10 +56,10 @@ class Nearest {
   GpuMemories::Named found_;
 };
 
-/// What the GPU has mapped is nearer than what others have.
+/// What the GPU has mapped goes before what others have. A null pointer, even with an index, is near nothing.
 void find_global(FaultRecord& r, std::uint64_t address, const GpuMemories& memory) {
-  constexpr std::uint64_t kNear = std::uint64_t{1} << 36U;
-  Nearest nearest(address, kNear);
+  constexpr std::uint64_t kNear = std::uint64_t{1} << 36U, kNull = std::uint64_t{1} << 16U;
+  Nearest nearest(address, address < kNull ? 1 : kNear);
   const auto offer = [&](unsigned gpu, const std::string& whose) {
     for (const Mapping& m : memory.space(gpu).mappings())
       if (const std::string name = memory.name_of(m); !name.empty())

@@ -94,7 +94,6 @@ TEST(FaultRecords, NameTheMemoryOfEverySpaceAndTheSizeOfEveryAccess) {
       {"createpolicy.range.L2::evict_last.b64 %d4, [%d3+16], 4, 8;",
        "createpolicy.range: a generic address outside global memory", "",
        "16 bytes into the thread's local memory"},
-      {"mov.u64 %d4, 4;\nld.global.u32 %r1, [%d4];", "unmapped address", "a load of 4 bytes", ""},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.code);
@@ -155,6 +154,14 @@ TEST(FaultRecords, OfMemoryWithoutANameSayWhereItBegins) {
   PtxRun run(module("ld.global.u32 %r1, [%d1+-192];"), kLaunch, {}, {}, {},
              [&at](GpuPlatform& gpu) { at = gpu.allocate("", 64); });
   EXPECT_EQ(distance_text(fault_of(run)), "just past the end of video memory at " + hexadecimal(at));
+}
+
+TEST(FaultRecords, OfANullPointerNameNothing) {
+  PtxRun run(module("mov.u64 %d4, 4;\nld.global.u32 %r1, [%d4];"), kLaunch, {}, {}, {},
+             [](GpuPlatform& gpu) { gpu.name_memory(gpu.allocate_below_4g(64), "variable low"); });
+  const FaultRecord f = fault_of(run);
+  EXPECT_EQ(f.address, 4U);
+  EXPECT_EQ(f.memory, "");
 }
 
 }  // namespace fault_record_test
