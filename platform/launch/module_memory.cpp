@@ -16,6 +16,14 @@ std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
   return ConstantBanks::address(ConstantBanks::kModuleBank, at);
 }
 
+/// A place in video memory, or 0. The platform aligns to 256 bytes.
+std::uint64_t place_global(const programs::Variable& v, GpuPlatform& platform, unsigned gpu) {
+  constexpr std::uint64_t kAligned = 256;
+  const std::uint64_t spare = v.alignment > kAligned ? v.alignment - kAligned : 0;
+  const std::uint64_t at = platform.allocate("", v.initial.size() + spare, Aperture::vidmem, gpu);
+  return spare == 0 ? at : align_up(at, v.alignment);
+}
+
 void fill(const programs::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
           GpuPlatform& platform, unsigned gpu) {
   if (v.space == Space::constant) {
@@ -41,11 +49,11 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
     const unsigned gpu = gpu_of_module(loaded.file, m);
     const std::string whose = loaded.modules.size() == 1 ? "" : " of " + loaded.file.modules[m].path;
     for (const programs::Variable& v : loaded.modules[m]->variables()) {
+      if (!v.refused.empty()) continue;
       const bool constant = v.space == Space::constant;
-      const std::uint64_t address = constant ? place_constant(v, constant_used)
-                                    : v.below_4g
-                                        ? platform.allocate_below_4g(v.initial.size(), gpu)
-                                        : platform.allocate("", v.initial.size(), Aperture::vidmem, gpu);
+      const std::uint64_t address = constant     ? place_constant(v, constant_used)
+                                    : v.below_4g ? platform.allocate_below_4g(v.initial.size(), gpu)
+                                                 : place_global(v, platform, gpu);
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,
@@ -70,8 +78,9 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
 void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses, GpuPlatform& platform) {
   for (std::size_t m = 0; m < loaded.modules.size(); ++m)
     for (const programs::Variable& v : loaded.modules[m]->variables())
-      fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
-           gpu_of_module(loaded.file, m));
+      if (v.refused.empty())
+        fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
+             gpu_of_module(loaded.file, m));
   for (const ResolvedSymbol& s : loaded.symbols)
     if (s.initial)
       fill(*s.variable, addresses[s.module].at(s.variable->name), initial_bytes(*s.initial, s.type, s.count),

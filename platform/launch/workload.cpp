@@ -193,6 +193,12 @@ class Planner {
                                        did_you_mean(symbol.name, names)));
       return r;
     }
+    if (!r.variable->refused.empty()) {
+      faults_.push_back(document.fault(symbol.place, "variable \"" + symbol.name + "\" of " +
+                                                         l.file.modules[r.module].path +
+                                                         " cannot be used: " + r.variable->refused));
+      return r;
+    }
     r.type = symbol.type != DataType::none ? symbol.type : element_type_of(r.variable->type);
     const std::uint64_t bytes = r.variable->initial.size();
     if (r.type == DataType::none || bytes % size_of(r.type) != 0) {

@@ -21,6 +21,7 @@ struct Variable {
   DataType type = DataType::b8;       ///< of an element
   std::vector<std::uint8_t> initial;  ///< its bytes, zero where no initialiser stands; its size
   bool below_4g = false;              ///< of one in global memory: addresses of 32 bits are to reach it
+  std::string refused;                ///< why it gets no memory, and nobody can use it; empty: it does
 };
 
 /// A kernel parameter, as laid out in the parameter block.
@@ -49,7 +50,7 @@ class Module {
   [[nodiscard]] virtual const std::vector<Variable>& variables() const = 0;
   [[nodiscard]] virtual const std::vector<Entry>& entries() const = 0;
   /// Gives variable `name` its address: a global virtual address, or for constant variables
-  /// a constant address ((bank << 16) + byte). All are placed before a kernel is made.
+  /// a constant address ((bank << 16) + byte). All but refused ones are placed before a kernel is made.
   virtual void place(const std::string& name, std::uint64_t address) = 0;
   /// The bytes a variable starts with, addresses of other variables filled in. Pre: all placed.
   [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;

@@ -34,9 +34,9 @@ ModuleLegality check_text(std::string_view text, const std::string& file) {
   out.readable = !module.malformed && language.language;
   if (!module.malformed && !language.language) faults.add(module.target_place, language.fault);
   const Language judged_by = language.language.value_or(Language{});
+  if (out.readable)
+    for (const Remark& r : judge_declarations(module, judged_by)) faults.add(r.place, r.message, r.hint);
   for (const auto& f : module.functions) {
-    if (out.readable)
-      for (const Remark& r : judge_clusters(*f, judged_by)) faults.add(r.place, r.message, r.hint);
     for (const Statement& s : f->statements) {
       if (!is_memory_statement(s)) {
         if (find_opcode(s.opcode.text) == nullptr && !is_known_but_unsupported(s.opcode.text))

@@ -582,7 +582,14 @@ void Decoder::create_image(const ReachedFunction& reached) {
   program_.functions.push_back(std::move(image));
 }
 
-std::optional<Symbol> Decoder::find_symbol(const std::string& name) const {
+std::optional<Symbol> Decoder::find_symbol(const std::string& name) {
+  const auto named = resolve_symbol(name);
+  if (named && !named->declaration->unsupported.empty())
+    fail("variable " + quoted(name) + " cannot be used: " + named->declaration->unsupported);
+  return named;
+}
+
+std::optional<Symbol> Decoder::resolve_symbol(const std::string& name) const {
   const FunctionDecl& f = *now_.declaration;
   for (int scope = statement_->scope; scope >= 0;) {
     const BlockScope& s = f.scopes[static_cast<std::size_t>(scope)];

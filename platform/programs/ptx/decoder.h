@@ -123,7 +123,8 @@ class Decoder {
   Ref reads(const Register& r);
   Ref writes(const Register& r);
 
-  [[nodiscard]] std::optional<Symbol> find_symbol(const std::string& name) const;
+  /// The variable of that name; nothing where there is none, a fault where it is not modelled.
+  [[nodiscard]] std::optional<Symbol> find_symbol(const std::string& name);
   [[nodiscard]] const Register* find_register(const Operand& o);
   [[nodiscard]] Register need_register(const Operand& o, const char* what);
   /// The address of a variable plus `addend` as a constant of `bytes`; in its own space, or generic.
@@ -178,6 +179,7 @@ class Decoder {
     std::vector<std::uint16_t> loaded;   ///< registers that memory fills
     std::vector<std::uint32_t> returns;  ///< operations to send to the epilogue
   };
+  [[nodiscard]] std::optional<Symbol> resolve_symbol(const std::string& name) const;
   void decode_function(std::size_t image);
   void create_image(const ReachedFunction& reached);
   void begin_function(std::size_t image);

@@ -109,7 +109,7 @@ class PtxModule final : public programs::Module {
   void describe_variables() {
     for (const VariableDecl& v : decl_.variables) {
       if (v.is_extern || (v.space != Space::global && v.space != Space::constant)) continue;
-      variables_.push_back({v.name, v.space, v.alignment, v.type, v.initial});
+      variables_.push_back({v.name, v.space, v.alignment, v.type, v.initial, false, v.unsupported});
     }
   }
 
@@ -194,9 +194,9 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
         continue;
       }
       const VariableDecl& t = module.variables[static_cast<std::size_t>(target->second)];
-      if (t.is_extern || t.space != Space::global)
+      if (t.space != Space::global && t.space != Space::constant)
         faults.add(r.place,
-                   "an initialiser can hold the address of a .global variable defined here, not of " +
+                   "an initialiser can hold the address of a variable in .global or .const, not of " +
                        quoted(r.symbol));
     }
   }
@@ -230,8 +230,8 @@ struct Reading {
       faults.add(decl.target_place, language.fault);
       return false;
     }
-    for (const auto& f : decl.functions)
-      for (const Remark& r : judge_clusters(*f, *language.language)) faults.add(r.place, r.message, r.hint);
+    for (const Remark& r : judge_declarations(decl, *language.language))
+      faults.add(r.place, r.message, r.hint);
     return true;
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "platform/programs/ptx_legality/rule_book.h"
+#include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
@@ -28,6 +29,26 @@ std::string choice(const CompiledRule& r) {
     }
   }
   return joined(list, ", ", " or ");
+}
+
+/// "WHAT is right since PTX ISA 8.0 and sm_90; this module is for PTX ISA 7.8 and sm_80". Pre: one of them is
+/// too early.
+std::string since_text(const std::string& what, const Minimum& minimum, const Language& language) {
+  std::vector<std::string> wanted, given;
+  if (language.version < minimum.version) {
+    wanted.push_back("PTX ISA " + version_text(minimum.version));
+    given.push_back("PTX ISA " + version_text(language.version));
+  }
+  if (language.target < minimum.target) {
+    wanted.push_back("sm_" + std::to_string(minimum.target));
+    given.push_back("sm_" + std::to_string(language.target));
+  }
+  return what + " is right since " + joined(wanted, ", ", " and ") + "; this module is for " +
+         joined(given, ", ", " and ");
+}
+
+bool has(const Language& language, const Minimum& minimum) {
+  return language.version >= minimum.version && language.target >= minimum.target;
 }
 
 /// Puts the judgements on one statement into words, and finds the place that each is about.
@@ -101,17 +122,7 @@ class Wording {
 
   [[nodiscard]] std::string too_early(const InstructionName& i, const CompiledRule& r, const WordSet& words,
                                       const Language& language) const {
-    std::vector<std::string> wanted, given;
-    if (language.version < r.row->minimum.version) {
-      wanted.push_back("PTX ISA " + version_text(r.row->minimum.version));
-      given.push_back("PTX ISA " + version_text(language.version));
-    }
-    if (language.target < r.row->minimum.target) {
-      wanted.push_back("sm_" + std::to_string(r.row->minimum.target));
-      given.push_back("sm_" + std::to_string(language.target));
-    }
-    return subject(i, r, words) + " is right since " + joined(wanted, ", ", " and ") +
-           "; this module is for " + joined(given, ", ", " and ");
+    return since_text(subject(i, r, words), r.row->minimum, language);
   }
 
   [[nodiscard]] std::string difference(const CompiledRule& r) const {
@@ -298,7 +309,7 @@ class Trial {
           fault(wording_.place_of_first(words & r.what), wording_.conflict(*rules_->name, r, words));
         break;
       case Verb::since:
-        if (language_.version < r.row->minimum.version || language_.target < r.row->minimum.target)
+        if (!has(language_, r.row->minimum))
           fault(wording_.place_of(r, words), wording_.too_early(*rules_->name, r, words, language_));
         break;
       case Verb::differs:
@@ -358,6 +369,41 @@ class Trial {
   Legality out_;
 };
 
+struct DatedWord {
+  std::string_view word;
+  Minimum minimum;
+};
+/// Since when declarations may say it. PTX ISA, ".attribute", ".alias", ".abi_preserve" and "Fundamental
+/// Types"; ptxas 13.0 has '.unified' from version 8.0 on.
+constexpr std::array<DatedWord, 7> kDated = {{
+    {".managed", {60, 30}},
+    {".unified", {80, 90}},
+    {".samplerref", {60, 10}},
+    {".alias", {63, 30}},
+    {".b128", {83, 70}},
+    {".abi_preserve", {90, 80}},
+    {".abi_preserve_control", {90, 80}},
+}};
+
+// PTX ISA, "Cluster Dimension Directives", and ptxas 13.0.
+std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language& language) {
+  std::vector<Remark> out;
+  const std::vector<Token>& all = function.cluster_directives;
+  const auto says = [&all](std::string_view word) {
+    return std::any_of(all.begin(), all.end(), [&](const Token& t) { return t.is(word); });
+  };
+  for (const Token& t : all) {
+    const Minimum minimum = {t.is(".blocksareclusters") ? 90U : 78U, 90};
+    if (!has(language, minimum))
+      out.push_back({t.place(), since_text(quoted(t.text), minimum, language), {}});
+    else if (t.is(".maxclusterrank") && says(".reqnctapercluster"))
+      out.push_back({t.place(), "'.maxclusterrank' does not go with '.reqnctapercluster'", {}});
+    else if (t.is(".blocksareclusters") && (!says(".reqnctapercluster") || !function.required_block))
+      out.push_back({t.place(), "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'", {}});
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_memory_statement(const Statement& s) {
@@ -380,30 +426,20 @@ Legality judge(const Statement& s, const Names& names, const Language& language)
   return Trial(s, names, language).run();
 }
 
-// PTX ISA, "Cluster Dimension Directives", and ptxas 13.0.
-std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language& language) {
-  constexpr unsigned kTarget = 90;
+std::vector<Remark> judge_declarations(const ModuleDecl& module, const Language& language) {
   std::vector<Remark> out;
-  const std::vector<Token>& all = function.cluster_directives;
-  const auto has = [&all](std::string_view word) {
-    return std::any_of(all.begin(), all.end(), [&](const Token& t) { return t.is(word); });
-  };
-  for (const Token& t : all) {
-    const unsigned version = t.is(".blocksareclusters") ? 90 : 78;
-    if (language.version < version)
-      out.push_back({t.place(),
-                     quoted(t.text) + " is right since PTX ISA " + version_text(version) +
-                         "; this module is for PTX ISA " + version_text(language.version),
-                     {}});
-    else if (language.target < kTarget)
-      out.push_back({t.place(),
-                     quoted(t.text) + " is right since sm_" + std::to_string(kTarget) +
-                         "; this module is for sm_" + std::to_string(language.target),
-                     {}});
-    else if (t.is(".maxclusterrank") && has(".reqnctapercluster"))
-      out.push_back({t.place(), "'.maxclusterrank' does not go with '.reqnctapercluster'", {}});
-    else if (t.is(".blocksareclusters") && (!has(".reqnctapercluster") || !function.required_block))
-      out.push_back({t.place(), "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'", {}});
+  for (const Token& t : module.dated) {
+    const auto* const known =
+        std::find_if(kDated.begin(), kDated.end(), [&](const DatedWord& d) { return t.is(d.word); });
+    WARPLINE_EXPECT(known != kDated.end(), "every word that the parser dates has its date");
+    if (!has(language, known->minimum))
+      out.push_back({t.place(), since_text(quoted(t.text), known->minimum, language), {}});
+    else if (t.is(".samplerref") && !module.independent_textures)
+      out.push_back({t.place(), "'.samplerref' needs '.target texmode_independent'", {}});
+  }
+  for (const auto& f : module.functions) {
+    const std::vector<Remark> of_function = judge_clusters(*f, language);
+    out.insert(out.end(), of_function.begin(), of_function.end());
   }
   return out;
 }

@@ -28,7 +28,7 @@ struct Legality {
 /// text.
 [[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
 
-/// Judges the directives of a kernel that say how its CTAs form clusters.
-[[nodiscard]] std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language& language);
+/// Judges what declarations and directives say that not every version and target has.
+[[nodiscard]] std::vector<Remark> judge_declarations(const ModuleDecl& module, const Language& language);
 
 }  // namespace warpline::ptx

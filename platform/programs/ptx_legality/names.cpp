@@ -13,6 +13,7 @@ Meaning variable(const VariableDecl& v) {
   m.kind = Meaning::Kind::variable;
   m.type = v.type;
   m.space = v.space;
+  m.reference = v.is_reference;
   return m;
 }
 

@@ -14,6 +14,7 @@ struct Meaning {
   Kind kind = Kind::nothing;
   DataType type = DataType::none;  ///< of a register, or of a variable's element
   bool any_size = false;           ///< a special register that is read with 32 bits or 64
+  bool reference = false;          ///< a variable that is a reference of a texture, a sampler or a surface
   unsigned vector = 1;             ///< registers in a vector register
   Space space = Space::generic;    ///< of a variable
   Formal formal = Formal::none;    ///< a variable that the function takes or returns

@@ -247,6 +247,8 @@ class OperandJudge {
     }
     const Meaning m = meaning(o_);
     if (!o_.index.empty()) index_register();
+    if (m.reference)
+      return fault(o_, quoted(o_.name) + " is a reference, which no instruction reads as memory");
     switch (m.kind) {
       case Meaning::Kind::reg:
         return address_register(m, windows == Windows::any ? Space::shared : space, width);
@@ -298,7 +300,7 @@ class OperandJudge {
     const Meaning m = meaning(o_);
     if (m.kind == Meaning::Kind::reg && (is_float(m.type) || size_of(m.type) != 8 || m.vector != 1))
       fault(o_, "a " + type_text(m.type) + " register holds no handle", "it has 64 bits");
-    if (m.kind != Meaning::Kind::reg && m.kind != Meaning::Kind::nothing)
+    if (m.kind != Meaning::Kind::reg && m.kind != Meaning::Kind::nothing && !m.reference)
       fault(o_, quoted(o_.name) + " is neither texture nor surface",
             "a register of 64 bits holds its handle");
     const bool sampled = a_.second_type != DataType::none && o_.elements.size() == 2;

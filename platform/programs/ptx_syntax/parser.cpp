@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<std::string>& top_level_words() {
   static const std::vector<std::string> kWords = {
-      ".version", ".target", ".address_size", ".visible", ".extern", ".weak",    ".common", ".entry",
-      ".func",    ".global", ".const",        ".shared",  ".file",   ".section", ".pragma", ".loc"};
+      ".version", ".target", ".address_size", ".visible", ".extern",  ".weak",   ".common", ".entry", ".func",
+      ".global",  ".const",  ".shared",       ".file",    ".section", ".pragma", ".loc",    ".alias"};
   return kWords;
 }
 
@@ -30,49 +30,124 @@ std::uint64_t bits_of_real(DataType type, double real) {
                                : bits_as<std::uint32_t>(static_cast<float>(real));
 }
 
-/// Reads declarations: variables with their initial contents, formal parameters, registers.
+/// Whether `t` is the type of a handle that the driver fills in: of a texture, a sampler or a surface.
+bool is_reference_type(const Token& t) {
+  return t.is(".texref") || t.is(".samplerref") || t.is(".surfref");
+}
+
+/// A formal parameter, and the register that it is, where it lies in one.
+struct Formal {
+  VariableDecl variable;
+  std::optional<RegisterDecl> in_register;
+};
+
+/// Reads declarations: variables with their initial contents, formal parameters, registers. What is lawful
+/// and not modelled is read, too, and says so in VariableDecl::unsupported.
 class VariableReader {
  public:
-  /// `tokens` outlives it.
-  explicit VariableReader(TokenStream& tokens) : tokens_(tokens) {}
+  /// Both outlive it. `dated`: see ModuleDecl.
+  VariableReader(TokenStream& tokens, std::vector<Token>& dated) : tokens_(tokens), dated_(dated) {}
 
-  /// Whether a variable's state space comes next.
-  [[nodiscard]] bool at_variable() const { return declared_space(tokens_.peek()).has_value(); }
+  /// Whether the declaration of a variable comes next.
+  [[nodiscard]] bool at_variable() const {
+    return tokens_.peek().is(".attribute") || declared_space(tokens_.peek()).has_value();
+  }
 
   /// `.global .b32 a, b[4] = {1, 2};`
   std::vector<VariableDecl> variable_list(bool is_extern) {
-    const Space space = *declared_space(tokens_.take());
     std::vector<VariableDecl> list;
-    const VariableDecl pattern = declarator(space, is_extern);
+    VariableDecl pattern;
+    pattern.is_extern = is_extern;
+    const std::size_t before = dated_.size();
+    attributes(pattern);
+    const std::optional<Space> space = declared_space(tokens_.peek());
+    if (!space) tokens_.fail(tokens_.peek(), "expected the state space of a variable");
+    pattern.space = *space;
+    tokens_.take();
+    declarator(pattern);
+    if (space != Space::global)
+      for (std::size_t n = before; n < dated_.size(); ++n)
+        if (dated_[n].is(".managed") || dated_[n].is(".unified"))
+          tokens_.fail(dated_[n], quoted(dated_[n].text) + " belongs to a variable in .global");
     for (;;) {
       VariableDecl v = pattern;
       if (!list.empty()) name(v);
-      if (tokens_.accept('<')) {
-        tokens_.fail(tokens_.peek(), "families of variables are not supported");
-      }
+      const std::uint64_t family = family_size();
       dimensions(v);
-      account(v);
+      const bool modelled = account(v, family);
       if (tokens_.accept('=')) {
-        initializer(v);
-      } else if (v.bytes == 0 && !(v.is_extern && v.space == Space::shared)) {
+        if (family != 0) tokens_.fail(v.place, "a family of variables takes no initialiser");
+        if (v.is_reference) {
+          reference_initializer(0);
+        } else if (modelled) {
+          initializer(v);
+        } else {
+          VariableDecl dropped = v;
+          initializer(dropped);
+        }
+      } else if (v.bytes == 0 && modelled && !v.is_extern) {
         tokens_.faults().add(v.place, "array " + quoted(v.name) + " needs an extent");
       }
       if (v.space == Space::global || v.space == Space::constant) v.initial.resize(v.bytes);
-      list.push_back(std::move(v));
+      if (family == 0) {
+        list.push_back(std::move(v));
+      } else {
+        for (std::uint64_t n = 0; n < family; ++n) {
+          list.push_back(v);
+          list.back().name += std::to_string(n);
+        }
+      }
       if (!tokens_.accept(',')) break;
     }
     tokens_.expect(';', "after the declaration");
     return list;
   }
 
-  /// `.param .u64 p`
-  VariableDecl formal() {
-    if (!tokens_.accept(".param"))
-      tokens_.fail(tokens_.peek(), "expected '.param': parameters in registers are not supported");
-    VariableDecl v = declarator(Space::param, false);
+  /// `.attribute(.managed, .unified(1, 2))`, any number of them or none.
+  void attributes(VariableDecl& v) {
+    while (tokens_.accept(".attribute")) {
+      tokens_.expect('(', "after '.attribute'");
+      do {
+        const Token t = tokens_.take();
+        if (t.is(".unified")) {
+          tokens_.expect('(', "after '.unified'");
+          tokens_.count();
+          tokens_.expect(',', "between the halves of an identifier");
+          tokens_.count();
+          tokens_.expect(')', "after the identifier");
+        } else if (!t.is(".managed")) {
+          tokens_.fail(t, "unknown attribute " + quoted(t.text),
+                       suggestion(t.text, {".managed", ".unified"}));
+        }
+        dated_.push_back(t);
+        v.unsupported = "attribute " + quoted(t.text) + " is not modelled in this version";
+      } while (tokens_.accept(','));
+      tokens_.expect(')', "after the attributes");
+    }
+  }
+
+  /// `.param .u64 p`, or `.reg .u32 p` of a device function.
+  Formal formal(bool of_entry) {
+    Formal f;
+    VariableDecl& v = f.variable;
+    v.space = Space::param;
+    const Token at = tokens_.peek();
+    if (!of_entry && tokens_.accept(".reg")) {
+      RegisterDecl& r = f.in_register.emplace();
+      r.vector = declarator(v);
+      r.type = v.type;
+      r.place = v.place;
+      v.unsupported = "parameters in registers are not modelled in this version";
+    } else if (!tokens_.accept(".param")) {
+      tokens_.fail(at, "expected '.param'");
+    } else {
+      declarator(v);
+    }
+    if (v.is_reference && !of_entry)
+      tokens_.fail(at, "only kernel entries take a reference of a texture or surface");
     dimensions(v);
-    account(v);
-    return v;
+    account(v, 0, of_entry);
+    return f;
   }
 
   /// `.reg .b32 %r<20>;`
@@ -85,9 +160,12 @@ class VariableReader {
       const DataType type = data_type_from(t.text.substr(1));
       if (t.is(".v2") || t.is(".v4")) {
         r.vector = t.is(".v2") ? 2 : 4;
+      } else if (t.is(".align")) {
+        alignment();  // of no meaning where there is no memory
       } else if (type != DataType::none) {
         r.type = type;
         typed = true;
+        if (type == DataType::b128) dated_.push_back(t);
       } else {
         tokens_.fail(t, "unknown register type " + quoted(t.text));
       }
@@ -99,7 +177,7 @@ class VariableReader {
       r.count = 0;
       if (tokens_.accept('<')) {
         const Token& at = tokens_.peek();
-        const std::uint64_t count = tokens_.constant();
+        const std::uint64_t count = tokens_.count();
         if (count == 0 || count > Limits::kFamilyRegisters)
           tokens_.fail(at, "a family has 1 to " + std::to_string(Limits::kFamilyRegisters) + " registers");
         r.count = static_cast<std::uint32_t>(count);
@@ -113,34 +191,55 @@ class VariableReader {
   }
 
  private:
-  VariableDecl declarator(Space space, bool is_extern) {
-    VariableDecl v;
-    v.space = space;
-    v.is_extern = is_extern;
+  /// What follows the state space, to the name; the elements of a vector.
+  unsigned declarator(VariableDecl& v) {
     unsigned vector = 1;
-    std::uint64_t alignment = 0;
+    std::uint64_t aligned = 0;
     while (tokens_.peek().kind == TokenKind::dotted) {
-      const Token t = tokens_.take();
+      const Token t = tokens_.peek();
       const DataType type = data_type_from(t.text.substr(1));
+      if (t.is(".attribute")) {
+        attributes(v);
+        continue;
+      }
+      tokens_.take();
       if (t.is(".align")) {
-        const Token& at = tokens_.peek();
-        alignment = tokens_.constant();
-        if (!is_power_of_two(alignment) || alignment > 4096)
-          tokens_.fail(at, "an alignment is a power of two up to 4096");
+        aligned = alignment();
       } else if (t.is(".v2") || t.is(".v4")) {
         vector = t.is(".v2") ? 2 : 4;
       } else if (t.is(".ptr")) {
-        while (at_variable() && !tokens_.peek().is(".param")) tokens_.take();
+        while ((at_variable() && !tokens_.peek().is(".param")) || is_reference_type(tokens_.peek()))
+          tokens_.take();
+      } else if (is_reference_type(t)) {
+        if (v.space != Space::global && v.space != Space::param)
+          tokens_.fail(t, "references of textures and surfaces lie in .global, or are parameters");
+        v.is_reference = true;
+        v.type = DataType::b64;
+        v.unsupported = "texture and surface references are not modelled in this version";
+        if (t.is(".samplerref")) dated_.push_back(t);
       } else if (type != DataType::none && type != DataType::pred) {
         v.type = type;
+        if (type == DataType::b128) dated_.push_back(t);
       } else {
         tokens_.fail(t, quoted(t.text) + " is not supported in the declaration of a variable");
       }
     }
     v.bytes = std::uint64_t{size_of(v.type)} * vector;
-    v.alignment = std::max<std::uint64_t>(alignment, alignment == 0 ? v.bytes : 1);
+    v.alignment = std::max<std::uint64_t>(aligned, aligned == 0 ? v.bytes : 1);
+    if (v.alignment > Limits::kAlignment) {
+      v.unsupported =
+          "alignments beyond " + std::to_string(Limits::kAlignment) + " are not modelled in this version";
+      v.alignment = 1;
+    }
     name(v);
-    return v;
+    return vector;
+  }
+
+  std::uint64_t alignment() {
+    const Token& at = tokens_.peek();
+    const std::uint64_t bytes = tokens_.count();
+    if (!is_power_of_two(bytes)) tokens_.fail(at, "an alignment is a power of two");
+    return bytes;
   }
 
   void name(VariableDecl& v) {
@@ -149,7 +248,22 @@ class VariableReader {
     v.place = word.place();
   }
 
+  /// `<4>` after the name: how many variables it declares; 0: it is one.
+  std::uint64_t family_size() {
+    if (!tokens_.accept('<')) return 0;
+    const Token& at = tokens_.peek();
+    const std::uint64_t count = tokens_.count();
+    if (count == 0 || count > Limits::kFamilyVariables - family_variables_)
+      tokens_.fail(at, "a family has one variable at least, and all families of a module " +
+                           std::to_string(Limits::kFamilyVariables));
+    family_variables_ += count;
+    tokens_.expect('>', "after the number of variables");
+    return count;
+  }
+
   void dimensions(VariableDecl& v) {
+    // Beyond every limit, and small enough to be multiplied by the size of an element.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 48U;
     std::uint64_t count = 1;
     bool open_ended = false;
     while (tokens_.accept('[')) {
@@ -157,26 +271,51 @@ class VariableReader {
       if (at.is(']')) {
         open_ended = true;
       } else {
-        const std::uint64_t extent = tokens_.constant();
-        if (extent == 0 || extent > Limits::kVariableBytes || count > Limits::kVariableBytes)
-          tokens_.fail(at, "an array of " + quoted(at.text) + " elements cannot be modelled");
-        count *= extent;
+        const std::uint64_t extent = tokens_.count();
+        if (extent == 0 && !v.is_extern) tokens_.fail(at, "an array has one element at least");
+        open_ended |= extent == 0;
+        count = extent != 0 && count > kMost / extent ? kMost : count * extent;
       }
       tokens_.expect(']', "after an array's extent");
     }
     v.bytes = open_ended ? 0 : v.bytes * count;
   }
 
-  void account(const VariableDecl& v) {
+  /// Whether the variable, or the whole `family` of it, has room in what is modelled. Where it has not,
+  /// nothing of it is kept; it is a fault where the assembler has no room either.
+  bool account(VariableDecl& v, std::uint64_t family, bool of_entry = false) {
     std::uint64_t limit = Limits::kVariableBytes;
     if (v.space == Space::shared || v.space == Space::local) limit = Limits::kWindowBytes;
     if (v.space == Space::constant) limit = Limits::kConstantBytes;
     if (v.space == Space::param) limit = Limits::kParameterBytes;
-    if (v.bytes > limit || (variable_bytes_ += v.bytes) > Limits::kVariableBytes) {
-      tokens_.faults().add(v.place, "variable " + quoted(v.name) + " is too large: its space takes " +
-                                        std::to_string(limit) + " bytes, a module " +
-                                        std::to_string(Limits::kVariableBytes));
-      throw SyntaxError{};
+    const std::uint64_t all = v.bytes * std::max<std::uint64_t>(family, 1);
+    if (v.bytes <= limit && all <= Limits::kVariableBytes - variable_bytes_) {
+      variable_bytes_ += all;
+      return true;
+    }
+    const std::string why = "it is too large: its space takes " + std::to_string(limit) +
+                            " bytes, all variables of a module " + std::to_string(Limits::kVariableBytes);
+    if (v.space == Space::constant || of_entry)
+      tokens_.fail(v.place, "variable " + quoted(v.name) + " cannot be declared: " + why);
+    v.unsupported = why;
+    v.bytes = 0;
+    return false;
+  }
+
+  /// `{ width = 4, filter_mode = linear }`, or such lists of an array's elements.
+  void reference_initializer(unsigned depth) {
+    if (depth > Limits::kDepth) tokens_.fail(tokens_.peek(), "this initialiser is nested too deeply");
+    tokens_.expect('{', "before the properties of a reference");
+    while (!tokens_.accept('}')) {
+      if (tokens_.peek().is('{')) {
+        reference_initializer(depth + 1);
+      } else {
+        tokens_.expect_word("the name of a property");
+        tokens_.expect('=', "after the name of a property");
+        if (!tokens_.accept_word()) tokens_.count();
+      }
+      if (!tokens_.accept(',') && !tokens_.peek().is('}'))
+        tokens_.fail(tokens_.peek(), "expected ',' or '}' in an initialiser");
     }
   }
 
@@ -193,7 +332,7 @@ class VariableReader {
       initializer_element(v, end);
     if (open_ended) {
       v.bytes = v.initial.size();
-      account(v);
+      account(v, 0);
     } else if (end > v.bytes) {
       tokens_.fail(at, "the initialiser of " + quoted(v.name) + " has more elements than the variable");
     }
@@ -263,7 +402,9 @@ class VariableReader {
   }
 
   TokenStream& tokens_;
-  std::uint64_t variable_bytes_ = 0;  ///< of all variables so far
+  std::vector<Token>& dated_;
+  std::uint64_t variable_bytes_ = 0;    ///< of all variables so far
+  std::uint64_t family_variables_ = 0;  ///< of all families so far
 };
 
 /// Reads instructions with their operands.
@@ -404,7 +545,7 @@ class StatementReader {
 class Parser {
  public:
   Parser(std::vector<Token> tokens, FaultList& faults, OpcodeCheck check)
-      : tokens_(std::move(tokens), faults), variables_(tokens_), statements_(tokens_, check) {}
+      : tokens_(std::move(tokens), faults), variables_(tokens_, module_.dated), statements_(tokens_, check) {}
   ModuleDecl module() {
     module_.malformed = !tokens_.peek().is(".version");
     if (module_.malformed)
@@ -420,6 +561,7 @@ class Parser {
       }
       if (tokens_.taken() == before) tokens_.take();
     }
+    spread_unsupported();
     return std::move(module_);
   }
 
@@ -451,12 +593,14 @@ class Parser {
     if (tokens_.accept(".target")) {
       do {
         const Token& t = tokens_.expect_word("a target such as 'sm_80'");
+        module_.independent_textures |= t.is("texmode_independent");
         if (t.text.substr(0, 3) != "sm_" || !module_.target.empty()) continue;
         module_.target = std::string(t.text);
         module_.target_place = t.place();
       } while (tokens_.accept(','));
       return;
     }
+    if (tokens_.peek().is(".alias")) return alias();
     if (tokens_.accept(".address_size")) {
       const Token& t = tokens_.take();
       if (t.text != "64") tokens_.fail(t, "only '.address_size 64' is modelled");
@@ -489,6 +633,12 @@ class Parser {
     auto f = std::make_unique<FunctionDecl>();
     f->is_entry = tokens_.take().is(".entry");
     f->scopes.emplace_back();
+    if (!f->is_entry && tokens_.peek().is(".attribute")) {
+      const Place place = tokens_.peek().place();
+      VariableDecl attributed;
+      variables_.attributes(attributed);
+      if (tokens_.previous().is(')')) f->unsupported.push_back({place, attributed.unsupported});
+    }
     function_directives(*f);
     if (!f->is_entry && tokens_.peek().is('(')) formals(*f, f->results);
     const Token name = tokens_.expect_word("the name of the function");
@@ -506,11 +656,68 @@ class Parser {
     declare_function(std::move(f));
   }
 
+  /// `.alias b, a;`: function b, which has no body, is function a.
+  void alias() {
+    module_.dated.push_back(tokens_.take());
+    const Token name = tokens_.expect_word("the name of a function");
+    tokens_.expect(',', "between the names");
+    const Token meant = tokens_.expect_word("the name of the function that is meant");
+    tokens_.expect(';', "after the alias");
+    const auto function = [this](const Token& t) {
+      const auto found = module_.function_index.find(t.text);
+      if (found == module_.function_index.end())
+        tokens_.fail(t, "function " + quoted(t.text) + " is not declared");
+      return found;
+    };
+    const auto from = function(name), to = function(meant);
+    const FunctionDecl& old = *module_.functions[static_cast<std::size_t>(from->second)];
+    const FunctionDecl& f = *module_.functions[static_cast<std::size_t>(to->second)];
+    if (old.name != name.text) tokens_.fail(name, quoted(name.text) + " is an alias already");
+    if (old.has_body) tokens_.fail(name, quoted(name.text) + " has a body, and cannot be an alias");
+    if (old.is_entry || f.is_entry) tokens_.fail(meant, "a kernel entry has no alias");
+    if (sizes(old, old.parameters) != sizes(f, f.parameters) ||
+        sizes(old, old.results) != sizes(f, f.results))
+      tokens_.fail(name,
+                   quoted(name.text) + " was declared with other parameters than " + quoted(meant.text));
+    from->second = to->second;
+  }
+
+  static std::vector<std::uint64_t> sizes(const FunctionDecl& f, const std::vector<int>& formals) {
+    std::vector<std::uint64_t> out;
+    for (const int v : formals) out.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
+    return out;
+  }
+
+  /// A variable that starts with the address of one that is not modelled is not modelled either.
+  void spread_unsupported() {
+    for (bool again = true; again;) {
+      again = false;
+      for (VariableDecl& v : module_.variables) {
+        if (!v.unsupported.empty()) continue;
+        for (const Relocation& r : v.relocations) {
+          const auto found = module_.variable_index.find(r.symbol);
+          if (found == module_.variable_index.end()) continue;
+          const VariableDecl& t = module_.variables[static_cast<std::size_t>(found->second)];
+          if (t.unsupported.empty() && !t.is_extern && t.space != Space::constant) continue;
+          v.unsupported = "it starts with the address of " + quoted(r.symbol) +
+                          (!t.unsupported.empty() ? ", of which holds: " + t.unsupported
+                           : t.is_extern          ? ", which is '.extern' and defined nowhere in this module"
+                                         : ", which lies in .const: that is not modelled in this version");
+          again = true;
+          break;
+        }
+      }
+    }
+  }
+
   void formals(FunctionDecl& f, std::vector<int>& list) {
     tokens_.expect('(', "before the parameters");
     if (tokens_.accept(')')) return;
     do {
-      VariableDecl v = variables_.formal();
+      Formal formal = variables_.formal(f.is_entry);
+      VariableDecl& v = formal.variable;
+      if (!v.unsupported.empty()) f.unsupported.push_back({v.place, v.unsupported});
+      if (formal.in_register) f.scopes[0].registers.emplace(v.name, *formal.in_register);
       if (v.name != "_" && f.scopes[0].variables.count(v.name) != 0)
         tokens_.faults().add(v.place, "parameter " + quoted(v.name) + " is declared twice");
       list.push_back(static_cast<int>(f.variables.size()));
@@ -528,6 +735,8 @@ class Parser {
         f.maximum_block = extents();
       } else if (directive.is(".maxnreg") || directive.is(".minnctapersm") || directive.is(".maxnctapersm")) {
         tokens_.constant();  // advice to the assembler's register allocator: nothing to model
+      } else if (!f.is_entry && is_abi_directive(directive)) {
+        abi_directive(directive);
       } else if (directive.is(".pragma")) {
         if (tokens_.take().kind != TokenKind::text)
           tokens_.fail(directive, "expected a string after '.pragma'");
@@ -543,6 +752,15 @@ class Parser {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
     }
+  }
+
+  /// How many registers a function leaves as they are: advice to the assembler, nothing to model.
+  static bool is_abi_directive(const Token& t) {
+    return t.is(".abi_preserve") || t.is(".abi_preserve_control");
+  }
+  void abi_directive(const Token& t) {
+    module_.dated.push_back(t);
+    tokens_.count();
   }
 
   /// PTX ISA, "Cluster Dimension Directives".
@@ -625,10 +843,10 @@ class Parser {
       const bool is_extern = tokens_.accept(".extern");
       const Space global_space = Space::global;
       for (VariableDecl& v : variables_.variable_list(is_extern)) {
-        if (v.space == global_space || v.space == Space::constant) {
-          tokens_.faults().add(v.place, "variables inside a function are .local, .shared or .param");
-          continue;
-        }
+        if (v.is_reference) tokens_.fail(v.place, "a reference is declared outside of functions");
+        if ((v.space == global_space || v.space == Space::constant) && v.unsupported.empty())
+          v.unsupported =
+              "variables in .global and .const inside a function are not modelled in this version";
         declare_local(f, scope, std::move(v));
       }
       return;
@@ -652,6 +870,14 @@ class Parser {
       f.target_lists.emplace(std::string(name.text), std::move(list));
       return;
     }
+    if (tokens_.accept(".calltargets")) {
+      f.unsupported.push_back({name.place(), "'.calltargets' is not modelled in this version"});
+      do {
+        tokens_.expect_word("the name of a function");
+      } while (tokens_.accept(','));
+      tokens_.expect(';', "after the functions");
+      return;
+    }
     const LabelDecl here{static_cast<std::uint32_t>(f.statements.size()), name.place(), scope};
     if (!f.labels.emplace(std::string(name.text), here).second)
       tokens_.faults().add(name.place(), "label " + quoted(name.text) + " is defined twice");
@@ -661,20 +887,25 @@ class Parser {
     tokens_.take();
     Prototype p;
     p.place = name.place();
-    if (tokens_.peek().is('(')) p.results = prototype_list();
+    if (tokens_.peek().is('(')) p.results = prototype_list(f);
     tokens_.expect_word("'_' in a prototype");
-    if (tokens_.peek().is('(')) p.parameters = prototype_list();
-    tokens_.accept(".noreturn");
+    if (tokens_.peek().is('(')) p.parameters = prototype_list(f);
+    while (tokens_.peek().is(".noreturn") || is_abi_directive(tokens_.peek())) {
+      const Token t = tokens_.take();
+      if (is_abi_directive(t)) abi_directive(t);
+    }
     tokens_.expect(';', "after the prototype");
     f.prototypes.emplace(std::string(name.text), std::move(p));
   }
 
-  std::vector<std::uint64_t> prototype_list() {
+  std::vector<std::uint64_t> prototype_list(FunctionDecl& f) {
     std::vector<std::uint64_t> sizes;
     tokens_.expect('(', "before the parameters of a prototype");
     if (tokens_.accept(')')) return sizes;
     do {
-      sizes.push_back(variables_.formal().bytes);
+      const VariableDecl v = variables_.formal(false).variable;
+      if (!v.unsupported.empty()) f.unsupported.push_back({v.place, v.unsupported});
+      sizes.push_back(v.bytes);
     } while (tokens_.accept(','));
     tokens_.expect(')', "after the parameters of a prototype");
     return sizes;
@@ -706,10 +937,10 @@ class Parser {
     return false;
   }
 
+  ModuleDecl module_;
   TokenStream tokens_;
   VariableReader variables_;
   StatementReader statements_;
-  ModuleDecl module_;
 };
 
 }  // namespace

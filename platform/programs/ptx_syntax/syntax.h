@@ -33,6 +33,8 @@ struct VariableDecl {
   std::uint64_t alignment = 1;   ///< bytes
   std::uint64_t bytes = 0;       ///< whole size; 0 for dynamically sized shared memory
   bool is_extern = false;
+  bool is_reference = false;  ///< .texref, .samplerref or .surfref
+  std::string unsupported;    ///< why what names it cannot be run, though it is lawful; empty: it can
   std::vector<std::uint8_t> initial;
   std::vector<Relocation> relocations;
   Place place;
@@ -139,7 +141,9 @@ struct ModuleDecl {
   unsigned version = 0;  ///< of PTX, times ten; 0 where none is said
   std::string target;    ///< sm_80
   Place target_place;
-  bool malformed = false;  ///< a fault outside of function bodies
+  bool malformed = false;             ///< a fault outside of function bodies
+  bool independent_textures = false;  ///< `.target texmode_independent`
+  std::vector<Token> dated;           ///< words of declarations that not every version and target has
   std::vector<VariableDecl> variables;
   std::map<std::string, int, std::less<>> variable_index;
   std::vector<std::unique_ptr<FunctionDecl>> functions;
@@ -149,6 +153,8 @@ struct ModuleDecl {
 /// Where a hostile text is stopped. Real modules stay far below each.
 struct Limits {
   static constexpr std::uint64_t kFamilyRegisters = 1U << 20;
+  static constexpr std::uint64_t kFamilyVariables = 1U << 16;  ///< all of a module together
+  static constexpr std::uint64_t kAlignment = 64U << 10;       ///< of a variable
   static constexpr std::uint64_t kVariableBytes = 256U << 20;  ///< all of a module together
   static constexpr std::uint64_t kWindowBytes = 16U << 20;     ///< shared or local
   static constexpr std::uint64_t kConstantBytes = 64U << 10;   ///< one constant bank

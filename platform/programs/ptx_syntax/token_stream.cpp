@@ -29,8 +29,18 @@ const Token& TokenStream::expect_word(const char* what) {
   return take();
 }
 
+bool TokenStream::accept_word() {
+  if (peek().kind != TokenKind::word) return false;
+  take();
+  return true;
+}
+
 void TokenStream::fail(const Token& at, const std::string& message, std::string hint) {
-  faults_.add(at.place(), message, std::move(hint));
+  fail(at.place(), message, std::move(hint));
+}
+
+void TokenStream::fail(Place at, const std::string& message, std::string hint) {
+  faults_.add(at, message, std::move(hint));
   throw SyntaxError{};
 }
 
@@ -76,6 +86,11 @@ std::uint64_t TokenStream::constant() {
     fail(t, "expected an integer, found " + quoted(t.text));
   take();
   return minus ? std::uint64_t{0} - n.integer : n.integer;
+}
+
+std::uint64_t TokenStream::count() {
+  if (peek().is('-')) fail(peek(), "expected a number without a sign");
+  return constant();
 }
 
 std::int64_t TokenStream::offset(bool* subtracts) {

@@ -37,10 +37,15 @@ class TokenStream {
   /// Takes the next token, which has to be `c`; `where` says for what in the fault.
   const Token& expect(char c, const char* where);
   const Token& expect_word(const char* what);
+  /// Takes the next token if it is a word.
+  bool accept_word();
   [[noreturn]] void fail(const Token& at, const std::string& message, std::string hint = {});
+  [[noreturn]] void fail(Place at, const std::string& message, std::string hint = {});
 
   /// An integer, of any sign, in two's complement.
   std::uint64_t constant();
+  /// The same, without a sign.
+  std::uint64_t count();
   /// `+ 4`, `- 4`, or nothing, which is 0. `subtracts`: set where a minus stands.
   std::int64_t offset(bool* subtracts = nullptr);
 

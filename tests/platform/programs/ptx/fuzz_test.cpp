@@ -125,9 +125,15 @@ TEST(PtxFuzz, HostileTextsAreRefused) {
     EXPECT_FALSE(parse(head + body, "hostile.ptx").ok()) << body.substr(0, 60);
   };
   refuse(".visible .entry k() { .reg .b32 %r<4000000000>; ret; }");
-  refuse(".global .b8 x[99999999999]; .visible .entry k() { ret; }");
-  refuse(".global .b8 x[200000000]; .global .b8 y[200000000]; .visible .entry k() { ret; }");
-  refuse(".visible .entry k() { .local .b8 x[99999999]; ret; }");
+  refuse(".global .b8 x[99999999999]; .visible .entry k() { .reg .b64 %a; mov.u64 %a, x; ret; }");
+  refuse(
+      ".global .b8 x[200000000]; .global .b8 y[200000000]; .visible .entry k() { .reg .b64 %a; mov.u64 %a, "
+      "y; ret; }");
+  refuse(".visible .entry k() { .local .b8 x[99999999]; .reg .b64 %a; mov.u64 %a, x; ret; }");
+  refuse(".global .b8 x<60000>; .global .b8 y<60000>; .visible .entry k() { ret; }");
+  refuse(
+      ".global .b8 x[99999999999][99999999999][99999999999]; .visible .entry k() { .reg .b64 %a; mov.u64 %a, "
+      "x; ret; }");
   refuse(".visible .entry k(.param .b8 x[99999999]) { ret; }");
   refuse(".const .b8 x[65537]; .visible .entry k() { ret; }");
   refuse(".visible .entry k() " + std::string(100000, '{'));

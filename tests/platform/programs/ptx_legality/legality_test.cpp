@@ -180,8 +180,9 @@ TEST(Legality, ClusterDirectivesAreJudged) {
             "'.maxclusterrank' does not go with '.reqnctapercluster'");
   EXPECT_EQ(of_cluster(".blocksareclusters"),
             "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'");
-  EXPECT_EQ(of_cluster(".reqnctapercluster 2", "7.7", "sm_80"),
-            "'.reqnctapercluster' is right since PTX ISA 7.8; this module is for PTX ISA 7.7");
+  EXPECT_EQ(
+      of_cluster(".reqnctapercluster 2", "7.7", "sm_80"),
+      "'.reqnctapercluster' is right since PTX ISA 7.8 and sm_90; this module is for PTX ISA 7.7 and sm_80");
   EXPECT_EQ(of_cluster(".maxclusterrank 2", "7.8"), "");
   EXPECT_EQ(of_cluster(".explicitcluster", "8.0", "sm_80"),
             "'.explicitcluster' is right since sm_90; this module is for sm_80");
