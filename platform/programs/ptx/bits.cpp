@@ -66,10 +66,10 @@ std::uint32_t funnel(const Op& op, std::uint32_t a, std::uint32_t b, std::uint32
 
 template <template <class> class F>
 void run_predicates(const Op& op, Frame& f) {
-  f.set_predicate(op.r[0], F<LaneMask>::apply(f.predicate(op.r[1]), f.predicate(op.r[2])));
+  f.set_predicate(op.r[0], F<LaneMask>::apply(f.source_predicate(op, 1), f.source_predicate(op, 2)));
 }
 void run_not_predicate(const Op& op, Frame& f) {
-  f.set_predicate(op.r[0], ~f.predicate(op.r[1]));
+  f.set_predicate(op.r[0], ~f.source_predicate(op, 1));
 }
 
 template <template <class> class F>

@@ -535,7 +535,10 @@ Op Decoder::operands(DataType type, std::size_t sources) {
 Op Decoder::predicates(std::size_t sources) {
   need_operands(sources + 1);
   Op op;
-  for (std::size_t n = 1; n <= sources; ++n) op.r.at(n) = predicate_source(operand(n));
+  for (std::size_t n = 1; n <= sources; ++n) {
+    op.r.at(n) = predicate_source(operand(n));
+    if (operand(n).negated) op.mode |= static_cast<std::uint8_t>(1U << n);
+  }
   op.r[0] = predicate_destination(operand(0));
   return op;
 }

@@ -103,7 +103,7 @@ class Decoder {
   Op operands(DataType to, std::initializer_list<DataType> from);
   /// A destination and `sources` sources, all of `type`.
   Op operands(DataType type, std::size_t sources);
-  /// The same of predicates.
+  /// The same of predicates, for a handler that reads them by Frame::source_predicate.
   Op predicates(std::size_t sources);
   Ref predicate_source(const Operand& o);
   /// Operand `index` as Op::condition.

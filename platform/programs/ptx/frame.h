@@ -69,6 +69,11 @@ struct Frame {
     const LaneMask holds = predicate(op.condition);
     return op.condition_negated ? ~holds : holds;
   }
+  /// Source `n` of an operation of Decoder::predicates(), which may be negated: bit n of its mode.
+  [[nodiscard]] LaneMask source_predicate(const Op& op, unsigned n) const {
+    const LaneMask holds = predicate(op.r[n]);
+    return (op.mode >> n & 1U) != 0 ? ~holds : holds;
+  }
   void set_predicate(Ref ref, LaneMask value) const {
     if (ref == kNoRef) return;
     const LaneMask merged = (predicate(ref) & ~active) | (value & active);

@@ -17,7 +17,7 @@ void run_move_wide(const Op& op, Frame& f) {
 }
 
 void run_move_predicate(const Op& op, Frame& f) {
-  f.set_predicate(op.r[0], f.predicate(op.r[1]));
+  f.set_predicate(op.r[0], f.source_predicate(op, 1));
 }
 
 /// mode: a half of a ClockRegister. r[1]: the clock's frequency, where it counts nanoseconds.

@@ -176,6 +176,13 @@ TEST(PtxInteger, LogicAndShifts) {
                        return name[0] == 'a' ? a & b : name[0] == 'o' ? a | b : a ^ b;
                      }});
   forms.push_back({"not.pred", "pred", {"pred"}, [](U64 a, U64, U64) { return 1 - a; }});
+  forms.push_back({"mov.pred", "pred", {"pred"}, [](U64 a, U64, U64) { return a; }});
+  forms.push_back({"not.pred $d, !$a", "pred", {"pred"}, [](U64 a, U64, U64) { return a; }});
+  forms.push_back({"mov.pred $d, !$a", "pred", {"pred"}, [](U64 a, U64, U64) { return 1 - a; }});
+  forms.push_back(
+      {"and.pred $d, !$a, $b", "pred", {"pred", "pred"}, [](U64 a, U64 b, U64) { return (1 - a) & b; }});
+  forms.push_back(
+      {"or.pred $d, $a, !$b", "pred", {"pred", "pred"}, [](U64 a, U64 b, U64) { return a | (1 - b); }});
   for (const unsigned table : {0x96U, 0xE8U, 0xCAU, 0x01U, 0xFEU})
     forms.push_back({"lop3.b32 $d, $a, $b, $c, " + std::to_string(table),
                      "b32",
