@@ -23,7 +23,9 @@ struct CheckOptions {
 std::string summary(const std::string& file, const ptx::ModuleLegality& j) {
   const std::string what = file + ": " + counted(j.instructions, "memory instruction");
   if (j.faults.empty()) return what + ", accepted\n";
-  if (j.rejected == 0) return what + ", and text that is no PTX\n";
+  if (!j.readable) return what + ", and text that is no PTX\n";
+  if (j.rejected == 0)
+    return what + ", accepted, and " + counted(j.faults.size(), "fault") + " beside them\n";
   return what + ", " + std::to_string(j.rejected) + " rejected\n";
 }
 

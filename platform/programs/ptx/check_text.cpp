@@ -38,13 +38,16 @@ ModuleLegality check_text(std::string_view text, const std::string& file) {
     for (const Remark& r : judge_declarations(module, judged_by)) faults.add(r.place, r.message, r.hint);
   for (const auto& f : module.functions) {
     for (const Statement& s : f->statements) {
+      const Names names(module, *f, s.scope);
+      if (out.readable)
+        for (const Remark& r : judge_special_registers(s, names, judged_by))
+          faults.add(r.place, r.message, r.hint);
       if (!is_memory_statement(s)) {
         if (find_opcode(s.opcode.text) == nullptr && !is_known_but_unsupported(s.opcode.text))
           faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                      suggestion(s.opcode.text, all_opcodes()));
         continue;
       }
-      const Names names(module, *f, s.scope);
       if (!touches_memory(s, names)) continue;
       ++out.instructions;
       if (!out.readable) continue;

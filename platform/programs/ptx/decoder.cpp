@@ -15,17 +15,6 @@ namespace {
 /// Operations of one program: far above real kernels, far below what would not fit in memory.
 constexpr std::size_t kMostOperations = 4U << 20;
 
-/// Whether the assembler takes `s`; what it has against it goes to `faults`.
-bool is_legal(const ModuleDecl& module, const FunctionDecl& function, const Statement& s, FaultList& faults) {
-  const Names names(module, function, s.scope);
-  if (!touches_memory(s, names)) return true;
-  const LanguageOrFault language = language_of(module.version, module.target);
-  if (!language.language) return true;  // a fault of the module: there is nothing to judge by
-  const Legality j = judge(s, names, *language.language);
-  for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
-  return j.faults.empty();
-}
-
 enum class Family : std::uint8_t { bits, integer, real, predicate };
 
 Family family_of(DataType t) {
@@ -54,7 +43,20 @@ std::vector<std::uint32_t> parameter_offsets(const FunctionDecl& entry) {
 }
 
 Decoder::Decoder(const ModuleDecl& module, FaultList& faults, FaultList& illegal)
-    : module_(module), faults_(faults), illegal_(illegal) {}
+    : module_(module),
+      language_(language_of(module.version, module.target).language),
+      faults_(faults),
+      illegal_(illegal) {}
+
+/// Whether the assembler takes `s`; what it has against it goes to the faults.
+bool Decoder::is_legal(const Statement& s) {
+  if (!language_) return true;  // a fault of the module: there is nothing to judge by
+  const Names names(module_, *now_.declaration, s.scope);
+  std::vector<Remark> all = judge_special_registers(s, names, *language_);
+  if (all.empty() && touches_memory(s, names)) all = judge(s, names, *language_).faults;
+  for (const Remark& r : all) illegal_.add(r.place, r.message, r.hint);
+  return all.empty();
+}
 
 Program Decoder::decode(const FunctionDecl& entry) {
   program_.file = faults_.file();
@@ -151,7 +153,7 @@ void Decoder::finish_recursive_function() {
 }
 
 void Decoder::decode_statement(const Statement& s) {
-  if (!is_legal(module_, *now_.declaration, s, illegal_)) return;
+  if (!is_legal(s)) return;
   statement_ = &s;
   left_.clear();
   now_.read.clear();
@@ -494,8 +496,14 @@ Ref Decoder::wide_source(const Operand& o, DataType type, std::uint8_t& register
   if (o.kind == Operand::Kind::integer || o.kind == Operand::Kind::real) return literal(o, type);
   if (o.kind == Operand::Kind::name && find_register(o) == nullptr && o.name[0] == '%') {
     if (clock_register(o.name)) fail(o.token.place(), quoted(o.name) + " can only be read by 'mov'");
-    if (const SpecialRegister* const source = special_register(o.name))
-      return special(*source, size_of(type));
+    const auto rules = special_register_rules(o.name);
+    const SpecialRegister* const source = special_register(o.name);
+    if (rules && source == nullptr)
+      fail(o.token.place(), "special register " + quoted(o.name) + " is not modelled in this version");
+    if (rules && (rules->type == DataType::pred) != (type == DataType::pred))
+      fail(o.token.place(),
+           quoted(o.name) + (type == DataType::pred ? " is no predicate" : " is a predicate"));
+    if (source != nullptr) return special(*source, type == DataType::pred ? 4 : size_of(type));
   }
   const Register r = typed_register(o, "a register or a constant", type, true);
   register_bytes = static_cast<std::uint8_t>(size_of(r.type));
@@ -560,6 +568,10 @@ void Decoder::take_condition(Op& op, std::size_t index) {
 
 Ref Decoder::predicate_source(const Operand& o) {
   if (o.kind == Operand::Kind::integer) return constant(o.bits != 0 ? ~std::uint64_t{0} : 0, 4);
+  if (o.kind == Operand::Kind::name && find_register(o) == nullptr && special_register_rules(o.name)) {
+    std::uint8_t bytes = 0;
+    return wide_source(o, DataType::pred, bytes);
+  }
   return reads(typed_register(o, "a predicate register", DataType::pred, false));
 }
 

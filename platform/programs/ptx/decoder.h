@@ -12,6 +12,7 @@
 #include "platform/programs/ptx/call_graph.h"
 #include "platform/programs/ptx/frame.h"
 #include "platform/programs/ptx/program.h"
+#include "platform/programs/ptx_legality/language.h"
 #include "platform/programs/ptx_legality/operands.h"
 #include "platform/programs/ptx_syntax/syntax.h"
 #include "rtl_models/base/bits.h"
@@ -179,6 +180,7 @@ class Decoder {
     std::vector<std::uint16_t> loaded;   ///< registers that memory fills
     std::vector<std::uint32_t> returns;  ///< operations to send to the epilogue
   };
+  [[nodiscard]] bool is_legal(const Statement& s);
   [[nodiscard]] std::optional<Symbol> resolve_symbol(const std::string& name) const;
   void decode_function(std::size_t image);
   void create_image(const ReachedFunction& reached);
@@ -200,6 +202,7 @@ class Decoder {
   std::vector<std::string> register_names() const;
 
   const ModuleDecl& module_;
+  const std::optional<Language> language_;  ///< nothing where the module's is not known
   FaultList& faults_;
   FaultList& illegal_;
   Program program_;

@@ -25,9 +25,9 @@ class TableJudge {
     const bool func = context == "func";
     if (!func && !context.empty() && context != "entry")
       return reject("the context is 'entry' or 'func', not " + quoted(context));
-    const unsigned version = version_of(columns[0]);
-    if (version == 0) return reject("PTX versions 6.0 to 9.x are modelled, not " + quoted(columns[0]));
-    const LanguageOrFault language = language_of(version, columns[1]);
+    const std::optional<unsigned> version = version_from(columns[0]);
+    if (!version) return reject(unknown_version_text(columns[0]));
+    const LanguageOrFault language = language_of(*version, columns[1]);
     if (!language.language) return reject(language.fault);
     return judged(columns[2], func ? function_ : entry_, *language.language);
   }
@@ -35,13 +35,6 @@ class TableJudge {
  private:
   static std::string reject(const std::string& reason, const std::string& hint = {}) {
     return "reject\t" + reason + (hint.empty() ? "" : "; " + hint);
-  }
-
-  static unsigned version_of(std::string_view text) {
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    const auto major = number_from<unsigned>(text.substr(0, dot));
-    const auto minor = number_from<unsigned>(text.substr(std::min(dot + 1, text.size())));
-    return major && minor && *minor <= 9 && *major >= 6 && *major <= 9 ? *major * 10 + *minor : 0;
   }
 
   std::string judged(std::string_view instruction, const ModuleDecl& module, const Language& language) const {
@@ -52,7 +45,10 @@ class TableJudge {
       return reject(list[0].message, list[0].hint);
     }
     if (!is_memory_statement(*s)) return foreign(*s);
-    const Legality j = judge(*s, Names(module, *module.functions[0], kPreambleScope), language);
+    const Names names(module, *module.functions[0], kPreambleScope);
+    if (const auto early = judge_special_registers(*s, names, language); !early.empty())
+      return reject(early[0].message, early[0].hint);
+    const Legality j = judge(*s, names, language);
     if (j.faults.empty()) return "accept";
     return reject(j.faults[0].message, j.faults[0].hint);
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "platform/programs/ptx_legality/rule_book.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
 
@@ -323,7 +324,8 @@ class Trial {
   void judge_guard() {
     if (s_.guard.empty()) return;
     const Meaning m = accessed_.names->find(s_.guard);
-    if (m.kind != Meaning::Kind::reg || m.type != DataType::pred)
+    const bool readable = m.kind == Meaning::Kind::reg || m.kind == Meaning::Kind::special_register;
+    if (!readable || m.type != DataType::pred)
       fault(s_.guard_place, quoted(s_.guard) + " is no predicate register");
   }
 
@@ -424,6 +426,30 @@ const std::vector<std::string>& memory_opcodes_judged() {
 
 Legality judge(const Statement& s, const Names& names, const Language& language) {
   return Trial(s, names, language).run();
+}
+
+std::vector<Remark> judge_special_registers(const Statement& s, const Names& names,
+                                            const Language& language) {
+  std::vector<Remark> out;
+  const auto look = [&](std::string_view name, Place place) {
+    const auto rules = special_register_rules(name);
+    if (!rules) return;
+    const Meaning::Kind kind = names.find(name).kind;
+    const bool shadowed = kind != Meaning::Kind::nothing && kind != Meaning::Kind::special_register;
+    const Minimum minimum = {rules->version, rules->target};
+    if (!shadowed && !has(language, minimum))
+      out.push_back({place, since_text(quoted(name), minimum, language), {}});
+  };
+  const auto look_in = [&](const auto& self, const std::vector<Operand>& operands) -> void {
+    for (const Operand& o : operands) {
+      look(o.name, o.token.place());
+      look(o.index, o.token.place());
+      self(self, o.elements);
+    }
+  };
+  look(s.guard, s.guard_place);
+  look_in(look_in, s.operands);
+  return out;
 }
 
 std::vector<Remark> judge_declarations(const ModuleDecl& module, const Language& language) {

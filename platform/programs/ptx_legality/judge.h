@@ -28,6 +28,11 @@ struct Legality {
 /// text.
 [[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
 
+/// Judges the special registers that a statement of whatever kind names: whether the version and the target
+/// have them.
+[[nodiscard]] std::vector<Remark> judge_special_registers(const Statement& s, const Names& names,
+                                                          const Language& language);
+
 /// Judges what declarations and directives say that not every version and target has.
 [[nodiscard]] std::vector<Remark> judge_declarations(const ModuleDecl& module, const Language& language);
 

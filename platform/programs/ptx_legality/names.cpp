@@ -50,11 +50,10 @@ Meaning Names::find(std::string_view name) const {
   Meaning m;
   if (module_.function_index.find(name) != module_.function_index.end()) m.kind = Meaning::Kind::function;
   if (function_.labels.find(name) != function_.labels.end()) m.kind = Meaning::Kind::label;
-  const auto clock = clock_register(name);
-  if (name.substr(0, 1) == "%" && (special_register(name) != nullptr || clock)) {
+  if (const auto rules = special_register_rules(name); rules && !rules->whole_vector) {
     m.kind = Meaning::Kind::special_register;
-    m.type = clock && clock->half == ClockRegister::Half::full ? DataType::u64 : DataType::u32;
-    m.any_size = name == "%gridid";
+    m.type = rules->type;
+    m.sizes = rules->sizes;
   }
   return m;
 }

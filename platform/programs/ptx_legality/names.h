@@ -13,7 +13,7 @@ struct Meaning {
   enum class Formal : std::uint8_t { none, input, result };
   Kind kind = Kind::nothing;
   DataType type = DataType::none;  ///< of a register, or of a variable's element
-  bool any_size = false;           ///< a special register that is read with 32 bits or 64
+  unsigned sizes = 0;              ///< with how many bytes a special register is read: a sum of 2, 4 and 8
   bool reference = false;          ///< a variable that is a reference of a texture, a sampler or a surface
   unsigned vector = 1;             ///< registers in a vector register
   Space space = Space::generic;    ///< of a variable

@@ -468,11 +468,13 @@ class OperandJudge {
       return m.vector == 1 && !sum ? value(o_, a_.type, Width::exact, written) : void();
     }
     if (written) return fault(o_, "expected a register");
+    const bool special = m.kind == Meaning::Kind::special_register;
+    if (special && m.type == DataType::pred && a_.type == DataType::pred) return;
     if (a_.type == DataType::pred) return fault(o_, quoted(o_.name) + " is no predicate");
     if (m.kind == Meaning::Kind::function) return;
-    if (m.kind == Meaning::Kind::special_register) {
+    if (special) {
       if (is_float(a_.type)) return fault(o_, "a special register holds no floating-point value");
-      if (!m.any_size && size_of(m.type) != size_of(a_.type))
+      if ((m.sizes & size_of(a_.type)) == 0)
         fault(o_,
               quoted(o_.name) + " is " + type_text(m.type) + ", the instruction wants " + type_text(a_.type));
       return;

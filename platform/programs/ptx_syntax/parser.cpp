@@ -18,6 +18,10 @@ const std::vector<std::string>& top_level_words() {
   return kWords;
 }
 
+/// What `.target` may say beside the target itself.
+constexpr std::array<std::string_view, 4> kTargetOptions = {"texmode_unified", "texmode_independent", "debug",
+                                                            "map_f64_to_f32"};
+
 /// The space that `t` declares a variable in, if it declares one.
 std::optional<Space> declared_space(const Token& t) {
   if (t.kind != TokenKind::dotted || t.text.find(':') != std::string_view::npos) return std::nullopt;
@@ -583,17 +587,22 @@ class Parser {
     if (debug_directive()) return;
     if (tokens_.accept(".version")) {
       const Token& t = tokens_.take();
-      const Number n = read_number(t.text);
-      if (t.kind != TokenKind::number || !n.is_float) tokens_.fail(t, "expected a version such as '8.0'");
-      if (n.real < 6.0 || n.real >= 10.0)
-        tokens_.fail(t, "PTX versions 6.0 to 9.x are modelled, not " + quoted(t.text));
-      module_.version = static_cast<unsigned>(n.real * 10 + 0.5);
+      if (t.kind != TokenKind::number || !read_number(t.text).is_float)
+        tokens_.fail(t, "expected a version such as '8.0'");
+      if (module_.version != 0) tokens_.fail(t, "the version is said twice");
+      const std::optional<unsigned> version = version_from(t.text);
+      if (!version) tokens_.fail(t, unknown_version_text(t.text));
+      module_.version = *version;
       return;
     }
     if (tokens_.accept(".target")) {
+      if (!module_.target.empty()) tokens_.fail(tokens_.previous(), "the target is said twice");
       do {
         const Token& t = tokens_.expect_word("a target such as 'sm_80'");
         module_.independent_textures |= t.is("texmode_independent");
+        if (t.text.substr(0, 3) != "sm_" &&
+            std::find(kTargetOptions.begin(), kTargetOptions.end(), t.text) == kTargetOptions.end())
+          tokens_.fail(t, "unknown target " + quoted(t.text));
         if (t.text.substr(0, 3) != "sm_" || !module_.target.empty()) continue;
         module_.target = std::string(t.text);
         module_.target_place = t.place();
@@ -729,12 +738,16 @@ class Parser {
   void function_directives(FunctionDecl& f) {
     while (tokens_.peek().kind == TokenKind::dotted) {
       const Token directive = tokens_.take();
-      if (directive.is(".reqntid")) {
-        f.required_block = extents();
-      } else if (directive.is(".maxntid")) {
-        f.maximum_block = extents();
-      } else if (directive.is(".maxnreg") || directive.is(".minnctapersm") || directive.is(".maxnctapersm")) {
-        tokens_.constant();  // advice to the assembler's register allocator: nothing to model
+      if (!f.is_entry && is_entry_directive(directive))
+        tokens_.fail(directive, quoted(directive.text) + " belongs to a kernel entry");
+      if (directive.is(".reqntid") || directive.is(".maxntid")) {
+        (directive.is(".reqntid") ? f.required_block : f.maximum_block) = extents();
+        if (f.required_block && f.maximum_block)
+          tokens_.faults().add(directive.place(), "'.reqntid' does not go with '.maxntid'");
+      } else if (directive.is(".maxnreg") || directive.is(".minnctapersm")) {
+        if (tokens_.count() == 0)
+          tokens_.fail(directive, quoted(directive.text) + " takes a number from 1 on");
+        // advice to the assembler's register allocator: nothing to model
       } else if (!f.is_entry && is_abi_directive(directive)) {
         abi_directive(directive);
       } else if (directive.is(".pragma")) {
@@ -745,10 +758,9 @@ class Parser {
         f.unsupported.push_back(
             {directive.place(), "directive " + quoted(directive.text) + " is not modelled in this version"});
         f.cluster_directives.push_back(directive);
-        if (!f.is_entry) tokens_.fail(directive, quoted(directive.text) + " belongs to a kernel entry");
-        if (directive.is(".maxclusterrank")) tokens_.constant();
+        if (directive.is(".maxclusterrank")) cluster_extent();
         if (directive.is(".reqnctapercluster")) cluster_extents();
-      } else if (!directive.is(".noreturn")) {
+      } else if (f.is_entry || !directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
     }
@@ -769,17 +781,27 @@ class Parser {
            t.is(".blocksareclusters");
   }
 
-  /// Up to three; the assembler takes any number, 0 too.
+  static bool is_entry_directive(const Token& t) {
+    return t.is(".reqntid") || t.is(".maxntid") || t.is(".maxnreg") || t.is(".minnctapersm") ||
+           is_cluster_directive(t);
+  }
+
+  /// The assembler takes any number of 32 bits, 0 too.
+  void cluster_extent() {
+    const Token& at = tokens_.peek();
+    if (tokens_.count() > 0xFFFFFFFF) tokens_.fail(at, "expected a number of 32 bits");
+  }
+  /// Up to three.
   void cluster_extents() {
-    tokens_.constant();
-    for (unsigned n = 1; n < 3 && tokens_.accept(','); ++n) tokens_.constant();
+    cluster_extent();
+    for (unsigned n = 1; n < 3 && tokens_.accept(','); ++n) cluster_extent();
   }
 
   Dim3 extents() {
     std::array<std::uint32_t, 3> n = {1, 1, 1};
     for (std::uint32_t& extent : n) {
       const Token& at = tokens_.peek();
-      const std::uint64_t value = tokens_.constant();
+      const std::uint64_t value = tokens_.count();
       if (value == 0 || value > 0x7FFFFFFF) tokens_.fail(at, "expected an extent from 1 to 2147483647");
       extent = static_cast<std::uint32_t>(value);
       if (!tokens_.accept(',')) break;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline::ptx {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr auto kZero = [](Who, unsigned) -> Value { return 0; };
 constexpr auto kOne = [](Who, unsigned) -> Value { return 1; };
 
 // Clusters hold one CTA each.
-constexpr std::array<SpecialRegister, 47> kRegisters = {{
+constexpr std::array<SpecialRegister, 52> kRegisters = {{
     {"%tid.x", [](Who w, unsigned lane) -> Value { return thread(w, lane) % w.kernel->block.x; }},
     {"%tid.y",
      [](Who w, unsigned lane) -> Value { return thread(w, lane) / w.kernel->block.x % w.kernel->block.y; }},
@@ -45,6 +47,11 @@ constexpr std::array<SpecialRegister, 47> kRegisters = {{
     {"%nclusterid.x", [](Who w, unsigned) -> Value { return w.kernel->grid.x; }},
     {"%nclusterid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y; }},
     {"%nclusterid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z; }},
+    {"%clusterid.w", kZero},
+    {"%nclusterid.w", kOne},
+    {"%cluster_ctaid.w", kZero},
+    {"%cluster_nctaid.w", kOne},
+    {"%is_explicit_cluster", kZero},
     {"%cluster_ctaid.x", kZero},
     {"%cluster_ctaid.y", kZero},
     {"%cluster_ctaid.z", kZero},
@@ -72,6 +79,81 @@ constexpr std::array<SpecialRegister, 47> kRegisters = {{
     {"%reserved_smem_offset_cap", kZero},
 }};
 
+/// A name, or the start of several.
+struct NamedRules {
+  std::string_view name;
+  enum class Rest : std::uint8_t { nothing, element, number } rest;
+  unsigned numbers;  ///< how many numbers may follow, from 0 on
+  SpecialRegisterRules rules;
+};
+using Rest = NamedRules::Rest;
+constexpr DataType k32 = DataType::u32, k64 = DataType::u64;
+
+/// PTX ISA, "Special Registers"; versions and targets are those that ptxas 13.0 asks for.
+constexpr NamedRules kRules[] = {
+    {"%tid", Rest::element, 0, {k32, 2 + 4, 60, 10, false}},
+    {"%ntid", Rest::element, 0, {k32, 2 + 4, 60, 10, false}},
+    {"%laneid", Rest::nothing, 0, {k32, 4, 60, 10, false}},
+    {"%warpid", Rest::nothing, 0, {k32, 4, 60, 10, false}},
+    {"%nwarpid", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%ctaid", Rest::element, 0, {k32, 2 + 4, 60, 10, false}},
+    {"%nctaid", Rest::element, 0, {k32, 2 + 4, 60, 10, false}},
+    {"%smid", Rest::nothing, 0, {k32, 4, 60, 10, false}},
+    {"%nsmid", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%gridid", Rest::nothing, 0, {k32, 2 + 4 + 8, 60, 10, false}},
+    {"%is_explicit_cluster", Rest::nothing, 0, {DataType::pred, 0, 78, 90, false}},
+    {"%clusterid", Rest::element, 0, {k32, 4, 78, 90, false}},
+    {"%nclusterid", Rest::element, 0, {k32, 4, 78, 90, false}},
+    {"%cluster_ctaid", Rest::element, 0, {k32, 4, 78, 90, false}},
+    {"%cluster_nctaid", Rest::element, 0, {k32, 4, 78, 90, false}},
+    {"%cluster_ctarank", Rest::nothing, 0, {k32, 4, 78, 90, false}},
+    {"%cluster_nctarank", Rest::nothing, 0, {k32, 4, 78, 90, false}},
+    {"%lanemask_eq", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%lanemask_lt", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%lanemask_le", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%lanemask_gt", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%lanemask_ge", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%clock", Rest::nothing, 0, {k32, 4, 60, 10, false}},
+    {"%clock_hi", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%clock64", Rest::nothing, 0, {k64, 8, 60, 20, false}},
+    {"%pm", Rest::number, 4, {k32, 4, 60, 10, false}},
+    {"%pm", Rest::number, 8, {k32, 4, 60, 20, false}},
+    {"%pm0_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm1_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm2_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm3_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm4_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm5_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm6_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%pm7_64", Rest::nothing, 0, {k64, 8, 60, 50, false}},
+    {"%envreg", Rest::number, 32, {k32, 4, 60, 10, false}},
+    {"%globaltimer", Rest::nothing, 0, {k64, 8, 60, 30, false}},
+    {"%globaltimer_lo", Rest::nothing, 0, {k32, 4, 60, 30, false}},
+    {"%globaltimer_hi", Rest::nothing, 0, {k32, 4, 60, 30, false}},
+    {"%reserved_smem_offset_begin", Rest::nothing, 0, {k32, 4, 76, 80, false}},
+    {"%reserved_smem_offset_end", Rest::nothing, 0, {k32, 4, 76, 80, false}},
+    {"%reserved_smem_offset_cap", Rest::nothing, 0, {k32, 4, 76, 80, false}},
+    {"%reserved_smem_offset_", Rest::number, 2, {k32, 4, 76, 80, false}},
+    {"%total_smem_size", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%aggr_smem_size", Rest::nothing, 0, {k32, 4, 81, 90, false}},
+    {"%dynamic_smem_size", Rest::nothing, 0, {k32, 4, 60, 20, false}},
+    {"%current_graph_exec", Rest::nothing, 0, {k64, 8, 80, 50, false}},
+};
+
+/// Whether `rest` is what may follow the name of `r`.
+bool follows(const NamedRules& r, std::string_view rest) {
+  switch (r.rest) {
+    case Rest::nothing: return rest.empty();
+    case Rest::element:
+      if (rest.empty()) return true;
+      return rest.size() == 2 && rest[0] == '.' && std::string_view("xyzw").find(rest[1]) != rest.npos;
+    case Rest::number: break;
+  }
+  if (rest.empty() || rest.size() > 2 || (rest.size() == 2 && rest[0] == '0')) return false;
+  const auto n = number_from<unsigned>(rest);
+  return n && *n < r.numbers;
+}
+
 constexpr SpecialRegister kClockFrequency = {"", [](Who w, unsigned) -> Value { return w.mhz; }};
 
 using Half = ClockRegister::Half;
@@ -85,6 +167,17 @@ constexpr std::array<std::pair<std::string_view, ClockRegister>, 6> kClocks = {{
 }};
 
 }  // namespace
+
+std::optional<SpecialRegisterRules> special_register_rules(std::string_view name) {
+  if (name.substr(0, 1) != "%") return std::nullopt;
+  for (const NamedRules& r : kRules)
+    if (name.substr(0, r.name.size()) == r.name && follows(r, name.substr(r.name.size()))) {
+      SpecialRegisterRules rules = r.rules;
+      rules.whole_vector = r.rest == Rest::element && name.size() == r.name.size();
+      return rules;
+    }
+  return std::nullopt;
+}
 
 const SpecialRegister* special_register(std::string_view name) {
   const auto* const found = std::find_if(kRegisters.begin(), kRegisters.end(),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rtl_models/isa/data_type.h"
 #include "rtl_models/sm/kernel_info.h"
 
 namespace warpline::ptx {
@@ -21,7 +22,19 @@ struct WarpIdentity {
   unsigned mhz = 1000;  ///< of the SM's clock
 };
 
-/// A special register whose value a warp keeps from its start to its end (PTX ISA, "Special Registers").
+/// What PTX says of a special register, whether it is modelled or not.
+struct SpecialRegisterRules {
+  DataType type = DataType::u32;  ///< u32 or u64: an integer of that size; pred: a predicate
+  unsigned sizes = 4;             ///< with how many bytes an integer may be read: a sum of 2, 4 and 8
+  unsigned version = 60;          ///< the first that has it, times ten
+  unsigned target = 10;           ///< the number of the first sm_NN that has it
+  bool whole_vector = false;      ///< all elements of a vector ("%tid") are meant, not one ("%tid.x")
+};
+/// Nothing where there is none of that name.
+[[nodiscard]] std::optional<SpecialRegisterRules> special_register_rules(std::string_view name);
+
+/// A special register whose value a warp keeps from its start to its end (PTX ISA, "Special Registers"); that
+/// of a predicate is 0 or the mask of all lanes.
 struct SpecialRegister {
   std::string_view name;
   std::uint64_t (*value)(const WarpIdentity&, unsigned lane);
@@ -42,7 +55,7 @@ struct ClockRegister {
 };
 [[nodiscard]] std::optional<ClockRegister> clock_register(std::string_view name);
 
-/// Names of all of them, for suggestions.
+/// Names of all that can be read, for suggestions.
 [[nodiscard]] std::vector<std::string> special_register_names();
 
 }  // namespace warpline::ptx

@@ -150,6 +150,11 @@ struct ModuleDecl {
   std::map<std::string, int, std::less<>> function_index;
 };
 
+/// "7.4" as 74; nothing where `text` is no version that is modelled.
+[[nodiscard]] std::optional<unsigned> version_from(std::string_view text);
+/// Which versions are modelled, and that `text` is none of them.
+[[nodiscard]] std::string unknown_version_text(std::string_view text);
+
 /// Where a hostile text is stopped. Real modules stay far below each.
 struct Limits {
   static constexpr std::uint64_t kFamilyRegisters = 1U << 20;

@@ -180,7 +180,20 @@ TEST(PtxDiagnostics, AModuleNeedsAHeaderAndAKernel) {
   const auto none = parse(".version 8.0\n.target sm_80\n.address_size 64\n", "none.ptx");
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.faults()[0].message, HasSubstr("no kernel entry"));
-  EXPECT_THAT(parse(".version 5.0\n.target sm_80\n", "old.ptx").faults()[0].message, HasSubstr("6.0 to 9.x"));
+  EXPECT_THAT(parse(".version 5.0\n.target sm_80\n", "old.ptx").faults()[0].message,
+              HasSubstr("6.0 to 6.5, 7.0 to 7.8, 8.0 to 8.8 and 9.0 are modelled, not '5.0'"));
+}
+
+TEST(PtxDiagnostics, OnlyVersionsThatThereAreAreRead) {
+  const auto reads = [](const std::string& version) {
+    return parse(".version " + version + "\n.target sm_60\n.address_size 64\n.visible .entry k() { ret; }\n",
+                 "m.ptx")
+        .ok();
+  };
+  for (const char* const version : {"6.0", "6.5", "7.8", "8.0", "8.8", "9.0"})
+    EXPECT_TRUE(reads(version)) << version;
+  for (const char* const version : {"6.6", "7.9", "8.9", "9.1", "9.9", "10.0", "8", "8.0\n.version 8.0"})
+    EXPECT_FALSE(reads(version)) << version;
 }
 
 TEST(PtxDiagnostics, ATargetThatPtxDoesNotHaveByThenIsNoSilentDefault) {
@@ -219,6 +232,18 @@ TEST(Refusals, OfAKernelAreThatKernels) {
     EXPECT_TRUE(entries[1].refused.empty());
     const bool runs = std::string(use).rfind("membar", 0) == 0;
     EXPECT_EQ(entries[2].refused.size(), runs ? 0U : 1U) << use;
+  }
+}
+
+TEST(Refusals, OfSpecialRegistersThatAreNotModelledAreTheKernels) {
+  for (const char* const use :
+       {"mov.u32 %r1, %pm0;", "mov.u32 %r1, %envreg3;", "mov.u32 %r1, %reserved_smem_offset_1;"}) {
+    const auto module = parse(module_of("mov.u32 %r1, %cluster_ctarank;", "", use, ""), "m.ptx");
+    ASSERT_TRUE(module.ok()) << module.faults()[0].text();
+    EXPECT_TRUE(module.value()->entries()[0].refused.empty());
+    ASSERT_EQ(module.value()->entries()[2].refused.size(), 1U) << use;
+    EXPECT_THAT(module.value()->entries()[2].refused[0].message,
+                HasSubstr("is not modelled in this version"));
   }
 }
 
