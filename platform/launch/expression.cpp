@@ -22,6 +22,7 @@ struct State {
   std::uint64_t budget;
   const std::function<bool()>& go_on;
   std::uint64_t index = 0;
+  std::vector<std::uint32_t> chain = {};  ///< operators whose left operand is being evaluated
   std::int64_t variable[Node::kMaxVariables] = {};
 };
 
@@ -42,8 +43,6 @@ class Evaluator {
       case Op::integer_part:
         return a_.from_integer(Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]));
       case Op::choose: return value(x.operand[0]) != C{0} ? value(x.operand[1]) : value(x.operand[2]);
-      case Op::logical_and: return A::truth(value(x.operand[0]) != C{0} && value(x.operand[1]) != C{0});
-      case Op::logical_or: return A::truth(value(x.operand[0]) != C{0} || value(x.operand[1]) != C{0});
       case Op::logical_not: return A::truth(value(x.operand[0]) == C{0});
       case Op::sum:
       case Op::dot: return range(x);
@@ -58,11 +57,34 @@ class Evaluator {
       case Op::square_root: return a_.unary(x, value(x.operand[0]));
       default: break;
     }
-    const C left = value(x.operand[0]);
-    return a_.binary(x, left, value(x.operand[1]));
+    // The chain of operators that leans to the left from here, from its first operand on.
+    const std::size_t before = state_.chain.size();
+    while (is_binary_operator(state_.nodes[n].op)) {
+      state_.chain.push_back(n);
+      n = state_.nodes[n].operand[0];
+    }
+    if (state_.chain.size() == before) {  // min, max
+      const C left = value(x.operand[0]);
+      return a_.binary(x, left, value(x.operand[1]));
+    }
+    C left = value(n);
+    while (state_.chain.size() > before) {
+      const Node& next = state_.nodes[state_.chain.back()];
+      state_.chain.pop_back();
+      left = combine(next, left);
+    }
+    return left;
   }
 
  private:
+  /// `left` and the second operand of the binary operator `x`.
+  C combine(const Node& x, C left) {
+    const std::uint32_t right = x.operand[1];
+    if (x.op == Op::logical_and) return A::truth(left != C{0} && value(right) != C{0});
+    if (x.op == Op::logical_or) return A::truth(left != C{0} || value(right) != C{0});
+    return a_.binary(x, left, value(right));
+  }
+
   C element(const Node& x) {
     const std::int64_t where = Evaluator<IndexArithmetic>(state_, {}).value(x.operand[0]);
     const ArrayView& array = state_.arrays[x.slot];

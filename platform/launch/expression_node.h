@@ -85,6 +85,12 @@ enum class ExpressionOp : std::uint8_t {
   dot,
 };
 
+/// Whether it is one of C's binary operators. Of these a chain that leans to the left ("a + b + c") may be of
+/// any length: whoever walks a tree goes along it without recursion.
+[[nodiscard]] constexpr bool is_binary_operator(ExpressionOp op) {
+  return op >= ExpressionOp::multiply && op <= ExpressionOp::logical_or;
+}
+
 /// A node. Its operands are nodes of smaller or larger number in the same vector; there are no cycles.
 struct ExpressionNode {
   static constexpr unsigned kMaxVariables = 16;  ///< nested sums

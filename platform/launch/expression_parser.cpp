@@ -11,7 +11,7 @@ namespace {
 
 using Op = ExpressionOp;
 
-/// Deeper trees would need more of the host's stack than is safe to ask for.
+/// Deeper trees, chains of operators aside, would need more of the host's stack than is safe to ask for.
 constexpr unsigned kMaxDepth = 400;
 
 /// The functions of expressions.
@@ -161,8 +161,10 @@ class Parser {
     node.length = static_cast<std::uint32_t>(length);
     unsigned deepest = 0;
     for (const std::uint32_t o : operands) {
+      const bool continues =
+          node.operands == 0 && is_binary_operator(op) && is_binary_operator(out_.nodes[o].op);
+      deepest = std::max(deepest, depth_[o] - (continues ? 1 : 0));
       node.operand[node.operands++] = o;
-      deepest = std::max(deepest, depth_[o]);
     }
     if (deepest + 1 > kMaxDepth) fail(offset, length, "the expression is nested too deeply");
     out_.nodes.push_back(node);

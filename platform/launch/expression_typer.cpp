@@ -21,7 +21,10 @@ bool is_one_of(Op op, const Op (&ops)[kCount]) {
 /// Decides in which arithmetic each sub-tree computes, and refuses what that arithmetic lacks.
 class Typer {
  public:
-  Typer(ParsedExpression& parsed, DataType type) : parsed_(parsed), type_(type) {}
+  Typer(ParsedExpression& parsed, DataType type) : parsed_(parsed), type_(type) {
+    // The parser makes operands before what they are operands of.
+    for (const ExpressionNode& x : parsed.nodes) only_integers_.push_back(only_integers(x));
+  }
 
   /// `n` as an operand in the buffer's type; returns the node to use instead.
   std::uint32_t data(std::uint32_t n) {
@@ -29,11 +32,35 @@ class Typer {
       integers(n);
       return n;
     }
+    std::vector<std::uint32_t> chain;
+    while (is_binary_operator(node(n).op) && !computes_integers(n)) {
+      chain.push_back(n);
+      n = node(n).operand[0];
+    }
+    std::uint32_t left = part(n);
+    for (; !chain.empty(); chain.pop_back()) {
+      const std::uint32_t right = data(node(chain.back()).operand[1]);
+      node(chain.back()).operand[0] = left;
+      node(chain.back()).operand[1] = right;
+      left = chain.back();
+    }
+    return left;
+  }
+
+ private:
+  /// Whether a part of a float expression computes in integers.
+  [[nodiscard]] bool computes_integers(std::uint32_t n) {
     const Op op = node(n).op;
-    if (is_one_of(op, kIntegersOnly) || (is_one_of(op, kTruths) && only_integers(n))) {
+    return is_one_of(op, kIntegersOnly) || (is_one_of(op, kTruths) && only_integers_[n]);
+  }
+
+  /// The same of what is no operator in a chain.
+  std::uint32_t part(std::uint32_t n) {
+    if (computes_integers(n)) {
       integers(n);
       return wrap(n);
     }
+    const Op op = node(n).op;
     if (op == Op::element) {
       integers(node(n).operand[0]);
       return n;
@@ -51,7 +78,6 @@ class Typer {
     return n;
   }
 
- private:
   ExpressionNode& node(std::uint32_t n) { return parsed_.nodes[n]; }
 
   std::uint32_t wrap(std::uint32_t n) {
@@ -65,25 +91,29 @@ class Typer {
     return static_cast<std::uint32_t>(parsed_.nodes.size() - 1);
   }
 
-  [[nodiscard]] bool only_integers(std::uint32_t n) {
-    const ExpressionNode& x = node(n);
+  /// Pre: it is known of its operands.
+  [[nodiscard]] bool only_integers(const ExpressionNode& x) const {
     if (x.op == Op::real || x.op == Op::square_root) return false;
     if (x.op == Op::element) return !is_float(x.type);
     const unsigned first = x.op == Op::sum || x.op == Op::dot ? 2 : 0;
     for (unsigned o = first; o < x.operands; ++o)
-      if (!only_integers(x.operand[o])) return false;
+      if (!only_integers_[x.operand[o]]) return false;
     return true;
   }
 
-  /// Checks a sub-tree that computes in integers. Float elements are allowed where the buffer itself
-  /// is of integers: they are truncated.
-  void integers(std::uint32_t n) {
-    const ExpressionNode& x = node(n);
-    if (x.op == Op::real) fault(x, "a float literal where integers are computed");
-    if (x.op == Op::square_root) fault(x, "sqrt where integers are computed");
-    if (x.op == Op::element && is_float(type_) && is_float(x.type))
-      fault(x, "an element of a float buffer where integers are computed");
-    for (unsigned o = 0; o < x.operands; ++o) integers(x.operand[o]);
+  /// Checks a sub-tree that computes in integers, its nodes before their operands. Float elements are allowed
+  /// where the buffer itself is of integers: they are truncated.
+  void integers(std::uint32_t root) {
+    std::vector<std::uint32_t> work = {root};
+    while (!work.empty()) {
+      const ExpressionNode& x = node(work.back());
+      work.pop_back();
+      if (x.op == Op::real) fault(x, "a float literal where integers are computed");
+      if (x.op == Op::square_root) fault(x, "sqrt where integers are computed");
+      if (x.op == Op::element && is_float(type_) && is_float(x.type))
+        fault(x, "an element of a float buffer where integers are computed");
+      for (unsigned o = x.operands; o-- > 0;) work.push_back(x.operand[o]);
+    }
   }
 
   void fault(const ExpressionNode& at, const char* message) {
@@ -92,6 +122,7 @@ class Typer {
 
   ParsedExpression& parsed_;
   DataType type_;
+  std::vector<bool> only_integers_;  ///< of each node that the parser made
 };
 
 }  // namespace

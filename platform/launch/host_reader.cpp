@@ -2,6 +2,7 @@
 
 #include "platform/launch/element.h"
 #include "platform/launch/launch_tables.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
 namespace warpline {
@@ -40,7 +41,7 @@ class HostReader {
     const Buffer& buffer = out_.buffers[bus.buffer];
     if (is_reached(buffer, bus.place, "bus") && bus.offset >= buffer.bytes())
       fault(bus.offset_place,
-            "offset: buffer \"" + buffer.name + "\" has " + std::to_string(buffer.bytes()) + " bytes");
+            "offset: buffer \"" + buffer.name + "\" has " + counted(buffer.bytes(), "byte"));
   }
 
  private:

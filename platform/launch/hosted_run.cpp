@@ -8,6 +8,7 @@
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/pcie/gpu_link/gpu_function.h"
 #include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/queue_device/registers/peer.h"
@@ -81,8 +82,7 @@ Diagnostics HostedRun::set_up(PlacedFile& placed) {
     const std::uint64_t size = host_->devices()[where.device].bars[where.bar].bytes;
     if (where.offset < size && bytes <= size - where.offset) return;
     faults.push_back(file.document->fault(
-        where.place,
-        "\"" + where.text + "\" lies beyond its BAR, which has " + std::to_string(size) + " bytes"));
+        where.place, "\"" + where.text + "\" lies beyond its BAR, which has " + counted(size, "byte")));
   };
   for (const DeviceAddress& a : file.addresses)
     if (a.where) lies_in(*a.where, 1);

@@ -5,6 +5,7 @@
 #include "platform/launch/element.h"
 #include "platform/launch/launch_tables.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -43,8 +44,8 @@ std::vector<std::uint8_t> file_bytes(TableReader& reader, const Member& m, const
     return {};
   }
   if (read.value().size() != wanted) {
-    reader.fault(m.value.place, "file: " + path + " has " + std::to_string(read.value().size()) +
-                                    " bytes; the buffer has " + std::to_string(wanted));
+    reader.fault(m.value.place, "file: " + path + " has " + counted(read.value().size(), "byte") +
+                                    "; the buffer has " + std::to_string(wanted));
     return {};
   }
   return {read.value().begin(), read.value().end()};

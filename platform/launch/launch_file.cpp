@@ -1,6 +1,7 @@
 #include "platform/launch/launch_file.h"
 
 #include <algorithm>
+#include <set>
 
 #include "platform/config/gpu_config.h"
 #include "platform/launch/element.h"
@@ -8,6 +9,7 @@
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/launch_tables.h"
 #include "rtl_models/base/bits.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -29,9 +31,9 @@ constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",     
                                        "invalidate_l1", "argument", "generator", "footprint", "stride",
                                        "accesses",      "seed",     "gpu",       "host",      "concurrent"};
 constexpr const char* kStructure = "struct";
-/// What an argument is that is no structure, or a member of one.
+/// What an argument is, or a member of a structure.
 const std::vector<std::string> kPartKeys = {"buffer",  "scalar",  "bytes", "texture",
-                                            "surface", "address", "bus"};
+                                            "surface", "address", "bus",   kStructure};
 /// With which an argument declares its buffer.
 constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
 /// What else an address for a device says.
@@ -141,11 +143,7 @@ class ArgumentReader {
     TableReader reader(document_, table, table.place, "[[argument]]", faults_);
     Argument argument;
     argument.place = table.place;
-    if (const Member* members = reader.find(kStructure)) {
-      read_structure(*members, argument);
-    } else if (!read_part(reader, "[[argument]]", argument)) {
-      return;
-    }
+    if (!read_part(reader, "[[argument]]", argument)) return;
     reader.finish();
     launch.arguments.push_back(std::move(argument));
   }
@@ -172,22 +170,21 @@ class ArgumentReader {
     if (structure.members.empty() && faults_.size() == faults_before)
       faults_.push_back(document_.fault(members.value.place, "struct: has no members"));
     if (structure.size() > kMaxParameterBytes)
-      faults_.push_back(document_.fault(
-          members.value.place, "struct: must be at most " + std::to_string(kMaxParameterBytes) + " bytes"));
+      faults_.push_back(document_.fault(members.value.place,
+                                        "struct: must be at most " + counted(kMaxParameterBytes, "byte")));
   }
 
   /// Reads what one argument, or one member of a structure, is. False: it says nothing or too much, and is
   /// done with.
   bool read_part(TableReader& reader, const std::string& where, Argument& argument) {
-    std::vector<std::string> keys = kPartKeys;
-    if (where != kStructure) keys.emplace_back(kStructure);
-    const Member* said = only_one(reader, where, keys);
+    const Member* said = only_one(reader, where, kPartKeys);
     if (said == nullptr) {
       know(reader, kBufferKeys);
       know(reader, kBusKeys);
       reader.finish();
       return false;
     }
+    if (said->key == kStructure) read_structure(*said, argument);
     if (said->key == "buffer") read_buffer(reader, *said, argument);
     if (said->key == "scalar") read_scalar(reader, *said, argument);
     if (said->key == "bytes") read_bytes(reader, argument);
@@ -210,10 +207,12 @@ class ArgumentReader {
       reader.fault(name_member.value.place,
                    "buffer \"" + *name + "\" is not declared: its first argument says type and count",
                    did_you_mean(*name, names_of(out_.buffers)));
-      // A declaration all the same, so that this is said once.
+      // A declaration all the same, so that this is said once. One that follows is read over.
+      undeclared_.insert(argument.number);
       Buffer& buffer = out_.buffers.emplace_back();
       buffer.name = *name;
       buffer.type = DataType::u8;
+      buffer.place = name_member.value.place;
       contents_.emplace_back();
       return;
     }
@@ -224,6 +223,10 @@ class ArgumentReader {
   bool is_declared_again(TableReader& reader, const std::string& name) {
     const std::size_t known = out_.buffer_number(name);
     if (known == out_.buffers.size()) return false;
+    if (undeclared_.count(known) != 0) {
+      know(reader, kBufferKeys);
+      return true;
+    }
     for (const char* key : kBufferKeys)
       if (const Member* m = reader.find(key))
         reader.fault(m->place, "buffer \"" + name + "\" was declared on line " +
@@ -305,7 +308,7 @@ class ArgumentReader {
     if (digits.empty() || digits.size() % 2 != 0)
       return reader.fault(place, "bytes: must be an even number of hexadecimal digits, at least two");
     if (digits.size() / 2 > kMaxParameterBytes)
-      return reader.fault(place, "bytes: must be at most " + std::to_string(kMaxParameterBytes) + " bytes");
+      return reader.fault(place, "bytes: must be at most " + counted(kMaxParameterBytes, "byte"));
     for (std::size_t d = 0; d < digits.size(); d += 2)
       argument.bytes.push_back(*number_from<std::uint8_t>(digits.substr(d, 2), 16));
   }
@@ -403,7 +406,7 @@ class ArgumentReader {
       const std::uint64_t have = out_.buffers[number].bytes();
       if (need > have)
         fault(image.place, std::to_string(image.width) + " x " + std::to_string(image.height) +
-                               " elements take " + std::to_string(need) + " bytes; buffer \"" + pending.name +
+                               " elements take " + counted(need, "byte") + "; buffer \"" + pending.name +
                                "\" has " + std::to_string(have));
     }
   }
@@ -417,6 +420,7 @@ class ArgumentReader {
   LaunchFile& out_;
   Diagnostics& faults_;
   unsigned gpu_ = 0;                          ///< of the launch being read
+  std::set<std::size_t> undeclared_;          ///< buffers that were named before their declaration: a fault
   std::vector<Contents> contents_;            ///< of each buffer
   std::vector<PendingImage> pending_images_;  ///< of each image
 };
@@ -587,7 +591,7 @@ class LaunchFileReader {
   void check_reach() {
     for (const Launch& l : out_.launches)
       for (const Argument& argument : l.arguments)
-        argument.for_each_part([&](const Argument& a) { check_reach(l, a); });
+        argument.for_each_part([&](const Argument& a, std::uint32_t) { check_reach(l, a); });
   }
 
   void check_reach(const Launch& l, const Argument& a) {

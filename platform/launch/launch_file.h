@@ -83,7 +83,7 @@ struct Argument {
   std::size_t number =
       0;  ///< of a buffer, image or device: its number in LaunchFile::buffers, images, addresses
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
-  std::vector<Argument> members;    ///< of a structure, by rising `at`; none is a structure
+  std::vector<Argument> members;    ///< of a structure, by rising `at`
   std::uint32_t at = 0;             ///< of a member: its first byte in the structure
   Place place;
 
@@ -91,11 +91,12 @@ struct Argument {
   [[nodiscard]] std::size_t size() const;
   /// What its first byte lies at a multiple of, as C lays it out.
   [[nodiscard]] std::size_t alignment() const;
-  /// Calls `f` with itself, or with each member of a structure.
+  /// Calls `f` with itself, or with each member of a structure that is none, and with the first byte of
+  /// either in the whole argument.
   template <class F>
-  void for_each_part(F&& f) const {
-    if (kind != Kind::structure) return f(*this);
-    for (const Argument& m : members) f(m);
+  void for_each_part(F&& f, std::uint32_t start = 0) const {
+    if (kind != Kind::structure) return f(*this, start);
+    for (const Argument& m : members) m.for_each_part(f, start + m.at);
   }
 };
 

@@ -345,8 +345,7 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     if (placed.buffers.back() == 0) {
       const char* memory = b.aperture == Aperture::peer ? "the peer's memory" : "the GPU's memory";
       faults.push_back(file.document->fault(
-          b.place,
-          "buffer \"" + b.name + "\" of " + std::to_string(b.bytes()) + " bytes does not fit " + memory));
+          b.place, "buffer \"" + b.name + "\" of " + counted(b.bytes(), "byte") + " does not fit " + memory));
       continue;
     }
     if (tags_only || b.initial.kind == InitialContent::Kind::zeros) continue;
@@ -367,7 +366,7 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     if (footprint != 0 && state.footprints.back() == 0)
       faults.push_back(file.document->fault(
           file.launches.front().place,
-          "a footprint of " + std::to_string(footprint) + " bytes does not fit the GPU's memory"));
+          "a footprint of " + counted(footprint, "byte") + " does not fit the GPU's memory"));
   }
   state.variables = place_variables(loaded, platform, constant_used, faults);
   if (faults.empty() && !tags_only) fill_variables(loaded, state.variables, platform);

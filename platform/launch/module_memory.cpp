@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rtl_models/base/bits.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
@@ -57,8 +58,8 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,
-            "variable \"" + v.name + "\" of " + std::to_string(v.initial.size()) +
-                " bytes does not fit the GPU's " + (constant ? "64 KiB constant bank" : "memory"),
+            "variable \"" + v.name + "\" of " + counted(v.initial.size(), "byte") +
+                " does not fit the GPU's " + (constant ? "64 KiB constant bank" : "memory"),
             v.below_4g ? "nothing of it is to lie beyond 4 GiB: wls_window says from where on" : ""));
         continue;
       }

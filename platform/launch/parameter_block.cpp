@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -37,16 +39,17 @@ Diagnostics misfits(const LaunchFile& file, const Launch& launch, const programs
   if (launch.arguments.size() != entry.parameters.size())
     faults.push_back(file.document->fault(launch.kernel_place,
                                           "kernel \"" + entry.name + "\" takes " +
-                                              std::to_string(entry.parameters.size()) + " arguments; " +
-                                              std::to_string(launch.arguments.size()) + " are given"));
+                                              counted(entry.parameters.size(), "argument") + "; " +
+                                              std::to_string(launch.arguments.size()) +
+                                              (launch.arguments.size() == 1 ? " is given" : " are given")));
   for (std::size_t n = 0; n < std::min(launch.arguments.size(), entry.parameters.size()); ++n) {
     const Argument& a = launch.arguments[n];
     const programs::Parameter& p = entry.parameters[n];
     const std::size_t bytes = a.size();
     if (bytes != p.bytes)
       faults.push_back(file.document->fault(a.place, "argument " + std::to_string(n + 1) + " is " +
-                                                         name_of(a.kind) + " of " + std::to_string(bytes) +
-                                                         " bytes; parameter \"" + p.name + "\" has " +
+                                                         name_of(a.kind) + " of " + counted(bytes, "byte") +
+                                                         "; parameter \"" + p.name + "\" has " +
                                                          std::to_string(p.bytes)));
   }
   return faults;
@@ -57,7 +60,8 @@ std::vector<std::uint8_t> pack_parameters(const PlacedFile& placed, const Launch
   std::vector<std::uint8_t> block(entry.parameter_bytes);
   for (std::size_t n = 0; n < launch.arguments.size(); ++n) {
     std::uint8_t* const to = &block[entry.parameters[n].offset];
-    launch.arguments[n].for_each_part([&](const Argument& a) { pack(placed, a, to + a.at); });
+    launch.arguments[n].for_each_part(
+        [&](const Argument& a, std::uint32_t start) { pack(placed, a, to + start); });
   }
   return block;
 }

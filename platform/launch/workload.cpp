@@ -202,8 +202,8 @@ class Planner {
     r.type = symbol.type != DataType::none ? symbol.type : element_type_of(r.variable->type);
     const std::uint64_t bytes = r.variable->initial.size();
     if (r.type == DataType::none || bytes % size_of(r.type) != 0) {
-      faults_.push_back(document.fault(symbol.place, "\"" + symbol.name + "\" has " + std::to_string(bytes) +
-                                                         " bytes of type " +
+      faults_.push_back(document.fault(symbol.place, "\"" + symbol.name + "\" has " + counted(bytes, "byte") +
+                                                         " of type " +
                                                          std::string(name_of(r.variable->type)) +
                                                          "; say as what they are to be read (type = ...)"));
       return r;

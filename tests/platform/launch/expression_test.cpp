@@ -196,9 +196,29 @@ TEST(Expression, MistakesNameThePlace) {
   EXPECT_THAT(fault_of("a[0.5]", DataType::f32).message, HasSubstr("float literal where integers"));
   EXPECT_THAT(fault_of("0.5", DataType::u32).message, HasSubstr("float literal where integers"));
   EXPECT_THAT(fault_of(std::string(5000, '('), DataType::u32).message, HasSubstr("too deeply"));
-  std::string chain = "1";
-  for (int n = 0; n < 5000; ++n) chain += "+1";
-  EXPECT_THAT(fault_of(chain, DataType::u32).message, HasSubstr("too deeply"));
+  std::string nested = "1";
+  for (int n = 0; n < 5000; ++n) nested = "(1+" + nested + ")";
+  EXPECT_THAT(fault_of(nested, DataType::u32).message, HasSubstr("too deeply"));
+}
+
+TEST(Expression, AFlatChainOfOperatorsIsAsLongAsItLikes) {
+  constexpr int kTerms = 100000;
+  std::string integers = "1", floats = "1.0", mixed = "0 == 1", truths = "a[1] == 3.0";
+  for (int n = 0; n < kTerms; ++n) {
+    integers += n % 2 == 0 ? " + 2" : " - 1";
+    floats += " + 1.0 * 2.0";
+    mixed += " || i == 7";
+    truths += " || a[i] == 2.5";
+  }
+  EXPECT_EQ(at(integers, DataType::u32), std::to_string(1 + kTerms / 2));
+  EXPECT_EQ(at(floats, DataType::f64), std::to_string(1 + 2 * kTerms));
+  EXPECT_EQ(at(mixed, DataType::u32, 3), "0");
+  EXPECT_EQ(at(mixed, DataType::f32, 7 % 5), "0");
+  EXPECT_EQ(at(truths, DataType::f32, 1), "1");
+  EXPECT_EQ(at("10 - 3 - 2 * 3 - (1 - 2)", DataType::s32), "2");
+  EXPECT_EQ(at("0 && 1 / 0 || 1 || 1 / 0", DataType::s32), "1") << "the rest is not evaluated";
+  EXPECT_THAT(fault_of(floats + " + 1 % a[i]", DataType::f32).message,
+              HasSubstr("float buffer where integers"));
 }
 
 TEST(Expression, FaultsWhileEvaluatingAreReported) {

@@ -16,6 +16,8 @@ namespace launch_file_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 /// A folder with a module in it, and launch files beside that.
@@ -238,6 +240,37 @@ TEST_F(LaunchFiles, OnlyMembersOfStructuresHaveAPlace) {
         "scalar = 1\ntype = \"u8\"\nat = 8\n", "struct = [{ scalar = 1, type = \"u8\" }]\nat = 8\n"})
     EXPECT_THAT(bad(kHead + "[[argument]]\n" + argument), HasSubstr("unknown key \"at\" in [[argument]]"))
         << argument;
+}
+
+TEST_F(LaunchFiles, StructuresHoldStructures) {
+  const LaunchFile file =
+      good(kHead +
+           "[[argument]]\nstruct = [{ scalar = 1, type = \"u8\" }, { struct = [{ scalar = 2, type "
+           "= \"u32\" }, { scalar = 3, type = \"u8\" }] }, { scalar = 4, type = \"u8\" }, { struct "
+           "= [{ struct = [{ scalar = 5, type = \"u64\" }] }], at = 24 }]\n");
+  ASSERT_THAT(file.launches.at(0).arguments, SizeIs(1));
+  const Argument& argument = file.launches[0].arguments[0];
+  EXPECT_EQ(argument.size(), 32U);
+  EXPECT_EQ(argument.alignment(), 8U);
+  std::vector<std::pair<unsigned, unsigned>> parts;  // first byte, value
+  argument.for_each_part(
+      [&](const Argument& a, std::uint32_t start) { parts.emplace_back(start, a.bytes.at(0)); });
+  // As C has it: the structure within ends at its own padding.
+  EXPECT_THAT(parts, ElementsAre(Pair(0, 1), Pair(4, 2), Pair(8, 3), Pair(12, 4), Pair(24, 5)));
+  EXPECT_THAT(bad(kHead + "[[argument]]\nstruct = [{ struct = [] }]\n"), HasSubstr("struct: has no members"));
+  EXPECT_THAT(
+      bad(kHead + "[[argument]]\nstruct = [{ struct = [{ scalar = 1, type = \"u8\" }], scalar = 1 }]\n"),
+      HasSubstr("exactly one of"));
+}
+
+TEST_F(LaunchFiles, ABufferThatIsNamedBeforeItsDeclarationIsOneFault) {
+  const std::string late =
+      "[[argument]]\nbuffer = \"o\"\ntype = \"u8\"\ncount = 4\nexpect = { expression = \"i\" }\n";
+  for (const char* early : {"struct = [{ buffer = \"o\" }]\n", "buffer = \"o\"\n"}) {
+    const std::string all = bad(kHead + "[[argument]]\n" + early + late);
+    EXPECT_THAT(all, HasSubstr("buffer \"o\" is not declared"));
+    EXPECT_THAT(all, Not(HasSubstr("was declared"))) << all;
+  }
 }
 
 TEST_F(LaunchFiles, LaunchTablesReplaceTheTopLevel) {

@@ -105,7 +105,7 @@ TEST_F(Plans, ModulesAreCheckedAgainstTheLaunchFile) {
   EXPECT_THAT(faults({write("a.toml", head + "kernel = \"cpoy\"\n")}), HasSubstr("did you mean \"copy\"?"));
   EXPECT_THAT(
       faults({write("b.toml", head + "kernel = \"copy\"\n[[argument]]\nscalar = 1\ntype = \"u32\"\n")}),
-      AllOf(HasSubstr("takes 2 arguments; 1 are given"),
+      AllOf(HasSubstr("takes 2 arguments; 1 is given"),
             HasSubstr("argument 1 is a scalar of 4 bytes; parameter \"copy_param_0\" has 8")));
   const std::string good = head +
                            "kernel = \"copy\"\n[[argument]]\nbuffer = \"a\"\ntype = \"u32\"\ncount = 1\n"

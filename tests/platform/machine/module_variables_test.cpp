@@ -45,7 +45,7 @@ ret;
 std::string launch(const std::string& kernel, const std::string& more = {}) {
   return "module = \"k.ptx\"\nkernel = \"" + kernel +
          "\"\ngrid = [1]\nblock = [1]\n[[argument]]\nbuffer = \"p\"\ntype = \"u32\"\ncount = 3\n"
-         "expect = [0, 0, 7]\n" +
+         "expect = { expression = \"i == 2 ? 7 : 0\" }\n" +
          more;
 }
 
@@ -67,9 +67,9 @@ TEST(ModuleVariables, LieAtTheirAlignmentsBesideThoseThatAreNotModelled) {
 
 TEST(ModuleVariables, ThatAreNotModelledRefuseWhoNamesThem) {
   EXPECT_THAT(refusal(launch("other")), HasSubstr("kernel \"other\" cannot be run"));
-  EXPECT_THAT(refusal(launch("good", "[[symbol]]\nname = \"managed\"\nexpect = [0]\n")),
+  EXPECT_THAT(refusal(launch("good", "[[symbol]]\nname = \"managed\"\nexpect = { expression = \"0\" }\n")),
               HasSubstr("k.ptx cannot be used: attribute '.managed' is not modelled"));
-  EXPECT_THAT(refusal(launch("good", "[[symbol]]\nname = \"huge\"\ninit = [0]\n")),
+  EXPECT_THAT(refusal(launch("good", "[[symbol]]\nname = \"huge\"\nexpect = { expression = \"0\" }\n")),
               HasSubstr("k.ptx cannot be used: it is too large"));
 }
 

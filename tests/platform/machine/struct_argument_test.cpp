@@ -57,6 +57,13 @@ TEST(StructArgument, MembersLieAsCLaysThem) {
   EXPECT_EQ(run.end().failures, std::vector<std::string>{});
 }
 
+TEST(StructArgument, MembersAreStructures) {
+  const PtxRun run(kPtx, launch("{ scalar = 7, type = \"u8\" },\n{ struct = [\n" + std::string(kIn) +
+                                "{ struct = [{ scalar = 3, type = \"u16\" }] }] },\n{ " + kOut));
+  EXPECT_EQ(run.end().checks, 1U);
+  EXPECT_EQ(run.end().failures, std::vector<std::string>{});
+}
+
 TEST(StructArgument, OrWhereTheySay) {
   const PtxRun run(kPtx, launch("{ bytes = \"00\", at = 0 },\n" + std::string("{ at = 8, ") + (kIn + 2) +
                                 "{ scalar = 3, type = \"u16\", at = 16 },\n{ at = 24, " + kOut));
@@ -67,9 +74,12 @@ TEST(StructArgument, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refusal(kIn), HasSubstr("argument 1 is a structure of 8 bytes; parameter \"s\" has 32"));
   EXPECT_THAT(refusal(std::string("{ bytes = \"00 11 22\" },\n{ scalar = 3, type = \"u16\", at = 2 },\n")),
               HasSubstr("at: the member before it ends at byte 3"));
+  EXPECT_THAT(refusal("{ struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
+              HasSubstr("argument 1 is a structure of 1 byte; parameter \"s\" has 32"));
   EXPECT_THAT(
-      refusal("{ struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
-      HasSubstr("struct must say exactly one of buffer, scalar, bytes, texture, surface, address, bus"));
+      refusal("{ scalar = 1, struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
+      HasSubstr(
+          "struct must say exactly one of buffer, scalar, bytes, texture, surface, address, bus, struct"));
   EXPECT_THAT(refusal(""), HasSubstr("struct: has no members"));
 }
 
