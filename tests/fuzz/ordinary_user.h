@@ -18,13 +18,20 @@ class OrdinaryUser {
   OrdinaryUser(const OrdinaryUser&) = delete;
   OrdinaryUser& operator=(const OrdinaryUser&) = delete;
 
-  void write(const std::string& name, const std::string& bytes) const;
-  /// Runs `warpline` with these words. The status is 128 + N where signal N ended it; a command that takes
-  /// 300 seconds of processor time is ended so.
-  [[nodiscard]] Ended run(const std::vector<std::string>& words) const;
+  /// Writes a file of his. False, and the test fails: it cannot be written.
+  bool write(const std::string& name, const std::string& bytes) const;
+  /// Runs `warpline` with these words.
+  [[nodiscard]] Ended run(const std::vector<std::string>& words) const {
+    return run(words, {}, {""}).front();
+  }
+  /// The same with each of `contents` in file `name`, one after the other, in one process as long as that
+  /// lives. The status is 128 + N where signal N ended it; what takes 300 seconds of processor time is ended
+  /// so.
+  [[nodiscard]] std::vector<Ended> run(const std::vector<std::string>& words, const std::string& name,
+                                       const std::vector<std::string>& contents) const;
 
  private:
-  [[noreturn]] void become(const std::vector<std::string>& words, int out, int err) const;
+  void become() const;
   std::filesystem::path folder_;
 };
 
