@@ -1,6 +1,7 @@
 #include "platform/cli/consistency_report.h"
 
 #include "platform/cli/console.h"
+#include "platform/cli/signal_guard.h"
 #include "platform/consistency/record/grid_recorder.h"
 #include "rtl_models/document/files.h"
 
@@ -28,6 +29,7 @@ void ConsistencyReport::follow(GpuPlatform& platform) {
       std::make_unique<GridRecorder>(platform, kRecordedEvents, [this](const ExecutionRecord& record) {
         litmus::JudgeOptions options;
         options.draw = !dot_.empty();
+        options.stop = SignalGuard::stop_wanted;
         judgements_.push_back(litmus::judge(record, options));
       }));
 }
@@ -48,6 +50,7 @@ ConsistencyFindings ConsistencyReport::findings() const {
   bool drawn = dot_.empty();
   for (const litmus::Judgement& j : judgements_) {
     if (j.verdict == Verdict::obeys) continue;
+    out.stopped = out.stopped || j.stopped;
     (j.verdict == Verdict::violates ? out.violations : out.unjudged)
         .push_back("consistency: kernel \"" + j.kernel + "\" " + litmus::text_of(j));
     if (drawn || j.graph.empty()) continue;

@@ -13,6 +13,7 @@ namespace warpline {
 struct ConsistencyFindings {
   std::vector<std::string> violations;  ///< a sentence on each grid that did what the memory model forbids
   std::vector<std::string> unjudged;    ///< and on each that could not be judged
+  bool stopped = false;                 ///< a signal ended the judging of one
   std::string unwritten;                ///< why there is no graph; empty: there is, or none is wanted
 };
 

@@ -291,7 +291,7 @@ class Run {
     const std::vector<std::string> unreconciled = platform.unreconciled();
     for (const std::string& sentence : unreconciled) fail("counters do not reconcile: " + sentence);
     for (const std::string& sentence : consistency.unjudged) fail(sentence);
-    if (end.checks_stopped) {
+    if (end.checks_stopped || consistency.stopped) {
       statistics_.verdict = RunVerdict::interrupted;
       return kInterrupted;
     }

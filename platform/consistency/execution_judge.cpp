@@ -28,6 +28,7 @@ class ExecutionJudge {
   ExecutionJudge(const RecordedTest& recorded, const JudgeOptions& options, std::uint64_t most_tries)
       : recorded_(recorded),
         draws_(options.draw),
+        stop_(options.stop),
         most_tries_(most_tries),
         c_(recorded.test(), recorded.paths()),
         sources_(sources_of_reads(recorded, c_, Tearing::none)),
@@ -45,14 +46,17 @@ class ExecutionJudge {
     const bool has_whole = !nobody_wrote(sources_).has_value();
     bool obeys = has_whole && search(sources_);
     std::vector<ReadSources> torn;
-    if (!obeys && tries_ <= most_tries_) torn = sources_of_reads(recorded_, c_, Tearing::racing);
+    if (!obeys && !spent()) torn = sources_of_reads(recorded_, c_, Tearing::racing);
     const bool tears = torn.size() > sources_.size();
     const std::vector<ReadSources>& all = has_whole || !tears ? sources_ : torn;
     const auto nobody = tears ? nobody_wrote(torn) : nobody_wrote(sources_);
     if (tears && !nobody) obeys = search(torn);
     if (obeys) {
       out.verdict = Judgement::Verdict::obeys;
-    } else if (tries_ > most_tries_) {
+    } else if (stopped_) {
+      out.stopped = true;
+      out.reason = "interrupted";
+    } else if (spent()) {
       out.reason =
           fmt::format("values do not tell what reads read, and {} tries did not show it", most_tries_);
     } else {
@@ -184,16 +188,22 @@ class ExecutionJudge {
   }
 
   bool search(std::vector<ReadSources> sources) {
-    if (++tries_ > most_tries_ || !narrow(sources)) return false;
+    ++tries_;
+    if (spent() || !narrow(sources)) return false;
     const auto open = next_choice(sources);
     if (open == sources.end()) return !violated(known(sources));
     const std::vector<unsigned> choices = open->writes;
     for (const unsigned w : choices) {
       open->writes = {w};
       if (search(sources)) return true;
-      if (tries_ > most_tries_) return false;
+      if (spent()) return false;
     }
     return false;
+  }
+  /// Whether there are to be no more tries.
+  [[nodiscard]] bool spent() {
+    stopped_ = stopped_ || (stop_ && stop_());
+    return stopped_ || tries_ > most_tries_;
   }
 
   [[nodiscard]] std::optional<Axiom> violated(const std::vector<ReadsFrom>& reads_from) const {
@@ -230,6 +240,8 @@ class ExecutionJudge {
 
   const RecordedTest& recorded_;
   bool draws_;
+  const std::function<bool()>& stop_;
+  bool stopped_ = false;
   std::uint64_t most_tries_;
   const Candidate c_;
   const std::vector<ReadSources> sources_;

@@ -39,7 +39,7 @@ class GroupJudge {
         continue;
       }
       take(out, test);
-      if (out.verdict == Judgement::Verdict::violates) return;
+      if (out.verdict == Judgement::Verdict::violates || out.stopped) return;
     }
   }
 
@@ -65,6 +65,7 @@ class GroupJudge {
                                      sharing_.groups()));
     const auto tries = static_cast<std::uint64_t>(std::min(left / cost, 1e15));
     Judgement one = judge_execution(test, options_, std::min(options_.most_tries, tries));
+    out.stopped = one.stopped;
     out.tries += one.tries;
     work_ += static_cast<double>(one.tries) * cost;
     if (one.verdict == Judgement::Verdict::obeys || one.verdict == out.verdict) return;

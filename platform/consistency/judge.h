@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace warpline {
@@ -18,7 +19,8 @@ struct JudgeOptions {
   std::uint64_t most_tries = 10'000;
   /// The sum over all tries of the third power of the number of operations, at most: about 10 s.
   double most_work = 1.5e11;
-  bool draw = false;  ///< fill in Judgement::graph where the model is violated
+  bool draw = false;           ///< fill in Judgement::graph where the model is violated
+  std::function<bool()> stop;  ///< if set: whether to give up; asked between tries
 };
 
 /// What the PTX memory consistency model (ISA 7.5, with proxies) says of a recorded grid.
@@ -29,6 +31,7 @@ struct Judgement {
     refused,   ///< cannot be judged: `reason` says why
   };
   Verdict verdict = Verdict::refused;
+  bool stopped = false;  ///< refused because JudgeOptions::stop said so
   std::string kernel;
   std::string reason;  ///< unless it obeys: a sentence
   std::string remark;  ///< of a violation: that threads race by accesses of different sizes, if they do

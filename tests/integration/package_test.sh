@@ -138,12 +138,12 @@ case $step in
     says '^after [0-9.]+ (ns|us|ps)$'
     ;;
   pkg_config)
-    # Strict, and with nothing but the flags that pkg-config gives.
+    # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
     pkg-config --exact-version="$(sed -n 's/^project(warpline VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")" warpline
     cp "$prefix"/share/doc/warpline/examples/embed/*.{h,cpp} "$work"
     # shellcheck disable=SC2046,SC2086
-    $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror "$work"/*.cpp $(pkg-config --cflags --libs warpline) \
+    $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror -DSC_ALLOW_DEPRECATED_IEEE_API "$work"/*.cpp $(pkg-config --cflags --libs warpline) \
       -o "$work/embed"
     expect 0 "$work/embed"
     ;;

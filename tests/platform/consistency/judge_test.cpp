@@ -101,6 +101,13 @@ TEST(Judge, SearchesWhereValuesRepeat) {
   few.most_tries = 1;
   EXPECT_EQ(judge(r, few).verdict, Verdict::refused);
   EXPECT_THAT(judge(r, few).reason, HasSubstr("values do not tell"));
+  JudgeOptions hasty;
+  unsigned asked = 0;
+  hasty.stop = [&asked] { return ++asked > 1; };
+  const Judgement stopped = judge(r, hasty);
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_EQ(stopped.verdict, Verdict::refused);
+  EXPECT_EQ(stopped.reason, "interrupted");
 }
 
 TEST(Judge, StoreBufferingNeedsSequentialFences) {
