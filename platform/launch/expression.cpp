@@ -57,15 +57,13 @@ class Evaluator {
       case Op::square_root: return a_.unary(x, value(x.operand[0]));
       default: break;
     }
+    if (!is_binary_operator(x.op) || !is_binary_operator(state_.nodes[x.operand[0]].op))
+      return combine(x, value(x.operand[0]));
     // The chain of operators that leans to the left from here, from its first operand on.
     const std::size_t before = state_.chain.size();
     while (is_binary_operator(state_.nodes[n].op)) {
       state_.chain.push_back(n);
       n = state_.nodes[n].operand[0];
-    }
-    if (state_.chain.size() == before) {  // min, max
-      const C left = value(x.operand[0]);
-      return a_.binary(x, left, value(x.operand[1]));
     }
     C left = value(n);
     while (state_.chain.size() > before) {
@@ -77,7 +75,7 @@ class Evaluator {
   }
 
  private:
-  /// `left` and the second operand of the binary operator `x`.
+  /// Node `x` of two operands, of which the first is `left`.
   C combine(const Node& x, C left) {
     const std::uint32_t right = x.operand[1];
     if (x.op == Op::logical_and) return A::truth(left != C{0} && value(right) != C{0});
