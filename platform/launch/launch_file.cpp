@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "platform/config/gpu_config.h"
 #include "platform/launch/element.h"
@@ -98,9 +99,8 @@ class ArgumentReader {
     reader.finish();
     if (!symbol.initial && !symbol.expect)
       reader.fault(symbol.place, "[[symbol]] must say init, expect or both");
-    for (const Symbol& other : out_.symbols)
-      if (!symbol.name.empty() && other.name == symbol.name)
-        reader.fault(symbol.place, "symbol \"" + symbol.name + "\" stands here twice");
+    if (!symbol.name.empty() && !symbol_names_.insert(symbol.name).second)
+      reader.fault(symbol.place, "symbol \"" + symbol.name + "\" stands here twice");
     out_.symbols.push_back(std::move(symbol));
   }
 
@@ -419,9 +419,10 @@ class ArgumentReader {
   const std::string& path_;
   LaunchFile& out_;
   Diagnostics& faults_;
-  unsigned gpu_ = 0;                          ///< of the launch being read
-  std::set<std::size_t> undeclared_;          ///< buffers that were named before their declaration: a fault
-  std::vector<Contents> contents_;            ///< of each buffer
+  unsigned gpu_ = 0;                  ///< of the launch being read
+  std::set<std::size_t> undeclared_;  ///< buffers that were named before their declaration: a fault
+  std::vector<Contents> contents_;    ///< of each buffer
+  std::unordered_set<std::string> symbol_names_;
   std::vector<PendingImage> pending_images_;  ///< of each image
 };
 

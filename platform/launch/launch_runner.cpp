@@ -175,7 +175,7 @@ class LaunchRunner::State::Run {
     s.outcome = outcome_text(result.outcome);
     s.cycles = result.cycles;
     s.measured = measures_;
-    s.values = CounterTable::difference(now, before_);
+    s.counted = CounterTable::changes(now, before_);
     before_ = std::move(now);
     launches_.push_back(std::move(s));
     end_.outcome = result.outcome;

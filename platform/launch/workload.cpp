@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "platform/launch/element.h"
 #include "platform/launch/launch_contents.h"
@@ -143,8 +147,10 @@ class Planner {
       check_launch(l, l.file.launches[n]);
       plan_.steps.push_back({input, plan_.files.size(), n, {}});
     }
-    if (parsed_all)
-      for (const Symbol& s : l.file.symbols) l.symbols.push_back(resolve(l, s));
+    if (parsed_all && !l.file.symbols.empty()) {
+      const Variables variables = variables_of(l);
+      for (const Symbol& s : l.file.symbols) l.symbols.push_back(resolve(l, variables, s));
+    }
     plan_.files.push_back(std::move(l));
   }
 
@@ -174,21 +180,27 @@ class Planner {
         hint));
   }
 
-  ResolvedSymbol resolve(const LoadedFile& l, const Symbol& symbol) {
+  /// Those of all modules of a file, with the number of the module.
+  using Variables = std::unordered_multimap<std::string, std::pair<std::size_t, const programs::Variable*>>;
+  static Variables variables_of(const LoadedFile& l) {
+    Variables all;
+    for (std::size_t m = 0; m < l.modules.size(); ++m)
+      for (const programs::Variable& v : l.modules[m]->variables()) all.emplace(v.name, std::pair(m, &v));
+    return all;
+  }
+
+  ResolvedSymbol resolve(const LoadedFile& l, const Variables& variables, const Symbol& symbol) {
     ResolvedSymbol r;
     const Document& document = *l.file.document;
-    std::vector<std::string> names;
-    for (std::size_t m = 0; m < l.modules.size(); ++m)
-      for (const programs::Variable& v : l.modules[m]->variables()) {
-        names.push_back(v.name);
-        if (v.name != symbol.name) continue;
-        if (r.variable != nullptr)
-          faults_.push_back(
-              document.fault(symbol.place, "several modules have a variable \"" + symbol.name + "\""));
-        r.module = m;
-        r.variable = &v;
-      }
+    const auto [first, last] = variables.equal_range(symbol.name);
+    if (first != last) std::tie(r.module, r.variable) = first->second;
+    if (std::distance(first, last) > 1)
+      faults_.push_back(
+          document.fault(symbol.place, "several modules have a variable \"" + symbol.name + "\""));
     if (r.variable == nullptr) {
+      std::vector<std::string> names;
+      for (const auto& m : l.modules)
+        for (const programs::Variable& v : m->variables()) names.push_back(v.name);
       faults_.push_back(document.fault(symbol.place, "no module has a variable \"" + symbol.name + "\"",
                                        did_you_mean(symbol.name, names)));
       return r;

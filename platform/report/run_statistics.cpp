@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "rtl_models/base/contract.h"
@@ -80,6 +81,29 @@ CounterTable::Values CounterTable::read(const std::function<void(CounterVisitor&
 std::uint64_t CounterTable::value(const Values& values, const std::string& path) const {
   const auto found = by_path_.find(path);
   return found == by_path_.end() || found->second >= values.size() ? 0 : values[found->second];
+}
+
+std::uint64_t CounterTable::value(const Changes& changes, const std::string& path) const {
+  const auto found = by_path_.find(path);
+  if (found == by_path_.end()) return 0;
+  const auto at =
+      std::lower_bound(changes.begin(), changes.end(), found->second,
+                       [](const auto& change, std::size_t entry) { return change.first < entry; });
+  return at == changes.end() || at->first != found->second ? 0 : at->second;
+}
+
+CounterTable::Changes CounterTable::changes(const Values& later, const Values& earlier) {
+  Changes out;
+  for (std::size_t n = 0; n < later.size(); ++n)
+    if (const std::uint64_t more = later[n] - (n < earlier.size() ? earlier[n] : 0); more != 0)
+      out.emplace_back(static_cast<std::uint32_t>(n), more);
+  return out;
+}
+
+CounterTable::Values CounterTable::whole(const Changes& changes) const {
+  Values out(entries_.size());
+  for (const auto& [entry, value] : changes) out[entry] = value;
+  return out;
 }
 
 CounterTable::Values CounterTable::difference(const Values& later, const Values& earlier) {
@@ -274,7 +298,7 @@ std::string to_json(const RunStatistics& run) {
         n == 0 ? "" : ",", json_string(l.kernel), json_string(l.input), json_string(l.outcome),
         l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles,
         l.consistency ? consistency_json(*l.consistency) : "");
-    append_counters(out, run.table, l.values, "      ");
+    append_counters(out, run.table, run.table.whole(l.counted), "      ");
     out += "\n    }";
   }
   out += run.launches.empty() ? "],\n" : "\n  ],\n";

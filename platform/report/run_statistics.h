@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "platform/machine/gpu_platform.h"
@@ -32,14 +33,21 @@ class CounterTable {
   };
   /// One number for each entry.
   using Values = std::vector<std::uint64_t>;
+  /// The entries of which something was counted, in their order: of very many counters, most launches change
+  /// few.
+  using Changes = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
   /// Reads all counters by way of `visit`. Counters of the same path are added up.
   [[nodiscard]] Values read(const std::function<void(CounterVisitor&)>& visit);
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// The value at `path`, or 0 where there is no such counter.
   [[nodiscard]] std::uint64_t value(const Values& values, const std::string& path) const;
+  [[nodiscard]] std::uint64_t value(const Changes& changes, const std::string& path) const;
   /// What was counted between two readings. An empty earlier reading counts as zeros.
   [[nodiscard]] static Values difference(const Values& later, const Values& earlier);
+  [[nodiscard]] static Changes changes(const Values& later, const Values& earlier);
+  /// The same, with the entries that did not change.
+  [[nodiscard]] Values whole(const Changes& changes) const;
 
  private:
   struct Slot {
@@ -69,7 +77,7 @@ struct LaunchStatistics {
   std::string outcome;  ///< "done", "deadlock", "cycle limit", "stopped"
   Cycle cycles = 0;
   bool measured = true;  ///< counts in the run's totals; otherwise it was fast-forwarded over, loosely timed
-  CounterTable::Values values;
+  CounterTable::Changes counted;
   std::optional<ConsistencyStatistics> consistency;  ///< if it was asked for
 };
 

@@ -184,7 +184,7 @@ class Summary {
                         "DRAM bytes");
     for (std::size_t n = 0; n < std::min(run_.launches.size(), kLaunchRows); ++n) {
       const LaunchStatistics& l = run_.launches[n];
-      const auto v = [&](const char* path) { return run_.table.value(l.values, path); };
+      const auto v = [&](const char* path) { return run_.table.value(l.counted, path); };
       std::string name = printable(l.kernel);
       if (name.size() > kKernelColumns - 2) name = name.substr(0, kKernelColumns - 5) + "...";
       out_ += fmt::format("  {:<34}{:>16}{:>12}{:>12}{:>18}\n", name, grouped(l.cycles),

@@ -46,6 +46,28 @@ bool leads_back(std::map<int, Edges>& graph, int declaration) {
   return false;
 }
 
+/// Those of a call graph that may lie on a circle: what is left when functions that nobody who is left calls
+/// are taken out, one after the other.
+std::set<int> behind_circles(const std::map<int, Edges>& graph) {
+  std::map<int, std::size_t> callers;
+  for (const auto& [f, e] : graph)
+    for (const int called : e.called) ++callers[called];
+  std::set<int> left;
+  std::vector<int> uncalled;
+  for (const auto& [f, e] : graph) {
+    left.insert(f);
+    if (callers[f] == 0) uncalled.push_back(f);
+  }
+  while (!uncalled.empty()) {
+    const int f = uncalled.back();
+    uncalled.pop_back();
+    left.erase(f);
+    for (const int called : graph.at(f).called)
+      if (--callers[called] == 0) uncalled.push_back(called);
+  }
+  return left;
+}
+
 }  // namespace
 
 std::vector<ReachedFunction> reached_functions(const ModuleDecl& module, const FunctionDecl& entry) {
@@ -73,7 +95,9 @@ std::vector<ReachedFunction> reached_functions(const ModuleDecl& module, const F
   }
   for (auto& [f, e] : graph)
     if (e.indirect) e.called.insert(taken.begin(), taken.end());
-  for (ReachedFunction& f : reached) f.recursive = leads_back(graph, f.declaration);
+  const std::set<int> circling = behind_circles(graph);
+  for (ReachedFunction& f : reached)
+    f.recursive = circling.count(f.declaration) != 0 && leads_back(graph, f.declaration);
   return reached;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "platform/programs/code_name.h"
 #include "platform/programs/ptx/call_graph.h"
@@ -208,9 +210,13 @@ struct Reading {
       : faults(text, file), decl(parse_module(text, faults, check_opcode)), unsupported(faults.another()) {
     readable = !decl.malformed && judge_module();
     check_initializers(decl, faults);
-    // Device functions are decoded for their own sake too: nobody may call them.
+    const auto begin = [this](const FunctionDecl& f) {
+      if (f.has_body && !faults.full() && decoded.count(&f) == 0) decode(f);
+    };
     for (const auto& f : decl.functions)
-      if (f->has_body && !faults.full()) decode(*f);
+      if (f->is_entry) begin(*f);
+    // Device functions are decoded for their own sake too, callers mostly first: nobody may call them.
+    for (auto f = decl.functions.rbegin(); f != decl.functions.rend(); ++f) begin(**f);
     if (faults.empty() && programs.empty() && refused.empty())
       faults.add({}, "this module has no kernel entry");
   }
@@ -223,6 +229,8 @@ struct Reading {
   std::map<std::string, Diagnostics> refused;  ///< entries that have no program, and why
 
  private:
+  std::set<const FunctionDecl*> decoded;  ///< whole, for themselves or with who calls them
+
   /// Whether its language is known.
   bool judge_module() {
     const LanguageOrFault language = language_of(decl.version, decl.target);
@@ -237,15 +245,18 @@ struct Reading {
 
   void decode(const FunctionDecl& f) {
     FaultList own = faults.another();
-    for (const ReachedFunction& reached : reached_functions(decl, f))
-      for (const Unsupported& u : decl.functions[static_cast<std::size_t>(reached.declaration)]->unsupported)
-        own.add(u.place, u.message);
+    std::vector<const FunctionDecl*> all;
+    for (const ReachedFunction& reached : reached_functions(decl, f)) {
+      all.push_back(decl.functions[static_cast<std::size_t>(reached.declaration)].get());
+      for (const Unsupported& u : all.back()->unsupported) own.add(u.place, u.message);
+    }
     std::optional<Program> program;
     try {
       program = Decoder(decl, own, faults).decode(f);
     } catch (const DecodeError&) {
     }
     unsupported.add(own);
+    if (program && own.empty()) decoded.insert(all.begin(), all.end());
     if (!f.is_entry) return;
     if (program && own.empty()) {
       programs.emplace(f.name, std::move(*program));

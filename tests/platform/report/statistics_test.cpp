@@ -62,6 +62,11 @@ TEST(CounterTable, DifferencesOfReadings) {
   const auto second = table.read(FakeNetlist{5});
   EXPECT_EQ(table.value(CounterTable::difference(second, first), "crossbar.beats"), 21U);
   EXPECT_EQ(CounterTable::difference(second, {}), second);
+  const CounterTable::Changes changes = CounterTable::changes(second, first);
+  EXPECT_EQ(table.value(changes, "crossbar.beats"), 21U);
+  EXPECT_EQ(table.value(changes, "none"), 0U);
+  EXPECT_EQ(table.whole(changes), CounterTable::difference(second, first));
+  EXPECT_TRUE(CounterTable::changes(second, second).empty());
 }
 
 TEST(CounterTable, ReadingNothingLearnsNothing) {
@@ -86,7 +91,7 @@ RunStatistics sample() {
     l.input = "a.toml";
     l.outcome = "done";
     l.cycles = n;
-    l.values = run.values;
+    l.counted = CounterTable::changes(run.values, {});
     run.launches.push_back(l);
   }
   return run;
