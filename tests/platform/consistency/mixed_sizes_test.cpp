@@ -53,7 +53,8 @@ TEST(MixedSizes, TheCheckerAgreesWithOneThatGoesByteByByte) {
 TEST(MixedSizes, TheCheckerAgreesWhereBytesDoNotTellWhoseTheyAre) {
   constexpr double kMostSources = 1000;
   std::uint64_t allowed = 0, tried = 0;
-  for (std::uint64_t seed = 0; seed < programs(); ++seed) {
+  const std::uint64_t count = programs() * 4 / 5;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
     Random random(splitmix64(seed) + 3);
     const MixedProgram p = random_program_of_few_bytes(random);
     if (sources_of(p) > kMostSources) continue;
@@ -68,7 +69,7 @@ TEST(MixedSizes, TheCheckerAgreesWhereBytesDoNotTellWhoseTheyAre) {
     ++tried;
     allowed += is_allowed;
   }
-  EXPECT_GT(tried, programs() / 2);
+  EXPECT_GT(tried, count / 2);
   EXPECT_GT(allowed, tried / 5);
   EXPECT_LT(allowed, tried * 19 / 20);
 }
