@@ -14,6 +14,7 @@ struct Arrival {
   std::int64_t id = 0;
   std::int64_t threads = 0;  ///< that meet; 0: all that use this barrier
   unsigned time = 0;         ///< how often its thread was at this barrier before
+  BarrierUse use = {};
 };
 
 /// How the barriers of one execution meet. What arrives, by bar.sync or bar.arrive, precedes what waits, a
@@ -29,9 +30,8 @@ class Meeting {
   }
 
   bool run() {
-    constexpr auto kLast = ~std::size_t{0};
     const bool some_left = std::any_of(arrivals_.begin(), arrivals_.end(),
-                                       [this](const Arrival& a) { return is_left_over(a, kLast); });
+                                       [](const Arrival& a) { return passes(a, a.use.arrivals); });
     if (!some_left && !may_come_twice()) return meet(0);
     Count count;
     for (const Arrival& a : arrivals_) count.threads[c_.events[a.event].thread].push_back(&a);
@@ -52,8 +52,8 @@ class Meeting {
       std::int64_t expected = 0;
     };
     std::map<unsigned, Thread> threads;
-    std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> arrivals;  ///< so far
-    std::map<std::pair<std::uint64_t, std::int64_t>, Barrier> barriers;      ///< in use; by CTA and number
+    std::map<std::pair<std::uint64_t, std::int64_t>, unsigned> arrivals;  ///< so far
+    std::map<std::pair<std::uint64_t, std::int64_t>, Barrier> barriers;   ///< in use; by CTA and number
   };
 
   bool meet(std::size_t next) {
@@ -110,8 +110,8 @@ class Meeting {
   }
   void come(Count& count, const Arrival& a) {
     const auto barrier = std::pair(cta_of(a), a.id);
-    const std::size_t number = ++count.arrivals[barrier];
-    if (is_left_over(a, number)) return pass(count, a);
+    const unsigned number = ++count.arrivals[barrier];
+    if (passes(a, number)) return pass(count, a);
     Count::Barrier& b = count.barriers[barrier];
     b.arrived.push_back(&a);
     if (a.threads != 0) b.expected = a.threads;
@@ -123,20 +123,9 @@ class Meeting {
       for (std::size_t n = 0; n < of.next; ++n)
         if (meets(a, *of[n]) && waits(a)) order_.add(of[n]->event, a.event);
   }
-  /// Whether it is of a last group that is too small, after complete ones: who is in it passes, in runs too.
-  [[nodiscard]] bool is_left_over(const Arrival& a, std::size_t number) const {
-    std::size_t all = 0;
-    bool known = a.threads != 0;
-    for (const Arrival& other : arrivals_) {
-      if (!same_barrier(a, other)) continue;
-      ++all;
-      const std::vector<Instruction>& code = c_.test.threads[thread_of(other)].code;
-      known = known && std::none_of(code.begin(), code.end(), [](const Instruction& i) {
-                return i.kind == InstructionKind::branch || i.kind == InstructionKind::jump;
-              });
-    }
-    const auto group = static_cast<std::size_t>(a.threads);
-    return known && all > group && all % group != 0 && number > all - all % group;
+  /// Whether it does as the arrival of that number at its barrier, from 1 on.
+  [[nodiscard]] static bool passes(const Arrival& a, unsigned number) {
+    return a.threads != 0 && is_left_over(number, a.use.arrivals, static_cast<unsigned>(a.threads));
   }
   /// Releases who waits at barriers that are complete.
   void release(Count& count) {
@@ -155,29 +144,15 @@ class Meeting {
     }
   }
   [[nodiscard]] bool is_complete(const Count& count, const Count::Barrier& b) const {
-    auto expected = static_cast<std::size_t>(b.expected);
-    const std::size_t users = users_of(*b.arrived.front());
-    if (b.expected == 0 && users != 0) expected = users;
-    if (b.expected == 0 && users == 0) {
+    const Arrival& first = *b.arrived.front();
+    std::size_t expected = b.expected != 0 ? static_cast<std::size_t>(b.expected) : first.use.threads;
+    if (expected == 0) {
       // Every thread that has not exited, and of those that have, what had arrived.
       for (const auto& [thread, of] : count.threads)
-        expected += !of.exited && c_.test.threads[thread].place.same_cta(place_of(*b.arrived.front()));
+        expected += !of.exited && c_.test.threads[thread].place.same_cta(place_of(first));
       for (const Arrival* a : b.arrived) expected += count.threads.at(thread_of(*a)).exited;
     }
     return b.arrived.size() >= expected;
-  }
-  /// Threads that meet where their instructions give no number: how many use the barrier; 0: all of the CTA
-  /// do, and those who exit no longer.
-  [[nodiscard]] std::size_t users_of(const Arrival& a) const {
-    std::size_t users = 0, siblings = 0;
-    for (const Thread& t : c_.test.threads) {
-      if (!t.place.same_cta(place_of(a))) continue;
-      ++siblings;
-      users += std::any_of(t.code.begin(), t.code.end(), [&a](const Instruction& i) {
-        return i.kind == InstructionKind::barrier && (i.a.is_register || i.a.value == a.id);
-      });
-    }
-    return users == siblings ? 0 : users;
   }
   /// All that what follows depends on.
   [[nodiscard]] std::vector<std::uint64_t> key_of(const Count& count) const {
@@ -203,6 +178,7 @@ class Meeting {
     a.event = e;
     a.id = values.of(c_.events[e].thread, p.value).value_or(0);
     if (p.instruction->counts) a.threads = values.of(c_.events[e].thread, p.threads).value_or(0);
+    a.use = barrier_use(c_.test, c_.test.threads[c_.events[e].thread], *p.instruction);
     for (const Arrival& earlier : arrivals_)
       a.time += c_.events[earlier.event].thread == c_.events[e].thread && earlier.id == a.id;
     arrivals_.push_back(a);

@@ -211,30 +211,10 @@ class Lowering {
     }
   }
 
-  /// Whether `i` of `thread` is at barrier `id` of the CTA of `of`; a barrier whose id is in a register may
-  /// be.
-  static bool meets(const litmus::Instruction& i, const Thread& thread, const litmus::Instruction& at,
-                    const Thread& of) {
-    return i.kind == litmus::InstructionKind::barrier && thread.place.same_cta(of.place) &&
-           (i.a.is_register || at.a.is_register || i.a.value == at.a.value);
-  }
-
   void barrier(Step& s, const litmus::Instruction& i, const Thread& own) const {
-    unsigned users = 0, siblings = 0, arrivals = 0;
-    bool known = true;
-    for (const Thread& t : test_.threads) {
-      siblings += t.place.same_cta(own.place);
-      const auto n = static_cast<unsigned>(std::count_if(
-          t.code.begin(), t.code.end(), [&](const litmus::Instruction& x) { return meets(x, t, i, own); }));
-      users += n != 0;
-      arrivals += n;
-      known = known && (n == 0 || std::none_of(t.code.begin(), t.code.end(), [](const auto& x) {
-                          return x.kind == litmus::InstructionKind::branch ||
-                                 x.kind == litmus::InstructionKind::jump;
-                        }));
-    }
-    s.threads = static_cast<std::uint16_t>(users == siblings ? 0 : users);
-    s.uses = static_cast<std::uint16_t>(known && i.counts ? arrivals : 0);
+    const BarrierUse use = barrier_use(test_, own, i);
+    s.threads = static_cast<std::uint16_t>(use.threads);
+    s.uses = static_cast<std::uint16_t>(i.counts ? use.arrivals : 0);
   }
 
   /// What finds a line by which an access of the threads goes, and a weak load that brings it.

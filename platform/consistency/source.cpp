@@ -209,8 +209,7 @@ class Source final : public InstructionSource {
     out.waits = s.of->waits;
     out.threads = s.of->counts ? static_cast<std::uint32_t>(value_of(t, s.of->b)) : s.threads;
     const unsigned number = ++run_.ctas[t.cta].arrivals[out.id];
-    const bool enough = s.uses > out.threads && number > s.uses - s.uses % std::max(1U, out.threads);
-    if (s.of->counts && enough) out.threads = 1;
+    if (s.of->counts && is_left_over(number, s.uses, out.threads)) out.threads = 1;
     t.at_barrier = out.waits;
     t.barrier = out.id;
   }

@@ -1,5 +1,7 @@
 #include "platform/consistency/test.h"
 
+#include <algorithm>
+
 namespace warpline::litmus {
 
 bool holds(Comparison comparison, std::int64_t a, std::int64_t b) {
@@ -51,6 +53,30 @@ std::int64_t extended(DataType type, std::uint64_t bits) {
   bits <<= unused;
   if (type != DataType::none && !is_signed(type)) return static_cast<std::int64_t>(bits >> unused);
   return static_cast<std::int64_t>(bits) >> unused;
+}
+
+BarrierUse barrier_use(const Test& test, const Thread& own, const Instruction& i) {
+  const auto is_there = [&i](const Instruction& x) {
+    return x.kind == InstructionKind::barrier &&
+           (x.a.is_register || i.a.is_register || x.a.value == i.a.value);
+  };
+  const auto branches = [](const Instruction& x) {
+    return x.kind == InstructionKind::branch || x.kind == InstructionKind::jump;
+  };
+  BarrierUse use;
+  unsigned siblings = 0;
+  bool known = true;
+  for (const Thread& t : test.threads) {
+    if (!t.place.same_cta(own.place)) continue;
+    ++siblings;
+    const auto n = static_cast<unsigned>(std::count_if(t.code.begin(), t.code.end(), is_there));
+    use.threads += n != 0;
+    use.arrivals += n;
+    known = known && (n == 0 || std::none_of(t.code.begin(), t.code.end(), branches));
+  }
+  if (use.threads == siblings) use.threads = 0;
+  if (!known) use.arrivals = 0;
+  return use;
 }
 
 }  // namespace warpline::litmus

@@ -130,4 +130,21 @@ struct Test {
   Condition condition;
 };
 
+/// What the code of a test's threads tells of the barrier that an instruction is at.
+struct BarrierUse {
+  /// Threads that meet where instructions give no number: all that use it; 0: all of the CTA do, and those
+  /// who have exited are not waited for.
+  unsigned threads = 0;
+  /// How often threads will come to it; 0: they branch, and may come more often or less.
+  unsigned arrivals = 0;
+};
+/// Pre: `i` is a barrier of `own`, a thread of the test. A barrier whose number is in a register may be any.
+[[nodiscard]] BarrierUse barrier_use(const Test& test, const Thread& own, const Instruction& i);
+/// Whether arrival `number`, from 1 on, of so many at a barrier at which `group` threads meet, is of a last
+/// group that is too small, behind complete ones: such threads pass, as no more will come. 0 arrivals:
+/// unknown.
+[[nodiscard]] constexpr bool is_left_over(unsigned number, unsigned arrivals, unsigned group) {
+  return arrivals > group && number > arrivals - arrivals % (group == 0 ? 1 : group);
+}
+
 }  // namespace warpline::litmus

@@ -94,9 +94,9 @@ std::uint64_t CounterTable::value(const Changes& changes, const std::string& pat
 
 CounterTable::Changes CounterTable::changes(const Values& later, const Values& earlier) {
   Changes out;
-  for (std::size_t n = 0; n < later.size(); ++n)
-    if (const std::uint64_t more = later[n] - (n < earlier.size() ? earlier[n] : 0); more != 0)
-      out.emplace_back(static_cast<std::uint32_t>(n), more);
+  const Values more = difference(later, earlier);
+  for (std::size_t n = 0; n < more.size(); ++n)
+    if (more[n] != 0) out.emplace_back(static_cast<std::uint32_t>(n), more[n]);
   return out;
 }
 
