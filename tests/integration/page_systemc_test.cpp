@@ -10,6 +10,7 @@
 #include "platform/programs/generators/generator.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/tlm/width_adapter.h"
 #include "tests/support/monitor.h"
 
 namespace warpline {
@@ -52,6 +53,42 @@ struct Bus final : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Bus> to_registers{"to_registers"};
 };
 
+struct Processor final : sc_core::sc_module {
+  explicit Processor(const sc_core::sc_module_name& name) : sc_module(name) {}
+  tlm_utils::simple_initiator_socket<Processor, 32> socket{"socket"};
+};
+
+/// Asks for one byte, and expects it to be served.
+void send(tlm::tlm_fw_transport_if<>& to, tlm::tlm_command command, unsigned char& byte) {
+  tlm::tlm_generic_payload p;
+  p.set_command(command);
+  p.set_address(0x1000);
+  p.set_data_ptr(&byte);
+  p.set_data_length(1);
+  p.set_streaming_width(1);
+  sc_core::sc_time delay;
+  to.b_transport(p, delay);
+  EXPECT_TRUE(p.is_response_ok());
+}
+
+TEST(PageEmbedding, AProcessorOf32BitsFacesTheMemorySubsystem) {
+  Processor processor("processor");
+  warpline::MemorySubsystemModule gpu("gpu", {"mini", {"sms=1"}, 1});
+  warpline::WidthAdapter<32, 256> widen("widen");  // warpline/rtl_models/tlm/width_adapter.h
+  processor.socket.bind(widen.from_initiator);     // tlm_initiator_socket<32>
+  widen.to_target.bind(gpu.from_device(0));        // tlm_target_socket<256>
+  Shader idle("idle");
+  idle.socket.bind(gpu.from_sm(0));
+  Processor host("host");
+  host.socket.bind(gpu.from_host());
+  gpu.set_loose(true);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  unsigned char written = 42, read = 0;
+  send(*processor.socket.operator->(), tlm::TLM_WRITE_COMMAND, written);
+  send(*processor.socket.operator->(), tlm::TLM_READ_COMMAND, read);
+  EXPECT_EQ(read, 42);
+}
+
 TEST(PageEmbedding, AShaderAndABusFaceTheMemorySubsystem) {
   Shader shader("shader");
   Bus bus("bus");
@@ -63,17 +100,6 @@ TEST(PageEmbedding, AShaderAndABusFaceTheMemorySubsystem) {
   gpu.set_loose(true);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 
-  const auto send = [](tlm::tlm_fw_transport_if<>& to, tlm::tlm_command command, unsigned char& byte) {
-    tlm::tlm_generic_payload p;
-    p.set_command(command);
-    p.set_address(0x1000);
-    p.set_data_ptr(&byte);
-    p.set_data_length(1);
-    p.set_streaming_width(1);
-    sc_core::sc_time delay;
-    to.b_transport(p, delay);
-    EXPECT_TRUE(p.is_response_ok());
-  };
   unsigned char written = 42, read = 0;
   send(*bus.to_targets[0], tlm::TLM_WRITE_COMMAND, written);
   send(*shader.socket.operator->(), tlm::TLM_READ_COMMAND, read);

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "rtl_models/pcie/root_complex/root_complex_core.h"
+#include "rtl_models/tlm/width_adapter.h"
 #include "tests/platform/host/systemc/cpu_bench.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"
-#include "tests/support/width_adapter.h"
 
 namespace warpline {
 namespace checked_sockets_test {
@@ -17,8 +17,8 @@ using test::ProtocolChecker;
 /// Binds sockets of a width that the checker does not have, the checker between.
 template <unsigned kWidth, class Initiator, class Target>
 ProtocolChecker& bind_narrow(Initiator& initiator, Target& target) {
-  using In = test::WidthAdapter<kWidth, 256>;
-  using Out = test::WidthAdapter<256, kWidth>;
+  using In = WidthAdapter<kWidth, 256>;
+  using Out = WidthAdapter<256, kWidth>;
   // They last as long as the checker.
   auto& in = *new In(sc_core::sc_gen_unique_name("in"));     // NOLINT
   auto& out = *new Out(sc_core::sc_gen_unique_name("out"));  // NOLINT
@@ -66,7 +66,7 @@ TEST_P(CheckedSockets, KeepTheBaseProtocol) {
   HostCpu cpu("cpu", system);
   Random random(7);
   ForeignInitiator foreign("foreign", foreign_accesses(random), {});
-  test::WidthAdapter<256, PcieSystemModule::kBusBits> narrow("narrow");
+  WidthAdapter<256, PcieSystemModule::kBusBits> narrow("narrow");
   const ProtocolChecker& to_memory =
       bind_narrow<PcieSystemModule::kBusBits>(cpu.to_memory(), system.from_cpu(0));
   const ProtocolChecker& interrupts = bind_narrow<32>(system.to_interrupts(), cpu.from_interrupts());
