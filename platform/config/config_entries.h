@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -15,7 +16,7 @@ inline constexpr bool kIsKey = std::is_arithmetic_v<T> || std::is_same_v<T, std:
                                std::is_same_v<T, std::vector<std::uint64_t>>;
 
 /// A key or a table of a GPU's configuration, as its parameter struct declares it.
-struct ConfigEntry {
+struct WARPLINE_PUBLIC ConfigEntry {
   std::string table;  ///< dotted path of the table it lies in; empty at the top
   std::string name;
   std::string meaning;
@@ -24,12 +25,12 @@ struct ConfigEntry {
 };
 
 /// Every key and table of `config`, a table before its keys and these before its own tables.
-[[nodiscard]] std::vector<ConfigEntry> config_entries(GpuConfig config);
+WARPLINE_PUBLIC [[nodiscard]] std::vector<ConfigEntry> config_entries(GpuConfig config);
 
 /// Every key that a GPU file may set, dotted (`l2.slices`), in the order of the parameter structs.
-[[nodiscard]] std::vector<std::string> config_keys();
+WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> config_keys();
 
 /// `config` as TOML, every key with its meaning as a comment.
-[[nodiscard]] std::string to_toml(GpuConfig config);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_toml(GpuConfig config);
 
 }  // namespace warpline

@@ -6,6 +6,7 @@
 
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/read_only_cache_parameters.h"
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/dram/dram_parameters.h"
@@ -18,7 +19,7 @@
 namespace warpline {
 
 /// Frequencies of the clock domains, MHz. The fastest counts cycles.
-struct ClockParameters {
+struct WARPLINE_PUBLIC ClockParameters {
   unsigned sm = 1000;
   unsigned l2 = 1000;  ///< crossbar and L2 slices
   unsigned dram = 1000;
@@ -35,7 +36,7 @@ struct ClockParameters {
 };
 
 /// The channels between the blocks.
-struct HopsParameters {
+struct WARPLINE_PUBLIC HopsParameters {
   HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
   HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
   HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar;
@@ -62,7 +63,7 @@ inline constexpr unsigned kMaxGpus = 8;
 
 /// Everything about a GPU that a preset says. Every field has a key of the same path in TOML and
 /// in `--set`: `l2.slices`, `hops.sm_l1_lg.request.latency`.
-struct GpuConfig {
+struct WARPLINE_PUBLIC GpuConfig {
   std::string name = "mini";
   /// Ten times the compute capability: 70 of 7.0. 0: of no product, and fit for every module.
   unsigned compute_capability = 0;

@@ -5,30 +5,33 @@
 
 #include "platform/config/gpu_config.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// Names of the built-in presets, the default (`mini`) first.
-[[nodiscard]] std::vector<std::string> preset_names();
+WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> preset_names();
 /// The TOML text of a built-in preset with its comments, or an empty string.
-[[nodiscard]] std::string preset_text(const std::string& name);
+WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
 
 /// One `--set key.path=value` of the command line.
-struct Override {
+struct WARPLINE_PUBLIC Override {
   std::string text;
 };
-[[nodiscard]] std::vector<Override> overrides_of(const std::vector<std::string>& sets);
+WARPLINE_PUBLIC [[nodiscard]] std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 
 /// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
 /// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
 /// unless it says `name`. Every fault is reported at once: unknown keys
 /// (with the nearest known one), wrong types, values out of range, broken rules.
 /// `text`: unless null, becomes what was read of a file.
-[[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
-                                         const std::vector<Override>& overrides, std::string* text = nullptr);
+WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
+                                                         const std::vector<Override>& overrides,
+                                                         std::string* text = nullptr);
 
 /// The same for the text of a file that was read already; `path` names it.
-[[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
-                                              const std::vector<Override>& overrides);
+WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path,
+                                                              const std::string& text,
+                                                              const std::vector<Override>& overrides);
 
 }  // namespace warpline

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/host_bridge/host_bridge_parameters.h"
 #include "rtl_models/pcie/packets/link_parameters.h"
 #include "rtl_models/pcie/root_complex/root_complex_parameters.h"
@@ -14,7 +15,7 @@ namespace warpline {
 inline constexpr unsigned kMaxPeers = 8;
 
 /// A host's PCI Express: what its root complex and the devices behind it are.
-struct PcieSystemParameters {
+struct WARPLINE_PUBLIC PcieSystemParameters {
   unsigned peers = 1;  ///< 0: there is no such system
   RootComplexParameters root;
   HostBridgeParameters bridge;

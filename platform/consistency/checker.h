@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "platform/consistency/test.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline::litmus {
 
 /// What the axiomatic checker is asked.
-struct CheckOptions {
+struct WARPLINE_PUBLIC CheckOptions {
   unsigned unroll = 3;      ///< how often each loop is followed
   bool draw = false;        ///< fill in Verdict::graph
   double work = kMostWork;  ///< after which it gives up: the sum over all steps of the square of the events
@@ -21,7 +22,7 @@ struct CheckOptions {
 };
 
 /// What the PTX memory consistency model (ISA 7.5, with proxies) says of a test's outcome in question.
-struct Verdict {
+struct WARPLINE_PUBLIC Verdict {
   bool allowed = false;
   /// Not every execution was looked at: loops go on longer than `unroll`, or `gave_up` says why. An outcome
   /// that was not found is then forbidden as far as known.
@@ -39,10 +40,10 @@ struct Verdict {
 };
 
 /// Judges the outcome in question of `test`.
-[[nodiscard]] Verdict check(const Test& test, const CheckOptions& options = {});
+WARPLINE_PUBLIC [[nodiscard]] Verdict check(const Test& test, const CheckOptions& options = {});
 
 /// What one run of a test was seen to do.
-struct ObservedRun {
+struct WARPLINE_PUBLIC ObservedRun {
   /// For each thread and its reads in program order, what write they read: a thread and which of its writes,
   /// in program order; thread kInitial: the initial value.
   struct Source {
@@ -56,6 +57,7 @@ struct ObservedRun {
 };
 
 /// Judges whether the model allows what was observed: coherence and fence order are enumerated.
-[[nodiscard]] Verdict check(const Test& test, const ObservedRun& seen, const CheckOptions& options = {});
+WARPLINE_PUBLIC [[nodiscard]] Verdict check(const Test& test, const ObservedRun& seen,
+                                            const CheckOptions& options = {});
 
 }  // namespace warpline::litmus

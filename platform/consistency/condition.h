@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline::litmus {
 
 /// What a condition compares: a constant, a register at the end of its thread, or what memory holds at the
 /// end.
-struct Term {
+struct WARPLINE_PUBLIC Term {
   enum class Kind : std::uint8_t { constant, reg, location };
   Kind kind = Kind::constant;
   std::int64_t value = 0;
@@ -24,7 +26,7 @@ struct Term {
 using ValueOf = std::function<std::int64_t(const Term&)>;
 
 /// A proposition on the end of an execution.
-struct Proposition {
+struct WARPLINE_PUBLIC Proposition {
   enum class Kind : std::uint8_t { equal, not_equal, conjunction, disjunction, negation };
   Kind kind = Kind::equal;
   Term left, right;                ///< of a comparison
@@ -32,7 +34,7 @@ struct Proposition {
 };
 
 /// What a test asks.
-struct Condition {
+struct WARPLINE_PUBLIC Condition {
   enum class Kind : std::uint8_t { exists, not_exists, forall };
   Kind kind = Kind::exists;
   Proposition proposition;

@@ -8,6 +8,7 @@
 #include "platform/config/gpu_config.h"
 #include "platform/consistency/test.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -21,7 +22,7 @@ namespace warpline::litmus {
 ///
 /// The seed of a run decides where its memories and CTAs lie, which caches hold what from before, when each
 /// thread begins, which warps make noise beside them, and how long messages lie in each queue.
-class Machine {
+class WARPLINE_PUBLIC Machine {
  public:
   /// Port to port, in plain C++, unless `backend` makes other hops. `loose`: requests are loosely timed.
   explicit Machine(const GpuConfig& config, std::shared_ptr<NetlistBackend> backend = nullptr,
@@ -54,7 +55,7 @@ class Machine {
   static constexpr Cycle kMostCycles = 100'000;
 
  private:
-  class State;
+  class WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

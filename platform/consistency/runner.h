@@ -7,25 +7,26 @@
 
 #include "platform/consistency/machine.h"
 #include "platform/consistency/test.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline::litmus {
 
 /// How often a test is run.
-struct RunSeries {
+struct WARPLINE_PUBLIC RunSeries {
   std::uint64_t runs = 1000;
   std::uint64_t seed = 1;
   Cycle most_cycles = Machine::kMostCycles;  ///< after which a run is taken to be stuck
 };
 
 /// One end of a test, as far as its condition names it.
-struct Outcome {
+struct WARPLINE_PUBLIC Outcome {
   std::vector<std::int64_t> values;  ///< of the report's terms
   std::uint64_t count = 0;           ///< runs that ended so
   bool in_question = false;          ///< see Condition::in_question
 };
 
 /// What runs of a test showed.
-struct RunReport {
+struct WARPLINE_PUBLIC RunReport {
   std::vector<Term> terms;
   std::vector<Outcome> outcomes;  ///< by their values
   std::uint64_t runs = 0;
@@ -39,10 +40,11 @@ struct RunReport {
 /// Runs `test` on `machine`, each run with a seed of its own that follows from the plan's. `progress` is told
 /// the runs done, now and then; where it returns false, no more follow. Pre: the machine does not refuse the
 /// test.
-[[nodiscard]] RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
-                            const std::function<bool(std::uint64_t)>& progress = {});
+WARPLINE_PUBLIC [[nodiscard]] RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
+                                            const std::function<bool(std::uint64_t)>& progress = {});
 
 /// "P0:r1=1 x=2".
-[[nodiscard]] std::string text_of(const Outcome& outcome, const std::vector<Term>& terms, const Test& test);
+WARPLINE_PUBLIC [[nodiscard]] std::string text_of(const Outcome& outcome, const std::vector<Term>& terms,
+                                                  const Test& test);
 
 }  // namespace warpline::litmus

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "platform/consistency/condition.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/mem_op.h"
 
 namespace warpline::litmus {
 
 /// A value that an instruction uses: a constant or a register of its thread.
-struct Operand {
+struct WARPLINE_PUBLIC Operand {
   bool is_register = false;
   unsigned number = 0;     ///< of the register
   std::int64_t value = 0;  ///< of the constant
@@ -29,10 +30,10 @@ enum class InstructionKind : std::uint8_t {
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
-[[nodiscard]] bool holds(Comparison comparison, std::int64_t a, std::int64_t b);
+WARPLINE_PUBLIC [[nodiscard]] bool holds(Comparison comparison, std::int64_t a, std::int64_t b);
 
 /// One instruction of a thread.
-struct Instruction {
+struct WARPLINE_PUBLIC Instruction {
   static constexpr unsigned kNoRegister = ~0U;
   InstructionKind kind = InstructionKind::move;
   MemOp op;
@@ -53,7 +54,7 @@ struct Instruction {
 };
 
 /// Where a thread runs. Clusters and CTAs are numbered within their GPU.
-struct Placement {
+struct WARPLINE_PUBLIC Placement {
   unsigned gpu = 0, cluster = 0, cta = 0;
   [[nodiscard]] bool same_cta(const Placement& o) const { return gpu == o.gpu && cta == o.cta; }
   [[nodiscard]] bool same_cluster(const Placement& o) const {
@@ -61,9 +62,9 @@ struct Placement {
   }
 };
 /// Whether a scope of an operation of a thread at `from` includes a thread at `to` (PTX ISA, "Scope").
-[[nodiscard]] bool includes(Scope scope, const Placement& from, const Placement& to);
+WARPLINE_PUBLIC [[nodiscard]] bool includes(Scope scope, const Placement& from, const Placement& to);
 
-struct Thread {
+struct WARPLINE_PUBLIC Thread {
   std::string name;  ///< "P0"
   Placement place;
   std::vector<Instruction> code;
@@ -82,7 +83,7 @@ enum class Home : std::uint8_t {
 
 /// A name by which programs reach memory. Several names may be of one memory (PTX ISA, "Proxies"): by another
 /// proxy, or by another virtual address.
-struct Location {
+struct WARPLINE_PUBLIC Location {
   std::string name;
   Proxy proxy = Proxy::generic;
   unsigned memory = 0;       ///< physical memory: equal numbers are equal bytes
@@ -91,7 +92,7 @@ struct Location {
 };
 
 /// The bytes behind a location.
-struct Memory {
+struct WARPLINE_PUBLIC Memory {
   std::int64_t initial = 0;
   /// Of its value: 4, or 8 where an access goes beyond its first four. Of a recorded execution: all that it
   /// has.
@@ -101,11 +102,11 @@ struct Memory {
 };
 
 /// The value of an access's bytes: sign-extended unless its type is an unsigned one.
-[[nodiscard]] std::int64_t extended(DataType type, std::uint64_t bits);
+WARPLINE_PUBLIC [[nodiscard]] std::int64_t extended(DataType type, std::uint64_t bits);
 
 /// Keeps an event of every run back until an instruction is done, so that a rare interleaving becomes a sure
 /// one. It changes when things happen, never what the model allows.
-struct Hold {
+struct WARPLINE_PUBLIC Hold {
   enum class What : std::uint8_t {
     fill,   ///< what a cache of the SM waits for does not arrive there
     write,  ///< stores and atomics of the SM do not arrive at L2, nor what it sends to that slice behind them
@@ -118,7 +119,7 @@ struct Hold {
 };
 
 /// A litmus test.
-struct Test {
+struct WARPLINE_PUBLIC Test {
   static constexpr unsigned kBytes = 8;         ///< of a memory
   static constexpr unsigned kDefaultBytes = 4;  ///< of an access without a type
   std::string name;                             ///< as in its first line
@@ -131,7 +132,7 @@ struct Test {
 };
 
 /// What the code of a test's threads tells of the barrier that an instruction is at.
-struct BarrierUse {
+struct WARPLINE_PUBLIC BarrierUse {
   /// Threads that meet where instructions give no number: all that use it; 0: all of the CTA do, and those
   /// who have exited are not waited for.
   unsigned threads = 0;
@@ -139,7 +140,8 @@ struct BarrierUse {
   unsigned arrivals = 0;
 };
 /// Pre: `i` is a barrier of `own`, a thread of the test. A barrier whose number is in a register may be any.
-[[nodiscard]] BarrierUse barrier_use(const Test& test, const Thread& own, const Instruction& i);
+WARPLINE_PUBLIC [[nodiscard]] BarrierUse barrier_use(const Test& test, const Thread& own,
+                                                     const Instruction& i);
 /// Whether arrival `number`, from 1 on, of so many at a barrier at which `group` threads meet, is of a last
 /// group that is too small, behind complete ones: such threads pass, as no more will come. 0 arrivals:
 /// unknown.

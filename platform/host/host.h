@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/packets/tlp.h"
 #include "sw/driver/wl_port.h"
 
@@ -17,7 +18,7 @@ namespace warpline {
 class PcieSystem;
 
 /// A device as the host's firmware has found and set it up.
-struct HostDevice {
+struct WARPLINE_PUBLIC HostDevice {
   FunctionId id;
   unsigned port = 0;  ///< root port
   std::uint16_t vendor = 0, device = 0;
@@ -41,7 +42,7 @@ enum class MemoryType : std::uint8_t {
 /// memory, and the IOMMU. How accesses reach hardware, and how time passes, is its subclasses' to say.
 ///
 /// Root complex, IOMMU and system memory are at hand without time: what a kernel keeps of them costs it none.
-class Host {
+class WARPLINE_PUBLIC Host {
  public:
   /// The system outlives it. `reserved`: bytes at the start of system memory that are somebody else's. Throws
   /// std::logic_error if the system has a host: two would place its devices differently.

@@ -9,6 +9,7 @@
 
 #include "platform/host/host.h"
 #include "platform/systemc/pcie_system_module.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -27,7 +28,7 @@ namespace warpline {
 /// While it is loose each thread runs ahead of the simulation by up to the global quantum (temporal
 /// decoupling); delays and waits for interrupts let everybody else catch up first. One processor boots a
 /// system; further bus masters may share it once booted() has happened.
-class HostCpu final : public sc_core::sc_module, public Host {
+class WARPLINE_PUBLIC HostCpu final : public sc_core::sc_module, public Host {
  public:
   using InitiatorSocket = tlm::tlm_initiator_socket<PcieSystemModule::kBusBits>;
   using InterruptSocket =
@@ -61,8 +62,8 @@ class HostCpu final : public sc_core::sc_module, public Host {
   [[nodiscard]] tlm::tlm_response_status status();
 
  private:
-  struct State;
-  struct Thread;
+  struct WARPLINE_INTERNAL State;
+  struct WARPLINE_INTERNAL Thread;
   void boot();
   void run(Thread& thread);
   [[nodiscard]] Thread& current();

@@ -4,6 +4,7 @@
 
 #include "platform/host/host.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
@@ -13,7 +14,7 @@ namespace warpline {
 ///
 /// Software costs no time of its own. An access takes as long as hardware takes to answer it, a posted write
 /// none.
-class HostMachine final : public Host {
+class WARPLINE_PUBLIC HostMachine final : public Host {
  public:
   using Host::Host;
 

@@ -8,6 +8,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__ /* a shared library exports what follows */
+#pragma GCC visibility push(default)
+#endif
 
 struct wl_machine;
 
@@ -48,6 +51,9 @@ void wl_machine_insert(struct wl_machine* machine, unsigned device);
  * than its log keeps, the first line says how many older accesses were forgotten: of JSON, as "forgotten". */
 void wl_machine_print_log(const struct wl_machine* machine, unsigned device, int json);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

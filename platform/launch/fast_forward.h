@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -12,7 +13,7 @@ struct Workload;
 
 /// Where a run's measurement starts: grids before it run loosely timed, and leave the caches as warm as they
 /// would be. Grids that run at the same time as the first that is measured are measured, too.
-struct FastForward {
+struct WARPLINE_PUBLIC FastForward {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::string kernel;            ///< the first grid of this kernel is measured; or, if empty,
   std::size_t launches = kNone;  ///< the first grid after that many; kNone: nothing is skipped
@@ -26,6 +27,7 @@ struct FastForward {
 
 /// Reads KERNEL or N. A number of grids that the plan does not exceed, and a kernel that it does not have,
 /// are faults; the kernels of traces are known only when they run.
-[[nodiscard]] Result<FastForward> fast_forward_to(const std::string& text, const Workload& plan);
+WARPLINE_PUBLIC [[nodiscard]] Result<FastForward> fast_forward_to(const std::string& text,
+                                                                  const Workload& plan);
 
 }  // namespace warpline

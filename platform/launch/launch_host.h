@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -18,7 +19,7 @@ class HostedRun;
 /// gives an address in it. Between two looks a host that waits lets 20 cycles pass. A launch lasts until
 /// its grids have ended and the host has done its last step. Once the grids have ended and nothing moves any
 /// more, the host's next step sees what they wrote to system memory.
-class LaunchHost {
+class WARPLINE_PUBLIC LaunchHost {
  public:
   /// The platform outlives it, and has devices behind a root complex. `max_cycles`: as the run's.
   explicit LaunchHost(GpuPlatform& platform, Cycle max_cycles = kNever);

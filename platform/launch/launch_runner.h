@@ -10,6 +10,7 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/report/run_statistics.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -17,7 +18,7 @@ class LaunchHost;
 struct FastForward;
 
 /// How a run ended.
-struct RunEnd {
+struct WARPLINE_PUBLIC RunEnd {
   RunOutcome outcome = RunOutcome::quiescent;
   std::string stuck_kernel;             ///< of a run that did not end quiescent
   bool host_is_stuck = false;           ///< it ended, and the host is not done
@@ -37,7 +38,7 @@ struct RunEnd {
 };
 
 /// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.
-class LaunchRunner {
+class WARPLINE_PUBLIC LaunchRunner {
  public:
   /// Keeps both. Pre: the platform is new, and tags-only if the plan is without data.
   /// `host`: plays the host of launch files that have one, and outlives this; null: they are refused.
@@ -59,7 +60,7 @@ class LaunchRunner {
   [[nodiscard]] RunEnd run(CounterTable& table, std::vector<LaunchStatistics>& launches);
 
  private:
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

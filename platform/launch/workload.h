@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -16,7 +17,7 @@ struct Step;
 /// Everything that a run will do, read and checked as far as it can be without a GPU. Inputs run one after
 /// the other, their launches as dependent grids: on GPU 0 unless a launch says another, and at the same time
 /// as the launch before it where it says so (keys `gpu` and `concurrent`).
-struct Workload {
+struct WARPLINE_PUBLIC Workload {
   Workload();
   ~Workload();
   Workload(Workload&& other) noexcept;
@@ -31,10 +32,11 @@ struct Workload {
 
 /// Reads launch files (.toml), programs (.wls), trace lists (.g) and kernel traces. Every fault of every
 /// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
-[[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only);
+WARPLINE_PUBLIC [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs,
+                                                             bool tags_only);
 
 /// A file that a plan was read from.
-struct WorkloadFile {
+struct WARPLINE_PUBLIC WorkloadFile {
   std::string path;
   const char* what = "";  ///< "a module of this run"
   /// As they were read, which pipes allow once; they live as long as the plan. None of traces and lists of
@@ -43,8 +45,8 @@ struct WorkloadFile {
 };
 /// Calls f for every file that a plan was read from beside its inputs: modules, contents, traces; one that
 /// stands in several places as often.
-void for_each_file(const Workload& plan, const std::function<void(const WorkloadFile&)>& f);
+WARPLINE_PUBLIC void for_each_file(const Workload& plan, const std::function<void(const WorkloadFile&)>& f);
 /// The files that a plan was read from, each once, inputs first.
-[[nodiscard]] std::vector<WorkloadFile> files_of(const Workload& plan);
+WARPLINE_PUBLIC [[nodiscard]] std::vector<WorkloadFile> files_of(const Workload& plan);
 
 }  // namespace warpline

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -13,7 +14,7 @@ class InstructionSource;
 class Kernel;
 
 /// A grid to run: a kernel, and the GPU it runs on.
-struct GridLaunch {
+struct WARPLINE_PUBLIC GridLaunch {
   Kernel* kernel = nullptr;
   unsigned gpu = 0;
   /// The global lines of L1 and the texture caches of that GPU are invalidated first, by its registers.
@@ -21,7 +22,7 @@ struct GridLaunch {
 };
 
 /// When a grid ran: from cycle `first` to cycle `last`.
-struct GridRun {
+struct WARPLINE_PUBLIC GridRun {
   GridLaunch grid;
   Cycle first = 0;
   Cycle last = 0;
@@ -29,7 +30,7 @@ struct GridRun {
 
 /// Something that is attached to a platform and hears what happens on it (GpuPlatform::attach): waves,
 /// timelines, records. The platform knows nothing else of it, and does the same without it.
-class Attachment {
+class WARPLINE_PUBLIC Attachment {
  public:
   virtual ~Attachment() = default;
   /// Grids start now. Memory is as they find it.

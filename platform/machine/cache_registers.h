@@ -4,11 +4,13 @@
 #include <functional>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// The registers by which host software has a GPU's caches maintained: what a driver writes between dependent
 /// grids. 32 bits each; described once, in all().
-class CacheRegisters {
+class WARPLINE_PUBLIC CacheRegisters {
  public:
   enum Offset : std::uint32_t {
     kIdentity = 0x0,

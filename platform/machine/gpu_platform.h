@@ -11,6 +11,7 @@
 #include "platform/config/gpu_config.h"
 #include "platform/machine/attachment.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -26,7 +27,7 @@ struct Image;
 struct KernelInfo;
 
 /// A guest's mistake, as hardware reports it.
-struct FaultRecord {
+struct WARPLINE_PUBLIC FaultRecord {
   std::string kind;  ///< "unmapped address", "misaligned address", ...
   Cycle cycle = 0;
   unsigned gpu = 0;
@@ -50,12 +51,12 @@ struct FaultRecord {
 
 /// "12 bytes past the end of buffer a", "at texel 3 of row 2 of the texture of 8 by 8 elements in buffer t";
 /// empty where no memory is near.
-[[nodiscard]] std::string distance_text(const FaultRecord& fault);
+WARPLINE_PUBLIC [[nodiscard]] std::string distance_text(const FaultRecord& fault);
 /// "a load of 4 bytes"; empty where it is no access of memory.
-[[nodiscard]] std::string access_text(const FaultRecord& fault);
+WARPLINE_PUBLIC [[nodiscard]] std::string access_text(const FaultRecord& fault);
 
 /// How a run is to be carried out.
-struct RunOptions {
+struct WARPLINE_PUBLIC RunOptions {
   /// Makes hops and runs the engine; null: port to port, in plain C++.
   std::shared_ptr<NetlistBackend> backend;
   bool tags_only = false;               ///< no data anywhere: addresses and time only
@@ -69,7 +70,7 @@ struct RunOptions {
 };
 
 /// How a launch ended.
-struct LaunchResult {
+struct WARPLINE_PUBLIC LaunchResult {
   RunOutcome outcome = RunOutcome::quiescent;
   Cycle cycles = 0;       ///< from its start until the netlist was quiescent
   Standstill standstill;  ///< of a run that did not end quiescent
@@ -77,7 +78,7 @@ struct LaunchResult {
 
 /// The GPUs of a platform, config.gpus of them, and the driver's part in running kernels on them: memory,
 /// address space, constant banks, launches, cache maintenance between grids.
-class GpuPlatform {
+class WARPLINE_PUBLIC GpuPlatform {
  public:
   /// Pre: config.problems() is empty; options.tags_only only without config.pcie_system.peers.
   GpuPlatform(const GpuConfig& config, const RunOptions& options);
@@ -201,7 +202,7 @@ class GpuPlatform {
  private:
   void keep(std::unique_ptr<Attachment> attachment);
 
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -14,7 +15,7 @@ class Selection;
 /// RunOptions::backend. the default joins ports in plain C++; SystemCBackend runs the
 /// platform in a SystemC simulation. A platform has a backend of its own, and calls it; users make one and
 /// hand it over.
-class NetlistBackend {
+class WARPLINE_PUBLIC NetlistBackend {
  public:
   virtual ~NetlistBackend() = default;
   [[nodiscard]] virtual Engine& engine() = 0;

@@ -9,6 +9,7 @@
 
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/packets/tlp.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/sim/run_outcome.h"
@@ -32,7 +33,7 @@ class RootComplex;
 ///     PcieSystem system(PcieSystemParameters{}, 1000, 64 << 20);
 ///     HostMachine host(system);
 ///     const wl_port& port = (host.enumerate(), host.port_of(0));
-class PcieSystem {
+class WARPLINE_PUBLIC PcieSystem {
  public:
   /// With an engine and system memory of its own. `mhz`: of its only clock. Pre: the parameters have no
   /// problems, and a peer.

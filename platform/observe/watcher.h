@@ -6,6 +6,7 @@
 
 #include "platform/machine/attachment.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -13,7 +14,7 @@ namespace warpline {
 class GpuPlatform;
 
 /// What is to be written about a run while it goes on.
-struct WatchOptions {
+struct WARPLINE_PUBLIC WatchOptions {
   std::string wave;                 ///< VCD file, or empty
   std::string timeline;             ///< file of Chrome trace events, or empty
   std::vector<std::string> probes;  ///< patterns of blocks and ports (Selection); none: everything
@@ -28,7 +29,7 @@ struct WatchOptions {
 ///     Diagnostics faults = observation.start();
 ///     ...
 ///     std::vector<std::string> failures = observation.finish();
-class Watcher : public Attachment {
+class WARPLINE_PUBLIC Watcher : public Attachment {
  public:
   /// Builds the platform and begins to watch. Returns what is wrong with the patterns and files: the patterns
   /// that match nothing, the files that cannot be written; nothing is watched then. Called once, before the
@@ -40,6 +41,7 @@ class Watcher : public Attachment {
 };
 
 /// Of a platform to which it is to be attached, and which outlives it. Pre: options.wanted().
-[[nodiscard]] std::unique_ptr<Watcher> make_watcher(GpuPlatform& platform, WatchOptions options);
+WARPLINE_PUBLIC [[nodiscard]] std::unique_ptr<Watcher> make_watcher(GpuPlatform& platform,
+                                                                    WatchOptions options);
 
 }  // namespace warpline

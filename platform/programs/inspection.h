@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// What a program asks to be shown or checked when its last launch is over: words of a variable, or a
 /// register of threads of the first CTA.
-struct Inspected {
+struct WARPLINE_PUBLIC Inspected {
   std::string name;  ///< of the variable, or "R5"
   bool is_register = false;
   unsigned reg = 0;         ///< of a register: its number
@@ -20,14 +21,14 @@ struct Inspected {
 };
 
 /// A value that all of them must have.
-struct InspectedValue {
+struct WARPLINE_PUBLIC InspectedValue {
   Inspected what;
   std::uint32_t value = 0;
   unsigned line = 0;  ///< of the program's text
 };
 
 /// All that one program asks for, and the registers that its threads left.
-struct Inspection {
+struct WARPLINE_PUBLIC Inspection {
   std::string file;
   std::vector<Inspected> shown;
   std::vector<InspectedValue> expected;

@@ -8,13 +8,14 @@
 
 #include "platform/programs/inspection.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::programs {
 
 /// A module-scope variable in global or constant memory.
-struct Variable {
+struct WARPLINE_PUBLIC Variable {
   std::string name;
   Space space = Space::global;        ///< global or constant
   std::uint64_t alignment = 1;        ///< bytes
@@ -25,14 +26,14 @@ struct Variable {
 };
 
 /// A kernel parameter, as laid out in the parameter block.
-struct Parameter {
+struct WARPLINE_PUBLIC Parameter {
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
 };
 
 /// A kernel entry as its signature tells it.
-struct Entry {
+struct WARPLINE_PUBLIC Entry {
   std::string name;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
@@ -44,7 +45,7 @@ struct Entry {
 };
 
 /// A program that has been read, in whatever language: its variables, and kernels that can be launched.
-class Module {
+class WARPLINE_PUBLIC Module {
  public:
   virtual ~Module() = default;
   [[nodiscard]] virtual const std::vector<Variable>& variables() const = 0;

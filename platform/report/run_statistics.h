@@ -13,6 +13,7 @@
 #include "platform/machine/gpu_platform.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -20,11 +21,11 @@ namespace warpline {
 /// The path of a counter's total: indices fall away, and so does the SM around its caches, which are
 /// known by their own names. `sm[3].l1_lg.sector_hits` belongs to `l1_lg.sector_hits`, `sm[3].lsu.faults` to
 /// `sm.lsu.faults`.
-[[nodiscard]] std::string total_path(std::string_view path);
+WARPLINE_PUBLIC [[nodiscard]] std::string total_path(std::string_view path);
 
 /// The counters of a netlist: totals first, then every instance. Their order and meaning are learned
 /// from the first reading that is not empty; later readings must be of the same netlist.
-class CounterTable {
+class WARPLINE_PUBLIC CounterTable {
  public:
   struct Entry {
     std::string path;
@@ -62,7 +63,7 @@ class CounterTable {
 };
 
 /// What the memory model says of a launch.
-struct ConsistencyStatistics {
+struct WARPLINE_PUBLIC ConsistencyStatistics {
   std::string verdict;               ///< "obeys", "violates", "not judged"
   std::string axiom;                 ///< of a violation
   std::string reason;                ///< unless it obeys
@@ -71,7 +72,7 @@ struct ConsistencyStatistics {
 };
 
 /// What one launch did.
-struct LaunchStatistics {
+struct WARPLINE_PUBLIC LaunchStatistics {
   std::string kernel;
   std::string input;    ///< the file it came from
   std::string outcome;  ///< "done", "deadlock", "cycle limit", "stopped"
@@ -82,26 +83,26 @@ struct LaunchStatistics {
 };
 
 /// A file that a run has read.
-struct InputFile {
+struct WARPLINE_PUBLIC InputFile {
   std::string path;
   std::uint64_t bytes = 0;
   std::string sha256;
 };
 
 /// A key of the GPU as the run had it, after all overrides.
-struct Setting {
+struct WARPLINE_PUBLIC Setting {
   std::string path;
   std::string value;  ///< as TOML writes it
 };
 
 /// A result that was compared with what was expected.
-struct Comparison {
+struct WARPLINE_PUBLIC Comparison {
   std::string what;     ///< "buffer \"c\""
   std::string failure;  ///< why it is not as expected, a sentence; empty: it is
 };
 
 /// What a run was asked for beside its inputs and its GPU.
-struct RunChoices {
+struct WARPLINE_PUBLIC RunChoices {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
   std::optional<Cycle> max_cycles;
@@ -121,10 +122,10 @@ enum class RunVerdict : std::uint8_t {
   failed_check,  ///< a result is not as expected, counters do not reconcile, or the memory model is violated
   incomplete,    ///< a grid could not be judged, or a file not be written
 };
-[[nodiscard]] const char* name_of(RunVerdict verdict);
+WARPLINE_PUBLIC [[nodiscard]] const char* name_of(RunVerdict verdict);
 
 /// What a run did.
-struct RunStatistics {
+struct WARPLINE_PUBLIC RunStatistics {
   std::string version;
   std::vector<std::string> command;  ///< as typed
   RunVerdict verdict = RunVerdict::finished;
@@ -155,10 +156,10 @@ struct RunStatistics {
 };
 
 /// The JSON object of schema 2, with a newline at its end.
-[[nodiscard]] std::string to_json(const RunStatistics& run);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_json(const RunStatistics& run);
 
 /// A table for people, at most 100 columns wide. `dram_peak` is in bytes per nanosecond, for the share of it
 /// that was used. Colours only if `colour`.
-[[nodiscard]] std::string summary(const RunStatistics& run, double dram_peak, bool colour);
+WARPLINE_PUBLIC [[nodiscard]] std::string summary(const RunStatistics& run, double dram_peak, bool colour);
 
 }  // namespace warpline

@@ -4,6 +4,7 @@
 #include <tlm>
 
 #include "platform/machine/cache_registers.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -11,7 +12,7 @@ namespace warpline {
 /// latency. Other shapes are TLM_BURST_ERROR_RESPONSE (byte enables TLM_BYTE_ENABLE_ERROR_RESPONSE), an
 /// offset without a register TLM_ADDRESS_ERROR_RESPONSE, an access that the register does not take
 /// TLM_COMMAND_ERROR_RESPONSE. Debug access reads; it writes nothing, as a write has effects.
-class CacheRegistersTarget final : public tlm::tlm_fw_transport_if<> {
+class WARPLINE_PUBLIC CacheRegistersTarget final : public tlm::tlm_fw_transport_if<> {
  public:
   /// May be left unbound.
   using Socket = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;

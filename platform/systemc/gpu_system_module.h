@@ -8,11 +8,12 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/pcie_system_module.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// What a GPU on a host's bus is made of.
-struct GpuSystemOptions {
+struct WARPLINE_PUBLIC GpuSystemOptions {
   std::string gpu = "mini";  ///< a preset, or the path of a GPU file
   /// Keys of it to change, as `--set` does: "sms=8", "gpus=2". The queue devices beside the GPUs are as many
   /// as pcie_system.peers says; where it says 0, there is one.
@@ -41,7 +42,7 @@ struct GpuSystemOptions {
 ///     sc_core::sc_start();
 ///
 /// Time: timed at first; see set_loose().
-class GpuSystemModule final : public sc_core::sc_module {
+class WARPLINE_PUBLIC GpuSystemModule final : public sc_core::sc_module {
  public:
   /// Throws std::invalid_argument with every fault of `options`: an unknown preset or key, a broken rule, no
   /// queue device; a hop that is given one socket only.
@@ -62,7 +63,7 @@ class GpuSystemModule final : public sc_core::sc_module {
 
  private:
   void start_of_simulation() override;
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

@@ -4,10 +4,12 @@
 #include <string>
 #include <tlm>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// A hop of a GPU into which a foreign module can be put.
-struct HopSite {
+struct WARPLINE_PUBLIC HopSite {
   /// The path of the port that receives the requests, as in waves and for `--pins`: "l2[0].from_crossbar".
   std::string name;
   std::string sender;       ///< the path of the port that sends them: "crossbar.to_l2[0]"
@@ -25,7 +27,7 @@ struct HopSite {
 /// memory access included: then every cycle and counter is as without it. What adds time is part of the
 /// machine. A payload's RequestExtension must reach the target, in a copy too: atomics and maintenance come
 /// as TLM_IGNORE_COMMAND, and only it says which.
-struct HopSockets {
+struct WARPLINE_PUBLIC HopSockets {
   tlm::tlm_base_target_socket_b<256>* from_initiator = nullptr;
   tlm::tlm_base_initiator_socket_b<256>* to_target = nullptr;
 };
@@ -35,17 +37,17 @@ struct HopSockets {
 using Interposer = std::function<HopSockets(const HopSite&)>;
 
 /// The site of a hop from the paths of its ports.
-[[nodiscard]] HopSite hop_site(const std::string& receiver, const std::string& sender);
+WARPLINE_PUBLIC [[nodiscard]] HopSite hop_site(const std::string& receiver, const std::string& sender);
 
 /// Binds two sockets of any classes.
-void bind_sockets(tlm::tlm_base_initiator_socket_b<256>& initiator,
-                  tlm::tlm_base_target_socket_b<256>& target);
+WARPLINE_PUBLIC void bind_sockets(tlm::tlm_base_initiator_socket_b<256>& initiator,
+                                  tlm::tlm_base_target_socket_b<256>& target);
 
 /// Binds what `interpose` (which may be null) makes for a hop between the hop's ends. Returns false, with
 /// nothing bound, if it leaves the hop alone. Throws std::invalid_argument, which names the hop, where one
 /// of the two sockets is missing.
-[[nodiscard]] bool bind_interposed(const Interposer& interpose, const HopSite& site,
-                                   tlm::tlm_base_initiator_socket_b<256>& initiator,
-                                   tlm::tlm_base_target_socket_b<256>& target);
+WARPLINE_PUBLIC [[nodiscard]] bool bind_interposed(const Interposer& interpose, const HopSite& site,
+                                                   tlm::tlm_base_initiator_socket_b<256>& initiator,
+                                                   tlm::tlm_base_target_socket_b<256>& target);
 
 }  // namespace warpline

@@ -11,11 +11,12 @@
 
 #include "platform/systemc/cache_registers_module.h"
 #include "platform/systemc/interposer_module.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// What a memory subsystem is made of.
-struct MemorySubsystemOptions {
+struct WARPLINE_PUBLIC MemorySubsystemOptions {
   std::string gpu = "mini";           ///< a preset, or the path of a GPU file
   std::vector<std::string> settings;  ///< keys of it to change, as `--set` does: "l2.slices=2"
   unsigned devices = 0;               ///< sockets from_device: requesters that have no L1
@@ -48,7 +49,7 @@ struct MemorySubsystemOptions {
 /// Addresses: video memory from 0, system memory behind the link from kSystemMemory.
 ///
 /// Mistakes of the other side of a socket are SystemC error reports that name the socket.
-class MemorySubsystemModule final : public sc_core::sc_module {
+class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
  public:
   using Socket = tlm::tlm_target_socket<256>;
   static constexpr std::uint64_t kSystemMemory = std::uint64_t{2} << 60U;
@@ -89,7 +90,7 @@ class MemorySubsystemModule final : public sc_core::sc_module {
   [[nodiscard]] std::vector<std::string> waits() const;
 
  private:
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

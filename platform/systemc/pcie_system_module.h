@@ -7,12 +7,13 @@
 #include <tlm>
 
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
 
 /// What a PcieSystemModule is made of.
-struct PcieSystemOptions {
+struct WARPLINE_PUBLIC PcieSystemOptions {
   PcieSystemParameters parameters;
   unsigned mhz = 1000;                                    ///< of the only clock
   std::uint64_t memory_bytes = std::uint64_t{64} << 20U;  ///< of system memory
@@ -49,7 +50,7 @@ struct PcieSystemOptions {
 ///
 /// Debug access reaches system memory. Direct memory access is granted to it while time is loose; never to
 /// devices.
-class PcieSystemModule final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PcieSystemModule final : public sc_core::sc_module {
  public:
   static constexpr unsigned kBusBits = 64;
   using Socket = tlm::tlm_target_socket<kBusBits>;
@@ -91,8 +92,8 @@ class PcieSystemModule final : public sc_core::sc_module {
   [[nodiscard]] EngineModule& engine();
 
  private:
-  struct Own;
-  struct State;
+  struct WARPLINE_INTERNAL Own;
+  struct WARPLINE_INTERNAL State;
   PcieSystemModule(const sc_core::sc_module_name& name, const std::function<std::unique_ptr<State>()>& make);
   void deliver_interrupts();
   std::unique_ptr<State> state_;

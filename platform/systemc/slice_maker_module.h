@@ -6,10 +6,12 @@
 #include <tlm>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// Where a foreign L2 slice is to stand in a GPU.
-struct SliceSite {
+struct WARPLINE_PUBLIC SliceSite {
   unsigned index = 0;
   std::string name;                ///< for the module: "l2_3"
   unsigned dram_channels = 1;      ///< that hold the slice's lines: line n mod slices, round robin
@@ -26,7 +28,7 @@ struct SliceSite {
 /// reductions and maintenance come as TLM_IGNORE_COMMAND with a RequestExtension, and end in an error report
 /// unless the slice acts on it and sets `accepted`. The host and other slices look at `vidmem` whenever no
 /// request is in flight: by then it must hold what was written.
-struct SliceSockets {
+struct WARPLINE_PUBLIC SliceSockets {
   tlm::tlm_base_target_socket_b<256>* from_crossbar = nullptr;
   /// As many as SliceSite::dram_channels, bound to our DRAM, which keeps time and no bytes; or none.
   std::vector<tlm::tlm_base_initiator_socket_b<256>*> to_dram;
@@ -38,7 +40,7 @@ struct SliceSockets {
 using SliceMaker = std::function<SliceSockets(const SliceSite&)>;
 
 /// Where a foreign DRAM channel is to stand in a GPU.
-struct DramSite {
+struct WARPLINE_PUBLIC DramSite {
   unsigned index = 0;
   std::string name;                ///< for the module: "dram_3"
   unsigned inputs = 1;             ///< L2 slices that use it, a socket each
@@ -56,7 +58,7 @@ struct DramSite {
 ///   uncorrectable one: it reaches who asked.
 /// - Data: the writes, in their order, are what is to be stored; of what L2 holds dirty it has not heard.
 ///   Whose bytes kernels and hosts see is `keeps_bytes`'s to say.
-struct DramSockets {
+struct WARPLINE_PUBLIC DramSockets {
   std::vector<tlm::tlm_base_target_socket_b<256>*> from_l2;
   /// False: bytes are in `vidmem`, for L2 and hosts, whatever a read is answered with. True: L2 has them from
   /// here, by transport_dbg of these sockets when it has a sector fetched, and what a host has written comes
@@ -69,7 +71,8 @@ struct DramSockets {
 using DramMaker = std::function<DramSockets(const DramSite&)>;
 
 /// Binds a target socket that will get no request.
-class IdleInitiator final : public tlm::tlm_initiator_socket<256>, private tlm::tlm_bw_transport_if<> {
+class WARPLINE_PUBLIC IdleInitiator final : public tlm::tlm_initiator_socket<256>,
+                                            private tlm::tlm_bw_transport_if<> {
  public:
   explicit IdleInitiator(const char* name) : tlm_initiator_socket(name) {
     bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// Whether `n` is 1, 2, 4 and so on.
@@ -43,7 +45,7 @@ To bits_as(const From& from) {
 }
 
 /// Some bits of a register or of a word in memory.
-struct BitField {
+struct WARPLINE_PUBLIC BitField {
   std::uint8_t low;   ///< lowest bit
   std::uint8_t bits;  ///< how many: 1 to 64
 

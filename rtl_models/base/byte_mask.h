@@ -3,11 +3,12 @@
 #include <cstdint>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// One bit for each byte of a 128-byte line; bit n is byte n.
-struct ByteMask {
+struct WARPLINE_PUBLIC ByteMask {
   std::uint64_t low = 0;   ///< bytes 0 to 63
   std::uint64_t high = 0;  ///< bytes 64 to 127
 

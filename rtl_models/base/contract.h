@@ -1,10 +1,13 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// Prints what was violated and where, and aborts. A violated contract is our mistake, never
 /// the user's, so there is nothing to recover.
-[[noreturn]] void contract_violation(const char* file, int line, const char* condition, const char* message);
+WARPLINE_PUBLIC [[noreturn]] void contract_violation(const char* file, int line, const char* condition,
+                                                     const char* message);
 
 }  // namespace warpline
 

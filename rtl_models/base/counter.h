@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// Counters are plain structs of std::uint64_t fields with one template:
@@ -11,7 +13,7 @@ namespace warpline {
 ///
 /// A CounterVisitor receives the counters of a whole netlist, each with the path of its block
 /// (`sm[3].l1_lg`, or `crossbar`).
-class CounterVisitor {
+class WARPLINE_PUBLIC CounterVisitor {
  public:
   virtual ~CounterVisitor() = default;
   virtual void counter(std::string_view block, std::string_view name, std::uint64_t value,

@@ -7,17 +7,19 @@
 #include <variant>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// A fault in what a user configured: where (a dotted path such as `l2.slices`) and what rule.
-struct Problem {
+struct WARPLINE_PUBLIC Problem {
   std::string path;
   std::string message;
 };
 using Problems = std::vector<Problem>;
 
 /// Collects every broken rule of one parameter struct, each under its path.
-class Rules {
+class WARPLINE_PUBLIC Rules {
  public:
   explicit Rules(std::string prefix) : prefix_(std::move(prefix)) {}
   /// Records a problem at `prefix.name` unless `holds`.
@@ -44,7 +46,7 @@ class Rules {
 };
 
 /// A fault in a text file that a user wrote, with the place to look at.
-struct Diagnostic {
+struct WARPLINE_PUBLIC Diagnostic {
   std::string file;
   unsigned line = 0;    ///< 1-based; 0 where the whole file is meant
   unsigned column = 0;  ///< 1-based; 0 where the whole line is meant
@@ -82,6 +84,7 @@ class Result {
 
 /// The candidate nearest to `word` by edit distance, if near enough to be a slip of the hand;
 /// empty otherwise.
-[[nodiscard]] std::string near_miss(std::string_view word, const std::vector<std::string>& candidates);
+WARPLINE_PUBLIC [[nodiscard]] std::string near_miss(std::string_view word,
+                                                    const std::vector<std::string>& candidates);
 
 }  // namespace warpline

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// A number that only mixes with its own kind: a line number is not an address, a virtual
@@ -84,7 +86,7 @@ constexpr std::uint64_t line_number(A a) {
 }
 
 /// Three extents, as CUDA counts them.
-struct Dim3 {
+struct WARPLINE_PUBLIC Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
   /// Of a block: its number in `grid`, by x first, then y, then z.

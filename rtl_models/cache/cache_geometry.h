@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -11,7 +12,7 @@ namespace warpline {
 inline constexpr const char* kEvictLastMeaning = "share of its lines that evict_last may hold, percent";
 
 /// Shape of a sectored, set-associative cache of 128-byte lines. Any number of sets works.
-struct CacheGeometry {
+struct WARPLINE_PUBLIC CacheGeometry {
   unsigned sets = 64;
   unsigned ways = 4;
   unsigned evict_last_percent = 75;  ///< of all lines, at most, that evict_last may hold

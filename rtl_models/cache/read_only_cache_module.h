@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/cache_module.h"
 #include "rtl_models/cache/read_only_cache_parameters.h"
 
@@ -9,6 +10,6 @@ class ReadOnlyCache;
 
 /// The texture, constant or instruction cache of one SM as a TLM-2.0 module: it takes reads only.
 using ReadOnlyCacheModule = CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
-extern template class CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
+extern template class WARPLINE_PUBLIC CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
 
 }  // namespace warpline

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/cache_geometry.h"
 
 namespace warpline {
 
 /// Sizes of a cache that is only read: see ReadOnlyCache.
-struct ReadOnlyCacheParameters {
+struct WARPLINE_PUBLIC ReadOnlyCacheParameters {
   CacheGeometry geometry{32, 4};
   unsigned miss_registers = 32;
 

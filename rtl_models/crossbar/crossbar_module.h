@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/block_module.h"
@@ -17,7 +18,7 @@ class Crossbar;
 ///
 /// Addresses: physical ones. Debug access goes to the slices; direct memory access is granted as they grant
 /// it.
-class CrossbarModule final : public BlockModule {
+class WARPLINE_PUBLIC CrossbarModule final : public BlockModule {
  public:
   /// A crossbar of its own. The engine outlives it. Pre: the parameters have no problems.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// How physical lines spread over L2 slices.
-struct CrossbarParameters {
+struct WARPLINE_PUBLIC CrossbarParameters {
   /// Bit i of the hash is the parity of (line number AND mask i). Slice = (line number XOR hash)
   /// mod slices. Masks that cover only bits above the slice number make it a permutation.
   std::vector<std::uint64_t> hash_masks;
@@ -26,7 +27,7 @@ struct CrossbarParameters {
 };
 
 /// Widths of the channels that leave a crossbar, bytes per beat: what its beats are counted by.
-struct CrossbarWidths {
+struct WARPLINE_PUBLIC CrossbarWidths {
   unsigned request = 32;   ///< towards the slices
   unsigned response = 32;  ///< towards the clients
 };

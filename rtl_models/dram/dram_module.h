@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/dram/dram_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/block_module.h"
@@ -16,7 +17,7 @@ class DramChannel;
 ///   other command is answered with TLM_COMMAND_ERROR_RESPONSE.
 ///
 /// Debug access serves no byte, and direct memory access is never granted.
-class DramModule final : public BlockModule {
+class WARPLINE_PUBLIC DramModule final : public BlockModule {
  public:
   /// A channel of its own with `inputs` sockets. The engine outlives it. Pre: the parameters have no
   /// problems.

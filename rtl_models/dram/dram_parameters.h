@@ -4,11 +4,12 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// Shape and timing of one DRAM channel; times in cycles of the DRAM clock.
-struct DramParameters {
+struct WARPLINE_PUBLIC DramParameters {
   unsigned channels = 2;
   unsigned banks = 16;                ///< per channel
   unsigned row_bytes = 2048;          ///< per bank

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// The fundamental types of memory instructions (PTX ISA, "Fundamental Types").
@@ -43,8 +45,8 @@ enum class DataType : std::uint8_t {
   return type >= DataType::f16;
 }
 /// The PTX spelling without its dot ("u32").
-[[nodiscard]] std::string_view name_of(DataType type);
+WARPLINE_PUBLIC [[nodiscard]] std::string_view name_of(DataType type);
 /// The type spelled `text` ("u32"), or `none`.
-[[nodiscard]] DataType data_type_from(std::string_view text);
+WARPLINE_PUBLIC [[nodiscard]] DataType data_type_from(std::string_view text);
 
 }  // namespace warpline

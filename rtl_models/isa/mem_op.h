@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/data_type.h"
 #include "rtl_models/isa/sass_cctl.h"
 
@@ -86,7 +87,7 @@ enum class BeyondEdge : std::uint8_t { trap, clamp, zero };
 /// Everything a memory instruction may say, whether or not the model acts on it yet
 /// (`refusal` tells). One value per static instruction; addresses, data and policy values that
 /// sit in registers belong to its executions.
-struct MemOp {
+struct WARPLINE_PUBLIC MemOp {
   MemKind kind = MemKind::load;
   Space space = Space::generic;
   Semantics semantics = Semantics::weak;
@@ -160,13 +161,13 @@ struct MemOp {
 /// `op` with the order that PTX means where none is written (PTX ISA, "Operation types", "atom"): volatile
 /// and mmio accesses are relaxed at the scope of the system, atomics and reductions relaxed at that of the
 /// GPU.
-[[nodiscard]] MemOp with_default_order(MemOp op);
+WARPLINE_PUBLIC [[nodiscard]] MemOp with_default_order(MemOp op);
 
 /// The first qualifier of `op` that this version does not model, as it is written in PTX
 /// (".L2::cache_hint"), or nothing. Programs are refused with it before they run.
-[[nodiscard]] std::optional<std::string> refusal(const MemOp& op);
+WARPLINE_PUBLIC [[nodiscard]] std::optional<std::string> refusal(const MemOp& op);
 
 /// `op` in PTX's spelling, qualifiers in the order of the PTX ISA's syntax lines.
-[[nodiscard]] std::string to_ptx(const MemOp& op);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_ptx(const MemOp& op);
 
 }  // namespace warpline

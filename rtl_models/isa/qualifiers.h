@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/mem_op.h"
 
 namespace warpline {
@@ -147,7 +148,7 @@ template <class E>
 }
 /// The words for the values of E, by value; empty where a value has none, as `Scope::none` has.
 template <class E>
-inline constexpr auto kWordsOf = [] {
+WARPLINE_INTERNAL inline constexpr auto kWordsOf = [] {
   std::array<std::string_view, 32> words{};
   for (const Qualifier& q : kQualifiers)
     if (value_of<E>(q) && words[q.value].empty()) words[q.value] = q.word;

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// The cache hierarchy that a CCTL names (SASS, CCTL, ".cache").
@@ -40,7 +42,7 @@ inline constexpr std::array<CctlCache, 5> kCctlCaches = {CctlCache::data, CctlCa
 
 /// One CCTL or CCTLL instruction, as written or as encoded. Every value of it can be judged; only lawful
 /// ones can be encoded or executed.
-struct Cctl {
+struct WARPLINE_PUBLIC Cctl {
   static constexpr std::uint8_t kAlways = 7;        ///< predicate PT
   static constexpr std::uint8_t kNoRegister = 255;  ///< RZ
   static constexpr std::uint8_t kNoScoreboard = 7;  ///< no `&rd`
@@ -95,9 +97,9 @@ enum class CctlFault : std::uint8_t {
 };
 
 /// The first rule that `c` breaks, or nothing. Rules are those of SASS, as its table of operations has them.
-[[nodiscard]] std::optional<CctlFault> judge(const Cctl& c);
+WARPLINE_PUBLIC [[nodiscard]] std::optional<CctlFault> judge(const Cctl& c);
 /// The rule, in a sentence without a full stop: "CCTLL takes no .E".
-[[nodiscard]] const char* rule_of(CctlFault fault);
+WARPLINE_PUBLIC [[nodiscard]] const char* rule_of(CctlFault fault);
 
 /// Which lines or which store of tokens a lawful instruction touches.
 enum class CctlTarget : std::uint8_t {
@@ -110,23 +112,23 @@ enum class CctlTarget : std::uint8_t {
   call_return_stack,  ///< the tokens that the issuing warp's top-of-stack cache holds
 };
 /// Pre: judge(c) finds nothing.
-[[nodiscard]] CctlTarget target_of(const Cctl& c);
+WARPLINE_PUBLIC [[nodiscard]] CctlTarget target_of(const Cctl& c);
 
 /// The address of one thread. `low` and `high` are R[a] and R[a+1]; `registers` is how many the shader has,
 /// and a register beyond them is none. A sum of 32 bits, zero-extended; with `.E` one of 64, the immediate
 /// sign-extended; without a register the immediate, zero-extended.
-[[nodiscard]] std::uint64_t effective_address(const Cctl& c, std::uint32_t low, std::uint32_t high,
-                                              unsigned registers);
+WARPLINE_PUBLIC [[nodiscard]] std::uint64_t effective_address(const Cctl& c, std::uint32_t low,
+                                                              std::uint32_t high, unsigned registers);
 
 /// "PF1", "IVALL".
-[[nodiscard]] const char* name_of(CctlOperation operation);
+WARPLINE_PUBLIC [[nodiscard]] const char* name_of(CctlOperation operation);
 /// "D", "CRS".
-[[nodiscard]] const char* name_of(CctlCache cache);
+WARPLINE_PUBLIC [[nodiscard]] const char* name_of(CctlCache cache);
 /// What has this name, if anything does.
-[[nodiscard]] std::optional<CctlOperation> cctl_operation_named(std::string_view name);
-[[nodiscard]] std::optional<CctlCache> cctl_cache_named(std::string_view name);
+WARPLINE_PUBLIC [[nodiscard]] std::optional<CctlOperation> cctl_operation_named(std::string_view name);
+WARPLINE_PUBLIC [[nodiscard]] std::optional<CctlCache> cctl_cache_named(std::string_view name);
 /// `c` as SASS writes it, fields without an effect left out: "@!P0 CCTL.E.D.IV [R2 + 4] &req=0x01
 /// ?WAIT2;".
-[[nodiscard]] std::string to_text(const Cctl& c);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_text(const Cctl& c);
 
 }  // namespace warpline

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/cache_geometry.h"
 
 namespace warpline {
 
 /// Sizes of an L1 local/global cache.
-struct L1LgParameters {
+struct WARPLINE_PUBLIC L1LgParameters {
   CacheGeometry geometry{64, 4};
   unsigned miss_registers = 64;
   unsigned outgoing = 64;       ///< requests queued towards the crossbar

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/cache_geometry.h"
 
 namespace warpline {
 
 /// Sizes of one L2 slice. Any number of slices works.
-struct L2Parameters {
+struct WARPLINE_PUBLIC L2Parameters {
   unsigned slices = 4;
   CacheGeometry geometry{256, 16};
   unsigned miss_registers = 64;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/l2/l2_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/block_module.h"
@@ -26,7 +27,7 @@ class MemoryImage;
 /// memory: where that ends only the link knows, which counts the error (TargetSocket::set_memories answers
 /// them so, too). Debug access sees and changes video memory, and system memory with the slice's copies of it
 /// and what it is writing there. Direct memory access is granted to all of video memory while time is loose.
-class L2SliceModule final : public BlockModule {
+class WARPLINE_PUBLIC L2SliceModule final : public BlockModule {
  public:
   /// A slice of its own. Engine and `vidmem` outlive it; a null `vidmem` means tags only. Pre: the parameters
   /// have no problems.

@@ -5,11 +5,12 @@
 
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// A queue device; times in cycles of its clock.
-struct QueueDeviceParameters {
+struct WARPLINE_PUBLIC QueueDeviceParameters {
   std::uint64_t buffer_bytes = std::uint64_t{1} << 20U;  ///< memory of its own, behind a BAR: a power of two
   bool prefetchable = true;           ///< whether that BAR says that reads of it have no side effects
   bool no_snoop = false;              ///< whether its reads and writes carry the No Snoop attribute

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <deque>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/registers/bus_access.h"
 
 namespace warpline {
 
 /// The accesses that arrived at a device, in order and not combined. Only the newest `most` are kept.
-class AccessLog {
+class WARPLINE_PUBLIC AccessLog {
  public:
   explicit AccessLog(std::size_t most = kUnlimited) : most_(most) {}
   static constexpr std::size_t kUnlimited = ~std::size_t{0};

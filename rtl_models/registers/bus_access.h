@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/registers/register_file.h"
 
 namespace warpline {
@@ -16,7 +17,7 @@ enum class AccessKind : std::uint8_t {
 };
 
 /// One access as it arrives at the bus of a device.
-struct BusAccess {
+struct WARPLINE_PUBLIC BusAccess {
   Cycle cycle = 0;  ///< in which it arrives
   AccessKind kind = AccessKind::read;
   AccessOutcome outcome = AccessOutcome::done;
@@ -32,15 +33,15 @@ struct BusAccess {
 };
 
 /// "write".
-[[nodiscard]] const char* name_of(AccessKind kind);
+WARPLINE_PUBLIC [[nodiscard]] const char* name_of(AccessKind kind);
 /// "SQ_BASE[3]", "SQ_BASE[3]+4" for its upper half; nothing where there is no register. `map`: whose
 /// registers lie in the access's BAR; null: none.
-[[nodiscard]] std::string register_name(const BusAccess& access, const RegisterMap* map);
+WARPLINE_PUBLIC [[nodiscard]] std::string register_name(const BusAccess& access, const RegisterMap* map);
 /// One line: "  1234  bar 0  write     4 bytes  0x0010 CONTROL  0x00000001  from 00:00.0", with what is wrong
 /// with it at its end. `map`: whose registers lie in the access's BAR; null: none.
-[[nodiscard]] std::string to_text(const BusAccess& access, const RegisterMap* map);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_text(const BusAccess& access, const RegisterMap* map);
 /// The same as a JSON object on one line: cycle, bar, kind, offset, bytes, register (where there is one),
 /// value (a hexadecimal string), requester, outcome. Pre: the map's names are those of a description file.
-[[nodiscard]] std::string to_json(const BusAccess& access, const RegisterMap* map);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_json(const BusAccess& access, const RegisterMap* map);
 
 }  // namespace warpline

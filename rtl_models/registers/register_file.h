@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/registers/register_map.h"
 
 namespace warpline {
@@ -20,10 +21,10 @@ enum class AccessOutcome : std::uint8_t {
   write_only,   ///< a read of a register none of whose fields can be read
 };
 /// In words, for messages and logs: "no register".
-[[nodiscard]] const char* to_text(AccessOutcome outcome);
+WARPLINE_PUBLIC [[nodiscard]] const char* to_text(AccessOutcome outcome);
 
 /// A write that has happened.
-struct RegisterWrite {
+struct WARPLINE_PUBLIC RegisterWrite {
   unsigned element = 0;      ///< of several registers alike
   std::uint64_t bits = 0;    ///< of the register that the access covered
   std::uint64_t before = 0;  ///< what the register held
@@ -35,7 +36,7 @@ struct RegisterWrite {
 ///
 /// An access takes a whole register, or of one of 8 bytes an aligned half. One that is no register's does
 /// nothing, and reads 0. Bits that are write only are held like others, for the hardware; software reads 0.
-class RegisterFile {
+class WARPLINE_PUBLIC RegisterFile {
  public:
   /// A write has happened.
   using OnWrite = std::function<void(const RegisterWrite&)>;

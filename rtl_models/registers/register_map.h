@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rtl_models/base/bits.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -32,7 +33,7 @@ template <std::uint64_t kMask>
 }
 
 /// A field as its description says.
-struct FieldDescription {
+struct WARPLINE_PUBLIC FieldDescription {
   const char* name;
   BitField at;
   FieldAccess access;
@@ -41,7 +42,7 @@ struct FieldDescription {
 };
 
 /// A register, or several alike.
-struct RegisterDescription {
+struct WARPLINE_PUBLIC RegisterDescription {
   const char* name;
   std::uint32_t offset;  ///< of the first, bytes; a multiple of `bytes`
   std::uint8_t bytes;    ///< of one: 4 or 8
@@ -56,7 +57,7 @@ struct RegisterDescription {
 
 /// The registers of a block as data: made of one description file, as are the driver's header and the manual
 /// (sw/regs). A register is named by its index here; the generated header has a constant for each.
-struct RegisterMap {
+struct WARPLINE_PUBLIC RegisterMap {
   const char* name;
   std::uint32_t bytes;  ///< of address space
   const RegisterDescription* registers;
@@ -64,7 +65,7 @@ struct RegisterMap {
 };
 
 /// One of several registers alike: which in RegisterMap::registers, and which element.
-struct RegisterAt {
+struct WARPLINE_PUBLIC RegisterAt {
   unsigned index = 0;
   unsigned element = 0;
 };

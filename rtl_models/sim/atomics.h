@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/request.h"
 
 namespace warpline {
@@ -23,10 +24,10 @@ inline void spread_value(const std::uint8_t* from, std::uint64_t& low, std::uint
 
 /// The atomics unit: performs the lanes in order, each one's elements in order, on the 128 bytes at `line`,
 /// and answers their old values. Pre: offsets and types that the line has room for.
-void perform_atomics(AtomicBlock& block, std::uint8_t* line);
+WARPLINE_PUBLIC void perform_atomics(AtomicBlock& block, std::uint8_t* line);
 /// Performs element `element` of the block's lane `i` only.
-void perform_element(AtomicBlock& block, unsigned i, unsigned element, std::uint8_t* line);
+WARPLINE_PUBLIC void perform_element(AtomicBlock& block, unsigned i, unsigned element, std::uint8_t* line);
 /// Bytes of the line that the lanes touch.
-[[nodiscard]] ByteMask atomic_bytes(const AtomicBlock& block);
+WARPLINE_PUBLIC [[nodiscard]] ByteMask atomic_bytes(const AtomicBlock& block);
 
 }  // namespace warpline

@@ -5,11 +5,12 @@
 
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// Parameters of one direction of a hop.
-struct ChannelParameters {
+struct WARPLINE_PUBLIC ChannelParameters {
   unsigned width = 32;          ///< bytes per beat
   unsigned latency = 1;         ///< edges of the sender from the last beat to the first possible pop
   unsigned depth = 4;           ///< credits: messages sent and not yet popped
@@ -34,7 +35,7 @@ struct ChannelParameters {
 };
 
 /// Both directions of a hop.
-struct HopParameters {
+struct WARPLINE_PUBLIC HopParameters {
   ChannelParameters request;
   ChannelParameters response;
   [[nodiscard]] Problems problems(const std::string& path) const {

@@ -5,12 +5,13 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// A clock domain: its k-th edge falls on cycle ceil(k * numerator / denominator) of the fastest
 /// clock. The fastest clock itself is 1/1. Pre: numerator >= denominator > 0.
-class ClockDomain {
+class WARPLINE_PUBLIC ClockDomain {
  public:
   ClockDomain() = default;
   ClockDomain(std::uint64_t numerator, std::uint64_t denominator) {

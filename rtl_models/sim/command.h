@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// What a request asks of the block that receives it. Those that access no bytes come last.
@@ -60,7 +62,7 @@ enum class EvictionPriority : std::uint8_t {
 struct Request;
 
 /// What a block takes beside reads.
-struct TakenCommands {
+struct WARPLINE_PUBLIC TakenCommands {
   bool writes = true;
   bool atomics = true;                           ///< and reductions
   std::uint8_t maintenance = maintenance::kAll;  ///< of ordering and cache maintenance, these parts

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 
+#include "rtl_models/base/visibility.h"
+
 namespace warpline {
 
 /// The bytes of one memory: one contiguous mapping that the host commits page by page as it is
 /// touched, so a 40 GB memory costs what a program uses of it. Reads of untouched bytes give zero.
-class MemoryImage {
+class WARPLINE_PUBLIC MemoryImage {
  public:
   /// Reserves `bytes` of address space. Throws std::bad_alloc if the host refuses.
   explicit MemoryImage(std::uint64_t bytes);

@@ -6,13 +6,14 @@
 
 #include "rtl_models/base/byte_mask.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sim/command.h"
 
 namespace warpline {
 
 /// One lane's part of an atomic request: up to 8 bytes of its values, as they lie in memory.
-struct LaneAtomic {
+struct WARPLINE_PUBLIC LaneAtomic {
   std::uint8_t lane = 0;
   std::uint8_t offset = 0;  ///< of the operand in the line, bytes
   std::uint64_t operand = 0;
@@ -21,14 +22,14 @@ struct LaneAtomic {
 };
 
 /// Bytes 8 to 15 of a lane's values.
-struct LaneAtomicHigh {
+struct WARPLINE_PUBLIC LaneAtomicHigh {
   std::uint64_t operand = 0;
   std::uint64_t second = 0;
   std::uint64_t old_value = 0;
 };
 
 /// The lanes of one atomic request, in lane order: the order in which they are performed.
-struct AtomicBlock {
+struct WARPLINE_PUBLIC AtomicBlock {
   AtomicOperation operation = AtomicOperation::none;
   DataType type = DataType::none;
   std::uint8_t vector = 1;  ///< scalar operations of each lane, on elements side by side
@@ -45,7 +46,7 @@ struct AtomicBlock {
 inline constexpr unsigned kOtherLineShift = kSectorsPerLine;
 
 /// Which SM of which GPU.
-struct SmNumber {
+struct WARPLINE_PUBLIC SmNumber {
   unsigned sm = 0;   ///< below 2047
   unsigned gpu = 0;  ///< below 8
 };
@@ -64,7 +65,7 @@ constexpr Cycle cycle_of_id(std::uint64_t id) {
 }
 
 /// What every hop reads of a request: one cache line.
-struct RequestHead {
+struct WARPLINE_PUBLIC RequestHead {
   Request* next = nullptr;      ///< in the list that it is in: the pool's, or a RequestList
   const void* maker = nullptr;  ///< the block that allocated it and will free it; others pass it on
   std::uint64_t id = 0;         ///< unique in a run, the same on every host
@@ -119,7 +120,7 @@ static_assert(sizeof(RequestHead) == 64, "a hop without data touches one cache l
 /// back as the response. Whoever sends it owns it again when it comes back; nobody else frees it.
 ///
 /// Bytes and data are touched only where they are carried.
-struct alignas(64) Request : RequestHead {
+struct alignas(64) WARPLINE_PUBLIC Request : RequestHead {
   ByteMask bytes;                  ///< of a write, an exact read or a last use; meaningless otherwise
   AtomicBlock* atomics = nullptr;  ///< of an atomic or reduction; meaningless otherwise
   void* carried = nullptr;         ///< the carrier's own, on hops that need more than this object
@@ -128,14 +129,14 @@ struct alignas(64) Request : RequestHead {
 };
 
 /// A request on its way to memory.
-struct RequestMessage {
+struct WARPLINE_PUBLIC RequestMessage {
   Request* request = nullptr;
   /// Beats on a bus of `width` bytes: one for a command without data, else as many as the data of
   /// the touched sectors (a write) or operands (an atomic) fills.
   [[nodiscard]] unsigned beats(unsigned width) const;
 };
 /// The same request on its way back.
-struct ResponseMessage {
+struct WARPLINE_PUBLIC ResponseMessage {
   Request* request = nullptr;
   /// Beats: as many as the sectors of a read or the old values of an atomic fill, one otherwise.
   [[nodiscard]] unsigned beats(unsigned width) const;

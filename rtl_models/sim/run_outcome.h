@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -22,13 +23,13 @@ enum class RunOutcome : std::uint8_t {
 };
 
 /// Cycles that are observed, both ends included.
-struct Window {
+struct WARPLINE_PUBLIC Window {
   Cycle first = 0;
   Cycle last = kNever;
 };
 
 /// Requests whose answers are waited for: all or some of those that `maker` made.
-struct Awaited {
+struct WARPLINE_PUBLIC Awaited {
   static constexpr unsigned kAny = ~0U;
   const void* maker = nullptr;  ///< null: none
   unsigned token = kAny;        ///< only those with this token
@@ -39,7 +40,7 @@ struct Awaited {
 };
 
 /// One side of a wait, for the explanation of what does not move: "sm[0] warp 3" waits for "barrier 1 ...".
-struct Wait {
+struct WARPLINE_PUBLIC Wait {
   std::string who;   ///< a component's name, or a part of it: the name, a space, the part
   std::string what;  ///< what it waits for, to follow "waits for"
   /// Who must do something first, by name as `who`; empty where it is nobody, or not known.
@@ -50,7 +51,7 @@ struct Wait {
 };
 
 /// A request in flight: where it is, and what it waits for there.
-struct InFlight {
+struct WARPLINE_PUBLIC InFlight {
   /// `why`, `on` and `answers`: as in Wait. It is `holder` that waits.
   InFlight(const Request& request, std::string holder, std::string at, std::string why,
            std::vector<std::string> on = {}, Awaited answers = {});
@@ -65,7 +66,7 @@ struct InFlight {
 };
 
 /// What a model that stands still is waiting for.
-struct Standstill {
+struct WARPLINE_PUBLIC Standstill {
   std::vector<InFlight> in_flight;  ///< oldest first; those that no SM made last
   std::vector<Wait> waits;          ///< of components, and of what is no request
   /// No component is to be ticked any more: what waits does so for ever, or for the world outside.

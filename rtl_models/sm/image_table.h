@@ -4,12 +4,13 @@
 #include <tuple>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/texel.h"
 
 namespace warpline {
 
 /// A texture or surface: elements in global memory, row after row without gaps.
-struct Image {
+struct WARPLINE_PUBLIC Image {
   bool is_surface = false;
   std::uint64_t address = 0;  ///< virtual, of element (0, 0); a multiple of 256
   std::uint32_t width = 1;    ///< elements
@@ -21,7 +22,7 @@ struct Image {
 
 /// The textures and surfaces of a GPU, by the handles that programs hold in 64-bit registers. SMs only read
 /// it; it changes between runs.
-class ImageTable {
+class WARPLINE_PUBLIC ImageTable {
  public:
   /// Returns its handle, which is the same for an image that is there already.
   std::uint64_t add(const Image& image) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sm/input_error.h"
 #include "rtl_models/sm/kernel_info.h"
 
@@ -10,14 +11,14 @@ namespace warpline {
 class InstructionSource;
 
 /// The SM on which a program runs.
-struct SmSite {
+struct WARPLINE_PUBLIC SmSite {
   unsigned number = 0;  ///< of the SM in its GPU
   unsigned slots = 1;   ///< warps that it holds at once
   unsigned mhz = 1000;  ///< of its clock, which is what Issue::clock counts
 };
 
 /// One launch of one program: CTAs are numbered x first, then y, then z.
-class Kernel {
+class WARPLINE_PUBLIC Kernel {
  public:
   virtual ~Kernel() = default;
   [[nodiscard]] virtual const KernelInfo& info() const = 0;

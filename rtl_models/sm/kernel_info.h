@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sm/sm_parameters.h"
 
 namespace warpline {
 
 /// What the hardware must know of a kernel to run its CTAs.
-struct KernelInfo {
+struct WARPLINE_PUBLIC KernelInfo {
   std::string name;
   Dim3 grid;
   Dim3 block;                      ///< 1 to 1024 threads

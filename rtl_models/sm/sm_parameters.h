@@ -4,11 +4,12 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// Sizes and latencies of a streaming multiprocessor; latencies in SM cycles.
-struct SmParameters {
+struct WARPLINE_PUBLIC SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
   unsigned partitions = 4;          ///< issue partitions; warp slot n belongs to n % partitions

@@ -4,13 +4,14 @@
 #include <memory>
 #include <systemc>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/sockets.h"
 
 namespace warpline {
 
 /// What the modules of all blocks share: they are made in an engine, which outlives them; they answer access
 /// that knows no time; and the block inside is their own, or belongs to a netlist.
-class BlockModule : public sc_core::sc_module, public UntimedAccess {
+class WARPLINE_PUBLIC BlockModule : public sc_core::sc_module, public UntimedAccess {
  public:
   /// No byte is served.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;

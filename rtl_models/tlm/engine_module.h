@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
 
 namespace warpline {
@@ -25,7 +26,7 @@ enum class HopTransport : std::uint8_t {
 /// Time: at first timed, and never ahead of SystemC's; see set_loose() and run_ahead() for the other ways.
 ///
 /// Mistakes of the caller are SystemC error reports that name it.
-class EngineModule : public sc_core::sc_module {
+class WARPLINE_PUBLIC EngineModule : public sc_core::sc_module {
  public:
   /// Lets it tick up to `cycles` cycles ahead of SystemC time, for those who never pause a simulation to look
   /// at it: fewer processes to run. Where all sockets are bound to ours, everything ticks ahead as far as
@@ -56,7 +57,7 @@ class EngineModule : public sc_core::sc_module {
 };
 
 /// `mhz`: of the fastest clock, which counts cycles. An unfit one is a SystemC error report.
-[[nodiscard]] std::unique_ptr<EngineModule> make_engine(const char* name, unsigned mhz,
-                                                        HopTransport transport = HopTransport::direct);
+WARPLINE_PUBLIC [[nodiscard]] std::unique_ptr<EngineModule> make_engine(
+    const char* name, unsigned mhz, HopTransport transport = HopTransport::direct);
 
 }  // namespace warpline

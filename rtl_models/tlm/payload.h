@@ -3,6 +3,7 @@
 #include <memory>
 #include <tlm>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/request.h"
 
 namespace warpline {
@@ -17,7 +18,7 @@ struct Transaction;
 /// say the same. Commands that TLM lacks (atomics, maintenance, control of lines) travel as
 /// TLM_IGNORE_COMMAND; atomics and maintenance need a target that sets `accepted`, control is done where a
 /// target ignores it.
-class RequestExtension final : public tlm::tlm_extension<RequestExtension> {
+class WARPLINE_PUBLIC RequestExtension final : public tlm::tlm_extension<RequestExtension> {
  public:
   Request* request = nullptr;
   /// Set by the target that has taken `request` itself: answer, data and status are in it.

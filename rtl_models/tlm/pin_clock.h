@@ -4,6 +4,7 @@
 #include <systemc>
 #include <vector>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/clock_domain.h"
 
 namespace warpline {
@@ -13,7 +14,7 @@ class PinWires;
 
 /// A clock domain as a signal: rises where its edges fall, at the start of their cycle, and falls half way to
 /// the next. It runs while the engine has work, and while it is held (hold()); else it stands still, low.
-class PinClock final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PinClock final : public sc_core::sc_module {
  public:
   PinClock(const sc_core::sc_module_name& name, EngineProcess& engine, const ClockDomain& domain);
 
@@ -45,7 +46,7 @@ class PinClock final : public sc_core::sc_module {
 ///
 ///     for (PinWires* hop : engine.pins().wires())
 ///       for (PinChannel* c : {&hop->request, &hop->response}) c->visit(...);
-class Pins {
+class WARPLINE_PUBLIC Pins {
  public:
   explicit Pins(EngineProcess& engine) : engine_(engine) {}
 

@@ -5,6 +5,7 @@
 #include <tlm>
 #include <type_traits>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/payload.h"
@@ -23,7 +24,7 @@ template <class M>
 class Out;
 
 /// The part of a module that knows no time: debug access and direct memory access.
-class UntimedAccess {
+class WARPLINE_PUBLIC UntimedAccess {
  public:
   virtual ~UntimedAccess() = default;
   virtual unsigned transport_dbg(tlm::tlm_generic_payload& payload) = 0;
@@ -38,7 +39,7 @@ class UntimedAccess {
 /// Mistakes of the other side are SystemC error reports that name this socket. What a foreign target refuses
 /// is answered with address_error; where that may go unnoticed, or shows that the target does not fit, a
 /// warning names this socket, once.
-class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits> {
+class WARPLINE_PUBLIC InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits> {
  public:
   /// Of a block of ours, whose ports these are.
   InitiatorSocket(const char* name, EngineModule& engine, Out<RequestMessage>& out, In<ResponseMessage>& in);
@@ -88,7 +89,7 @@ class InitiatorSocket final : public tlm::tlm_initiator_socket<kBusBits> {
 ///
 /// A payload without our extension is a weak read or write of bytes of one 128-byte line; what
 /// cannot be is answered with the response status that TLM has for it.
-class TargetSocket final : public tlm::tlm_target_socket<kBusBits> {
+class WARPLINE_PUBLIC TargetSocket final : public tlm::tlm_target_socket<kBusBits> {
  public:
   /// Of a block of ours, whose ports these are.
   TargetSocket(const char* name, EngineModule& engine, In<RequestMessage>& in, Out<ResponseMessage>& out,

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline {
 
 /// A synthetic access pattern over one buffer.
-struct GeneratorParameters {
+struct WARPLINE_PUBLIC GeneratorParameters {
   std::string kind;             ///< stream, strided, random, chase or reuse
   std::uint64_t base = 0;       ///< virtual address of the footprint
   std::uint64_t footprint = 0;  ///< bytes
@@ -33,6 +34,6 @@ struct GeneratorParameters {
 ///
 /// Of n accesses, each of W warps makes n/W, and the first n%W one more. Loads of a warp are independent but
 /// for chase: 16 of them are in flight before one must return. Pre: parameters.problems() is empty.
-[[nodiscard]] std::unique_ptr<Kernel> make_generator(const GeneratorParameters& parameters);
+WARPLINE_PUBLIC [[nodiscard]] std::unique_ptr<Kernel> make_generator(const GeneratorParameters& parameters);
 
 }  // namespace warpline

@@ -7,6 +7,7 @@
 
 #include "platform/programs/module.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline::ptx {
 
@@ -16,10 +17,11 @@ using programs::Module;  // what users hold of a parsed text
 /// unknown opcodes, illegal memory instructions, with all other faults. What this version cannot run (opcodes
 /// and qualifiers that are not modelled, functions without a body) refuses the kernels that reach it
 /// (Entry::refused), and the module where no kernel is left.
-[[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file);
+WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text,
+                                                                              const std::string& file);
 
 /// Which kernels of a module can be launched.
-struct ModuleRuns {
+struct WARPLINE_PUBLIC ModuleRuns {
   struct Kernel {
     std::string name;
     Diagnostics refused;  ///< empty: it can
@@ -28,6 +30,6 @@ struct ModuleRuns {
   Diagnostics faults;    ///< of the module as a whole: none can be
   std::vector<Kernel> kernels;
 };
-[[nodiscard]] ModuleRuns kernels_that_run(std::string_view text, const std::string& file);
+WARPLINE_PUBLIC [[nodiscard]] ModuleRuns kernels_that_run(std::string_view text, const std::string& file);
 
 }  // namespace warpline::ptx

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::sass {
 
 /// What a `kernelslist.g` asks for, in order.
-struct ListEntry {
+struct WARPLINE_PUBLIC ListEntry {
   bool is_copy = false;       ///< MemcpyHtoD; else a kernel trace
   std::uint64_t address = 0;  ///< of a copy
   std::uint64_t bytes = 0;
@@ -20,22 +21,22 @@ struct ListEntry {
 
 /// Reads a trace list. A named trace may lie beside it with a further `.xz` or `.gz`. Lines of
 /// unknown kinds are reported once per kind in `warnings`, with a count.
-[[nodiscard]] Result<std::vector<ListEntry>> read_list(const std::string& path,
-                                                       std::vector<std::string>& warnings);
+WARPLINE_PUBLIC [[nodiscard]] Result<std::vector<ListEntry>> read_list(const std::string& path,
+                                                                       std::vector<std::string>& warnings);
 
 /// Whether `path` looks like a kernel trace (`.traceg`, `.traceg.xz`, `.traceg.gz`).
-[[nodiscard]] bool is_trace_path(const std::string& path);
+WARPLINE_PUBLIC [[nodiscard]] bool is_trace_path(const std::string& path);
 
 /// Whether `path` looks like what the tracer writes before post-processing: a list `kernelslist`, or a
 /// kernel's instructions in the order in which they ran (`.trace`, `.trace.xz`, `.trace.gz`).
-[[nodiscard]] bool is_raw_trace_path(const std::string& path);
+WARPLINE_PUBLIC [[nodiscard]] bool is_raw_trace_path(const std::string& path);
 /// What to do with such a file.
 inline constexpr const char* kRawTraceHint =
     "Accel-Sim's post-traces-processing makes kernelslist.g and the .traceg files of it: "
     "post-traces-processing FOLDER/kernelslist";
 
 /// A kernel trace being replayed. Asked again for the source of the same SM, it is launched anew.
-class TraceKernel : public Kernel {
+class WARPLINE_PUBLIC TraceKernel : public Kernel {
  public:
   /// Opcodes, modifiers and header keys that were not understood in what has been read so far, each
   /// with a count ("LDG.FOO: 12").
@@ -47,6 +48,6 @@ class TraceKernel : public Kernel {
 /// Opens a kernel trace (plain, `.gz` or `.xz`; format versions 1 to 5) and reads its header. The body is
 /// streamed while it runs: only thread blocks that are resident are held in memory. A fault in the
 /// body throws InputError when it is reached.
-[[nodiscard]] Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path);
+WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path);
 
 }  // namespace warpline::sass

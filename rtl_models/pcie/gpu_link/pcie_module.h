@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/gpu_link/pcie_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/block_module.h"
@@ -19,7 +20,7 @@ class PcieLink;
 ///
 /// Addresses: system memory from 2 << 60; one that nobody has is answered with TLM_ADDRESS_ERROR_RESPONSE.
 /// Debug access sees and changes system memory. Direct memory access is never granted.
-class PcieModule final : public BlockModule {
+class WARPLINE_PUBLIC PcieModule final : public BlockModule {
  public:
   /// A link of its own with `inputs` sockets. Engine and `sysmem` outlive it; a null `sysmem` means tags
   /// only. Pre: the parameters have no problems.

@@ -5,11 +5,12 @@
 
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// A PCIe link to system memory; times in cycles of the link clock.
-struct PcieParameters {
+struct WARPLINE_PUBLIC PcieParameters {
   unsigned latency = 250;         ///< one way, root complex and host memory included in the reply
   unsigned peer_latency = 100;    ///< one way, that a peer's memory is farther away
   unsigned bytes_per_cycle = 16;  ///< of one direction

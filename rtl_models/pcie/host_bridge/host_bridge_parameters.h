@@ -5,11 +5,12 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// What a host bridge joins of the accesses to prefetchable memory; times in cycles of its clock.
-struct HostBridgeParameters {
+struct WARPLINE_PUBLIC HostBridgeParameters {
   unsigned combining_buffers = 6;     ///< lines of write-combining mappings that gather stores at once
   unsigned combining_bytes = 64;      ///< bytes of one such line
   unsigned combining_cycles = 1000;   ///< after its first store a line leaves, full or not

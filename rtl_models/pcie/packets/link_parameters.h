@@ -5,6 +5,7 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
@@ -12,7 +13,7 @@ namespace warpline {
 inline constexpr unsigned kTlpOverhead = 24;
 
 /// A PCI Express link between a root port and a function; times in cycles of the link clock.
-struct LinkParameters {
+struct WARPLINE_PUBLIC LinkParameters {
   unsigned latency = 100;             ///< one way, from the last byte sent to the first that can be used
   unsigned bytes_per_cycle = 16;      ///< of one direction: lanes times speed
   unsigned max_payload = 256;         ///< of one packet, bytes

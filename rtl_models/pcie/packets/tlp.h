@@ -8,6 +8,7 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/packets/link_parameters.h"
 
 namespace warpline {
@@ -60,7 +61,7 @@ enum class TlpOutcome : std::uint8_t { done, unsupported_request, completer_abor
 
 /// A transaction-layer packet. Addresses and lengths are in bytes, as byte enables are free for bytes that
 /// lie side by side; what does not is several packets.
-struct Tlp {
+struct WARPLINE_PUBLIC Tlp {
   TlpKind kind = TlpKind::memory_read;
   CompletionStatus status = CompletionStatus::successful;  ///< of a completion
   bool relaxed_ordering = false;
@@ -106,7 +107,7 @@ struct Tlp {
 }
 
 /// A packet on its way over one direction of a link. The receiver owns it.
-struct TlpMessage {
+struct WARPLINE_PUBLIC TlpMessage {
   Tlp* tlp = nullptr;
   /// Beats on lanes that carry `width` bytes per cycle.
   [[nodiscard]] unsigned beats(unsigned width) const {
@@ -124,7 +125,7 @@ enum class Injection : std::uint8_t {
 };
 
 /// Recycles packets, so that a run allocates nothing once it is warm.
-class TlpPool {
+class WARPLINE_PUBLIC TlpPool {
  public:
   /// A packet in its initial state.
   [[nodiscard]] Tlp* allocate() {

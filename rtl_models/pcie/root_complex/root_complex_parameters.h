@@ -3,11 +3,12 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// A root complex; times in cycles of the link clock.
-struct RootComplexParameters {
+struct WARPLINE_PUBLIC RootComplexParameters {
   unsigned memory_latency = 100;   ///< from a packet's arrival to its effect in the nearest memory channel
   unsigned memory_channels = 2;    ///< of system memory, which take turns page by page
   unsigned channel_distance = 20;  ///< what each channel is farther away than the one before it

@@ -3,6 +3,7 @@
 #include <memory>
 #include <systemc>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/tlm/pins/pin_wires.h"
@@ -16,7 +17,7 @@ namespace warpline {
 /// The wires lack what an atomic, a reduction (commands 2 and 3) and cache maintenance (4) consist of, and
 /// the scope and hints of an access: hardware must answer such a command with `error`. So it is with control
 /// of lines (5), but there it need do nothing, and may answer either way.
-class PinsOfInitiator final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PinsOfInitiator final : public sc_core::sc_module {
  public:
   /// `parameters` and `responder`: the channels of the hop, and the clock of the hardware, which sends
   /// answers.
@@ -27,14 +28,14 @@ class PinsOfInitiator final : public sc_core::sc_module {
   [[nodiscard]] PinWires& wires();
 
  private:
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 
 /// Opens the target socket of a Warpline block as pins, to put hardware before it. It binds the socket.
 /// A request of the hardware is a weak read or write, with an identifier that none of its unanswered requests
 /// has.
-class PinsOfTarget final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PinsOfTarget final : public sc_core::sc_module {
  public:
   /// `parameters` and `requester`: the channels of the hop, and the clock of the hardware, which sends
   /// requests.
@@ -44,7 +45,7 @@ class PinsOfTarget final : public sc_core::sc_module {
   [[nodiscard]] PinWires& wires();
 
  private:
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

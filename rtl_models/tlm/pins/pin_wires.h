@@ -4,6 +4,7 @@
 #include <systemc>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/tlm/pin_clock.h"
 
@@ -24,7 +25,7 @@ namespace warpline {
 /// with `error` as without. Byte n of a beat is in bits 8 (n mod 8) and up of word n / 8 of `data`; its
 /// strobe is bit n mod 64 of word n / 64 of `strobes`. Of an answer's wires a receiver reads valid, beat,
 /// last, identifier, error and data only.
-class PinChannel final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PinChannel final : public sc_core::sc_module {
  public:
   using Word = sc_dt::uint64;
   PinChannel(const sc_core::sc_module_name& name, EngineProcess& engine, const ChannelParameters& parameters,
@@ -74,7 +75,7 @@ class PinChannel final : public sc_core::sc_module {
 };
 
 /// Both directions of a hop as wires. Registers itself with Pins, where the recorder of waves finds it.
-class PinWires final : public sc_core::sc_module {
+class WARPLINE_PUBLIC PinWires final : public sc_core::sc_module {
  public:
   /// `hop`: the name of the hop in reports and waves, such as "l2[0].from_crossbar"; `requester` and
   /// `responder`: the clocks of those who send requests and responses.
@@ -91,7 +92,8 @@ class PinWires final : public sc_core::sc_module {
 };
 
 /// Adds every wire of a channel, or of a hop under its own name, to a SystemC trace file.
-void sc_trace(sc_core::sc_trace_file* file, const PinChannel& channel, const std::string& name);
-void sc_trace(sc_core::sc_trace_file* file, const PinWires& wires);
+WARPLINE_PUBLIC void sc_trace(sc_core::sc_trace_file* file, const PinChannel& channel,
+                              const std::string& name);
+WARPLINE_PUBLIC void sc_trace(sc_core::sc_trace_file* file, const PinWires& wires);
 
 }  // namespace warpline
