@@ -1,14 +1,55 @@
 # The package: the command, the libraries of every folder but the command's, their headers as include/warpline/FOLDER/x.h, and
 # what find_package and pkg-config read. It holds no absolute path of its own, so the prefix may be moved.
+#
+# Libraries come in one of two forms, with the same targets: an archive of each folder, or, with BUILD_SHARED_LIBS, one shared library
+# of the same objects. `cmake --install` installs the form that was asked for; the other is the component `archives` or `shared`.
 include(CMakePackageConfigHelpers)
 
 get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
 list(REMOVE_ITEM targets warpline_cli)
+get_property(forwarding GLOBAL PROPERTY WARPLINE_FORWARDING)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpline)
+get_property(packages GLOBAL PROPERTY WARPLINE_PACKAGES)
+list(REMOVE_DUPLICATES packages)
+list(JOIN packages ", " packages)
+if(BUILD_SHARED_LIBS)
+  set(archives COMPONENT archives EXCLUDE_FROM_ALL)
+  set(shared "")
+else()
+  set(archives "")
+  set(shared COMPONENT shared EXCLUDE_FROM_ALL)
+endif()
+
 install(TARGETS warpline)
-install(TARGETS warpline_regs_program EXPORT warpline-targets)
-install(TARGETS ${targets} warpline_rtl_models warpline_platform EXPORT warpline-targets FILE_SET HEADERS)
-install(EXPORT warpline-targets NAMESPACE warpline:: DESTINATION ${package_dir})
+
+# What pkg-config reads. `libraries`: what is linked. `requires`: packages that whoever links needs besides what the headers include.
+file(RELATIVE_PATH WARPLINE_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+function(warpline_install_pc folder libraries requires component)
+  set(WARPLINE_PC_LIBRARIES "${libraries}")
+  set(WARPLINE_PC_REQUIRES "${requires}")
+  configure_file(cmake/warpline.pc.in ${folder}/warpline.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${folder}/warpline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${component})
+endfunction()
+
+# Archives. They are linked in this order: who needs another comes before it.
+install(TARGETS warpline_regs_program EXPORT warpline-archives ${archives})
+install(TARGETS ${targets} warpline_rtl_models warpline_platform EXPORT warpline-archives ARCHIVE ${archives} FILE_SET HEADERS ${archives})
+install(EXPORT warpline-archives NAMESPACE warpline:: DESTINATION ${package_dir} ${archives})
+set(libraries "")
+foreach(target ${targets})
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    list(PREPEND libraries -l${target})
+  endif()
+endforeach()
+list(JOIN libraries " " libraries)
+warpline_install_pc(archives "${libraries}" "Requires: systemc >= 2.3.3, ${packages}" "${archives}")
+
+# The shared library, and targets of the same names that lead to it.
+install(TARGETS warpline_regs_program EXPORT warpline-shared ${shared})
+install(TARGETS warpline_shared ${forwarding} EXPORT warpline-shared LIBRARY ${shared} FILE_SET HEADERS ${shared})
+install(EXPORT warpline-shared NAMESPACE warpline:: DESTINATION ${package_dir} ${shared})
+warpline_install_pc(shared -lwarpline "Requires: systemc >= 2.3.3\nRequires.private: ${packages}" "${shared}")
 
 # Users include "warpline/rtl_models/sim/engine.h": a header of their own called "rtl_models/..." is never taken for ours.
 get_property(headers GLOBAL PROPERTY WARPLINE_HEADERS)
@@ -23,24 +64,8 @@ configure_package_config_file(cmake/warpline-config.cmake.in warpline-config.cma
 # Before 1.0 a new minor version may change interfaces.
 write_basic_package_version_file(warpline-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warpline-config.cmake ${PROJECT_BINARY_DIR}/warpline-config-version.cmake
-              cmake/warpline_registers.cmake
+              cmake/warpline_registers.cmake cmake/warpline_systemc.cmake
         DESTINATION ${package_dir})
-
-# Static libraries are linked in this order: who needs another comes before it.
-set(libraries "")
-foreach(target ${targets})
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL STATIC_LIBRARY)
-    list(PREPEND libraries -l${target})
-  endif()
-endforeach()
-list(JOIN libraries " " WARPLINE_PC_LIBRARIES)
-get_property(packages GLOBAL PROPERTY WARPLINE_PACKAGES)
-list(REMOVE_DUPLICATES packages)
-list(JOIN packages ", " WARPLINE_PC_PACKAGES)
-file(RELATIVE_PATH WARPLINE_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(cmake/warpline.pc.in warpline.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/warpline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The pages, and all that they lead to. Links between them are made to fit the package.
 set(data ${CMAKE_INSTALL_DATADIR}/warpline)

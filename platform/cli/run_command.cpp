@@ -28,8 +28,8 @@
 #include "rtl_models/document/files.h"
 
 /// SystemC calls it in programs that leave main() to it. Here main() is ours, and simulations start as they
-/// are needed.
-int sc_main(int /*argc*/, char* /*argv*/[]) {
+/// are needed. The library that SystemC is has to see it.
+[[gnu::visibility("default")]] int sc_main(int /*argc*/, char* /*argv*/[]) {
   return 0;
 }
 

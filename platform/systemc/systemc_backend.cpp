@@ -22,15 +22,30 @@ void require_openable(const std::vector<std::string>& pins, Netlist& netlist) {
   if (!all.empty()) throw std::invalid_argument(all);
 }
 
+/// `wanted`, or where an object or event of that name exists in the present scope, with a number behind.
+std::string free_name(const std::string& wanted) {
+  const sc_core::sc_object* const scope = sc_core::sc_get_current_object();
+  const std::string prefix = scope == nullptr ? std::string{} : std::string(scope->name()) + ".";
+  const auto taken = [&prefix](const std::string& name) {
+    const std::string path = prefix + name;
+    return sc_core::sc_find_object(path.c_str()) != nullptr ||
+           sc_core::sc_find_event(path.c_str()) != nullptr;
+  };
+  std::string name = wanted;
+  while (taken(name)) name = sc_core::sc_gen_unique_name(wanted.c_str());
+  return name;
+}
+
 }  // namespace
 
 struct SystemCBackend::State {
   State(const ClockParameters& clocks, HopTransport transport, TickMode mode, std::uint64_t seed,
-        std::vector<std::string> its_pins);
+        std::vector<std::string> its_pins, const std::string& its_name);
   void went_idle(RunOutcome outcome);
   void catch_up();
   [[nodiscard]] sc_core::sc_time time_until(Cycle limit);
 
+  std::string name;  ///< of the GPUs' modules; empty: none was given
   EngineProcess module;
   GpuParts parts;
   sc_core::sc_event idle;
@@ -43,8 +58,11 @@ struct SystemCBackend::State {
 };
 
 SystemCBackend::State::State(const ClockParameters& clocks, HopTransport transport, TickMode mode,
-                             std::uint64_t seed, std::vector<std::string> its_pins)
-    : module("engine", clocks.fastest(), transport, mode, seed) {
+                             std::uint64_t seed, std::vector<std::string> its_pins,
+                             const std::string& its_name)
+    : name(its_name),
+      module((its_name.empty() ? free_name("engine") : its_name + "_engine").c_str(), clocks.fastest(),
+             transport, mode, seed) {
   parts.pins = std::move(its_pins);
   module.keep_exceptions();
   module.on_idle([this](RunOutcome outcome) { went_idle(outcome); });
@@ -85,8 +103,8 @@ sc_core::sc_time SystemCBackend::State::time_until(Cycle limit) {
 }
 
 SystemCBackend::SystemCBackend(const ClockParameters& clocks, HopTransport transport, TickMode mode,
-                               std::uint64_t seed, std::vector<std::string> pins)
-    : state_(std::make_unique<State>(clocks, transport, mode, seed, std::move(pins))) {}
+                               std::uint64_t seed, std::vector<std::string> pins, const std::string& name)
+    : state_(std::make_unique<State>(clocks, transport, mode, seed, std::move(pins), name)) {}
 
 SystemCBackend::~SystemCBackend() = default;
 
@@ -137,7 +155,9 @@ void SystemCBackend::connect(Netlist& netlist) {
     throw std::invalid_argument("gpu.gpus: slices of somebody else's are for a platform of one GPU");
   if (netlist.lacks_channels() && netlist.config().gpus > 1)
     throw std::invalid_argument("gpu.gpus: DRAM of somebody else's is for a platform of one GPU");
-  const std::string name = place.prefix.empty() ? "gpu" : "gpu_" + std::to_string(place.number);
+  std::string name = state_->name.empty() ? "gpu" : state_->name;
+  if (!place.prefix.empty()) name += "_" + std::to_string(place.number);
+  if (state_->name.empty()) name = free_name(name);
   state_->gpus.push_back(std::make_unique<GpuModule>(name.c_str(), state_->module, netlist, state_->parts));
 }
 

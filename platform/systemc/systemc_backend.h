@@ -9,6 +9,7 @@
 #include "platform/machine/netlist_backend.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/slice_maker_module.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
@@ -19,13 +20,17 @@ namespace warpline {
 /// A launch from outside SystemC (from sc_main, say) lets simulated time pass until the grid is done. One
 /// from an SC_THREAD makes that thread wait, while everybody else goes on; GpuPlatform::build() must have
 /// been called before the simulation started.
-class SystemCBackend final : public NetlistBackend {
+class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
  public:
   /// `transport`: of hops both ends of which are ours; `pins`: patterns of the names of those that are opened
   /// as pins instead (see Hop::matches). A pattern that fits no hop, or one at which a slice is not ours, is
   /// refused when the GPU is built: std::invalid_argument, with the names.
+  ///
+  /// `name`: of its modules where it and the GPU are made: NAME is the GPU (of several NAME_0, NAME_1, ...),
+  /// NAME_engine what ticks it. Empty: "gpu" and "engine"; where these are taken already, as by another
+  /// backend, with a number behind. A name of yours that is taken is SystemC's to complain about.
   SystemCBackend(const ClockParameters& clocks, HopTransport transport, TickMode mode = TickMode::lazy,
-                 std::uint64_t seed = 1, std::vector<std::string> pins = {});
+                 std::uint64_t seed = 1, std::vector<std::string> pins = {}, const std::string& name = {});
   ~SystemCBackend() override;
   [[nodiscard]] Engine& engine() override;
   /// Puts foreign modules in the place of all L2 slices. A platform of several GPUs takes none:
@@ -60,7 +65,7 @@ class SystemCBackend final : public NetlistBackend {
   [[nodiscard]] Standstill standstill() const override;
 
  private:
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 

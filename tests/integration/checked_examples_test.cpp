@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "platform/config/load_gpu.h"
+#include "platform/programs/generators/generator.h"
 #include "platform/systemc/memory_subsystem_module.h"
+#include "sw/examples/custom_dram/my_dram.h"
 #include "sw/examples/custom_l2/my_l2.h"
 #include "sw/examples/embed/bus.h"
 #include "sw/examples/embed/ram.h"
@@ -93,6 +95,84 @@ TEST_P(CheckedSlices, OfOnesOwnKeepToTheBaseProtocol) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CheckedSlices, ::testing::Values("vecadd", "histogram", "transpose"));
+
+/// Channels of one's own below a GPU's L2: the only bytes that video memory has.
+struct OwnDram {
+  DramMaker maker() {
+    return [this](const DramSite& site) {
+      MyDram::Parameters p;
+      p.inputs = site.inputs;
+      MyDram& channel = *channels.emplace_back(std::make_unique<MyDram>(site.name.c_str(), p));
+      DramSockets sockets;
+      for (const auto& socket : channel.from_l2) sockets.from_l2.push_back(socket.get());
+      sockets.keeps_bytes = true;
+      return sockets;
+    };
+  }
+  [[nodiscard]] MyDram::Counters counters() const {
+    MyDram::Counters all;
+    for (const auto& channel : channels) {
+      all.reads += channel->counters().reads;
+      all.writes += channel->counters().writes;
+      all.looks += channel->counters().looks;
+    }
+    return all;
+  }
+  std::vector<std::unique_ptr<MyDram>> channels;
+};
+
+class CheckedDram : public ::testing::TestWithParam<const char*> {};
+
+/// Whatever else a GPU may be, here its L2 is so small that it comes to memory for much more than once.
+TEST_P(CheckedDram, OfOnesOwnKeepsKernelsRight) {
+  const GpuConfig config = load_gpu("mini", {{"l2.sets=16"}}).value();
+  OwnDram dram;
+  CheckedHops hops;
+  const auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct);
+  backend->replace_dram(dram.maker());
+  backend->interpose([&hops, checked = hops.interposer()](const HopSite& site) -> HopSockets {
+    return site.matches("dram[*") ? checked(site) : HopSockets{};
+  });
+  const KernelRun run = run_kernel(GetParam(), config, backend);
+  EXPECT_EQ(run.end.outcome, RunOutcome::quiescent);
+  EXPECT_GT(run.end.checks, 0U);
+  EXPECT_EQ(run.end.failed_checks, 0U);
+  EXPECT_EQ(run.unreconciled, std::vector<std::string>{});
+  const MyDram::Counters c = dram.counters();
+  EXPECT_GT(c.reads, 0U);
+  EXPECT_GT(c.looks, c.reads) << "bytes come from there, and from hosts";
+  EXPECT_EQ(c.reads + c.writes, hops.timed());
+  hops.expect_clean();
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CheckedDram,
+                         ::testing::Values("vecadd", "matmul", "histogram", "reduce", "spmv", "stencil",
+                                           "transpose", "hints", "pipeline", "texture"));
+
+/// A second grid finds in L2 what the first has fetched: then no cycle of it is DRAM's.
+TEST(OwnDramBelowL2, LeavesTheTimeOfTheRestAsItIs) {
+  const GpuConfig config = load_gpu("mini", {}).value();
+  OwnDram dram;
+  const auto second_grid = [&config](std::shared_ptr<NetlistBackend> backend) {
+    RunOptions options;
+    options.backend = std::move(backend);
+    options.tags_only = true;
+    GpuPlatform gpu(config, options);
+    GeneratorParameters stream;
+    stream.kind = "stream";
+    stream.footprint = 16384;
+    stream.base = gpu.allocate("data", stream.footprint);
+    stream.block = Dim3{128, 1, 1};
+    stream.grid = Dim3{4, 1, 1};
+    gpu.launch(*make_generator(stream));
+    return gpu.launch(*make_generator(stream)).cycles;
+  };
+  const auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct);
+  backend->replace_dram(dram.maker());
+  const Cycle with_ours = second_grid(nullptr), with_own = second_grid(backend);
+  EXPECT_GT(dram.counters().reads, 0U);
+  EXPECT_EQ(with_own, with_ours);
+}
 
 }  // namespace checked_examples_test
 }  // namespace warpline::test

@@ -5,7 +5,8 @@
 set -euo pipefail
 step=$1 source=$2 tree=$3 compiler=$4 flags=$5
 package=$tree/tests/integration/package
-prefix=$package/prefix
+prefix=$package/prefix  # with archives
+shared=$package/with_shared  # the same with a shared library in their place
 work=$package/$step
 
 fail() { echo "$*" >&2; exit 1; }
@@ -32,6 +33,18 @@ uses_no_tree() {
   fi
 }
 
+# again PROGRAM...: links programs of an example once more, from the same objects with the shared library, as PROGRAM.shared.
+again() {
+  local program folder
+  folder=$(dirname "$(find "$shared" -name libwarpline.so)")
+  for program in "$@"; do
+    # shellcheck disable=SC2046,SC2086
+    $compiler $flags $(find "$work/build/CMakeFiles/$program.dir" -name '*.o') -o "$work/build/$program.shared" \
+      $(PKG_CONFIG_PATH=$folder/pkgconfig pkg-config --libs warpline) -Wl,-rpath,"$folder"
+    readelf -d "$work/build/$program.shared" | grep -q 'NEEDED.*\[libwarpline\.so\.' || fail "$program does not use the shared library"
+  done
+}
+
 # follow PAGE: types the commands of an installed page, in the folder of this step.
 follow() {
   CXX=$compiler CXXFLAGS=$flags CFLAGS=$flags WORK=$work "$source/tests/integration/page_commands.sh" \
@@ -47,6 +60,15 @@ case $step in
     cmake --install "$tree" --prefix "$work/where_it_was" >"$work/log" || { cat "$work/log"; exit 1; }
     mv "$work/where_it_was" "$prefix"
     if grep -rlIF -e "$source/" -e "$work" "$prefix/lib"*/cmake "$prefix/lib"*/pkgconfig; then
+      fail "these files know where they were"
+    fi
+    rm -rf "$shared"
+    cp -rl "$prefix" "$shared"
+    find "$shared" -name 'libwarpline_*.a' -delete
+    rm "$shared"/lib*/cmake/warpline/warpline-archives*.cmake "$shared"/lib*/*/cmake/warpline/warpline-archives*.cmake 2>/dev/null || true
+    cmake --install "$tree" --component shared --prefix "$work/where_it_was" >"$work/log" || { cat "$work/log"; exit 1; }
+    cp -r --remove-destination "$work/where_it_was/." "$shared"
+    if grep -rlIF -e "$source/" -e "$work" "$shared/lib"*/cmake "$shared/lib"*/pkgconfig; then
       fail "these files know where they were"
     fi
     ;;
@@ -71,6 +93,9 @@ case $step in
     says 'software .* 1536 calls, 0 bytes wrong, video memory given as a pointer'
     says 'shader +256 +2048 +0 +0 '
     says 'L1 local/global +[1-9][0-9]* +[1-9]'
+    again embed
+    expect 0 "$work/build/embed.shared"
+    says 'shader +256 +2048 +0 +0 '
     expect 0 "$work/build/embed" v100 l2.slices=5 dram.channels=7
     expect 2 "$work/build/embed" mini l2.slies=5
     says 'did you mean "slices"'
@@ -81,6 +106,9 @@ case $step in
       expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/$kernel.toml"
       says '^ +MyL2 +[0-9]+ cycles +([0-9]+) of \1 results as expected'
     done
+    again custom_l2
+    expect 0 "$work/build/custom_l2.shared" "$prefix/share/warpline/kernels/histogram.toml"
+    says '^ +MyL2 +[0-9]+ cycles +2 of 2 results as expected'
     expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/histogram.toml" 20 lt
     says '^ +MyL2 +[0-9]+ cycles +2 of 2 results as expected'
     # The slice's own latency is in the result.
@@ -90,11 +118,35 @@ case $step in
     expect 2 "$work/build/custom_l2" no_such_file.toml
     says 'no_such_file.toml'
     ;;
+  custom_dram)
+    build custom_dram
+    again custom_dram
+    for program in custom_dram custom_dram.shared; do
+      for kernel in vecadd histogram transpose; do
+        expect 0 "$work/build/$program" "$prefix/share/warpline/kernels/$kernel.toml"
+        says '^ +MyDram +[0-9]+ cycles +([0-9]+) of \1 results as expected'
+        says '^  MyDram: [1-9][0-9]* lines read, [0-9]+ written, [1-9][0-9]* in an open row, [1-9][0-9]* looks at bytes'
+      done
+    done
+    expect 0 "$work/build/custom_dram" "$prefix/share/warpline/kernels/histogram.toml" 28 lt
+    says '^ +MyDram +[0-9]+ cycles +2 of 2 results as expected'
+    # The memory's own time is in the result.
+    cycles() { "$work/build/custom_dram" "$prefix/share/warpline/kernels/vecadd.toml" "$1" | sed -n 's/^ *MyDram *\([0-9]*\) cycles.*/\1/p'; }
+    quick=$(cycles 10) slow=$(cycles 1000)
+    [ "$slow" -ge $((quick + 990)) ] || fail "rows that take 1000 ns to open take $slow cycles, of 10 ns $quick"
+    expect 2 "$work/build/custom_dram" no_such_file.toml
+    says 'no_such_file.toml'
+    expect 2 "$work/build/custom_dram" no_such_file.toml 0
+    says 'to open a row takes 1 to 1000000 ns, not "0"'
+    ;;
   mmio_device)
     build mmio_device
     expect 0 "$work/build/mmio_device"
     says '^ +35  bar 0  read +8 bytes  0x0010 NOW  0x0000000000000023 '
     says '^ +60  bar 0  read +4 bytes  0x000a PERIOD\+2 .* misaligned$'
+    says '^0 of 20 accesses'
+    again mmio_device
+    expect 0 "$work/build/mmio_device.shared"
     says '^0 of 20 accesses'
     expect 0 "$work/build/mmio_device" --json
     says '^\{"cycle": 60, .*"offset": 252, .*"outcome": "no register"\}$'
@@ -130,12 +182,49 @@ case $step in
     says '^put back: 16 queues$'
     expect 0 "$work/build/step7_thousand"
     says '^counter 1000, [0-9]{1,3} of 1000 completions in order'
+    again step{1_identity,2_reset,3_command,4_interrupt,5_scatter,6_errors,7_thousand}
+    for program in "$work"/build/step*.shared; do expect 0 "$program"; done
+    says '^counter 1000, [0-9]{1,3} of 1000 completions in order'
     ;;
   host_cpu)
     build host_cpu
     expect 0 "$work/build/host_cpu"
     says '^the number is 42$'
     says '^after [0-9.]+ (ns|us|ps)$'
+    again host_cpu
+    expect 0 "$work/build/host_cpu.shared"
+    says '^the number is 42$'
+    ;;
+  shared)
+    library=$(find "$shared" -name libwarpline.so)
+    [ -z "$(find "$shared" -name '*.a')" ] || fail "there are archives beside it"
+    version=$(sed -n 's/^project(warpline VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+    readelf -d "$library" | grep -q "SONAME.*\[libwarpline\.so\.${version%.*}\]" || fail "its name for the loader does not say the minor version"
+    [ "$(readlink -f "$library")" = "$(dirname "$(readlink -f "$library")")/libwarpline.so.$version" ] || fail "its file does not say the version"
+    # What it exports is what public headers declare: names of Warpline's, and those of C.
+    "$source/tests/integration/exported_names.sh" "$library" >"$work/names"
+    if grep -vE '^(vtable for |typeinfo for )?warpline::|^wl_[a-z_0-9]+$|^sc_main$' "$work/names"; then
+      fail "it exports names that are not Warpline's"
+    fi
+    diff -u "$source/tests/integration/exported_names.txt" "$work/names" ||
+      fail "other names are exported than exported_names.txt lists: if that is meant, exported_names.sh makes it anew"
+    # Projects find it by CMake as they find archives: one in C, which knows no SystemC, and one with modules.
+    prefix=$shared
+    build bring_up
+    expect 0 "$work/build/step3_command"
+    says '^status 0, memory 0x1122334455667788, after [0-9]+ cycles$'
+    rm -r "$work/build"
+    build host_cpu
+    expect 0 "$work/build/host_cpu"
+    says '^the number is 42$'
+    readelf -d "$work/build/host_cpu" | grep -q 'NEEDED.*\[libwarpline\.so\.' || fail "it does not use the shared library"
+    # A program that has neither main() nor sc_main() is told so.
+    echo >"$work/empty.cpp"
+    # shellcheck disable=SC2046,SC2086
+    $compiler $flags "$work/empty.cpp" -o "$work/empty" -Wl,--no-as-needed $(PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig pkg-config --libs warpline) \
+      -Wl,-rpath,"$(dirname "$library")"
+    expect 2 "$work/empty"
+    says 'this program has neither main\(\) nor sc_main\(\)'
     ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.
