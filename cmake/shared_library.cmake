@@ -6,8 +6,10 @@ find_package(ZLIB REQUIRED)
 add_library(warpline_shared SHARED cmake/shared_library.cpp)
 # Before 1.0 each minor version may change interfaces, so each has a name of its own for the loader.
 set_target_properties(warpline_shared PROPERTIES OUTPUT_NAME warpline EXPORT_NAME warpline VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map
-  EXCLUDE_FROM_ALL $<NOT:$<OR:$<BOOL:${BUILD_SHARED_LIBS}>,$<BOOL:${WARPLINE_TESTS}>>>)
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT BUILD_SHARED_LIBS AND NOT WARPLINE_TESTS)
+  set_target_properties(warpline_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 target_link_options(warpline_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-z,defs)
 target_link_libraries(warpline_shared PRIVATE $<BUILD_INTERFACE:warpline_options> warpline::SystemC fmt::fmt LibLZMA::LibLZMA ZLIB::ZLIB)
 target_include_directories(warpline_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -37,8 +37,8 @@ std::optional<TokenMove> CallStacks::move_before(unsigned slot, const Instructio
 }
 
 const Instruction& CallStacks::instruction_of(const TokenMove& move) {
-  static const Instruction spill = token_access(MemKind::store), refill = token_access(MemKind::load);
-  return move.spill ? spill : refill;
+  static const Instruction kSpill = token_access(MemKind::store), kRefill = token_access(MemKind::load);
+  return move.spill ? kSpill : kRefill;
 }
 
 void CallStacks::write_lanes(const TokenMove& move, MemoryAccess& access) const {

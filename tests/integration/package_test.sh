@@ -208,6 +208,11 @@ case $step in
     fi
     diff -u "$source/tests/integration/exported_names.txt" "$work/names" ||
       fail "other names are exported than exported_names.txt lists: if that is meant, exported_names.sh makes it anew"
+    # Nothing in it changes once it is made (docs/threads.md): what is of static storage is constants, which are called so.
+    if nm -C "$library" | grep -E '^[0-9a-f]+ [bBdDuVvR] ([^ ]* for )?warpline::' | cut -c20- |
+      grep -vE '^(guard variable|vtable|typeinfo|typeinfo name|VTT) for |::k[A-Z0-9][A-Za-z0-9]*(\[abi:cxx11\])?(<.*>)?$'; then
+      fail "threads would share these"
+    fi
     # Projects find it by CMake as they find archives: one in C, which knows no SystemC, and one with modules.
     prefix=$shared
     build bring_up
@@ -225,6 +230,47 @@ case $step in
       -Wl,-rpath,"$(dirname "$library")"
     expect 2 "$work/empty"
     says 'this program has neither main\(\) nor sc_main\(\)'
+    ;;
+  systemc)
+    # SystemC by the CMake package that Accellera installs: a made-up one, of the files that there are, and no pkg-config.
+    here=$work/made_up
+    mkdir "$here"
+    cat >"$here/SystemCLanguageConfig.cmake" <<END
+add_library(SystemC::systemc SHARED IMPORTED)
+set_target_properties(SystemC::systemc PROPERTIES IMPORTED_LOCATION $($compiler -print-file-name=libsystemc.so)
+  INTERFACE_INCLUDE_DIRECTORIES $(pkg-config --variable=includedir systemc) INTERFACE_COMPILE_DEFINITIONS MADE_UP_SYSTEMC)
+END
+    made_up() { printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "$1" >"$here/SystemCLanguageConfigVersion.cmake"; }
+    configure() {
+      PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$work cmake -S "$1" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+        -DSystemCLanguage_DIR="$here" -DCMAKE_PREFIX_PATH="$prefix" "${@:2}"
+    }
+    cp -r "$prefix/share/doc/warpline/examples/host_cpu" "$work/host_cpu"
+    for project in "$source" "$work/host_cpu"; do
+      rm -rf "$work/build"
+      made_up 2.3.2
+      expect 1 configure "$project" -DWARPLINE_TESTS=OFF -DWARPLINE_BENCH=OFF
+      tr -s '\n ' '  ' <"$work/out" >"$work/one_line"
+      grep -qF 'there is no SystemC of version 2.3.3 or later: CMake finds no package SystemCLanguage of it' "$work/one_line" || fail "it does not say what is missing"
+      made_up 2.3.4
+      expect 0 configure "$project" -DWARPLINE_TESTS=OFF -DWARPLINE_BENCH=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+      grep -q MADE_UP_SYSTEMC "$work/build/compile_commands.json" || fail "$project does not use it"
+    done
+    ;;
+  options)
+    # Warnings are errors where Warpline is told so, and not because a project around it is.
+    configure() {
+      cmake -S "$source" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DWARPLINE_TESTS=OFF -DWARPLINE_BENCH=OFF "$@"
+    }
+    expect 0 configure -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+    if grep -q -e -Werror "$work/build/compile_commands.json"; then fail "warnings are errors"; fi
+    # Archives alone are built and installed, or the shared library alone.
+    installs() { grep -A2 -F 'STREQUAL "Unspecified"' "$work/build/cmake_install.cmake" | grep -E "$1" >/dev/null; }
+    builds() { grep -E "^build all: .*$1" "$work/build/build.ninja" >/dev/null; }
+    installs 'libwarpline_base\.a' && ! installs 'libwarpline\.so' && ! builds 'libwarpline\.so' || fail "not archives, or not them alone"
+    expect 0 configure -DWARPLINE_WERROR=ON -DBUILD_SHARED_LIBS=ON
+    grep -q -e -Werror "$work/build/compile_commands.json" || fail "warnings are no errors"
+    installs 'libwarpline\.so' && ! installs 'libwarpline_base\.a' && builds 'libwarpline\.so' || fail "no shared library, or not it alone"
     ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.

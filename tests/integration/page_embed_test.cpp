@@ -1,6 +1,9 @@
-// The example of docs/embedding.md: it compiles, and it runs.
+// The examples of docs/embedding.md and docs/threads.md: they compile, and they run.
 #include <gtest/gtest.h>
 
+#include <future>
+
+#include "platform/programs/generators/generator.h"
 #include "tests/integration/workspace.h"
 
 // What the page shows.
@@ -47,6 +50,27 @@ TEST(PageEmbed, ItsFunctionAdds) {
   const std::vector<float> a(1000, 0.25F), b(1000, 0.5F);
   EXPECT_EQ(add_on_gpu(read_file(in_source("sw/kernels/vecadd.sm_80.ptx")), a, b),
             std::vector<float>(1000, 0.75F));
+}
+
+Cycle copy_on(GpuPlatform& gpu) {
+  GeneratorParameters stream;
+  stream.kind = "stream";
+  stream.footprint = 65536;
+  stream.base = gpu.allocate("data", stream.footprint);
+  stream.block = Dim3{32, 1, 1};
+  stream.grid = Dim3{8, 1, 1};
+  return gpu.launch(*make_generator(stream)).cycles;
+}
+
+TEST(PageThreads, ConfigurationsRunAtOnce) {
+  // As many configurations at once as there are in the list, each on a platform of its own.
+  std::vector<std::future<warpline::Cycle>> runs;
+  for (const std::string& slices : {"l2.slices=2", "l2.slices=4", "l2.slices=8"})
+    runs.push_back(std::async(std::launch::async, [slices] {
+      warpline::GpuPlatform gpu(warpline::load_gpu("mini", {{slices}}).value(), {});
+      return copy_on(gpu);  // allocates, launches, and tells the cycles
+    }));
+  for (auto& run : runs) EXPECT_GT(run.get(), 100U);
 }
 
 }  // namespace page_embed_test
