@@ -10,6 +10,6 @@ class ReadOnlyCache;
 
 /// The texture, constant or instruction cache of one SM as a TLM-2.0 module: it takes reads only.
 using ReadOnlyCacheModule = CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
-extern template class WARPLINE_PUBLIC CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
+extern template class WARPLINE_PUBLIC_INSTANCE CacheModule<ReadOnlyCache, ReadOnlyCacheParameters>;
 
 }  // namespace warpline

@@ -79,8 +79,14 @@ case $step in
   docs)
     # Every relative link of every page leads somewhere.
     find "$prefix/share" -name '*.md' | while read -r page; do
-      { grep -oE '\]\([^): ]+\)' "$page" || true; } | sed -E 's/^..//; s/\)$//; s/#.*//' | while read -r link; do
-        [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not there"
+      { grep -oE '\]\([^): ]+\)|(src|href)="[^":]+"' "$page" || true; } | sed -E 's/^(\]\(|.*=")//; s/[)"]$//' | while read -r link; do
+        to=$(dirname "$page")/${link%%#*}
+        [ "${link%%#*}" != "" ] || to=$page
+        [ -e "$to" ] || fail "$page leads to $link, which is not there"
+        # Where it leads to a heading, that is there: lower case, blanks as hyphens, and nothing but letters, digits, - and _.
+        [ "${link#*#}" != "$link" ] || continue
+        sed -nE '/^```/{:a;n;/^```/!ba;b};s/^#+ //p' "$to" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9_\n-' | grep -qxF -e "${link#*#}" ||
+          fail "$page leads to $link, and there is no such heading"
       done
     done
     follow README.md

@@ -65,7 +65,7 @@ Cycle copy_on(GpuPlatform& gpu) {
 TEST(PageThreads, ConfigurationsRunAtOnce) {
   // As many configurations at once as there are in the list, each on a platform of its own.
   std::vector<std::future<warpline::Cycle>> runs;
-  for (const std::string& slices : {"l2.slices=2", "l2.slices=4", "l2.slices=8"})
+  for (const char* slices : {"l2.slices=2", "l2.slices=4", "l2.slices=8"})
     runs.push_back(std::async(std::launch::async, [slices] {
       warpline::GpuPlatform gpu(warpline::load_gpu("mini", {{slices}}).value(), {});
       return copy_on(gpu);  // allocates, launches, and tells the cycles
