@@ -37,6 +37,10 @@ tlm::tlm_response_status shape_of(const tlm::tlm_generic_payload& p) {
   return tlm::TLM_OK_RESPONSE;
 }
 
+bool is_posted(const tlm::tlm_generic_payload& p) {
+  return p.is_write() && !in_config(p.get_address());
+}
+
 HostBridge::Ticket submit(HostBridge& bridge, const tlm::tlm_generic_payload& p, Cycle at) {
   const std::uint64_t address = p.get_address();
   const unsigned bytes = p.get_data_length();

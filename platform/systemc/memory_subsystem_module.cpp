@@ -110,6 +110,7 @@ MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
                    for (L1LgModule& l1 : caches) l1.cache().invalidate_global();
                  }}),
       from_host("from_host", registers) {
+  engine.set_end_response(options.end_response);
   make_caches(options.devices);
   make_memory();
 }

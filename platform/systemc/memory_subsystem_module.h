@@ -12,6 +12,7 @@
 #include "platform/systemc/cache_registers_module.h"
 #include "platform/systemc/interposer_module.h"
 #include "rtl_models/base/visibility.h"
+#include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
 
@@ -23,6 +24,8 @@ struct WARPLINE_PUBLIC MemorySubsystemOptions {
   /// Puts modules of one's own into hops within: L1 to crossbar ("crossbar.from_client[0]"), crossbar to L2
   /// ("l2[0].from_crossbar"), L2 to DRAM ("dram[0].from_l2[0]") and to the link ("pcie.from_l2[0]").
   Interposer interpose = {};
+  /// How it ends the responses of foreign modules that are in its hops.
+  EndResponse end_response = EndResponse::by_call;
 };
 
 /// The memory subsystem of a GPU without its SMs, for a platform of anyone's: L1 caches, crossbar, L2 slices,
@@ -41,10 +44,12 @@ struct WARPLINE_PUBLIC MemorySubsystemOptions {
 /// from_device[N].address_errors), any other command TLM_COMMAND_ERROR_RESPONSE. Accesses are weak: two in
 /// flight to the same line may change places unless they came by one socket.
 ///
-/// Time: nb_transport is timed, with contention. b_transport performs an access on the same caches, with
-/// latencies that add up, while no timed access is in flight. Debug access reads and writes the newest bytes
-/// that an access by the socket could see, dirty or not, those of writes that have been answered and are on
-/// their way, too; it disturbs nothing and counts nowhere. For direct memory access see set_loose().
+/// Time: timed, with contention, whether an access comes by nb_transport or by b_transport: that takes its
+/// turn among the others, and its thread waits for the answer; initiators of both kinds may be side by side,
+/// at one socket, too. A thread that is ahead of time by the delay it hands over waits for that first.
+/// set_loose() is for platforms without timed initiators. Debug access reads and writes the newest bytes that
+/// an access by the socket could see, dirty or not, those of writes that have been answered and are on their
+/// way, too; it disturbs nothing and counts nowhere.
 ///
 /// Addresses: video memory from 0, system memory behind the link from kSystemMemory.
 ///
@@ -72,9 +77,10 @@ class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
   [[nodiscard]] std::uint64_t video_memory_bytes() const;
   [[nodiscard]] std::uint64_t system_memory_bytes() const;
 
-  /// Says what accesses are to come: loosely timed ones, for which from_device grants all of video memory as
-  /// a pointer; or, as at first, timed ones too, for which that is withdrawn. from_sm never grants it, as
-  /// what the L1 holds may be stale. Pre: idle().
+  /// Says whether all accesses to come are loosely timed: b_transport then performs an access on the same
+  /// caches in one call, with the latencies of idle hardware added to its delay, and from_device grants all
+  /// of video memory as a pointer; from_sm never grants it, as what the L1 holds may be stale. False, as at
+  /// first: accesses are timed, and the pointer is withdrawn. Pre: idle().
   void set_loose(bool loose);
   /// Whether no request is in flight.
   [[nodiscard]] bool idle() const;

@@ -15,6 +15,7 @@
 #include "platform/systemc/host_access_module.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 #include "rtl_models/tlm/engine_process.h"
+#include "rtl_models/tlm/report.h"
 
 namespace warpline {
 namespace {
@@ -104,14 +105,23 @@ struct PcieSystemModule::State {
 
 /// An access goes out in the cycle after the one in which it is made. Devices must not see time go back, so a
 /// loosely timed one is made when the one before it was, if its initiator is behind; it takes the same time.
-void PcieSystemModule::State::transport(int /*number*/, tlm::tlm_generic_payload& payload,
+void PcieSystemModule::State::transport(int number, tlm::tlm_generic_payload& payload,
                                         sc_core::sc_time& delay) {
   payload.set_dmi_allowed(false);
   if (const auto status = shape_of(payload); status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
     return;
   }
-  if (!engine.is_loose() && delay != sc_core::SC_ZERO_TIME) {
+  const bool ahead = !engine.is_loose() && delay != sc_core::SC_ZERO_TIME;
+  if ((ahead || !is_posted(payload)) && !EngineProcess::caller_may_wait()) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    protest(
+        from_cpu[static_cast<std::size_t>(number)],
+        "b_transport from a process that cannot wait: all but posted writes wait for their answer, so they "
+        "must come from an SC_THREAD");
+    return;
+  }
+  if (ahead) {
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }

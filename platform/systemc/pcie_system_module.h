@@ -45,8 +45,11 @@ struct WARPLINE_PUBLIC PcieSystemOptions {
 /// are posted: they return at once and TLM_OK_RESPONSE, whatever becomes of them.
 ///
 /// Time: at first timed. An access blocks its thread until the answer is there, while the engine lets time
-/// pass; what is made at one time goes out in the next cycle. See set_loose() for the other way. nb_transport
-/// is answered with the phases of the base protocol.
+/// pass; what is made at one time goes out in the next cycle; a thread that is ahead of time by a delay waits
+/// for that first. See set_loose() for the other way. nb_transport is answered with the phases of the base
+/// protocol. Any number of threads, and initiators of both kinds, may be at work at a time. Who cannot wait,
+/// as it is no SC_THREAD, may make posted writes; all else from there is an error report and
+/// TLM_GENERIC_ERROR_RESPONSE.
 ///
 /// Debug access reaches system memory. Direct memory access is granted to it while time is loose; never to
 /// devices.

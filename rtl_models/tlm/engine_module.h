@@ -20,6 +20,18 @@ enum class HopTransport : std::uint8_t {
   socket,  ///< nb_transport, as if the other side were foreign
 };
 
+/// How an InitiatorSocket tells a foreign target that it has taken a response. Cycles and counters are the
+/// same; between two Warpline modules without a foreign one between, nobody sees which.
+enum class EndResponse : std::uint8_t {
+  /// BEGIN_RESP is answered with TLM_ACCEPTED; END_RESP comes by a call of nb_transport_fw, when it takes
+  /// effect. All targets of the base protocol know that.
+  by_call,
+  /// TLM_UPDATED with END_RESP and its time, wherever that is known at once; else a call, as soon as it is.
+  /// It
+  /// is less to do, and as legal, but some public targets stop at it.
+  by_return,
+};
+
 /// What all Warpline modules of one netlist share: the engine that ticks their components in SystemC time, in
 /// the middle of each cycle in which one has work. Made by make_engine() before them; it has no sockets.
 ///
@@ -41,6 +53,9 @@ class WARPLINE_PUBLIC EngineModule : public sc_core::sc_module {
   /// The two change over at rest only: an attempt while something is under way is a SystemC error report.
   virtual void set_loose(bool loose) = 0;
   [[nodiscard]] virtual bool is_loose() const = 0;
+  /// How responses of foreign targets are ended from now on, by all sockets of the engine that are not told
+  /// otherwise (InitiatorSocket::set_end_response). At first by calls.
+  virtual void set_end_response(EndResponse form) = 0;
   /// Whether nothing is under way: no request, timed or not, and nobody has work left.
   [[nodiscard]] virtual bool at_rest() const = 0;
   /// Whether every hop is direct. Pre: elaboration has ended.

@@ -132,6 +132,8 @@ void EngineProcess::run_up_to(Cycle step, Cycle limit) {
 
 void EngineProcess::come_to_rest(RunOutcome outcome) {
   outcome_ = outcome;
+  if (outcome == RunOutcome::quiescent)
+    while (!calls_.empty()) make_call();
   if (on_idle_) on_idle_(outcome);
 }
 
@@ -179,12 +181,19 @@ void EngineProcess::at_start_of(Cycle c, std::function<void()> callback) {
 
 void EngineProcess::make_calls() {
   const sc_core::sc_time& now = stamp_;
-  while (!calls_.empty() && start_of(calls_.top().cycle) <= now) {
-    const std::function<void()> callback = calls_.top().callback;
-    calls_.pop();
-    callback();
-  }
+  while (!calls_.empty() && start_of(calls_.top().cycle) <= now) make_call();
   if (!calls_.empty()) call_.notify(start_of(calls_.top().cycle) - now);
+}
+
+void EngineProcess::make_call() {
+  const std::function<void()> callback = calls_.top().callback;
+  calls_.pop();
+  callback();
+}
+
+bool EngineProcess::caller_may_wait() {
+  const sc_core::sc_process_handle caller = sc_core::sc_get_current_process_handle();
+  return caller.valid() && caller.proc_kind() == sc_core::SC_THREAD_PROC_;
 }
 
 std::unique_ptr<EngineModule> make_engine(const char* name, unsigned mhz, HopTransport transport) {

@@ -84,8 +84,12 @@ class EngineProcess final : public EngineModule {
   void wake();
   void set_loose(bool loose) override;
   [[nodiscard]] bool is_loose() const override { return loose_; }
+  void set_end_response(EndResponse form) override { end_response_ = form; }
+  [[nodiscard]] EndResponse end_response() const { return end_response_; }
   /// Calls `callback` once when time ceases to be loose.
   void on_timed(std::function<void()> callback) { on_timed_.push_back(std::move(callback)); }
+  /// Whether who calls may wait: from an SC_THREAD.
+  [[nodiscard]] static bool caller_may_wait();
   /// A foreign b_transport is under way, from construction on. `timed`: it waits for requests that are, and
   /// keeps no others from being so.
   class Access {
@@ -118,7 +122,8 @@ class EngineProcess final : public EngineModule {
   [[nodiscard]] Standstill standstill() const override;
   [[nodiscard]] std::vector<InFlight> in_flight() const { return standstill().in_flight; }
   [[nodiscard]] std::vector<Wait> explain() const { return standstill().waits; }
-  /// Calls `callback` at the start of cycle `c`, before anybody ticks in it. Pre: that is not past.
+  /// Calls `callback` at the start of cycle `c`, before anybody ticks in it; earlier if the engine comes to
+  /// rest before, as whoever looks at it then shall find nothing under way. Pre: that is not past.
   void at_start_of(Cycle c, std::function<void()> callback);
 
  private:
@@ -137,6 +142,7 @@ class EngineProcess final : public EngineModule {
   void run_up_to(Cycle step, Cycle limit);
   RunOutcome run_engine(Cycle step, Cycle limit);
   void make_calls();
+  void make_call();
   [[nodiscard]] Cycle limit(Cycle now) const;
 
   const sc_core::sc_time& stamp_ = sc_core::sc_time_stamp();
@@ -151,6 +157,7 @@ class EngineProcess final : public EngineModule {
   bool waits_for_pins_ = false;
   bool in_step_ = false;
   bool loose_ = false;
+  EndResponse end_response_ = EndResponse::by_call;
   sc_core::sc_event settled_;  ///< an access that was blocked below is done
   sc_core::sc_event go_;       ///< a tick is due while time is loose
   int accesses_ = 0;           ///< calls of b_transport that have not returned

@@ -149,6 +149,10 @@ tlm::tlm_sync_enum InitiatorEnd::nb_transport_bw(tlm::tlm_generic_payload& paylo
     begun_ = x;
     return tlm::TLM_ACCEPTED;
   }
+  if (ends_by_call()) {
+    announce_end_response(*x, in_free_);
+    return tlm::TLM_ACCEPTED;
+  }
   phase = tlm::END_RESP;
   delay = engine_.start_of(in_free_) - engine_.time();
   give_back(*x, in_free_);
@@ -177,7 +181,7 @@ void InitiatorEnd::begin_waiting() {
     } else if (in_free_ == kNever) {
       begun_ = w.transaction;
     } else {
-      call_end_response(*w.transaction, in_free_);
+      announce_end_response(*w.transaction, in_free_);
     }
   }
 }
@@ -251,14 +255,26 @@ void InitiatorEnd::end(Cycle c) {
   if (begun_ != nullptr) {
     Transaction& x = *begun_;
     begun_ = nullptr;
-    call_end_response(x, c);
+    announce_end_response(x, c);
   }
   begin_waiting();
 }
 
+/// A target of ours is told as soon as it can be: it may be ticked ahead of time, and nobody else sees it.
+bool InitiatorEnd::ends_by_call() const {
+  return peer_ == nullptr && end_response_.value_or(engine_.end_response()) == EndResponse::by_call;
+}
+
+/// Has the END_RESP of `x` sent, which takes effect in cycle `c`. A foreign target may take one for something
+/// that has happened, whatever time is annotated, and begin its next response: it hears of it then.
+void InitiatorEnd::announce_end_response(Transaction& x, Cycle c) {
+  if (!ends_by_call()) return call_end_response(x, c);
+  engine_.at_start_of(c, [this, &x, c] { call_end_response(x, c); });
+}
+
 void InitiatorEnd::call_end_response(Transaction& x, Cycle c) {
   tlm::tlm_phase phase = tlm::END_RESP;
-  sc_core::sc_time delay = engine_.start_of(c) - engine_.time();
+  sc_core::sc_time delay = std::max(engine_.start_of(c), engine_.time()) - engine_.time();
   static_cast<void>(target_->nb_transport_fw(x.payload, phase, delay));
   give_back(x, c);
 }

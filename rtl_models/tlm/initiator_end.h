@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tlm>
 
@@ -33,6 +34,7 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   void on_invalidate(std::function<void(sc_dt::uint64, sc_dt::uint64)> callback) {
     on_invalidate_ = std::move(callback);
   }
+  void set_end_response(EndResponse form) { end_response_ = form; }
   /// What the socket is bound to, for reports.
   void name_target(std::string name) { bound_to_ = std::move(name); }
   [[nodiscard]] bool shows_data() const { return with_data_ && !direct_; }
@@ -66,6 +68,8 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   void take_answer(Transaction& x);
   void note_refusal(const Transaction& x);
   void end(Cycle c) override;
+  [[nodiscard]] bool ends_by_call() const;
+  void announce_end_response(Transaction& x, Cycle c);
   void call_end_response(Transaction& x, Cycle c);
 
   void explain(std::vector<Wait>& waits) const override;
@@ -99,7 +103,8 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   bool direct_ = false;
   bool handed_over_ = false;
   bool misfit_told_ = false;
-  std::deque<Waiting> waiting_;  ///< for in_ to be free
+  std::optional<EndResponse> end_response_;  ///< if it is not the engine's
+  std::deque<Waiting> waiting_;              ///< for in_ to be free
   ChannelParameters response_;
   ClockDomain responder_;
   std::function<void(sc_dt::uint64, sc_dt::uint64)> on_invalidate_;

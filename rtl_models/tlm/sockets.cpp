@@ -29,6 +29,10 @@ InitiatorSocket::Ports InitiatorSocket::hand_over() {
   return end_->hand_over();
 }
 
+void InitiatorSocket::set_end_response(EndResponse form) {
+  end_->set_end_response(form);
+}
+
 void InitiatorSocket::on_invalidate(std::function<void(sc_dt::uint64, sc_dt::uint64)> callback) {
   end_->on_invalidate(std::move(callback));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <tlm>
@@ -13,6 +14,7 @@
 namespace warpline {
 
 class EngineModule;
+enum class EndResponse : std::uint8_t;
 class InitiatorEnd;
 class TargetEnd;
 struct RequestMessage;
@@ -68,6 +70,8 @@ class WARPLINE_PUBLIC InitiatorSocket final : public tlm::tlm_initiator_socket<k
   /// Hands its ports over to another carrier, such as pins: it carries untimed access only from now on. Pre:
   /// elaboration has not ended.
   [[nodiscard]] Ports hand_over();
+  /// How it ends responses of a foreign target from now on, whatever EngineModule::set_end_response says.
+  void set_end_response(EndResponse form);
   /// Called when the other side takes back direct memory access to these addresses, first to last.
   void on_invalidate(std::function<void(sc_dt::uint64, sc_dt::uint64)> callback);
   /// Whether the hop is direct. Pre: elaboration has ended.
@@ -89,6 +93,13 @@ class WARPLINE_PUBLIC InitiatorSocket final : public tlm::tlm_initiator_socket<k
 ///
 /// A payload without our extension is a weak read or write of bytes of one 128-byte line; what
 /// cannot be is answered with the response status that TLM has for it.
+///
+/// b_transport while time is timed: the access takes its turn in the model as a timed request would, beside
+/// those of nb_transport, of this socket and of others. The calling thread first waits for the delay that it
+/// is ahead by, then for the answer; the delay is zero on return. Any number of threads may call at a time.
+/// Who cannot wait, as it is no SC_THREAD, is served at rest only, at once, with the latency added to the
+/// delay; else that is an error report and TLM_GENERIC_ERROR_RESPONSE. While time is loose see
+/// EngineModule::set_loose.
 class WARPLINE_PUBLIC TargetSocket final : public tlm::tlm_target_socket<kBusBits> {
  public:
   /// Of a block of ours, whose ports these are.

@@ -65,7 +65,7 @@ tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, t
   Request* r = request_of(payload);
   if (r == nullptr) return tlm::TLM_COMPLETED;
   const Cycle t = engine_.cycle_of(engine_.time() + delay);
-  unended_ = {&payload, r, t, kNever, false};
+  unended_ = {&payload, r, t, kNever, false, calls_.queued()};
   // The initiator may have taken an early response for leave to go on: the request waits for its credit.
   if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
   enter();
@@ -101,16 +101,28 @@ void TargetEnd::announce_at_end() {
   });
 }
 
+/// The same of a call's request.
+void TargetEnd::enter(TimedCall& call) {
+  in_free_ = in_.begin(std::max(call.begun, in_free_), {call.request});
+  engine_.wake();
+}
+
+/// There is a credit from cycle `c` on. What waits for one gets it in the order in which it came.
 void TargetEnd::end(Cycle c) {
   in_free_ = c;
-  if (unended_.payload == nullptr) return;
-  if (!unended_.entered) {
-    enter();
-    if (unended_.end != kNever) announce_at_end();
-    return;
+  if (unended_.payload != nullptr && unended_.entered && unended_.end == kNever) {
+    unended_.end = c;
+    announce_at_end();
   }
-  unended_.end = c;
-  announce_at_end();
+  while (in_free_ != kNever && (unended_.waits() || calls_.queued() != 0)) {
+    if (unended_.waits() && unended_.behind == 0) {
+      enter();
+      if (unended_.end != kNever) announce_at_end();
+    } else {
+      if (unended_.waits()) --unended_.behind;
+      enter(calls_.pop());
+    }
+  }
 }
 
 /// Sends the END_REQ of the unended request. Pre: its end is known.
@@ -147,6 +159,8 @@ void TargetEnd::count_error(const tlm::tlm_generic_payload& payload) {
 
 Cycle TargetEnd::begin(Cycle t, const ResponseMessage& message) {
   Request& r = *message.request;
+  if (!calls_.none())
+    if (TimedCall* call = calls_.find(r); call != nullptr) return answer(*call, t);
   const bool foreign = foreign_.made(r);
   auto* own = foreign ? nullptr : static_cast<Transaction*>(static_cast<SocketHop*>(r.carried));
   tlm::tlm_generic_payload& payload = foreign ? ForeignPayloads::payload_of(r) : own->payload;
@@ -206,12 +220,18 @@ void TargetEnd::answer(const Request& r, tlm::tlm_generic_payload& payload) cons
 }
 
 void TargetEnd::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (!engine_.is_loose() && !handed_over_ && EngineProcess::caller_may_wait()) {
+    if (delay != sc_core::SC_ZERO_TIME) sc_core::wait(std::exchange(delay, sc_core::SC_ZERO_TIME));
+    if (!engine_.is_loose()) return take_turn(payload);  // unless that has changed meanwhile
+  }
   if (!in_.performs() || (!engine_.is_loose() && !engine_.at_rest())) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    protest(socket_, in_.performs()
-                         ? "b_transport while requests are under way in timed mode, where it comes at "
-                           "rest only; EngineModule::set_loose(true) makes time loose"
-                         : "the block behind takes no b_transport");
+    protest(socket_,
+            in_.performs()
+                ? "b_transport from a process that cannot wait, while requests are under way: it "
+                  "takes its turn among them, so it must come from an SC_THREAD, and not from within a "
+                  "call of nb_transport"
+                : "the block behind takes no b_transport");
     return;
   }
   const EngineProcess::Access access(engine_);
@@ -224,6 +244,62 @@ void TargetEnd::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&
   delay = std::max(end, engine_.time()) - engine_.time();
   if (hints_ && engine_.is_loose() && payload.is_response_ok() && would_grant(payload.get_address()))
     payload.set_dmi_allowed(true);
+}
+
+/// Has the payload's request timed, as if it had come by nb_transport in this cycle and its response were
+/// completed in the cycle in which it begins, and waits for that.
+void TargetEnd::take_turn(tlm::tlm_generic_payload& payload) {
+  Request* own = own_request(payload);
+  ForeignPayload foreign(payload);
+  if (own == nullptr && foreign.settle(taken_, known_memories())) return count_error(payload);
+  const EngineProcess::Access access(engine_, true);
+  TimedCall& call = calls_.take();
+  call.begun = engine_.cycle_of(engine_.time());
+  call.request = own;
+  if (own == nullptr) {
+    call.foreign.emplace(foreign);
+    call.request = foreign_.make_request(*call.foreign, with_data_);
+  }
+  // Whoever kills the thread unwinds this; the request comes to its end without it.
+  struct Waiting {
+    ~Waiting() {
+      call.abandoned = !call.answered;
+      if (call.answered) calls.give_back(call);
+    }
+    TimedCalls& calls;
+    TimedCall& call;
+  };
+  const Waiting waiting{calls_, call};
+  if (in_free_ == kNever) {
+    calls_.queue(call);
+  } else {
+    enter(call);
+  }
+  while (!call.answered) sc_core::wait(call.event);
+}
+
+/// The response of a call's request is sent in cycle `t`: the channel is free in the next, as after
+/// TLM_COMPLETED.
+Cycle TargetEnd::answer(TimedCall& call, Cycle t) {
+  Request& r = *call.request;
+  if (!call.foreign.has_value()) {
+    auto* own = static_cast<Transaction*>(static_cast<SocketHop*>(r.carried));
+    own->returned = true;
+    answer(r, own->payload);
+  } else {
+    if (!call.abandoned) {
+      call.foreign->answer(r, with_data_);
+      count_error(call.foreign->payload());
+    }
+    engine_.engine().pool().release(&r);
+  }
+  call.answered = true;
+  if (call.abandoned) {
+    calls_.give_back(call);
+  } else {
+    call.event.notify(std::max(engine_.tick_of(t), engine_.time()) - engine_.time());
+  }
+  return t + 1;
 }
 
 /// Has the payload's request performed, and answers it.
@@ -284,9 +360,12 @@ std::string TargetEnd::other_side() const {
 }
 
 void TargetEnd::in_flight(std::vector<InFlight>& rows) const {
-  if (unended_.payload == nullptr || unended_.entered) return;
-  rows.emplace_back(*unended_.request, socket_.name(), socket_.name(), "room at " + in_.path(),
-                    std::vector<std::string>{in_.owner().name()});
+  const auto waits = [&](const Request& r) {
+    rows.emplace_back(r, socket_.name(), socket_.name(), "room at " + in_.path(),
+                      std::vector<std::string>{in_.owner().name()});
+  };
+  if (unended_.waits()) waits(*unended_.request);
+  calls_.for_each_queued([&](const TimedCall& call) { waits(*call.request); });
 }
 
 void TargetEnd::explain(std::vector<Wait>& waits) const {

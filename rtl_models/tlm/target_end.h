@@ -7,6 +7,7 @@
 #include "rtl_models/tlm/engine_process.h"
 #include "rtl_models/tlm/foreign_payloads.h"
 #include "rtl_models/tlm/sockets.h"
+#include "rtl_models/tlm/timed_calls.h"
 
 namespace warpline {
 
@@ -48,6 +49,7 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   [[nodiscard]] Request* own_request(tlm::tlm_generic_payload& payload);
   [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
   void enter();
+  void enter(TimedCall& call);
   void end(Cycle c) override;
   void announce_at_end();
   void announce_end();
@@ -57,8 +59,10 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   void answer(const Request& r, tlm::tlm_generic_payload& payload) const;
   void response_ended(Cycle c);
 
-  // Without cycles.
+  // Without cycles, but where a call takes its turn among timed requests.
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  void take_turn(tlm::tlm_generic_payload& payload);
+  Cycle answer(TimedCall& call, Cycle t);
   void perform_payload(tlm::tlm_generic_payload& payload, Cycle& at);
   [[nodiscard]] const Memories* known_memories() const { return memories_ ? &*memories_ : nullptr; }
   void count_error(const tlm::tlm_generic_payload& payload);
@@ -85,7 +89,9 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
     Request* request = nullptr;
     Cycle begun = 0;
     Cycle end = kNever;
-    bool entered = false;  ///< in in_; otherwise it came before a credit and waits for one
+    bool entered = false;    ///< in in_; otherwise it came before a credit and waits for one
+    std::size_t behind = 0;  ///< so many calls that wait for one, too
+    [[nodiscard]] bool waits() const { return payload != nullptr && !entered; }
   };
   // What every message needs comes first, side by side for the host's caches.
   TargetSocket& socket_;
@@ -111,6 +117,7 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   std::optional<Memories> memories_;  ///< behind it, if it is known how large they are
   std::uint64_t address_errors_ = 0;  ///< foreign payloads that were answered so
   ForeignPayloads foreign_;
+  TimedCalls calls_;
   ChannelParameters request_;
   ClockDomain requester_;
   UntimedAccess& untimed_;

@@ -179,7 +179,11 @@ Netlist::Netlist(const Shape& s, Engine& e, HopMaker& hops, Clusters clusters) :
   build(s, hops, clusters);
 }
 
-void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters) {
+Netlist::Netlist(const Shape& s, Engine& e, HopMaker& hops, unsigned outside) : engine(e), sysmem(kMemory) {
+  build(s, hops, Clusters::each, outside);
+}
+
+void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters, unsigned outside) {
   const auto next_cluster = [this, clusters] {
     if (clusters == Clusters::each) engine.begin_cluster();
   };
@@ -187,9 +191,11 @@ void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters) {
   crossbar = std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
                                         CrossbarWidths{s.l2_request.width, s.client_response.width});
   for (unsigned i = 0; i < count; ++i) {
+    clients.emplace_back();
+    if (i < outside) continue;
     next_cluster();
-    clients.push_back(std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap,
-                                                  std::uint64_t{i} << 32U));
+    clients[i] = std::make_unique<Requester>(engine, "client", s.sm, s.items[i], s.client_gap,
+                                             std::uint64_t{i} << 32U);
     hops.hop(clients[i]->out, crossbar->from_client(i), s.client_request, crossbar->to_client(i),
              clients[i]->in, s.client_response);
   }
@@ -213,19 +219,22 @@ void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters) {
   }
 }
 
+void describe_answers(const std::vector<Answer>& answers, std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Answer& a = answers[i];
+    std::uint64_t digest = static_cast<std::uint64_t>(a.status);
+    for (const std::uint8_t byte : a.data) digest = splitmix64(digest ^ byte);
+    for (unsigned lane = 0; lane < a.atomics.count; ++lane)
+      digest = splitmix64(digest ^ a.atomics.lanes[lane].old_value);
+    lines.push_back("client item " + std::to_string(i) + " sent " + std::to_string(a.sent) + " answered " +
+                    std::to_string(a.answered) + " with " + std::to_string(digest));
+  }
+}
+
 std::vector<std::string> Netlist::trace() const {
   std::vector<std::string> lines;
-  for (const auto& client : clients) {
-    for (std::size_t i = 0; i < client->answers.size(); ++i) {
-      const Answer& a = client->answers[i];
-      std::uint64_t digest = static_cast<std::uint64_t>(a.status);
-      for (const std::uint8_t byte : a.data) digest = splitmix64(digest ^ byte);
-      for (unsigned lane = 0; lane < a.atomics.count; ++lane)
-        digest = splitmix64(digest ^ a.atomics.lanes[lane].old_value);
-      lines.push_back("client item " + std::to_string(i) + " sent " + std::to_string(a.sent) + " answered " +
-                      std::to_string(a.answered) + " with " + std::to_string(digest));
-    }
-  }
+  for (const auto& client : clients)
+    if (client != nullptr) describe_answers(client->answers, lines);
   for (const auto& bridge : bridges)
     for (const Bridge::Seen& s : bridge->seen)
       lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " +

@@ -50,6 +50,9 @@ class Bridge final : public Component {
   std::vector<Request*> replies_;
 };
 
+/// What became of a client's items, a line each.
+void describe_answers(const std::vector<Answer>& answers, std::vector<std::string>& lines);
+
 /// What a random netlist is built of; the same seed gives the same one.
 struct Shape {
   explicit Shape(std::uint64_t seed);
@@ -76,6 +79,8 @@ class Netlist {
   Netlist(const Shape& shape, TickMode mode, std::uint64_t seed, Clusters clusters = Clusters::each);
   /// In an engine of somebody else's.
   Netlist(const Shape& shape, Engine& engine, HopMaker& hops, Clusters clusters = Clusters::each);
+  /// The same without its first `outside` clients, whose ports at the crossbar somebody else binds.
+  Netlist(const Shape& shape, Engine& engine, HopMaker& hops, unsigned outside);
   RunOutcome run() { return engine.run_until(50000000); }
   /// Everything that can be seen of a finished run: every message's cycles, every counter, memory.
   [[nodiscard]] std::vector<std::string> trace() const;
@@ -83,14 +88,14 @@ class Netlist {
   std::unique_ptr<Engine> own_engine;
   Engine& engine;
   MemoryImage sysmem;
-  std::vector<std::unique_ptr<Requester>> clients;
+  std::vector<std::unique_ptr<Requester>> clients;  ///< null: one from outside
   std::unique_ptr<Crossbar> crossbar;
   std::vector<std::unique_ptr<Bridge>> bridges;
   std::vector<std::unique_ptr<DramChannel>> channels;
   std::unique_ptr<PcieLink> link;
 
  private:
-  void build(const Shape& shape, HopMaker& hops, Clusters clusters);
+  void build(const Shape& shape, HopMaker& hops, Clusters clusters, unsigned outside = 0);
 };
 
 }  // namespace warpline::test

@@ -8,6 +8,7 @@
 #include "tests/equivalence/differences.h"
 #include "tests/equivalence/law_slice.h"
 #include "tests/equivalence/netlist.h"
+#include "tests/equivalence/outside_client.h"
 #include "tests/equivalence/socket_hops.h"
 
 namespace warpline::test {
@@ -42,35 +43,146 @@ bool applies(const Variant& v, std::uint64_t seed) {
   return v.pins_percent == 0 || seed % 3 == 0;
 }
 
+/// In what form responses end in this netlist: drawn by lot.
+EndResponse form_of(std::uint64_t seed, std::size_t variant) {
+  return splitmix64(seed * 977 + variant) % 2 == 0 ? EndResponse::by_call : EndResponse::by_return;
+}
+
 /// One netlist in SystemC.
 struct Carried {
-  Carried(const Shape& shape, const Variant& v, std::uint64_t seed)
+  Carried(const Shape& shape, const Variant& v, std::uint64_t seed, EndResponse form)
       : module(sc_core::sc_gen_unique_name("engine"), 700 + static_cast<unsigned>(seed * 37 % 1000),
                v.transport, v.mode, seed),
         hops(module, v.foreign_percent, v.pins_percent, seed),
         netlist(shape, module.engine(), hops) {
     module.run_ahead(v.ahead);
+    module.set_end_response(form);
   }
   EngineProcess module;
   SocketHops hops;
   Netlist netlist;
 };
 
+/// How the clients from outside of a netlist call: all by nb_transport, all by b_transport, or as drawn.
+enum class Callers : std::uint8_t { timed, loose, drawn };
+
+struct HostedVariant {
+  const char* name;
+  Callers callers;
+  Variant carriers;
+};
+
+/// The first is what the others are compared with.
+constexpr HostedVariant kHosted[] = {
+    {"timed clients", Callers::timed, kVariants[0]},
+    {"loosely timed clients", Callers::loose, kVariants[0]},
+    {"mixed clients, some hops foreign", Callers::drawn, kVariants[1]},
+    {"mixed clients, sockets, some foreign, every cycle", Callers::drawn, kVariants[3]},
+    {"loosely timed clients, pins, sockets and direct, shuffled", Callers::loose, kVariants[10]},
+};
+
+/// One netlist, some of whose clients are from outside.
+struct Hosted {
+  Hosted(const Shape& shape, const HostedVariant& v, std::uint64_t seed, EndResponse form)
+      : module(sc_core::sc_gen_unique_name("engine"), 700 + static_cast<unsigned>(seed * 37 % 1000),
+               v.carriers.transport, v.carriers.mode, seed),
+        hops(module, v.carriers.foreign_percent, v.carriers.pins_percent, seed),
+        netlist(shape, module.engine(), hops, outside_of(shape)) {
+    module.set_end_response(form);
+    for (unsigned i = 0; i < outside_of(shape); ++i) {
+      const bool loose =
+          v.callers == Callers::loose || (v.callers == Callers::drawn && splitmix64(seed * 13 + i) % 2 == 0);
+      Crossbar& crossbar = *netlist.crossbar;
+      sites.push_back(std::make_unique<OutsideHop>(sc_core::sc_gen_unique_name("site"), module, untimed,
+                                                   crossbar.from_client(i), crossbar.to_client(i),
+                                                   shape.client_request, shape.sm));
+      clients.push_back(std::make_unique<OutsideClient>(
+          sc_core::sc_gen_unique_name("outside"), module, shape.items[i], seed % 4,
+          loose ? OutsideClient::Kind::loose : OutsideClient::Kind::timed, seed + i));
+      clients.back()->socket.bind(sites.back()->checker.from_initiator);
+    }
+  }
+  /// Half of the clients, and at least one.
+  static unsigned outside_of(const Shape& shape) {
+    return (static_cast<unsigned>(shape.items.size()) + 1) / 2;
+  }
+  [[nodiscard]] std::vector<std::string> trace() const {
+    std::vector<std::string> lines;
+    for (const auto& client : clients) describe_answers(client->answers, lines);
+    for (const std::string& line : netlist.trace()) lines.push_back(line);
+    return lines;
+  }
+  EngineProcess module;
+  SocketHops hops;
+  NoUntimedAccess untimed;
+  Netlist netlist;
+  std::vector<std::unique_ptr<OutsideHop>> sites;
+  std::vector<std::unique_ptr<OutsideClient>> clients;
+};
+
+/// Every fifth netlist is tried with clients from outside, too.
+bool is_hosted(std::uint64_t seed) {
+  return seed % 5 == 0;
+}
+
+/// What was seen by the checkers of a netlist. Returns how many requests passed.
+std::uint64_t expect_clean(const std::vector<std::unique_ptr<ProtocolChecker>>& checkers) {
+  std::uint64_t checked = 0;
+  for (const auto& checker : checkers) {
+    checker->finish();
+    checked += checker->counts().begin_req;
+    for (const std::string& violation : checker->violations()) ADD_FAILURE() << violation;
+  }
+  return checked;
+}
+
+/// The netlists of a seed with clients from outside: all give the same. Returns how many calls of b_transport
+/// took their turn.
+std::uint64_t expect_same(const std::vector<std::unique_ptr<Hosted>>& runs) {
+  const std::vector<std::string> expected = runs[0]->trace();
+  std::uint64_t calls = 0;
+  for (std::size_t v = 0; v < runs.size(); ++v) {
+    Hosted& run = *runs[v];
+    SCOPED_TRACE(kHosted[v].name);
+    for (const Wait& w : run.module.explain()) ADD_FAILURE() << w.who << " waits for " << w.what;
+    EXPECT_EQ(differences(expected, run.trace()), std::vector<std::string>{});
+    EXPECT_TRUE(run.module.at_rest());
+    EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
+    EXPECT_EQ(run.module.transactions_in_use(), 0U);
+    expect_clean(run.hops.checkers());
+    for (const auto& client : run.clients) EXPECT_TRUE(client->done() && !client->delayed);
+    for (const auto& site : run.sites) {
+      site->checker.finish();
+      calls += site->checker.unchecked().b_transport;
+      for (const std::string& violation : site->checker.violations()) ADD_FAILURE() << violation;
+    }
+  }
+  return calls;
+}
+
 class SocketLaw : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
   const LawSlice slice(GetParam());
   std::vector<std::vector<std::unique_ptr<Carried>>> runs;
+  std::vector<std::vector<std::unique_ptr<Hosted>>> hosted;
   std::size_t transactions = 0;
   for (std::uint64_t seed = slice.first; seed < slice.end(); ++seed) {
     const Shape shape(seed);
     for (const auto& list : shape.items) transactions += list.size();
     runs.emplace_back();
     for (const Variant& v : kVariants)
-      runs.back().push_back(applies(v, seed) ? std::make_unique<Carried>(shape, v, seed) : nullptr);
+      runs.back().push_back(applies(v, seed)
+                                ? std::make_unique<Carried>(shape, v, seed, form_of(seed, runs.back().size()))
+                                : nullptr);
+    hosted.emplace_back();
+    if (!is_hosted(seed)) continue;
+    for (const HostedVariant& v : kHosted)
+      hosted.back().push_back(
+          std::make_unique<Hosted>(shape, v, seed, form_of(seed + 1, hosted.back().size())));
   }
   sc_core::sc_start();
-  std::uint64_t checked = 0, pins = 0;
+  std::uint64_t checked = 0, pins = 0, calls = 0;
   for (std::uint64_t seed = slice.first; seed < slice.end(); ++seed) {
     Netlist reference(Shape(seed), TickMode::lazy, 1, Clusters::one);
     ASSERT_EQ(reference.run(), RunOutcome::quiescent);
@@ -89,15 +201,14 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
       pins += run.hops.pins();
       EXPECT_EQ(run.module.engine().pool().in_use(), 0U);
       EXPECT_EQ(run.module.transactions_in_use(), 0U);
-      for (const auto& checker : run.hops.checkers()) {
-        checker->finish();
-        checked += checker->counts().begin_req;
-        for (const std::string& violation : checker->violations()) ADD_FAILURE() << violation;
-      }
+      checked += expect_clean(run.hops.checkers());
     }
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", clients from outside");
+    if (is_hosted(seed)) calls += expect_same(hosted[seed - slice.first]);
   }
   EXPECT_GT(checked, 1000U) << "requests passed the protocol checkers";
   EXPECT_GT(pins, 10U) << "hops were pins";
+  EXPECT_GT(calls, 100U) << "calls of b_transport took their turn";
   std::cout << "law: " << transactions << " random transactions, each in "
             << std::count_if(std::begin(kVariants), std::end(kVariants),
                              [](const Variant& v) { return v.pins_percent == 0; })
