@@ -1,7 +1,6 @@
 // b_transport while time is timed: accesses of loosely timed initiators take their turn among timed requests.
-#define SC_INCLUDE_DYNAMIC_PROCESSES
-
 #include <gtest/gtest.h>
+#include <sysc/kernel/sc_spawn.h>
 
 #include "tests/rtl_models/tlm/loose_netlists.h"
 

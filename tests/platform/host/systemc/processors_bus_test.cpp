@@ -2,6 +2,7 @@
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 
 #include <gtest/gtest.h>
+#include <sysc/kernel/sc_spawn.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstring>
@@ -149,6 +150,61 @@ TEST_P(ProcessorsBus, NonBlockingTransportIsAnswered) {
     EXPECT_EQ(p.get_response_status(), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(id, static_cast<std::uint32_t>(cpu.load(address, 4)));
   });
+}
+
+TEST_P(ProcessorsBus, BothWaysOfTransportGoOnSideBySide) {
+  Bus bus(GetParam());
+  bus.run([&](HostCpu& cpu) {
+    const std::uint64_t address = cpu.devices()[0].bars[0].address + WL_PEER_IDENTITY_OFFSET;
+    unsigned right = 0;
+    bool done = false;
+    sc_core::sc_spawn([&] {
+      for (unsigned n = 0; n < 50; ++n) {
+        std::uint32_t id = 0;
+        auto& p = bus.foreign.payload(tlm::TLM_READ_COMMAND, address, &id, 4);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        static_cast<void>(bus.foreign.socket->nb_transport_fw(p, phase, delay));
+        sc_core::wait(bus.foreign.answered);
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_NS));
+        right += id == WL_PEER_IDENTITY_VALUE;
+      }
+      done = true;
+    });
+    for (unsigned n = 0; n < 50; ++n) right += cpu.load(address, 4) == WL_PEER_IDENTITY_VALUE;
+    while (!done) sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(right, 100U);
+  });
+}
+
+TEST_P(ProcessorsBus, WhoCannotWaitMayPostOnly) {
+  Bus bus(GetParam());
+  std::vector<std::string> reports;
+  bus.run([&](HostCpu& cpu) {
+    std::vector<tlm::tlm_response_status> statuses;
+    std::uint32_t word = 0x12345678;
+    sc_core::sc_spawn_options method;
+    method.spawn_method();
+    sc_core::sc_spawn(
+        [&] {
+          statuses.push_back(bus.foreign.send(bus.foreign.payload(tlm::TLM_WRITE_COMMAND, 8192, &word, 4)));
+          try {
+            statuses.push_back(bus.foreign.read(8192, &word, 4));
+          } catch (const sc_core::sc_report& r) {
+            reports.emplace_back(r.get_msg());
+            statuses.push_back(bus.foreign.p.get_response_status());
+          }
+        },
+        "method", &method);
+    sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    const std::vector<tlm::tlm_response_status> expected = {tlm::TLM_OK_RESPONSE,
+                                                            tlm::TLM_GENERIC_ERROR_RESPONSE};
+    EXPECT_EQ(statuses, expected);
+    EXPECT_EQ(cpu.load(8192, 4), 0x12345678U);
+  });
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("from_cpu_1: b_transport from a process that cannot wait"), std::string::npos)
+      << reports[0];
 }
 
 TEST_P(ProcessorsBus, PointersAreGrantedToMemoryInLooseTimeOnly) {
