@@ -65,9 +65,12 @@ tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, t
   Request* r = request_of(payload);
   if (r == nullptr) return tlm::TLM_COMPLETED;
   const Cycle t = engine_.cycle_of(engine_.time() + delay);
-  unended_ = {&payload, r, t, kNever, false, calls_.queued()};
+  unended_ = {&payload, r, t, kNever, false, 0};
   // The initiator may have taken an early response for leave to go on: the request waits for its credit.
-  if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
+  if (in_free_ == kNever) {
+    unended_.behind = calls_.queued();
+    return tlm::TLM_ACCEPTED;
+  }
   enter();
   if (unended_.end == kNever) return tlm::TLM_ACCEPTED;
   // Announced at once, unless the request's own response might come first: a block may answer in the tick in

@@ -212,7 +212,8 @@ TEST_P(SocketLaw, EveryMessageMovesInTheSameCycleWhateverCarriesIt) {
   std::cout << "law: " << transactions << " random transactions, each in "
             << std::count_if(std::begin(kVariants), std::end(kVariants),
                              [](const Variant& v) { return v.pins_percent == 0; })
-            << " ways, every third in " << std::size(kVariants) << "\n";
+            << " ways, every third in " << std::size(kVariants)
+            << ", every fifth with clients from outside, too\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Slices, SocketLaw, ::testing::Range(0U, kLawSlices));

@@ -27,6 +27,7 @@ TEST(PageSystemC, AModuleComesIntoTheHopsThatMatch) {
     Monitor& monitor = monitors.emplace_back(hop.module_name.c_str());            // a std::deque<Monitor>
     return {&monitor.from_initiator, &monitor.to_target};                         // 256 bits, base protocol
   });
+  backend->module().set_end_response(warpline::EndResponse::by_return);  // cycles are the same
   RunOptions options;
   options.backend = backend;
   options.tags_only = true;

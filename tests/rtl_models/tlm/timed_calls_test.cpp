@@ -1,6 +1,11 @@
 // b_transport while time is timed: accesses of loosely timed initiators take their turn among timed requests.
+// The convenience socket answers nb_transport by processes of its own.
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+
 #include <gtest/gtest.h>
 #include <sysc/kernel/sc_spawn.h>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include "tests/rtl_models/tlm/loose_netlists.h"
 
@@ -144,6 +149,46 @@ TEST(TimedCalls, OfAThreadThatIsKilledComeToTheirEndWithoutIt) {
   EXPECT_EQ(right, 40U);
   EXPECT_TRUE(netlist.subsystem.engine.at_rest());
   EXPECT_EQ(netlist.subsystem.engine.engine().pool().in_use(), 0U);
+}
+
+/// A module of somebody else's in a hop of ours that knows b_transport only: the convenience socket makes
+/// calls of our timed requests.
+struct Blocking final : sc_core::sc_module {
+  explicit Blocking(const sc_core::sc_module_name& name) : sc_module(name) {
+    from.register_b_transport(this, &Blocking::b_transport);
+  }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    ++calls;
+    to->b_transport(p, delay);
+  }
+  tlm_utils::simple_target_socket<Blocking, 256> from{"from"};
+  tlm_utils::simple_initiator_socket<Blocking, 256> to{"to"};
+  unsigned calls = 0;
+};
+
+TEST(TimedCalls, MayCarryOurOwnRequests) {
+  MemoryImage vidmem{kMemory};
+  EngineProcess engine("engine", 1000);
+  Requester requester(engine.engine(), "requester", {}, Bridged::items());
+  OurSocket ours("ours", engine, requester);
+  Blocking blocking("blocking");
+  L2SliceModule l2("l2", engine, {}, L2Parameters{1, {16, 4}, 8}, &vidmem, 1);
+  DramModule dram("dram", engine, {}, {}, 1);
+  PcieModule pcie("pcie", engine, {}, {}, nullptr, 1);
+  bind_checked(ours.socket, blocking.from);
+  bind_checked(blocking.to, l2.from_crossbar);
+  l2.to_dram[0].bind(dram.from_l2[0]);
+  l2.to_pcie.bind(pcie.from_l2[0]);
+  sc_core::sc_start();
+  for (const Answer& a : requester.answers) ASSERT_NE(a.answered, kNever);
+  EXPECT_EQ(blocking.calls, 4U);
+  EXPECT_EQ(requester.answers[1].status, Status::ok);
+  EXPECT_EQ(requester.answers[1].atomics.lanes[0].old_value, 0x01010101U);
+  EXPECT_EQ(requester.answers[2].status, Status::address_error);
+  EXPECT_EQ(requester.answers[3].data[4], 6);
+  EXPECT_TRUE(engine.at_rest());
+  EXPECT_EQ(engine.transactions_in_use(), 0U);
+  EXPECT_EQ(engine.engine().pool().in_use(), 0U);
 }
 
 /// Calls from a method process, which cannot wait.
