@@ -11,6 +11,9 @@
 #include "sw/examples/embed/ram.h"
 #include "sw/examples/embed/software.h"
 #include "sw/examples/embed/traffic.h"
+#include "sw/examples/lt_processor/dma.h"
+#include "sw/examples/lt_processor/processor.h"
+#include "sw/examples/shader_core/core.h"
 #include "tests/support/checked_binding.h"
 #include "tests/support/checked_hops.h"
 #include "tests/support/kernel_run.h"
@@ -64,6 +67,38 @@ TEST(CheckedExamples, TheBoardKeepsToTheBaseProtocol) {
     EXPECT_TRUE(t->done()) << t->name();
     EXPECT_EQ(t->wrong + t->refused, 0U) << t->name();
   }
+  EXPECT_TRUE(gpu.idle());
+}
+
+TEST(CheckedExamples, ATimedEngineKeepsToItBesideALooselyTimedProcessor) {
+  MemorySubsystemOptions options = checked_subsystem();
+  options.settings = {"sms=2"};
+  options.devices = 2;
+  MemorySubsystemModule gpu("gpu", options);
+  Processor cpu("cpu", [](Processor& p) {
+    Doorbell doorbell{4096, 8192, 1024, Doorbell::ring};
+    std::array<std::uint8_t, 128> line{};
+    line.fill(7);
+    for (unsigned at = 0; at < 1024; at += 128) p.write(4096 + at, line.data(), 128);
+    p.write(0, &doorbell, sizeof doorbell);
+    for (; doorbell.state != Doorbell::idle; p.work(100)) p.read(0, &doorbell, sizeof doorbell);
+    p.read(8192 + 896, line.data(), 128);
+    EXPECT_EQ(line[127], 7);
+    doorbell.state = Doorbell::stop;
+    p.write(0, &doorbell, sizeof doorbell);
+  });
+  Dma dma("dma", 0);
+  ShaderCore plain("plain", {1, 0x10000, 0x20000, 64}, {}),
+      wide("wide", {1, 0x30000, 0x40000, 64}, {32, {}, {}});
+  bind_checked(cpu.socket, gpu.from_device(0));
+  bind_checked(dma.socket, gpu.from_device(1));
+  bind_checked(plain.socket, gpu.from_sm(0));
+  bind_checked(wide.socket, gpu.from_sm(1));
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.done && dma.stopped);
+  EXPECT_EQ(dma.copied, 1024U);
+  EXPECT_EQ(cpu.refused + dma.refused + plain.refused + wide.refused, 0U);
+  EXPECT_EQ(plain.finished + wide.finished, 128U);
   EXPECT_TRUE(gpu.idle());
 }
 
