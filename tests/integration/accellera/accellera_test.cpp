@@ -25,10 +25,10 @@
 
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/slice_maker_module.h"
+#include "rtl_models/tlm/width_adapter.h"
 #include "tests/integration/accellera/narrow.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/protocol_checker.h"
-#include "tests/support/width_adapter.h"
 
 namespace warpline::test {
 namespace accellera_test {
