@@ -56,6 +56,7 @@ class QueueDevice final : public Component, public FarDevice, public LooseTlpTar
   void visit_gauges(GaugeVisitor& visitor) const override;
   [[nodiscard]] QueueDeviceCore& core() { return core_; }
   [[nodiscard]] const QueueDeviceCore& core() const { return core_; }
+  [[nodiscard]] EndpointCore& endpoint() { return endpoint_; }
   [[nodiscard]] const EndpointCore& endpoint() const { return endpoint_; }
 
  private:

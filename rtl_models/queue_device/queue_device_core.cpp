@@ -222,6 +222,7 @@ void QueueDeviceCore::raise(unsigned queue) {
   const unsigned vector = queues_[queue].shape().vector;
   bus_.msix()->raise(vector);
   if (observer_ != nullptr) observer_->raised(vector, now_);
+  if (interrupt_heard_) interrupt_heard_(vector, now_);
 }
 
 void QueueDeviceCore::command_completed(unsigned queue, std::uint64_t number,

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/pcie/packets/endpoint_core.h"
@@ -71,6 +73,13 @@ class QueueDeviceCore final : private CommandListener {
     registers_.power_on();
   }
 
+  /// Has `heard` be told of every vector that it raises, masked or not, whatever kind of time it is.
+  void on_interrupt(std::function<void(unsigned vector, Cycle now)> heard) {
+    interrupt_heard_ = std::move(heard);
+  }
+  /// A write of its that somebody answers, as on a bus without PCI Express, was refused: an error of the bus,
+  /// as a read that fails.
+  void write_refused(std::uint64_t address) { bus_failed(address); }
   /// Who hears what it does from now on; null: nobody.
   void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }
   [[nodiscard]] bool busy() const { return engine_.busy() || resetting_; }
@@ -120,6 +129,7 @@ class QueueDeviceCore final : private CommandListener {
   AccessLog log_;
   QueueDeviceCounters counters_;
   QueueDeviceObserver* observer_ = nullptr;
+  std::function<void(unsigned, Cycle)> interrupt_heard_;
   Cycle now_ = 0;  ///< of what is being done
 };
 

@@ -294,6 +294,14 @@ END
     grep -q -e -Werror "$work/build/compile_commands.json" || fail "warnings are no errors"
     installs 'libwarpline\.so' && ! installs 'libwarpline_base\.a' && builds 'libwarpline\.so' || fail "no shared library, or not it alone"
     ;;
+  bare_bus_device)
+    build bare_bus_device
+    for time in timed lt; do
+      expect 0 "$work/build/bare_bus_device" $time
+      says '^Hello, bare bus!$'
+      says '^status 0 after [0-9.]+ (ns|us|ps)$'
+    done
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
