@@ -93,7 +93,8 @@ void GpuPlatform::State::build() {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
-    pcie = std::make_unique<PcieSystem>(links, config.clocks.fastest(), config.pcie_system, *sysmem);
+    const auto join = [this](TlpPort& root, TlpPort& other) { backend->connect_link(root, other); };
+    pcie = std::make_unique<PcieSystem>(links, config.clocks.fastest(), config.pcie_system, *sysmem, join);
     pcie->run_by(*backend);
   }
   for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));

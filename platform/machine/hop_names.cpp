@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "platform/machine/link_hop.h"
+#include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
+#include "rtl_models/sim/memory_image.h"
 
 namespace warpline {
 namespace {
@@ -30,17 +33,31 @@ std::string without_numbers(const std::string& name) {
 Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
                            const GpuConfig& config) {
   Engine engine;
-  System system(config, engine, {}, nullptr);
+  MemoryImage sysmem(kBusPage);
+  System system(config, engine, {}, &sysmem);
   std::vector<bool> matched(patterns.size(), false);
   std::vector<std::string> names, kinds;
-  system.for_each_hop([&](const Hop& h) {
-    names.push_back(h.name());
-    if (const std::string kind = without_numbers(h.name());
+  const auto note = [&](const std::string& name, const auto& hop) {
+    names.push_back(name);
+    if (const std::string kind = without_numbers(name);
         std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
       kinds.push_back(kind);
     for (std::size_t i = 0; i < patterns.size(); ++i)
-      if (h.matches(patterns[i])) matched[i] = true;
-  });
+      if (hop.matches(patterns[i])) matched[i] = true;
+  };
+  system.for_each_hop([&](const Hop& h) { note(h.name(), h); });
+  if (config.pcie_system.peers != 0) {
+    std::vector<PcieLink*> links;
+    for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system.gpu(i).link());
+    const PcieSystem pcie(
+        links, config.clocks.fastest(), config.pcie_system, sysmem, [&](TlpPort& root, TlpPort& other) {
+          connect(root, other,
+                  [&](Out<TlpMessage>& out, In<TlpMessage>& in, const ChannelParameters& channel) {
+                    const LinkHop hop{out, in, channel};
+                    note(hop.direction(), hop);
+                  });
+        });
+  }
   Diagnostics faults;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (matched[i]) continue;

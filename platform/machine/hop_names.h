@@ -9,9 +9,9 @@
 
 namespace warpline {
 
-/// A fault for each pattern that fits no hop of a platform's GPUs (see Hop::matches), with what was probably
-/// meant, or the hops there are. `option`: who gave the patterns, for the message. Pre: config.problems() is
-/// empty.
+/// A fault for each pattern that fits no hop of a platform, its GPUs' (see Hop::matches) or that of a link of
+/// PCI Express (LinkHop), with what was probably meant, or the hops there are. `option`: who gave the
+/// patterns, for the message. Pre: config.problems() is empty.
 [[nodiscard]] Diagnostics unmatched_hops(const std::string& option, const std::vector<std::string>& patterns,
                                          const GpuConfig& config);
 

@@ -10,6 +10,7 @@ class Engine;
 class Netlist;
 class Recorder;
 class Selection;
+class TlpPort;
 
 /// What the hops of a platform's netlists are made of, and who runs their engine: chosen by
 /// RunOptions::backend. the default joins ports in plain C++; SystemCBackend runs the
@@ -25,6 +26,9 @@ class WARPLINE_PUBLIC NetlistBackend {
   [[nodiscard]] virtual bool brings_dram() const { return false; }
   /// Makes the hops of a netlist. Called once for each, before the first run.
   virtual void connect(Netlist& netlist) = 0;
+  /// Makes the hops of a link of PCI Express: root complex to host, device or GPU. Called once for each,
+  /// before connect(). The default joins them port to port.
+  virtual void connect_link(TlpPort& root, TlpPort& other);
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.

@@ -43,8 +43,12 @@ std::string why_of(const RefusedAccess& access, unsigned peers) {
 }  // namespace
 
 PcieSystem::PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz,
-                       const PcieSystemParameters& parameters, MemoryImage& sysmem)
-    : engine_(engine), sysmem_(sysmem), mhz_(mhz), pool_(std::make_unique<TlpPool>()) {
+                       const PcieSystemParameters& parameters, MemoryImage& sysmem, LinkJoiner join)
+    : engine_(engine),
+      sysmem_(sysmem),
+      mhz_(mhz),
+      join_(std::move(join)),
+      pool_(std::make_unique<TlpPool>()) {
   add_root_of_peers(domain, parameters);
 }
 
@@ -59,8 +63,12 @@ PcieSystem::PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std
 }
 
 PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
-                       const PcieSystemParameters& parameters, MemoryImage& sysmem)
-    : engine_(gpus.front()->engine()), sysmem_(sysmem), mhz_(mhz), pool_(std::make_unique<TlpPool>()) {
+                       const PcieSystemParameters& parameters, MemoryImage& sysmem, LinkJoiner join)
+    : engine_(gpus.front()->engine()),
+      sysmem_(sysmem),
+      mhz_(mhz),
+      join_(std::move(join)),
+      pool_(std::make_unique<TlpPool>()) {
   std::vector<LinkParameters> links(parameters.peers, parameters.device);
   links.resize(parameters.peers + gpus.size(), parameters.gpu);
   root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), *pool_,
@@ -68,7 +76,7 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
   for (unsigned i = 0; i < gpus.size(); ++i) {
     const unsigned port = parameters.peers + i;
     GpuFunction& gpu = gpus[i]->reach_devices(*pool_, RootComplexCore::id_of(port), parameters.gpu);
-    connect(gpu.to_root(), root_->to_device(port));
+    join_ends(root_->to_device(port), gpu.to_root());
     gpu.perform_by(*root_);
     root_->perform_by(port, gpu);
   }
@@ -90,17 +98,21 @@ void PcieSystem::add_root_of_peers(ClockDomain domain, const PcieSystemParameter
 /// And what is there without GPUs, too.
 void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parameters) {
   bridge_ = std::make_unique<HostBridge>(engine_, "host", domain, *pool_, parameters.host, parameters.bridge);
-  connect(bridge_->to_root(), root_->to_host());
+  join_ends(root_->to_host(), bridge_->to_root());
   bridge_->perform_by(*root_);
   root_->interrupt_by(*bridge_);
   for (unsigned i = 0; i < parameters.peers; ++i) {
     peers_.push_back(std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, *pool_,
                                                    RootComplexCore::id_of(i), parameters.peer,
                                                    parameters.device, mhz_));
-    connect(peers_[i]->to_root(), root_->to_device(i));
+    join_ends(root_->to_device(i), peers_[i]->to_root());
     peers_[i]->perform_by(*root_);
     root_->perform_by(i, *peers_[i]);
   }
+}
+
+void PcieSystem::join_ends(TlpPort& root, TlpPort& other) {
+  join_ ? join_(root, other) : connect(root, other);
 }
 
 RunOutcome PcieSystem::run_until(Cycle limit) {

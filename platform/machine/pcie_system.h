@@ -25,8 +25,12 @@ class NetlistBackend;
 class PcieLink;
 class QueueDevice;
 class RootComplex;
+class TlpPort;
 
-/// Host bridge, root complex and peer devices on one engine, joined port to port. GPUs may be beside the
+/// Joins the two ends of a link, that of the root complex first.
+using LinkJoiner = std::function<void(TlpPort& root, TlpPort& other)>;
+
+/// Host bridge, root complex and peer devices on one engine, joined by links. GPUs may be beside the
 /// devices: their root ports come after those of the devices. Software reaches it by a Host, of which it has
 /// one at most.
 ///
@@ -38,14 +42,14 @@ class WARPLINE_PUBLIC PcieSystem {
   /// With an engine and system memory of its own. `mhz`: of its only clock. Pre: the parameters have no
   /// problems, and a peer.
   PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std::uint64_t memory_bytes);
-  /// `mhz`: of the fastest clock. Engine and memory outlive it. Pre: the parameters have no problems, and a
-  /// peer.
+  /// `mhz`: of the fastest clock. Engine and memory outlive it. `join`: makes its links; null: port to port.
+  /// Pre: the parameters have no problems, and a peer.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
-             MemoryImage& sysmem);
+             MemoryImage& sysmem, LinkJoiner join = nullptr);
   /// With the GPUs at the far ends of these links, the memory beyond which `sysmem` is. The links live as
   /// long, and have no peer's memory.
   PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz, const PcieSystemParameters& parameters,
-             MemoryImage& sysmem);
+             MemoryImage& sysmem, LinkJoiner join = nullptr);
   ~PcieSystem();
   PcieSystem(const PcieSystem&) = delete;
   PcieSystem& operator=(const PcieSystem&) = delete;
@@ -92,6 +96,7 @@ class WARPLINE_PUBLIC PcieSystem {
  private:
   void add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters);
   void add_host(ClockDomain domain, const PcieSystemParameters& parameters);
+  void join_ends(TlpPort& root, TlpPort& other);
 
   std::unique_ptr<Engine> own_engine_;       ///< null: somebody else's
   std::unique_ptr<MemoryImage> own_memory_;  ///< likewise
@@ -99,6 +104,7 @@ class WARPLINE_PUBLIC PcieSystem {
   NetlistBackend* backend_ = nullptr;  ///< null: nobody but the engine itself
   MemoryImage& sysmem_;
   unsigned mhz_;
+  LinkJoiner join_;
   bool loose_ = false;
   bool taken_ = false;
   std::unique_ptr<TlpPool> pool_;

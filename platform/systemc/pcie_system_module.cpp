@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "platform/systemc/host_access_module.h"
+#include "platform/systemc/link_hops.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 #include "rtl_models/tlm/engine_process.h"
 #include "rtl_models/tlm/report.h"
@@ -39,8 +41,16 @@ struct PcieSystemModule::Own {
   explicit Own(const PcieSystemOptions& o)
       : engine("engine", o.mhz),
         memory(o.memory_bytes),
-        system(engine.engine(), {}, o.mhz, o.parameters, memory) {}
+        system(engine.engine(), {}, o.mhz, o.parameters, memory, [&](TlpPort& root, TlpPort& other) {
+          links.join(root, other, {o.transport, o.pins, o.interpose});
+        }) {
+    for (const std::string& pattern : o.pins)
+      if (!links.matched(pattern))
+        throw std::invalid_argument("pins: \"" + pattern + "\" matches no hop, which are " +
+                                    joined(links.names()));
+  }
   EngineProcess engine;
+  LinkHops links{engine};
   MemoryImage memory;
   PcieSystem system;
 };

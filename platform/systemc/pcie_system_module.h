@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/systemc/interposer_module.h"
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/engine_module.h"
 
@@ -18,6 +21,11 @@ struct WARPLINE_PUBLIC PcieSystemOptions {
   unsigned mhz = 1000;                                    ///< of the only clock
   std::uint64_t memory_bytes = std::uint64_t{64} << 20U;  ///< of system memory
   unsigned processors = 1;                                ///< sockets from_cpu
+  /// How packets cross the links inside: root complex to host and devices.
+  HopTransport transport = HopTransport::direct;
+  std::vector<std::string> pins;  ///< patterns of hops that are opened as pins: "root.from_device[0]"
+  /// Puts modules into hops there ("root.from_device[0].posted"); is asked for each. See SystemCBackend.
+  Interposer interpose;
 };
 
 /// System memory, root complex and peer devices behind standard TLM-2.0 target sockets (base protocol, 64

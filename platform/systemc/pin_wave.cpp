@@ -42,21 +42,24 @@ std::uint64_t most_of(unsigned bits) {
 
 }  // namespace
 
-PinWave::PinWave(EngineProcess& engine, const Selection& selection, Recorder& recorder) {
+PinWave::PinWave(EngineProcess& engine, const std::vector<const TlpPinWires*>& links,
+                 const Selection& selection, Recorder& recorder) {
+  const auto tap = [&, this](const std::string& path, const auto& channel) {
+    channel.visit([&, this](const std::string& name, const auto& wire, unsigned bits) {
+      using T = std::decay_t<decltype(wire.read())>;
+      if (name == "clock") return;
+      const std::uint32_t signal = recorder.add_signal({path + name, most_of(bits), "a wire"});
+      taps_.push_back(
+          std::make_unique<Tap<T>>(sc_core::sc_gen_unique_name("pin_tap"), engine, wire, recorder, signal));
+    });
+  };
   for (const PinWires* hop : engine.pins().wires()) {
     if (!takes(selection, engine.engine(), hop->hop())) continue;
-    for (const auto& [direction, channel] :
-         {std::pair{".request.", &hop->request}, std::pair{".response.", &hop->response}}) {
-      const std::string path = hop->hop() + direction;
-      channel->visit([&, this](const std::string& name, const auto& wire, unsigned bits) {
-        using T = std::decay_t<decltype(wire.read())>;
-        if (name == "clock") return;
-        const std::uint32_t signal = recorder.add_signal({path + name, most_of(bits), "a wire"});
-        taps_.push_back(
-            std::make_unique<Tap<T>>(sc_core::sc_gen_unique_name("pin_tap"), engine, wire, recorder, signal));
-      });
-    }
+    tap(hop->hop() + ".request.", hop->request);
+    tap(hop->hop() + ".response.", hop->response);
   }
+  for (const TlpPinWires* wires : links)
+    if (takes(selection, engine.engine(), wires->hop())) tap(wires->hop() + ".", *wires);
 }
 
 PinWave::~PinWave() = default;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "platform/machine/selection.h"
+#include "rtl_models/pcie/hops/tlp_pin_module.h"
 #include "rtl_models/sim/recorder.h"
 #include "rtl_models/tlm/pins/pins.h"
 
@@ -14,9 +15,10 @@ namespace warpline {
 /// shows valid and ready. The clock itself is not shown.
 class PinWave {
  public:
-  /// Watches every hop of `engine` whose receiving port `selection` takes. All outlive it. Pre: elaboration
-  /// has not ended.
-  PinWave(EngineProcess& engine, const Selection& selection, Recorder& recorder);
+  /// Watches every hop of `engine`, and every one of `links`, whose receiving port `selection` takes. All
+  /// outlive it. Pre: elaboration has not ended.
+  PinWave(EngineProcess& engine, const std::vector<const TlpPinWires*>& links, const Selection& selection,
+          Recorder& recorder);
   ~PinWave();
   PinWave(const PinWave&) = delete;
   PinWave& operator=(const PinWave&) = delete;

@@ -5,6 +5,7 @@
 
 #include "platform/machine/hop_names.h"
 #include "platform/systemc/gpu_module.h"
+#include "platform/systemc/link_hops.h"
 #include "platform/systemc/pin_wave.h"
 #include "rtl_models/tlm/engine_process.h"
 
@@ -48,6 +49,7 @@ struct SystemCBackend::State {
   std::string name;  ///< of the GPUs' modules; empty: none was given
   EngineProcess module;
   GpuParts parts;
+  LinkHops links{module};
   sc_core::sc_event idle;
   /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
   enum class Waiter : std::uint8_t { nobody, thread, caller } waiter = Waiter::nobody;
@@ -145,7 +147,9 @@ void SystemCBackend::interpose(Interposer interpose) {
 }
 
 void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder) {
-  state_->pin_wave = std::make_unique<PinWave>(state_->module, selection, recorder);
+  std::vector<const TlpPinWires*> links;
+  for (const TlpPinHopModule& hop : state_->links.pins()) links.push_back(&hop.wires());
+  state_->pin_wave = std::make_unique<PinWave>(state_->module, links, selection, recorder);
 }
 
 void SystemCBackend::connect(Netlist& netlist) {
@@ -159,6 +163,11 @@ void SystemCBackend::connect(Netlist& netlist) {
   if (!place.prefix.empty()) name += "_" + std::to_string(place.number);
   if (state_->name.empty()) name = free_name(name);
   state_->gpus.push_back(std::make_unique<GpuModule>(name.c_str(), state_->module, netlist, state_->parts));
+}
+
+void SystemCBackend::connect_link(TlpPort& root, TlpPort& other) {
+  const GpuParts& parts = state_->parts;
+  state_->links.join(root, other, {state_->module.transport(), parts.pins, parts.interpose});
 }
 
 void SystemCBackend::set_loose(Netlist& netlist, bool loose) {

@@ -23,8 +23,9 @@ namespace warpline {
 class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
  public:
   /// `transport`: of hops both ends of which are ours; `pins`: patterns of the names of those that are opened
-  /// as pins instead (see Hop::matches). A pattern that fits no hop, or one at which a slice is not ours, is
-  /// refused when the GPU is built: std::invalid_argument, with the names.
+  /// as pins instead (see Hop::matches), links of PCI Express included ("root.from_device[0]"). A pattern
+  /// that fits no hop, or one at which a slice is not ours, is refused when the GPU is built:
+  /// std::invalid_argument, with the names.
   ///
   /// `name`: of its modules where it and the GPU are made: NAME is the GPU (of several NAME_0, NAME_1, ...),
   /// NAME_engine what ticks it. Empty: "gpu" and "engine"; where these are taken already, as by another
@@ -41,7 +42,9 @@ class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
   void replace_dram(DramMaker make_dram);
   [[nodiscard]] bool brings_dram() const override;
   /// Puts foreign modules into hops: monitors, checkers, adapters. `interpose` is asked for every
-  /// hop of the GPU, by name; those for which it returns no sockets stay direct.
+  /// hop of the GPU, by name, and of PCI Express from the end of its link to host and devices, where there
+  /// are any ("root.from_device[0].posted": payloads there are packets, see TlpExtension); those for which it
+  /// returns no sockets stay direct.
   /// The first run, or GpuPlatform::build(), throws std::invalid_argument where a hop is opened as pins
   /// besides, or has one socket only. Pre: the GPU is not built yet.
   void interpose(Interposer interpose);
@@ -50,6 +53,7 @@ class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
   /// The engine's module; its pins() are what a wave shows, once the hops are made.
   [[nodiscard]] EngineModule& module();
   void connect(Netlist& netlist) override;
+  void connect_link(TlpPort& root, TlpPort& other) override;
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;

@@ -82,19 +82,15 @@ void TlpPort::discard_lost(Cycle now) {
     }
 }
 
+ChannelParameters TlpPort::channel(TlpClass of) const {
+  const LinkParameters& p = parameters_;
+  return {p.bytes_per_cycle, p.latency, credits(p)[static_cast<unsigned>(of)], p.latency};
+}
+
 void connect(TlpPort& a, TlpPort& b) {
-  const LinkParameters& p = a.parameters();
-  const LinkParameters& q = b.parameters();
-  const bool equal =
-      p.latency == q.latency && p.bytes_per_cycle == q.bytes_per_cycle && credits(p) == credits(q);
-  WARPLINE_EXPECT(equal, "both ends of a link have its parameters");
-  a.other_ = &b;
-  b.other_ = &a;
-  for (unsigned c = 0; c < kTlpClasses; ++c) {
-    const ChannelParameters channel{p.bytes_per_cycle, p.latency, credits(p)[c], p.latency};
-    connect(a.out(static_cast<TlpClass>(c)), b.in(static_cast<TlpClass>(c)), channel);
-    connect(b.out(static_cast<TlpClass>(c)), a.in(static_cast<TlpClass>(c)), channel);
-  }
+  connect(a, b, [](Out<TlpMessage>& out, In<TlpMessage>& in, const ChannelParameters& channel) {
+    connect(out, in, channel);
+  });
 }
 
 }  // namespace warpline

@@ -78,8 +78,11 @@ class TlpPort {
   /// The ports of its three channels of either direction, by class.
   [[nodiscard]] In<TlpMessage>& in(TlpClass of) { return in_[static_cast<unsigned>(of)]; }
   [[nodiscard]] Out<TlpMessage>& out(TlpClass of) { return out_[static_cast<unsigned>(of)]; }
+  /// The channel of a class of packets, in either direction.
+  [[nodiscard]] ChannelParameters channel(TlpClass of) const;
 
-  friend void connect(TlpPort& a, TlpPort& b);
+  template <class F>
+  friend void connect(TlpPort& a, TlpPort& b, F&& make);
 
  private:
   void lose(TlpPool& pool, std::uint64_t sent);
@@ -104,6 +107,10 @@ class TlpPort {
 
 /// Joins both ends of a link, port to port. Pre: neither is bound; equal parameters.
 void connect(TlpPort& a, TlpPort& b);
+/// Joins both ends by whatever make(Out<TlpMessage>&, In<TlpMessage>&, const ChannelParameters&) binds for
+/// each of the six channels. Pre: as above.
+template <class F>
+void connect(TlpPort& a, TlpPort& b, F&& make);
 
 template <class F>
 Tlp* TlpPort::next(Cycle now, F&& wants) {
@@ -124,6 +131,21 @@ Tlp* TlpPort::next(Cycle now, F&& wants) {
     if (passes) chosen = tlp;
   }
   return chosen;
+}
+
+template <class F>
+void connect(TlpPort& a, TlpPort& b, F&& make) {
+  a.other_ = &b;
+  b.other_ = &a;
+  for (unsigned c = 0; c < kTlpClasses; ++c) {
+    const auto of = static_cast<TlpClass>(c);
+    const ChannelParameters channel = a.channel(of), back = b.channel(of);
+    WARPLINE_EXPECT(channel.width == back.width && channel.latency == back.latency &&
+                        channel.depth == back.depth && channel.credit_latency == back.credit_latency,
+                    "both ends of a link have its parameters");
+    make(a.out(of), b.in(of), channel);
+    make(b.out(of), a.in(of), channel);
+  }
 }
 
 }  // namespace warpline

@@ -4,9 +4,9 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 /// Memory of 50 ns.
 struct Ram final : sc_core::sc_module {
@@ -23,7 +23,7 @@ struct Ram final : sc_core::sc_module {
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   tlm_utils::simple_target_socket<Ram, 64> socket{"socket"};
-  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1U << 20U);
+  alignas(64) std::array<std::uint8_t, 1U << 20U> bytes{};
 };
 
 /// A processor and a device that is a master, too; RAM from 0 on, the device's window from kDevice on.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rtl_models/queue_device/queue_device_module.h"
+#include "rtl_models/sim/memory_image.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/support/checked_binding.h"
 #include "tests/support/width_adapter.h"
@@ -41,7 +42,7 @@ struct NotingMemory final : sc_core::sc_module, private tlm::tlm_fw_transport_if
     sensitive << due.get_event() << ended;
   }
   tlm::tlm_target_socket<64> socket{"socket"};
-  std::vector<std::uint8_t> bytes;
+  MemoryImage bytes;
   std::vector<Access> accesses;
   std::pair<std::uint64_t, std::uint64_t> broken{0, 0};  ///< from, bytes
   sc_core::sc_time latency{10, sc_core::SC_NS};
@@ -56,9 +57,9 @@ struct NotingMemory final : sc_core::sc_module, private tlm::tlm_fw_transport_if
     if (p.get_address() - broken.first < broken.second)
       return p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     if (p.is_read()) {
-      std::memcpy(p.get_data_ptr(), &bytes[at], p.get_data_length());
+      std::memcpy(p.get_data_ptr(), bytes.at(at), p.get_data_length());
     } else {
-      std::memcpy(&bytes[at], p.get_data_ptr(), p.get_data_length());
+      std::memcpy(bytes.at(at), p.get_data_ptr(), p.get_data_length());
     }
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
@@ -176,7 +177,7 @@ struct BareBench final : sc_core::sc_module {
     p.barrier = [](void*) {};
     p.dma_map = [](void* c, void* from, std::size_t, unsigned) {
       return NotingMemory::kBase +
-             static_cast<std::uint64_t>(static_cast<std::uint8_t*>(from) - self(c).memory.bytes.data());
+             static_cast<std::uint64_t>(static_cast<std::uint8_t*>(from) - self(c).memory.bytes.at(0));
     };
     p.dma_unmap = [](void*, std::uint64_t, std::size_t) {};
     p.wait_irq = [](void* c, unsigned vector, std::uint32_t timeout_us) {
@@ -211,7 +212,7 @@ struct BareBench final : sc_core::sc_module {
     const std::size_t at = used;
     used += (bytes + 4095) / 4096 * 4096;
     EXPECT_LE(used, memory.bytes.size());
-    return &memory.bytes[at];
+    return memory.bytes.at(at);
   }
 
   std::unique_ptr<EngineModule> engine = make_engine("engine", 1000);

@@ -148,7 +148,7 @@ TEST(QueueDeviceModule, AnInterruptComesAsMessageAndAsWireWhenTheCompletionIsThe
     EXPECT_EQ(std::memcmp(data, data + 4096, 3000), 0);
     sc_core::wait(ns(100));
     std::uint32_t message = 0;
-    std::memcpy(&message, &b.memory.bytes[0xFF000], 4);
+    std::memcpy(&message, b.memory.bytes.at(0xFF000), 4);
     EXPECT_EQ(message, 0xCAFEU);
   });
   bench.simulate();
