@@ -9,6 +9,7 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/queue_device/queue_device_parameters.h"
 #include "rtl_models/queue_device/registers/peer.h"
 #include "rtl_models/registers/access_log.h"
@@ -74,7 +75,7 @@ struct QueueDeviceModuleParameters {
 ///
 /// Debug access reaches the device's memory, and reads registers without effects. Direct memory access is
 /// never granted.
-class QueueDeviceModule final : public sc_core::sc_module {
+class WARPLINE_PUBLIC QueueDeviceModule final : public sc_core::sc_module {
  public:
   static constexpr unsigned kBusBits = 64;
   using TargetSocket = tlm::tlm_target_socket<kBusBits>;

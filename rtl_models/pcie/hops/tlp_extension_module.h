@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <tlm>
 
+#include "rtl_models/base/visibility.h"
 #include "rtl_models/pcie/packets/tlp.h"
 
 namespace warpline {
@@ -15,7 +16,7 @@ namespace warpline {
 /// TLM_IGNORE_COMMAND: a read asks in one direction, and its completion writes in the other. It is over, with
 /// TLM_OK_RESPONSE, when the hop can take the next packet of its class. Whoever stands in the hop may change
 /// the data, or hand on a copy of the payload, once.
-class TlpExtension final : public tlm::tlm_extension<TlpExtension> {
+class WARPLINE_PUBLIC TlpExtension final : public tlm::tlm_extension<TlpExtension> {
  public:
   TlpKind kind = TlpKind::memory_read;
   CompletionStatus status = CompletionStatus::successful;  ///< of a completion
