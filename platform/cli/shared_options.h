@@ -40,7 +40,7 @@ struct GpuChoice {
   }
   /// `text`: unless null, becomes what was read where the GPU is a file.
   [[nodiscard]] Result<GpuConfig> load(std::string* text = nullptr) const {
-    return load_gpu(name, overrides_of(sets), text);
+    return load_gpu(name, sets, text);
   }
 };
 

@@ -44,6 +44,13 @@ void probe(const GpuConfig& whole, P& parameters, RulesByPath& rules) {
 
 }  // namespace
 
+std::map<std::string, std::vector<std::string>> config_rules() {
+  RulesByPath rules;
+  GpuConfig probed = load_gpu(preset_names().front()).value();
+  probe(probed, probed, rules);
+  return rules;
+}
+
 std::string config_reference() {
   const std::vector<std::string> presets = preset_names();
   std::vector<std::vector<ConfigEntry>> of_preset;
@@ -53,9 +60,7 @@ std::string config_reference() {
     head += " " + name + " |";
     line += "---|";
   }
-  RulesByPath rules;
-  GpuConfig probed = load_gpu(presets.front(), {}).value();
-  probe(probed, probed, rules);
+  RulesByPath rules = config_rules();
 
   head = "\n" + head + " rule |\n" + line + "---|\n";
   std::string out =

@@ -14,24 +14,17 @@ WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> preset_names();
 /// The TOML text of a built-in preset with its comments, or an empty string.
 WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
 
-/// One `--set key.path=value` of the command line.
-struct WARPLINE_PUBLIC Override {
-  std::string text;
-};
-WARPLINE_PUBLIC [[nodiscard]] std::vector<Override> overrides_of(const std::vector<std::string>& sets);
-
-/// Loads preset or file `name_or_path`, applies `overrides` in order, and checks the result. A file
-/// starts from the preset that it names (`base = "v100"`), or from `mini`; it is called after itself
-/// unless it says `name`. Every fault is reported at once: unknown keys
-/// (with the nearest known one), wrong types, values out of range, broken rules.
+/// Loads preset or file `name_or_path`, applies `settings` in order, each as `--set` takes it
+/// ("l2.slices=4"), and checks the result. A file starts from the preset that it names (`base = "v100"`), or
+/// from `mini`; it is called after itself unless it says `name`. Every fault is reported at once: unknown
+/// keys (with the nearest known one), wrong types, values out of range, broken rules.
 /// `text`: unless null, becomes what was read of a file.
 WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
-                                                         const std::vector<Override>& overrides,
-                                                         std::string* text = nullptr);
+                                         const std::vector<std::string>& settings = {},
+                                         std::string* text = nullptr);
 
 /// The same for the text of a file that was read already; `path` names it.
-WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path,
-                                                              const std::string& text,
-                                                              const std::vector<Override>& overrides);
+WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
+                                              const std::vector<std::string>& settings = {});
 
 }  // namespace warpline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "platform/systemc/parameter_report.h"
 #include "platform/systemc/slice_maker_module.h"
 #include "rtl_models/tlm/debug_access.h"
 
@@ -25,10 +26,10 @@ GpuModule::Cluster::Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluste
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
                      const GpuParts& parts)
     : sc_module(name),
-      engine_(engine),
       crossbar_("crossbar", engine, borrowed(netlist.crossbar()), netlist.crossbar_clients(),
                 netlist.config().l2.slices, netlist.sysmem() != nullptr),
-      pcie_("pcie", engine, borrowed(netlist.link()), netlist.sysmem(), netlist.config().l2.slices) {
+      pcie_("pcie", engine, borrowed(netlist.link()), netlist.sysmem(), netlist.config().l2.slices),
+      opener_(engine, parts.openings) {
   const GpuConfig& config = netlist.config();
   const bool with_data = netlist.sysmem() != nullptr;
   std::unordered_map<const void*, InitiatorSocket*> initiators;
@@ -85,6 +86,10 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
       bind_slice_to_dram(s, netlist, to_dram, parts.interpose, targets);
     }
   }
+}
+
+void GpuModule::start_of_simulation() {
+  report_unconsumed_presets();
 }
 
 void GpuModule::make_foreign_dram(Netlist& netlist, const DramMaker& make_dram) {
@@ -162,21 +167,14 @@ void GpuModule::bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket&
                          const Interposer& interpose) {
   initiator.set_channel(h.parameters.response, h.response_out.owner().domain());
   target.set_channel(h.parameters.request, h.request_out.owner().domain());
-  if (!bind_interposed(interpose, hop_site(h.name(), h.request_out.path()), initiator, target)) {
+  const HopSite site = hop_site(h.name(), h.request_out.path());
+  const HopOpening* opening = opener_.find(site);
+  if (!bind_interposed(interpose, site, initiator, target)) {
     initiator.bind(target);
-    if (pins) open_as_pins(h, initiator, target);
-  } else if (pins) {
+    if (pins || opening != nullptr) opener_.open(site, initiator, target, h.parameters, opening);
+  } else if (pins || opening != nullptr) {
     throw std::invalid_argument(h.name() + ": a hop is opened as pins or has a module put into it, not both");
   }
-}
-
-void GpuModule::open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target) {
-  const InitiatorSocket::Ports from = initiator.hand_over();
-  const TargetSocket::Ports to = target.hand_over();
-  pins_.push_back(std::make_unique<PinHop>(
-      hop_site(h.name(), h.request_out.path()).module_name.c_str(), engine_, h.name(),
-      PinHop::Ports{h.request_out, h.request_in, h.response_out, h.response_in, h.parameters},
-      PinHop::Data{from.with_data, to.with_data}));
 }
 
 void GpuModule::bind_foreign_slice(unsigned s, Netlist& netlist, const GpuParts& parts,

@@ -8,6 +8,7 @@
 
 #include "platform/machine/netlist.h"
 #include "platform/systemc/dram_bytes.h"
+#include "platform/systemc/hop_opener.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/slice_maker_module.h"
 #include "rtl_models/cache/read_only_cache_module.h"
@@ -17,16 +18,16 @@
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
 #include "rtl_models/sm/sm_module.h"
-#include "rtl_models/tlm/pins/pins.h"
 
 namespace warpline {
 
 /// What a GPU in SystemC is to have that is not ours, and how its hops are made.
 struct GpuParts {
-  SliceMaker make_slice;          ///< of the slices that the netlist lacks
-  DramMaker make_dram;            ///< of the DRAM channels that it lacks
-  std::vector<std::string> pins;  ///< patterns of hops between two blocks of ours to open (Hop::matches)
-  Interposer interpose;           ///< puts modules into hops, those at foreign blocks too
+  SliceMaker make_slice;             ///< of the slices that the netlist lacks
+  DramMaker make_dram;               ///< of the DRAM channels that it lacks
+  std::vector<std::string> pins;     ///< patterns of hops between two blocks of ours to open (Hop::matches)
+  Interposer interpose;              ///< puts modules into hops, those at foreign blocks too
+  std::vector<HopOpening> openings;  ///< hops between two blocks of ours to open for hardware
 };
 
 /// A GPU in SystemC: a module around each block of a netlist, bound socket to socket.
@@ -34,13 +35,14 @@ class GpuModule final : public sc_core::sc_module {
  public:
   /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Makers whose
   /// sockets do not fit the site are std::invalid_argument, and so is a hop that is opened as pins and has a
-  /// module put into it besides, or that is given one socket only.
+  /// module put into it besides, or that is given one socket only, or is opened for hardware twice.
   GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
             const GpuParts& parts = {});
   /// A host has written these bytes of video memory past the GPU. Pre: elaboration has ended.
   void host_wrote(std::uint64_t first, std::uint64_t count);
 
  private:
+  void start_of_simulation() override;
   struct Cluster {
     Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluster& blocks, bool with_data);
     SmModule sm;
@@ -52,7 +54,6 @@ class GpuModule final : public sc_core::sc_module {
   using ForeignTarget = tlm::tlm_base_target_socket_b<kBusBits>;
   void bind_hop(const Hop& h, InitiatorSocket& initiator, TargetSocket& target, bool pins,
                 const Interposer& interpose);
-  void open_as_pins(const Hop& h, InitiatorSocket& initiator, TargetSocket& target);
   /// Makes foreign DRAM channels, and keeps their sockets for bind_slice_to_dram().
   void make_foreign_dram(Netlist& netlist, const DramMaker& make_dram);
   /// Binds slices to DRAM where one of the two is foreign: our slice `s`, or the sockets of a foreign one.
@@ -63,18 +64,17 @@ class GpuModule final : public sc_core::sc_module {
   void bind_foreign(ForeignInitiator* initiator, TargetSocket& target, const HopSite& site,
                     const ChannelParameters& request, const Interposer& interpose);
 
-  EngineProcess& engine_;
   std::deque<Cluster> clusters_;
   CrossbarModule crossbar_;
   std::deque<L2SliceModule> slices_;
   std::deque<DramModule> channels_;
   PcieModule pcie_;
-  std::deque<IdleInitiator> idle_;
+  std::deque<IdleInitiatorSocket<kBusBits>> idle_;
   std::vector<std::vector<ForeignTarget*>> foreign_dram_;  ///< sockets, by channel; none: DRAM is ours
   std::deque<DramBytes> dram_bytes_;                       ///< of each slice, where foreign DRAM keeps them
   const MemoryImage* vidmem_ = nullptr;
   std::vector<unsigned> used_inputs_;  ///< of each channel, where a side is foreign
-  std::vector<std::unique_ptr<PinHop>> pins_;
+  HopOpener opener_;
 };
 
 }  // namespace warpline

@@ -2,25 +2,29 @@
 
 #include <stdexcept>
 
-#include "platform/config/load_gpu.h"
+#include "platform/config/parameter_broker.h"
+#include "platform/systemc/parameter_report.h"
 #include "platform/systemc/systemc_backend.h"
 
 namespace warpline {
 namespace {
 
-GpuConfig configuration_of(const GpuSystemOptions& options) {
-  std::vector<Override> overrides;
-  for (const std::string& s : options.settings) overrides.push_back({s});
-  Result<GpuConfig> config = load_gpu(options.gpu, overrides);
+GpuConfig configuration_of(const std::string& module, const GpuSystemOptions& options) {
+  ParameterBroker& broker = ParameterBroker::global();
+  std::vector<std::string> settings = options.settings;
+  Result<GpuConfig> config = broker.load_gpu(module, options.gpu, settings);
   if (config.ok() && config.value().pcie_system.peers == 0) {
-    overrides.push_back({"pcie_system.peers=1"});
-    config = load_gpu(options.gpu, overrides);
+    settings.emplace_back("pcie_system.peers=1");
+    config = broker.load_gpu(module, options.gpu, settings);
   }
   std::string all = options.processors == 0 ? "processors: must be at least 1" : "";
   if (!config.ok())
     for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
-  if (config.ok())
+  if (config.ok()) {
+    if (config.value().pcie_system.peers == 0)
+      all += module + ".pcie_system.peers: must be at least 1, as GPUs are cards on a bus here";
     if (const std::string p = CycleTime::problem(config.value().clocks.fastest()); !p.empty()) all += p;
+  }
   if (!all.empty()) throw std::invalid_argument(all);
   return std::move(config.value());
 }
@@ -34,11 +38,13 @@ RunOptions run_by(std::shared_ptr<NetlistBackend> backend) {
 }  // namespace
 
 struct GpuSystemModule::State {
-  explicit State(const GpuSystemOptions& options)
-      : config(configuration_of(options)),
+  State(const std::string& module, const GpuSystemOptions& options)
+      : published(module),
+        config(configuration_of(module, options)),
         backend(std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct)),
         platform(config, run_by(backend)) {
     if (options.interpose) backend->interpose(options.interpose);
+    for (const HopOpening& opening : options.open_hops) backend->open_hops(opening.pattern, opening.make);
     backend->keep_pace();
     platform.build();
     host_bus = std::make_unique<PcieSystemModule>("host_bus", *platform.pcie(), backend->module(),
@@ -55,6 +61,7 @@ struct GpuSystemModule::State {
     }
   }
 
+  PublishedParameters published;
   GpuConfig config;
   std::shared_ptr<SystemCBackend> backend;
   GpuPlatform platform;
@@ -63,11 +70,12 @@ struct GpuSystemModule::State {
 };
 
 GpuSystemModule::GpuSystemModule(const sc_core::sc_module_name& name, const GpuSystemOptions& options)
-    : sc_module(name), state_(std::make_unique<State>(options)) {}
+    : sc_module(name), state_(std::make_unique<State>(this->name(), options)) {}
 
 GpuSystemModule::~GpuSystemModule() = default;
 
 void GpuSystemModule::start_of_simulation() {
+  report_unconsumed_presets();
   if (state_->loose) state_->platform.set_loose(true);
 }
 

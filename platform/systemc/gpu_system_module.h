@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/machine/gpu_platform.h"
+#include "platform/systemc/hop_hardware_module.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/pcie_system_module.h"
 #include "rtl_models/base/visibility.h"
@@ -18,8 +19,9 @@ struct WARPLINE_PUBLIC GpuSystemOptions {
   /// Keys of it to change, as `--set` does: "sms=8", "gpus=2". The queue devices beside the GPUs are as many
   /// as pcie_system.peers says; where it says 0, there is one.
   std::vector<std::string> settings;
-  unsigned processors = 1;    ///< sockets from_cpu
-  Interposer interpose = {};  ///< puts modules of one's own into the hops of the GPU
+  unsigned processors = 1;                 ///< sockets from_cpu
+  Interposer interpose = {};               ///< puts modules of one's own into the hops of the GPU
+  std::vector<HopOpening> open_hops = {};  ///< opens hops of the GPU for hardware of one's own
 };
 
 /// GPUs as cards in somebody else's machine: whole GPUs with their SMs, system memory, root complex and the
@@ -41,11 +43,13 @@ struct WARPLINE_PUBLIC GpuSystemOptions {
 ///     cpu.add_thread([&](HostCpu&) { card.platform().launch(*kernel); });
 ///     sc_core::sc_start();
 ///
+/// Parameters: the keys of its GPUs under its name, for ParameterBroker.
+///
 /// Time: timed at first; see set_loose().
 class WARPLINE_PUBLIC GpuSystemModule final : public sc_core::sc_module {
  public:
   /// Throws std::invalid_argument with every fault of `options`: an unknown preset or key, a broken rule, no
-  /// queue device; a hop that is given one socket only.
+  /// queue device; a hop that is given one socket only; what SystemCBackend::open_hops() refuses.
   explicit GpuSystemModule(const sc_core::sc_module_name& name, const GpuSystemOptions& options = {});
   ~GpuSystemModule() override;
 

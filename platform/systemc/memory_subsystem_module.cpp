@@ -5,11 +5,15 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "platform/config/load_gpu.h"
+#include "platform/config/parameter_broker.h"
 #include "platform/machine/netlist.h"
 #include "platform/report/run_statistics.h"
 #include "platform/report/subsystem_report.h"
+#include "platform/systemc/hop_opener.h"
+#include "platform/systemc/parameter_report.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/crossbar/crossbar_module.h"
+#include "rtl_models/document/document.h"
 #include "rtl_models/dram/dram_module.h"
 #include "rtl_models/l1_lg/l1_lg_module.h"
 #include "rtl_models/l2/l2_slice.h"
@@ -21,10 +25,8 @@
 namespace warpline {
 namespace {
 
-GpuConfig load(const MemorySubsystemOptions& options) {
-  std::vector<Override> overrides;
-  for (const std::string& s : options.settings) overrides.push_back({s});
-  Result<GpuConfig> config = load_gpu(options.gpu, overrides);
+GpuConfig load(const std::string& module, const MemorySubsystemOptions& options) {
+  Result<GpuConfig> config = ParameterBroker::global().load_gpu(module, options.gpu, options.settings);
   if (!config.ok()) {
     std::string all;
     for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
@@ -69,7 +71,7 @@ struct PerformedWrites final : CoherenceObserver {
 
 /// The blocks, made and bound while the module around them is being made.
 struct MemorySubsystemModule::State {
-  explicit State(const MemorySubsystemOptions& options);
+  State(const std::string& module, const MemorySubsystemOptions& options);
   void make_caches(unsigned devices);
   void make_memory();
   /// Joins the ends of a hop between these clocks; the paths are those of its ports.
@@ -79,10 +81,13 @@ struct MemorySubsystemModule::State {
   void visit(CounterVisitor& visitor);
   bool idle() { return engine.engine().quiescent() && engine.transactions_in_use() == 0; }
 
+  PublishedParameters published;
   GpuConfig config;
   Interposer interpose;
+  std::vector<std::string> hops;  ///< names
   MemoryImage vidmem, sysmem;
   EngineProcess engine;
+  HopOpener opener;
   CrossbarModule crossbar;
   PcieModule pcie;
   std::deque<L1LgModule> caches;
@@ -94,12 +99,14 @@ struct MemorySubsystemModule::State {
   CacheRegistersTarget from_host;
 };
 
-MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
-    : config(load(options)),
+MemorySubsystemModule::State::State(const std::string& module, const MemorySubsystemOptions& options)
+    : published(module),
+      config(load(module, options)),
       interpose(options.interpose),
       vidmem(config.vidmem_bytes),
       sysmem(config.sysmem_bytes),
       engine("engine", config.clocks.fastest()),
+      opener(engine, options.open_hops),
       crossbar("crossbar", engine, domain_of(config.clocks.l2, config.clocks), config.crossbar,
                config.sms + options.devices, config.l2.slices,
                {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true),
@@ -113,6 +120,14 @@ MemorySubsystemModule::State::State(const MemorySubsystemOptions& options)
   engine.set_end_response(options.end_response);
   make_caches(options.devices);
   make_memory();
+  std::string all;
+  for (const std::string& pattern : opener.unused()) {
+    const std::string near = did_you_mean(pattern, hops);
+    all += Diagnostic::about("open_hops", "\"" + pattern + "\" matches no hop of " + config.name,
+                             near.empty() ? "hops are " + joined(hops) : near)
+               .text();
+  }
+  if (!all.empty()) throw std::invalid_argument(all);
 }
 
 MemorySubsystemModule::Socket& MemorySubsystemModule::State::face(std::deque<Socket>& sockets,
@@ -157,15 +172,15 @@ void MemorySubsystemModule::State::make_memory() {
                                                &vidmem, static_cast<unsigned>(uses.size()));
     slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
     slice.slice().observe(&performed);
-    const std::string name = indexed("l2", s);
+    const std::string l2 = indexed("l2", s);
     join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
-         hop_site(name + ".from_crossbar", indexed("crossbar.to_l2", s)));
+         hop_site(l2 + ".from_crossbar", indexed("crossbar.to_l2", s)));
     join(slice.to_pcie, pcie.from_l2[s], config.hops.l2_pcie, l2_clock, link_clock,
-         hop_site(indexed("pcie.from_l2", s), name + ".to_pcie"));
+         hop_site(indexed("pcie.from_l2", s), l2 + ".to_pcie"));
     for (std::size_t k = 0; k < uses.size(); ++k) {
       const unsigned port = used[uses[k]]++;
       join(slice.to_dram[k], channels[uses[k]].from_l2[port], config.hops.l2_dram, l2_clock, dram_clock,
-           hop_site(indexed(indexed("dram", uses[k]) + ".from_l2", port), indexed(name + ".to_dram", k)));
+           hop_site(indexed(indexed("dram", uses[k]) + ".from_l2", port), indexed(l2 + ".to_dram", k)));
     }
   }
 }
@@ -175,7 +190,15 @@ void MemorySubsystemModule::State::join(InitiatorSocket& from, TargetSocket& to,
                                         const HopSite& site) {
   from.set_channel(hop.response, responder);
   to.set_channel(hop.request, requester);
-  if (!bind_interposed(interpose, site, from, to)) from.bind(to);
+  hops.push_back(site.name);
+  const HopOpening* opening = opener.find(site);
+  if (!bind_interposed(interpose, site, from, to)) {
+    from.bind(to);
+    if (opening != nullptr) opener.open(site, from, to, hop, opening);
+  } else if (opening != nullptr) {
+    throw std::invalid_argument(site.name +
+                                ": a hop is opened as pins or has a module put into it, not both");
+  }
 }
 
 void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
@@ -196,7 +219,11 @@ void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
 
 MemorySubsystemModule::MemorySubsystemModule(const sc_core::sc_module_name& name,
                                              const MemorySubsystemOptions& options)
-    : sc_module(name), state_(std::make_unique<State>(options)) {}
+    : sc_module(name), state_(std::make_unique<State>(this->name(), options)) {}
+
+void MemorySubsystemModule::start_of_simulation() {
+  report_unconsumed_presets();
+}
 
 MemorySubsystemModule::~MemorySubsystemModule() = default;
 

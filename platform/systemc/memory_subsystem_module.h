@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/systemc/cache_registers_module.h"
+#include "platform/systemc/hop_hardware_module.h"
 #include "platform/systemc/interposer_module.h"
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/engine_module.h"
@@ -26,6 +27,8 @@ struct WARPLINE_PUBLIC MemorySubsystemOptions {
   Interposer interpose = {};
   /// How it ends the responses of foreign modules that are in its hops.
   EndResponse end_response = EndResponse::by_call;
+  /// Opens hops within for hardware of one's own, by the same names.
+  std::vector<HopOpening> open_hops = {};
 };
 
 /// The memory subsystem of a GPU without its SMs, for a platform of anyone's: L1 caches, crossbar, L2 slices,
@@ -36,7 +39,7 @@ struct WARPLINE_PUBLIC MemorySubsystemOptions {
 ///   L1 does not see what goes past it: what it holds may be stale until invalidate_l1().
 /// - from_device_N: the crossbar. L2 is the point of coherence of all these.
 /// - from_host: the registers by which a driver has the L1 caches invalidated (CacheRegisters); 32 bits.
-/// All must be bound but from_host.
+/// All must be bound but from_host: what a platform has no use for, to an IdleInitiator.
 ///
 /// Payloads: a read or write of bytes within one aligned 128-byte line, byte enables allowed; no streaming.
 /// What cannot be is answered with TLM's response status for it: a line crossed TLM_BURST_ERROR_RESPONSE, an
@@ -53,6 +56,8 @@ struct WARPLINE_PUBLIC MemorySubsystemOptions {
 ///
 /// Addresses: video memory from 0, system memory behind the link from kSystemMemory.
 ///
+/// Parameters: the keys of its GPU under its name, for ParameterBroker.
+///
 /// Mistakes of the other side of a socket are SystemC error reports that name the socket.
 class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
  public:
@@ -60,7 +65,7 @@ class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
   static constexpr std::uint64_t kSystemMemory = std::uint64_t{2} << 60U;
 
   /// Throws std::invalid_argument with every fault of `options`: an unknown preset or key, a broken rule;
-  /// a hop that is given one socket only.
+  /// a hop that is given one socket only, or is opened twice or besides; a pattern that fits no hop.
   explicit MemorySubsystemModule(const sc_core::sc_module_name& name,
                                  const MemorySubsystemOptions& options = {});
   ~MemorySubsystemModule() override;
@@ -96,6 +101,7 @@ class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
   [[nodiscard]] std::vector<std::string> waits() const;
 
  private:
+  void start_of_simulation() override;
   struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };

@@ -12,8 +12,12 @@
 #include <string>
 #include <utility>
 
+#include "platform/config/config_binder.h"
+#include "platform/config/config_fields.h"
+#include "platform/config/parameter_list.h"
 #include "platform/systemc/host_access_module.h"
 #include "platform/systemc/link_hops.h"
+#include "platform/systemc/parameter_report.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 #include "rtl_models/tlm/engine_process.h"
@@ -21,6 +25,47 @@
 
 namespace warpline {
 namespace {
+
+/// The options that are parameters.
+struct PcieSystemKeys {
+  PcieSystemOptions& options;
+  template <class F>
+  void visit(F&& f) {
+    f("mhz", options.mhz, "the only clock, MHz");
+    f("memory_bytes", options.memory_bytes, "system memory, bytes");
+    options.parameters.visit(f);
+  }
+  [[nodiscard]] std::vector<ConfigEntry> entries() {
+    std::vector<ConfigEntry> all;
+    list_fields(*this, "", all);
+    return all;
+  }
+};
+
+/// The options of a module of that name, with the preset values for it. Throws std::invalid_argument.
+PcieSystemOptions with_presets(const std::string& module, PcieSystemOptions options) {
+  PcieSystemKeys keys{options};
+  const std::vector<ConfigEntry> defaults = keys.entries();
+  KeyOrigins origins;
+  Diagnostics faults;
+  std::map<std::string, SetBy> set_by;
+  for (const ParameterSetting& preset : ParameterBroker::global().consume(module)) {
+    const Result<Document> document = Document::parse(preset.source, preset.text);
+    if (!document.ok()) {
+      faults.insert(faults.end(), document.faults().begin(), document.faults().end());
+      continue;
+    }
+    origins.clear();
+    ConfigBinder(document.value(), "", origins, faults).bind(document.value().root(), keys, "");
+    for (const auto& [key, origin] : origins) set_by[key] = {preset.origin, preset.source};
+  }
+  std::string all;
+  for (const Diagnostic& d : faults) all += (all.empty() ? "" : "\n") + d.text();
+  if (!all.empty()) throw std::invalid_argument(all);
+  ParameterBroker::global().publish(module,
+                                    parameters_of(module, defaults, keys.entries(), set_by, "pcie_system."));
+  return options;
+}
 
 const PcieSystemOptions& fit(const PcieSystemOptions& options) {
   Problems problems = options.parameters.problems("parameters");
@@ -38,8 +83,11 @@ const PcieSystemOptions& fit(const PcieSystemOptions& options) {
 
 /// A system without GPUs.
 struct PcieSystemModule::Own {
-  explicit Own(const PcieSystemOptions& o)
-      : engine("engine", o.mhz),
+  Own(const std::string& module, const PcieSystemOptions& options)
+      : Own{std::make_unique<PublishedParameters>(module), fit(with_presets(module, options))} {}
+  Own(std::unique_ptr<PublishedParameters> its_parameters, const PcieSystemOptions& o)
+      : published(std::move(its_parameters)),
+        engine("engine", o.mhz),
         memory(o.memory_bytes),
         system(engine.engine(), {}, o.mhz, o.parameters, memory, [&](TlpPort& root, TlpPort& other) {
           links.join(root, other, {o.transport, o.pins, o.interpose});
@@ -49,6 +97,7 @@ struct PcieSystemModule::Own {
         throw std::invalid_argument("pins: \"" + pattern + "\" matches no hop, which are " +
                                     joined(links.names()));
   }
+  std::unique_ptr<PublishedParameters> published;
   EngineProcess engine;
   LinkHops links{engine};
   MemoryImage memory;
@@ -236,8 +285,8 @@ void PcieSystemModule::State::deliver_interrupts() {
 }
 
 PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name, const PcieSystemOptions& options)
-    : PcieSystemModule(name, [&options] {
-        auto own = std::make_unique<Own>(fit(options));
+    : PcieSystemModule(name, [this, &options] {
+        auto own = std::make_unique<Own>(this->name(), options);
         Own& o = *own;
         const auto set_time = [&o](bool loose) {
           o.engine.set_loose(loose);
@@ -262,6 +311,10 @@ PcieSystemModule::PcieSystemModule(const sc_core::sc_module_name& name,
 }
 
 PcieSystemModule::~PcieSystemModule() = default;
+
+void PcieSystemModule::start_of_simulation() {
+  report_unconsumed_presets();
+}
 
 void PcieSystemModule::deliver_interrupts() {
   state_->deliver_interrupts();

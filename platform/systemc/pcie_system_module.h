@@ -33,7 +33,7 @@ struct WARPLINE_PUBLIC PcieSystemOptions {
 ///
 /// Sockets
 /// - from_cpu(i): loads and stores of a processor, or of any other bus master on the host's side. All must be
-/// bound.
+/// bound: what a platform has no use for, to an IdleInitiator.
 /// - to_interrupts: each MSI-X message is a write of 4 bytes to it by b_transport, as to the doorbell of an
 /// interrupt
 ///   controller: the address is the one in the vector's table, the data the vector's message. Comes from a
@@ -58,6 +58,9 @@ struct WARPLINE_PUBLIC PcieSystemOptions {
 /// protocol. Any number of threads, and initiators of both kinds, may be at work at a time. Who cannot wait,
 /// as it is no SC_THREAD, may make posted writes; all else from there is an error report and
 /// TLM_GENERIC_ERROR_RESPONSE.
+///
+/// Parameters, for ParameterBroker: `mhz`, `memory_bytes` and the keys of PcieSystemParameters, under its
+/// name; of a system that is part of a GpuSystemModule those are that module's.
 ///
 /// Debug access reaches system memory. Direct memory access is granted to it while time is loose; never to
 /// devices.
@@ -106,6 +109,7 @@ class WARPLINE_PUBLIC PcieSystemModule final : public sc_core::sc_module {
   struct WARPLINE_INTERNAL Own;
   struct WARPLINE_INTERNAL State;
   PcieSystemModule(const sc_core::sc_module_name& name, const std::function<std::unique_ptr<State>()>& make);
+  void start_of_simulation() override;
   void deliver_interrupts();
   std::unique_ptr<State> state_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -31,7 +33,11 @@ class Tap final : public sc_core::sc_module {
   std::uint32_t signal_;
 };
 
-bool takes(const Selection& selection, const Engine& engine, const std::string& hop) {
+/// `wires`: their name. Those at the two ends of a hop that was opened for hardware are called after it.
+bool takes(const Selection& selection, const Engine& engine, const std::string& wires) {
+  std::string hop = wires;
+  for (const std::string end : {".near", ".far"})
+    if (ends_with(hop, end)) hop.resize(hop.size() - end.size());
   return std::any_of(engine.ports().begin(), engine.ports().end(),
                      [&](const PortBase* p) { return p->path() == hop && selection.takes(*p); });
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rtl_models/base/visibility.h"
+#include "rtl_models/tlm/idle_sockets.h"
 
 namespace warpline {
 
@@ -69,20 +70,5 @@ struct WARPLINE_PUBLIC DramSockets {
 
 /// Makes the channel for a site. Its module is made within, and outlives the simulation; its maker keeps it.
 using DramMaker = std::function<DramSockets(const DramSite&)>;
-
-/// Binds a target socket that will get no request.
-class WARPLINE_PUBLIC IdleInitiator final : public tlm::tlm_initiator_socket<256>,
-                                            private tlm::tlm_bw_transport_if<> {
- public:
-  explicit IdleInitiator(const char* name) : tlm_initiator_socket(name) {
-    bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
-  }
-
- private:
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
-    return tlm::TLM_COMPLETED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-};
 
 }  // namespace warpline

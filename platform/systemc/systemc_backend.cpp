@@ -16,10 +16,16 @@ namespace {
 constexpr Cycle kAhead = 1023;
 
 /// Throws std::invalid_argument where patterns cannot be followed.
-void require_openable(const std::vector<std::string>& pins, Netlist& netlist) {
-  if (pins.empty()) return;
+void require_openable(const GpuParts& parts, Netlist& netlist) {
   std::string all;
-  for (const Diagnostic& d : unopenable_hops("pins", pins, netlist)) all += d.text();
+  const auto check = [&](const char* who, const std::vector<std::string>& patterns) {
+    if (patterns.empty()) return;
+    for (const Diagnostic& d : unopenable_hops(who, patterns, netlist)) all += d.text();
+  };
+  check("pins", parts.pins);
+  std::vector<std::string> opened;
+  for (const HopOpening& opening : parts.openings) opened.push_back(opening.pattern);
+  check("open_hops", opened);
   if (!all.empty()) throw std::invalid_argument(all);
 }
 
@@ -146,6 +152,10 @@ void SystemCBackend::interpose(Interposer interpose) {
   state_->parts.interpose = std::move(interpose);
 }
 
+void SystemCBackend::open_hops(const std::string& pattern, HardwareMaker make) {
+  state_->parts.openings.push_back({pattern, std::move(make)});
+}
+
 void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder) {
   std::vector<const TlpPinWires*> links;
   for (const TlpPinHopModule& hop : state_->links.pins()) links.push_back(&hop.wires());
@@ -153,7 +163,7 @@ void SystemCBackend::record_wires(const Selection& selection, Recorder& recorder
 }
 
 void SystemCBackend::connect(Netlist& netlist) {
-  require_openable(state_->parts.pins, netlist);
+  require_openable(state_->parts, netlist);
   const GpuPlace& place = netlist.place();
   if (netlist.lacks_slices() && netlist.config().gpus > 1)
     throw std::invalid_argument("gpu.gpus: slices of somebody else's are for a platform of one GPU");

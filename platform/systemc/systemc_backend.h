@@ -7,6 +7,7 @@
 
 #include "platform/config/gpu_config.h"
 #include "platform/machine/netlist_backend.h"
+#include "platform/systemc/hop_hardware_module.h"
 #include "platform/systemc/interposer_module.h"
 #include "platform/systemc/slice_maker_module.h"
 #include "rtl_models/base/visibility.h"
@@ -48,6 +49,13 @@ class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
   /// The first run, or GpuPlatform::build(), throws std::invalid_argument where a hop is opened as pins
   /// besides, or has one socket only. Pre: the GPU is not built yet.
   void interpose(Interposer interpose);
+  /// Opens the hops that `pattern` fits (as `pins` above) for hardware, which `make` puts between the wires
+  /// at their ends; no other hop notices. May be called for several patterns. The first run, or
+  /// GpuPlatform::build(), throws std::invalid_argument where a pattern fits no hop, with the names that
+  /// there are, or a hop at which a slice is not ours, and where a hop is opened twice or has a module put
+  /// into it besides. Such a GPU runs timed only: set_loose(true) is a SystemC error report. Pre: the GPU is
+  /// not built yet.
+  void open_hops(const std::string& pattern, HardwareMaker make);
   /// Whether every hop is direct. Pre: it has run.
   [[nodiscard]] bool is_direct() const;
   /// The engine's module; its pins() are what a wave shows, once the hops are made.

@@ -48,6 +48,13 @@ void EngineProcess::set_loose(bool loose) {
                         .c_str());
     return;
   }
+  if (loose && !pins_.hardware().empty()) {
+    SC_REPORT_ERROR("/warpline/time",
+                    (std::string(name()) + ": set_loose(true), and hardware is on the wires of " +
+                     pins_.hardware().front() + ", which takes timed requests only")
+                        .c_str());
+    return;
+  }
   loose_ = loose;
   if (loose) return;
   for (const std::function<void()>& callback : std::exchange(on_timed_, {})) callback();

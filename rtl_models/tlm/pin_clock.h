@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -56,6 +57,9 @@ class WARPLINE_PUBLIC Pins {
   [[nodiscard]] PinClock& clock(const ClockDomain& domain);
 
   void add(PinWires& wires) { wires_.push_back(&wires); }
+  /// The hops that have foreign hardware between two Warpline ends: only timed requests cross them.
+  void add_hardware(const std::string& hop) { hardware_.push_back(hop); }
+  [[nodiscard]] const std::vector<std::string>& hardware() const { return hardware_; }
   /// A message goes onto wires between two Warpline ends, or a credit is on its way back, and arrives:
   /// meanwhile the engine is not idle.
   void depart() { ++in_flight_; }
@@ -70,6 +74,7 @@ class WARPLINE_PUBLIC Pins {
  private:
   EngineProcess& engine_;
   std::vector<PinWires*> wires_;
+  std::vector<std::string> hardware_;
   std::deque<PinClock> clocks_;
   std::size_t in_flight_ = 0;
 };

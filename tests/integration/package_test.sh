@@ -19,11 +19,11 @@ expect() {
   [ $status -eq "$wanted" ] || fail "status $status instead of $wanted: $*"
 }
 says() { grep -qE -- "$1" "$work/out" || fail "the output has no line that matches: $1"; }
-# build NAME: an installed example, in a copy that has nothing of the tree around it.
+# build NAME OPTION...: an installed example, in a copy that has nothing of the tree around it; options for CMake.
 build() {
   cp -r "$prefix/share/doc/warpline/examples/$1" "$work/$1"
   cmake -S "$work/$1" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DCMAKE_PREFIX_PATH="$prefix"
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DCMAKE_PREFIX_PATH="$prefix" "${@:2}"
   cmake --build "$work/build"
   uses_no_tree
 }
@@ -302,6 +302,29 @@ END
       says '^status 0 after [0-9.]+ (ns|us|ps)$'
     done
     ;;
+  rtl_hop)
+    if ! command -v verilator >"$work/log"; then
+      echo "skipped: there is no verilator (Debian: verilator)"
+      exit 77
+    fi
+    # What Verilator's CMake files would try of the compiler.
+    build rtl_hop -DVERILATOR_CFLAGS= -DVERILATOR_MT_CFLAGS=-pthread
+    kernels=$prefix/share/warpline/kernels
+    # 4096 loads past L1, each of which waits for the one before; through L1, one of each of 512 sectors goes on.
+    expect 0 "$work/build/rtl_hop" "$kernels/chase.toml" 'sm[0].l1_lg.to_crossbar' slice
+    says '^  chase_l2 .*: \+8192$'
+    says '^  chase .*: \+1024$'
+    says '5 of 5 results as expected'
+    expect 0 "$work/build/rtl_hop" "$kernels/chase.toml" 'sm[0].l1_lg.to_crossbar' wires
+    [ "$(grep -c ': +0$' "$work/out")" -eq 3 ] || fail "wires through RTL cost time"
+    expect 0 "$work/build/rtl_hop" "$kernels/histogram.toml" 'l2[*].from_crossbar' slice
+    says 'slice in 4 hops$'
+    says '^  2 of 2 results as expected'
+    expect 2 "$work/build/rtl_hop" "$kernels/vecadd.toml" 'l2[*].from_crosbar' wires
+    says 'did you mean "l2\[0\].from_crossbar"'
+    expect 2 "$work/build/rtl_hop" "$kernels/vecadd.toml" 'sm[0].l1_lg.from_sm' wires
+    says 'these are 1024 wires, and a port is bound to them that holds 256 bits'
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
@@ -330,6 +353,13 @@ END
     find warpline/rtl_models warpline/platform -name '*.h' | sed 's,^warpline/,,' | sort >"$work/installed"
     sed -nE 's/^\| `((rtl_models|platform)[^`]*\.h)` .*/\1/p' "$prefix/share/doc/warpline/docs/embedding.md" | sort >"$work/listed"
     diff "$work/installed" "$work/listed" || fail "docs/embedding.md does not list the headers that are installed"
+    # So it does with the targets that can be linked.
+    grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' "$prefix"/lib*/cmake/warpline/warpline-targets.cmake \
+      "$prefix"/lib/*/cmake/warpline/warpline-targets.cmake 2>"$work/log" | sed 's/.*(//' | sort -u >"$work/targets"
+    sed -n '/^## What to link/,/^## Without/p' "$prefix/share/doc/warpline/docs/embedding.md" | grep -E '^\|' |
+      grep -oE 'warpline::[a-z0-9_]+' | sort -u >"$work/in_table"
+    [ -s "$work/targets" ] || fail "the package has no targets"
+    diff "$work/targets" "$work/in_table" || fail "docs/embedding.md does not list the targets that are installed"
     # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
     alone=()
     for header in $(find warpline/rtl_models warpline/platform -name '*.h' | sort); do

@@ -18,7 +18,7 @@
 std::vector<float> add_on_gpu(const std::string& ptx, const std::vector<float>& a,
                               const std::vector<float>& b) {
   // A preset, changed as `--set` would. On a fault, faults() says where and why instead.
-  warpline::GpuPlatform gpu(warpline::load_gpu("mini", {{"l2.slices=4"}}).value(), {});
+  warpline::GpuPlatform gpu(warpline::load_gpu("mini", {"l2.slices=4"}).value(), {});
 
   const std::size_t bytes = a.size() * sizeof(float);
   const std::uint64_t in_a = gpu.allocate("a", bytes), in_b = gpu.allocate("b", bytes),

@@ -4,12 +4,15 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <deque>
+#include <iostream>
 
 #include "platform/config/load_gpu.h"
+#include "platform/config/parameter_broker.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/generators/generator.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/tlm/pins/pin_through.h"
 #include "rtl_models/tlm/width_adapter.h"
 #include "tests/support/monitor.h"
 
@@ -41,6 +44,80 @@ TEST(PageSystemC, AModuleComesIntoTheHopsThatMatch) {
   gpu.launch(*make_generator(stream));
   EXPECT_EQ(monitors.size(), config.l2.slices);
   for (const Monitor& m : monitors) EXPECT_GT(m.requests, 0U) << m.name();
+}
+
+/// What Verilator makes of a register slice, but for the registers.
+struct Slice final : sc_core::sc_module {
+  explicit Slice(const sc_core::sc_module_name& name) : sc_module(name) {
+    SC_HAS_PROCESS(Slice);
+    SC_METHOD(edge);
+    dont_initialize();
+    sensitive << clock.pos();
+  }
+  void edge() {
+    if (!in_valid.read() || !in_ready.read()) return;
+    ++beats;
+    nonzero = nonzero || in_data.read().or_reduce();
+    last_address = in_address.read();
+  }
+  void connect_the_rest(PinChannel& from, PinChannel& to) {
+    rest = std::make_unique<PinThrough>("rest", from, to);
+  }
+  sc_core::sc_in<bool> clock{"clock"}, in_valid{"in_valid"}, in_ready{"in_ready"};
+  sc_core::sc_in<std::uint64_t> in_address{"in_address"};
+  sc_core::sc_in<sc_dt::sc_bv<256>> in_data{"in_data"};
+  std::unique_ptr<PinThrough> rest;
+  unsigned beats = 0;
+  std::uint64_t last_address = 0;
+  bool nonzero = false;
+};
+
+TEST(PageSystemC, RtlComesIntoAHop) {
+  const GpuConfig config = load_gpu("mini").value();
+  auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct);
+  std::deque<Slice> slices;
+  std::deque<PinThrough> wires;
+  backend->open_hops("l2[0].from_crossbar", [&](const warpline::HopSite& hop,
+                                                warpline::PinWires& from_initiator,
+                                                warpline::PinWires& to_target) {
+    Slice& slice = slices.emplace_back(hop.module_name.c_str());  // RTL; a std::deque<Slice>
+    slice.clock(from_initiator.request.clock);
+    slice.in_valid(from_initiator.request.valid);
+    slice.in_ready(from_initiator.request.ready);
+    slice.in_address(from_initiator.request.address);  // sc_in<uint64_t>
+    slice.in_data(from_initiator.request.data);        // sc_in<sc_bv<256>>
+    slice.connect_the_rest(from_initiator.request, to_target.request);
+    wires.emplace_back("answers", to_target.response, from_initiator.response);  // a std::deque<PinThrough>
+  });
+  RunOptions options;
+  options.backend = backend;
+  options.tags_only = true;
+  GpuPlatform gpu(config, options);
+  GeneratorParameters stream;
+  stream.kind = "stream";
+  stream.footprint = 65536;
+  stream.base = gpu.allocate("data", stream.footprint);
+  stream.block = Dim3{32, 1, 1};
+  stream.grid = Dim3{1, 1, 1};
+  gpu.launch(*make_generator(stream));
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_GT(slices[0].beats, 100U);
+  EXPECT_GT(slices[0].last_address, 0U);
+}
+
+struct Top final : sc_core::sc_module {
+  explicit Top(const sc_core::sc_module_name& name) : sc_module(name) {}
+  MemorySubsystemModule memory{"memory", {"mini", {"l2.slices=4"}}};
+};
+
+TEST(PageEmbedding, AParameterOfAModuleIsSetFromOutside) {
+  ::testing::internal::CaptureStdout();
+  warpline::ParameterBroker& broker = warpline::ParameterBroker::global();
+  broker.set_preset_value("top.memory.l2.slices", 2);  // wins over what Top says of its module `memory`
+  Top top("top");
+  for (const warpline::Parameter& p : broker.parameters("top.memory.l2.*"))
+    std::cout << p.path << " = " << p.value.json() << ": " << p.description << "\n";
+  EXPECT_EQ(::testing::internal::GetCapturedStdout().rfind("top.memory.l2.slices = 2: ", 0), 0U);
 }
 
 struct Shader final : sc_core::sc_module {

@@ -37,8 +37,9 @@ Cycle PinInitiator::begin(Cycle t, const RequestMessage& message) {
 }
 
 void PinInitiator::perform(const RequestMessage& message, Cycle& at) {
-  WARPLINE_EXPECT(!foreign_, "a loosely timed access does not cross foreign hardware on wires");
-  peer_->in_.perform(message, at);
+  if (!foreign_) return peer_->in_.perform(message, at);
+  message.request->status = Status::address_error;
+  protest("an untimed access comes to the wires, where hardware takes timed requests only");
 }
 
 void PinInitiator::arrive(PinPass& pass) {

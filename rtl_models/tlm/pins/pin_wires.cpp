@@ -22,8 +22,8 @@ PinChannel::PinChannel(const sc_core::sc_module_name& name, EngineProcess& engin
       parameters(p),
       domain(engine.pins().clock(sender)),
       clock(domain.signal),
-      data("data", (p.width + 7) / 8),
-      strobes("strobes", (p.width + 63) / 64) {
+      data("data", 8 * p.width),
+      strobes("strobes", p.width) {
   WARPLINE_EXPECT(p.problems("").empty(), "channel parameters are checked before they are used");
 }
 

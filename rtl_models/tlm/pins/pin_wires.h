@@ -7,6 +7,7 @@
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/tlm/pin_clock.h"
+#include "rtl_models/tlm/pins/pin_signal.h"
 
 namespace warpline {
 
@@ -25,52 +26,53 @@ namespace warpline {
 /// with `error` as without. Byte n of a beat is in bits 8 (n mod 8) and up of word n / 8 of `data`; its
 /// strobe is bit n mod 64 of word n / 64 of `strobes`. Of an answer's wires a receiver reads valid, beat,
 /// last, identifier, error and data only.
+///
+/// Ports of hardware are bound to the wires as to signals, whatever type of number they have (PinSignal).
 class WARPLINE_PUBLIC PinChannel final : public sc_core::sc_module {
  public:
-  using Word = sc_dt::uint64;
+  using Word = PinWord;
   PinChannel(const sc_core::sc_module_name& name, EngineProcess& engine, const ChannelParameters& parameters,
              const ClockDomain& sender);
 
   const ChannelParameters parameters;
   PinClock& domain;
   const sc_core::sc_signal<bool>& clock;
-  sc_core::sc_signal<bool> valid{"valid"};
-  sc_core::sc_signal<bool> ready{"ready"};
-  sc_core::sc_signal<Word> command{"command"};  ///< a Command: 0 read, 1 write; else see PinInitiator
-  sc_core::sc_signal<Word> address{"address"};  ///< of the first byte in this beat; of a read, asked for
-  sc_core::sc_signal<Word> sectors{"sectors"};  ///< of the 128-byte line, one bit each
-  sc_core::sc_signal<Word> beat{"beat"};        ///< counts from 0
-  sc_core::sc_signal<bool> last{"last"};        ///< the last beat of the message
-  sc_core::sc_signal<Word> identifier{"identifier"};  ///< comes back with the answer
-  sc_core::sc_signal<Word> origin{"origin"};          ///< the request's number in the run, for who follows it
-  sc_core::sc_signal<bool> error{"error"};            ///< of an answer: the access failed
-  sc_core::sc_vector<sc_core::sc_signal<Word>> data;
-  sc_core::sc_vector<sc_core::sc_signal<Word>> strobes;  ///< byte enables of a write
+  PinSignal<bool> valid{"valid"};
+  PinSignal<bool> ready{"ready"};
+  PinSignal<Word> command{"command", 3};   ///< a Command: 0 read, 1 write; else see PinsOfInitiator
+  PinSignal<Word> address{"address", 64};  ///< of the first byte in this beat; of a read, asked for
+  PinSignal<Word> sectors{"sectors", kSectorsPerLine};  ///< of the 128-byte line, one bit each
+  PinSignal<Word> beat{"beat", 9};                      ///< counts from 0
+  PinSignal<bool> last{"last"};                         ///< the last beat of the message
+  PinSignal<Word> identifier{"identifier", 32};         ///< comes back with the answer
+  PinSignal<Word> origin{"origin", 64};  ///< the request's number in the run, for who follows it
+  PinSignal<bool> error{"error"};        ///< of an answer: the access failed
+  PinWords data;                         ///< 8 wires for each byte of a beat
+  PinWords strobes;                      ///< byte enables of a write, one for each byte of a beat
 
   /// Calls f(name, signal, bits) for every wire, the clock included; signals are of bool or Word.
   template <class F>
   void visit(F&& f) const {
     f(std::string("clock"), clock, 1U);
-    f(std::string("valid"), valid, 1U);
-    f(std::string("ready"), ready, 1U);
-    f(std::string("command"), command, 3U);
-    f(std::string("address"), address, 64U);
-    f(std::string("sectors"), sectors, kSectorsPerLine);
-    f(std::string("beat"), beat, 9U);
-    f(std::string("last"), last, 1U);
-    f(std::string("identifier"), identifier, 32U);
-    f(std::string("origin"), origin, 64U);
-    f(std::string("error"), error, 1U);
-    visit_words(f, "data", data, 8 * parameters.width);
-    visit_words(f, "strobes", strobes, parameters.width);
+    f(std::string("valid"), valid, valid.bits());
+    f(std::string("ready"), ready, ready.bits());
+    f(std::string("command"), command, command.bits());
+    f(std::string("address"), address, address.bits());
+    f(std::string("sectors"), sectors, sectors.bits());
+    f(std::string("beat"), beat, beat.bits());
+    f(std::string("last"), last, last.bits());
+    f(std::string("identifier"), identifier, identifier.bits());
+    f(std::string("origin"), origin, origin.bits());
+    f(std::string("error"), error, error.bits());
+    visit_words(f, "data", data);
+    visit_words(f, "strobes", strobes);
   }
 
  private:
   template <class F>
-  static void visit_words(F& f, const std::string& name,
-                          const sc_core::sc_vector<sc_core::sc_signal<Word>>& words, unsigned bits) {
-    for (std::size_t i = 0; i < words.size(); ++i, bits -= 64)
-      f(words.size() == 1 ? name : name + "_" + std::to_string(i), words[i], bits < 64 ? bits : 64U);
+  static void visit_words(F& f, const std::string& name, const PinWords& words) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      f(words.size() == 1 ? name : name + "_" + std::to_string(i), words[i], words[i].bits());
   }
 };
 

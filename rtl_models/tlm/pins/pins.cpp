@@ -58,6 +58,7 @@ PinHop::PinHop(const sc_core::sc_module_name& name, EngineProcess& engine, const
       initiator_("initiator", engine, near_, ports.request_out, ports.response_in, data.requests),
       target_("target", engine, far(), ports.request_in, ports.response_out, data.responses) {
   target_.pair(initiator_);
+  if (wiring == Wiring::cut) engine.pins().add_hardware(hop);
 }
 
 }  // namespace warpline

@@ -35,7 +35,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-Result<GpuConfig> load_text(const std::string& text, const std::vector<Override>& overrides = {}) {
+Result<GpuConfig> load_text(const std::string& text, const std::vector<std::string>& overrides = {}) {
   const TemporaryFile file("my_gpu.toml", text);
   return load_gpu(file.path(), overrides);
 }
@@ -148,8 +148,8 @@ TEST(ConfigLoader, APcieSystemIsKeysLikeAllOthers) {
 }
 
 TEST(ConfigLoader, DevicesTakeThePlaceOfAPresetsPlainPeerMemory) {
-  for (const std::vector<Override>& overrides :
-       {std::vector<Override>{{"pcie_system.peers=1"}}, {{"pcie_system.peers=2"}, {"peer_bytes=0"}}}) {
+  for (const std::vector<std::string>& overrides :
+       {std::vector<std::string>{{"pcie_system.peers=1"}}, {{"pcie_system.peers=2"}, {"peer_bytes=0"}}}) {
     const auto loaded = load_gpu("mini", overrides);
     ASSERT_TRUE(loaded.ok()) << loaded.faults().front().text();
     EXPECT_EQ(loaded.value().peer_bytes, 0U);

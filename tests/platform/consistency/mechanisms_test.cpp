@@ -29,13 +29,13 @@ TEST(LitmusMechanisms, WhatIsAllowedOfTheNamedBehavioursIsSeenIn20000Runs) {
 struct Row {
   const char* name;
   const char* mechanism;
-  std::vector<Override> with, without;
+  std::vector<std::string> with, without;
   const char* word = "";
   const char* instead = "";
 };
 
 TEST(LitmusMechanisms, NothingWeakIsSeenWithoutTheMechanismThatItComesFrom) {
-  const std::vector<Override> one_slice = {{"l2.slices=1"}}, one_sm = {{"sms=1"}};
+  const std::vector<std::string> one_slice = {{"l2.slices=1"}}, one_sm = {{"sms=1"}};
   const std::string past_l1 = "CCTL.IVALL ;\n | suld.weak";
   const std::vector<Row> rows = {
       {"MP+relaxed", "slices have queues of their own", {}, one_slice},

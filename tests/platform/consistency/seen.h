@@ -8,7 +8,7 @@ namespace warpline::test {
 
 /// The outcome in question, in runs of a test on mini changed by `overrides`; as soon as it has been seen, no
 /// more follow. `must_end`: a run that does not fails the test.
-inline bool is_seen(const litmus::Test& test, const std::vector<Override>& overrides, std::uint64_t runs,
+inline bool is_seen(const litmus::Test& test, const std::vector<std::string>& overrides, std::uint64_t runs,
                     bool must_end = true) {
   constexpr std::uint64_t kAtATime = 1000;
   litmus::Machine machine(load_gpu("mini", overrides).value());

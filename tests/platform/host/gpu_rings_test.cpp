@@ -19,7 +19,7 @@ struct Where {
 /// The driver, the device, and a GPU whose memory they use.
 class GpuDriverBench : public GpusAndHost, public DriverBench {
  public:
-  GpuDriverBench(const RunOptions& options, const std::vector<Override>& overrides, Where where)
+  GpuDriverBench(const RunOptions& options, const std::vector<std::string>& overrides, Where where)
       : GpusAndHost(options, overrides), DriverBench(*host, *platform.pcie()), where_(where) {
     open_video(0);
     // A launch draws the time that messages take.
@@ -58,8 +58,8 @@ class GpuDriverBench : public GpusAndHost, public DriverBench {
 };
 
 /// A machine of odd shape.
-std::vector<Override> draw_settings(Random& random) {
-  std::vector<Override> out;
+std::vector<std::string> draw_settings(Random& random) {
+  std::vector<std::string> out;
   const auto set = [&](const std::string& key, std::uint64_t value) {
     out.push_back({key + "=" + std::to_string(value)});
   };

@@ -20,7 +20,7 @@ namespace warpline::test {
 /// if the options ask for no more.
 class GpusAndHost {
  public:
-  explicit GpusAndHost(RunOptions options = {}, const std::vector<Override>& overrides = {})
+  explicit GpusAndHost(RunOptions options = {}, const std::vector<std::string>& overrides = {})
       : platform(preset("mini", with_a_peer(overrides)), completed(std::move(options))) {
     platform.build();
     host.emplace(*platform.pcie(), kReserved);
@@ -121,8 +121,8 @@ class GpusAndHost {
 
  private:
   static constexpr std::uint64_t kReserved = 1U << 20U;
-  static std::vector<Override> with_a_peer(const std::vector<Override>& overrides) {
-    std::vector<Override> all = {{"pcie_system.peers=1"}, {"peer_bytes=0"}};
+  static std::vector<std::string> with_a_peer(const std::vector<std::string>& overrides) {
+    std::vector<std::string> all = {{"pcie_system.peers=1"}, {"peer_bytes=0"}};
     all.insert(all.end(), overrides.begin(), overrides.end());
     return all;
   }

@@ -94,7 +94,7 @@ TEST(InboundOrder, AReadOfTheBarBeforeTheFlagCuresBoth) {
 
 /// How fast the device fills video memory, with a crossbar and slices as far away as on a large GPU: GB/s.
 double rate_of_filling(bool relaxed) {
-  std::vector<Override> settings;
+  std::vector<std::string> settings;
   const auto set = [&](const std::string& hop, unsigned latency) {
     for (const char* way : {".request", ".response"})
       for (const std::string& value :
@@ -179,7 +179,7 @@ TEST(InboundProgress, WhatIsNotDoneIsExplained) {
 TEST(InboundProgress, WritesFromOutsideDoNotWaitForWhatTheGpuAsksOfDevices) {
   // Every thread wants the same line of the device, which answers behind what it writes to video memory.
   for (const char* credits : {"1", "4", "32"}) {
-    std::vector<Override> settings = {{"pcie.tags=8"}};
+    std::vector<std::string> settings = {{"pcie.tags=8"}};
     for (const char* key : {"gpu.posted", "gpu.non_posted", "device.posted", "device.non_posted"})
       settings.push_back({std::string("pcie_system.") + key + "_credits=" + credits});
     GpusAndHost bench({}, settings);

@@ -11,8 +11,8 @@
 namespace warpline::test {
 namespace inbound_progress_test {
 
-std::vector<Override> draw_settings(Random& random) {
-  std::vector<Override> out = {{"gpus=2"}, {"pcie_system.host.completion_timeout=10000000"}};
+std::vector<std::string> draw_settings(Random& random) {
+  std::vector<std::string> out = {{"gpus=2"}, {"pcie_system.host.completion_timeout=10000000"}};
   const auto set = [&](const std::string& key, std::uint64_t value) {
     out.push_back({key + "=" + std::to_string(value)});
   };

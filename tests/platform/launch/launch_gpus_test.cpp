@@ -28,7 +28,7 @@ std::string declared(const std::string& aperture, unsigned expect) {
 }
 
 /// What is wrong with running these launches.
-std::string refusal(const std::string& launches, const std::vector<Override>& overrides,
+std::string refusal(const std::string& launches, const std::vector<std::string>& overrides,
                     const std::string& module = kModule) {
   try {
     const PtxRun run(module, launches, overrides);

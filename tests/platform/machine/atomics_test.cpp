@@ -73,7 +73,7 @@ std::string argument(const std::string& name, std::size_t count, const std::stri
 
 /// All forms as launches of one run, in `space` (".shared", or ".global" in that aperture).
 void check(const std::string& space, const std::string& aperture,
-           const std::vector<Override>& overrides = {}) {
+           const std::vector<std::string>& overrides = {}) {
   Random random(7);
   std::ostringstream ptx, toml;
   std::map<std::string, std::string> files;

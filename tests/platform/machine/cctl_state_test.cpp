@@ -124,7 +124,7 @@ class Scripts final : public Kernel {
 };
 
 std::map<std::string, std::uint64_t> counters(const Scene& scene, const Probe* probe) {
-  std::vector<Override> overrides = {{"sms=1"}};
+  std::vector<std::string> overrides = {{"sms=1"}};
   if (scene.small_buffer) overrides.push_back({"sm.instruction_buffer_lines=1"});
   RunOptions options;
   options.tags_only = true;

@@ -45,7 +45,7 @@ class AllCounters final : public CounterVisitor {
   std::map<std::string, std::uint64_t> values_;
 };
 
-inline GpuConfig preset(const std::string& name, const std::vector<Override>& overrides = {}) {
+inline GpuConfig preset(const std::string& name, const std::vector<std::string>& overrides = {}) {
   Result<GpuConfig> r = load_gpu(name, overrides);
   if (!r.ok()) throw std::runtime_error(r.faults().front().text());
   return r.value();

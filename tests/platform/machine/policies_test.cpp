@@ -40,11 +40,11 @@ class Thread {
               "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 range, "
               "[%rd1], 4096, 8192;\n"
            << body_ << "ret;\n}\n";
-    std::vector<Override> overrides = {{"l2.slices=1"},
-                                       {"l2.sets=1"},
-                                       {"sm.fetch_instructions=false"},  // code would take its lines
-                                       {"l2.ways=" + std::to_string(ways)},
-                                       {"l2.evict_last_percent=" + std::to_string(evict_last_percent)}};
+    std::vector<std::string> overrides = {{"l2.slices=1"},
+                                          {"l2.sets=1"},
+                                          {"sm.fetch_instructions=false"},  // code would take its lines
+                                          {"l2.ways=" + std::to_string(ways)},
+                                          {"l2.evict_last_percent=" + std::to_string(evict_last_percent)}};
     for (const std::string& s : sets) overrides.push_back({s});
     PtxRun run(module.str(), "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n", overrides);
     EXPECT_EQ(run.end().outcome, RunOutcome::quiescent);

@@ -19,7 +19,7 @@ class PtxRun {
  public:
   /// `launch`: the launch file; the module lies beside it as k.ptx, and so do `files`, by name. `before` gets
   /// the platform before anything runs.
-  PtxRun(const std::string& ptx, const std::string& launch, const std::vector<Override>& overrides = {},
+  PtxRun(const std::string& ptx, const std::string& launch, const std::vector<std::string>& overrides = {},
          const std::map<std::string, std::string>& files = {}, const RunOptions& options = {},
          const std::function<void(GpuPlatform&)>& before = {})
       : folder_(std::filesystem::temp_directory_path() / ("warpline-ptx-" + std::to_string(::getpid()))) {

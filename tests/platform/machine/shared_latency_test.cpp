@@ -9,7 +9,7 @@ namespace shared_latency_test {
 
 /// Cycles in which one warp does `loads` loads of shared memory, each of which waits for the address that the
 /// one before it reads: lane n goes round at n times `stride` bytes.
-Cycle chain(unsigned loads, unsigned stride, const std::vector<Override>& overrides, const char* type) {
+Cycle chain(unsigned loads, unsigned stride, const std::vector<std::string>& overrides, const char* type) {
   std::ostringstream module;
   module << ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>; .reg "
             ".b64 %rd<4>;\n"
@@ -21,7 +21,7 @@ Cycle chain(unsigned loads, unsigned stride, const std::vector<Override>& overri
     module << (type == std::string("u64") ? "ld.shared.u64 %rd1, [%r1];\ncvt.u32.u64 %r1, %rd1;\n"
                                           : "ld.shared.u32 %r1, [%r1];\n");
   module << "ret;\n}\n";
-  std::vector<Override> all = overrides;
+  std::vector<std::string> all = overrides;
   all.push_back({"sm.fetch_instructions=false"});
   PtxRun run(module.str(), "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [32]\n", all);
   EXPECT_EQ(run.end().outcome, RunOutcome::quiescent);
@@ -29,7 +29,7 @@ Cycle chain(unsigned loads, unsigned stride, const std::vector<Override>& overri
 }
 
 /// Of one load of the chain.
-double latency(unsigned stride, const std::vector<Override>& overrides = {}) {
+double latency(unsigned stride, const std::vector<std::string>& overrides = {}) {
   return static_cast<double>(chain(300, stride, overrides, "u32") - chain(100, stride, overrides, "u32")) /
          200;
 }
@@ -54,7 +54,7 @@ TEST(SharedLatency, PresetsSayWhatWasMeasured) {
 TEST(SharedLatency, PartsOfAWarpAreNoConflict) {
   // 64 bits a lane are two parts of 128 bytes.
   const auto wide = [](const char* cycles) {
-    const std::vector<Override> overrides = {{std::string("sm.shared_pass_cycles=") + cycles}};
+    const std::vector<std::string> overrides = {{std::string("sm.shared_pass_cycles=") + cycles}};
     return chain(300, 8, overrides, "u64") -
            chain(100, 8, overrides, "u64");  // the stores before do conflict
   };

@@ -29,7 +29,7 @@ class Chain {
     lines_.push_back(text);
     return *this;
   }
-  [[nodiscard]] AllCounters run(const std::vector<Override>& overrides) const {
+  [[nodiscard]] AllCounters run(const std::vector<std::string>& overrides) const {
     TraceText t;
     t.body = block_of(lines_);
     const TemporaryFile file("kernel-1.traceg", t.text());
@@ -60,7 +60,7 @@ class Chain {
 constexpr std::uint64_t kA = 0x7f0000000000, kB = kA + 0x1000, kC = kA + 0x2000;
 
 /// One set of two ways in `cache`, one of which evict_last may hold.
-std::vector<Override> two_lines(const std::string& cache) {
+std::vector<std::string> two_lines(const std::string& cache) {
   return {{cache + ".sets=1"}, {cache + ".ways=2"}, {cache + ".evict_last_percent=50"}};
 }
 
@@ -127,8 +127,8 @@ TEST(TraceModifiers, ALastUseOfALineThatL1HasEvictedSparesL2TheWriteBack) {
     chain.local("STL", 0).local("LDL", 4).local("LDL", 8).local(last ? "LDL.LU" : "LDL", 0);
     // L2 is one set of two lines in a single slice: these push the local lines out.
     chain.global("LDG.E", kA).global("LDG.E", kB).global("LDG.E", kC);
-    std::vector<Override> overrides = two_lines("l1_lg");
-    for (const Override& o : two_lines("l2")) overrides.push_back(o);
+    std::vector<std::string> overrides = two_lines("l1_lg");
+    for (const std::string& o : two_lines("l2")) overrides.push_back(o);
     overrides.push_back({"l2.slices=1"});
     overrides.push_back({"sm.fetch_instructions=false"});
     const AllCounters c = chain.run(overrides);
@@ -170,7 +170,7 @@ TEST(TraceModifiers, APrefetchGivesALineThatL2HasNoPriority) {
     line << "0000 00000001 1 R2 LDG.E.STRONG.GPU 1 R2 4 2 0x" << std::hex << address << " 0";
     return line.str();
   };
-  std::vector<Override> overrides = two_lines("l2");
+  std::vector<std::string> overrides = two_lines("l2");
   overrides.push_back({"l2.slices=1"});
   // The prefetch goes with an evict-first load. Used once more, the line it completes is not the next to go.
   const AllCounters c = Chain()

@@ -14,10 +14,10 @@ namespace warpline::test {
 /// Two GPUs of the preset mini, with kernels written as bodies (module_of_body()).
 class TwoGpus {
  public:
-  explicit TwoGpus(std::vector<Override> overrides = {}, RunOptions options = {})
+  explicit TwoGpus(std::vector<std::string> overrides = {}, RunOptions options = {})
       : platform_(config(std::move(overrides)), limited(std::move(options))) {}
 
-  static GpuConfig config(std::vector<Override> overrides) {
+  static GpuConfig config(std::vector<std::string> overrides) {
     overrides.insert(overrides.begin(), {"gpus=2"});
     return preset("mini", overrides);
   }

@@ -25,9 +25,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// An L2 so small that it writes back much.
-GpuConfig config(const std::vector<Override>& more = {}) {
-  std::vector<Override> all{{"sms=2"},     {"l2.slices=3"}, {"dram.channels=5"},
-                            {"l2.sets=4"}, {"l2.ways=2"},   {"clocks.dram=777"}};
+GpuConfig config(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> all{{"sms=2"},     {"l2.slices=3"}, {"dram.channels=5"},
+                               {"l2.sets=4"}, {"l2.ways=2"},   {"clocks.dram=777"}};
   all.insert(all.end(), more.begin(), more.end());
   return preset("mini", all);
 }
@@ -215,7 +215,7 @@ TEST(ForeignDram, ABitThatFlipsInMemoryIsSeen) {
 
 TEST(ForeignDram, WhoseSocketsDoNotFitIsRefused) {
   ForeignTarget target("target", Way::called, sc_core::sc_time(1, sc_core::SC_NS));
-  const auto message = [&](const DramSockets& sockets, const std::vector<Override>& more = {},
+  const auto message = [&](const DramSockets& sockets, const std::vector<std::string>& more = {},
                            std::vector<std::string> pins = {}, bool slices = false) -> std::string {
     const auto backend = std::make_shared<SystemCBackend>(config(more).clocks, HopTransport::direct,
                                                           TickMode::lazy, 1, std::move(pins));

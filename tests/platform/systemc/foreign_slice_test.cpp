@@ -125,7 +125,7 @@ TEST(ForeignSlices, WhoseSocketsDoNotFitAreRefused) {
   ForeignTarget target("target", Way::called, sc_core::sc_time(1, sc_core::SC_NS));
   struct Unused final : sc_core::sc_module {
     explicit Unused(const sc_core::sc_module_name& name) : sc_module(name) {}
-    IdleInitiator socket{"socket"};
+    IdleInitiatorSocket<256> socket{"socket"};
   } initiator("initiator");
   EXPECT_EQ(message({}), "l2_0: an L2 slice needs a socket from_crossbar");
   EXPECT_EQ(message({&target.socket, {&initiator.socket}, nullptr}),

@@ -173,7 +173,7 @@ TEST(Interpose, ReachesTheHopsOfForeignSlices) {
   std::deque<ForeignTarget> slices;
   struct Asker final : sc_core::sc_module {
     explicit Asker(const sc_core::sc_module_name& name) : sc_module(name) {}
-    IdleInitiator socket{"socket"};
+    IdleInitiatorSocket<256> socket{"socket"};
   };
   std::deque<Asker> askers;
   std::deque<Monitor> monitors;

@@ -14,7 +14,7 @@ struct Outcome {
 };
 
 /// Both GPUs take a lock in system memory in turns, and write to their own, the host's and the peer's memory.
-Outcome play(std::shared_ptr<NetlistBackend> backend, const std::vector<Override>& overrides) {
+Outcome play(std::shared_ptr<NetlistBackend> backend, const std::vector<std::string>& overrides) {
   RunOptions options;
   options.backend = std::move(backend);
   TwoGpus gpus(overrides, options);
@@ -39,7 +39,7 @@ Outcome play(std::shared_ptr<NetlistBackend> backend, const std::vector<Override
 }
 
 void expect_law(HopTransport transport, const std::vector<std::string>& pins = {}) {
-  const std::vector<Override> overrides = {{"sms=2"}, {"clocks.link=700"}, {"pcie.latency=30"}};
+  const std::vector<std::string> overrides = {{"sms=2"}, {"clocks.link=700"}, {"pcie.latency=30"}};
   const GpuConfig config = TwoGpus::config(overrides);
   const Outcome plain = play(nullptr, overrides);
   EXPECT_EQ(plain.words[0], 12U);

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <tlm>
+
+#include "rtl_models/base/visibility.h"
+
+namespace warpline {
+
+/// A socket that sends nothing, to be bound to a target socket: part of a module.
+template <unsigned Bits>
+class IdleInitiatorSocket final : public tlm::tlm_initiator_socket<Bits>, private tlm::tlm_bw_transport_if<> {
+ public:
+  explicit IdleInitiatorSocket(const char* name) : tlm::tlm_initiator_socket<Bits>(name) {
+    this->bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+};
+
+/// A socket behind which nothing is: it answers whatever is asked with TLM_ADDRESS_ERROR_RESPONSE. Part of a
+/// module.
+template <unsigned Bits>
+class IdleTargetSocket final : public tlm::tlm_target_socket<Bits>, private tlm::tlm_fw_transport_if<> {
+ public:
+  explicit IdleTargetSocket(const char* name) : tlm::tlm_target_socket<Bits>(name) {
+    this->bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+  }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& /*delay*/) override {
+    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) override {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& /*payload*/) override { return 0; }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_dmi& dmi) override {
+    dmi.allow_none();
+    return false;
+  }
+};
+
+/// Leaves a target socket of any width unused: sends nothing to it. SystemC wants every socket of a module
+/// bound; where a platform has nothing to bind to one (an SM's L1, a processor's socket), this is.
+///
+///     warpline::MemorySubsystemModule gpu("gpu", {"mini", {"sms=2"}});
+///     shader.socket.bind(gpu.from_sm(0));
+///     warpline::IdleInitiator unused("unused", gpu.from_sm(1));
+class WARPLINE_PUBLIC IdleInitiator final : public sc_core::sc_module {
+ public:
+  template <unsigned Bits>
+  IdleInitiator(const sc_core::sc_module_name& name, tlm::tlm_base_target_socket_b<Bits>& unused)
+      : sc_module(name) {
+    auto socket = std::make_shared<IdleInitiatorSocket<Bits>>("socket");
+    socket->bind(unused);
+    socket_ = std::move(socket);
+  }
+
+ private:
+  std::shared_ptr<void> socket_;
+};
+
+/// Leaves an initiator socket of any width without a target: answers whatever is asked with
+/// TLM_ADDRESS_ERROR_RESPONSE, as nothing is there. For a block of ours without one of its channels (an L2
+/// slice without link, say).
+class WARPLINE_PUBLIC IdleTarget final : public sc_core::sc_module {
+ public:
+  template <unsigned Bits, int N, sc_core::sc_port_policy P>
+  IdleTarget(const sc_core::sc_module_name& name,
+             tlm::tlm_base_initiator_socket<Bits, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<>, N,
+                                            P>& unused)
+      : sc_module(name) {
+    auto socket = std::make_shared<IdleTargetSocket<Bits>>("socket");
+    unused.bind(*socket);
+    socket_ = std::move(socket);
+  }
+
+ private:
+  std::shared_ptr<void> socket_;
+};
+
+}  // namespace warpline
