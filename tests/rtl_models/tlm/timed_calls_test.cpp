@@ -191,6 +191,32 @@ TEST(TimedCalls, MayCarryOurOwnRequests) {
   EXPECT_EQ(engine.engine().pool().in_use(), 0U);
 }
 
+TEST(TimedCalls, ThatAreNeverAnsweredAreListedWhereverTheyAre) {
+  EngineProcess engine("engine", 1000);
+  CrossbarModule crossbar("crossbar", engine, {}, {}, 1, 1, {}, true);
+  ForeignTarget silent("silent", Way::silent, ns(1));
+  LooseInitiator initiator("initiator", [](LooseInitiator& i) {
+    for (unsigned n = 0; n < 8; ++n)
+      sc_core::sc_spawn([&i, n] {
+        Access a = access(tlm::TLM_READ_COMMAND, n * kLineBytes, 4);
+        sc_core::sc_time delay;
+        i.call(a, delay);
+      });
+  });
+  crossbar.from_client[0].set_channel({32, 1, 1, 1}, {});
+  bind_checked(initiator.socket, crossbar.from_client[0]);
+  crossbar.to_l2[0].bind(silent.socket);
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  const std::vector<InFlight> rows = engine.in_flight();
+  EXPECT_EQ(rows.size(), 8U);
+  EXPECT_EQ(engine.engine().pool().in_use(), 8U);
+  const auto waits = std::count_if(rows.begin(), rows.end(), [&](const InFlight& row) {
+    return row.holder == crossbar.from_client[0].name() && row.wait.what.find("room at") == 0;
+  });
+  EXPECT_GT(waits, 3) << "for the only credit of their channel";
+  EXPECT_FALSE(engine.at_rest());
+}
+
 /// Calls from a method process, which cannot wait.
 struct MethodCaller final : sc_core::sc_module {
   MethodCaller(const sc_core::sc_module_name& name, LooseInitiator& its_initiator)
