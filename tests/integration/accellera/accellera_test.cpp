@@ -1,20 +1,20 @@
 // Accellera's example components as initiators above and as targets below a memory subsystem: data right, and
 // no complaint from anybody. One simulation per process.
 #define REPORT_DEFINE_GLOBALS
-#include "reporting.h"
+#include <reporting.h>
 // Theirs count on that.
-#include "at_initiator_annotated.h"
-#include "at_initiator_explicit.h"
-#include "at_target_1_phase.h"
-#include "at_target_2_phase.h"
-#include "at_target_4_phase.h"
-#include "lt_dmi_initiator.h"
-#include "lt_initiator.h"
-#include "lt_synch_target.h"
-#include "lt_target.h"
-#include "lt_td_initiator.h"
-#include "select_initiator.h"
-#include "traffic_generator.h"
+#include <at_initiator_annotated.h>
+#include <at_initiator_explicit.h>
+#include <at_target_1_phase.h>
+#include <at_target_2_phase.h>
+#include <at_target_4_phase.h>
+#include <lt_dmi_initiator.h>
+#include <lt_initiator.h>
+#include <lt_synch_target.h>
+#include <lt_target.h>
+#include <lt_td_initiator.h>
+#include <select_initiator.h>
+#include <traffic_generator.h>
 // Ours.
 #include <gtest/gtest.h>
 
