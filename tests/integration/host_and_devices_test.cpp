@@ -33,9 +33,19 @@ json statistics_of(const Workspace& workspace) {
   return all;
 }
 
-/// The hops of a GPU, group by group.
-constexpr std::array kHops{
-    "sm[*]*", "crossbar.from_client*", "l2*", "crossbar*", "pcie.from_l2*", "pcie*", "dram*", "*"};
+/// The hops of a GPU and of the links beyond it, group by group.
+constexpr std::array kHops{"sm[*]*",
+                           "crossbar.from_client*",
+                           "l2*",
+                           "crossbar*",
+                           "pcie.from_l2*",
+                           "pcie*",
+                           "dram*",
+                           "root.from_device[0]",
+                           "root.to_device[*]*",
+                           "*.completion",
+                           "host*",
+                           "*"};
 
 TEST_F(HostAndDevices, HopsOpenedAsPinsChangeNoCycleAndNoCounter) {
   // The host lets time pass beyond the grid's end, and asks by the bus what is known when it has ended.

@@ -1,17 +1,22 @@
-// The C++ of docs/systemc.md and docs/embedding.md: it compiles, and it does what the pages say.
+// The C++ of docs/systemc.md, docs/embedding.md and docs/drivers.md: it compiles, and it does what the pages
+// say.
 #include <gtest/gtest.h>
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include <deque>
 #include <iostream>
 
 #include "platform/config/load_gpu.h"
 #include "platform/config/parameter_broker.h"
+#include "platform/host/host_machine.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/generators/generator.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/pcie/hops/tlp_extension_module.h"
+#include "rtl_models/queue_device/queue_device_module.h"
 #include "rtl_models/tlm/pins/pin_through.h"
 #include "rtl_models/tlm/width_adapter.h"
 #include "tests/support/monitor.h"
@@ -118,6 +123,63 @@ TEST(PageEmbedding, AParameterOfAModuleIsSetFromOutside) {
   for (const warpline::Parameter& p : broker.parameters("top.memory.l2.*"))
     std::cout << p.path << " = " << p.value.json() << ": " << p.description << "\n";
   EXPECT_EQ(::testing::internal::GetCapturedStdout().rfind("top.memory.l2.slices = 2: ", 0), 0U);
+}
+
+TEST(PageSystemC, AModuleInALinkSeesPackets) {
+  const GpuConfig config = load_gpu("mini", {"pcie_system.peers=1"}).value();
+  auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct);
+  std::deque<Monitor> monitors;
+  unsigned completions = 0;
+  backend->interpose([&](const warpline::HopSite& hop) -> warpline::HopSockets {
+    if (!hop.matches("root.from_device[*].*")) return {};  // from devices, and GPUs
+    Monitor& monitor = monitors.emplace_back(hop.module_name.c_str());
+    monitor.look = [&](const tlm::tlm_generic_payload& payload) {
+      const auto* packet = payload.get_extension<warpline::TlpExtension>();
+      if (packet->kind == warpline::TlpKind::completion) ++completions;
+    };
+    return {&monitor.from_initiator, &monitor.to_target};
+  });
+  RunOptions options;
+  options.backend = backend;
+  GpuPlatform gpu(config, options);
+  gpu.build();
+  EXPECT_EQ(monitors.size(), 6U);  // of each class, from the device and the GPU
+  HostMachine host(*gpu.pcie());
+  host.enumerate();
+  EXPECT_GT(completions, 10U);
+}
+
+struct DeviceBus final : sc_core::sc_module {
+  explicit DeviceBus(const sc_core::sc_module_name& name) : sc_module(name) {
+    from_device.register_b_transport(this, &DeviceBus::transport);
+  }
+  void transport(tlm::tlm_generic_payload& p, sc_core::sc_time& /*delay*/) {
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  tlm_utils::simple_initiator_socket<DeviceBus, 64> to_device{"to_device"};
+  tlm_utils::simple_target_socket<DeviceBus, 64> from_device{"from_device"};
+};
+
+TEST(PageDrivers, TheDeviceIsOnABusOfOnesOwn) {
+  DeviceBus bus("bus");
+  sc_core::sc_signal<bool> interrupt("interrupt");
+  const auto engine = warpline::make_engine("engine", 500);  // MHz
+  warpline::QueueDeviceModule device("device", *engine);
+  bus.to_device.bind(device.from_bus());  // 64 bits, base protocol, timed or loosely timed
+  device.to_memory().bind(bus.from_device);
+  device.interrupts[0].bind(interrupt);  // an sc_signal<bool>: a pulse for each
+  engine->set_loose(true);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  std::uint32_t identity = 0;
+  tlm::tlm_generic_payload p;
+  p.set_command(tlm::TLM_READ_COMMAND);
+  p.set_address(0);
+  p.set_data_ptr(reinterpret_cast<unsigned char*>(&identity));
+  p.set_data_length(4);
+  p.set_streaming_width(4);
+  sc_core::sc_time delay;
+  bus.to_device->b_transport(p, delay);
+  EXPECT_EQ(identity, 0x574C5044U);
 }
 
 struct Shader final : sc_core::sc_module {

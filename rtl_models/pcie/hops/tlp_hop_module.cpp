@@ -157,7 +157,6 @@ Tlp* TlpReceiver::packet_of(tlm::tlm_generic_payload& payload) const {
     return nullptr;
   }
   if (peer_ == nullptr) std::copy_n(payload.get_data_ptr(), tlp->data.size(), tlp->data.begin());
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
   return tlp;
 }
 
@@ -181,6 +180,7 @@ tlm::tlm_sync_enum TlpReceiver::nb_transport_fw(tlm::tlm_generic_payload& payloa
   enter();
   if (in_free_ == kNever) return tlm::TLM_ACCEPTED;
   unended_ = {};
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
   delay = engine_.start_of(in_free_) - engine_.time();
   return tlm::TLM_COMPLETED;
 }
@@ -201,6 +201,7 @@ void TlpReceiver::end(Cycle c) {
 
 void TlpReceiver::announce_end() {
   tlm::tlm_generic_payload* const payload = std::exchange(unended_, {}).payload;
+  payload->set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = std::max(engine_.start_of(in_free_), engine_.time()) - engine_.time();
   static_cast<void>(socket_->nb_transport_bw(*payload, phase, delay));

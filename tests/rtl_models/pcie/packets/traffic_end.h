@@ -22,8 +22,9 @@ class TrafficEnd final : public Component {
   };
   static constexpr std::uint64_t kNotSent = ~std::uint64_t{0};
 
-  TrafficEnd(Engine& engine, const std::string& name, const std::string& to, const LinkParameters& p)
-      : Component(engine, name), port(*this, to, p) {}
+  TrafficEnd(Engine& engine, const std::string& name, const std::string& to, const LinkParameters& p,
+             const ClockDomain& clock = {})
+      : Component(engine, name, clock), port(*this, to, p) {}
 
   /// Random packets of every class, some relaxed.
   void draw_script(std::uint64_t seed, unsigned count) {
@@ -40,6 +41,7 @@ class TrafficEnd final : public Component {
   }
   void add(Tlp tlp, Cycle due) {
     tlp.sequence = kNotSent;
+    tlp.cookie = static_cast<std::uint32_t>(script.size());
     script.push_back({std::move(tlp), due});
   }
 
@@ -81,18 +83,18 @@ class TrafficEnd final : public Component {
     const std::uint64_t before = port.counters().packets_sent;
     const Cycle next = port.transmit(now);
     if (port.counters().packets_sent != before)
-      for (Sent& s : script)
-        if (s.tlp.sequence == before) s.sent = now;
+      for (std::size_t i = unsent_; i < queued_; ++i)
+        if (script[i].tlp.sequence == before) script[i].sent = now;
+    while (unsent_ < queued_ && script[unsent_].sent != kNever) ++unsent_;
     return next;
   }
   void note_taken(Cycle now, const Tlp* tlp) {
-    for (Sent& s : other->script) {
-      if (&s.tlp != tlp) continue;
-      s.taken = s.taken == kNever ? now : kNever - 1;
-      s.turn = turns_++;
-    }
+    Sent& s = other->script[tlp->cookie];
+    s.taken = &s.tlp == tlp && s.taken == kNever ? now : kNever - 1;
+    s.turn = turns_++;
   }
   std::size_t queued_ = 0;
+  std::size_t unsent_ = 0;  ///< all before are sent
   std::uint64_t turns_ = 0;
 };
 
