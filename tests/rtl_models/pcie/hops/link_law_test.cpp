@@ -128,16 +128,18 @@ TEST_P(LinkLaw, EveryPacketBeginsAndEndsInTheSameCycle) {
   EXPECT_EQ(engine.is_direct(), sockets.empty() && pins.empty());
 }
 
+std::string name_of(const ::testing::TestParamInfo<LinkLaw::ParamType>& test) {
+  constexpr std::array kHopNames = {"direct", "sockets", "checked", "pins", "mixed"};
+  constexpr std::array kModeNames = {"lazy", "every_cycle", "spurious"};
+  return std::string(kHopNames[static_cast<std::size_t>(std::get<0>(test.param))]) + "_" +
+         kModeNames[static_cast<std::size_t>(std::get<1>(test.param))];
+}
+
 INSTANTIATE_TEST_SUITE_P(Carriers, LinkLaw,
                          ::testing::Combine(::testing::Values(Hops::direct, Hops::sockets, Hops::checked,
                                                               Hops::pins, Hops::mixed),
                                             ::testing::ValuesIn(kModes)),
-                         [](const auto& test) {
-                           constexpr std::array kHops = {"direct", "sockets", "checked", "pins", "mixed"};
-                           constexpr std::array kTicks = {"lazy", "every_cycle", "spurious"};
-                           return std::string(kHops[static_cast<std::size_t>(std::get<0>(test.param))]) +
-                                  "_" + kTicks[static_cast<std::size_t>(std::get<1>(test.param))];
-                         });
+                         name_of);
 
 /// A module of others' sees what a packet is, may keep a copy of the payload, and may change its data.
 struct Meddler final : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<> {
