@@ -284,7 +284,24 @@ END
     configure() {
       cmake -S "$source" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DWARPLINE_TESTS=OFF -DWARPLINE_BENCH=OFF "$@"
     }
-    expect 0 configure -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+    mkdir "$work/around"
+    cat >"$work/around/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(around CXX)
+set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+set(BUILD_SHARED_LIBS ON)
+set(WARPLINE_TESTS OFF)
+set(WARPLINE_BENCH OFF)
+add_subdirectory($source warpline)
+file(WRITE \${CMAKE_BINARY_DIR}/mine.cpp "int main() {}")
+add_executable(mine \${CMAKE_BINARY_DIR}/mine.cpp)
+target_link_libraries(mine PRIVATE warpline::warpline)
+END
+    expect 0 cmake -S "$work/around" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+    [ "$(grep -e -Werror "$work/build/compile_commands.json" | grep -c -v mine.cpp)" = 0 ] || fail "warnings of ours are errors"
+    grep -e -Werror "$work/build/compile_commands.json" | grep -q mine.cpp || fail "warnings of the project around are none"
+    rm -r "$work/build"
+    expect 0 configure
     if grep -q -e -Werror "$work/build/compile_commands.json"; then fail "warnings are errors"; fi
     # Archives alone are built and installed, or the shared library alone.
     installs() { grep -A2 -F 'STREQUAL "Unspecified"' "$work/build/cmake_install.cmake" | grep -E "$1" >/dev/null; }
