@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/tlm/pins/pin_through.h"
 #include "rtl_models/tlm/pins/pins.h"
 #include "rtl_models/tlm/sockets.h"
 #include "tests/equivalence/hop_maker.h"
@@ -20,11 +21,17 @@ class NoUntimedAccess final : public UntimedAccess {
 };
 
 /// Makes hops of sockets: bound to each other, or, with the given chance in percent, through a foreign
-/// module: a checker of the protocol; or, with another chance, hops of pins.
+/// module: a checker of the protocol; or, with another chance, hops of pins, which are opened for hardware
+/// that lets everything through, if wanted.
 class SocketHops final : public HopMaker {
  public:
-  SocketHops(EngineProcess& engine, unsigned foreign_percent, unsigned pins_percent, std::uint64_t seed)
-      : engine_(engine), foreign_percent_(foreign_percent), pins_percent_(pins_percent), random_(seed) {}
+  SocketHops(EngineProcess& engine, unsigned foreign_percent, unsigned pins_percent, std::uint64_t seed,
+             bool opened = false)
+      : engine_(engine),
+        foreign_percent_(foreign_percent),
+        pins_percent_(pins_percent),
+        opened_(opened),
+        random_(seed) {}
 
   void hop(Out<RequestMessage>& request_out, In<RequestMessage>& request_in, const ChannelParameters& request,
            Out<ResponseMessage>& response_out, In<ResponseMessage>& response_in,
@@ -32,7 +39,14 @@ class SocketHops final : public HopMaker {
     if (random_.below(100) < pins_percent_) {
       const char* name = sc_core::sc_gen_unique_name("pins");
       const PinHop::Ports ports{request_out, request_in, response_out, response_in, {request, response}};
-      pins_.push_back(std::make_unique<PinHop>(name, engine_, name, ports));
+      PinHop& p = *pins_.emplace_back(
+          std::make_unique<PinHop>(name, engine_, name, ports, PinHop::Data{},
+                                   opened_ ? PinHop::Wiring::cut : PinHop::Wiring::through));
+      if (!opened_) return;
+      hardware_.push_back(std::make_unique<PinThrough>(sc_core::sc_gen_unique_name("down"), p.near().request,
+                                                       p.far().request));
+      hardware_.push_back(std::make_unique<PinThrough>(sc_core::sc_gen_unique_name("up"), p.far().response,
+                                                       p.near().response));
       return;
     }
     hops_.push_back(std::make_unique<Hop>(sc_core::sc_gen_unique_name("hop"), engine_, untimed_, request_out,
@@ -76,10 +90,12 @@ class SocketHops final : public HopMaker {
   EngineProcess& engine_;
   unsigned foreign_percent_;
   unsigned pins_percent_;
+  bool opened_;
   Random random_;
   NoUntimedAccess untimed_;
   std::vector<std::unique_ptr<Hop>> hops_;
   std::vector<std::unique_ptr<PinHop>> pins_;
+  std::vector<std::unique_ptr<PinThrough>> hardware_;
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
 };
 

@@ -372,8 +372,8 @@ END
     sed -nE 's/^\| `((rtl_models|platform)[^`]*\.h)` .*/\1/p' "$prefix/share/doc/warpline/docs/embedding.md" | sort >"$work/listed"
     diff "$work/installed" "$work/listed" || fail "docs/embedding.md does not list the headers that are installed"
     # So it does with the targets that can be linked.
-    grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' "$prefix"/lib*/cmake/warpline/warpline-targets.cmake \
-      "$prefix"/lib/*/cmake/warpline/warpline-targets.cmake 2>"$work/log" | sed 's/.*(//' | sort -u >"$work/targets"
+    find "$prefix" -name warpline-targets.cmake -exec grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' {} + |
+      sed 's/.*(//' | sort -u >"$work/targets"
     sed -n '/^## What to link/,/^## Without/p' "$prefix/share/doc/warpline/docs/embedding.md" | grep -E '^\|' |
       grep -oE 'warpline::[a-z0-9_]+' | sort -u >"$work/in_table"
     [ -s "$work/targets" ] || fail "the package has no targets"
