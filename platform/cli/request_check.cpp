@@ -65,6 +65,13 @@ int check_request(RunRequest& request) {
     return bad_input("--dot draws what --check-consistency finds, which is not given");
   if (request.check_consistency && request.tags_only)
     return bad_input("--check-consistency judges values; a run with --tags-only has none");
+  if (!request.save_after.empty() && request.save.empty())
+    return bad_input("--save-after says when to save, and --save FILE is not given");
+  if (request.warm && request.restore.empty())
+    return bad_input("--warm starts on the machine of a checkpoint, and --restore FILE is not given");
+  if (request.check_consistency && !request.restore.empty())
+    return bad_input(
+        "--check-consistency judges what a run has recorded; one that is restored lacks its beginning");
   if (const int status = check_observation(request); status != kDone) return status;
   return request.max_cycles == 0 ? bad_input("--max-cycles must be at least 1") : kDone;
 }

@@ -11,6 +11,7 @@
 #include "platform/cli/console.h"
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/request_check.h"
+#include "platform/cli/run_checkpoint.h"
 #include "platform/cli/run_inputs.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
@@ -22,8 +23,8 @@
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
 #include "platform/machine/pcie_system.h"
-#include "platform/report/sha256.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 
@@ -127,13 +128,17 @@ class Run {
       observation_ = &platform.attach(make_watcher(platform, request_.observation));
       faults = observation_->start();
     }
+    if (faults.empty() && request_.warm) faults = restore(platform, nullptr);
     if (faults.empty()) faults = runner.prepare();
+    if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
     if (!faults.empty()) return bad_input(faults);
+    runner.stop_after(inputs_->rest);
     if (request_.check_consistency) consistency_.follow(platform);
     guard.stop_on_interrupt();
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
     if (!end.input_faults.empty()) return bad_input(end.input_faults);
+    if (!request_.save.empty()) save(end, platform, runner);
     return report(end, platform, host ? &*host : nullptr);
   }
 
@@ -150,6 +155,40 @@ class Run {
       print_message("warning: " + p.path + ": " + p.message + "\n");
     if (!request_.stats.empty()) describe_request();
     return kDone;
+  }
+
+  /// What has to be the same where this run is continued. The GPU's keys are the platform's to compare.
+  RunIdentity identity() {
+    RunIdentity out;
+    for (const WorkloadFile& file : files_of(inputs_->plan)) out.files.push_back(described(file));
+    out.choices = {{"--transport", request_.transport == "lt" ? "lt" : "timed"},
+                   {"--seed", std::to_string(request_.seed)},
+                   {"--fast-forward", request_.fast_forward.empty() ? "none" : request_.fast_forward}};
+    return out;
+  }
+
+  /// Makes the platform what the checkpoint says. `runner`: goes on where that run had got to; null: starts.
+  Diagnostics restore(GpuPlatform& platform, LaunchRunner* runner) {
+    const auto checkpoint = read_checkpoint(request_.restore);
+    if (!checkpoint.ok()) return checkpoint.faults();
+    std::string progress;
+    if (runner != nullptr) {
+      auto known = progress_in(checkpoint.value(), identity());
+      if (!known.ok()) return known.faults();
+      progress = std::move(known.value());
+    }
+    Diagnostics faults = platform.restore(checkpoint.value());
+    if (faults.empty() && runner != nullptr) faults = runner->continue_from(progress);
+    return faults;
+  }
+
+  void save(const RunEnd& end, GpuPlatform& platform, const LaunchRunner& runner) {
+    if (end.outcome != RunOutcome::quiescent) {
+      unsaved_ = "--save: the machine is not at rest, and nothing was saved";
+      return;
+    }
+    const std::string failure = save_run(request_.save, platform, identity(), runner.progress());
+    if (!failure.empty()) unsaved_ = "--save: " + failure;
   }
 
   /// What the statistics say of what was asked for.
@@ -230,6 +269,11 @@ class Run {
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
     if (observation_ != nullptr)
       for (const std::string& failure : observation_->finish()) fail_to_write(failure);
+    if (!unsaved_.empty() && end.outcome == RunOutcome::quiescent) fail_to_write(unsaved_);
+    if (!unsaved_.empty() && end.outcome != RunOutcome::quiescent) print_message("note: " + unsaved_ + "\n");
+    if (end.stopped_early && unsaved_.empty() && !request_.quiet)
+      print_result(fmt::format("\nsaved to {} after {}; --restore goes on from there\n", request_.save,
+                               counted(statistics_.launches.size(), "launch")));
     if (unwritten_) status = kBadInput;
     statistics_.exit_status = status;
     // Last, so that they say what became of the other files.
@@ -262,6 +306,12 @@ class Run {
 
   int judge(const RunEnd& end, const GpuPlatform& platform) {
     statistics_.faults = platform.faults();
+    if (request_.warm) {
+      // Those of the run before are that one's.
+      const auto is_old = [&end](const FaultRecord& f) { return f.cycle <= end.measured_from; };
+      std::vector<FaultRecord>& all = statistics_.faults;
+      all.erase(std::remove_if(all.begin(), all.end(), is_old), all.end());
+    }
     const std::vector<FaultRecord>& faults = statistics_.faults;
     const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
     statistics_.fault_count = std::max<std::uint64_t>(counted, faults.size());
@@ -309,6 +359,7 @@ class Run {
   RunStatistics statistics_;
   ConsistencyReport consistency_;
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
+  std::string unsaved_;             ///< why there is no checkpoint; empty: there is, or none was asked for
   bool unwritten_ = false;          ///< a file that was asked for could not be written
 };
 
@@ -366,6 +417,20 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       ->type_name("SEED");
   command.add_option("--max-cycles", r.max_cycles, "gives up after this many cycles, with exit status 3")
       ->check(kWholeNumber);
+  command.add_option(
+      "--save", r.save,
+      "writes a checkpoint to this file after the last grid: memory, caches, counters and the time");
+  command
+      .add_option(
+          "--save-after", r.save_after,
+          "of --save: KERNEL or N: after the first grid of that kernel, or after N grids; the run ends there")
+      ->type_name("KERNEL|N");
+  command.add_option(
+      "--restore", r.restore,
+      "goes on where the run that saved this checkpoint, of the same inputs and GPU, had got to");
+  command.add_flag(
+      "--warm", r.warm,
+      "of --restore: runs any inputs from their beginning, on the machine as the checkpoint has it");
   command.add_flag("--check-consistency", r.check_consistency,
                    "records what threads read and write, and judges every grid by the PTX memory consistency "
                    "model");

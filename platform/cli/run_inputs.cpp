@@ -20,13 +20,13 @@ class Reader {
     if (!plan.ok()) add(plan.faults());
     const bool without_data = request_.tags_only || (plan.ok() && plan.value().without_data);
     if (config.ok()) check_platform(config.value(), without_data);
-    FastForward fast_forward;
-    if (plan.ok()) check_plan(plan.value(), fast_forward);
+    FastForward fast_forward, rest;
+    if (plan.ok()) check_plan(plan.value(), fast_forward, rest);
     if (request_.strict_target && config.ok() && plan.ok()) add(unfit_targets(plan.value(), config.value()));
     check_outputs(plan.ok() ? &plan.value() : nullptr, without_data);
     if (!faults_.empty()) return std::move(faults_);
     return RunInputs{std::move(config.value()), std::move(gpu_text), std::move(plan.value()),
-                     std::move(fast_forward)};
+                     std::move(fast_forward), std::move(rest)};
   }
 
  private:
@@ -45,13 +45,22 @@ class Reader {
       return;
     }
     const std::string hint = "leave gpu.pcie_system.peers at 0";
+    for (const auto& [option, path] :
+         {std::pair{"--save", &request_.save}, std::pair{"--restore", &request_.restore}})
+      if (!path->empty())
+        fault(option, "the software of a host, which a platform with devices has, is not saved", hint);
     if (without_data)
       fault(request_.tags_only ? "--tags-only" : "INPUT",
             "a host and its devices need data, and this run has none", hint);
     if (request_.check_consistency)
       fault("--check-consistency", "what a host and its devices do to memory is not recorded", hint);
   }
-  void check_plan(const Workload& plan, FastForward& fast_forward) {
+  void check_plan(const Workload& plan, FastForward& fast_forward, FastForward& rest) {
+    if (!request_.save_after.empty()) {
+      const auto after = stop_after("--save-after", request_.save_after, plan);
+      if (!after.ok()) add(after.faults());
+      if (after.ok()) rest = after.value();
+    }
     if (plan.without_data && request_.check_consistency)
       fault("--check-consistency", "traces and generators carry no data, so there are no values to judge");
     if (request_.fast_forward.empty()) return;
@@ -64,12 +73,14 @@ class Reader {
     OutputCheck outputs;
     for (const std::string& input : request_.inputs) outputs.add_input(input, "an input");
     if (preset_text(request_.gpu.name).empty()) outputs.add_input(request_.gpu.name, "the file of --gpu");
+    if (!request_.restore.empty()) outputs.add_input(request_.restore, "the file of --restore");
     if (plan != nullptr)
       for_each_file(*plan, [&outputs](const WorkloadFile& file) { outputs.add_input(file.path, file.what); });
     for (const auto& [option, path] :
          {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
           std::pair{"--wave", &request_.observation.wave},
-          std::pair{"--timeline", &request_.observation.timeline}, std::pair{"--dot", &request_.dot}})
+          std::pair{"--timeline", &request_.observation.timeline}, std::pair{"--dot", &request_.dot},
+          std::pair{"--save", &request_.save}})
       outputs.add_output(option, *path);
     if (plan != nullptr && !without_data)
       for (const LoadedFile& loaded : plan->files) add_dumps(loaded.file, outputs);

@@ -12,6 +12,7 @@ struct RunInputs {
   std::string gpu_text;  ///< of a GPU that is a file
   Workload plan;
   FastForward fast_forward;
+  FastForward rest;  ///< after which it stops, for --save-after
 };
 
 /// Reads the GPU and the inputs, and judges the request by them. Every fault of all of them at once.

@@ -30,6 +30,9 @@ struct RunRequest {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
   Cycle max_cycles = kNever;
+  std::string save, save_after;  ///< file of a checkpoint; kernel or number of grids after which; or empty
+  std::string restore;           ///< file of a checkpoint, or empty
+  bool warm = false;             ///< of it, the machine only: inputs run from their beginning
   bool quiet = false;
 };
 

@@ -29,5 +29,9 @@ struct WARPLINE_PUBLIC FastForward {
 /// are faults; the kernels of traces are known only when they run.
 WARPLINE_PUBLIC [[nodiscard]] Result<FastForward> fast_forward_to(const std::string& text,
                                                                   const Workload& plan);
+/// The same of where a run is to stop (LaunchRunner::stop_after): after 1 grid or more, all of them included.
+/// `option`: which asks for it.
+WARPLINE_PUBLIC [[nodiscard]] Result<FastForward> stop_after(const char* option, const std::string& text,
+                                                             const Workload& plan);
 
 }  // namespace warpline

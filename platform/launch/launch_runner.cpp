@@ -10,9 +10,11 @@
 #include "platform/launch/module_memory.h"
 #include "platform/launch/parameter_block.h"
 #include "platform/launch/result_check.h"
+#include "platform/programs/inspection.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "platform/report/inspection_report.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
 #include "rtl_models/sm/image_table.h"
@@ -64,6 +66,9 @@ struct LaunchRunner::State {
   std::uint64_t constant_used = 0;  ///< bytes of the module constant bank
   std::vector<std::unique_ptr<FileState>> states{};
   FastForward fast_forward{};
+  FastForward rest{};      ///< after which the run ends
+  std::string before{};    ///< progress that it continues
+  std::string progress{};  ///< that it has made
   std::function<void(std::size_t, const std::string&)> on_launch{};
   std::function<bool()> on_check{};
 };
@@ -82,13 +87,15 @@ class LaunchRunner::State::Run {
   RunEnd to_its_end() {
     measures_ = !state_.fast_forward.asked();
     if (!measures_) platform_.set_loose(true);
-    if (host_ != nullptr) {
-      host_->begin();
-      // What setting up cost is no part of the run.
+    if (host_ != nullptr) host_->begin();
+    if (host_ != nullptr || (platform_.now() != 0 && state_.before.empty())) {
+      // What setting up cost, or came before on a machine that is warm, is no part of the run.
       before_ = end_.before = counted_now();
       end_.measured_from = platform_.now();
     }
+    if (!state_.before.empty()) go_on();
     const bool all_ran = run_steps();
+    if (end_.outcome == RunOutcome::quiescent && end_.input_faults.empty()) note_progress();
     for (const auto& [opcode, count] : unknown_opcodes_)
       end_.notes.push_back("opcode not understood: " + opcode + " (" + std::to_string(count) + " times)");
     if (const auto dropped = platform_.unmapped_control())
@@ -105,18 +112,74 @@ class LaunchRunner::State::Run {
     return std::move(end_);
   }
 
+  /// Whether `progress` is of this plan; if so, it is what the run to come continues.
+  Diagnostics check_progress(const std::string& progress) {
+    state_.before = progress;
+    try {
+      go_on();
+    } catch (const StateMisfit& misfit) {
+      state_.before.clear();
+      return {Diagnostic::about("progress", misfit.what())};
+    }
+    return {};
+  }
+
  private:
   CounterTable::Values counted_now() {
     return table_.read([&](CounterVisitor& v) { platform_.visit(v); });
   }
 
+  /// Saves or restores how far the run has got; memory, counters and time are the platform's.
+  void archive(StateArchive& a) {
+    std::uint64_t launches = launches_.size();
+    a(done_, grids_started_, measures_, end_.fast_forwarded, end_.measured_from, end_.before,
+      unknown_opcodes_, launches);
+    if (done_ > plan_.steps.size() || launches > done_) a.misfit("has more grids than there are");
+    launches_.resize(launches);
+    for (LaunchStatistics& s : launches_) a(s.kernel, s.input, s.outcome, s.cycles, s.measured, s.counted);
+    for (const LoadedFile& loaded : plan_.files)
+      for (const auto& module : loaded.modules) archive_registers(a, *module);
+  }
+  /// The registers that a program is to show lie in no memory.
+  static void archive_registers(StateArchive& a, programs::Module& module) {
+    if (module.inspection() == nullptr) return;
+    const Inspection& i = *module.inspection();
+    unsigned threads = i.threads;
+    std::vector<std::uint32_t> left = i.left;
+    a(threads, left);
+    if (left.size() != std::size_t{threads} * i.registers.size()) a.misfit("has other registers");
+    if (!a.saves()) module.set_left(threads, std::move(left));
+  }
+  void go_on() {
+    StateArchive a{std::string_view(state_.before)};
+    archive(a);
+    if (!a.ended()) a.misfit("has more to it");
+    const CounterTable::Values now = counted_now();
+    for (const LaunchStatistics& s : launches_)
+      for (const auto& change : s.counted)
+        if (change.first >= now.size()) a.misfit("has other counters");
+    if (!end_.before.empty() && end_.before.size() != now.size()) a.misfit("has other counters");
+    before_ = now;
+    if (state_.fast_forward.asked()) platform_.set_loose(!measures_);
+  }
+  void note_progress() {
+    state_.progress.clear();
+    StateArchive a(state_.progress);
+    archive(a);
+  }
+
   /// These return false where the run cannot go on.
   bool run_steps() {
     const std::vector<Step>& steps = plan_.steps;
-    for (std::size_t n = 0, count = 1; n < steps.size(); n += count) {
+    for (std::size_t count = 1; done_ < steps.size(); done_ += count) {
+      const std::size_t n = done_;
       count = 1;
       while (n + count < steps.size() && is_concurrent(plan_, steps[n + count])) ++count;
       if (!(steps[n].trace.empty() ? run_launches(n, count) : run_trace(steps[n]))) return false;
+      if (!rests_) continue;
+      done_ += count;
+      end_.stopped_early = true;
+      return false;
     }
     return true;
   }
@@ -158,7 +221,7 @@ class LaunchRunner::State::Run {
     std::string name;
     for (const GridLaunch& g : grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
     start_measuring(grids);
-    grids_started_ += grids.size();
+    for (const GridLaunch& g : grids) rests_ = rests_ || is_rest(grids_started_++, g.kernel->info().name);
     if (state_.on_launch) state_.on_launch(launches_.size(), name);
     LaunchResult result;
     try {
@@ -190,6 +253,12 @@ class LaunchRunner::State::Run {
     end_.host_is_stuck = hosted.host_is_stuck;
     note(hosted.comparisons);
     return std::move(hosted.result);
+  }
+
+  /// Whether the run ends after the grid of that number.
+  [[nodiscard]] bool is_rest(std::size_t number, const std::string& name) const {
+    const FastForward& rest = state_.rest;
+    return rest.asked() && (rest.kernel.empty() ? number + 1 >= rest.launches : name == rest.kernel);
   }
 
   /// Switches to timed if one of the grids about to start together is the first to be measured.
@@ -272,6 +341,8 @@ class LaunchRunner::State::Run {
   RunEnd end_;
   bool measures_ = true;
   std::size_t grids_started_ = 0;
+  std::size_t done_ = 0;                                  ///< steps
+  bool rests_ = false;                                    ///< the run ends after the grids that were started
   CounterTable::Values before_;                           ///< what was counted before the launch to come
   std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
 };
@@ -284,6 +355,20 @@ LaunchRunner::~LaunchRunner() = default;
 
 void LaunchRunner::fast_forward(const FastForward& to) {
   state_->fast_forward = to;
+}
+
+void LaunchRunner::stop_after(const FastForward& rest) {
+  state_->rest = rest;
+}
+
+const std::string& LaunchRunner::progress() const {
+  return state_->progress;
+}
+
+Diagnostics LaunchRunner::continue_from(const std::string& progress) {
+  CounterTable table;
+  std::vector<LaunchStatistics> launches;
+  return State::Run(*state_, table, launches).check_progress(progress);
 }
 
 void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)> callback) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/launch/workload.h"
@@ -31,6 +32,7 @@ struct WARPLINE_PUBLIC RunEnd {
   std::size_t unwritten = 0;            ///< dumps that failed
   std::string shown;                    ///< what programs asked to be shown, line by line
   std::vector<std::string> notes;       ///< checks and dumps left out, opcodes not understood
+  bool stopped_early = false;           ///< after the grids of stop_after(): nothing was checked
   std::size_t fast_forwarded = 0;       ///< grids that ran before the measurement started
   Cycle measured_from = 0;              ///< cycle in which it started
   CounterTable::Values before;          ///< what was counted before it; empty: nothing
@@ -40,7 +42,7 @@ struct WARPLINE_PUBLIC RunEnd {
 /// Runs a plan on a GPU: puts the data there, launches, compares and writes the results.
 class WARPLINE_PUBLIC LaunchRunner {
  public:
-  /// Keeps both. Pre: the platform is new, and tags-only if the plan is without data.
+  /// Keeps both. Pre: the platform is new, or was restored; and tags-only if the plan is without data.
   /// `host`: plays the host of launch files that have one, and outlives this; null: they are refused.
   LaunchRunner(Workload& plan, GpuPlatform& platform, bool tags_only, LaunchHost* host = nullptr);
   ~LaunchRunner();
@@ -50,6 +52,9 @@ class WARPLINE_PUBLIC LaunchRunner {
 
   /// Runs loosely timed up to there, and measures from there on.
   void fast_forward(const FastForward& to);
+  /// Ends the run at the rest after the first grid of that kernel, or after that many grids, those that run
+  /// at the same time included; nothing is checked then.
+  void stop_after(const FastForward& rest);
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback);
   /// Called now and then while results are compared; false leaves out what is not compared yet.
@@ -58,6 +63,12 @@ class WARPLINE_PUBLIC LaunchRunner {
   [[nodiscard]] Diagnostics prepare();
   /// Runs every step, then checks and dumps. Pre: prepare() found no fault.
   [[nodiscard]] RunEnd run(CounterTable& table, std::vector<LaunchStatistics>& launches);
+  /// What continue_from() needs of a run that ended quiescent, beside the platform: how far it got.
+  [[nodiscard]] const std::string& progress() const;
+  /// Has run() go on where another one of the same plan had got to, as if there had been one run only. The
+  /// platform has been restored to what it was then. A fault: that is the progress of another plan. Pre:
+  /// prepare() found no fault; run() was not called yet.
+  [[nodiscard]] Diagnostics continue_from(const std::string& progress);
 
  private:
   struct WARPLINE_INTERNAL State;

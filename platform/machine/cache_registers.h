@@ -60,6 +60,10 @@ class WARPLINE_PUBLIC CacheRegisters {
     hardware_.invalidate(caches);
     ++invalidations_;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(refused_, invalidations_);
+  }
 
  private:
   Hardware hardware_;

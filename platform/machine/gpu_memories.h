@@ -40,6 +40,10 @@ class GpuMemories {
     std::uint64_t base = 0;
     std::uint64_t bytes = 0;
     std::string name;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(base, bytes, name);
+    }
   };
   void name_constant(unsigned gpu, Named part) { gpus_[gpu].constants.push_back(std::move(part)); }
   /// See GpuPlatform::map_everything.
@@ -93,6 +97,13 @@ class GpuMemories {
   /// The last place at or before `offset` where a buffer may begin.
   [[nodiscard]] static std::uint64_t aligned_down(std::uint64_t offset) {
     return offset & ~(kBufferAlignment - 1);
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    // The bytes are no part of it.
+    a.same(gpus_.size(), "GPUs");
+    for (Gpu& g : gpus_) a(g.space, g.used, g.code, g.code_used, g.unbacked_code, g.written, g.constants);
+    a(buffers_, names_, sysmem_used_, peer_used_, mapped_end_, below_4g_used_);
   }
 
  private:

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <deque>
 
+#include "platform/config/config_entries.h"
 #include "platform/machine/attachment.h"
 #include "platform/machine/cache_registers.h"
+#include "platform/machine/checkpoint.h"
+#include "platform/machine/checkpoint_file.h"
 #include "platform/machine/direct_backend.h"
 #include "platform/machine/fault_record.h"
 #include "platform/machine/gpu_memories.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/queue_device/queue_device.h"
 #include "rtl_models/sim/jitter.h"
@@ -19,6 +23,12 @@
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline {
+namespace {
+
+/// After so many cycles all credits for CTAs are back at the distributor.
+constexpr Cycle kLaunchCredits = 32;
+
+}  // namespace
 
 /// What a platform consists of, and what it does before a launch.
 struct GpuPlatform::State {
@@ -59,6 +69,13 @@ struct GpuPlatform::State {
   /// Hands a kernel to the SMs and the distributor of its GPU.
   void start(const GridLaunch& grid);
   void report_progress(const std::vector<GridLaunch>& grids);
+  /// Why nothing can be saved or restored now, or nothing. Builds the hardware.
+  [[nodiscard]] Diagnostics unfit_for_checkpoints();
+  /// What has to be the same for a checkpoint to fit.
+  [[nodiscard]] CheckpointKeys keys() const;
+  [[nodiscard]] std::vector<CheckpointMemory> memories();
+  /// Saves or restores all but the bytes of memories.
+  void archive(StateArchive& a);
   /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
   [[nodiscard]] std::optional<std::uint64_t> place_code(const KernelInfo& info, unsigned gpu);
 };
@@ -169,6 +186,56 @@ void GpuPlatform::State::start(const GridLaunch& grid) {
     netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
   }
   netlist.distributor().start(info.grid, resident(info));
+}
+
+Diagnostics GpuPlatform::State::unfit_for_checkpoints() {
+  constexpr const char* kWhat = "checkpoint";
+  build();
+  backend->bind();
+  if (backend->brings_slices() || backend->brings_dram())
+    return {Diagnostic::about(
+        kWhat, "L2 or DRAM of this platform is not Warpline's, and what it holds is not known")};
+  const Engine& engine = backend->engine();
+  if (under_way.empty() && engine.quiescent() && engine.next_tick() == kNever) return {};
+  const std::size_t requests = backend->standstill().in_flight.size();
+  return {Diagnostic::about(
+      kWhat,
+      "the platform is not at rest: " +
+          (requests != 0                  ? counted(requests, "request") + " in flight"
+           : engine.next_tick() != kNever ? "something is due in cycle " + std::to_string(engine.next_tick())
+                                          : std::string("grids were started, and finish() was not called")),
+      "save and restore between launches, when nothing moves any more")};
+}
+
+CheckpointKeys GpuPlatform::State::keys() const {
+  CheckpointKeys keys;
+  for (const ConfigEntry& e : config_entries(config))
+    if (!e.value.empty() && e.path() != "name") keys.emplace_back("gpu." + e.path(), e.value);
+  keys.emplace_back("tags_only", options.tags_only ? "true" : "false");
+  keys.emplace_back("jitter", options.jitter ? std::to_string(*options.jitter) : "none");
+  return keys;
+}
+
+std::vector<CheckpointMemory> GpuPlatform::State::memories() {
+  std::vector<CheckpointMemory> all;
+  for (unsigned i = 0; i < config.gpus && !options.tags_only; ++i)
+    all.push_back({"video memory of GPU " + std::to_string(i), memory.vidmem(i)});
+  if (!options.tags_only) all.push_back({"system memory", memory.sysmem()});
+  if (memory.peer() != nullptr) all.push_back({"memory of the peer", memory.peer()->image()});
+  return all;
+}
+
+void GpuPlatform::State::archive(StateArchive& a) {
+  a.section("memory maps");
+  a(memory, images, launches);
+  for (Gpu& g : gpus) a(g.local_bytes_laid_out, g.local_base, g.registers);
+  backend->engine().archive(a);
+  if (a.saves()) return;
+  // By whatever carrier, a sender hears of its credits what it would have heard.
+  system->for_each_hop([](const Hop& h) {
+    h.request_out.end(h.request_in.free_from());
+    h.response_out.end(h.response_in.free_from());
+  });
 }
 
 std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned gpu) const {
@@ -387,6 +454,63 @@ LaunchResult GpuPlatform::finish() {
 void GpuPlatform::set_loose(bool loose) {
   state_->options.loose = loose;
   if (state_->system != nullptr) state_->set_loose(loose);
+}
+
+Diagnostics GpuPlatform::save(std::ostream& out, std::string_view note) {
+  State& s = *state_;
+  if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
+  std::string state;
+  StateArchive a(state);
+  s.archive(a);
+  if (write_checkpoint(out, s.keys(), note, state, s.memories())) return {};
+  return {Diagnostic::about("checkpoint", "it could not be written")};
+}
+
+Diagnostics GpuPlatform::restore(const Checkpoint& checkpoint) {
+  State& s = *state_;
+  if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
+  const CheckpointFile& file = checkpoint.file();
+  if (Diagnostics faults = misfits(file, s.keys(), s.memories()); !faults.empty()) return faults;
+  if (Diagnostics faults = restore_state(file, [&s](StateArchive& a) { s.archive(a); }); !faults.empty())
+    return faults;
+  fill_memories(file, s.memories());
+  s.backend->time_was_set();
+  return {};
+}
+
+Diagnostics GpuPlatform::reset() {
+  State& s = *state_;
+  s.build();
+  s.backend->bind();
+  Engine& engine = s.backend->engine();
+  engine.on_progress(kNever - engine.now(), [](Cycle) { return true; });
+  for (unsigned gpu = 0; gpu < s.config.gpus; ++gpu) {
+    Netlist& netlist = s.system->gpu(gpu);
+    netlist.distributor().cut_short();
+    for (Netlist::SmCluster& c : netlist.clusters())
+      if (c.sm->busy() || netlist.distributor().busy()) c.sm->end_warps();
+  }
+  s.backend->wake();
+  const RunOutcome outcome = s.backend->run_until(kNever);
+  std::vector<GridRun> runs;
+  for (const GridLaunch& g : s.under_way) runs.push_back({g, s.started + 1, engine.now()});
+  if (!runs.empty())
+    for (const auto& a : s.attached) a->grids_ended(runs, RunOutcome::stopped);
+  s.under_way.clear();
+  if (outcome != RunOutcome::quiescent) {
+    const std::vector<Wait> waits = s.backend->standstill().waits;
+    return {Diagnostic::about(
+        "reset", "what is in flight does not come back" +
+                     (waits.empty() ? "" : ": " + waits[0].who + " waits for " + waits[0].what))};
+  }
+  engine.restart();
+  // Credits come back meanwhile: every channel is as free as a new one.
+  Cycle free = engine.now() + kLaunchCredits;
+  s.system->for_each_hop([&free](const Hop& h) {
+    free = std::max({free, h.request_in.free_from(), h.response_in.free_from()});
+  });
+  engine.pass_to(free);
+  return {};
 }
 
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {

@@ -3,13 +3,16 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/config/gpu_config.h"
 #include "platform/machine/attachment.h"
+#include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/sim/run_outcome.h"
@@ -17,6 +20,7 @@
 namespace warpline {
 
 class CacheRegisters;
+class Checkpoint;
 class CounterVisitor;
 class FarDevice;
 class GpuMemories;
@@ -157,6 +161,21 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
+  /// Resets the hardware, at any time: grids that were started end where they are, and finish() is not called
+  /// for them; what is in flight comes back; then caches are empty and what they owed memory is lost, open
+  /// rows are closed, devices and bridges are as at power on. Memory, what is allocated and mapped, counters
+  /// and time go on. A fault: something in flight does not come back, as a foreign module keeps it.
+  [[nodiscard]] Diagnostics reset();
+  /// Writes a checkpoint: memory, caches, devices, what is allocated and mapped, counters and the time.
+  /// `note`: the caller's own, which Checkpoint::note() hands back. Not in it are what is attached, software
+  /// of a host (a device's registers, queues and memory are), and foreign modules. Faults, and then `out` is
+  /// no checkpoint: a run is under way, L2 or DRAM is somebody else's, `out` takes no more.
+  [[nodiscard]] Diagnostics save(std::ostream& out, std::string_view note = {});
+  /// Makes the platform what the saved one was, whichever carriers either has: it goes on as that one would
+  /// have, in every cycle and every counter. Faults, and then nothing has changed: the checkpoint is of
+  /// another configuration (each key that differs), a run is under way, L2 or DRAM is somebody else's. A
+  /// platform that is to map_everything() does so before.
+  [[nodiscard]] Diagnostics restore(const Checkpoint& checkpoint);
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
 

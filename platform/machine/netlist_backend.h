@@ -29,6 +29,11 @@ class WARPLINE_PUBLIC NetlistBackend {
   /// Makes the hops of a link of PCI Express: root complex to host, device or GPU. Called once for each,
   /// before connect(). The default joins them port to port.
   virtual void connect_link(TlpPort& root, TlpPort& other);
+  /// Makes sure that the hops of the netlists are bound, as where SystemC binds them they are not before its
+  /// world starts. Pre: connected.
+  virtual void bind() {}
+  /// The engine's time was set anew: it goes on from there, beside whatever else there is. Pre: at rest.
+  virtual void time_was_set() {}
   /// Switches between loosely timed requests and timed ones. Pre: connected; quiescent.
   virtual void set_loose(Netlist& netlist, bool loose) = 0;
   /// Records what the hops show beyond their ports: wires. Pre: connected, and not run yet.

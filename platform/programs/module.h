@@ -65,6 +65,9 @@ class WARPLINE_PUBLIC Module {
   [[nodiscard]] virtual std::string target() const { return {}; }
   /// What the program itself asks to be shown and checked after its last launch; null: nothing.
   [[nodiscard]] virtual const Inspection* inspection() const { return nullptr; }
+  /// Of a module that has an inspection(): its last launch ran in another process, and left these registers
+  /// (Inspection::threads, Inspection::left). Pre: there are as many as that says.
+  virtual void set_left(unsigned /*threads*/, std::vector<std::uint32_t> /*left*/) {}
 };
 
 }  // namespace warpline::programs

@@ -5,12 +5,17 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "platform/config/config_entries.h"
+#include "platform/config/load_gpu.h"
 #include "platform/config/parameter_broker.h"
+#include "platform/machine/checkpoint.h"
+#include "platform/machine/checkpoint_file.h"
 #include "platform/machine/netlist.h"
 #include "platform/report/run_statistics.h"
 #include "platform/report/subsystem_report.h"
 #include "platform/systemc/hop_opener.h"
 #include "platform/systemc/parameter_report.h"
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/crossbar/crossbar_module.h"
 #include "rtl_models/document/document.h"
@@ -79,6 +84,16 @@ struct MemorySubsystemModule::State {
             const ClockDomain& responder, const HopSite& site);
   Socket& face(std::deque<Socket>& sockets, const char* name, TargetSocket& inner);
   void visit(CounterVisitor& visitor);
+  /// What has to be the same for a checkpoint to fit, and the memories.
+  [[nodiscard]] CheckpointKeys keys() const;
+  [[nodiscard]] std::vector<CheckpointMemory> memories() {
+    return {{"video memory", vidmem}, {"system memory", sysmem}};
+  }
+  void archive(StateArchive& a) {
+    a(registers);
+    engine.engine().archive(a);
+  }
+  [[nodiscard]] Diagnostics unfit_for_checkpoints();
   bool idle() { return engine.engine().quiescent() && engine.transactions_in_use() == 0; }
 
   PublishedParameters published;
@@ -217,6 +232,21 @@ void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
   visit_counters("pcie", pcie.link().counters(), visitor);
 }
 
+CheckpointKeys MemorySubsystemModule::State::keys() const {
+  CheckpointKeys keys = {{"MemorySubsystemModule", "alone"}, {"devices", std::to_string(from_device.size())}};
+  for (const ConfigEntry& e : config_entries(config))
+    if (!e.value.empty() && e.path() != "name") keys.emplace_back("gpu." + e.path(), e.value);
+  return keys;
+}
+
+Diagnostics MemorySubsystemModule::State::unfit_for_checkpoints() {
+  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
+    return {
+        Diagnostic::about("checkpoint", "the simulation has not started: sc_start(SC_ZERO_TIME) is enough")};
+  if (idle() && engine.engine().next_tick() == kNever) return {};
+  return {Diagnostic::about("checkpoint", "requests are in flight")};
+}
+
 MemorySubsystemModule::MemorySubsystemModule(const sc_core::sc_module_name& name,
                                              const MemorySubsystemOptions& options)
     : sc_module(name), state_(std::make_unique<State>(this->name(), options)) {}
@@ -269,6 +299,36 @@ bool MemorySubsystemModule::idle() const {
 
 void MemorySubsystemModule::invalidate_l1() {
   state_->registers.write(CacheRegisters::kInvalidate, CacheRegisters::kL1Global);
+}
+
+void MemorySubsystemModule::reset() {
+  state_->engine.reset();
+}
+
+bool MemorySubsystemModule::resetting() const {
+  return state_->engine.resetting();
+}
+
+Diagnostics MemorySubsystemModule::save(std::ostream& out, std::string_view note) {
+  State& s = *state_;
+  if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
+  std::string state;
+  StateArchive a(state);
+  s.archive(a);
+  if (write_checkpoint(out, s.keys(), note, state, s.memories())) return {};
+  return {Diagnostic::about("checkpoint", "it could not be written")};
+}
+
+Diagnostics MemorySubsystemModule::restore(const Checkpoint& checkpoint) {
+  State& s = *state_;
+  if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
+  const CheckpointFile& file = checkpoint.file();
+  if (Diagnostics faults = misfits(file, s.keys(), s.memories()); !faults.empty()) return faults;
+  if (Diagnostics faults = restore_state(file, [&s](StateArchive& a) { s.archive(a); }); !faults.empty())
+    return faults;
+  fill_memories(file, s.memories());
+  s.engine.rebase();
+  return {};
 }
 
 std::map<std::string, std::uint64_t> MemorySubsystemModule::counters() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -12,10 +13,13 @@
 #include "platform/systemc/cache_registers_module.h"
 #include "platform/systemc/hop_hardware_module.h"
 #include "platform/systemc/interposer_module.h"
+#include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/tlm/engine_module.h"
 
 namespace warpline {
+
+class Checkpoint;
 
 /// What a memory subsystem is made of.
 struct WARPLINE_PUBLIC MemorySubsystemOptions {
@@ -92,6 +96,18 @@ class WARPLINE_PUBLIC MemorySubsystemModule final : public sc_core::sc_module {
   /// Drops what the L1 caches hold, as a driver does between kernels by the register INVALIDATE. Nothing is
   /// lost: they write through. Pre: idle().
   void invalidate_l1();
+
+  /// Resets all of it, at any time: what is in flight, and what comes before that is through, is answered
+  /// with TLM_GENERIC_ERROR_RESPONSE; then caches are empty, and what system memory was owed is lost. Memory,
+  /// counters and time go on.
+  void reset();
+  /// Whether a reset still waits for what is in flight.
+  [[nodiscard]] bool resetting() const;
+  /// Saves and restores all of it, and the module goes on in every cycle as the one that was saved would
+  /// have: see GpuPlatform::save() and restore(). Faults, and nothing has changed: it is not idle(), or the
+  /// checkpoint does not fit. Pre of both: the simulation has started.
+  [[nodiscard]] Diagnostics save(std::ostream& out, std::string_view note = {});
+  [[nodiscard]] Diagnostics restore(const Checkpoint& checkpoint);
 
   /// Every counter by its path: `l2[0].sector_hits` of one block, `l2.sector_hits` of all of them.
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() const;

@@ -167,6 +167,7 @@ struct PcieSystemModule::State {
 void PcieSystemModule::State::transport(int number, tlm::tlm_generic_payload& payload,
                                         sc_core::sc_time& delay) {
   payload.set_dmi_allowed(false);
+  if (engine.resetting()) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   if (const auto status = shape_of(payload); status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
     return;
@@ -194,6 +195,7 @@ void PcieSystemModule::State::transport(int number, tlm::tlm_generic_payload& pa
   HostBridge::Answer given;
   while (!system.bridge().take(ticket, given)) sc_core::wait(answered);
   answer(payload, given);
+  if (engine.resetting()) payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   if (!loose) return;
   delay += engine.start_of(given.cycle) - engine.start_of(at - 1);
   payload.set_dmi_allowed(memory_from(payload.get_address()) != 0);

@@ -180,9 +180,16 @@ void SystemCBackend::connect_link(TlpPort& root, TlpPort& other) {
   state_->links.join(root, other, {state_->module.transport(), parts.pins, parts.interpose});
 }
 
+void SystemCBackend::bind() {
+  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION) sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+void SystemCBackend::time_was_set() {
+  state_->module.rebase();
+}
+
 void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
-  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // binds the hops
+  bind();
   tlm::tlm_global_quantum& quantum = tlm::tlm_global_quantum::instance();
   if (quantum.get() == sc_core::SC_ZERO_TIME) quantum.set(sc_core::sc_time(1, sc_core::SC_US));
   state_->module.set_loose(loose);
@@ -191,8 +198,7 @@ void SystemCBackend::set_loose(Netlist& netlist, bool loose) {
 
 void SystemCBackend::host_wrote(unsigned gpu, std::uint64_t first, std::uint64_t count) {
   if (!brings_dram()) return;
-  if (sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // binds the hops
+  bind();
   state_->gpus[gpu]->host_wrote(first, count);
 }
 

@@ -62,6 +62,8 @@ class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
   [[nodiscard]] EngineModule& module();
   void connect(Netlist& netlist) override;
   void connect_link(TlpPort& root, TlpPort& other) override;
+  void bind() override;
+  void time_was_set() override;
   /// Loosely timed, SMs run ahead of SystemC by TLM-2.0's global quantum; one microsecond if nobody has set
   /// it.
   void set_loose(Netlist& netlist, bool loose) override;

@@ -12,6 +12,10 @@ struct WARPLINE_PUBLIC ByteMask {
   std::uint64_t low = 0;   ///< bytes 0 to 63
   std::uint64_t high = 0;  ///< bytes 64 to 127
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(low, high);
+  }
   /// Marks `bytes` bytes from `offset`. Pre: offset + bytes <= 128.
   constexpr void set(unsigned offset, unsigned bytes) {
     for (unsigned i = 0; i < bytes;) {

@@ -20,6 +20,10 @@ class Random {
   constexpr std::uint64_t next() { return splitmix64(state_++); }
   /// Uniform in [0, bound). Pre: bound > 0.
   constexpr std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(state_);
+  }
 
  private:
   std::uint64_t state_;

@@ -93,6 +93,10 @@ struct WARPLINE_PUBLIC Dim3 {
   [[nodiscard]] constexpr std::uint64_t number_in(const Dim3& grid) const {
     return x + std::uint64_t{grid.x} * (y + std::uint64_t{grid.y} * z);
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(x, y, z);
+  }
   friend constexpr bool operator==(const Dim3& a, const Dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
   }

@@ -16,6 +16,11 @@ class LineStore {
     return bytes_.empty() ? nullptr : &bytes_[std::size_t{index} * kLineBytes];
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a.fixed(bytes_);
+  }
+
  private:
   std::vector<std::uint8_t> bytes_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/read_only_cache_parameters.h"
 #include "rtl_models/cache/read_path.h"
 #include "rtl_models/sim/channel.h"
@@ -54,6 +55,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
   void restart() override { path_.clear(); }
+  void archive(StateArchive& a) override { a(path_, counters_); }
   /// For debuggers, and tests that set up a scene.
   [[nodiscard]] ReadPath& path() { return path_; }
   /// For a debugger, as L1Lg has them. Nothing is ever newer here than in memory.

@@ -101,6 +101,11 @@ class ReadPath {
   /// For a debugger: memory has been written; so is what is here of it, by whatever virtual address.
   void update(PhysicalAddress address, const std::uint8_t* bytes, unsigned count);
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: no fill is under way.
+    a(tags_, lines_, present_, dead_fills_).fixed(homes_);
+  }
   [[nodiscard]] TagArray& tags() { return tags_; }
   [[nodiscard]] LineStore& lines() { return lines_; }
   [[nodiscard]] const MissTable& misses() const { return misses_; }

@@ -26,6 +26,10 @@ struct LineState {
 
   [[nodiscard]] SectorMask valid_sectors() const { return static_cast<SectorMask>(valid); }
   void add_valid(SectorMask m) { valid = (valid | m) & kAllSectors; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.bytes(this, sizeof *this);
+  }
 };
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each
@@ -85,6 +89,14 @@ class TagArray {
   LineState& install(std::uint32_t index, std::uint64_t number, EvictionClass eviction);
   /// Drops every line, dirty ones too, and forgets who was there.
   void clear();
+  template <class Archive>
+  void archive(Archive& a) {
+    a.fixed(tags_).fixed(states_);
+    a(clock_, last_lines_, round_began_, old_before_);
+    a.index(hand_, tags_.size());
+    for (std::size_t i = 0; i < tags_.size(); ++i)
+      if (states_[i].has_dirty) a(written_[i].dirty, written_[i].home);
+  }
   /// Marks the line at `index` invalid.
   void drop(std::uint32_t index) {
     last_lines_ -= is_last(index);

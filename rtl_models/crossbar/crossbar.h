@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/crossbar/crossbar_core.h"
 #include "rtl_models/crossbar/resting_requests.h"
 #include "rtl_models/sim/arbiter.h"
@@ -73,6 +74,7 @@ class Crossbar final : public Component, public LooseTarget {
     down_.restart();
     up_.restart();
   }
+  void archive(StateArchive& a) override { a(down_, up_, resting_, counters_); }
   [[nodiscard]] bool busy() const override {
     return core_.maintenance_under_way() != 0 || finished_ != 0 || !resting_.empty();
   }

@@ -32,6 +32,15 @@ class RestingRequests {
   [[nodiscard]] Request* take(unsigned client, unsigned slice);
   [[nodiscard]] unsigned of_client(unsigned client) const { return of_client_[client]; }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: empty().
+    std::uint64_t count = queues_.size();
+    a(count);
+    if (count != 0 && count != of_client_.size() * slices_ * kQueuesOfPair) a.misfit("has other queues");
+    queues_.resize(count);
+    for (Queue& q : queues_) a(q.residence);
+  }
   struct Entry {
     Request* request = nullptr;
     Cycle until = 0;  ///< it rests; kNever: held by the gate

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/dram/dram_controller.h"
 #include "rtl_models/sim/target_ports.h"
 
@@ -34,6 +35,7 @@ class DramChannel final : public Component, public LooseTarget {
     controller_.restart();
     ports_.restart();
   }
+  void archive(StateArchive& a) override { a(controller_, ports_); }
   [[nodiscard]] bool busy() const override { return under_way() != 0; }
   void explain(std::vector<Wait>& waits) const override {
     if (const std::size_t n = controller_.held() + moving_.size(); n != 0)

@@ -74,6 +74,14 @@ class DramController {
   std::uint64_t serve_alone(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
   /// Closes all rows, and forgets what the bus did. Pre: nothing is held.
   void restart();
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: nothing is held. How many requests came matters to those that are held only.
+    a(core_);
+    for (Bank& b : banks_) a(b.column_at, b.free_from);
+    a(bus_free_, bus_used_, bus_writes_, refresh_due_, refresh_until_, counters_);
+    if (!a.saves()) openings_.clear();
+  }
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
   [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
   /// Requests accepted and not yet issued.

@@ -59,6 +59,10 @@ class DramCore {
   }
   [[nodiscard]] bool has_open_row(std::uint32_t bank) const { return open_[bank] != kClosed; }
   void close(std::uint32_t bank) { open_[bank] = kClosed; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.fixed(open_);
+  }
   void close_all() { open_.assign(open_.size(), kClosed); }
   /// Cycles from the decision to open a row until its first column command.
   [[nodiscard]] unsigned row_cycles(RowOutcome outcome) const {

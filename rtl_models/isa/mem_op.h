@@ -111,6 +111,12 @@ struct WARPLINE_PUBLIC MemOp {
   BeyondEdge beyond_edge = BeyondEdge::trap;                  ///< of surface loads and stores
   CctlOperation cache_operation = CctlOperation::invalidate;  ///< of SASS's cache control
   CctlTarget cache_target = CctlTarget::data_line;            ///< of SASS's cache control: what it acts on
+  template <class Archive>
+  void archive(Archive& a) {
+    a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
+      is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
+      proxy, beyond_edge, cache_operation, cache_target);
+  }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
   [[nodiscard]] unsigned bytes_per_lane() const { return size_of(type) * vector; }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 
 #include "rtl_models/base/byte_mask.h"
@@ -47,6 +48,11 @@ class GivenUpBytes {
     lines_.clear();
     last_used_.clear();
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    archive_lines(a, lines_);
+    archive_lines(a, last_used_);
+  }
   /// A store has written these bytes: what is kept of them is forgotten, and they have not been used.
   void forget(std::uint64_t number, ByteMask bytes) {
     if (const auto used = last_used_.find(number); used != last_used_.end()) {
@@ -71,7 +77,17 @@ class GivenUpBytes {
   struct Kept {
     ByteMask mask;
     std::array<std::uint8_t, kLineBytes> bytes;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(mask, bytes);
+    }
   };
+  template <class Archive, class V>
+  static void archive_lines(Archive& a, std::unordered_map<std::uint64_t, V>& lines) {
+    std::map<std::uint64_t, V> sorted(lines.begin(), lines.end());
+    a(sorted);
+    if (!a.saves()) lines = {sorted.begin(), sorted.end()};
+  }
   bool poison_;
   std::unordered_map<std::uint64_t, Kept> lines_;          ///< by line number; never iterated
   std::unordered_map<std::uint64_t, ByteMask> last_used_;  ///< of lines that are here, likewise

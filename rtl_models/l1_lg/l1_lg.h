@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l1_lg/l1_lg_core.h"
@@ -54,6 +55,7 @@ class L1Lg final : public Component, public LooseTarget {
   void visit_gauges(GaugeVisitor& visitor) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   void restart() override { core_.clear(); }
+  void archive(StateArchive& a) override { a(core_); }
   /// Drops global lines and those of surfaces, as the driver does between grids. Pre: quiescent.
   void invalidate_global() {
     core_.invalidate_global();

@@ -131,6 +131,10 @@ class L1LgCore {
     given_up_.clear();
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(path_, given_up_, counters_);
+  }
   /// For debuggers, and tests that set up a scene.
   [[nodiscard]] ReadPath& path() { return path_; }
   [[nodiscard]] const L1LgCounters& counters() const { return counters_; }

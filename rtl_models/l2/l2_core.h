@@ -143,6 +143,26 @@ class L2Core {
   /// Drops every line, dirty ones too. Pre: no fetch is under way.
   void clear();
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: no fetch is under way.
+    a(tags_, sysmem_lines_, regions_, counters_);
+    std::uint64_t count = 0;
+    for (const auto& copy : copies_) count += copy != nullptr;
+    a(count);
+    if (a.saves()) {
+      for (std::uint32_t i = 0; i < copies_.size(); ++i)
+        if (copies_[i] != nullptr) a(i, copies_[i]->bytes);
+      return;
+    }
+    copies_.clear();
+    if (count != 0) copies_.resize(tags_.lines());
+    for (std::uint32_t i = 0; count != 0; --count) {
+      a.index(i, copies_.size());
+      copies_[i] = std::make_unique<Copy>();
+      a(copies_[i]->bytes);
+    }
+  }
   /// For a debugger: lays the dirty bytes of a copy of system memory over `bytes`, which are that memory's,
   /// at `address` and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l2/coherence_observer.h"
@@ -40,6 +41,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     core_.clear();
     written_.clear();
   }
+  void archive(StateArchive& a) override { a(core_, written_); }
   [[nodiscard]] bool busy() const override {
     return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
            !sysmem_writes_.idle();

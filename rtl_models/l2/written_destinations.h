@@ -44,6 +44,11 @@ class WrittenDestinations {
     for (const PhysicalAddress line : blocks_) visit(line);
     clear();
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(sysmem_, blocks_);
+    if (blocks_.size() > kBlocks) a.misfit("has too many written destinations");
+  }
   void clear() {
     sysmem_.reset();
     blocks_.clear();

@@ -54,6 +54,11 @@ class CommandEngine {
     return bus_.reads_in_flight() == 0;
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: not busy().
+    a(random_, serials_, stopped_).fixed(lost_).index(turn_, lost_.size());
+  }
   [[nodiscard]] bool busy() const { return active_ != 0; }
   /// Whether commands of a queue are in execution.
   [[nodiscard]] bool executes(unsigned queue) const;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/pcie/packets/far_device.h"
 #include "rtl_models/pcie/packets/loose_tlp_target.h"
 #include "rtl_models/pcie/packets/timed_queue.h"
@@ -54,6 +55,11 @@ class QueueDevice final : public Component, public FarDevice, public LooseTlpTar
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void restart() override {
+    endpoint_.reset();
+    core_.power_on();
+  }
+  void archive(StateArchive& a) override { a(endpoint_, core_, link_, present_); }
   [[nodiscard]] QueueDeviceCore& core() { return core_; }
   [[nodiscard]] const QueueDeviceCore& core() const { return core_; }
   [[nodiscard]] EndpointCore& endpoint() { return endpoint_; }

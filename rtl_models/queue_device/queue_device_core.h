@@ -90,6 +90,12 @@ class QueueDeviceCore final : private CommandListener {
   [[nodiscard]] const RegisterFile& registers() const { return registers_; }
   [[nodiscard]] const std::vector<QueuePair>& queues() const { return queues_; }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: not busy().
+    a(registers_, engine_, events_, waiting_, log_, counters_, now_).fixed(queues_).fixed(buffer_);
+  }
+
  private:
   void describe_registers();
   void describe_queues();

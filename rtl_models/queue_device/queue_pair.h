@@ -73,6 +73,13 @@ class QueuePair {
     told();
     return true;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(shape_.submissions, shape_.completions);
+    a.index(shape_.order, 32);
+    a(shape_.vector, shape_.interrupts, shape_.relaxed, enabled_, sq_head_, sq_tail_, cq_head_, cq_tail_,
+      fetched_, submitted_, fetches_, phase_, untold_, first_untold_, deadline_);
+  }
 
  private:
   /// Whether there are completions not told of, and as many as `count` wants.

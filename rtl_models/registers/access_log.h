@@ -31,6 +31,11 @@ class WARPLINE_PUBLIC AccessLog {
     entries_.clear();
     total_ = 0;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(entries_, total_);
+    if (entries_.size() > most_ || entries_.size() > total_) a.misfit("logs too many accesses");
+  }
 
  private:
   std::size_t most_;

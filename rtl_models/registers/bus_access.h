@@ -30,6 +30,10 @@ struct WARPLINE_PUBLIC BusAccess {
   std::uint64_t offset = 0;  ///< in the BAR, or in the memory
   /// The first 8 bytes that were read or written; of an atomic at plain memory, those that are there then.
   std::uint64_t value = 0;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(cycle, kind, outcome, bar, exact, requester, sm, warp, bytes, offset, value);
+  }
 };
 
 /// "write".

@@ -96,6 +96,10 @@ class WARPLINE_PUBLIC RegisterFile {
   void power_on() {
     for (const Behaviour& b : behaviours_) restore(b);
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.fixed(values_);
+  }
   [[nodiscard]] const RegisterMap& map() const { return map_; }
 
  private:

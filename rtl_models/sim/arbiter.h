@@ -62,6 +62,11 @@ class Arbiter {
     outputs_[output].turn = input + 1 == inputs_ ? 0 : input + 1;
     if (--outputs_[output].asking == 0) active_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: nobody asks.
+    for (Output& o : outputs_) a.index(o.turn, inputs_);
+  }
   /// The turns are as at first. Pre: nobody asks.
   void restart() {
     for (Output& o : outputs_) o.turn = 0;

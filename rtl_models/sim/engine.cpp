@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
 
 namespace warpline {
@@ -189,6 +190,28 @@ RunOutcome Engine::run_until(Cycle limit) {
 bool Engine::quiescent() const {
   return std::all_of(ports_.begin(), ports_.end(), [](const PortBase* p) { return p->occupancy() == 0; }) &&
          std::none_of(components_.begin(), components_.end(), [](const Component* c) { return c->busy(); });
+}
+
+void Engine::archive(StateArchive& a) {
+  WARPLINE_EXPECT(quiescent() && next_tick() == kNever, "an engine is saved and restored at rest");
+  a.section("the engine");
+  a(now_, last_move_, resting_, random_);
+  for (Component* c : components_) {
+    // Observers and what makes requests loosely timed remember nothing, and need not be there again.
+    std::string own;
+    StateArchive looks(own);
+    c->archive(looks);
+    if (own.empty()) continue;
+    a.section(c->name());
+    c->archive(a);
+  }
+  for (PortBase* p : ports_) {
+    if (!p->receives()) continue;
+    a.section(p->path());
+    p->archive(a);
+  }
+  inner_end_ = 0;
+  for (Cluster& c : clusters_) c.calendar.restart();
 }
 
 Standstill Engine::standstill() const {

@@ -20,6 +20,7 @@ namespace warpline {
 class Engine;
 class GaugeVisitor;
 class PortBase;
+class StateArchive;
 
 /// A hardware block in time. The engine ticks it in cycles that fall on an edge of its domain:
 /// when it asked for it, when a port woke it, and possibly in any other cycle. A tick that moves
@@ -40,6 +41,9 @@ class Component {
   /// was made, so that what comes next does not depend on what came before. Counters go on. What was dirty is
   /// lost. Pre: quiescent.
   virtual void restart() {}
+  /// Saves or restores, beside its counters, what it remembers between requests; its ports save themselves.
+  /// Restored, it goes on in every cycle as the one that was saved would have. Pre: quiescent.
+  virtual void archive(StateArchive& /*a*/) {}
   /// Whether it holds unfinished work (messages on channels excluded).
   [[nodiscard]] virtual bool busy() const = 0;
   /// Says what its unfinished work waits for. Called where it is busy, or a message waits at one of its
@@ -142,6 +146,9 @@ class Engine {
   void restart() {
     for (Component* c : components_) c->restart();
   }
+  /// Saves or restores the time, all components and all ports. Who sends by a carrier is to be told when the
+  /// channel is free (In::free_from). Pre: quiescent, and nobody is due; all channels are bound.
+  void archive(StateArchive& a);
   /// Every fault in the channels as they are bound.
   [[nodiscard]] std::vector<std::string> channel_problems() const;
   /// Everybody, in the order in which they were made.

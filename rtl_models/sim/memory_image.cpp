@@ -1,10 +1,28 @@
 #include "rtl_models/sim/memory_image.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
+#include <vector>
 
 namespace warpline {
+namespace {
+
+/// Whether the host keeps memory of any process elsewhere: what it does not have at hand may then be there.
+bool swaps() {
+  struct sysinfo host {};
+  return sysinfo(&host) != 0 || host.totalswap != host.freeswap;
+}
+
+bool is_zero(const std::uint8_t* bytes, std::uint64_t count) {
+  return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+}  // namespace
 
 MemoryImage::MemoryImage(std::uint64_t bytes) : size_(bytes) {
   void* p = mmap(nullptr, bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
@@ -15,6 +33,34 @@ MemoryImage::MemoryImage(std::uint64_t bytes) : size_(bytes) {
 
 MemoryImage::~MemoryImage() {
   munmap(base_, size_ == 0 ? 1 : size_);
+}
+
+void MemoryImage::clear() {
+  if (size_ == 0 || madvise(base_, size_, MADV_DONTNEED) == 0) return;
+  std::memset(base_, 0, size_);  // locked pages stay
+}
+
+void MemoryImage::for_each_run(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const {
+  constexpr std::uint64_t kStretch = std::uint64_t{1} << 30U;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> resident;
+  std::uint64_t begin = 0, end = 0;  // of the run that grows
+  for (std::uint64_t stretch = 0; stretch < size_; stretch += kStretch) {
+    const std::uint64_t bytes = std::min(kStretch, size_ - stretch);
+    resident.assign((bytes + page - 1) / page, 1);
+    if (swaps() || mincore(base_ + stretch, bytes, resident.data()) != 0 || swaps())
+      std::fill(resident.begin(), resident.end(), static_cast<unsigned char>(1));
+    for (std::uint64_t at = 0; at < bytes; at += kBlock) {
+      const std::uint64_t block = std::min(kBlock, bytes - at);
+      if ((resident[at / page] & 1U) == 0 || is_zero(base_ + stretch + at, block)) continue;
+      if (stretch + at != end) {
+        if (end != begin) visit(begin, end - begin);
+        begin = stretch + at;
+      }
+      end = stretch + at + block;
+    }
+  }
+  if (end != begin) visit(begin, end - begin);
 }
 
 }  // namespace warpline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "rtl_models/base/visibility.h"
 
@@ -20,6 +21,14 @@ class WARPLINE_PUBLIC MemoryImage {
   /// The bytes from `offset` on. Pre: offset <= size().
   [[nodiscard]] std::uint8_t* at(std::uint64_t offset) { return base_ + offset; }
   [[nodiscard]] const std::uint8_t* at(std::uint64_t offset) const { return base_ + offset; }
+
+  /// Every byte is 0 again, and takes no room on the host.
+  void clear();
+  /// Calls visit(offset, bytes) for runs of bytes that hold all that are not 0, in order; runs are of whole
+  /// blocks of kBlock bytes, but for the last of the memory. What was never touched is not looked at, as far
+  /// as the host can tell.
+  static constexpr std::uint64_t kBlock = 4096;
+  void for_each_run(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const;
 
  private:
   std::uint8_t* base_ = nullptr;

@@ -65,6 +65,9 @@ class PortBase {
   /// its latency, from now on: as if other traffic kept the queue busy. Of a sending port: nothing. Pre: no
   /// message is on the channel.
   virtual void set_residence(unsigned /*edges*/) {}
+  /// Saves or restores, of a receiving port, when its wire is free and its credits are back. Pre: no message
+  /// is on the channel.
+  virtual void archive(StateArchive& /*a*/) {}
   /// The i-th message on the channel, oldest first. Pre: i < occupancy().
   [[nodiscard]] virtual QueuedMessage queued(std::size_t /*i*/) const {
     contract_violation(__FILE__, __LINE__, "channel() != nullptr", "only receiving ports hold messages");

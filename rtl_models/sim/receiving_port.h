@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/sim/arrivals.h"
 #include "rtl_models/sim/carrier.h"
@@ -171,6 +172,9 @@ class alignas(64) In final : public PortBase {
     WARPLINE_EXPECT(count_ == 0, "a queue changes when nothing is in it");
     parameters_.latency = latency_ + edges;
   }
+  void archive(StateArchive& a) override;
+  /// From when on the next message may begin. Pre: no message is on the channel.
+  [[nodiscard]] Cycle free_from() const { return std::max(wire_free_, slots_[tail_].at); }
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override {
     if (upstream_ != nullptr) return upstream_->other_side();
@@ -235,6 +239,16 @@ class alignas(64) In final : public PortBase {
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
   const Gate<M>* gate_ = nullptr;
 };
+
+template <class M>
+void In<M>::archive(StateArchive& a) {
+  WARPLINE_EXPECT(bound() && count_ == 0, "a port is saved and restored at rest");
+  a(wire_free_, parameters_.latency);
+  a.same(parameters_.depth, "credits");
+  // Where in the ring the next message lies is nobody's affair.
+  for (unsigned i = 0, n = tail_; i < parameters_.depth; ++i, n = advance(n)) a(slots_[n].at);
+  if (!a.saves() && sender_ != nullptr) sender_->end(free_from());
+}
 
 template <class M>
 void In<M>::in_flight(std::vector<InFlight>& rows) const {

@@ -57,6 +57,11 @@ class TargetPorts {
     requests_.restart();
     replies_.restart();
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: no request waits, and no answer.
+    a(requests_, replies_);
+  }
   /// Answers queued and not yet sent.
   [[nodiscard]] unsigned unsent() const { return unsent_; }
   /// Says which answers wait for their channel, and lists them.

@@ -15,6 +15,10 @@ struct Mapping {
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
   bool device = false;       ///< a device's: a load that no cache may keep reads its bytes, and no more
   bool uncached = false;  ///< of a BAR that is not prefetchable: every load and store as if it were `.mmio`
+  template <class Archive>
+  void archive(Archive& a) {
+    a(base, bytes, physical, region, device, uncached);
+  }
 
   /// Whether all of [address, address + count) is in it.
   [[nodiscard]] bool holds(VirtualAddress address, unsigned count) const {
@@ -43,6 +47,16 @@ class AddressSpace {
     return hint != nullptr && hint->holds(address, bytes) ? hint : look_up(address, bytes, hint);
   }
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(mappings_);
+    if (a.saves()) return;
+    for (std::size_t i = 0; i < mappings_.size(); ++i) {
+      const Mapping& m = mappings_[i];
+      if (m.bytes > ~m.base || (i != 0 && m.base < mappings_[i - 1].base + mappings_[i - 1].bytes))
+        a.misfit("has mappings that overlap");
+    }
+  }
 
  private:
   const Mapping* look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const;

@@ -60,6 +60,12 @@ struct Fault {
   Space space = Space::generic;
   unsigned bytes = 0;  ///< that the lane accesses there; 0: a line, or the image says how many
   std::optional<ImageCoordinates> coordinates = std::nullopt;  ///< of an access to an image that there is
+  template <class Archive>
+  void archive(Archive& a) {
+    // Whose instruction it was is no longer known.
+    a(kind, cycle, slot, lane, address, has_address, space, bytes, coordinates);
+    if (!a.saves()) instruction = nullptr;
+  }
 };
 
 /// A fault with everything that is known where it happens.
@@ -73,6 +79,10 @@ struct FaultReport {
   /// Bytes of the memory that the address is of: the CTA's shared, the thread's local memory; of constant
   /// memory, those of the kernel's parameters.
   std::uint64_t limit = 0;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(kind, fault, cta, thread, where, access, limit);
+  }
 };
 
 }  // namespace warpline

@@ -18,6 +18,10 @@ struct WARPLINE_PUBLIC Image {
   TexelFormat format;
   [[nodiscard]] std::uint64_t row_bytes() const { return std::uint64_t{width} * format.bytes(); }
   [[nodiscard]] std::uint64_t bytes() const { return row_bytes() * height; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(is_surface, address, width, height, format.type, format.components);
+  }
 };
 
 /// The textures and surfaces of a GPU, by the handles that programs hold in 64-bit registers. SMs only read
@@ -39,6 +43,10 @@ class WARPLINE_PUBLIC ImageTable {
     const std::uint64_t offset = handle - kFirstHandle;
     return offset % kHandleStep == 0 && offset / kHandleStep < images_.size() ? &images_[offset / kHandleStep]
                                                                               : nullptr;
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(images_);
   }
 
  private:

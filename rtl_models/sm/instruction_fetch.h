@@ -95,6 +95,12 @@ class InstructionFetch {
   /// Empties the buffer, and leaves the instruction cache and the lines on their way alone.
   void empty();
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: idle().
+    a.fixed(buffer_);
+    a(last_number_, counters_);
+  }
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
   /// Requests not yet answered, those not yet sent included.
   [[nodiscard]] unsigned under_way() const { return under_way_; }

@@ -75,6 +75,11 @@ class LoadStoreUnit {
     return head_.line_held ? kNever : owner_.domain().after(now, 1);
   }
   [[nodiscard]] bool idle() const { return entries_.in_use() == 0 && past_queue_ == 0; }
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: idle().
+    a(head_.busy_until, last_number_, counters_);
+  }
   [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const LsuCounters& counters() const { return counters_; }
   /// Says, as `who`, what the entry whose lines are being sent waits for.

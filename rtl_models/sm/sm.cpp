@@ -36,6 +36,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                unsigned resident) {
   WARPLINE_EXPECT(!busy(), "a kernel starts on an idle SM");
+  ending_ = false;
   core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
@@ -103,6 +104,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
     fetch_.forget(slot);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);
+  if (ending_) end_warps();
 }
 
 /// Every lane of the warp exits; what it has under way goes nowhere.
@@ -116,6 +118,7 @@ void Sm::kill(unsigned slot) {
 }
 
 void Sm::end_warps() {
+  ending_ = true;
   for (unsigned slot = 0; slot < core_.warps().size(); ++slot) {
     if (!core_.warp(slot).active) continue;
     kill(slot);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/dependence_counters.h"
@@ -49,14 +50,15 @@ class Sm final : public Component {
   void maintain(std::uint8_t what);
   /// Empties the instruction buffer, for a driver. Pre: idle.
   void empty_instruction_buffer() { fetch_.empty(); }
-  /// Ends every warp, as a fault would, whatever it waits for; what is in flight comes back. To be run on
-  /// until quiescent. Pre: stopped between cycles.
+  /// Ends every warp, as a fault would, whatever it waits for, and those of CTAs that are on their way here;
+  /// what is in flight comes back. To be run on until quiescent. Pre: stopped between cycles.
   void end_warps();
   Cycle tick(Cycle now) override;
   void restart() override {
     scheduler_.reset_turns();
     fetch_.empty();
   }
+  void archive(StateArchive& a) override { a(counters_, core_, lsu_, fetch_, scheduler_, edge_); }
   [[nodiscard]] bool busy() const override {
     return core_.active_warps() != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() ||
            !fetch_.idle();
@@ -121,6 +123,7 @@ class Sm final : public Component {
   std::vector<DependenceCounters> dependences_;  ///< of each warp slot
   std::vector<Pace> pace_;                       ///< likewise
   std::uint64_t edge_ = 0;
+  bool ending_ = false;                  ///< warps that begin end, until the next kernel starts
   unsigned dones_ = 0;                   ///< CTAs to be reported
   unsigned constant_invalidations_ = 0;  ///< executed in dispatch and not yet sent
   std::vector<LsuEvent> events_;

@@ -139,6 +139,11 @@ class SmCore {
   /// Ends the write-back if L1 has accepted every token: the warp goes on. Pre: !has_to_write().
   [[nodiscard]] bool end_flush(unsigned slot);
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: no CTA is resident. The counters are the owner's.
+    a(faults_, unmapped_control_);
+  }
   /// Keeps a fault; its warp is resident.
   void keep_fault(std::string_view kind, const Fault& fault) {
     if (faults_.size() < kFaultsKept) faults_.push_back(report_of(kind, fault));

@@ -66,6 +66,12 @@ class WarpScheduler {
     for (unsigned& turn : turn_) turn = static_cast<unsigned>(random.below(kSlots));
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: nobody can issue.
+    for (unsigned& turn : turn_) a.index(turn, kSlots);
+  }
+
  private:
   static constexpr unsigned kSlots = 64;
   ReadyWarps ready_;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/sm/cta_launch.h"
 
@@ -23,10 +24,17 @@ class WorkDistributor final : public Component {
   /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
   /// CTAs that are meant for it.
   void start_at(const std::vector<unsigned>& sms, Cycle first);
+  /// Has no further CTA begin. The grid ends with those that have.
+  void cut_short() { total_ = next_; }
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return done_ < total_; }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void archive(StateArchive& a) override {
+    a(grid_, next_, total_, done_, last_done_);
+    if (done_ != total_ || next_ != total_) a.misfit("is of a grid that has not ended");
+    a.index(first_, resident_.size()).index(turn_, resident_.size());
+  }
   /// Which SM gets the first CTA of a grid.
   void draw_turns(Random& random) override { first_ = static_cast<unsigned>(random.below(resident_.size())); }
   [[nodiscard]] std::uint64_t done() const { return done_; }

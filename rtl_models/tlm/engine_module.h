@@ -58,6 +58,13 @@ class WARPLINE_PUBLIC EngineModule : public sc_core::sc_module {
   virtual void set_end_response(EndResponse form) = 0;
   /// Whether nothing is under way: no request, timed or not, and nobody has work left.
   [[nodiscard]] virtual bool at_rest() const = 0;
+  /// Resets every block of the netlist, at any time. What is in flight is answered with an error where it
+  /// came from a foreign module, and so is, at once, what comes before all of it is
+  /// (TLM_GENERIC_ERROR_RESPONSE; in the phases of the base protocol). Then caches are empty, what was dirty
+  /// is lost, open rows are closed, turns and registers as at first. Memory, counters and time go on.
+  virtual void reset() = 0;
+  /// Whether a reset still waits for what is in flight.
+  [[nodiscard]] virtual bool resetting() const = 0;
   /// Whether every hop is direct. Pre: elaboration has ended.
   [[nodiscard]] virtual bool is_direct() const = 0;
   /// The hops that are opened as pins, and their clocks.

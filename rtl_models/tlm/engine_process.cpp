@@ -82,6 +82,21 @@ void EngineProcess::wake() {
   tick_.notify(tick_of(next) - now);
 }
 
+void EngineProcess::rebase() {
+  // The lead may be negative: it counts modulo 2^64, as do the cycles that it is added to.
+  lead_ = time_.first_tick_from(stamp_) - engine_.now();
+  pins_.rephase();
+  outcome_ = RunOutcome::quiescent;
+  for (SocketEnd* end : sockets_) end->restored();
+}
+
+/// Ends a reset if nothing is in flight any more.
+void EngineProcess::settle_reset() {
+  if (!at_rest() || engine_.next_tick() != kNever) return;
+  engine_.restart();
+  resetting_ = false;
+}
+
 /// The last cycle that anybody may be ticked in now.
 Cycle EngineProcess::limit(Cycle now) const {
   if (in_step_ || ahead_ == 0) return engine_.mode() == TickMode::lazy ? now + ahead_ : now;
@@ -141,6 +156,7 @@ void EngineProcess::come_to_rest(RunOutcome outcome) {
   outcome_ = outcome;
   if (outcome == RunOutcome::quiescent)
     while (!calls_.empty()) make_call();
+  if (resetting_) settle_reset();
   if (on_idle_) on_idle_(outcome);
 }
 
@@ -159,7 +175,9 @@ Cycle EngineProcess::next_activity() const {
 }
 
 RunOutcome EngineProcess::run_dry() {
-  return outcome_ = engine_.run_until(last_);
+  outcome_ = engine_.run_until(last_);
+  if (resetting_) settle_reset();
+  return outcome_;
 }
 
 void EngineProcess::note_clock() {

@@ -22,6 +22,8 @@ class SocketEnd {
   virtual ~SocketEnd() = default;
   /// Says what the other side of the socket owes it.
   virtual void explain(std::vector<Wait>& waits) const = 0;
+  /// What its receiving port knows of credits has been restored.
+  virtual void restored() {}
   /// Lists the requests that no component holds: those in this end itself, or beyond it in foreign modules.
   virtual void in_flight(std::vector<InFlight>& /*rows*/) const {}
 };
@@ -35,6 +37,13 @@ class EngineProcess final : public EngineModule {
                 std::uint64_t seed = 1);
 
   [[nodiscard]] Engine& engine() { return engine_; }
+  void reset() override {
+    resetting_ = true;
+    settle_reset();
+  }
+  [[nodiscard]] bool resetting() const override { return resetting_; }
+  /// The engine's time was set by somebody else: it is now. Pre: it rests.
+  void rebase();
   /// SystemC time, as sc_time_stamp() has it.
   [[nodiscard]] const sc_core::sc_time& time() const { return stamp_; }
   /// SystemC time of the start and of the tick of cycle `c`, and back (see CycleTime). Between two runs the
@@ -103,6 +112,7 @@ class EngineProcess final : public EngineModule {
     void count(int more) {
       engine_.accesses_ += more;
       if (!timed_) engine_.loose_accesses_ += more;
+      if (engine_.resetting_) engine_.settle_reset();
     }
     EngineProcess& engine_;
     bool timed_;
@@ -112,7 +122,7 @@ class EngineProcess final : public EngineModule {
   [[nodiscard]] bool takes_timed() const { return !loose_ && loose_accesses_ == 0; }
   /// A hop is not direct, and this is an end of it. `outside`: what it leads to is not a socket of this
   /// engine, so that from now on what lies at that end is not ticked before its time.
-  void add_end(const SocketEnd& end, bool outside) {
+  void add_end(SocketEnd& end, bool outside) {
     if (outside) in_step_ = true;
     sockets_.push_back(&end);
   }
@@ -138,6 +148,7 @@ class EngineProcess final : public EngineModule {
   void start_of_simulation() override { wake(); }
   void run();
   void come_to_rest(RunOutcome outcome);
+  void settle_reset();
   void run_loosely();
   void run_up_to(Cycle step, Cycle limit);
   RunOutcome run_engine(Cycle step, Cycle limit);
@@ -158,13 +169,14 @@ class EngineProcess final : public EngineModule {
   bool in_step_ = false;
   bool loose_ = false;
   EndResponse end_response_ = EndResponse::by_call;
+  bool resetting_ = false;     ///< a reset waits for what is in flight
   sc_core::sc_event settled_;  ///< an access that was blocked below is done
   sc_core::sc_event go_;       ///< a tick is due while time is loose
   int accesses_ = 0;           ///< calls of b_transport that have not returned
   int loose_accesses_ = 0;     ///< of those, the ones that are not timed
   bool under_way_ = false;     ///< it has ticked, and is not through
   std::vector<std::function<void()>> on_timed_;
-  std::vector<const SocketEnd*> sockets_;
+  std::vector<SocketEnd*> sockets_;
   RunOutcome outcome_ = RunOutcome::quiescent;
   bool running_ = false;
   bool keeps_exceptions_ = false;

@@ -72,6 +72,7 @@ class InitiatorEnd final : public tlm::tlm_bw_transport_if<>,  // public, as the
   void announce_end_response(Transaction& x, Cycle c);
   void call_end_response(Transaction& x, Cycle c);
 
+  void restored() override { in_free_ = in_.free_from(); }
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override;

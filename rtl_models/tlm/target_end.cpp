@@ -57,6 +57,10 @@ tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, t
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
+  if (engine_.resetting() && peer_ == nullptr) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
   if (!engine_.takes_timed()) {
     protest(socket_, "nb_transport_fw while time is loose, or somebody's b_transport is under way");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -176,6 +180,7 @@ Cycle TargetEnd::begin(Cycle t, const ResponseMessage& message) {
   if (foreign) {
     unended_response_foreign_ = payload.has_mm();
     foreign_.answer(r, with_data_);
+    if (engine_.resetting()) payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     count_error(payload);
   } else {
     own->returned = true;
@@ -223,8 +228,10 @@ void TargetEnd::answer(const Request& r, tlm::tlm_generic_payload& payload) cons
 }
 
 void TargetEnd::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (engine_.resetting()) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   if (!engine_.is_loose() && !handed_over_ && EngineProcess::caller_may_wait()) {
     if (delay != sc_core::SC_ZERO_TIME) sc_core::wait(std::exchange(delay, sc_core::SC_ZERO_TIME));
+    if (engine_.resetting()) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     if (!engine_.is_loose()) return take_turn(payload);  // unless that has changed meanwhile
   }
   if (!in_.performs() || (!engine_.is_loose() && !engine_.at_rest())) {
@@ -292,6 +299,8 @@ Cycle TargetEnd::answer(TimedCall& call, Cycle t) {
   } else {
     if (!call.abandoned) {
       call.foreign->answer(r, with_data_);
+      if (engine_.resetting())
+        call.foreign->payload().set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
       count_error(call.foreign->payload());
     }
     engine_.engine().pool().release(&r);
@@ -317,6 +326,7 @@ void TargetEnd::perform_payload(tlm::tlm_generic_payload& payload, Cycle& at) {
   Request* r = foreign_.make_request(foreign, with_data_);
   in_.perform({r}, at);
   foreign.answer(*r, with_data_);
+  if (engine_.resetting()) payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   count_error(payload);
   engine_.engine().pool().release(r);
 }

@@ -1,4 +1,4 @@
-// The examples of docs/embedding.md and docs/threads.md: they compile, and they run.
+// The examples of docs/embedding.md, docs/threads.md and docs/checkpoints.md: they compile, and they run.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -8,10 +8,12 @@
 
 // What the page shows.
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "platform/config/load_gpu.h"
+#include "platform/machine/checkpoint.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/ptx/module.h"
 
@@ -43,8 +45,32 @@ std::vector<float> add_on_gpu(const std::string& ptx, const std::vector<float>& 
   return sums;
 }
 
+bool save(warpline::GpuPlatform& gpu, std::ostream& out) {
+  return gpu.save(out, "a note of my own").empty();
+}
+
+bool restore(warpline::GpuPlatform& gpu, std::istream& in) {
+  const auto checkpoint = warpline::Checkpoint::read(in);
+  return checkpoint.ok() && gpu.restore(checkpoint.value()).empty();
+}
+
 namespace warpline::test {
 namespace page_embed_test {
+
+TEST(PageCheckpoints, ItsFunctionsSaveAndRestore) {
+  GpuPlatform first(load_gpu("mini", {}).value(), {}), second(load_gpu("mini", {}).value(), {});
+  const std::uint64_t at = first.allocate("a", 4);
+  const std::uint32_t wanted = 42;
+  first.write(at, &wanted, 4);
+  std::stringstream file;
+  ASSERT_TRUE(save(first, file));
+  ASSERT_TRUE(restore(second, file));
+  std::uint32_t got = 0;
+  second.read(at, &got, 4);
+  EXPECT_EQ(got, wanted);
+  std::istringstream nothing;
+  EXPECT_FALSE(restore(second, nothing));
+}
 
 TEST(PageEmbed, ItsFunctionAdds) {
   const std::vector<float> a(1000, 0.25F), b(1000, 0.5F);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -88,8 +89,10 @@ class Bench {
         std::uint64_t seed = 1, Cycle limit = 500'000'000)
       : Bench(config, ptx, std::make_shared<DirectBackend>(mode, seed), limit) {}
   Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistBackend> backend,
-        Cycle limit = 500'000'000)
-      : backend_(std::move(backend)), platform_(config, options(backend_, limit)), module_(parsed(ptx)) {}
+        Cycle limit = 500'000'000, std::optional<std::uint64_t> jitter = {})
+      : backend_(std::move(backend)),
+        platform_(config, options(backend_, limit, jitter)),
+        module_(parsed(ptx)) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
@@ -103,15 +106,19 @@ class Bench {
     platform_.read(at, values.data(), count * sizeof(T));
     return values;
   }
+  [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, unsigned ctas, unsigned threads,
+                                                    const std::vector<std::uint64_t>& words,
+                                                    const std::vector<std::uint8_t>& tail) {
+    std::vector<std::uint8_t> block(words.size() * 8);
+    if (!words.empty()) __builtin_memcpy(block.data(), words.data(), block.size());
+    block.insert(block.end(), tail.begin(), tail.end());
+    return module_->make_kernel(entry, {ctas, 1, 1}, {threads, 1, 1}, 0, block);
+  }
   /// Launches an entry whose parameters are 64-bit words, `tail` behind them.
   LaunchResult launch(const std::string& entry, unsigned ctas, unsigned threads,
                       const std::vector<std::uint64_t>& words, bool invalidate = true,
                       const std::vector<std::uint8_t>& tail = {}) {
-    std::vector<std::uint8_t> block(words.size() * 8);
-    if (!words.empty()) __builtin_memcpy(block.data(), words.data(), block.size());
-    block.insert(block.end(), tail.begin(), tail.end());
-    const std::unique_ptr<Kernel> kernel =
-        module_->make_kernel(entry, {ctas, 1, 1}, {threads, 1, 1}, 0, block);
+    const std::unique_ptr<Kernel> kernel = make_kernel(entry, ctas, threads, words, tail);
     const std::vector<std::string> refusals = platform_.refusals(kernel->info());
     if (!refusals.empty()) throw std::runtime_error(refusals.front());
     return platform_.launch(*kernel, invalidate);
@@ -137,8 +144,10 @@ class Bench {
   programs::Module& module() { return *module_; }
 
  private:
-  static RunOptions options(std::shared_ptr<NetlistBackend> backend, Cycle limit) {
+  static RunOptions options(std::shared_ptr<NetlistBackend> backend, Cycle limit,
+                            std::optional<std::uint64_t> jitter) {
     RunOptions o;
+    o.jitter = jitter;
     o.backend = std::move(backend);
     o.max_cycles = limit;
     return o;

@@ -5,8 +5,8 @@
 namespace warpline::test {
 
 Play::Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-           std::shared_ptr<NetlistBackend> backend)
-    : program_(program), start_(start), bench_(config, ptx, std::move(backend)) {
+           std::shared_ptr<NetlistBackend> backend, std::optional<std::uint64_t> jitter)
+    : program_(program), start_(start), bench_(config, ptx, std::move(backend), 500'000'000, jitter) {
   const unsigned owners = program.threads_in_all();
   const std::size_t grids = program.grids.size();
   for (unsigned a = 0; a < kGlobalAreas; ++a) {
@@ -26,12 +26,45 @@ Play::Play(const Program& program, const Contents& start, const GpuConfig& confi
   bench_.platform().write_constant(constants, start.constants.data(), start.constants.size());
 }
 
-Outcome Play::run(Cycle pace, Timing timing) {
-  Outcome out;
-  if (timing == Timing::loose) bench_.platform().set_loose(true);
-  if (pace != 0) bench_.watch_in_flight(pace, out.complaints);
+void Play::load() {
   const std::vector<std::uint8_t> blob(start_.constants.begin(), start_.constants.begin() + kSlice);
   for (std::size_t g = 0; g < program_.grids.size(); ++g) {
+    const Grid& grid = program_.grids[g];
+    bench_.platform().load(
+        bench_.make_kernel("g" + std::to_string(g), grid.ctas, grid.threads, at_, blob)->info());
+  }
+}
+
+void Play::refill() {
+  const unsigned owners = program_.threads_in_all();
+  const std::size_t grids = program_.grids.size();
+  const auto write = [this](std::uint64_t at, const auto& values) {
+    bench_.platform().write(at, values.data(), values.size() * sizeof values[0]);
+  };
+  for (unsigned a = 0; a < kGlobalAreas; ++a) {
+    std::vector<std::uint8_t> bytes(start_.slices[a].size());
+    for (unsigned i = 0; i < bytes.size(); ++i)
+      bytes[place(static_cast<Area>(a), i / kSlice, i % kSlice, owners)] = start_.slices[a][i];
+    write(at_[a], bytes);
+  }
+  write(at_[4], start_.counters[0]);
+  write(at_[5], start_.counters[1]);
+  write(at_[7], std::vector<std::uint64_t>(grids * owners * kRegisters));
+  write(at_[8], std::vector<std::uint64_t>(grids * program_.grids[0].ctas * kCounters));
+}
+
+Outcome Play::run(Cycle pace, Timing timing) {
+  Outcome out;
+  if (pace != 0) bench_.watch_in_flight(pace, out.complaints);
+  run_grids(0, program_.grids.size(), out, timing);
+  conclude(out);
+  return out;
+}
+
+void Play::run_grids(std::size_t first, std::size_t end, Outcome& out, Timing timing) {
+  if (timing == Timing::loose) bench_.platform().set_loose(true);
+  const std::vector<std::uint8_t> blob(start_.constants.begin(), start_.constants.begin() + kSlice);
+  for (std::size_t g = first; g < end; ++g) {
     const Grid& grid = program_.grids[g];
     if (timing == Timing::alternating) bench_.platform().set_loose(g % 2 == 0);
     const LaunchResult r = bench_.launch("g" + std::to_string(g), grid.ctas, grid.threads, at_, true, blob);
@@ -39,13 +72,15 @@ Outcome Play::run(Cycle pace, Timing timing) {
     if (r.outcome != RunOutcome::quiescent) {
       out.complaints.push_back("grid " + std::to_string(g) + " did not end");
       for (const Wait& w : r.standstill.waits) out.complaints.push_back(w.who + " waits for " + w.what);
-      return out;
+      return;
     }
     for (const std::string& s : bench_.platform().unreconciled()) out.complaints.push_back(s);
   }
+}
+
+void Play::conclude(Outcome& out) {
   for (const FaultRecord& f : bench_.platform().faults()) out.complaints.push_back(f.kind + " at " + f.where);
-  read_back(out);
-  return out;
+  if (out.complaints.empty()) read_back(out);
 }
 
 void Play::read_back(Outcome& out) {

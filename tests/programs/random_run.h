@@ -28,12 +28,20 @@ class Play {
  public:
   /// Pre: `program` and `start` outlive it.
   Play(const Program& program, const Contents& start, const GpuConfig& config, const std::string& ptx,
-       std::shared_ptr<NetlistBackend> backend);
+       std::shared_ptr<NetlistBackend> backend, std::optional<std::uint64_t> jitter = {});
   /// Before the first run in this process of any machine that is in SystemC.
   void build() { bench_.platform().build(); }
   /// Runs all grids, once. `pace`: pauses about every so many cycles to check what is listed as in flight; 0:
   /// never.
   [[nodiscard]] Outcome run(Cycle pace = 0, Timing timing = Timing::timed);
+  /// The same in parts: runs grids `first` to before `end`; and what there is at the end.
+  void run_grids(std::size_t first, std::size_t end, Outcome& out, Timing timing = Timing::timed);
+  void conclude(Outcome& out);
+  /// Lays the code of all grids into memory, in front of which local memory lies.
+  void load();
+  /// Lays everything into the memories again as at first.
+  void refill();
+  [[nodiscard]] GpuPlatform& platform() { return bench_.platform(); }
 
  private:
   void read_back(Outcome& out);

@@ -61,6 +61,12 @@ class WlsModule final : public programs::Module {
   [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
   [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
   [[nodiscard]] const Inspection* inspection() const override { return &inspection_; }
+  void set_left(unsigned threads, std::vector<std::uint32_t> left) override {
+    WARPLINE_EXPECT(left.size() == std::size_t{threads} * inspection_.registers.size(),
+                    "registers of all threads");
+    inspection_.threads = threads;
+    inspection_.left = std::move(left);
+  }
 
   void place(const std::string& name, std::uint64_t address) override { addresses_[number(name)] = address; }
   [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const std::string& name) const override {

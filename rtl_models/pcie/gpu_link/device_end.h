@@ -80,6 +80,10 @@ class DeviceEnd {
     return inbound_ == nullptr || inbound_->writes_done() >= transfer.behind;
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(function_);
+  }
   [[nodiscard]] bool busy() const { return !parked_.empty() || function_.busy(); }
   void explain(std::vector<Wait>& waits) const;
   void in_flight(std::vector<InFlight>& rows) const;

@@ -78,6 +78,13 @@ class GpuFunction final : public LooseTlpTarget {
   /// A configuration request, or one for video memory.
   void perform(Tlp& tlp, Cycle& at) override;
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: not busy().
+    a(endpoint_, port_, counters_);
+  }
+  /// As software finds it at first. Pre: not busy().
+  void restart() { endpoint_.reset(); }
   [[nodiscard]] bool busy() const { return !waiting_.empty() || port_.busy(); }
   void explain(std::vector<Wait>& waits) const { port_.explain(waits); }
   [[nodiscard]] const EndpointCore& endpoint() const { return endpoint_; }

@@ -67,6 +67,10 @@ class Inbound final : private GpuFunction::LooseMemory {
   /// Of these, how many come before the first that is not done.
   [[nodiscard]] std::uint64_t writes_done() const { return core_.writes_done(); }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(core_);
+  }
   [[nodiscard]] bool busy() const {
     return !arriving_.empty() || !core_.idle() || !unsent_.empty() || !answers_.empty();
   }

@@ -67,6 +67,11 @@ class InboundCore {
     return counters_.writes;
   }
   [[nodiscard]] bool idle() const { return order_.empty() && finished_.empty(); }
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: idle().
+    a(made_, counters_);
+  }
 
   [[nodiscard]] const InboundCounters& counters() const { return counters_; }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/pcie/gpu_link/device_end.h"
 #include "rtl_models/pcie/gpu_link/memory_end.h"
 #include "rtl_models/sim/target_ports.h"
@@ -71,6 +72,14 @@ class PcieLink final : public Component, public LooseTarget {
   void restart() override {
     ports_.restart();
     answered_last_ = false;
+    if (devices_ != nullptr) devices_->function().restart();
+  }
+  void archive(StateArchive& a) override {
+    a(counters_, wire_, ports_, answered_last_);
+    a.same(inbound_ != nullptr, "ways to video memory");
+    if (inbound_ != nullptr) a(*inbound_);
+    a.same(devices_ != nullptr, "ways to devices");
+    if (devices_ != nullptr) a(*devices_);
   }
   [[nodiscard]] bool busy() const override {
     return transfers_.under_way() != 0 || ports_.unsent() != 0 || (inbound_ != nullptr && inbound_->busy()) ||

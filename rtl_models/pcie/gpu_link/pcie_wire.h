@@ -29,6 +29,11 @@ class PcieWire {
   /// Counts packets that cross an idle wire, loosely timed. Returns how long they are on it.
   unsigned count_up(const PcieTrain& train) { return count(train, counters_.bytes_up); }
   unsigned count_down(const PcieTrain& train) { return count(train, counters_.bytes_down); }
+  template <class Archive>
+  void archive(Archive& a) {
+    // The counters are the owner's.
+    a(up_free_, down_free_);
+  }
 
  private:
   unsigned count(const PcieTrain& train, std::uint64_t& payload) {

@@ -89,6 +89,7 @@ class TlpReceiver final : public tlm::tlm_fw_transport_if<>,  // public, as the 
   void enter();
   void end(Cycle c) override;
   void announce_end();
+  void restored() override { in_free_ = in_.free_from(); }
   [[nodiscard]] const Component* sender() const override;
   [[nodiscard]] std::string other_side() const override;
   void explain(std::vector<Wait>& waits) const override;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/state_archive.h"
+
 namespace warpline {
 
 HostBridge::HostBridge(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool,
@@ -324,6 +326,14 @@ void HostBridge::expire(Cycle now) {
 void HostBridge::explain(std::vector<Wait>& waits) const {
   if (under_way_ != 0) waits.push_back({name(), std::to_string(under_way_) + " answers of devices"});
   link_.explain(waits);
+}
+
+void HostBridge::archive(StateArchive& a) {
+  a(link_, answers_, tickets_, interrupts_, mappings_, ahead_, epoch_, counters_);
+  a.same(accesses_.size(), "tags");
+  // None is under way, but late answers may keep a tag.
+  for (Access& access : accesses_)
+    a(access.ticket, access.sent, access.address, access.left, access.given_up);
 }
 
 }  // namespace warpline

@@ -23,6 +23,10 @@ struct HostInterrupt {
   std::uint64_t address = 0;
   std::uint32_t data = 0;
   Cycle cycle = 0;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(address, data, cycle);
+  }
 };
 
 /// What a host did over its bridge.
@@ -72,6 +76,10 @@ class HostBridge final : public Component, public LooseTlpTarget {
     TlpOutcome outcome = TlpOutcome::done;
     std::vector<std::uint8_t> data;  ///< of a load or configuration read that is done
     Cycle cycle = 0;                 ///< in which it came
+    template <class Archive>
+    void archive(Archive& a) {
+      a(outcome, data, cycle);
+    }
   };
   /// Names an access that is answered.
   using Ticket = std::uint64_t;
@@ -128,6 +136,13 @@ class HostBridge final : public Component, public LooseTlpTarget {
     return link_.busy() || !made_.empty() || under_way_ != 0 || !combiner_.empty();
   }
   void explain(std::vector<Wait>& waits) const override;
+  void restart() override {
+    forget_prefetchable();
+    answers_.clear();
+    interrupts_.clear();
+    for (Access& access : accesses_) access = {};
+  }
+  void archive(StateArchive& a) override;
   [[nodiscard]] const HostBridgeCounters& counters() const { return counters_; }
 
  private:

@@ -42,6 +42,10 @@ class HostBridgeMappings {
   [[nodiscard]] bool combines(std::uint64_t address, std::uint64_t bytes) const {
     return any_holds(combining_, address, bytes);
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(prefetchable_, combining_);
+  }
 
  private:
   [[nodiscard]] static bool any_holds(const std::vector<BusRange>& ranges, std::uint64_t address,

@@ -29,6 +29,10 @@ class ReadAhead {
     address_ = address + bytes;
     return true;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(address_, bytes_, deadline_);
+  }
 
  private:
   std::uint64_t address_ = 0;

@@ -90,6 +90,12 @@ class ConfigSpace {
   [[nodiscard]] unsigned power_capability() const { return power_; }
   [[nodiscard]] unsigned msix_capability() const { return msix_; }
   [[nodiscard]] unsigned express_capability() const { return express_; }
+  template <class Archive>
+  void archive(Archive& a) {
+    // What it was built as comes from its description.
+    for (Register& r : registers_) a(r.value, r.writable, r.clear_by_one);
+    a(soft_reset_);
+  }
 
  private:
   void put(unsigned offset, std::uint32_t value, std::uint32_t writable = 0, std::uint32_t clear_by_one = 0);

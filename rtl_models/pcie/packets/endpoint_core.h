@@ -147,6 +147,12 @@ class EndpointCore {
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: nothing has come back, and nothing is to go out.
+    a(config_, msix_, tags_, no_snoop_, counters_);
+  }
+
  private:
   bool receive_request(Tlp* tlp, BarRequest& request);
   void receive_completion(Tlp* tlp);

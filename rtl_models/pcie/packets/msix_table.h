@@ -45,6 +45,12 @@ class MsixTable {
   }
   [[nodiscard]] bool masked(unsigned vector) const { return (table_[vector].control & 1U) != 0; }
   [[nodiscard]] bool any_pending() const;
+  template <class Archive>
+  void archive(Archive& a) {
+    a.same(table_.size(), "vectors");
+    for (Entry& e : table_) a(e.address, e.data, e.control);
+    a.fixed(pending_);
+  }
 
  private:
   struct Entry {

@@ -25,6 +25,10 @@ struct RefusedAccess {
   std::uint32_t bytes = 0;
   std::uint64_t address =
       0;  ///< on the bus: as the requester has it, or of one that a device refuses, physical
+  template <class Archive>
+  void archive(Archive& a) {
+    a(cycle, why, requester, completer, known, kind, bytes, address);
+  }
 };
 
 }  // namespace warpline

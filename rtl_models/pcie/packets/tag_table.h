@@ -82,6 +82,29 @@ class TagTable {
   [[nodiscard]] unsigned given_up() const {
     return static_cast<unsigned>(entries_.size() - free_.size()) - in_flight_;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.same(entries_.size(), "tags");
+    for (Entry& e : entries_) {
+      a(e.state);
+      // What a free tag was last given to means nothing any more.
+      if (e.state == Entry::State::free) {
+        if (!a.saves()) e = {};
+      } else {
+        a(e.cookie, e.address, e.left, e.sent, e.number);
+      }
+    }
+    a(free_, in_flight_, made_);
+    std::size_t count = a.count(by_age_.size());
+    by_age_.resize(count);
+    for (Sent& s : by_age_) {
+      a.index(s.tag, entries_.size());
+      a(s.number);
+    }
+    if (in_flight_ != 0) a.misfit("has requests under way");
+    for (const std::uint16_t tag : free_)
+      if (tag >= entries_.size()) a.misfit("names a tag that is not there");
+  }
 
  private:
   struct Sent {

@@ -80,6 +80,11 @@ class TlpPort {
   [[nodiscard]] Out<TlpMessage>& out(TlpClass of) { return out_[static_cast<unsigned>(of)]; }
   /// The channel of a class of packets, in either direction.
   [[nodiscard]] ChannelParameters channel(TlpClass of) const;
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: nothing waits, and nothing is on the wire. Its six ports save themselves.
+    a(wire_free_, sent_, lost_, counters_);
+  }
 
   template <class F>
   friend void connect(TlpPort& a, TlpPort& b, F&& make);

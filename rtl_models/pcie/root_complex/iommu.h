@@ -26,6 +26,10 @@ struct IommuFault {
   std::uint32_t bytes = 0;
   bool write = false;
   Reason reason = Reason::unmapped;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(cycle, requester, address, bytes, write, reason);
+  }
 };
 [[nodiscard]] const char* to_text(IommuFault::Reason reason);
 
@@ -60,9 +64,20 @@ class Iommu {
     std::uint64_t physical = 0;  ///< where it lies
     bool readable = true;
     bool writable = true;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(address, bytes, physical, readable, writable);
+    }
   };
   /// False, and nothing changes: not on page boundaries, empty, past the end of the address space, or over
   /// another window of the domain.
+  /// No device is in a domain, and no domain has a window. Domains keep their numbers, and faults so far stay
+  /// counted.
+  void restart() {
+    for (Windows& windows : domains_) windows.clear();
+    devices_.clear();
+    faults_.clear();
+  }
   [[nodiscard]] bool map(Domain domain, const Window& window);
   /// Takes away the window that begins there. False: there is none.
   bool unmap(Domain domain, std::uint64_t address) {
@@ -81,6 +96,13 @@ class Iommu {
   [[nodiscard]] std::optional<IommuFault> take_fault();
   /// Faults so far, recorded or not.
   [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(on_, domains_, devices_, faults_, fault_count_);
+    for (const auto& [device, domain] : devices_)
+      if (domain >= domains_.size()) a.misfit("names a domain that is not there");
+  }
 
  private:
   using Windows = std::map<std::uint64_t, Window>;  ///< by address

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/pcie/packets/loose_tlp_target.h"
 #include "rtl_models/pcie/packets/memory_writers.h"
 #include "rtl_models/pcie/packets/tlp_port.h"
@@ -72,6 +73,15 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   [[nodiscard]] bool busy() const override;
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  void restart() override {
+    core_.restart();
+    for (Port& p : ports_) p.ordered = 0;
+  }
+  void archive(StateArchive& a) override {
+    a(core_);
+    a.same(ports_.size(), "ports");
+    for (Port& p : ports_) a(*p.link, p.ordered);
+  }
   [[nodiscard]] RootComplexCore& core() { return core_; }
   [[nodiscard]] const RootComplexCore& core() const { return core_; }
 

@@ -93,6 +93,11 @@ class RootComplexCore {
   }
   /// How often the link of root port i has gone down, and the host's, which never does.
   [[nodiscard]] std::uint64_t downs(unsigned i) const { return i == kHost ? 0 : ports_[i].downs; }
+  /// Windows and IOMMU are as at first; links stay up or down.
+  void restart() {
+    for (Port& p : ports_) p.windows = {};
+    iommu_.restart();
+  }
   [[nodiscard]] Iommu& iommu() { return iommu_; }
 
   /// Where a packet that came over `from` goes; counts it. The address of a memory request is the physical
@@ -118,6 +123,12 @@ class RootComplexCore {
   /// Notes what became of an access that was performed loosely timed by the device at port `to`.
   void note_loose_refusal(unsigned from, unsigned to, const Tlp& tlp, Cycle now);
   [[nodiscard]] const RootComplexCounters& counters() const { return counters_; }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.same(ports_.size(), "root ports");
+    for (Port& p : ports_) a(p.up, p.downs, p.windows);
+    a(iommu_, counters_, refused_, refusals_);
+  }
   [[nodiscard]] const RootComplexParameters& parameters() const { return parameters_; }
   [[nodiscard]] TlpPool& pool() { return pool_; }
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "platform/report/run_statistics.h"
-#include "platform/report/sha256.h"
+#include "rtl_models/base/sha256.h"
 
 namespace warpline {
 namespace statistics_test {

@@ -1,4 +1,4 @@
-#include "platform/report/sha256.h"
+#include "rtl_models/base/sha256.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/command.h"
+
+namespace warpline::test {
+namespace checkpoints_test {
+
+/// A folder of launch files, which goes with it.
+class CheckpointCommands : public testing::Test {
+ protected:
+  CheckpointCommands()
+      : folder_(std::filesystem::temp_directory_path() / ("warpline-cli-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+    const std::string pattern =
+        "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 8\ngrid = [4, 1, 1]\nblock = [64, "
+        "1, 1]\n";
+    write("two.toml", pattern + pattern);
+    write("one.toml", pattern);
+  }
+  ~CheckpointCommands() override { std::filesystem::remove_all(folder_); }
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+  [[nodiscard]] std::string in(const std::string& name) const { return (folder_ / name).string(); }
+  Ended run(std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    return command(words);
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(CheckpointCommands, GoOnWhereTheyStopped) {
+  const Ended whole = run({in("two.toml")});
+  const Ended half = run({in("two.toml"), "--save", in("c"), "--save-after", "1"});
+  EXPECT_EQ(half.status, 0);
+  EXPECT_NE(half.out.find("saved to " + in("c") + " after 1 launch; --restore goes on from there"),
+            std::string::npos);
+  const Ended rest = run({in("two.toml"), "--restore", in("c")});
+  EXPECT_EQ(rest.status, 0) << rest.err;
+  const auto without_time = [](const std::string& text) { return text.substr(text.find('\n')); };
+  EXPECT_EQ(without_time(rest.out), without_time(whole.out));
+  // What has run to its end has nothing left to run.
+  ASSERT_EQ(run({in("two.toml"), "--quiet", "--restore", in("c"), "--save", in("d")}).status, 0);
+  EXPECT_EQ(without_time(run({in("two.toml"), "--restore", in("d")}).out), without_time(whole.out));
+}
+
+TEST_F(CheckpointCommands, RefuseWhatDoesNotFit) {
+  ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c"), "--save-after", "1"}).status, 0);
+  const auto refused = [this](std::vector<std::string> words, const std::string& why) {
+    const Ended ended = run(std::move(words));
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
+  };
+  refused({in("one.toml"), "--restore", in("c")},
+          "a run of other inputs: one.toml is in the place of two.toml");
+  refused({in("two.toml"), "--restore", in("c"), "--set", "sms=1"}, "gpu.sms is 1, and was ");
+  refused({in("two.toml"), "--restore", in("c"), "--jitter", "3"}, "jitter is 3, and was none");
+  refused({in("two.toml"), "--restore", in("c"), "--seed", "3"}, "--seed is 3, and was 1");
+  refused({in("two.toml"), "--restore", in("c"), "--fast-forward", "1"}, "--fast-forward is 1, and was none");
+  refused({in("two.toml"), "--restore", in("c"), "--transport", "lt"}, "--transport is lt, and was timed");
+  refused({in("two.toml"), "--restore", in("two.toml")}, "is no checkpoint");
+  refused({in("two.toml"), "--restore", in("nothing")}, "cannot be read: No such file");
+  refused({in("two.toml"), "--restore", folder_.string()}, "is a folder");
+  refused({in("two.toml"), "--restore", in("c"), "--save", in("c")}, "c");
+  refused({in("two.toml"), "--save-after", "1"}, "--save FILE is not given");
+  refused({in("two.toml"), "--save", in("d"), "--save-after", "3"}, "there are 2 grids to run");
+  refused({in("two.toml"), "--save", in("d"), "--save-after", "0"}, "a run does not stop after 0");
+  refused({in("two.toml"), "--save", in("d"), "--save-after", "nobody"}, "no kernel \"nobody\" is launched");
+  refused({in("two.toml"), "--warm"}, "--restore FILE is not given");
+  refused({in("two.toml"), "--save", in("d"), "--set", "pcie_system.peers=1", "--tags-only"}, "is not saved");
+  EXPECT_FALSE(std::filesystem::exists(in("d")));
+}
+
+TEST_F(CheckpointCommands, RunOtherInputsOnAWarmMachine) {
+  ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c")}).status, 0);
+  const Ended warm = run({in("one.toml"), "--restore", in("c"), "--warm"});
+  EXPECT_EQ(warm.status, 0) << warm.err;
+  const Ended cold = run({in("one.toml")});
+  const auto accesses = [](const std::string& text) {
+    const std::size_t at = text.find("L1 local/global");
+    return text.substr(at, 45);
+  };
+  EXPECT_EQ(accesses(warm.out), accesses(cold.out)) << "what the run before did is not counted";
+}
+
+}  // namespace checkpoints_test
+}  // namespace warpline::test
