@@ -343,6 +343,14 @@ END
     expect 2 "$work/build/rtl_hop" "$kernels/vecadd.toml" 'sm[0].l1_lg.from_sm' wires
     says 'these are 1024 wires, and a port is bound to them that holds 256 bits'
     ;;
+  two_gpus)
+    build two_gpus
+    cd "$work"
+    expect 0 "$work/build/two_gpus"
+    says '^the second half took [1-9][0-9]* ns, 0 bytes wrong$'
+    says '^restored, it took [1-9][0-9]* ns, 0 bytes wrong: the same time, the same counters$'
+    says 'large.checkpoint: error: was saved by a platform of another configuration: gpu\.'
+    ;;
   pkg_config)
     # Strict, and with nothing but the flags that pkg-config gives, and what the example's own CMakeLists.txt defines.
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$(echo "$prefix"/lib/*/pkgconfig)
