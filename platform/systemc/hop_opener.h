@@ -6,6 +6,7 @@
 
 #include "platform/systemc/hop_hardware_module.h"
 #include "rtl_models/tlm/pins/pins.h"
+#include "rtl_models/tlm/sockets.h"
 
 namespace warpline {
 
