@@ -5,13 +5,14 @@
 #include <string>
 
 #include "rtl_models/base/problem.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 struct CheckpointFile;
 
 /// A checkpoint that GpuPlatform::save() wrote, read and found whole. It restores any number of platforms.
-class Checkpoint {
+class WARPLINE_PUBLIC Checkpoint {
  public:
   /// Reads one to the end of `in`. `name` is what faults call it. Faults: it is none, was saved by another
   /// version of Warpline, is cut off, or damaged: any bit that differs from what was saved is found.

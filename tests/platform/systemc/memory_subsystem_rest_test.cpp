@@ -36,10 +36,10 @@ struct Board final : sc_core::sc_module {
   Board(const sc_core::sc_module_name& name, unsigned each, std::uint64_t seed)
       : sc_module(name), random(seed) {
     for (unsigned n = 0; n < 2; ++n) {
-      std::vector<Access> work;
-      for (unsigned i = 0; i < each; ++i) work.push_back(random_access(random));
+      std::vector<Access> accesses;
+      for (unsigned i = 0; i < each; ++i) accesses.push_back(random_access(random));
       auto& initiator = initiators.emplace_back(
-          ("initiator_" + std::to_string(n)).c_str(), work,
+          ("initiator_" + std::to_string(n)).c_str(), accesses,
           ForeignInitiator::Habits{sc_core::sc_time(n * 2, sc_core::SC_NS), n % 2 == 1});
       auto& checker = checkers.emplace_back(("checker_" + std::to_string(n)).c_str());
       initiator.socket.bind(checker.from_initiator);
@@ -57,12 +57,12 @@ struct Board final : sc_core::sc_module {
   void wait_until_idle() {
     while (!answered() || !memory.idle()) wait(sc_core::sc_time(100, sc_core::SC_NS));
   }
-  /// The time that each of these accesses takes, one after the other, past the L1; at rest.
-  static std::vector<std::uint64_t> times(MemorySubsystemModule::Socket& socket, std::uint64_t seed) {
-    Random random(seed);
+  /// The time that each of a hundred accesses takes, one after the other, past the L1; at rest.
+  [[nodiscard]] std::vector<std::uint64_t> times(std::uint64_t seed) {
+    Random draws(seed);
     std::vector<std::uint64_t> out;
     for (unsigned i = 0; i < 100; ++i) {
-      Access a = random_access(random);
+      Access a = random_access(draws);
       tlm::tlm_generic_payload payload;
       payload.set_command(a.command);
       payload.set_address(a.address);
@@ -70,7 +70,7 @@ struct Board final : sc_core::sc_module {
       payload.set_data_length(static_cast<unsigned>(a.data.size()));
       payload.set_streaming_width(static_cast<unsigned>(a.data.size()));
       sc_core::sc_time delay;
-      socket->b_transport(payload, delay);
+      initiators[1].socket->b_transport(payload, delay);
       EXPECT_TRUE(payload.is_response_ok());
       out.push_back(delay.value());
       sc_core::wait(delay);
@@ -90,23 +90,23 @@ TEST(MemorySubsystemRest, ASavedOneIsRestoredAndGoesOnAsItDid) {
   bool through = false;
   board.work = [&] {
     std::ostringstream busy;
-    board.wait(sc_core::sc_time(50, sc_core::SC_NS));
+    sc_core::wait(sc_core::sc_time(50, sc_core::SC_NS));
     EXPECT_FALSE(board.memory.save(busy).empty()) << "requests are in flight";
     board.wait_until_idle();
     std::stringstream file;
     ASSERT_TRUE(board.memory.save(file, "note").empty());
     const std::string saved = file.str();
-    const auto once = Board::times(board.memory.from_device(0), 7);
+    const auto once = board.times(7);
     const auto counters = board.memory.counters();
     const auto checkpoint = Checkpoint::read(file);
     ASSERT_TRUE(checkpoint.ok());
-    for (MemorySubsystemModule* memory : {&board.memory, &other.memory}) {
-      ASSERT_TRUE(memory->restore(checkpoint.value()).empty());
+    for (Board* on : {&board, &other}) {
+      ASSERT_TRUE(on->memory.restore(checkpoint.value()).empty());
       std::ostringstream again;
-      ASSERT_TRUE(memory->save(again, "note").empty());
+      ASSERT_TRUE(on->memory.save(again, "note").empty());
       EXPECT_TRUE(again.str() == saved);
-      EXPECT_EQ(Board::times(memory->from_device(0), 7), once);
-      auto then = memory->counters();
+      EXPECT_EQ(on->times(7), once);
+      auto then = on->memory.counters();
       EXPECT_EQ(then["l2.sector_hits"], counters.at("l2.sector_hits"));
       EXPECT_EQ(then["dram.row_hits"], counters.at("dram.row_hits"));
     }
@@ -121,7 +121,7 @@ TEST(MemorySubsystemRest, AResetAtAnyTimeAnswersEverythingAndLeavesItAsNew) {
   bool through = false;
   board.work = [&] {
     for (unsigned n = 0; n < 20 && !board.answered(); ++n) {
-      board.wait(sc_core::sc_time(static_cast<double>(20 + board.random.below(200)), sc_core::SC_NS));
+      sc_core::wait(sc_core::sc_time(static_cast<double>(20 + board.random.below(200)), sc_core::SC_NS));
       board.memory.reset();
     }
     board.wait_until_idle();
@@ -140,8 +140,8 @@ TEST(MemorySubsystemRest, AResetAtAnyTimeAnswersEverythingAndLeavesItAsNew) {
     board.memory.reset();
     EXPECT_FALSE(board.memory.resetting()) << "nothing is in flight";
     // Both at the same time of the same clocks.
-    board.wait(sc_core::sc_time(1, sc_core::SC_US));
-    EXPECT_EQ(Board::times(board.memory.from_device(0), 9), Board::times(fresh.memory.from_device(0), 9));
+    sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(board.times(9), fresh.times(9));
     through = true;
   };
   sc_core::sc_start();
