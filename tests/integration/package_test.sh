@@ -382,7 +382,7 @@ END
     # So it does with the targets that can be linked.
     find "$prefix" -name warpline-targets.cmake -exec grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' {} + |
       sed 's/.*(//' | sort -u >"$work/targets"
-    sed -n '/^## What to link/,/^## Without/p' "$prefix/share/doc/warpline/docs/embedding.md" | grep -E '^\|' |
+    sed -n '/^## What to link/,/^## /p' "$prefix/share/doc/warpline/docs/embedding.md" | grep -E '^\|' |
       grep -oE 'warpline::[a-z0-9_]+' | sort -u >"$work/in_table"
     [ -s "$work/targets" ] || fail "the package has no targets"
     diff "$work/targets" "$work/in_table" || fail "docs/embedding.md does not list the targets that are installed"
