@@ -81,7 +81,8 @@ class Links {
 class LinkLaw : public ::testing::TestWithParam<std::tuple<Hops, TickMode>> {};
 
 TEST_P(LinkLaw, EveryPacketBeginsAndEndsInTheSameCycle) {
-  const auto [hops, mode] = GetParam();
+  const Hops hops = std::get<0>(GetParam());
+  const TickMode mode = std::get<1>(GetParam());
   const std::uint64_t seed = 3 + 17 * static_cast<std::uint64_t>(hops) + static_cast<std::uint64_t>(mode);
   // Of 15 processes, each with 8 ends.
   const auto packets = static_cast<unsigned>(from_environment("WARPLINE_LINK_PACKETS", 20000) / 15 / 8);

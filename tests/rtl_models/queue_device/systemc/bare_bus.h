@@ -138,7 +138,7 @@ struct BareBench final : sc_core::sc_module {
   }
   /// Lets the software run to its end.
   void simulate() {
-    sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_MS));
+    sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_SEC));
     EXPECT_TRUE(over) << "the software has not come to its end";
   }
 
