@@ -5,6 +5,7 @@
 #include "platform/config/parameter_broker.h"
 #include "platform/systemc/parameter_report.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/tlm/cycle_time.h"
 
 namespace warpline {
 namespace {
