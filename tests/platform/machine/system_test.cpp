@@ -103,7 +103,7 @@ TEST(System, BothGpusWriteBytesOfOneLineAndBothAreKept) {
 }
 
 TEST(System, AtomicsOfBothGpusAreAtomicWhereTheLinkCarriesAtomicOps) {
-  TwoGpus gpus({{"pcie.latency=40"}});
+  TwoGpus gpus({"pcie.latency=40"});
   const std::uint64_t sum = gpus.zeros(Aperture::sysmem), wraps = gpus.zeros(Aperture::sysmem);
   // An addition is an AtomicOp; an increment that wraps, a compare-and-swap loop.
   const std::string body =
@@ -127,7 +127,7 @@ TEST(System, WithoutAtomicOpsAtomicsAreAtomicAmongTheThreadsOfAGpu) {
 
 /// A spin lock in system memory that both GPUs take by compare-and-swap, around a plain counter.
 TEST(System, ALockInSystemMemoryGuardsACounter) {
-  TwoGpus gpus({{"pcie.latency=40"}});
+  TwoGpus gpus({"pcie.latency=40"});
   const std::uint64_t lock = gpus.zeros(Aperture::sysmem), counter = gpus.zeros(Aperture::sysmem);
   const std::string body =
       "mov.u32 %r5, 0;\nAGAIN: atom.acquire.sys.global.cas.b32 %r0, [%a0], 0, 1;\nsetp.ne.u32 %p, %r0, 0;\n"
