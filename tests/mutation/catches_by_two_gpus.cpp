@@ -37,7 +37,7 @@ bool loses_the_others_word(std::uint64_t) {
 
 /// Both increment a word by compare-and-swap over the link. Whether an increment is lost.
 bool loses_increments(std::uint64_t) {
-  TwoGpus gpus({{"pcie.latency=40"}});
+  TwoGpus gpus({"pcie.latency=40"});
   const std::uint64_t word = gpus.zeros(Aperture::sysmem);
   const TwoGpus::Grid grid{"red.inc.sys.global.u32 [%a0], 0xFFFFFF;\n", {word}, 2, 64};
   gpus.run(grid, grid);
