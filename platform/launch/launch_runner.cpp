@@ -113,8 +113,8 @@ class LaunchRunner::State::Run {
   }
 
   /// Whether `progress` is of this plan; if so, it is what the run to come continues.
-  Diagnostics check_progress(const std::string& progress) {
-    state_.before = progress;
+  Diagnostics check_progress(const std::string& made) {
+    state_.before = made;
     try {
       go_on();
     } catch (const StateMisfit& misfit) {
@@ -257,8 +257,8 @@ class LaunchRunner::State::Run {
 
   /// Whether the run ends after the grid of that number.
   [[nodiscard]] bool is_rest(std::size_t number, const std::string& name) const {
-    const FastForward& rest = state_.rest;
-    return rest.asked() && (rest.kernel.empty() ? number + 1 >= rest.launches : name == rest.kernel);
+    const FastForward& stop = state_.rest;
+    return stop.asked() && (stop.kernel.empty() ? number + 1 >= stop.launches : name == stop.kernel);
   }
 
   /// Switches to timed if one of the grids about to start together is the first to be measured.
