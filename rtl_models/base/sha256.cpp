@@ -1,8 +1,8 @@
 #include "rtl_models/base/sha256.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -64,7 +64,7 @@ std::string Sha256::digest() {
   for (unsigned shift = 64; shift != 0;) length += static_cast<char>(bits >> (shift -= 8));
   add(length);
   std::string out;
-  for (const std::uint32_t word : state_) out += fmt::format("{:08x}", word);
+  for (const std::uint32_t word : state_) out += hexadecimal(word, 8).substr(2);
   return out;
 }
 

@@ -15,7 +15,7 @@
 #include "dma.h"
 #include "processor.h"
 #include "warpline/platform/systemc/memory_subsystem_module.h"
-#include "warpline/platform/systemc/slice_maker_module.h"
+#include "warpline/rtl_models/tlm/idle_sockets.h"
 
 namespace {
 
@@ -80,7 +80,6 @@ warpline::MemorySubsystemOptions gpu_options() {
 struct Board final : sc_core::sc_module {
   Board(const sc_core::sc_module_name& name, Program& program)
       : sc_module(name), processor("processor", [&program](Processor& cpu) { program(cpu); }) {
-    no_sm.bind(gpu.from_sm(0));
     processor.socket.bind(gpu.from_device(0));
     for (unsigned i = 0; i < kEngines; ++i) {
       engines.emplace_back(("dma_" + std::to_string(i)).c_str(), doorbell_of(i));
@@ -88,7 +87,7 @@ struct Board final : sc_core::sc_module {
     }
   }
   warpline::MemorySubsystemModule gpu{"gpu", gpu_options()};
-  warpline::IdleInitiator no_sm{"no_sm"};  // this board has no shader core
+  warpline::IdleInitiator no_sm{"no_sm", gpu.from_sm(0)};  // this board has no shader core
   Processor processor;
   std::deque<Dma> engines;
 };

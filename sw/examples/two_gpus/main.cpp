@@ -21,6 +21,7 @@
 
 #include "warpline/platform/machine/checkpoint.h"
 #include "warpline/platform/systemc/memory_subsystem_module.h"
+#include "warpline/rtl_models/tlm/idle_sockets.h"
 
 namespace {
 
@@ -43,13 +44,6 @@ struct Idle final : tlm::tlm_bw_transport_if<> {
     return tlm::TLM_ACCEPTED;
   }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-};
-
-/// In the place of a shader core: the socket in front of a card's L1 cache wants somebody.
-struct NoShader final : sc_core::sc_module {
-  explicit NoShader(const sc_core::sc_module_name& name) : sc_module(name) { socket.bind(idle); }
-  Idle idle;
-  tlm::tlm_initiator_socket<256> socket{"socket"};
 };
 
 /// Reads from one card and writes to the other, one access after the other.
@@ -159,9 +153,9 @@ int sc_main(int /*argc*/, char* /*argv*/[]) {
   });
   copier.to_small.bind(small.from_device(0));
   copier.to_large.bind(large.from_device(0));
-  NoShader beside_small("beside_small"), beside_large("beside_large");
-  beside_small.socket.bind(small.from_sm(0));
-  beside_large.socket.bind(large.from_sm(0));
+  // In the place of shader cores: the sockets in front of the L1 caches want somebody.
+  warpline::IdleInitiator beside_small("beside_small", small.from_sm(0)),
+      beside_large("beside_large", large.from_sm(0));
   sc_core::sc_start();
   return good ? 0 : 1;
 }

@@ -25,6 +25,7 @@
 
 #include "platform/systemc/memory_subsystem_module.h"
 #include "platform/systemc/slice_maker_module.h"
+#include "rtl_models/tlm/idle_sockets.h"
 #include "rtl_models/tlm/width_adapter.h"
 #include "tests/integration/accellera/narrow.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
@@ -134,7 +135,7 @@ struct Board {
   }
   MemorySubsystemModule memory;
   std::vector<std::unique_ptr<Unit>> units;
-  std::deque<IdleInitiator> idle;
+  std::deque<IdleInitiatorSocket<256>> idle;
   unsigned used = 0;
 };
 
@@ -198,7 +199,7 @@ void run_on_targets(EndResponse form, unsigned lines) {
   constexpr std::uint64_t kBytes = 1 << 20;
   std::deque<Narrow> narrow;
   std::deque<ProtocolChecker> checkers;
-  std::deque<IdleInitiator> idle;
+  std::deque<IdleInitiatorSocket<256>> idle;
   std::vector<std::shared_ptr<void>> targets;
   const auto make = [&](auto* type, unsigned n, Narrow& before) {
     using Target = std::remove_pointer_t<decltype(type)>;
@@ -263,7 +264,7 @@ TEST(Accellera, ATargetStopsAtAnEndThatIsReturned) {
   MemorySubsystemOptions o = options({"sms=1", "l2.sets=1", "l2.ways=1"}, 0);
   o.end_response = EndResponse::by_return;
   std::deque<Narrow> narrow;
-  std::deque<IdleInitiator> idle;
+  std::deque<IdleInitiatorSocket<256>> idle;
   std::deque<at_target_4_phase> targets;
   o.interpose = [&](const HopSite& site) -> HopSockets {
     if (!site.matches("pcie.from_l2*")) return {};
