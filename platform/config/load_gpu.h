@@ -20,11 +20,12 @@ WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
 /// keys (with the nearest known one), wrong types, values out of range, broken rules.
 /// `text`: unless null, becomes what was read of a file.
 WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
-                                         const std::vector<std::string>& settings = {},
-                                         std::string* text = nullptr);
+                                                         const std::vector<std::string>& settings = {},
+                                                         std::string* text = nullptr);
 
 /// The same for the text of a file that was read already; `path` names it.
-WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path, const std::string& text,
-                                              const std::vector<std::string>& settings = {});
+WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path,
+                                                              const std::string& text,
+                                                              const std::vector<std::string>& settings = {});
 
 }  // namespace warpline

@@ -299,8 +299,7 @@ Cycle TargetEnd::answer(TimedCall& call, Cycle t) {
   } else {
     if (!call.abandoned) {
       call.foreign->answer(r, with_data_);
-      if (engine_.resetting())
-        call.foreign->payload().set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+      if (engine_.resetting()) call.foreign->payload().set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
       count_error(call.foreign->payload());
     }
     engine_.engine().pool().release(&r);

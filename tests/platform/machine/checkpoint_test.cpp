@@ -30,12 +30,9 @@ struct Warm {
     at[1] = platform.allocate("b", 4096, Aperture::sysmem);
   }
   static GpuConfig config(const std::vector<Override>& more) {
-    std::vector<Override> all = {{"gpus=2"},
-                                 {"sms=1"},
-                                 {"vidmem_bytes=8388608"},
-                                 {"sysmem_bytes=1048576"},
-                                 {"l2.sets=4"},
-                                 {"l1_lg.sets=2"}};
+    std::vector<Override> all = {
+        {"gpus=2"},    {"sms=1"},       {"vidmem_bytes=8388608"}, {"sysmem_bytes=1048576"},
+        {"l2.sets=4"}, {"l1_lg.sets=2"}};
     all.insert(all.end(), more.begin(), more.end());
     return preset("mini", all);
   }
