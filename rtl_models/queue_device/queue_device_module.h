@@ -19,7 +19,7 @@
 namespace warpline {
 
 /// A queue device on a bus; what it is, and how it uses the bus.
-struct QueueDeviceModuleParameters {
+struct WARPLINE_PUBLIC QueueDeviceModuleParameters {
   QueueDeviceParameters device;
   unsigned outstanding = 16;   ///< transactions of its own on the bus at once
   unsigned burst_bytes = 512;  ///< of one of them, at most; what it writes is in bursts of 512 bytes or less

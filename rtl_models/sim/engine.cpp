@@ -205,6 +205,8 @@ void Engine::archive(StateArchive& a) {
     a.section(c->name());
     c->archive(a);
   }
+  for (PortBase* p : ports_)
+    if (!p->receives()) p->archive(a);
   for (PortBase* p : ports_) {
     if (!p->receives()) continue;
     a.section(p->path());

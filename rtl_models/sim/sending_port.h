@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/sim/carrier.h"
 #include "rtl_models/sim/port_base.h"
@@ -79,6 +80,13 @@ class alignas(64) Out final : public PortBase {
     return binding_.carrier != nullptr && binding_.carrier->receiver() == nullptr;
   }
   [[nodiscard]] bool receives() const override { return false; }
+  /// Restored, it takes the channel for free, whatever it knew of a time that may be later than the restored
+  /// one. A receiver that is bound directly then says better, and any other keeps waiting what comes early.
+  void archive(StateArchive& a) override {
+    if (a.saves()) return;
+    free_at_ = 0;
+    armed_ = false;
+  }
   void in_flight(std::vector<InFlight>& /*rows*/) const override {}  // a carrier lists what it has
   [[nodiscard]] std::string other_side() const override;
   [[nodiscard]] std::string problem() const override {

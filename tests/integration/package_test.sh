@@ -380,7 +380,7 @@ END
     sed -nE 's/^\| `((rtl_models|platform)[^`]*\.h)` .*/\1/p' "$prefix/share/doc/warpline/docs/embedding.md" | sort >"$work/listed"
     diff "$work/installed" "$work/listed" || fail "docs/embedding.md does not list the headers that are installed"
     # So it does with the targets that can be linked.
-    find "$prefix" -name warpline-targets.cmake -exec grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' {} + |
+    find "$prefix" -name warpline-archives.cmake -exec grep -ohE 'add_(library|executable)\(warpline::[a-z0-9_]+' {} + |
       sed 's/.*(//' | sort -u >"$work/targets"
     sed -n '/^## What to link/,/^## /p' "$prefix/share/doc/warpline/docs/embedding.md" | grep -E '^\|' |
       grep -oE 'warpline::[a-z0-9_]+' | sort -u >"$work/in_table"

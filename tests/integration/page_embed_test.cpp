@@ -2,17 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <sstream>
 
+#include "platform/machine/checkpoint.h"
 #include "tests/integration/workspace.h"
 
 // What the page shows.
 #include <cstring>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "platform/config/load_gpu.h"
-#include "platform/machine/checkpoint.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/ptx/module.h"
 

@@ -16,9 +16,9 @@
 
 #include "rtl_models/queue_device/queue_device_module.h"
 #include "rtl_models/sim/memory_image.h"
+#include "rtl_models/tlm/width_adapter.h"
 #include "sw/driver/wl_peer.h"
 #include "tests/support/checked_binding.h"
-#include "tests/support/width_adapter.h"
 
 namespace warpline::test {
 
