@@ -137,7 +137,7 @@ struct QueueDeviceModule::State final : tlm::tlm_fw_transport_if<>,
 
   // Interrupts.
   void interrupt(unsigned vector, Cycle at) override;
-  void drive(unsigned vector, bool high, Cycle c);
+  void drive_wires();
   void reset();
 
   void explain(std::vector<Wait>& waits) const override {
@@ -173,12 +173,14 @@ struct QueueDeviceModule::State final : tlm::tlm_fw_transport_if<>,
   Cycle free_at = 0;                  ///< when the next request may begin; kNever: not known
   std::size_t calls = 0;              ///< payloads that are not answered
 
-  /// A pulse that is under way.
+  /// A pulse that is under way: what the wire becomes next, and in which cycle.
   struct Pulse {
-    bool active = false, again = false;
+    bool active = false, again = false, high = false;
+    Cycle next = 0;
   };
+  void await(const Pulse& pulse);
   std::array<Pulse, kVectors> pulses{};
-  std::uint64_t resets = 0;
+  sc_core::sc_event wires_change;
 };
 
 void QueueDeviceModule::State::describe(Burst& burst, BusTransfer& transfer) {
@@ -453,42 +455,41 @@ void QueueDeviceModule::State::perform(BusTransfer& transfer, Cycle& at) {
 void QueueDeviceModule::State::interrupt(unsigned vector, Cycle at) {
   if (module.interrupts[vector].size() == 0) return;
   Pulse& pulse = pulses[vector];
-  if (std::exchange(pulse.active, true)) {
+  if (pulse.active) {
     pulse.again = true;
   } else {
-    drive(vector, true, device.domain().align(at + 1));
+    pulse = {true, false, true, device.domain().align(at + 1)};
+    await(pulse);
   }
 }
 
-/// The wire changes at the start of cycle `c`, and goes on from there.
-void QueueDeviceModule::State::drive(unsigned vector, bool high, Cycle c) {
-  engine.at_start_of(c, [this, vector, high, c, reset = resets] {
-    if (reset != resets) return;
-    module.interrupts[vector]->write(high);
-    Pulse& pulse = pulses[vector];
-    const Cycle next = device.domain().after(c, 1);
-    if (high) {
-      drive(vector, false, next);
-    } else if (std::exchange(pulse.again, false)) {
-      drive(vector, true, next);
-    } else {
-      pulse.active = false;
+void QueueDeviceModule::State::await(const Pulse& pulse) {
+  const sc_core::sc_time& now = engine.time();
+  wires_change.notify(std::max(engine.start_of(pulse.next), now) - now);  // the earliest of all counts
+}
+
+/// Wires change at the start of a cycle, whether or not the engine has work then.
+void QueueDeviceModule::State::drive_wires() {
+  for (unsigned v = 0; v < kVectors; ++v) {
+    Pulse& pulse = pulses[v];
+    if (pulse.active && engine.start_of(pulse.next) <= engine.time()) {
+      module.interrupts[v]->write(pulse.high);
+      pulse.active = pulse.high || std::exchange(pulse.again, false);
+      pulse.high = !pulse.high;
+      pulse.next = device.domain().align(pulse.next + 1);
     }
-  });
+    if (pulse.active) await(pulse);
+  }
 }
 
 void QueueDeviceModule::State::reset() {
   end.reset();
   engine.wake();
-  ++resets;
-  // By the process that drives the wires.
-  engine.at_start_of(engine.cycle_of(engine.time()), [this, reset = resets] {
-    if (reset != resets) return;
-    for (unsigned v = 0; v < kVectors; ++v) {
-      if (pulses[v].active) module.interrupts[v]->write(false);
-      pulses[v] = {};
-    }
-  });
+  for (Pulse& pulse : pulses) {
+    if (!pulse.active) continue;
+    pulse = {true, false, false, engine.cycle_of(engine.time())};
+    await(pulse);
+  }
 }
 
 QueueDeviceModule::QueueDeviceModule(const sc_core::sc_module_name& name, EngineModule& engine,
@@ -510,6 +511,11 @@ void QueueDeviceModule::respond() {
 QueueDeviceModule::~QueueDeviceModule() = default;
 
 void QueueDeviceModule::end_of_elaboration() {
+  sc_core::sc_spawn_options changing;
+  changing.spawn_method();
+  changing.dont_initialize();
+  changing.set_sensitivity(&state_->wires_change);
+  sc_core::sc_spawn([this] { state_->drive_wires(); }, sc_core::sc_gen_unique_name("wires"), &changing);
   if (reset_wire.size() == 0) return;
   sc_core::sc_spawn_options rising;
   rising.spawn_method();
