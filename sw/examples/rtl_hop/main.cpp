@@ -9,45 +9,12 @@
 
 #include "VSlice.h"
 #include "VWires.h"
+#include "rtl_between.h"
 #include "warpline/platform/config/load_gpu.h"
 #include "warpline/platform/launch/launch_runner.h"
 #include "warpline/platform/systemc/systemc_backend.h"
 
 namespace {
-
-/// One direction: what comes from `from` goes through the RTL to `to`. Its ports are of whatever types
-/// Verilator gives them, here bool, uint32_t, uint64_t and sc_bv<256>: the wires fit all.
-template <class Rtl>
-std::unique_ptr<Rtl> put_between(const std::string& name, warpline::PinChannel& from,
-                                 warpline::PinChannel& to) {
-  auto rtl = std::make_unique<Rtl>(name.c_str());
-  rtl->clock(from.clock);
-  rtl->in_valid(from.valid);
-  rtl->in_ready(from.ready);
-  rtl->in_command(from.command);
-  rtl->in_address(from.address);
-  rtl->in_sectors(from.sectors);
-  rtl->in_beat(from.beat);
-  rtl->in_last(from.last);
-  rtl->in_identifier(from.identifier);
-  rtl->in_origin(from.origin);
-  rtl->in_error(from.error);
-  rtl->in_data(from.data);
-  rtl->in_strobes(from.strobes);
-  rtl->out_valid(to.valid);
-  rtl->out_ready(to.ready);
-  rtl->out_command(to.command);
-  rtl->out_address(to.address);
-  rtl->out_sectors(to.sectors);
-  rtl->out_beat(to.beat);
-  rtl->out_last(to.last);
-  rtl->out_identifier(to.identifier);
-  rtl->out_origin(to.origin);
-  rtl->out_error(to.error);
-  rtl->out_data(to.data);
-  rtl->out_strobes(to.strobes);
-  return rtl;
-}
 
 struct Outcome {
   int status = 2;                       ///< 0: as expected; 1: not so; 2: it could not be run
