@@ -364,7 +364,7 @@ END
     for quantum in 0 1000; do
       expect 0 "$work/build/all_together" "$prefix/share/warpline/kernels" $quantum
       says '^Hello, bare bus!$'
-      says "^large +histogram, $in_hop in a hop +[1-9][0-9.]*  yes$"
+      says "^large +histogram, $in_hop above DRAM 0 +[1-9][0-9.]*  yes$"
       says '^small +restored: copies take ([1-9][0-9]*) ns, again \1 ns +[1-9][0-9.]*  yes$'
       says '^large +restored: vecadd takes ([1-9][0-9]*) cycles, again \1 cycles +[1-9][0-9.]*  yes$'
       [ "$(grep -cE '  yes$' "$work/out")" -eq 8 ] || fail "not all eight did what they should"
