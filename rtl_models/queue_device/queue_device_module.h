@@ -114,7 +114,7 @@ class WARPLINE_PUBLIC QueueDeviceModule final : public sc_core::sc_module {
  private:
   void end_of_elaboration() override;
   void respond();
-  struct State;
+  struct WARPLINE_INTERNAL State;
   std::unique_ptr<State> state_;
 };
 
