@@ -172,9 +172,9 @@ std::vector<Parameter> ParameterBroker::parameters(const std::string& pattern) c
 }
 
 std::vector<std::string> ParameterBroker::rules(const Parameter& parameter) const {
-  static const std::map<std::string, std::vector<std::string>> all = config_rules();
-  const auto found = all.find("gpu." + parameter.key);
-  return found == all.end() ? std::vector<std::string>{} : found->second;
+  static const std::map<std::string, std::vector<std::string>> kAll = config_rules();
+  const auto found = kAll.find("gpu." + parameter.key);
+  return found == kAll.end() ? std::vector<std::string>{} : found->second;
 }
 
 std::vector<ParameterSetting> ParameterBroker::consume(const std::string& module) {
