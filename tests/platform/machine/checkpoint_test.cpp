@@ -24,13 +24,13 @@ constexpr const char* kTrap = "ld.global.u32 %r1, [%a0+2];\n";
 
 /// Two small GPUs.
 struct Warm {
-  explicit Warm(const std::vector<Override>& more = {}, RunOptions options = {})
+  explicit Warm(const std::vector<std::string>& more = {}, RunOptions options = {})
       : platform(config(more), limited(std::move(options))) {
     at[0] = platform.allocate("a", 4096);
     at[1] = platform.allocate("b", 4096, Aperture::sysmem);
   }
-  static GpuConfig config(const std::vector<Override>& more) {
-    std::vector<Override> all = {
+  static GpuConfig config(const std::vector<std::string>& more) {
+    std::vector<std::string> all = {
         {"gpus=2"},    {"sms=1"},       {"vidmem_bytes=8388608"}, {"sysmem_bytes=1048576"},
         {"l2.sets=4"}, {"l1_lg.sets=2"}};
     all.insert(all.end(), more.begin(), more.end());
@@ -44,7 +44,8 @@ struct Warm {
   void start(const char* body = kAdd) {
     for (unsigned gpu = 0; gpu < 2; ++gpu) {
       modules.push_back(module_of_body(gpu == 0 ? body : kAdd, 1));
-      kernels[gpu] = modules.back()->make_kernel("k", {2, 1, 1}, {64, 1, 1}, 0, block_of({at[gpu]}));
+      kernels[gpu] = modules.back()->make_kernel("k", {2, 1, 1}, {64, 1, 1}, 0,
+                                                 block_of(std::vector<std::uint64_t>{at[gpu]}));
     }
     platform.start({GridLaunch{kernels[0].get(), 0, true}, GridLaunch{kernels[1].get(), 1, true}});
   }
