@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <list>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -101,6 +102,11 @@ struct QueueDeviceModule::State final : tlm::tlm_fw_transport_if<>,
     tlm::tlm_generic_payload* payload = nullptr;
     DeviceAccess access;
   };
+  /// One by b_transport that is timed: its thread waits, unless it was killed.
+  struct Call {
+    DeviceAccess access;
+    bool abandoned = false;
+  };
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
@@ -109,9 +115,13 @@ struct QueueDeviceModule::State final : tlm::tlm_fw_transport_if<>,
   [[nodiscard]] bool admits(tlm::tlm_generic_payload& payload) const;
   static void ask(DeviceAccess& access, const tlm::tlm_generic_payload& payload);
   static void answer(tlm::tlm_generic_payload& payload, const DeviceAccess& access);
+  void take_turn(tlm::tlm_generic_payload& payload);
   void perform_access(DeviceAccess& access, sc_core::sc_time& delay);
   void respond();
-  void answered() override { done.notify(sc_core::SC_ZERO_TIME); }
+  void answered() override {
+    done.notify(sc_core::SC_ZERO_TIME);
+    waiting.remove_if([](const Call& c) { return c.abandoned && c.access.done; });
+  }
   [[nodiscard]] bool held_in_reset() const {
     return module.reset_wire.size() != 0 && module.reset_wire->read();
   }
@@ -161,7 +171,8 @@ struct QueueDeviceModule::State final : tlm::tlm_fw_transport_if<>,
   TargetSocket from_bus{"from_bus"};
   InitiatorSocket to_memory{"to_memory"};
   sc_core::sc_event done;
-  std::deque<Visit> visits;                        ///< that are not answered, oldest first
+  std::list<Visit> visits;                         ///< that are not answered, oldest first; each stays put
+  std::list<Call> waiting;                         ///< likewise, of calls that wait
   tlm::tlm_generic_payload* responding = nullptr;  ///< its END_RESP is awaited
   sc_core::sc_time response_free;                  ///< when the next response may begin
   Cycle latest = 0;                                ///< when the access before was made, of loosely timed ones
@@ -238,9 +249,47 @@ void QueueDeviceModule::State::answer(tlm::tlm_generic_payload& payload, const D
 
 void QueueDeviceModule::State::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!admits(payload)) return;
+  if (!engine.is_loose()) {
+    if (!EngineProcess::caller_may_wait()) {
+      payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+      return protest(
+          from_bus,
+          "b_transport from a process that cannot wait, while time is not loose: it must come from "
+          "an SC_THREAD, and not from within a call of nb_transport");
+    }
+    if (delay != sc_core::SC_ZERO_TIME) {
+      sc_core::wait(std::exchange(delay, sc_core::SC_ZERO_TIME));
+      if (!admits(payload)) return;
+    }
+    if (!engine.is_loose()) return take_turn(payload);  // unless that has changed meanwhile
+  }
   DeviceAccess access;
   ask(access, payload);
   perform_access(access, delay);
+  answer(payload, access);
+}
+
+/// Has a timed access made now, and waits until it is done. Whoever kills the thread unwinds this; the access
+/// comes to its end without it.
+void QueueDeviceModule::State::take_turn(tlm::tlm_generic_payload& payload) {
+  const EngineProcess::Access under_way(engine, true);
+  struct Waiting {
+    ~Waiting() {
+      if (call->access.done) {
+        calls.erase(call);
+      } else {
+        call->abandoned = true;
+      }
+    }
+    std::list<Call>& calls;
+    std::list<Call>::iterator call;
+  };
+  const Waiting made{waiting, waiting.emplace(waiting.end())};
+  DeviceAccess& access = made.call->access;
+  ask(access, payload);
+  end.submit(access, engine.cycle_of(engine.time()) + 1);
+  engine.wake();
+  while (!access.done) sc_core::wait(done);
   answer(payload, access);
 }
 
@@ -307,19 +356,8 @@ bool QueueDeviceModule::State::get_direct_mem_ptr(tlm::tlm_generic_payload& /*pa
 /// Devices must not see time go back, so a loosely timed access is made when the one before it was, if its
 /// initiator is behind; it takes the same time.
 void QueueDeviceModule::State::perform_access(DeviceAccess& access, sc_core::sc_time& delay) {
-  if (!engine.is_loose() && delay != sc_core::SC_ZERO_TIME) {
-    sc_core::wait(delay);
-    delay = sc_core::SC_ZERO_TIME;
-  }
-  const bool loose = engine.is_loose();
-  const EngineProcess::Access under_way(engine, !loose);
+  const EngineProcess::Access under_way(engine);
   const Cycle asked = engine.cycle_of(engine.time() + delay) + 1;
-  if (!loose) {
-    end.submit(access, asked);
-    engine.wake();
-    while (!access.done) sc_core::wait(done);
-    return;
-  }
   latest = std::max({asked, latest, engine.engine().now() + 1});
   const sc_core::sc_time made = engine.time() + delay;
   const Cycle from = latest;

@@ -1,8 +1,12 @@
+// Threads come and go.
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+
 #include "rtl_models/queue_device/queue_device_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -452,6 +456,95 @@ TEST(QueueDeviceModule, TakesAccessesByPhasesManyAtOnce) {
   EXPECT_EQ(cpu.answers[2], ns(28.5));
   EXPECT_EQ(cpu.answers[3], ns(30.5));
   EXPECT_TRUE(engine->at_rest());
+}
+
+TEST(QueueDeviceModule, AccessesByPhasesThatAreAnsweredOutOfOrderKeepTheirAnswers) {
+  const auto engine = make_engine("engine", 1000);
+  QueueDeviceModule device("device", *engine);
+  PhasedInitiator cpu("cpu");
+  NotingMemory memory("memory", 4096);
+  cpu.socket.bind(device.from_bus());
+  device.to_memory().bind(memory.socket);
+  // Writes are done before the reads around them.
+  constexpr unsigned kRounds = 12;
+  std::array<std::uint32_t, 2 * kRounds> read{};
+  std::array<std::uint32_t, kRounds> wrote{};
+  sc_core::sc_start(ns(0.2));
+  for (unsigned i = 0; i < kRounds; ++i) {
+    wrote[i] = 1000 + i;
+    cpu.send(WL_PEER_IDENTITY_OFFSET, read[2 * i], tlm::TLM_READ_COMMAND);
+    cpu.send(device.memory_at() + 64 * i, wrote[i], tlm::TLM_WRITE_COMMAND);
+    cpu.send(device.memory_at() + 64 * i, read[2 * i + 1], tlm::TLM_READ_COMMAND);
+  }
+  sc_core::sc_start(ns(3000));
+  EXPECT_EQ(cpu.answers.size(), 3 * kRounds);
+  for (unsigned i = 0; i < kRounds; ++i) {
+    EXPECT_EQ(read[2 * i], WL_PEER_IDENTITY_VALUE) << i;
+    EXPECT_EQ(read[2 * i + 1], wrote[i]) << i;
+  }
+  EXPECT_TRUE(engine->at_rest());
+}
+
+TEST(QueueDeviceModule, AccessesOfAThreadThatIsKilledComeToTheirEndWithoutIt) {
+  BareBench bench([](BareBench& b) {
+    for (unsigned n = 0; n < 30; ++n) {
+      std::vector<sc_core::sc_process_handle> threads;
+      for (unsigned t = 0; t < 4; ++t)
+        threads.push_back(sc_core::sc_spawn([&b, t] {
+          std::array<unsigned char, 256> data{};
+          tlm::tlm_generic_payload p;
+          p.set_command(t % 2 == 0 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+          p.set_address(b.device.memory_at() + 4096 * t);
+          p.set_data_ptr(data.data());
+          p.set_data_length(256);
+          p.set_streaming_width(256);
+          sc_core::sc_time delay = ns(t);
+          b.cpu->b_transport(p, delay);
+        }));
+      sc_core::wait(ns(0.5 * n));
+      for (sc_core::sc_process_handle& h : threads)
+        if (h.valid() && !h.terminated()) h.kill();
+      b.store(WL_PEER_SCRATCH_OFFSET(0), n);
+      EXPECT_EQ(b.load(WL_PEER_SCRATCH_OFFSET(0)), n);
+    }
+    sc_core::wait(ns(100));
+    EXPECT_TRUE(b.engine->at_rest());
+  });
+  bench.simulate();
+}
+
+TEST(QueueDeviceModule, AnAccessThatIsMadeAfterItsDelayFindsTheResetThatHasBegunMeanwhile) {
+  BareBench bench([](BareBench& b) {
+    std::uint32_t value = 0;
+    b.at(ns(5), [&b] { b.reset.write(true); });
+    b.local = ns(20);
+    EXPECT_EQ(b.access(tlm::TLM_READ_COMMAND, 0, &value, 4), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    b.local = sc_core::SC_ZERO_TIME;
+    b.at(ns(1), [&b] { b.reset.write(false); });
+    b.pass(ns(2));
+    EXPECT_EQ(b.load(WL_PEER_IDENTITY_OFFSET), WL_PEER_IDENTITY_VALUE);
+  });
+  bench.simulate();
+}
+
+TEST(QueueDeviceModule, ACallFromAProcessThatCannotWaitIsRefused) {
+  static unsigned reports = 0;
+  reports = 0;
+  BareBench bench([](BareBench& b) {
+    std::uint32_t value = 0;
+    tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
+    b.at(ns(3), [&] { status = b.access(tlm::TLM_READ_COMMAND, 0, &value, 4); });
+    sc_core::wait(ns(50));
+    EXPECT_EQ(status, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_TRUE(b.engine->at_rest());
+    EXPECT_EQ(b.load(WL_PEER_IDENTITY_OFFSET), WL_PEER_IDENTITY_VALUE);
+  });
+  sc_core::sc_report_handler::set_handler([](const sc_core::sc_report& report, const sc_core::sc_actions&) {
+    if (std::string(report.get_msg()).find("must come from an SC_THREAD") != std::string::npos) ++reports;
+  });
+  bench.simulate();
+  sc_core::sc_report_handler::set_handler(sc_core::sc_report_handler::default_handler);
+  EXPECT_EQ(reports, 1U);
 }
 
 TEST(QueueDeviceModule, UnfitParametersAreRefusedTogether) {
