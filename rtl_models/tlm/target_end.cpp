@@ -215,6 +215,14 @@ void TargetEnd::response_ended(Cycle c) {
   }
 }
 
+/// A response whose END_RESP the initiator still owes is on the channel, whatever time it is now.
+void TargetEnd::restored() {
+  in_free_ = in_.free_from();
+  if (unended_response_ == nullptr) return;
+  response_begun_ = 0;
+  out_.end(kNever);
+}
+
 /// Fills in TLM's own attributes for monitors on the way; a Warpline target reads the request instead.
 void TargetEnd::answer(const Request& r, tlm::tlm_generic_payload& payload) const {
   payload.set_response_status(response_status(r));

@@ -71,7 +71,7 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
     return untimed_.transport_dbg(payload);
   }
-  void restored() override { in_free_ = in_.free_from(); }
+  void restored() override;
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
   [[nodiscard]] std::string other_side() const override;

@@ -2,12 +2,15 @@
 // per process.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <sstream>
+#include <utility>
 
 #include "platform/machine/checkpoint.h"
 #include "platform/systemc/memory_subsystem_module.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/tlm/idle_sockets.h"
 #include "tests/rtl_models/tlm/foreign_modules.h"
 #include "tests/support/checked_binding.h"
 
@@ -120,6 +123,84 @@ TEST(MemorySubsystemRest, ASavedOneIsRestoredAndGoesOnAsItDid) {
       EXPECT_EQ(then["l2.sector_hits"], counters.at("l2.sector_hits"));
       EXPECT_EQ(then["dram.row_hits"], counters.at("dram.row_hits"));
     }
+    through = true;
+  };
+  sc_core::sc_start();
+  EXPECT_TRUE(through);
+}
+
+/// An initiator that ends responses when it is told to.
+struct Withholding final : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tlm_mm_interface {
+  explicit Withholding(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  }
+  void send() {
+    tlm::tlm_generic_payload& p = payloads.emplace_back(this);
+    p.acquire();
+    p.set_command(tlm::TLM_READ_COMMAND);
+    p.set_address(256 * payloads.size());
+    p.set_data_ptr(data.data());
+    p.set_data_length(4);
+    p.set_streaming_width(4);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay;
+    EXPECT_NE(socket->nb_transport_fw(p, phase, delay), tlm::TLM_COMPLETED);
+  }
+  void end() {
+    ASSERT_NE(owed, nullptr);
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_core::sc_time delay;
+    static_cast<void>(socket->nb_transport_fw(*std::exchange(owed, nullptr), phase, delay));
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time&) override {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    EXPECT_EQ(owed, nullptr) << "a response before the end of the one before";
+    EXPECT_TRUE(p.is_response_ok());
+    owed = &p;
+    ++answers;
+    return tlm::TLM_ACCEPTED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void free(tlm::tlm_generic_payload*) override { ++freed; }
+  tlm::tlm_initiator_socket<256> socket{"socket"};
+  std::deque<tlm::tlm_generic_payload> payloads;
+  std::array<unsigned char, 4> data{};
+  tlm::tlm_generic_payload* owed = nullptr;
+  unsigned answers = 0, freed = 0;
+};
+
+TEST(MemorySubsystemRest, ARestoredOneStillWaitsForTheEndOfAResponse) {
+  Board board("board", 0, 1);
+  MemorySubsystemModule memory("slow", small());
+  Withholding initiator("withholding");
+  initiator.socket.bind(memory.from_device(0));
+  const IdleInitiator idle("idle", memory.from_sm(0));
+  bool through = false;
+  const sc_core::sc_time us(1, sc_core::SC_US);
+  board.work = [&] {
+    sc_core::wait(us);
+    std::stringstream file;
+    ASSERT_TRUE(memory.save(file).empty());
+    const auto checkpoint = Checkpoint::read(file);
+    ASSERT_TRUE(checkpoint.ok());
+    // Far on, in the time that is then taken back.
+    for (unsigned n = 0; n < 50; ++n) {
+      initiator.send();
+      sc_core::wait(us);
+      ASSERT_EQ(initiator.answers, n + 1);
+      if (n != 49) initiator.end();
+    }
+    ASSERT_TRUE(memory.idle());
+    ASSERT_TRUE(memory.restore(checkpoint.value()).empty());
+    initiator.send();
+    sc_core::wait(us);
+    EXPECT_EQ(initiator.answers, 50U) << "END_RESP is owed";
+    initiator.end();
+    sc_core::wait(us);
+    EXPECT_EQ(initiator.answers, 51U);
+    initiator.end();
+    EXPECT_TRUE(memory.idle());
     through = true;
   };
   sc_core::sc_start();
