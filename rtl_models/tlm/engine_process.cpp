@@ -86,6 +86,8 @@ void EngineProcess::rebase() {
   // The lead may be negative: it counts modulo 2^64, as do the cycles that it is added to.
   lead_ = time_.first_tick_from(stamp_) - engine_.now();
   pins_.rephase();
+  shown_.ripen();
+  hidden_.ripen();
   outcome_ = RunOutcome::quiescent;
   for (SocketEnd* end : sockets_) end->restored();
 }

@@ -90,6 +90,11 @@ Transaction& TransactionPool::take(Cycle now) {
   return *t;
 }
 
+void TransactionPool::ripen() {
+  for (const Ripening& r : ripening_) free_.push_back(r.transaction);
+  ripening_.clear();
+}
+
 void TransactionPool::give_back(Transaction& transaction, Cycle from) {
   transaction.at = from;
   transaction.owner = 0;

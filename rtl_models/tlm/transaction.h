@@ -86,6 +86,9 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   [[nodiscard]] Transaction& take(Cycle now);
   /// Hands one back for use from cycle `from` on; 0: at once. Whoever else holds a reference keeps it longer.
   void give_back(Transaction& transaction, Cycle from);
+  /// All that was handed back may be used again: time has been set, and the cycles from which it might mean
+  /// nothing any more. Pre: nobody has a use for it.
+  void ripen();
   /// The transaction in flight that a payload belongs to, of any pool; null for a foreign payload.
   [[nodiscard]] Transaction* find(tlm::tlm_generic_payload& payload) const;
   [[nodiscard]] std::size_t in_use() const { return made_ - ripening_.size() - free_.size(); }
