@@ -221,7 +221,7 @@ class LaunchRunner::State::Run {
     std::string name;
     for (const GridLaunch& g : grids) name += (name.empty() ? "" : " + ") + g.kernel->info().name;
     start_measuring(grids);
-    for (const GridLaunch& g : grids) rests_ = rests_ || is_rest(grids_started_++, g.kernel->info().name);
+    for (const GridLaunch& g : grids) rests_ = is_rest(grids_started_++, g.kernel->info().name) || rests_;
     if (state_.on_launch) state_.on_launch(launches_.size(), name);
     LaunchResult result;
     try {

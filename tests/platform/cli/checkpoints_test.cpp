@@ -46,6 +46,30 @@ TEST_F(CheckpointCommands, GoOnWhereTheyStopped) {
   EXPECT_EQ(without_time(run({in("two.toml"), "--restore", in("d")}).out), without_time(whole.out));
 }
 
+TEST_F(CheckpointCommands, CountEveryGridOfThoseThatRunTogether) {
+  std::string text;
+  for (int n = 0; n < 3; ++n)
+    for (const char* gpu : {"gpu = 0\n", "gpu = 1\nconcurrent = true\n"})
+      text +=
+          "[[launch]]\ngenerator = \"stream\"\nfootprint = 65536\naccesses = 8\ngrid = [4, 1, 1]\nblock = "
+          "[64, 1, 1]\n" +
+          std::string(gpu);
+  write("pairs.toml", text);
+  const auto pairs = [this](std::vector<std::string> words) {
+    words.insert(words.begin(), {in("pairs.toml"), "--quiet", "--set", "gpus=2", "--fast-forward", "4"});
+    return run(std::move(words)).status;
+  };
+  const auto bytes_of = [this](const char* name) {
+    std::ifstream file(folder_ / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  ASSERT_EQ(pairs({"--save", in("whole")}), 0);
+  // The first grid of a pair ends the run, and the second has run, too.
+  ASSERT_EQ(pairs({"--save", in("half"), "--save-after", "1"}), 0);
+  ASSERT_EQ(pairs({"--restore", in("half"), "--save", in("rest")}), 0);
+  EXPECT_TRUE(bytes_of("rest") == bytes_of("whole"));
+}
+
 TEST_F(CheckpointCommands, RefuseWhatDoesNotFit) {
   ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c"), "--save-after", "1"}).status, 0);
   const auto refused = [this](std::vector<std::string> words, const std::string& why) {
