@@ -75,6 +75,19 @@ class MissTable {
   /// Lists those who wait. Their fetches were sent by `maker`, called `name`, to `below`.
   void in_flight(std::vector<InFlight>& rows, const void* maker, const std::string& name,
                  const std::vector<std::string>& below) const;
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: none is in use. In which order they are taken shows in lists of what is in flight.
+    std::vector<bool> named(entries_.size(), false);
+    std::uint16_t* link = &free_;
+    for (std::size_t left = entries_.size(); left != 0; --left) {
+      a.index(*link, entries_.size());
+      if (named[*link]) a.misfit("has a free miss register twice");
+      named[*link] = true;
+      link = &entries_[*link].chain;
+    }
+    *link = kNone;
+  }
   [[nodiscard]] Entry& operator[](std::uint16_t index) { return entries_[index]; }
   [[nodiscard]] const Entry& operator[](std::uint16_t index) const { return entries_[index]; }
 

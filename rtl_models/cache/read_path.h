@@ -104,7 +104,7 @@ class ReadPath {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: no fill is under way.
-    a(tags_, lines_, present_, dead_fills_).fixed(homes_);
+    a(tags_, lines_, misses_, present_, dead_fills_).fixed(homes_);
   }
   [[nodiscard]] TagArray& tags() { return tags_; }
   [[nodiscard]] LineStore& lines() { return lines_; }

@@ -146,7 +146,7 @@ class L2Core {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: no fetch is under way.
-    a(tags_, sysmem_lines_, regions_, counters_);
+    a(tags_, misses_, sysmem_lines_, regions_, counters_);
     std::uint64_t count = 0;
     for (const auto& copy : copies_) count += copy != nullptr;
     a(count);

@@ -46,6 +46,24 @@ TEST_F(CheckpointCommands, GoOnWhereTheyStopped) {
   EXPECT_EQ(without_time(run({in("two.toml"), "--restore", in("d")}).out), without_time(whole.out));
 }
 
+TEST_F(CheckpointCommands, WhatIsInFlightIsListedAsInOneRun) {
+  const std::string pattern =
+      "[[launch]]\ngenerator = \"random\"\nfootprint = 1048576\naccesses = 8\ngrid = [4, 1, 1]\nblock = "
+      "[64, 1, 1]\n";
+  write("misses.toml", pattern + "seed = 1\n" + pattern + "seed = 2\n");
+  const Ended half = run({in("misses.toml"), "--save", in("c"), "--save-after", "1"});
+  ASSERT_EQ(half.status, 0);
+  const int first = std::stoi(half.out.substr(half.out.find(' ')));
+  for (const int later : {100, 150, 200}) {
+    const std::string limit = std::to_string(first + later);
+    const Ended whole = run({in("misses.toml"), "--quiet", "--max-cycles", limit});
+    ASSERT_EQ(whole.status, 3);
+    EXPECT_NE(whole.err.find(" miss register "), std::string::npos) << whole.err;
+    EXPECT_EQ(run({in("misses.toml"), "--quiet", "--max-cycles", limit, "--restore", in("c")}).err,
+              whole.err);
+  }
+}
+
 TEST_F(CheckpointCommands, CountEveryGridOfThoseThatRunTogether) {
   std::string text;
   for (int n = 0; n < 3; ++n)
