@@ -128,7 +128,10 @@ class Run {
       observation_ = &platform.attach(make_watcher(platform, request_.observation));
       faults = observation_->start();
     }
-    if (faults.empty() && request_.warm) faults = restore(platform, nullptr);
+    if (faults.empty() && request_.warm) {
+      faults = restore(platform, nullptr);
+      platform.begin_run(request_.max_cycles);
+    }
     if (faults.empty()) faults = runner.prepare();
     if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
     if (!faults.empty()) return bad_input(faults);
@@ -306,12 +309,6 @@ class Run {
 
   int judge(const RunEnd& end, const GpuPlatform& platform) {
     statistics_.faults = platform.faults();
-    if (request_.warm) {
-      // Those of the run before are that one's.
-      const auto is_old = [&end](const FaultRecord& f) { return f.cycle <= end.measured_from; };
-      std::vector<FaultRecord>& all = statistics_.faults;
-      all.erase(std::remove_if(all.begin(), all.end(), is_old), all.end());
-    }
     const std::vector<FaultRecord>& faults = statistics_.faults;
     const std::uint64_t counted = statistics_.table.value(statistics_.values, "sm.lsu.faults");
     statistics_.fault_count = std::max<std::uint64_t>(counted, faults.size());
@@ -333,7 +330,8 @@ class Run {
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {
-      fail(stuck_text(end, platform.now(), request_.max_cycles));
+      const Cycle begun = request_.warm ? end.measured_from : 0;
+      fail(stuck_text(end, platform.now() - begun, request_.max_cycles));
       print_message(standstill_text(end.standstill));
       statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;

@@ -513,6 +513,13 @@ Diagnostics GpuPlatform::reset() {
   return {};
 }
 
+void GpuPlatform::begin_run(Cycle max_cycles) {
+  build();
+  state_->options.max_cycles = max_cycles < kNever - now() ? now() + max_cycles : kNever;
+  for (unsigned gpu = 0; gpu < config().gpus; ++gpu)
+    for (Netlist::SmCluster& c : system().gpu(gpu).clusters()) c.sm->forget_faults();
+}
+
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
   state_->progress_every = cycles;
   state_->progress = std::move(callback);

@@ -176,6 +176,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// another configuration (each key that differs), a run is under way, L2 or DRAM is somebody else's. A
   /// platform that is to map_everything() does so before.
   [[nodiscard]] Diagnostics restore(const Checkpoint& checkpoint);
+  /// What comes is a run of its own on the machine as it is: it gives up `max_cycles` cycles from now, and
+  /// what faults() and unmapped_control() tell is its own.
+  void begin_run(Cycle max_cycles = kNever);
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
 

@@ -72,6 +72,8 @@ class Sm final : public Component {
   /// The first faults, oldest first; lsu_counters().faults counts all.
   [[nodiscard]] const std::vector<FaultReport>& faults() const { return core_.faults(); }
   /// The first CCTL that named an address which is not mapped, and did nothing there; nothing: none has.
+  /// Keeps those to come, as a new SM would.
+  void forget_faults() { core_.forget_faults(); }
   [[nodiscard]] const std::optional<FaultReport>& unmapped_control() const {
     return core_.unmapped_control();
   }

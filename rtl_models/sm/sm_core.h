@@ -152,6 +152,10 @@ class SmCore {
   void keep_unmapped_control(const Fault& fault) {
     if (!unmapped_control_) unmapped_control_ = report_of(name_of(fault.kind), fault);
   }
+  void forget_faults() {
+    faults_.clear();
+    unmapped_control_.reset();
+  }
   [[nodiscard]] const std::optional<FaultReport>& unmapped_control() const { return unmapped_control_; }
   /// The program has ended its own warp in cycle `now`: trap, a call too deep, code that cannot be read.
   void keep_program_fault(Cycle now, unsigned slot, const Instruction& i, const Issue& issue);

@@ -127,5 +127,33 @@ TEST_F(CheckpointCommands, RunOtherInputsOnAWarmMachine) {
   EXPECT_EQ(accesses(warm.out), accesses(cold.out)) << "what the run before did is not counted";
 }
 
+TEST_F(CheckpointCommands, OnAWarmMachineCyclesCountFromTheNewRun) {
+  ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c")}).status, 0);
+  const Ended whole = run({in("two.toml")});
+  const std::string cycles = whole.out.substr(6, whole.out.find(' ', 6) - 6);
+  EXPECT_EQ(run({in("one.toml"), "--quiet", "--restore", in("c"), "--warm", "--max-cycles", cycles}).status,
+            0);
+  const Ended stuck = run({in("one.toml"), "--quiet", "--restore", in("c"), "--warm", "--max-cycles", "50"});
+  EXPECT_EQ(stuck.status, 3);
+  EXPECT_NE(stuck.err.find("is not done at the cycle limit of 50"), std::string::npos) << stuck.err;
+  EXPECT_NE(stuck.err.find("in flight, oldest first"), std::string::npos) << stuck.err;
+}
+
+TEST_F(CheckpointCommands, OnAWarmMachineFaultsAreThoseOfTheNewRun) {
+  write("bad.ptx",
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry bad(.param .u64 p)\n{\n"
+        ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1+1];\n"
+        "ret;\n}\n");
+  // More than are kept.
+  write("bad.toml",
+        "module = \"bad.ptx\"\nkernel = \"bad\"\ngrid = [1100, 1, 1]\nblock = [32, 1, 1]\n[[argument]]\n"
+        "buffer = \"a\"\ntype = \"u32\"\ncount = 64\n");
+  ASSERT_EQ(run({in("bad.toml"), "--quiet", "--set", "sms=1", "--save", in("c")}).status, 1);
+  const Ended warm = run({in("bad.toml"), "--quiet", "--set", "sms=1", "--restore", in("c"), "--warm"});
+  EXPECT_EQ(warm.status, 1);
+  EXPECT_NE(warm.err.find("of block (0, 0, 0)"), std::string::npos) << warm.err;
+  EXPECT_NE(warm.err.find("1100 faults in all, 1090 more than these"), std::string::npos) << warm.err;
+}
+
 }  // namespace checkpoints_test
 }  // namespace warpline::test
