@@ -122,6 +122,7 @@ class Run {
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);
+    runner.stop_after(inputs_->rest);
     // Devices are set up with the data, and by then they are observed.
     Diagnostics faults;
     if (request_.observation.wanted()) {
@@ -135,7 +136,6 @@ class Run {
     if (faults.empty()) faults = runner.prepare();
     if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
     if (!faults.empty()) return bad_input(faults);
-    runner.stop_after(inputs_->rest);
     if (request_.check_consistency) consistency_.follow(platform);
     guard.stop_on_interrupt();
     const RunEnd end = launch_all(runner, platform);

@@ -121,10 +121,24 @@ class LaunchRunner::State::Run {
       state_.before.clear();
       return {Diagnostic::about("progress", misfit.what())};
     }
-    return {};
+    if (!is_past(state_.rest)) return {};
+    return {Diagnostic::about("--save-after",
+                              state_.rest.kernel.empty()
+                                  ? counted(grids_started_, "grid") + " of the run had ended where it goes on"
+                                  : "\"" + state_.rest.kernel + "\" had run before the run goes on",
+                              "grids are counted from the beginning of the run that was saved")};
   }
 
  private:
+  /// Whether the run has been at that rest already.
+  [[nodiscard]] bool is_past(const FastForward& rest) const {
+    if (!rest.asked()) return false;
+    if (rest.kernel.empty()) return grids_started_ >= rest.launches;
+    return std::any_of(launches_.begin(), launches_.end(), [&rest](const LaunchStatistics& s) {
+      // Grids that started at the same time.
+      return (" + " + s.kernel + " + ").find(" + " + rest.kernel + " + ") != std::string::npos;
+    });
+  }
   CounterTable::Values counted_now() {
     return table_.read([&](CounterVisitor& v) { platform_.visit(v); });
   }

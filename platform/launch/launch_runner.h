@@ -66,8 +66,8 @@ class WARPLINE_PUBLIC LaunchRunner {
   /// What continue_from() needs of a run that ended quiescent, beside the platform: how far it got.
   [[nodiscard]] const std::string& progress() const;
   /// Has run() go on where another one of the same plan had got to, as if there had been one run only. The
-  /// platform has been restored to what it was then. A fault: that is the progress of another plan. Pre:
-  /// prepare() found no fault; run() was not called yet.
+  /// platform has been restored to what it was then. A fault: that is the progress of another plan, or lies
+  /// behind the rest of stop_after(). Pre: prepare() found no fault; run() was not called yet.
   [[nodiscard]] Diagnostics continue_from(const std::string& progress);
 
  private:

@@ -155,5 +155,19 @@ TEST_F(CheckpointCommands, OnAWarmMachineFaultsAreThoseOfTheNewRun) {
   EXPECT_NE(warm.err.find("1100 faults in all, 1090 more than these"), std::string::npos) << warm.err;
 }
 
+TEST_F(CheckpointCommands, ARunDoesNotStopWhereItHasBeen) {
+  ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c"), "--save-after", "1"}).status, 0);
+  const auto stopped = [this](const std::string& after) {
+    return run({in("two.toml"), "--quiet", "--restore", in("c"), "--save", in("d"), "--save-after", after});
+  };
+  for (const char* past : {"1", "stream"}) {
+    const Ended ended = stopped(past);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_NE(ended.err.find("--save-after: error: "), std::string::npos) << ended.err;
+    EXPECT_FALSE(std::filesystem::exists(in("d"))) << past;
+  }
+  EXPECT_EQ(stopped("2").status, 0);
+}
+
 }  // namespace checkpoints_test
 }  // namespace warpline::test
