@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <istream>
-#include <iterator>
 #include <map>
 #include <ostream>
 #include <tuple>
@@ -194,11 +193,17 @@ void fill_memories(const CheckpointFile& file, const std::vector<CheckpointMemor
 Result<Checkpoint> Checkpoint::read(std::istream& in, const std::string& name) {
   auto file = std::make_shared<CheckpointFile>();
   file->name = name;
-  file->text.assign(std::istreambuf_iterator<char>(in), {});
-  const std::string_view text = file->text;
   const auto fault = [&name](std::string message, std::string hint = {}) {
     return Diagnostic::about(name, std::move(message), std::move(hint));
   };
+  std::vector<char> piece(std::size_t{1} << 16U);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() != 0) {
+    file->text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    // Something else may be larger than the host's memory, or have no end.
+    if (file->text.compare(0, kFileKind.size(), kFileKind) != 0) break;
+  }
+  if (in.bad()) return fault("cannot be read to its end");
+  const std::string_view text = file->text;
   if (text.substr(0, kFileKind.size()) != kFileKind)
     return fault("is no checkpoint", "warpline run --save FILE and GpuPlatform::save() write them");
   const std::string_view rest = text.substr(kFileKind.size());

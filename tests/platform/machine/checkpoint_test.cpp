@@ -162,6 +162,34 @@ TEST(Checkpoint, AnotherVersionAndAnotherFormatAreRefused) {
   EXPECT_NE(w.restore("").find("is no checkpoint"), std::string::npos);
 }
 
+TEST(Checkpoint, WhatCannotBeReadToItsEndIsRefused) {
+  // As a file's does where the disk fails.
+  class Failing final : public std::streambuf {
+    int_type underflow() override { throw std::runtime_error("the disk fails"); }
+  };
+  Failing buffer;
+  std::istream in(&buffer);
+  const Result<Checkpoint> read = Checkpoint::read(in, "c");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.faults().front().message, "cannot be read to its end");
+}
+
+TEST(Checkpoint, WhatIsNoneIsNotReadToItsEnd) {
+  // As /dev/zero.
+  class Endless final : public std::streambuf {
+    int_type underflow() override {
+      setg(zeros_.data(), zeros_.data(), zeros_.data() + zeros_.size());
+      return 0;
+    }
+    std::string zeros_ = std::string(4096, '\0');
+  };
+  Endless buffer;
+  std::istream in(&buffer);
+  const Result<Checkpoint> read = Checkpoint::read(in, "c");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.faults().front().message, "is no checkpoint");
+}
+
 /// Bits turned over, bytes lost, put in or exchanged: anywhere.
 std::string damaged(std::string bytes, Random& random) {
   const auto place = [&] { return static_cast<std::size_t>(random.below(bytes.size())); };
