@@ -22,10 +22,16 @@ struct SetBy;
 /// A parameter's value as JSON: a whole number, true or false, a string, or an array of whole numbers.
 class WARPLINE_PUBLIC ParameterValue {
  public:
-  ParameterValue(bool value) : json_(value ? "true" : "false") {}  // NOLINT(google-explicit-constructor)
-  template <class T, class = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
-  ParameterValue(T value) : json_(std::to_string(value)) {}  // NOLINT(google-explicit-constructor)
-  ParameterValue(const std::string& text);                   // NOLINT(google-explicit-constructor)
+  // A bool is no parameter's value unless it is one: neither 2.5 nor a pointer is true.
+  template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
+  ParameterValue(T value) {  // NOLINT(google-explicit-constructor)
+    if constexpr (std::is_same_v<T, bool>) {
+      json_ = value ? "true" : "false";
+    } else {
+      json_ = std::to_string(value);
+    }
+  }
+  ParameterValue(const std::string& text);  // NOLINT(google-explicit-constructor)
   ParameterValue(const char* text)
       : ParameterValue(std::string(text)) {}               // NOLINT(google-explicit-constructor)
   ParameterValue(const std::vector<std::uint64_t>& list);  // NOLINT(google-explicit-constructor)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <type_traits>
 
 #include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
@@ -33,6 +34,9 @@ std::string faults_of(const Result<GpuConfig>& config) {
   for (const Diagnostic& d : config.faults()) all += d.text();
   return all;
 }
+
+static_assert(!std::is_convertible_v<double, ParameterValue> && !std::is_convertible_v<void*, ParameterValue>,
+              "neither is silently true");
 
 TEST(ParameterBroker, EveryKeyIsAParameterUnderTheNameOfItsModule) {
   ParameterBroker broker;
