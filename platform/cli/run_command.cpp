@@ -84,16 +84,17 @@ InputFile described(const WorkloadFile& file) {
   return out;
 }
 
-/// `limit`: --max-cycles.
-std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit) {
+/// `limit`: --max-cycles, from cycle `begun` on.
+std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit, Cycle begun) {
   if (end.outcome == RunOutcome::deadlock)
     return fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
                        end.host_is_stuck ? "has ended, and the host waits for what never comes"
                                          : "is deadlocked: nothing can move any more",
                        now);
-  return fmt::format("kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
-                     end.host_is_stuck ? "has ended, and the host is not done" : "is not done", limit,
-                     now < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : "");
+  return fmt::format(
+      "kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
+      end.host_is_stuck ? "has ended, and the host is not done" : "is not done", limit,
+      now - begun < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : "");
 }
 
 class Run {
@@ -131,6 +132,7 @@ class Run {
     }
     if (faults.empty() && request_.warm) {
       faults = restore(platform, nullptr);
+      begun_ = platform.now();
       platform.begin_run(request_.max_cycles);
     }
     if (faults.empty()) faults = runner.prepare();
@@ -330,8 +332,7 @@ class Run {
       return kInterrupted;
     }
     if (end.outcome != RunOutcome::quiescent) {
-      const Cycle begun = request_.warm ? end.measured_from : 0;
-      fail(stuck_text(end, platform.now() - begun, request_.max_cycles));
+      fail(stuck_text(end, platform.now(), request_.max_cycles, begun_));
       print_message(standstill_text(end.standstill));
       statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;
@@ -359,6 +360,7 @@ class Run {
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
   std::string unsaved_;             ///< why there is no checkpoint; empty: there is, or none was asked for
   bool unwritten_ = false;          ///< a file that was asked for could not be written
+  Cycle begun_ = 0;                 ///< when the run did, on a machine that had run before
 };
 
 int run(const RunRequest& request) {
