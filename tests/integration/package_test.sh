@@ -314,6 +314,17 @@ END
     expect 0 configure -DWARPLINE_WERROR=ON -DBUILD_SHARED_LIBS=ON
     grep -q -e -Werror "$work/build/compile_commands.json" || fail "warnings are no errors"
     installs 'libwarpline\.so' && ! installs 'libwarpline_base\.a' && builds 'libwarpline\.so' || fail "no shared library, or not it alone"
+    # Who asks for targets by name is told of one that there is not.
+    mkdir "$work/components"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(components CXX)' 'find_package(warpline REQUIRED COMPONENTS machine ${MORE})' \
+      >"$work/components/CMakeLists.txt"
+    components() {
+      cmake -S "$work/components" -B "$work/build_$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$2" "${@:3}"
+    }
+    expect 0 components archives "$prefix"
+    expect 0 components shared "$shared"
+    expect 1 components archives "$prefix" -DMORE=machines
+    says 'there is no warpline::machines'
     ;;
   bare_bus_device)
     build bare_bus_device
