@@ -109,6 +109,15 @@ std::string GpuMemories::name_of(const Mapping& mapping) const {
   return "video memory" + at;
 }
 
+void GpuMemories::name_constant(unsigned gpu, Named part) {
+  std::vector<Named>& all = gpus_[gpu].constants;
+  const auto overlaps = [&part](const Named& n) {
+    return n.base < part.base + part.bytes && part.base < n.base + n.bytes;
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), overlaps), all.end());
+  all.push_back(std::move(part));
+}
+
 void GpuMemories::map_everything() {
   for (Gpu& g : gpus_) g.space.map_everything();
 }

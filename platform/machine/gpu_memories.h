@@ -45,7 +45,8 @@ class GpuMemories {
       a(base, bytes, name);
     }
   };
-  void name_constant(unsigned gpu, Named part) { gpus_[gpu].constants.push_back(std::move(part)); }
+  /// What lay there before has no name any more.
+  void name_constant(unsigned gpu, Named part);
   /// See GpuPlatform::map_everything.
   void map_everything();
   /// Host access by virtual address. Pre: the range is mapped.

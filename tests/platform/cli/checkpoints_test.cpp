@@ -155,6 +155,20 @@ TEST_F(CheckpointCommands, OnAWarmMachineFaultsAreThoseOfTheNewRun) {
   EXPECT_NE(warm.err.find("1100 faults in all, 1090 more than these"), std::string::npos) << warm.err;
 }
 
+TEST_F(CheckpointCommands, OnAWarmMachineConstantsHaveTheNamesOfTheNewRun) {
+  for (const std::string name : {"old", "young"}) {
+    write(name + ".ptx",
+          ".version 7.0\n.target sm_80\n.address_size 64\n.const .align 4 .u32 " + name +
+              "[2] = {3, 5};\n.visible .entry bad()\n{\n.reg .b32 %r<2>;\nld.const.u32 %r1, [" + name +
+              "+1];\nret;\n}\n");
+    write(name + ".toml",
+          "module = \"" + name + ".ptx\"\nkernel = \"bad\"\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\n");
+  }
+  ASSERT_EQ(run({in("old.toml"), "--quiet", "--save", in("c")}).status, 1);
+  const Ended warm = run({in("young.toml"), "--quiet", "--restore", in("c"), "--warm"});
+  EXPECT_NE(warm.err.find("1 byte into variable young"), std::string::npos) << warm.err;
+}
+
 TEST_F(CheckpointCommands, ARunDoesNotStopWhereItHasBeen) {
   ASSERT_EQ(run({in("two.toml"), "--quiet", "--save", in("c"), "--save-after", "1"}).status, 0);
   const auto stopped = [this](const std::string& after) {
