@@ -167,7 +167,6 @@ struct PcieSystemModule::State {
 void PcieSystemModule::State::transport(int number, tlm::tlm_generic_payload& payload,
                                         sc_core::sc_time& delay) {
   payload.set_dmi_allowed(false);
-  if (engine.resetting()) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   if (const auto status = shape_of(payload); status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
     return;
@@ -185,6 +184,7 @@ void PcieSystemModule::State::transport(int number, tlm::tlm_generic_payload& pa
     sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
+  if (engine.resetting()) return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   const bool loose = engine.is_loose();
   const EngineProcess::Access access(engine, !loose);
   const Cycle at = next_access(delay);
