@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sysc/kernel/sc_spawn.h>
 
 #include <array>
 #include <map>
