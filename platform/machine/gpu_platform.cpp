@@ -488,7 +488,7 @@ Diagnostics GpuPlatform::reset() {
     Netlist& netlist = s.system->gpu(gpu);
     netlist.distributor().cut_short();
     for (Netlist::SmCluster& c : netlist.clusters())
-      if (c.sm->busy() || netlist.distributor().busy()) c.sm->end_warps();
+      if (c.sm->busy() || netlist.distributor().busy()) c.sm->end_kernel();
   }
   s.backend->wake();
   const RunOutcome outcome = s.backend->run_until(kNever);

@@ -118,7 +118,6 @@ void Sm::kill(unsigned slot) {
 }
 
 void Sm::end_warps() {
-  ending_ = true;
   for (unsigned slot = 0; slot < core_.warps().size(); ++slot) {
     if (!core_.warp(slot).active) continue;
     kill(slot);

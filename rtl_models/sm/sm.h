@@ -50,9 +50,14 @@ class Sm final : public Component {
   void maintain(std::uint8_t what);
   /// Empties the instruction buffer, for a driver. Pre: idle.
   void empty_instruction_buffer() { fetch_.empty(); }
-  /// Ends every warp, as a fault would, whatever it waits for, and those of CTAs that are on their way here;
-  /// what is in flight comes back. To be run on until quiescent. Pre: stopped between cycles.
+  /// Ends every warp, as a fault would, whatever it waits for; what is in flight comes back. To be run on
+  /// until quiescent. Pre: stopped between cycles.
   void end_warps();
+  /// The same, and of CTAs that are on their way here, until the next kernel starts.
+  void end_kernel() {
+    ending_ = true;
+    end_warps();
+  }
   Cycle tick(Cycle now) override;
   void restart() override {
     scheduler_.reset_turns();

@@ -195,14 +195,17 @@ TEST(TimedCalls, ThatAreNeverAnsweredAreListedWhereverTheyAre) {
   EngineProcess engine("engine", 1000);
   CrossbarModule crossbar("crossbar", engine, {}, {}, 1, 1, {}, true);
   ForeignTarget silent("silent", Way::silent, ns(1));
-  std::vector<sc_core::sc_process_handle> threads;
-  LooseInitiator initiator("initiator", [&threads](LooseInitiator& i) {
+  LooseInitiator initiator("initiator", [](LooseInitiator& i) {
+    std::vector<sc_core::sc_process_handle> threads;
     for (unsigned n = 0; n < 8; ++n)
       threads.push_back(sc_core::sc_spawn([&i, n] {
         Access a = access(tlm::TLM_READ_COMMAND, n * kLineBytes, 4);
         sc_core::sc_time delay;
         i.call(a, delay);
       }));
+    sc_core::wait(sc_core::sc_time(2, sc_core::SC_US));
+    for (sc_core::sc_process_handle& thread : threads)
+      thread.kill();  // what their stacks hold goes with them
   });
   crossbar.from_client[0].set_channel({32, 1, 1, 1}, {});
   bind_checked(initiator.socket, crossbar.from_client[0]);
@@ -216,7 +219,7 @@ TEST(TimedCalls, ThatAreNeverAnsweredAreListedWhereverTheyAre) {
   });
   EXPECT_GT(waits, 3) << "for the only credit of their channel";
   EXPECT_FALSE(engine.at_rest());
-  for (sc_core::sc_process_handle& thread : threads) thread.kill();  // what their stacks hold goes with them
+  sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_US));
 }
 
 /// Calls from a method process, which cannot wait.
