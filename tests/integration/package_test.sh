@@ -328,10 +328,13 @@ END
     ;;
   bare_bus_device)
     build bare_bus_device
-    for time in timed lt; do
-      expect 0 "$work/build/bare_bus_device" $time
-      says '^Hello, bare bus!$'
-      says '^status 0 after [1-9][0-9]{2} ns$' # interrupts wake it, not timeouts of milliseconds
+    again bare_bus_device
+    for program in bare_bus_device bare_bus_device.shared; do
+      for time in timed lt; do
+        expect 0 "$work/build/$program" $time
+        says '^Hello, bare bus!$'
+        says '^status 0 after [1-9][0-9]{2} ns$' # interrupts wake it, not timeouts of milliseconds
+      done
     done
     ;;
   rtl_hop)
@@ -359,11 +362,14 @@ END
     ;;
   two_gpus)
     build two_gpus
+    again two_gpus
     cd "$work"
-    expect 0 "$work/build/two_gpus"
-    says '^the second half took [1-9][0-9]* ns, 0 bytes wrong$'
-    says '^restored, it took [1-9][0-9]* ns, 0 bytes wrong: the same time, the same counters$'
-    says 'large.checkpoint: error: was saved by a platform of another configuration: gpu\.'
+    for program in two_gpus two_gpus.shared; do
+      expect 0 "$work/build/$program"
+      says '^the second half took [1-9][0-9]* ns, 0 bytes wrong$'
+      says '^restored, it took [1-9][0-9]* ns, 0 bytes wrong: the same time, the same counters$'
+      says 'large.checkpoint: error: was saved by a platform of another configuration: gpu\.'
+    done
     ;;
   all_together)
     # With the modules of these examples; RTL is in it where Verilator is there.
