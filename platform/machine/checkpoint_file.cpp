@@ -103,40 +103,7 @@ void read_parts(CheckpointFile& file, Parts parts) {
   if (!parts.ended()) throw StateMisfit("has bytes behind its end");
 }
 
-}  // namespace
-
-bool write_checkpoint(std::ostream& out, const CheckpointKeys& keys, std::string_view note,
-                      std::string_view state, const std::vector<CheckpointMemory>& memories) {
-  HashedStream file(out);
-  const auto put_text = [&file](std::string_view text) {
-    file.put(std::uint64_t{text.size()});
-    file.write(text);
-  };
-  file.write(kFileKind);
-  file.write(kFileFormat);
-  put_text(WARPLINE_VERSION);
-  file.put(std::uint64_t{keys.size()});
-  for (const auto& [key, value] : keys) {
-    put_text(key);
-    put_text(value);
-  }
-  put_text(note);
-  put_text(state);
-  file.put(std::uint64_t{memories.size()});
-  for (const CheckpointMemory& m : memories) {
-    put_text(m.name);
-    file.put(m.image.size());
-    m.image.for_each_run([&](std::uint64_t offset, std::uint64_t bytes) {
-      file.put(offset);
-      put_text({reinterpret_cast<const char*>(m.image.at(offset)), bytes});
-    });
-    file.put(std::uint64_t{0}, std::uint64_t{0});
-  }
-  out << kHashLine << file.digest() << kLastLine;
-  out.flush();
-  return out.good();
-}
-
+/// Why a checkpoint does not fit what has these keys and memories.
 Diagnostics misfits(const CheckpointFile& file, const CheckpointKeys& keys,
                     const std::vector<CheckpointMemory>& memories) {
   const std::map<std::string, std::string> there(file.keys.begin(), file.keys.end());
@@ -165,6 +132,7 @@ Diagnostics misfits(const CheckpointFile& file, const CheckpointKeys& keys,
   return {Diagnostic::about(file.name, "has the bytes of other memories than this platform's")};
 }
 
+/// Restores the state; or changes nothing, and says why.
 Diagnostics restore_state(const CheckpointFile& file, const std::function<void(StateArchive&)>& archive) {
   std::string before;
   StateArchive saves(before);
@@ -181,6 +149,7 @@ Diagnostics restore_state(const CheckpointFile& file, const std::function<void(S
   return {};
 }
 
+/// Brings the saved bytes into memories. Pre: no misfits().
 void fill_memories(const CheckpointFile& file, const std::vector<CheckpointMemory>& memories) {
   for (std::size_t n = 0; n < memories.size(); ++n) {
     MemoryImage& image = memories[n].image;
@@ -188,6 +157,50 @@ void fill_memories(const CheckpointFile& file, const std::vector<CheckpointMemor
     for (const CheckpointFile::Run& run : file.memories[n].runs)
       std::memcpy(image.at(run.offset), run.bytes.data(), run.bytes.size());
   }
+}
+
+}  // namespace
+
+Diagnostics save_checkpoint(std::ostream& out, std::string_view note, const CheckpointContents& contents) {
+  std::string state;
+  StateArchive saves(state);
+  contents.archive(saves);
+  HashedStream file(out);
+  const auto put_text = [&file](std::string_view text) {
+    file.put(std::uint64_t{text.size()});
+    file.write(text);
+  };
+  file.write(kFileKind);
+  file.write(kFileFormat);
+  put_text(WARPLINE_VERSION);
+  file.put(std::uint64_t{contents.keys.size()});
+  for (const auto& [key, value] : contents.keys) {
+    put_text(key);
+    put_text(value);
+  }
+  put_text(note);
+  put_text(state);
+  file.put(std::uint64_t{contents.memories.size()});
+  for (const CheckpointMemory& m : contents.memories) {
+    put_text(m.name);
+    file.put(m.image.size());
+    m.image.for_each_run([&](std::uint64_t offset, std::uint64_t bytes) {
+      file.put(offset);
+      put_text({reinterpret_cast<const char*>(m.image.at(offset)), bytes});
+    });
+    file.put(std::uint64_t{0}, std::uint64_t{0});
+  }
+  out << kHashLine << file.digest() << kLastLine;
+  out.flush();
+  if (out.good()) return {};
+  return {Diagnostic::about("checkpoint", "it could not be written")};
+}
+
+Diagnostics restore_checkpoint(const CheckpointFile& file, const CheckpointContents& contents) {
+  if (Diagnostics faults = misfits(file, contents.keys, contents.memories); !faults.empty()) return faults;
+  if (Diagnostics faults = restore_state(file, contents.archive); !faults.empty()) return faults;
+  fill_memories(file, contents.memories);
+  return {};
 }
 
 Result<Checkpoint> Checkpoint::read(std::istream& in, const std::string& name) {

@@ -47,16 +47,18 @@ struct CheckpointFile {
   std::vector<Memory> memories;
 };
 
-/// Writes one. False: `out` has failed.
-[[nodiscard]] bool write_checkpoint(std::ostream& out, const CheckpointKeys& keys, std::string_view note,
-                                    std::string_view state, const std::vector<CheckpointMemory>& memories);
-/// Why a checkpoint does not fit what has these keys and memories.
-[[nodiscard]] Diagnostics misfits(const CheckpointFile& file, const CheckpointKeys& keys,
-                                  const std::vector<CheckpointMemory>& memories);
-/// Restores the state by `archive`, which saves and restores it; or changes nothing, and says why.
-[[nodiscard]] Diagnostics restore_state(const CheckpointFile& file,
-                                        const std::function<void(StateArchive&)>& archive);
-/// Brings the saved bytes into memories. Pre: no misfits().
-void fill_memories(const CheckpointFile& file, const std::vector<CheckpointMemory>& memories);
+/// What is saved and restored: what has to be the same, the memories, and the state by a function that saves
+/// and restores it.
+struct CheckpointContents {
+  CheckpointKeys keys;
+  std::vector<CheckpointMemory> memories;
+  std::function<void(StateArchive&)> archive;
+};
+
+/// Writes one. Faults: `out` has failed.
+[[nodiscard]] Diagnostics save_checkpoint(std::ostream& out, std::string_view note,
+                                          const CheckpointContents& contents);
+/// Brings what a checkpoint has into these contents; or changes nothing, and says why it does not fit.
+[[nodiscard]] Diagnostics restore_checkpoint(const CheckpointFile& file, const CheckpointContents& contents);
 
 }  // namespace warpline

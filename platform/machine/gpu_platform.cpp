@@ -74,6 +74,9 @@ struct GpuPlatform::State {
   /// What has to be the same for a checkpoint to fit.
   [[nodiscard]] CheckpointKeys keys() const;
   [[nodiscard]] std::vector<CheckpointMemory> memories();
+  [[nodiscard]] CheckpointContents contents() {
+    return {keys(), memories(), [this](StateArchive& a) { archive(a); }};
+  }
   /// Saves or restores all but the bytes of memories.
   void archive(StateArchive& a);
   /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
@@ -459,21 +462,14 @@ void GpuPlatform::set_loose(bool loose) {
 Diagnostics GpuPlatform::save(std::ostream& out, std::string_view note) {
   State& s = *state_;
   if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
-  std::string state;
-  StateArchive a(state);
-  s.archive(a);
-  if (write_checkpoint(out, s.keys(), note, state, s.memories())) return {};
-  return {Diagnostic::about("checkpoint", "it could not be written")};
+  return save_checkpoint(out, note, s.contents());
 }
 
 Diagnostics GpuPlatform::restore(const Checkpoint& checkpoint) {
   State& s = *state_;
   if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
-  const CheckpointFile& file = checkpoint.file();
-  if (Diagnostics faults = misfits(file, s.keys(), s.memories()); !faults.empty()) return faults;
-  if (Diagnostics faults = restore_state(file, [&s](StateArchive& a) { s.archive(a); }); !faults.empty())
+  if (Diagnostics faults = restore_checkpoint(checkpoint.file(), s.contents()); !faults.empty())
     return faults;
-  fill_memories(file, s.memories());
   s.backend->time_was_set();
   return {};
 }

@@ -93,6 +93,9 @@ struct MemorySubsystemModule::State {
     a(registers);
     engine.engine().archive(a);
   }
+  [[nodiscard]] CheckpointContents contents() {
+    return {keys(), memories(), [this](StateArchive& a) { archive(a); }};
+  }
   [[nodiscard]] Diagnostics unfit_for_checkpoints();
   bool idle() { return engine.engine().quiescent() && engine.transactions_in_use() == 0; }
 
@@ -312,21 +315,14 @@ bool MemorySubsystemModule::resetting() const {
 Diagnostics MemorySubsystemModule::save(std::ostream& out, std::string_view note) {
   State& s = *state_;
   if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
-  std::string state;
-  StateArchive a(state);
-  s.archive(a);
-  if (write_checkpoint(out, s.keys(), note, state, s.memories())) return {};
-  return {Diagnostic::about("checkpoint", "it could not be written")};
+  return save_checkpoint(out, note, s.contents());
 }
 
 Diagnostics MemorySubsystemModule::restore(const Checkpoint& checkpoint) {
   State& s = *state_;
   if (Diagnostics faults = s.unfit_for_checkpoints(); !faults.empty()) return faults;
-  const CheckpointFile& file = checkpoint.file();
-  if (Diagnostics faults = misfits(file, s.keys(), s.memories()); !faults.empty()) return faults;
-  if (Diagnostics faults = restore_state(file, [&s](StateArchive& a) { s.archive(a); }); !faults.empty())
+  if (Diagnostics faults = restore_checkpoint(checkpoint.file(), s.contents()); !faults.empty())
     return faults;
-  fill_memories(file, s.memories());
   s.engine.rebase();
   return {};
 }
