@@ -29,6 +29,11 @@ std::ostream& operator<<(std::ostream& to, const Call& c) {
   return to << c.function << " phase " << c.phase << " delay " << c.delay << " of " << c.payload;
 }
 
+/// One of the base protocol's phases.
+tlm::tlm_phase any_phase(Random& random) {
+  return static_cast<tlm::tlm_phase_enum>(1 + random.below(4));
+}
+
 /// What the called side does: it notes the call, and changes all that it may.
 struct Answerer {
   std::vector<Call> heard;
@@ -100,7 +105,7 @@ struct Joined {
   }
   void draw(Answerer& a, Random& random) {
     a.status = static_cast<tlm::tlm_sync_enum>(random.below(3));
-    a.phase = tlm::tlm_phase(1 + static_cast<unsigned>(random.below(4)));
+    a.phase = any_phase(random);
     a.delay = sc_core::sc_time(static_cast<double>(random.below(1000)), sc_core::SC_PS);
     a.granted = random.below(2) == 0;
     a.bytes = static_cast<unsigned>(random.below(100));
@@ -122,7 +127,7 @@ struct Joined {
       Payload payload;
       draw(target, random);
       draw(initiator, random);
-      tlm::tlm_phase phase(1 + static_cast<unsigned>(random.below(4)));
+      tlm::tlm_phase phase = any_phase(random);
       auto delay = sc_core::sc_time(static_cast<double>(random.below(1000)), sc_core::SC_PS);
       Call call{{}, &payload, phase, delay};
       switch (random.below(6)) {
