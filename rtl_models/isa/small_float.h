@@ -9,16 +9,41 @@ namespace warpline {
 /// PTX ISA, "Rounding Modifiers".
 enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
+/// What the highest exponent of a format stands for.
+enum class Specials : std::uint8_t {
+  infinities,  ///< infinity and NaN, as in IEEE 754
+  nan,         ///< numbers, but for all ones: NaN. There is no infinity
+  none,        ///< numbers
+};
+
 /// A binary format of 16 bits or fewer.
 struct SmallFormat {
   int mantissa;  ///< explicit bits
   int exponent;  ///< bits
+  Specials specials = Specials::infinities;
+
+  [[nodiscard]] constexpr unsigned bits() const { return static_cast<unsigned>(1 + mantissa + exponent); }
 };
+// PTX ISA, "Alternate Floating-Point Data Formats".
 inline constexpr SmallFormat kHalf{10, 5};
 inline constexpr SmallFormat kBrain{7, 8};
+inline constexpr SmallFormat kE5m2{2, 5};
+inline constexpr SmallFormat kE4m3{3, 4, Specials::nan};
+inline constexpr SmallFormat kE3m2{2, 3, Specials::none};
+inline constexpr SmallFormat kE2m3{3, 2, Specials::none};
+inline constexpr SmallFormat kE2m1{1, 2, Specials::none};
 
-/// `x` rounded to `format`, NaN canonical; `finite`: what overflows becomes the largest finite number.
+/// What elements outside of a tensor are filled with where its map asks for NaN: `fma.oob` takes a product
+/// with it for zero. Not in the PTX ISA; the value that public models of tensor copies give (assumed).
+inline constexpr std::uint16_t kOutOfBoundsNan = 0x7FF7;
+
+/// `x` rounded to `format`, NaN canonical; `finite`: what overflows becomes the largest finite number, as it
+/// does in a format without specials, in which NaN becomes that number, too.
 [[nodiscard]] std::uint16_t encode(double x, SmallFormat format, Rounding rounding, bool finite = false);
+/// `x` rounded up or down by chance (PTX ISA, "cvt", `.rs`): away from zero if what would be cut off, in
+/// units of the last place, and `random` / 2^`random_bits` make one together. Overflow as of encode().
+[[nodiscard]] std::uint16_t encode_stochastic(float x, SmallFormat format, std::uint32_t random,
+                                              unsigned random_bits, bool finite);
 [[nodiscard]] double decode(std::uint16_t bits, SmallFormat format);
 
 /// a + b rounded to odd: truncated, last bit set if anything was lost. Rounded once more to a format with

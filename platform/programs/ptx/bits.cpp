@@ -57,6 +57,26 @@ void run_lop3(const Op& op, Frame& f) {
   });
 }
 
+/// lop3.BoolOp: whether the result is not zero, joined with a predicate, goes to the predicate r[4]; the
+/// result itself to r[0], if there is one. Op::mode: 0 and, 1 or.
+void run_lop3_test(const Op& op, Frame& f) {
+  const auto* a = f.in<std::uint32_t>(op.r[1]);
+  const auto* b = f.in<std::uint32_t>(op.r[2]);
+  const auto* c = f.in<std::uint32_t>(op.r[3]);
+  std::uint32_t t[kWarpLanes] = {};
+  LaneMask set = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    for (unsigned k = 0; k < 8; ++k)
+      if (((op.immediate >> k) & 1) != 0)
+        t[i] |=
+            ((k & 4U) != 0 ? a[i] : ~a[i]) & ((k & 2U) != 0 ? b[i] : ~b[i]) & ((k & 1U) != 0 ? c[i] : ~c[i]);
+    set |= t[i] != 0 ? kLaneBit[i] : 0U;
+  }
+  const LaneMask q = f.condition(op);
+  if (op.r[0] != kNoRef) f.write(op.r[0], t);
+  f.set_predicate(op.r[4], op.mode == 0 ? set & q : set | q);
+}
+
 /// Bit 0 of mode: shift right; bit 1: clamp the amount at 32.
 std::uint32_t funnel(const Op& op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint64_t pair = (std::uint64_t{b} << 32U) | a;
@@ -100,15 +120,27 @@ void decode_shift(Decoder& d) {
 
 void decode_lop3(Decoder& d) {
   d.take_type({DataType::b32});
-  d.need_operands(5);
+  const auto test = d.take_one_of({".and", ".or"});
+  d.need_operands(test ? 6 : 5);
   const Operand& table = d.operand(4);
   if (table.kind != Operand::Kind::integer || table.bits > 255)
     d.fail(table.token.place(), "expected a table from 0 to 255");
   Op op;
   for (unsigned i = 1; i < 4; ++i) op.r.at(i) = d.source(i, DataType::b32);
-  op.r[0] = d.destination(0, DataType::b32);
   op.immediate = static_cast<std::int64_t>(table.bits);
   op.run = &run_lop3;
+  const Operand& to = d.operand(0);
+  if (test) {
+    if (to.kind != Operand::Kind::pair) d.fail(to.token.place(), "expected a result and a predicate, 'd|p'");
+    op.mode = static_cast<std::uint8_t>(*test);
+    d.take_condition(op, 5);
+    const Operand& value = to.elements[0];
+    op.r[0] = value.kind == Operand::Kind::sink ? kNoRef : d.destination(value, DataType::b32);
+    op.r[4] = d.predicate_destination(to.elements[1]);
+    op.run = &run_lop3_test;
+  } else {
+    op.r[0] = d.destination(0, DataType::b32);
+  }
   d.emit(op, latency::kSimple);
 }
 

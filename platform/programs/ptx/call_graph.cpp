@@ -29,6 +29,9 @@ Edges edges_of(const ModuleDecl& module, const FunctionDecl& f) {
     }
     e.indirect |= s.opcode.is("call") && !named;
   }
+  for (const auto& [name, list] : f.call_targets)
+    for (const auto& [function, place] : list.labels)
+      if (const int callee = index_of(function); callee >= 0) e.address_taken.insert(callee);
   return e;
 }
 

@@ -62,6 +62,31 @@ void check_sizes(Decoder& d, const char* what, const std::vector<std::uint64_t>&
              " bytes, the callee takes " + std::to_string(want[i]));
 }
 
+std::vector<std::uint64_t> sizes_of(const FunctionDecl& f, const std::vector<int>& formals) {
+  std::vector<std::uint64_t> sizes;
+  for (const int v : formals) sizes.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
+  return sizes;
+}
+
+/// Of what a call through a register reaches: a prototype, or the functions of a list, which are alike.
+Prototype shape_of(Decoder& d, const Operand& o) {
+  const FunctionDecl& f = d.function();
+  if (const auto p = f.prototypes.find(o.name); p != f.prototypes.end()) return p->second;
+  const auto list = f.call_targets.find(o.name);
+  if (list == f.call_targets.end())
+    d.fail(o.token.place(), quoted(o.name) + " is neither a '.callprototype' nor a list of '.calltargets'");
+  std::optional<Prototype> shape;
+  for (const auto& [name, place] : list->second.labels) {
+    const FunctionDecl& target = d.callee(name, place);
+    d.function_image(name, place);
+    const Prototype own{sizes_of(target, target.results), sizes_of(target, target.parameters), place};
+    if (shape && (own.results != shape->results || own.parameters != shape->parameters))
+      d.fail(place, "the functions of a list of '.calltargets' have the same parameters and results");
+    shape = own;
+  }
+  return *shape;
+}
+
 void decode_call(Decoder& d) {
   d.take(".uni");
   d.need_operands(1, 4);
@@ -80,17 +105,16 @@ void decode_call(Decoder& d) {
   if (d.find_register(callee) != nullptr) {
     op.r[0] = d.source(callee, DataType::b64);
     const bool given = at < d.operand_count() && d.operand(at).kind == Operand::Kind::name;
-    const auto shape =
-        given ? d.function().prototypes.find(d.operand(at).name) : d.function().prototypes.end();
-    if (shape == d.function().prototypes.end()) d.fail("a call through a register needs a '.callprototype'");
+    const Prototype shape = given ? shape_of(d, d.operand(at)) : Prototype{};
+    if (!given) d.fail("a call through a register needs a '.callprototype' or '.calltargets'");
     ++at;
-    parameters = shape->second.parameters;
-    results = shape->second.results;
+    parameters = shape.parameters;
+    results = shape.results;
   } else {
     const FunctionDecl& f = d.callee(callee.name, callee.token.place());
     site.function = d.function_image(callee.name, callee.token.place());
-    for (const int v : f.parameters) parameters.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
-    for (const int v : f.results) results.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
+    parameters = sizes_of(f, f.parameters);
+    results = sizes_of(f, f.results);
   }
   if (at != d.operand_count()) d.fail("this call has too many operands");
   check_sizes(d, "parameters", parameters, site.arguments);
@@ -146,6 +170,16 @@ void decode_barrier(Decoder& d) {
   emit_barrier(d, op, 0, d.operand_count() == 2);
 }
 
+/// There are no performance monitors that an event would trigger.
+void decode_pmevent(Decoder& d) {
+  const bool mask = d.take(".mask");
+  d.need_operands(1);
+  const Operand& o = d.operand(0);
+  if (o.kind != Operand::Kind::integer || o.bits > (mask ? 0xFFFFU : 15U))
+    d.fail(o.token.place(), mask ? "expected a mask of 16 bits" : "expected the number of an event, 0 to 15");
+  d.emit(Op{}, latency::kSimple);
+}
+
 void decode_nanosleep(Decoder& d) {
   d.take_type({DataType::u32});
   d.need_operands(1);
@@ -171,6 +205,7 @@ std::vector<Opcode> control_opcodes() {
       {"bar", &decode_barrier},
       {"barrier", &decode_barrier},
       {"nanosleep", &decode_nanosleep},
+      {"pmevent", &decode_pmevent},
   };
 }
 

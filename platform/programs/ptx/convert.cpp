@@ -59,7 +59,7 @@ double read_float(std::uint64_t raw, DataType type, const Op& op) {
 /// `x`, exact or rounded to odd, as a number of type `to`.
 std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
   if (op.saturate) x = saturated(x);
-  if (c.relu && x < 0) x = 0;
+  if (c.relu && std::signbit(x) && x == x) x = 0;
   switch (c.to) {
     case DataType::f64: return bits_as<std::uint64_t>(canonical(x));
     case DataType::f16: return encode(x, kHalf, op.rounding, c.finite);
@@ -164,6 +164,7 @@ void decode_pair(Decoder& d, Op op, Conversion c) {
 }
 
 void decode_cvt(Decoder& d) {
+  if (decode_narrow_conversion(d)) return;
   Op op;
   Conversion c;
   const auto integral = d.take_one_of({".rni", ".rzi", ".rmi", ".rpi"});
@@ -173,7 +174,6 @@ void decode_cvt(Decoder& d) {
   op.saturate = d.take(".sat");
   c.relu = d.take(".relu");
   c.finite = d.take(".satfinite");
-  if (d.take(".pack")) d.fail("qualifier '.pack' is not supported on 'cvt'");
   c.to = d.take_type();
   c.from = d.take_type();
   if ((c.to == DataType::f16x2 || c.to == DataType::bf16x2) && c.from == DataType::f32)

@@ -71,6 +71,7 @@ Program Decoder::decode(const FunctionDecl& entry) {
   for (std::size_t i = 0; i < program_.functions.size() && !faults_.full(); ++i) decode_function(i);
   program_.local_bytes = static_cast<std::uint32_t>(align_up(program_.local_bytes, 16));
   program_.file_bytes = static_cast<std::uint32_t>(align_up(program_.file_bytes, 64));
+  for (const std::uint32_t op : stack_operations_) program_.ops[op].immediate = program_.thread_bytes();
   if (program_.shared_bytes > Limits::kWindowBytes || program_.local_bytes > Limits::kWindowBytes)
     faults_.add(entry.place,
                 "the shared or local variables of " + quoted(entry.name) + " do not fit in their window");
@@ -83,9 +84,33 @@ void Decoder::begin_function(std::size_t image) {
   now_.declaration = module_.functions[static_cast<std::size_t>(f.declaration)].get();
   now_.image = image;
   f.entry = next_op();
-  if (!f.recursive) return;
-  now_.frame = new_register(DataType::u64);
-  f.local_base = now_.frame->ref;
+  if (f.recursive) {
+    now_.frame = new_register(DataType::u64);
+    f.local_base = now_.frame->ref;
+  }
+  const auto& statements = now_.declaration->statements;
+  if (std::none_of(statements.begin(), statements.end(),
+                   [](const Statement& s) { return s.opcode.is("alloca") || s.opcode.is("stackrestore"); }))
+    return;
+  if (!stack_use_) stack_use_ = new_register(DataType::u64);
+  now_.stack = new_register(DataType::u64);
+  copy_stack_use(*stack_use_, *now_.stack);
+}
+
+void Decoder::copy_stack_use(const Register& from, const Register& to) {
+  Op op;
+  op.run = [](const Op& copy, Frame& f) { f.write(copy.r[0], f.in<std::uint64_t>(copy.r[1])); };
+  op.r[1] = reads(from);
+  op.r[0] = writes(to);
+  emit(op, 4);
+}
+
+void Decoder::take_stack(Op& op, std::size_t index, bool changes) {
+  if (!stack_use_) stack_use_ = new_register(DataType::u64);
+  program_.has_stack = true;
+  stack_operations_.push_back(next_op());
+  op.r.at(index) = reads(*stack_use_);
+  if (changes) writes(*stack_use_);
 }
 
 void Decoder::decode_function(std::size_t image) {
@@ -108,6 +133,7 @@ void Decoder::decode_function(std::size_t image) {
 
 void Decoder::emit_return() {
   Op op;
+  if (now_.stack) copy_stack_use(*now_.stack, *stack_use_);
   if (image().recursive) {
     op.flow = Flow::branch;
     now_.returns.push_back(next_op());

@@ -68,6 +68,12 @@ class Decoder {
   std::size_t need_one_of(std::initializer_list<std::string_view> names, const std::string& message);
   /// Whether the statement has qualifier `text`, taken or not.
   [[nodiscard]] bool has(std::string_view text) const;
+  /// Whether qualifier `q` of the statement is not taken yet.
+  [[nodiscard]] bool is_left(const Token& q) const {
+    for (const Token* left : left_)
+      if (left->offset == q.offset) return true;
+    return false;
+  }
   /// Takes every qualifier of whose word, without its dot, `f` answers true.
   template <class F>
   void take_where(F&& f) {
@@ -120,6 +126,8 @@ class Decoder {
   /// The condition code that .cc instructions write and addc, subc and madc read, as operand `index`; what
   /// the operation does with it is left in bits 0 (`takes`) and 1 (`leaves`) of its mode.
   void take_carry(Op& op, std::size_t index, bool takes, bool leaves);
+  /// How much of the thread's stack is in use, as operand `index`, and the stack's end as its immediate.
+  void take_stack(Op& op, std::size_t index, bool changes);
   /// The next operation reads, or writes, `r`: where it is.
   Ref reads(const Register& r);
   Ref writes(const Register& r);
@@ -179,6 +187,7 @@ class Decoder {
     std::optional<Register> frame;
     std::vector<std::uint16_t> loaded;   ///< registers that memory fills
     std::vector<std::uint32_t> returns;  ///< operations to send to the epilogue
+    std::optional<Register> stack;       ///< how much of the stack was in use when the function was entered
   };
   [[nodiscard]] bool is_legal(const Statement& s);
   [[nodiscard]] std::optional<Symbol> resolve_symbol(const std::string& name) const;
@@ -186,6 +195,7 @@ class Decoder {
   void create_image(const ReachedFunction& reached);
   void begin_function(std::size_t image);
   void finish_recursive_function();
+  void copy_stack_use(const Register& from, const Register& to);
   void emit_waits();
   void decode_statement(const Statement& s);
   void resolve_guard(Op& op);
@@ -214,7 +224,9 @@ class Decoder {
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
   std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
   std::map<std::pair<const SpecialRegister*, unsigned>, Ref> specials_;
-  std::map<int, int> images_;  ///< by function of the module
+  std::map<int, int> images_;                    ///< by function of the module
+  std::optional<Register> stack_use_;            ///< of the thread, in bytes
+  std::vector<std::uint32_t> stack_operations_;  ///< whose immediate is the stack's end
 };
 
 /// Offsets of an entry's parameters in its parameter block, and the block's size last.

@@ -45,6 +45,10 @@ inline unsigned integer_latency(DataType t) {
 enum class FloatOperation : std::uint8_t { add, sub, mul, fma, min, max, abs, neg };
 void decode_float(Decoder& d, FloatOperation operation, DataType type);
 void decode_half(Decoder& d, FloatOperation operation, DataType type);
+/// Decodes the operation on a pair of binary32 or of 16-bit integers, if the statement names such a type.
+[[nodiscard]] bool decode_packed(Decoder& d, FloatOperation operation);
+/// Decodes a `cvt` of narrow floats, tf32 or packed integers, or one that rounds by chance, if it is one.
+[[nodiscard]] bool decode_narrow_conversion(Decoder& d);
 /// The comparison of lanes that `set`, `setp` (relation `.ge`) make on `type`: for slct.
 [[nodiscard]] Comparison at_least(DataType type, bool flush);
 void decode_float_divide(Decoder& d, DataType type);

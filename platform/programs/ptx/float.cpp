@@ -4,6 +4,7 @@
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/rounding.h"
+#include "platform/programs/ptx/single_arithmetic.h"
 
 namespace warpline::ptx {
 namespace {
@@ -45,21 +46,6 @@ Handler fused32() {
   return &run_lanes<&plain_fma>;
 }
 
-/// Every combination of modifiers.
-template <FloatOperation kOperation>
-float modified(const Op& op, float a, float b, float c) {
-  const float x = flushed(op, a);
-  const float y = flushed(op, b);
-  float r = 0;
-  if constexpr (kOperation == FloatOperation::add) r = add32(x, y, op.rounding);
-  if constexpr (kOperation == FloatOperation::sub) r = add32(x, -y, op.rounding);
-  if constexpr (kOperation == FloatOperation::mul) r = mul32(x, y, op.rounding);
-  if constexpr (kOperation == FloatOperation::fma) r = fma32(x, y, flushed(op, c), op.rounding);
-  r = flushed(op, r);
-  if (op.saturate) r = saturated(r);
-  return canonical(r);
-}
-
 template <FloatOperation kOperation>
 double in_64_bits(const Op& op, double a, double b, double c) {
   return canonical(rounded64(op.rounding, a, b, c, [](double x, double y, [[maybe_unused]] double z) {
@@ -71,7 +57,7 @@ double in_64_bits(const Op& op, double a, double b, double c) {
   }));
 }
 
-/// Bit 0 of mode: a NaN operand makes the result NaN; bit 1: .xorsign.abs. -0 is below +0.
+/// Bit 0 of mode: a NaN operand makes the result NaN; bit 1: .xorsign.abs; bit 2: .abs. -0 is below +0.
 template <class T, bool kMax>
 T extreme_of(const Op& op, T x, T y) {
   const bool negative = std::signbit(x) != std::signbit(y);
@@ -79,7 +65,7 @@ T extreme_of(const Op& op, T x, T y) {
     x = flushed(op, x);
     y = flushed(op, y);
   }
-  if ((op.mode & 2U) != 0) x = std::fabs(x), y = std::fabs(y);
+  if ((op.mode & 6U) != 0) x = std::fabs(x), y = std::fabs(y);
   T r = x;
   if (x != x || y != y)
     r = (op.mode & 1U) != 0 || (x != x && y != y) ? std::numeric_limits<T>::quiet_NaN() : (x != x ? y : x);
@@ -124,6 +110,10 @@ void decode_extremes(Decoder& d, FloatOperation operation, DataType type) {
     op.mode |= 2U;
   }
   d.need_operands(3, 4);
+  if (d.operand_count() == 4) {
+    if ((op.mode & 2U) != 0) d.fail("'.xorsign' takes two sources");
+    if (d.take(".abs")) op.mode |= 4U;
+  }
   const bool high = operation == FloatOperation::max;
   if (type == DataType::f64)
     op.run = high ? &run_lanes<&extreme_of<double, true>> : &run_lanes<&extreme_of<double, false>>;
@@ -140,6 +130,37 @@ void decode_extremes(Decoder& d, FloatOperation operation, DataType type) {
   }
   op.r[0] = d.destination(0, type);
   d.emit(op, type == DataType::f64 ? latency::kDouble : latency::kSimple);
+}
+
+/// Of 16-bit floats and a binary32: what they are as binary32 is exact. Op::wide_address: halves, not
+/// bfloat16.
+float widened(const Op& op, std::uint16_t x) {
+  return static_cast<float>(decode(x, op.wide_address ? kHalf : kBrain));
+}
+template <FloatOperation kOperation>
+float mixed_sum(const Op& op, std::uint16_t a, float c) {
+  return modified<kOperation>(op, widened(op, a), c, c);
+}
+float mixed_product(const Op& op, std::uint16_t a, std::uint16_t b, float c) {
+  return modified<FloatOperation::fma>(op, widened(op, a), widened(op, b), c);
+}
+
+/// add, sub and fma with a result of .f32 and operands of `narrow` (PTX ISA, "Mixed Precision Floating-Point
+/// Instructions").
+void decode_mixed(Decoder& d, FloatOperation operation, DataType narrow) {
+  using O = FloatOperation;
+  Op op;
+  op.rounding = d.take_rounding();
+  op.saturate = d.take(".sat");
+  op.wide_address = narrow == DataType::f16;
+  if (operation == O::fma) {
+    op.r = d.operands(DataType::f32, {narrow, narrow, DataType::f32}).r;
+    op.run = &run_lanes<&mixed_product>;
+  } else {
+    op.r = d.operands(DataType::f32, {narrow, DataType::f32}).r;
+    op.run = operation == O::add ? &run_lanes<&mixed_sum<O::add>> : &run_lanes<&mixed_sum<O::sub>>;
+  }
+  d.emit(op, latency::kSimple);
 }
 
 template <FloatOperation kOperation>
@@ -168,6 +189,8 @@ void decode_float(Decoder& d, FloatOperation operation, DataType type) {
   if (operation == FloatOperation::abs || operation == FloatOperation::neg)
     return decode_signs(d, operation, type);
   const bool fused = operation == FloatOperation::fma;
+  if (type == DataType::f32 && operation != FloatOperation::mul && (d.has(".f16") || d.has(".bf16")))
+    return decode_mixed(d, operation, d.take_type({DataType::f16, DataType::bf16}));
   const Rounding rounding = d.take_rounding();
   const bool flush = type == DataType::f32 && d.take(".ftz");
   const bool saturate = type == DataType::f32 && d.take(".sat");

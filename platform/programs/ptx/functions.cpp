@@ -49,6 +49,34 @@ double function64(const Op& op, double a) {
   }));
 }
 
+/// On one 16-bit float, or on two side by side: T. Op::wide_address: halves, not bfloat16.
+template <Function kFunction, class T>
+T function16(const Op& op, T a) {
+  const SmallFormat format = op.wide_address ? kHalf : kBrain;
+  const unsigned mantissa = static_cast<unsigned>(format.mantissa);
+  const auto flush = [&](std::uint32_t x) {
+    return op.flush && ((x & 0x7FFFU) >> mantissa) == 0 ? x & 0x8000U : x;
+  };
+  std::uint32_t r = 0;
+  for (unsigned k = 0; k < 8 * sizeof(T); k += 16) {
+    const double x = decode(static_cast<std::uint16_t>(flush((std::uint32_t{a} >> k) & 0xFFFFU)), format);
+    const double exact = kFunction == Function::power ? std::exp2(x) : std::tanh(x);
+    r |= flush(encode(exact, format, Rounding::nearest)) << k;
+  }
+  return static_cast<T>(r);
+}
+
+/// Of .f16, .bf16 or pairs of them: ex2 and tanh.
+template <Function kFunction>
+void decode_function16(Decoder& d, DataType type, bool flush) {
+  Op op = d.operands(type, 1);
+  op.flush = flush;
+  op.wide_address = type == DataType::f16 || type == DataType::f16x2;
+  op.run = size_of(type) == 4 ? &run_lanes<&function16<kFunction, std::uint32_t>>
+                              : static_cast<Handler>(&run_lanes<&function16<kFunction, std::uint16_t>>);
+  d.emit(op, latency::kFunction);
+}
+
 /// `.approx.ftz.f64`: subnormals count as zero, and the low 32 bits of operand and result are zero.
 template <Function kFunction>
 std::uint64_t gross64(std::uint64_t a) {
@@ -67,7 +95,12 @@ void decode_function(Decoder& d) {
   const bool rounded = !approximate && kRounds;
   const Rounding rounding = rounded ? d.take_rounding() : Rounding::nearest;
   const bool flush = d.take(".ftz");
-  const DataType type = d.take_type({DataType::f32, DataType::f64});
+  constexpr bool kHalves = kFunction == Function::power || kFunction == Function::tangent;
+  const DataType type =
+      kHalves ? d.take_type({DataType::f32, DataType::f16, DataType::f16x2, DataType::bf16, DataType::bf16x2})
+              : d.take_type({DataType::f32, DataType::f64});
+  if constexpr (kHalves)
+    if (type != DataType::f32) return decode_function16<kFunction>(d, type, flush);
   if (type == DataType::f64 && !kDouble) d.fail(d.opcode() + " has no .f64 form");
   Op op = d.operands(type, 1);
   op.flush = flush;

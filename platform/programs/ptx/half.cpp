@@ -22,10 +22,11 @@ std::uint16_t flush(std::uint16_t x, SmallFormat format) {
   return exponent == 0 ? sign : x;
 }
 
-/// One element. Bit 0 of `mode`: .relu.
+/// One element. Bit 0 of `mode`: .relu; bit 1: .oob.
 std::uint16_t arithmetic(const Op& op, std::uint16_t a, std::uint16_t b, std::uint16_t c,
                          SmallFormat format) {
   const auto operation = static_cast<FloatOperation>(op.count);
+  if ((op.mode & 2U) != 0 && (a == kOutOfBoundsNan || b == kOutOfBoundsNan)) return 0;
   const auto take = [&](std::uint16_t x) { return decode(op.flush ? flush(x, format) : x, format); };
   std::uint16_t r = encode(evaluate(operation, take(a), take(b), take(c)), format, Rounding::nearest);
   if (op.flush) r = flush(r, format);
@@ -38,7 +39,8 @@ std::uint16_t arithmetic(const Op& op, std::uint16_t a, std::uint16_t b, std::ui
   return r;
 }
 
-std::uint16_t extreme(const Op& op, std::uint16_t a, std::uint16_t b, SmallFormat format) {
+/// The lesser or greater; bit 0 of `mode`: a NaN operand makes the result NaN.
+std::uint16_t selected(const Op& op, std::uint16_t a, std::uint16_t b, SmallFormat format) {
   const bool high = static_cast<FloatOperation>(op.count) == FloatOperation::max;
   if (op.flush) a = flush(a, format), b = flush(b, format);
   const double x = decode(a, format);
@@ -49,6 +51,14 @@ std::uint16_t extreme(const Op& op, std::uint16_t a, std::uint16_t b, SmallForma
   }
   if (x == y) return ((a & 0x8000U) != 0) == high ? b : a;
   return (x < y) == high ? b : a;
+}
+
+/// Bit 1 of `mode`: .xorsign.abs.
+std::uint16_t extreme(const Op& op, std::uint16_t a, std::uint16_t b, SmallFormat format) {
+  if ((op.mode & 2U) == 0) return selected(op, a, b, format);
+  const std::uint16_t r = selected(op, a & 0x7FFFU, b & 0x7FFFU, format);
+  const bool is_nan = decode(r, format) != decode(r, format);
+  return static_cast<std::uint16_t>(is_nan ? r : r | ((a ^ b) & 0x8000U));
 }
 
 std::uint16_t sign(const Op& op, std::uint16_t a, SmallFormat format) {
@@ -91,8 +101,13 @@ void decode_half(Decoder& d, FloatOperation operation, DataType type) {
     d.take(".rn");
     op.saturate = d.take(".sat");
     if (operation == O::fma && d.take(".relu")) op.mode = 1;
-  } else if (sources == 2 && d.take(".NaN")) {
-    op.mode = 1;
+    if (operation == O::fma && d.take(".oob")) op.mode |= 2U;
+  } else if (sources == 2) {
+    if (d.take(".NaN")) op.mode = 1;
+    if (d.take(".xorsign")) {
+      if (!d.take(".abs")) d.fail("'.xorsign' goes with '.abs'");
+      op.mode |= 2U;
+    }
   }
   op.flush = d.take(".ftz");
   op.r = d.operands(type, sources).r;

@@ -105,6 +105,7 @@ void decode_with_carry(Decoder& d, bool takes) {
 template <FloatOperation kFloat, template <class> class F>
 void decode_sum(Decoder& d) {
   if (d.has(".cc")) return decode_with_carry<kFloat == FloatOperation::sub>(d, false);
+  if (decode_packed(d, kFloat)) return;
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
   const bool saturate = type == DataType::s32 && d.take(".sat");
@@ -116,6 +117,7 @@ void decode_sum(Decoder& d) {
 
 template <FloatOperation kFloat, template <class> class F>
 void decode_extreme(Decoder& d) {
+  if (decode_packed(d, kFloat)) return;
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kFloat, type);
   const bool relu = type == DataType::s32 && d.take(".relu");

@@ -86,7 +86,7 @@ class PtxModule final : public programs::Module {
     info.registers = program.registers;
     info.shared_bytes =
         dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
-    info.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+    info.local_bytes = program.thread_bytes();
     info.calls = !program.calls.empty();
     info.parameters = std::move(parameters);
     info.code_bytes = std::uint64_t{program.ops.size()} << kPcShift;
@@ -129,7 +129,7 @@ class PtxModule final : public programs::Module {
     } else {
       const Program& program = programs_.at(f.name);
       e.static_shared_bytes = program.shared_bytes;
-      e.local_bytes = program.local_bytes + (program.recursive ? kRecursionBytes : 0);
+      e.local_bytes = program.thread_bytes();
     }
     e.required_block = f.required_block;
     if (f.maximum_block) e.maximum_threads = std::min<std::uint64_t>(1024, f.maximum_block->count());

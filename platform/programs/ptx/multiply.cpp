@@ -124,6 +124,7 @@ template <bool kAdds>
 void decode_product(Decoder& d) {
   if (kAdds && d.has(".cc")) return decode_mad_carry(d, false);
   if (d.take(".wide")) return decode_wide(d, kAdds);
+  if (decode_packed(d, kAdds ? FloatOperation::fma : FloatOperation::mul)) return;
   const auto half = d.take_one_of({".lo", ".hi"});
   const DataType type = d.take_type();
   if (is_float(type)) return decode_float(d, kAdds ? FloatOperation::fma : FloatOperation::mul, type);

@@ -1,4 +1,7 @@
 // Products of parts of a register: 24 bits, or bytes and halves summed up.
+#include <algorithm>
+#include <limits>
+
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
 
@@ -24,6 +27,14 @@ std::uint32_t mad24(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return mul24<kSigned, kHigh>(a, b) + c;
 }
 
+/// mad24.hi.sat.s32
+std::int32_t mad24_saturated(std::uint32_t a, std::uint32_t b, std::int32_t c) {
+  const auto product = static_cast<std::int32_t>(mul24<true, true>(a, b));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(std::int64_t{product} + c,
+                                                            std::numeric_limits<std::int32_t>::min(),
+                                                            std::numeric_limits<std::int32_t>::max()));
+}
+
 template <bool kAdds, bool kSigned>
 Handler handler_24(bool high) {
   if constexpr (kAdds)
@@ -36,8 +47,11 @@ template <bool kAdds>
 void decode_24(Decoder& d) {
   const bool high = d.need_one_of({".lo", ".hi"}, "a 24-bit product needs '.lo' or '.hi'") == 1;
   const DataType type = d.take_type({DataType::u32, DataType::s32});
+  const bool saturate = kAdds && high && type == DataType::s32 && d.take(".sat");
   Op op = d.operands(type, kAdds ? 3 : 2);
-  op.run = type == DataType::s32 ? handler_24<kAdds, true>(high) : handler_24<kAdds, false>(high);
+  op.run = saturate                ? static_cast<Handler>(&run_lanes<&mad24_saturated>)
+           : type == DataType::s32 ? handler_24<kAdds, true>(high)
+                                   : handler_24<kAdds, false>(high);
   d.emit(op, latency::kMultiply);
 }
 

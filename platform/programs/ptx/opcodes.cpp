@@ -11,10 +11,12 @@ const Table& table() {
   static const Table kTable = [] {
     Table t;
     for (auto* const family :
-         {integer_opcodes, multiply_opcodes, narrow_product_opcodes, bit_opcodes, bit_field_opcodes,
-          bit_count_opcodes, float_opcodes, compare_opcodes, select_opcodes, convert_opcodes, move_opcodes,
-          memory_opcodes, atomic_opcodes, policy_opcodes, async_copy_opcodes, texture_opcodes,
-          cache_control_opcodes, control_opcodes, warp_opcodes})
+         {integer_opcodes,       multiply_opcodes,  narrow_product_opcodes, bit_opcodes,
+          bit_field_opcodes,     bit_count_opcodes, float_opcodes,          compare_opcodes,
+          select_opcodes,        convert_opcodes,   move_opcodes,           memory_opcodes,
+          atomic_opcodes,        policy_opcodes,    async_copy_opcodes,     texture_opcodes,
+          cache_control_opcodes, control_opcodes,   warp_opcodes,           stack_opcodes,
+          video_opcodes})
       for (const Opcode& o : family()) t.emplace(o.name, o);
     return t;
   }();
@@ -24,9 +26,7 @@ const Table& table() {
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
 constexpr std::string_view kUnsupported =
     "tld4 txq sured suq istypep mbarrier wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05 "
-    "tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol getctarank mapa alloca "
-    "stacksave stackrestore pmevent vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 "
-    "vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4";
+    "tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol getctarank mapa";
 
 }  // namespace
 

@@ -47,6 +47,8 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> texture_opcodes();
 [[nodiscard]] std::vector<Opcode> cache_control_opcodes();
 [[nodiscard]] std::vector<Opcode> control_opcodes();
+[[nodiscard]] std::vector<Opcode> stack_opcodes();
+[[nodiscard]] std::vector<Opcode> video_opcodes();
 [[nodiscard]] std::vector<Opcode> warp_opcodes();
 
 }  // namespace warpline::ptx

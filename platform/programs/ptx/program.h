@@ -134,15 +134,25 @@ struct Program {
   std::uint32_t local_bytes = 0;         ///< static part
   std::uint32_t parameter_bytes = 0;
   bool recursive = false;
+  bool has_stack = false;  ///< takes memory by alloca
+
+  /// Local memory that a thread needs, in bytes: variables, frames of recursive functions, the stack.
+  [[nodiscard]] std::uint32_t thread_bytes() const;
 };
 
 /// Byte distance between operations' program counters, as fault records show them.
 inline constexpr unsigned kPcShift = 4;
 /// Local memory that a program with recursive functions gets for their frames, bytes per thread.
 inline constexpr std::uint32_t kRecursionBytes = 16384;
+/// Local memory that a program with alloca gets for its stack, bytes per thread.
+inline constexpr std::uint32_t kStackBytes = 16384;
 /// Nested calls of one lane before it traps.
 inline constexpr std::size_t kDeepestCall = 4096;
 /// The value of a pointer to function n of a module is kFunctionBase + 16 n.
 inline constexpr std::uint64_t kFunctionBase = 0x7295'0000'0000ULL;
+
+inline std::uint32_t Program::thread_bytes() const {
+  return local_bytes + (recursive ? kRecursionBytes : 0) + (has_stack ? kStackBytes : 0);
+}
 
 }  // namespace warpline::ptx

@@ -2,6 +2,7 @@
 
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/rounding.h"
 
 namespace warpline::ptx {
 namespace {
@@ -158,6 +159,22 @@ std::uint32_t first_of(std::uint32_t a, std::uint32_t b) {
   return F<T>{}(static_cast<T>(b), static_cast<T>(a)) ? b : a;
 }
 
+/// The lesser or greater of two binary32, as `redux.sync` has it: -0 is below +0; a NaN is dropped where the
+/// other is none, or taken (kNan).
+template <bool kMax, bool kAbs, bool kNan>
+std::uint32_t extreme_single(std::uint32_t a, std::uint32_t b) {
+  if (kAbs) a &= 0x7FFFFFFFU, b &= 0x7FFFFFFFU;
+  const auto is_nan = [](std::uint32_t x) { return (x & 0x7FFFFFFFU) > 0x7F800000U; };
+  if (is_nan(a) && is_nan(b)) return kNan32;
+  if (is_nan(a) || is_nan(b)) return kNan ? kNan32 : is_nan(a) ? b : a;
+  // As integers of a sign and a magnitude.
+  const auto rank = [](std::uint32_t x) {
+    const auto magnitude = static_cast<std::int64_t>(x & 0x7FFFFFFFU);
+    return (x >> 31U) != 0 ? -magnitude - 1 : magnitude;
+  };
+  return (rank(a) < rank(b)) == kMax ? b : a;
+}
+
 template <Reduction kReduction>
 void run_reduce(const Op& op, Frame& f) {
   const auto* a = f.in<std::uint32_t>(op.r[1]);
@@ -178,6 +195,37 @@ void run_reduce(const Op& op, Frame& f) {
   f.write(op.r[0], t);
 }
 
+/// A reduction of one operand by itself makes it what it counts as: without its sign, or the canonical NaN.
+template <Reduction kReduction>
+void run_reduce_singles(const Op& op, Frame& f) {
+  run_reduce<kReduction>(op, f);
+  auto* t = f.out<std::uint32_t>(op.r[0]);
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if ((f.active & kLaneBit[i]) != 0) t[i] = kReduction(t[i], t[i]);
+}
+
+template <bool kMax>
+Handler reduce_singles(bool abs, bool nan) {
+  if (abs)
+    return nan ? &run_reduce_singles<&extreme_single<kMax, true, true>>
+               : &run_reduce_singles<&extreme_single<kMax, true, false>>;
+  return nan ? &run_reduce_singles<&extreme_single<kMax, false, true>>
+             : &run_reduce_singles<&extreme_single<kMax, false, false>>;
+}
+
+void decode_redux_singles(Decoder& d) {
+  const std::size_t operation = d.need_one_of({".min", ".max"}, "'redux' of '.f32' needs '.min' or '.max'");
+  const bool abs = d.take(".abs");
+  const bool nan = d.take(".NaN");
+  d.take_type({DataType::f32});
+  d.need_operands(3);
+  Op op;
+  op.r[1] = d.source(1, DataType::f32);
+  op.r[0] = d.destination(0, DataType::f32);
+  op.run = operation == 1 ? reduce_singles<true>(abs, nan) : reduce_singles<false>(abs, nan);
+  emit_converging(d, op, 2, latency::kReduce);
+}
+
 void decode_redux(Decoder& d) {
   using U = std::uint32_t;
   using S = std::int32_t;
@@ -188,6 +236,7 @@ void decode_redux(Decoder& d) {
   constexpr Handler kSigned[] = {kUnsigned[0], &run_reduce<&first_of<S, std::less>>,
                                  &run_reduce<&first_of<S, std::greater>>};
   need_sync(d);
+  if (d.has(".f32")) return decode_redux_singles(d);
   const std::size_t operation = d.need_one_of({".add", ".min", ".max", ".and", ".or", ".xor"},
                                               "'redux' needs an operation such as '.add'");
   const bool logic = operation > 2;

@@ -428,6 +428,7 @@ class StatementReader {
       s.guard_place = guard.place();
     }
     s.opcode = tokens_.expect_word("an instruction");
+    takes_minus_ = s.opcode.is("vmad");
     while (tokens_.peek().kind == TokenKind::dotted) s.qualifiers.push_back(tokens_.take());
     if (check_ != nullptr && !check_(s, tokens_.faults(), unsupported)) throw SyntaxError{};
     if (!tokens_.peek().is(';') && tokens_.peek().kind != TokenKind::end) {
@@ -487,7 +488,9 @@ class StatementReader {
                              : n.integer ^ (std::uint64_t{1} << (n.is_single ? 31U : 63U));
       return o;
     }
-    if (t.kind != TokenKind::word || minus) tokens_.fail(t, "expected an operand, found " + quoted(t.text));
+    if (t.kind != TokenKind::word || (minus && !takes_minus_))
+      tokens_.fail(t, "expected an operand, found " + quoted(t.text));
+    o.minus = minus;
     if (t.is("_")) {
       o.kind = Operand::Kind::sink;
       return o;
@@ -543,6 +546,7 @@ class StatementReader {
 
   TokenStream& tokens_;
   OpcodeCheck check_;
+  bool takes_minus_ = false;  ///< whether a register may be negated
 };
 
 /// The declarations and functions of a module.
@@ -881,28 +885,26 @@ class Parser {
     const Token name = tokens_.take();
     tokens_.take();
     if (tokens_.peek().is(".callprototype")) return prototype(f, name);
-    if (tokens_.accept(".branchtargets")) {
-      TargetList list;
-      list.place = name.place();
-      do {
-        const Token& target = tokens_.expect_word("a label");
-        list.labels.emplace_back(std::string(target.text), target.place());
-      } while (tokens_.accept(','));
-      tokens_.expect(';', "after the labels");
-      f.target_lists.emplace(std::string(name.text), std::move(list));
-      return;
-    }
-    if (tokens_.accept(".calltargets")) {
-      f.unsupported.push_back({name.place(), "'.calltargets' is not modelled in this version"});
-      do {
-        tokens_.expect_word("the name of a function");
-      } while (tokens_.accept(','));
-      tokens_.expect(';', "after the functions");
-      return;
-    }
+    if (tokens_.accept(".branchtargets"))
+      return f.target_lists.insert_or_assign(std::string(name.text), targets(name, "a label")), void();
+    if (tokens_.accept(".calltargets"))
+      return f.call_targets.insert_or_assign(std::string(name.text), targets(name, "the name of a function")),
+             void();
     const LabelDecl here{static_cast<std::uint32_t>(f.statements.size()), name.place(), scope};
     if (!f.labels.emplace(std::string(name.text), here).second)
       tokens_.faults().add(name.place(), "label " + quoted(name.text) + " is defined twice");
+  }
+
+  /// The names that follow `.branchtargets` or `.calltargets`.
+  TargetList targets(const Token& name, const char* what) {
+    TargetList list;
+    list.place = name.place();
+    do {
+      const Token& target = tokens_.expect_word(what);
+      list.labels.emplace_back(std::string(target.text), target.place());
+    } while (tokens_.accept(','));
+    tokens_.expect(';', "after the list");
+    return list;
   }
 
   void prototype(FunctionDecl& f, const Token& name) {

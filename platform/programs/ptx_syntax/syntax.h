@@ -73,6 +73,7 @@ struct Operand {
   std::uint64_t bits = 0;  ///< `integer`; `real`: binary64, or binary32 where `single`
   bool single = false;
   bool negated = false;           ///< `!p`
+  bool minus = false;             ///< `-r`, which only vmad takes
   std::int64_t offset = 0;        ///< of an `address`, and of `name + constant`
   bool subtracts = false;         ///< the offset is written `- 4`: the assembler wants `+ -4`
   bool indexed = false;           ///< an `address` written `name[4]`
@@ -97,7 +98,7 @@ struct LabelDecl {
   int scope = 0;
 };
 
-/// `name: .branchtargets a, b;`
+/// `name: .branchtargets a, b;`, or of `.calltargets`
 struct TargetList {
   std::vector<std::pair<std::string, Place>> labels;
   Place place;
@@ -129,6 +130,7 @@ struct FunctionDecl {
   std::vector<Statement> statements;
   std::map<std::string, LabelDecl, std::less<>> labels;
   std::map<std::string, TargetList, std::less<>> target_lists;
+  std::map<std::string, TargetList, std::less<>> call_targets;
   std::map<std::string, Prototype, std::less<>> prototypes;
   std::vector<Token> cluster_directives;  ///< .reqnctapercluster and its like, as they stand there
   std::vector<Unsupported>

@@ -118,8 +118,8 @@ bool same(std::uint64_t got, std::uint64_t want, const std::string& type) {
 
 }  // namespace
 
-void check_forms(const std::vector<Form>& forms, std::uint64_t seed) {
-  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
+void check_forms(const std::vector<Form>& forms, std::uint64_t seed, const std::string& language) {
+  std::string text = language + ".address_size 64\n";
   for (std::size_t i = 0; i < forms.size(); ++i) text += kernel(forms[i], i);
   Machine machine(seed);
   machine.load(text);

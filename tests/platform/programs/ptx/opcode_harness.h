@@ -17,7 +17,8 @@ struct Form {
 
 /// Runs every form on edge values and on random ones, several per lane, and compares each result
 /// to the bit. Any NaN equals any NaN where `result` is a floating-point type.
-void check_forms(const std::vector<Form>& forms, std::uint64_t seed);
+void check_forms(const std::vector<Form>& forms, std::uint64_t seed,
+                 const std::string& language = ".version 8.0\n.target sm_90\n");
 
 /// The low `bits` bits of `x`, and those bits as a signed number.
 [[nodiscard]] inline std::uint64_t low(std::uint64_t x, unsigned bits) {
