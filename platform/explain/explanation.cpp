@@ -36,6 +36,8 @@ class Writer {
       case MemKind::fence:
       case MemKind::proxy_fence: break;
       case MemKind::cache_control: break;
+      case MemKind::mbarrier: mbarrier(); break;
+      case MemKind::bulk_copy: bulk_copy(); break;
     }
     order();
   }
@@ -61,6 +63,23 @@ class Writer {
         fmt::format("shared memory in {} banks of 4 bytes; lanes that need different words of one bank take "
                     "turns; no cache is involved",
                     gpu_.sm.shared_banks));
+  }
+
+  void mbarrier() {
+    add("SM", "performed on the object in shared memory, lane by lane; no cache is involved");
+    if (op_.mbarrier == MbarrierOperation::try_wait)
+      add("SM",
+          fmt::format("the warp stands still until the phase is complete, {} cycles at most where no time "
+                      "is given",
+                      gpu_.sm.mbarrier_try_wait_cycles));
+    if (op_.mbarrier == MbarrierOperation::copies_arrive)
+      add("SM", "the arrival happens when the warp's asynchronous copies that were issued before are done");
+  }
+
+  void bulk_copy() {
+    add("bulk copies", "one request for each 128 B line, past L1, by a unit of the SM's own");
+    add("L1 local/global", "not looked up: its lines stay as they are");
+    add("L2", l2_size() + "serves and takes the lines as those of other accesses");
   }
 
   void local() {

@@ -145,6 +145,22 @@ Lowering proxy_fence(const MemOp& op) {
   }
 }
 
+Lowering mbarrier(const MemOp& op) {
+  if (op.mbarrier == MbarrierOperation::copies_arrive) return {{"ARRIVES"}, {}};
+  return {{"SYNCS"}, {"the name on sm_90; targets before it use atomics of shared memory"}};
+}
+
+Lowering bulk_copy(const MemOp& op) {
+  const bool tensor = op.dimensions != 0;
+  switch (op.bulk) {
+    case BulkDirection::to_shared: return {{tensor ? "UTMALDG" : "UBLKCP"}, {}};
+    case BulkDirection::to_global: return {{tensor ? "UTMASTG" : "UBLKCP"}, {}};
+    case BulkDirection::reduce: return {{tensor ? "UTMAREDG" : "UBLKRED"}, {}};
+    case BulkDirection::prefetch: return {{tensor ? "UTMAPF" : "UBLKPF"}, {}};
+  }
+  return {};
+}
+
 }  // namespace
 
 Lowering lowering_of(const MemOp& op) {
@@ -177,6 +193,8 @@ Lowering lowering_of(const MemOp& op) {
     case MemKind::surface_load: return {{"SULD"}, {}};
     case MemKind::surface_store: return {{"SUST"}, {}};
     case MemKind::cache_control: return {{"CCTL"}, {}};
+    case MemKind::mbarrier: return mbarrier(op);
+    case MemKind::bulk_copy: return bulk_copy(op);
   }
   if (op.releases()) {
     std::vector<std::string> before;

@@ -26,6 +26,8 @@ const char* access_word(MemKind kind) {
     case MemKind::texture_load: return "texture load";
     case MemKind::surface_load: return "surface load";
     case MemKind::surface_store: return "surface store";
+    case MemKind::mbarrier: return "mbarrier operation";
+    case MemKind::bulk_copy: return "bulk copy";
   }
   return "";
 }

@@ -7,10 +7,16 @@
 namespace warpline {
 namespace {
 
-constexpr std::array<std::string_view, 15> kKinds = {
-    "ld",        "st",       "atom",  "red",         "prefetch",
-    "prefetchu", "cp.async", "fence", "fence.proxy", "applypriority",
-    "discard",   "cctl",     "tex",   "suld",        "sust"};
+constexpr std::array<std::string_view, 17> kKinds = {
+    "ld",       "st",    "atom",        "red",           "prefetch",     "prefetchu",
+    "cp.async", "fence", "fence.proxy", "applypriority", "discard",      "cctl",
+    "tex",      "suld",  "sust",        "mbarrier",      "cp.async.bulk"};
+constexpr std::array<std::string_view, 9> kMbarrierOperations = {".init",        ".inval",     ".arrive",
+                                                                 ".arrive_drop", ".expect_tx", ".complete_tx",
+                                                                 ".test_wait",   ".try_wait",  ".arrive"};
+constexpr std::array<std::string_view, 5> kMbarrierForms = {"", ".noComplete", ".expect_tx", ".parity",
+                                                            ".noinc"};
+
 /// The word of `value` behind a dot; nothing where it has none.
 template <class E>
 std::string dotted(E value) {
@@ -20,6 +26,30 @@ std::string dotted(E value) {
 
 std::string order_of(const MemOp& op) {
   return (op.is_strong() ? dotted(op.semantics) : std::string()) + dotted(op.scope);
+}
+
+std::string mbarrier_to_ptx(const MemOp& op) {
+  std::string s(op.mbarrier == MbarrierOperation::copies_arrive ? "cp.async.mbarrier" : "mbarrier");
+  s += kMbarrierOperations.at(static_cast<std::size_t>(op.mbarrier));
+  s += kMbarrierForms.at(static_cast<std::size_t>(op.mbarrier_form));
+  return s + order_of(op) + dotted(op.space) + dotted(op.type);
+}
+
+std::string bulk_to_ptx(const MemOp& op) {
+  const bool reads = op.bulk == BulkDirection::to_shared;
+  std::string s(op.bulk == BulkDirection::reduce ? "cp.reduce.async.bulk" : "cp.async.bulk");
+  if (op.bulk == BulkDirection::prefetch) s += ".prefetch";
+  if (op.dimensions != 0) s += ".tensor." + std::to_string(op.dimensions) + "d";
+  if (op.bulk == BulkDirection::prefetch) {
+    s += ".L2.global";
+  } else {
+    s += reads ? ".shared::cluster.global" : ".global.shared::cta";
+    if (op.dimensions != 0) s += op.im2col ? ".im2col" : ".tile";
+    s += reads ? ".mbarrier::complete_tx::bytes" : ".bulk_group";
+  }
+  s += dotted(op.atomic);
+  if (op.cache_hint) s += ".L2::cache_hint";
+  return s + (op.bulk == BulkDirection::reduce && op.dimensions == 0 ? dotted(op.type) : std::string());
 }
 
 }  // namespace
@@ -47,6 +77,7 @@ std::optional<std::string> refusal(const MemOp& op) {
     return ".proxy" + dotted(op.proxy);
   }
   if (op.controls_lines() || op.kind == MemKind::cache_control) return std::nullopt;
+  if (op.kind == MemKind::mbarrier || op.kind == MemKind::bulk_copy) return std::nullopt;
   if (op.space == Space::shared_cluster) return dotted(op.space);
   if (op.is_atomic()) return std::nullopt;
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
@@ -59,6 +90,8 @@ std::string to_ptx(const MemOp& op) {
   std::string s(kKinds.at(static_cast<std::size_t>(op.kind)));
   if (op.kind == MemKind::proxy_fence) return s + dotted(op.proxy);
   if (op.kind == MemKind::fence) return s + order_of(op);
+  if (op.kind == MemKind::mbarrier) return mbarrier_to_ptx(op);
+  if (op.kind == MemKind::bulk_copy) return bulk_to_ptx(op);
   if (op.kind == MemKind::cache_control) return s + "." + name_of(op.cache_operation);
   if (op.controls_lines()) {
     s += dotted(op.space);

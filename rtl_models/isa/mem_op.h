@@ -27,6 +27,8 @@ enum class MemKind : std::uint8_t {
   texture_load,
   surface_load,
   surface_store,
+  mbarrier,   ///< MemOp::mbarrier says what; on an object in shared memory
+  bulk_copy,  ///< `cp.async.bulk` and its kin: MemOp::bulk says which way
 };
 
 /// The state space named by the instruction.
@@ -80,6 +82,31 @@ enum class AtomicOperation : std::uint8_t {
   decrement,
 };
 
+/// What an instruction does to an mbarrier object (PTX ISA, "mbarrier").
+enum class MbarrierOperation : std::uint8_t {
+  init,
+  inval,
+  arrive,
+  arrive_drop,
+  expect_tx,
+  complete_tx,
+  test_wait,
+  try_wait,
+  copies_arrive,  ///< `cp.async.mbarrier.arrive`: an arrival when the thread's asynchronous copies are done
+};
+
+/// What goes with it: of arrivals `.noComplete` and `.expect_tx`, of waits `.parity`, of `copies_arrive`
+/// `.noinc`.
+enum class MbarrierForm : std::uint8_t { plain, no_complete, expect_tx, parity, no_increment };
+
+/// Which way a bulk copy goes (PTX ISA, "Data Movement: asynchronous bulk copy").
+enum class BulkDirection : std::uint8_t {
+  to_shared,  ///< from global memory; completes on an mbarrier
+  to_global,  ///< from shared memory; completes in a group
+  reduce,     ///< the same, combining by MemOp::atomic
+  prefetch,   ///< of global memory into L2
+};
+
 /// What a surface access does beyond the edge (PTX ISA, "suld", `.clampm`): end the warp, access the nearest
 /// element, or read zeros and write nothing.
 enum class BeyondEdge : std::uint8_t { trap, clamp, zero };
@@ -111,11 +138,16 @@ struct WARPLINE_PUBLIC MemOp {
   BeyondEdge beyond_edge = BeyondEdge::trap;                  ///< of surface loads and stores
   CctlOperation cache_operation = CctlOperation::invalidate;  ///< of SASS's cache control
   CctlTarget cache_target = CctlTarget::data_line;            ///< of SASS's cache control: what it acts on
+  MbarrierOperation mbarrier = MbarrierOperation::init;
+  MbarrierForm mbarrier_form = MbarrierForm::plain;
+  BulkDirection bulk = BulkDirection::to_shared;
+  std::uint8_t dimensions = 0;  ///< of a bulk copy: 0: bytes in a row; 1 to 5: of a tensor
+  bool im2col = false;          ///< of a bulk copy of a tensor: `.im2col`; without: `.tile`
   template <class Archive>
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
-      proxy, beyond_edge, cache_operation, cache_target);
+      proxy, beyond_edge, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions, im2col);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
@@ -144,6 +176,11 @@ struct WARPLINE_PUBLIC MemOp {
     return cache_hint || l2_eviction != L2Eviction::none || prefetch_bytes != 0 || is_mmio ||
            bytes_per_lane() == kWideVector || (is_atomic() && vector > 1);
   }
+  /// Whether it waits for a phase of an mbarrier, or asks for one.
+  [[nodiscard]] bool waits_for_phase() const {
+    return kind == MemKind::mbarrier &&
+           (mbarrier == MbarrierOperation::test_wait || mbarrier == MbarrierOperation::try_wait);
+  }
   /// Whether it reads, computes and writes as one.
   [[nodiscard]] bool is_atomic() const { return kind == MemKind::atomic || kind == MemKind::reduction; }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }
@@ -157,7 +194,7 @@ struct WARPLINE_PUBLIC MemOp {
   }
   [[nodiscard]] bool reads() const {
     return kind == MemKind::load || kind == MemKind::atomic || kind == MemKind::texture_load ||
-           kind == MemKind::surface_load;
+           kind == MemKind::surface_load || kind == MemKind::mbarrier;
   }
   [[nodiscard]] bool writes() const {
     return kind == MemKind::store || is_atomic() || kind == MemKind::surface_store;

@@ -90,6 +90,8 @@ std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAcc
   out.exact_ = op.is_mmio;
   out.dropped_ = 0;
   classify(out);
+  if (op.kind == MemKind::mbarrier && out.shared_ != written.active)
+    return out.fault(FaultKind::not_shared, first_lane(written.active & ~out.shared_));
   std::optional<Fault> fault = out.image_ != 0       ? locate_texels(out)
                                : op.controls_lines() ? check_control(limits, out)
                                                      : check(limits, out);
@@ -109,6 +111,9 @@ void AddressResolution::classify(ResolvedAccess& out) {
         if (out.source_bytes(lane) == 0) out.global_ &= ~(LaneMask{1} << lane);
       });
       return;
+    case Space::shared_cluster:
+      if (out.op_->kind != MemKind::mbarrier) break;
+      [[fallthrough]];
     case Space::shared: out.shared_ = written.active; return;
     case Space::texture:
     case Space::surface: out.image_ = written.active; return;

@@ -27,10 +27,13 @@ enum class FaultKind : std::uint8_t {
   not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
   bus_error,       ///< the memory system answered with an error
   no_code,         ///< an instruction whose fetch was answered with an error; its place is the address
+  not_shared,      ///< an mbarrier whose generic address is outside shared memory
+  no_mbarrier,     ///< no mbarrier object there: none was initialised, or it has been invalidated
+  mbarrier_count,  ///< a count of an mbarrier would leave its range, or complete a phase it may not
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 13> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 16> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -42,8 +45,11 @@ enum class FaultKind : std::uint8_t {
                                                        "coordinates beyond the surface",
                                                        "address outside global memory",
                                                        "bus error",
-                                                       "bus error on an instruction fetch"};
-  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::no_code) + 1, "a name each");
+                                                       "bus error on an instruction fetch",
+                                                       "address outside shared memory",
+                                                       "no mbarrier at this address",
+                                                       "count of an mbarrier out of range"};
+  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::mbarrier_count) + 1, "a name each");
   return kNames[static_cast<std::size_t>(kind)];
 }
 

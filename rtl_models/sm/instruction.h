@@ -17,6 +17,9 @@ enum class InstructionKind : std::uint8_t {
   sleep,                 ///< the warp issues nothing more for the cycles that execute() answers
   commit_copies,         ///< the asynchronous copies issued since the last commit become a group
   wait_copies,           ///< issues when at most `groups_left` groups of copies are unfinished
+  commit_bulk,           ///< the bulk copies issued since the last commit become a group
+  wait_bulk,             ///< issues when at most `groups_left` groups of bulk copies are unfinished
+  wait_bulk_reads,       ///< the same; a copy counts as finished when what it reads has been read
   invalidate_constants,  ///< CCTL.C.IVALL, executed in dispatch: drops all lines of the constant cache
   /// CCTL.I.IVALL, executed in dispatch: drops the SM's instruction buffer and all lines of its instruction
   /// cache; the warp goes on after `latency` SM cycles.

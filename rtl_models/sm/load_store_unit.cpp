@@ -1,5 +1,8 @@
 #include "rtl_models/sm/load_store_unit.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sm/sm_mutations.h"
 
@@ -44,6 +47,7 @@ void LoadStoreUnit::start(const MemoryMap& map) {
 }
 
 void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
+  if (waits_due_ <= now) end_due_waits(now, events);
   if (entries_.queued() == 0 || head_.busy_until > now) return;
   const unsigned index = entries_.front();
   LsuEntry& e = entries_[index];
@@ -51,7 +55,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) begin_head(now, index, events);
   if (head_.wants_shared) {
-    perform_shared(now, e);
+    perform_shared(now, index, events);
     if (head_.lines.any()) return;
   } else if (head_.line_held || head_.lines.any()) {
     if (!head_.line_held) {
@@ -90,6 +94,9 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
   if (with_data_) scatter_zeros(e.resolved, results_of(e));
+  if (op.kind != MemKind::async_copy) return;
+  e.copy_number = arrivals_.start(e.slot);
+  e.tracked = true;
 }
 
 /// Where the line being sent goes.
@@ -183,17 +190,222 @@ bool LoadStoreUnit::invalidate_constants(Cycle now) {
   return true;
 }
 
-void LoadStoreUnit::perform_shared(Cycle now, LsuEntry& e) {
+void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
   const MemOp& op = e.instruction->mem;
   const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
   const SharedMemory::Passes passes = shared_.passes(op, addresses);
-  shared_.perform(op, addresses, e.access, e.shared_base);
   ++counters_.shared_accesses;
   counters_.shared_passes += passes.all();
   head_.wants_shared = false;
   const unsigned cycles = passes.parts + passes.conflicts * parameters_.shared_pass_cycles;
   head_.busy_until = owner_.domain().after(now, cycles);
-  e.ready = owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
+  e.ready = readable(now, cycles);
+  if (op.kind == MemKind::mbarrier) {
+    perform_mbarrier(now, index, events);
+  } else {
+    shared_.perform(op, addresses, e.access, e.shared_base);
+  }
+}
+
+// mbarriers.
+
+MbarrierStatus LoadStoreUnit::operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count) {
+  Mbarrier object(shared_.word(at));
+  const MbarrierStatus status = operate(op, count, object);
+  if (status >= MbarrierStatus::no_object) return status;
+  shared_.set_word(at, object.word());
+  counters_.mbarrier_phases += status == MbarrierStatus::completed;
+  return status;
+}
+
+MbarrierStatus LoadStoreUnit::operate_mbarrier(Cycle now, std::uint64_t at, const MemOp& op,
+                                               std::uint32_t count, std::vector<LsuEvent>& events) {
+  const MbarrierStatus status = operate_at(at, op, count);
+  if (status == MbarrierStatus::completed) wake_waits(now, events);
+  return status;
+}
+
+namespace {
+
+FaultKind fault_of(MbarrierStatus status) {
+  return status == MbarrierStatus::no_object ? FaultKind::no_mbarrier : FaultKind::mbarrier_count;
+}
+
+MbarrierOperands operands_of(const MemoryAccess& access, unsigned lane) {
+  MbarrierOperands operands;
+  __builtin_memcpy(&operands, access.lane_data(lane), sizeof operands);
+  return operands;
+}
+
+}  // namespace
+
+/// Lane by lane, the lowest first. Each is answered the object as it was before: the state.
+void LoadStoreUnit::perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
+  const MemOp& op = e.instruction->mem;
+  ++counters_.mbarrier_operations;
+  if (!with_data_) return;
+  const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
+  bool completed = false;
+  std::uint64_t cycles = 0;
+  for (LaneMask lanes = addresses.lanes(); lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = first_lane(lanes);
+    const std::uint64_t at = e.shared_base + addresses[lane].value;
+    const MbarrierOperands operands = operands_of(e.access, lane);
+    cycles = std::max<std::uint64_t>(cycles, operands.ticks);
+    const std::uint64_t before = shared_.word(at);
+    const MbarrierStatus status = operate_at(at, op, operands.count);
+    if (status >= MbarrierStatus::no_object) {
+      report_fault(now, e.resolved.fault(fault_of(status), lane), index, events);
+      break;
+    }
+    completed |= status == MbarrierStatus::completed;
+    if (!op.waits_for_phase()) __builtin_memcpy(e.access.lane_data(lane), &before, sizeof before);
+  }
+  if (completed) wake_waits(now, events);
+  if (!events.empty() && events.back().kind == LsuEvent::Kind::faulted) return;
+  if (op.mbarrier == MbarrierOperation::copies_arrive) return await_copies(now, index, events);
+  if (!op.waits_for_phase()) return;
+  const LaneMask open = look_at_phases(e, addresses.lanes());
+  if (open != 0 && op.mbarrier == MbarrierOperation::try_wait)
+    park(now, index, cycles != 0 ? cycles : parameters_.mbarrier_try_wait_cycles, open);
+}
+
+/// Answers those of `lanes` whose phase is complete, and returns the others, which are answered that it is
+/// not.
+LaneMask LoadStoreUnit::look_at_phases(LsuEntry& e, LaneMask lanes) {
+  const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
+  const bool by_parity = e.instruction->mem.mbarrier_form == MbarrierForm::parity;
+  LaneMask open = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const Mbarrier object(shared_.word(e.shared_base + addresses[lane].value));
+    const std::uint64_t state = e.access.second[lane];
+    const bool complete =
+        object.valid() &&
+        (by_parity ? object.has_completed_parity(static_cast<unsigned>(state)) : object.has_completed(state));
+    const std::uint64_t answer = complete ? 1 : 0;
+    __builtin_memcpy(e.access.lane_data(lane), &answer, sizeof answer);
+    if (!complete) open |= LaneMask{1} << lane;
+  });
+  return open;
+}
+
+/// The wait leaves the queue, and is answered later. What it is counted as having sent keeps it from being
+/// complete.
+void LoadStoreUnit::park(Cycle now, unsigned index, std::uint64_t cycles, LaneMask open) {
+  ++counters_.mbarrier_waits;
+  ++entries_[index].lines_pending;
+  entries_.park();
+  waits_.push_back({index, owner_.domain().after(now, cycles), open});
+  waits_due_ = std::min(waits_due_, waits_.back().due);
+}
+
+/// A phase is complete: ends the waits that wait for nothing else.
+void LoadStoreUnit::wake_waits(Cycle now, std::vector<LsuEvent>& events) {
+  const auto woken = [&](ParkedWait& w) {
+    w.open = look_at_phases(entries_[w.entry], w.open);
+    if (w.open == 0) end_wait(now, w, events);
+    return w.open == 0;
+  };
+  waits_.erase(std::remove_if(waits_.begin(), waits_.end(), woken), waits_.end());
+  set_due();
+}
+
+void LoadStoreUnit::end_due_waits(Cycle now, std::vector<LsuEvent>& events) {
+  const auto ended = [&](const ParkedWait& w) {
+    if (w.due > now) return false;
+    counters_.mbarrier_timeouts += !entries_[w.entry].killed;
+    end_wait(now, w, events);
+    return true;
+  };
+  waits_.erase(std::remove_if(waits_.begin(), waits_.end(), ended), waits_.end());
+  set_due();
+}
+
+void LoadStoreUnit::end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[wait.entry];
+  --e.lines_pending;
+  e.ready = readable(now, 1);
+  entries_.unpark();
+  complete(now, wait.entry, events);
+}
+
+void LoadStoreUnit::set_due() {
+  waits_due_ = kNever;
+  for (const ParkedWait& w : waits_) waits_due_ = std::min(waits_due_, w.due);
+}
+
+/// Lanes arrive when the copies that their warp has begun are done: those at one object together.
+void LoadStoreUnit::await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  const LsuEntry& e = entries_[index];
+  const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
+  for (LaneMask left = addresses.lanes(); left != 0;) {
+    const unsigned first = first_lane(left);
+    LaneMask same = 0;
+    for_each_lane(left, [&](unsigned lane) {
+      if (addresses[lane] == addresses[first]) same |= LaneMask{1} << lane;
+    });
+    left &= ~same;
+    const CopyArrivals::Arrival arrival{e.slot,
+                                        e.shared_base + addresses[first].value,
+                                        lane_count(same),
+                                        first,
+                                        e.access.address_of(first),
+                                        e.instruction};
+    if (!arrivals_.wait(arrival) && !arrive_for_copies(now, arrival, index, events)) return;
+  }
+}
+
+/// `index`: the entry that brought it about. False: it is a fault.
+bool LoadStoreUnit::arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
+                                      std::vector<LsuEvent>& events) {
+  MemOp arrive = arrival.instruction->mem;
+  arrive.mbarrier = MbarrierOperation::arrive;
+  arrive.mbarrier_form = MbarrierForm::plain;
+  const MbarrierStatus status = operate_mbarrier(now, arrival.at, arrive, arrival.count, events);
+  if (status < MbarrierStatus::no_object) return true;
+  Fault fault{fault_of(status), 0, 0, arrival.lane, arrival.address, nullptr};
+  fault.space = arrive.space;
+  fault.bytes = Mbarrier::kBytes;
+  report_fault(now, fault, index, events);
+  last_fault_.instruction = arrival.instruction;
+  return false;
+}
+
+void LoadStoreUnit::kill(unsigned slot) {
+  entries_.kill(slot);
+  arrivals_.forget(slot);
+  for (ParkedWait& w : waits_)
+    if (entries_[w.entry].slot == slot) w.due = owner_.domain().after(owner_.engine().now(), 1);
+  if (!waits_.empty()) set_due();
+}
+
+std::string LoadStoreUnit::describe_wait(unsigned slot) const {
+  for (const ParkedWait& w : waits_) {
+    const LsuEntry& e = entries_[w.entry];
+    if (e.slot != slot) continue;
+    const SharedAddress at = e.resolved.shared()[first_lane(w.open)];
+    char place[32];
+    std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(at.value));
+    return "the mbarrier at " + std::string(place) +
+           " of shared memory: " + Mbarrier(shared_.word(e.shared_base + at.value)).describe();
+  }
+  return {};
+}
+
+// The end of an access.
+
+/// The entry is done. Pre: its results are on their way.
+void LoadStoreUnit::complete(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  const LsuEntry& e = entries_[index];
+  if (e.tracked) {
+    bool right = true;
+    arrivals_.finish(e.slot, e.copy_number, [&](const CopyArrivals::Arrival& arrival) {
+      if (right) right = arrive_for_copies(now, arrival, index, events);
+    });
+  }
+  events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
 }
 
 void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
@@ -202,8 +414,7 @@ void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
   e.sent = true;
   head_.clear();
   entries_.pop_front();
-  if (e.lines_pending == 0)
-    events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
+  if (e.lines_pending == 0) complete(now, index, events);
 }
 
 /// Lanes control nothing, as their address is not mapped. Of prefetches and priorities, which are hints, no
@@ -248,12 +459,12 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     exact_reads_ -= e.resolved.exact() && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
       report_fault(now, bus_error(e, r, exact_lane_), index, events);
+      arrivals_.forget(e.slot);
     } else if (with_data_ && !e.killed) {
       scatter(r, e.resolved, exact_lane_, results_of(e));
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
-    if (--e.lines_pending == 0 && e.sent)
-      events.push_back({LsuEvent::Kind::completed, e.slot, index, e.ready});
+    if (--e.lines_pending == 0 && e.sent) complete(now, index, events);
   }
   owner_.engine().pool().release(&r);
 }

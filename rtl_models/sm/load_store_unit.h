@@ -10,8 +10,10 @@
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/answer_scatter.h"
 #include "rtl_models/sm/cache_maintenance.h"
+#include "rtl_models/sm/copy_arrivals.h"
 #include "rtl_models/sm/lsu_counters.h"
 #include "rtl_models/sm/lsu_entries.h"
+#include "rtl_models/sm/mbarrier.h"
 #include "rtl_models/sm/request_builder.h"
 #include "rtl_models/sm/shared_memory.h"
 #include "rtl_models/sm/sm_parameters.h"
@@ -54,7 +56,8 @@ class LoadStoreUnit {
         sm_(sm),
         builder_(owner.engine().pool()),
         shared_(0, parameters.shared_banks, false),
-        entries_(parameters) {}
+        entries_(parameters),
+        arrivals_(parameters.warp_slots) {}
 
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);
@@ -67,14 +70,23 @@ class LoadStoreUnit {
   [[nodiscard]] bool invalidate_constants(Cycle now);
   /// A response has come back from one of the caches. Events are appended.
   void respond(Cycle now, Request& r, std::vector<LsuEvent>& events);
+  /// An operation on the mbarrier object at `at` of all shared memory that is no instruction's of this SM: of
+  /// an asynchronous copy, or of another SM. What it completes wakes the waits for it; their events are
+  /// appended. Pre: the run carries data.
+  MbarrierStatus operate_mbarrier(Cycle now, std::uint64_t at, const MemOp& op, std::uint32_t count,
+                                  std::vector<LsuEvent>& events);
+  /// Results of the warp go nowhere any more: what it has here is marked, its waits end in the next cycle.
+  void kill(unsigned slot);
   /// When advance() next has something to do, if that is known: kNever if the unit waits for a port.
   [[nodiscard]] Cycle next_work(Cycle now) const {
-    if (entries_.queued() == 0) return kNever;
+    if (entries_.queued() == 0) return waits_due_;
     const Cycle at = std::max(entries_[entries_.front()].at, head_.busy_until);
-    if (at > now) return at;
-    return head_.line_held ? kNever : owner_.domain().after(now, 1);
+    if (at > now) return std::min(at, waits_due_);
+    return head_.line_held ? waits_due_ : owner_.domain().after(now, 1);
   }
-  [[nodiscard]] bool idle() const { return entries_.in_use() == 0 && past_queue_ == 0; }
+  [[nodiscard]] bool idle() const {
+    return entries_.in_use() == 0 && entries_.parked() == 0 && past_queue_ == 0;
+  }
   template <class Archive>
   void archive(Archive& a) {
     // Pre: idle().
@@ -85,6 +97,9 @@ class LoadStoreUnit {
   /// Says, as `who`, what the entry whose lines are being sent waits for.
   void explain(const std::string& who, std::vector<Wait>& waits) const;
   [[nodiscard]] SharedMemory& shared() { return shared_; }
+  /// What a parked wait of the warp waits for: "the mbarrier at 0x40 of shared memory: its phase lacks 1 of 4
+  /// arrivals"; empty: it has none.
+  [[nodiscard]] std::string describe_wait(unsigned slot) const;
 
  private:
   /// The oldest entry of the queue, as far as it has been worked off.
@@ -102,8 +117,29 @@ class LoadStoreUnit {
       lines.clear();
     }
   };
+  /// mbarrier.try_wait that waits for lanes' phases.
+  struct ParkedWait {
+    unsigned entry = 0;
+    Cycle due = 0;      ///< when it gives up
+    LaneMask open = 0;  ///< lanes whose phase is not complete yet
+  };
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-  void perform_shared(Cycle now, LsuEntry& e);
+  void perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] LaneMask look_at_phases(LsuEntry& e, LaneMask lanes);
+  void park(Cycle now, unsigned index, std::uint64_t cycles, LaneMask open);
+  void wake_waits(Cycle now, std::vector<LsuEvent>& events);
+  void end_due_waits(Cycle now, std::vector<LsuEvent>& events);
+  void end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events);
+  void set_due();
+  [[nodiscard]] MbarrierStatus operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count);
+  void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void complete(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  bool arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
+                         std::vector<LsuEvent>& events);
+  [[nodiscard]] Cycle readable(Cycle now, unsigned cycles) const {
+    return owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
+  }
   [[nodiscard]] bool send_line(Cycle now, unsigned index);
   void count_line(SmCache cache);
   void send_maintenance(Cycle now, unsigned index);
@@ -128,6 +164,9 @@ class LoadStoreUnit {
   RequestBuilder builder_;
   SharedMemory shared_;
   LsuEntries entries_;
+  std::vector<ParkedWait> waits_;  ///< in the order in which they were parked
+  Cycle waits_due_ = kNever;       ///< when the first of them gives up
+  CopyArrivals arrivals_;
   Head head_;
   bool with_data_ = true;
   unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1

@@ -12,6 +12,7 @@ struct LsuCounters {
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
+  std::uint64_t mbarrier_operations = 0, mbarrier_phases = 0, mbarrier_waits = 0, mbarrier_timeouts = 0;
   std::uint64_t controls = 0, dropped_controls = 0, dropped_cctl = 0, mmio_transactions = 0;
 
   template <class F>
@@ -29,6 +30,12 @@ struct LsuCounters {
     f("shared_passes", shared_passes, "passes",
       "passes over the banks that they took; more than accesses: conflicts");
     f("atomics", atomics, "instructions", "atom and red instructions");
+    f("mbarrier_operations", mbarrier_operations, "instructions",
+      "mbarrier and cp.async.mbarrier instructions");
+    f("mbarrier_phases", mbarrier_phases, "phases", "of mbarriers completed");
+    f("mbarrier_waits", mbarrier_waits, "instructions",
+      "mbarrier.try_wait that stood still until a phase was complete");
+    f("mbarrier_timeouts", mbarrier_timeouts, "instructions", "of them, those that gave up");
     f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
     f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
     f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "rtl_models/base/types.h"
@@ -22,9 +23,11 @@ struct alignas(64) LsuEntry {
   unsigned lines_pending = 0;                ///< requests sent and not yet answered
   bool sent = false;                         ///< all requests are sent
   bool tokens = false;                       ///< the SM's own access to a call-return stack
+  bool tracked = false;                      ///< a copy for which mbarriers may wait
   bool killed = false;                       ///< its warp has faulted: results go nowhere
   CacheMaintenance maintenance;              ///< what it asks of a whole cache, an instruction's or the SM's
   std::uint32_t copy_group = 0;              ///< the group of an asynchronous copy in its warp's CopyGroups
+  std::uint32_t copy_number = 0;             ///< likewise, in what its warp's mbarriers wait for
   AccessLimits limits;
   std::uint64_t shared_base = 0;  ///< where the CTA's part of shared memory begins
   Cycle at = 0;                   ///< when it reaches the unit
@@ -34,16 +37,21 @@ struct alignas(64) LsuEntry {
 };
 
 /// The entries of a load/store unit: a pool, and the queue of those whose lines are not all sent yet, in
-/// issue order.
+/// issue order. Waits that are parked have entries beyond the pool's size, one for each warp at most, so that
+/// what they wait for can always be issued.
 class LsuEntries {
  public:
   explicit LsuEntries(const SmParameters& parameters)
-      : buffers_(parameters.lsu_entries), queue_(parameters.lsu_entries), most_queued_(parameters.lsu_queue) {
-    entries_.reserve(parameters.lsu_entries);
+      : buffers_(parameters.lsu_entries),
+        queue_(parameters.lsu_entries + parameters.warp_slots),
+        capacity_(parameters.lsu_entries),
+        most_entries_(parameters.lsu_entries + parameters.warp_slots),
+        most_queued_(parameters.lsu_queue) {
+    entries_.reserve(most_entries_);
     for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
     for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
   }
-  [[nodiscard]] bool has_room() const { return !free_.empty() && queued_ < most_queued_; }
+  [[nodiscard]] bool has_room() const { return free_.size() > spare_ && queued_ < most_queued_; }
   /// A free entry, to be filled and then queued. Pre: has_room(), or an entry was just freed.
   [[nodiscard]] LsuEntry& take(unsigned& index) {
     index = free_.back();
@@ -51,7 +59,7 @@ class LsuEntries {
     LsuEntry& e = entries_[index];
     e.instruction = nullptr;
     e.lines_pending = 0;
-    e.sent = e.tokens = e.killed = false;
+    e.sent = e.tokens = e.tracked = e.killed = false;
     e.maintenance = {};
     e.ready = 0;
     e.access.active = 0;
@@ -71,6 +79,28 @@ class LsuEntries {
     --queued_;
   }
   void free(unsigned index) { free_.push_back(index); }
+  /// An entry waits for what may only come with later instructions: another one takes its place in the pool.
+  void park() {
+    ++parked_;
+    if (spare_ != 0) {
+      --spare_;
+    } else if (entries_.size() < most_entries_) {
+      // Nobody's references move: there is room for all.
+      free_.push_back(static_cast<unsigned>(entries_.size()));
+      entries_.emplace_back(*own_buffers_.emplace_back(std::make_unique<LaneBuffers>()));
+    } else {
+      ++crowded_;
+    }
+  }
+  /// It no longer does. Its entry is still to be freed.
+  void unpark() {
+    --parked_;
+    if (crowded_ != 0) {
+      --crowded_;
+    } else {
+      ++spare_;
+    }
+  }
   /// Marks what the warp has here: its results go nowhere.
   void kill(unsigned slot) {
     for (LsuEntry& e : entries_)
@@ -78,9 +108,13 @@ class LsuEntries {
   }
   [[nodiscard]] LsuEntry& operator[](unsigned index) { return entries_[index]; }
   [[nodiscard]] const LsuEntry& operator[](unsigned index) const { return entries_[index]; }
-  [[nodiscard]] unsigned capacity() const { return static_cast<unsigned>(entries_.size()); }
-  /// Entries that are not free; those that are queued; whether one of these is of the warp in slot `slot`.
-  [[nodiscard]] unsigned in_use() const { return capacity() - static_cast<unsigned>(free_.size()); }
+  [[nodiscard]] unsigned capacity() const { return capacity_; }
+  /// Entries that are neither free nor parked; those that are queued; whether one of these is of the warp in
+  /// slot `slot`.
+  [[nodiscard]] unsigned in_use() const {
+    return static_cast<unsigned>(entries_.size() - free_.size()) - parked_;
+  }
+  [[nodiscard]] unsigned parked() const { return parked_; }
   [[nodiscard]] unsigned queued() const { return queued_; }
   [[nodiscard]] bool has_queued(unsigned slot) const {
     for (unsigned i = 0; i < queued_; ++i)
@@ -90,10 +124,15 @@ class LsuEntries {
 
  private:
   std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
+  std::vector<std::unique_ptr<LaneBuffers>> own_buffers_;  ///< of those made for parked waits
   std::vector<LsuEntry> entries_;
   std::vector<unsigned> free_;
   std::vector<unsigned> queue_;  ///< a ring
   unsigned head_ = 0, queued_ = 0;
+  unsigned capacity_, most_entries_;
+  unsigned parked_ = 0;
+  unsigned spare_ = 0;    ///< entries made for parked waits that no wait needs now
+  unsigned crowded_ = 0;  ///< parked waits beyond one for each warp, which stay in the pool
   unsigned most_queued_;
 };
 

@@ -51,6 +51,22 @@ struct ImageCoordinates {
   }
 };
 
+/// What one lane wants of a bulk copy, as MemoryAccess::data holds it. The address is that of global memory,
+/// or of the tensor map.
+struct BulkOperands {
+  std::uint32_t shared = 0;    ///< the place in shared memory
+  std::uint32_t mbarrier = 0;  ///< of copies to shared memory: the object that is told
+  std::uint32_t bytes = 0;     ///< of copies of no tensor
+  std::array<std::int32_t, 5> coordinates{};
+};
+
+/// What one lane wants of an mbarrier, as MemoryAccess::data holds it; of waits MemoryAccess::second is the
+/// state, or the parity. What it answers, a state or 0 and 1, lies there afterwards.
+struct MbarrierOperands {
+  std::uint32_t count = 1;  ///< arrivals, or bytes of transactions
+  std::uint32_t ticks = 0;  ///< of `try_wait`: SM cycles after which it gives up; 0: what the SM takes for it
+};
+
 /// What a memory access has for each lane; 1.75 KB.
 struct LaneBuffers {
   static constexpr unsigned kMaxLaneBytes = 32;
@@ -77,7 +93,7 @@ struct MemoryAccess {
   /// Per lane, as the program wrote it: generic, or an offset in the space.
   std::uint64_t* address = nullptr;
   /// Per lane: `c` of a compare-and-swap (of 16 bytes: in `data`, behind `b`), a CopyTarget,
-  /// ImageCoordinates.
+  /// ImageCoordinates, the state or parity of a wait for a phase, the offsets of an im2col copy.
   std::uint64_t* second = nullptr;
   std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,

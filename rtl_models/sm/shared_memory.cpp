@@ -42,7 +42,7 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 
 SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses) {
   const unsigned bytes = op.bytes_per_lane();
-  const bool atomic = op.is_atomic();
+  const bool atomic = op.is_atomic() || op.kind == MemKind::mbarrier;
   const unsigned words_per_lane = std::max(1U, bytes / 4);
   const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);

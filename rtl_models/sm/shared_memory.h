@@ -22,7 +22,7 @@ class SharedMemory {
     [[nodiscard]] unsigned all() const { return parts + conflicts; }
   };
   /// Each part takes as many passes as the largest number of different words that fall in one bank; atomics
-  /// count lanes instead of words. Lanes that touch the same word share it.
+  /// and mbarriers count lanes instead of words. Lanes that touch the same word share it.
   [[nodiscard]] Passes passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses);
   /// Performs the access: loads and atomics fill `access.data`. `base`: where the CTA's part begins. Pre: all
   /// in range.
@@ -31,6 +31,15 @@ class SharedMemory {
   /// Writes `count` bytes of an asynchronous copy and zeros up to `bytes`, at `to` of all shared memory. Pre:
   /// in range; count <= bytes.
   void fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes);
+  /// The eight bytes at `at` of all shared memory, as an mbarrier object has them. Pre: in range, and the run
+  /// carries data.
+  [[nodiscard]] std::uint64_t word(std::uint64_t at) const {
+    std::uint64_t word = 0;
+    __builtin_memcpy(&word, &bytes_[at], sizeof word);
+    return word;
+  }
+  void set_word(std::uint64_t at, std::uint64_t word) { __builtin_memcpy(&bytes_[at], &word, sizeof word); }
+  [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 

@@ -109,7 +109,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
 
 /// Every lane of the warp exits; what it has under way goes nowhere.
 void Sm::kill(unsigned slot) {
-  lsu_.entries().kill(slot);
+  lsu_.kill(slot);
   fetch_.forget(slot);
   scheduler_.schedule(slot, kNever);
   ordering_.forget(slot);

@@ -21,10 +21,11 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned writeback_latency = 2;   ///< from a response to a register that can be read
   unsigned lsu_entries = 64;        ///< memory instructions in flight
   unsigned lsu_queue = 16;          ///< of these, instructions whose lines are not all sent yet
-  unsigned stack_entries = 16;      ///< tokens in a warp's top-of-stack cache
-  unsigned stack_depth = 4096;      ///< tokens on a warp's call-return stack, at most
-  bool fetch_instructions = true;   ///< false: every instruction is there when its turn comes
-  unsigned instruction_buffer_lines = 96;  ///< of 128 bytes: 8 instructions of 16 bytes
+  unsigned mbarrier_try_wait_cycles = 20000;  ///< after which mbarrier.try_wait without a time gives up
+  unsigned stack_entries = 16;                ///< tokens in a warp's top-of-stack cache
+  unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
+  bool fetch_instructions = true;             ///< false: every instruction is there when its turn comes
+  unsigned instruction_buffer_lines = 96;     ///< of 128 bytes: 8 instructions of 16 bytes
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
@@ -48,6 +49,8 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(stack_depth >= stack_entries && stack_depth <= (1U << 20) && stack_depth % 16 == 0,
                "stack_depth", "must be a multiple of 16, stack_entries to 1048576");
     rules.need(lsu_queue >= 1 && lsu_queue <= lsu_entries, "lsu_queue", "must be 1 to lsu_entries");
+    rules.need(mbarrier_try_wait_cycles >= 1 && mbarrier_try_wait_cycles <= 1000000000,
+               "mbarrier_try_wait_cycles", "must be 1 to 1000000000 cycles");
     rules.need(instruction_buffer_lines >= 1 && instruction_buffer_lines <= 65536, "instruction_buffer_lines",
                "must be 1 to 65536");
     return rules.take();
@@ -68,6 +71,8 @@ struct WARPLINE_PUBLIC SmParameters {
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
     f("lsu_queue", lsu_queue, "memory instructions issued and not yet worked off by the load/store unit");
+    f("mbarrier_try_wait_cycles", mbarrier_try_wait_cycles,
+      "after which mbarrier.try_wait that names no time answers that the phase is not complete, SM cycles");
     f("stack_entries", stack_entries, "tokens of a warp's call-return stack held in the SM");
     f("stack_depth", stack_depth,
       "tokens on a warp's call-return stack, at most; 8 bytes of local memory each");

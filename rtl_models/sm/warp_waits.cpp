@@ -47,11 +47,21 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
     if (lsu.entries().has_queued(slot)) out.on = {sm.name() + ".lsu"};
     return out;
   };
+  // Any other warp of the CTA may be the one that has to arrive.
+  const auto wait_for_phase = [&](const std::string& phase) {
+    Wait out{part(sm, slot), phase + cta};
+    const SmCore::Cta& own = core.ctas()[w.cta];
+    for (const unsigned other : own.slots)
+      if (other != slot && core.is_of(own, other)) out.on.push_back(part(sm, other));
+    return out;
+  };
   switch (w.hold) {
     case Hold::drain:
     case Hold::proxy_drain: return wait("the drain of its writes");
     case Hold::maintenance: return wait("the drain or invalidation of its fence");
-    case Hold::acquire: return wait("the value of its acquire");
+    case Hold::acquire:
+      if (const std::string phase = lsu.describe_wait(slot); !phase.empty()) return wait_for_phase(phase);
+      return wait("the value of its acquire");
     case Hold::refill: return wait("tokens of its call-return stack, being read");
     case Hold::flush: return wait("the write-back of its call-return stack");
     case Hold::none: break;
@@ -68,6 +78,7 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
     if (fetch.has_queued()) out.on = {sm.name() + ".fetch"};
     return out;
   }
+  if (const std::string phase = lsu.describe_wait(slot); !phase.empty()) return wait_for_phase(phase);
   const std::string next = w.next == nullptr ? "its first instruction" : source.where(*w.next);
   if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
       !core.copies(slot).may_pass(w.next->groups_left))

@@ -14,6 +14,8 @@ namespace {
 const char* unrecordable(const MemOp& op) {
   switch (op.kind) {
     case MemKind::async_copy: return "asynchronous copies";
+    case MemKind::mbarrier: return "mbarriers";
+    case MemKind::bulk_copy: return "bulk copies";
     case MemKind::discard: return "\"discard\", which leaves bytes undefined";
     case MemKind::texture_load: return "texture accesses";
     case MemKind::surface_load:

@@ -59,7 +59,7 @@ void decode_discard(Decoder& d) {
 
 bool decode_proxy_fence(Decoder& d) {
   for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 11) == ".tensormap:" || q.text.substr(0, 9) == ".mbarrier")
+    if (q.text.substr(0, 11) == ".tensormap:")
       d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
   if (!d.take(".proxy")) return false;
   MemOp m;

@@ -162,6 +162,8 @@ void emit_fence(Decoder& d, const MemOp& m) {
 }
 
 void decode_fence(Decoder& d) {
+  // That of an mbarrier's initialisation is a release of all that went before.
+  d.take(".mbarrier_init");
   if (decode_proxy_fence(d)) return;
   MemOp m = take_qualifiers(d, MemKind::fence);
   if (!m.is_strong()) m.semantics = Semantics::acq_rel;

@@ -18,6 +18,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m);
 /// Reads the data `o` of an access `m`, a register or a vector of them, into operands 0 and up of `op`.
 /// `writes`: the registers are written.
 void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes);
+/// Decodes `cp.async.mbarrier.arrive`; the words up to `.mbarrier` are taken.
+void decode_copies_arrive(Decoder& d);
 /// Takes the type qualifier of something that lies in memory.
 [[nodiscard]] DataType take_memory_type(Decoder& d);
 /// Reads the cache policy, operand `index`, of an access `m` that has `.L2::cache_hint`; does nothing for

@@ -10,13 +10,13 @@ using Table = std::map<std::string, Opcode, std::less<>>;
 const Table& table() {
   static const Table kTable = [] {
     Table t;
-    for (auto* const family :
-         {integer_opcodes,       multiply_opcodes,  narrow_product_opcodes, bit_opcodes,
-          bit_field_opcodes,     bit_count_opcodes, float_opcodes,          compare_opcodes,
-          select_opcodes,        convert_opcodes,   move_opcodes,           memory_opcodes,
-          atomic_opcodes,        policy_opcodes,    async_copy_opcodes,     texture_opcodes,
-          cache_control_opcodes, control_opcodes,   warp_opcodes,           stack_opcodes,
-          video_opcodes})
+    for (auto* const family : {
+             integer_opcodes,   multiply_opcodes, narrow_product_opcodes, bit_opcodes,     bit_field_opcodes,
+             bit_count_opcodes, float_opcodes,    compare_opcodes,        select_opcodes,  convert_opcodes,
+             move_opcodes,      memory_opcodes,   atomic_opcodes,         policy_opcodes,  async_copy_opcodes,
+             mbarrier_opcodes,  texture_opcodes,  cache_control_opcodes,  control_opcodes, warp_opcodes,
+             stack_opcodes,     video_opcodes,
+         })
       for (const Opcode& o : family()) t.emplace(o.name, o);
     return t;
   }();
@@ -25,7 +25,7 @@ const Table& table() {
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
 constexpr std::string_view kUnsupported =
-    "tld4 txq sured suq istypep mbarrier wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05 "
+    "tld4 txq sured suq istypep wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05 "
     "tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol getctarank mapa";
 
 }  // namespace

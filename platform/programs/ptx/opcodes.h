@@ -44,6 +44,7 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> atomic_opcodes();
 [[nodiscard]] std::vector<Opcode> policy_opcodes();
 [[nodiscard]] std::vector<Opcode> async_copy_opcodes();
+[[nodiscard]] std::vector<Opcode> mbarrier_opcodes();
 [[nodiscard]] std::vector<Opcode> texture_opcodes();
 [[nodiscard]] std::vector<Opcode> cache_control_opcodes();
 [[nodiscard]] std::vector<Opcode> control_opcodes();

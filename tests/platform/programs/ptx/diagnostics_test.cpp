@@ -139,7 +139,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"call nobody;", "function 'nobody' is not declared", 6, ""},
         Case{"fence.proxy.tensormap::generic.release.gpu;", "qualifier '.tensormap::generic' is not modelled",
              12, ""},
-        Case{"fence.mbarrier_init.release.cluster;", "qualifier '.mbarrier_init' is not modelled", 6, ""},
         Case{"membar.proxy.async;", "'membar.proxy' takes no '.async'", 13, ""},
         Case{"mov.u32 %r1, %tid.q;", "'%tid.q' is not a register", 14, "did you mean '%tid."},
         Case{"mov.u32 %r1, 99999999999999999999;", "is not a number", 14, ""},
