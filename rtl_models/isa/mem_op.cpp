@@ -98,6 +98,8 @@ std::string to_ptx(const MemOp& op) {
     if (op.kind == MemKind::discard) return s + ".L2";
     return s + (op.l2_eviction != L2Eviction::none ? dotted(op.l2_eviction) : op.level == 2 ? ".L2" : ".L1");
   }
+  if (op.tile_passes != 0) return "wgmma.mma_async";
+  if (op.matrices != 0) return s + "matrix.x" + std::to_string(op.matrices) + dotted(op.space) + ".b16";
   if (op.is_mmio) s += ".mmio";
   s += op.is_volatile ? ".volatile" : order_of(op);
   s += dotted(op.space) + dotted(op.atomic) + dotted(op.cache_operator);

@@ -135,6 +135,11 @@ struct WARPLINE_PUBLIC MemOp {
   DataType type = DataType::none;
   AtomicOperation atomic = AtomicOperation::none;
   Proxy proxy = Proxy::generic;
+  std::uint8_t matrices =
+      0;  ///< of `ldmatrix` and `stmatrix`: that it moves; each lane accesses a row of one
+  /// Of `wgmma.mma_async`: that its tiles in shared memory take over the banks; its lanes' addresses are
+  /// those of the first and the last 16 bytes.
+  std::uint8_t tile_passes = 0;
   BeyondEdge beyond_edge = BeyondEdge::trap;                  ///< of surface loads and stores
   CctlOperation cache_operation = CctlOperation::invalidate;  ///< of SASS's cache control
   CctlTarget cache_target = CctlTarget::data_line;            ///< of SASS's cache control: what it acts on
@@ -147,7 +152,8 @@ struct WARPLINE_PUBLIC MemOp {
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
-      proxy, beyond_edge, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions, im2col);
+      proxy, beyond_edge, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions, im2col,
+      matrices, tile_passes);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.

@@ -158,7 +158,7 @@ std::optional<Fault> AddressResolution::check(const AccessLimits& limits, Resolv
   Extent extent;
   if (out.global_ != 0) extent = Extent(global);
   // The usual case, without a branch for each lane.
-  const bool usual = out.global_ == out.written_->active &&
+  const bool usual = out.global_ == out.written_->active && out.op_->matrices == 0 &&
                      (global.strided_in_units_of(bytes) || (extent.bits & (bytes - 1)) == 0);
   std::optional<Fault> fault;
   if (!usual) fault = check_lanes(limits, out);
@@ -172,6 +172,8 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
   const bool bounded = map_.with_data;
   // Traces, which carry no data, name prefetch sizes that no programmer has asked for.
   const bool wants_global = op.space == Space::generic && op.wants_global() && (bounded || op.is_mmio);
+  const bool wants_one = wants_global || op.matrices != 0;
+  const LaneMask wanted = wants_global ? out.global_ : out.shared_;
   const LaneAddresses<VirtualAddress> global = out.global();
   const LaneAddresses<SharedAddress> shared = out.shared();
   const LaneAddresses<LocalAddress> local = out.local();
@@ -187,8 +189,8 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
         kind = beyond;
       }
     };
-    if (wants_global && (out.global_ & bit) == 0) {
-      kind = FaultKind::not_global;
+    if (wants_one && (wanted & bit) == 0) {
+      kind = wants_global ? FaultKind::not_global : FaultKind::not_shared;
     } else if ((out.shared_ & bit) != 0) {
       look(shared[lane].value, bounded, limits.shared_bytes, FaultKind::shared_range);
     } else if ((out.local_ & bit) != 0 && op.is_atomic()) {

@@ -27,7 +27,7 @@ enum class FaultKind : std::uint8_t {
   not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
   bus_error,       ///< the memory system answered with an error
   no_code,         ///< an instruction whose fetch was answered with an error; its place is the address
-  not_shared,      ///< an mbarrier whose generic address is outside shared memory
+  not_shared,      ///< a generic address outside shared memory, of an mbarrier or a matrix
   no_mbarrier,     ///< no mbarrier object there: none was initialised, or it has been invalidated
   mbarrier_count,  ///< a count of an mbarrier would leave its range, or complete a phase it may not
 };

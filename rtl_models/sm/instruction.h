@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sm/dependence_counters.h"
@@ -24,17 +27,52 @@ enum class InstructionKind : std::uint8_t {
   /// CCTL.I.IVALL, executed in dispatch: drops the SM's instruction buffer and all lines of its instruction
   /// cache; the warp goes on after `latency` SM cycles.
   invalidate_instructions,
-  call,         ///< pushes a token onto the warp's call-return stack
-  ret,          ///< pops one, if there is any; issues when it is there
-  set_stack,    ///< SETCRSPTR: the stack has as many tokens as execute() answers
-  flush_stack,  ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+  /// A product of matrices: takes its partition's tensor pipe as long as `products` say, and waits for it
+  matrix,
+  commit_products,  ///< the asynchronous products issued since the last commit become a group
+  wait_products,    ///< issues when at most `groups_left` groups of products are unfinished
+  call,             ///< pushes a token onto the warp's call-return stack
+  ret,              ///< pops one, if there is any; issues when it is there
+  set_stack,        ///< SETCRSPTR: the stack has as many tokens as execute() answers
+  flush_stack,      ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+};
+
+/// Types of matrix elements that tensor pipes are told apart by.
+enum class MatrixClass : std::uint8_t { f16, tf32, f8, f64, s8, s4, b1 };
+
+/// The registers that an instruction names. Few fit here; those of a product of large matrices lie apart.
+class RegisterNumbers {
+ public:
+  static constexpr unsigned kHere = 24;
+  /// All that there are, first to last. `count`: how many the instruction names.
+  [[nodiscard]] const std::uint16_t* data(unsigned count) const {
+    return count <= kHere ? here_.data() : apart_.get();
+  }
+  [[nodiscard]] const std::uint16_t* begin() const { return apart_ == nullptr ? here_.data() : apart_.get(); }
+  [[nodiscard]] std::uint16_t operator[](std::size_t n) const { return begin()[n]; }
+  /// One of the first kHere. Pre: none lie apart.
+  [[nodiscard]] std::uint16_t& operator[](std::size_t n) { return here_.at(n); }
+  /// Those of `sources`, then those of `destinations`.
+  void assign(const std::vector<std::uint16_t>& sources, const std::vector<std::uint16_t>& destinations) {
+    const std::size_t count = sources.size() + destinations.size();
+    std::uint16_t* to = here_.data();
+    if (count > kHere) {
+      apart_ = std::shared_ptr<std::uint16_t[]>(new std::uint16_t[count]);
+      to = apart_.get();
+    }
+    std::copy(destinations.begin(), destinations.end(), std::copy(sources.begin(), sources.end(), to));
+  }
+
+ private:
+  std::array<std::uint16_t, kHere> here_{};
+  std::shared_ptr<std::uint16_t[]> apart_;
 };
 
 /// What the SM needs to know of a static instruction before it issues it. Registers are small
 /// numbers that the program chooses; the scoreboard keeps an instruction from issuing before its
 /// sources and destinations are there.
-struct Instruction {
-  static constexpr unsigned kMaxRegisters = 24;
+struct alignas(64) Instruction {
+  static constexpr unsigned kMaxRegisters = RegisterNumbers::kHere;  ///< but of products of matrices
   InstructionKind kind = InstructionKind::alu;
   /// SM cycles until the results of an instruction that computes, calls or invalidates instructions are
   /// there; at least 1.
@@ -46,12 +84,14 @@ struct Instruction {
   /// The dependence counters that it holds until its operands are read (`&rd`), and a load until its data is
   /// there (`&wr`).
   std::uint8_t read_counter = DependenceCounters::kNone, write_counter = DependenceCounters::kNone;
-  std::array<std::uint16_t, kMaxRegisters> registers{};
+  MatrixClass matrix_class = MatrixClass::f16;  ///< of `matrix`
+  RegisterNumbers registers;
   MemOp mem;             ///< what a `memory` or `fence` instruction says
   std::uint32_t pc = 0;  ///< bytes from where the kernel's code begins; instructions have 16 each
-  /// Groups of copies that `wait_copies` does not wait for; CopyGroups::kWaitForAll: it waits for all copies,
-  /// committed or not.
+  /// Groups that `wait_copies` or `wait_products` does not wait for; CopyGroups::kWaitForAll: it waits for
+  /// all copies, committed or not.
   std::uint32_t groups_left = 0;
+  std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
 };
 
 }  // namespace warpline

@@ -194,7 +194,12 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   LsuEntry& e = entries_[index];
   const MemOp& op = e.instruction->mem;
   const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
-  const SharedMemory::Passes passes = shared_.passes(op, addresses);
+  SharedMemory::Passes passes;
+  if (op.tile_passes != 0) {
+    passes.parts = op.tile_passes;
+  } else {
+    passes = shared_.passes(op, addresses);
+  }
   ++counters_.shared_accesses;
   counters_.shared_passes += passes.all();
   head_.wants_shared = false;
@@ -203,6 +208,8 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   e.ready = readable(now, cycles);
   if (op.kind == MemKind::mbarrier) {
     perform_mbarrier(now, index, events);
+  } else if (op.tile_passes != 0) {
+    e.access.shared = shared_.at(e.shared_base);
   } else {
     shared_.perform(op, addresses, e.access, e.shared_base);
   }

@@ -99,6 +99,8 @@ struct MemoryAccess {
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
   std::uint8_t* data = nullptr;
+  /// Of `wgmma.mma_async` alone, while it completes: the shared memory of the CTA. Null in a tags-only run.
+  const std::uint8_t* shared = nullptr;
 
   [[nodiscard]] std::uint64_t address_of(unsigned lane) const {
     return form == AddressForm::per_lane

@@ -24,13 +24,16 @@ class Scoreboard {
     const Cycle* r = &ready_[std::size_t{slot} * registers_];
     Cycle at = 0;
     const unsigned n = static_cast<unsigned>(i.source_count) + i.destination_count;
-    for (unsigned k = 0; k < n; ++k) at = std::max(at, r[i.registers[k]]);
+    const std::uint16_t* const number = i.registers.data(n);
+    for (unsigned k = 0; k < n; ++k) at = std::max(at, r[number[k]]);
     return at;
   }
   /// The destinations of `i` can be read from `at` on.
   void set(unsigned slot, const Instruction& i, Cycle at) {
     Cycle* r = &ready_[std::size_t{slot} * registers_];
-    for (unsigned k = 0; k < i.destination_count; ++k) r[i.registers[i.source_count + k]] = at;
+    const unsigned n = static_cast<unsigned>(i.source_count) + i.destination_count;
+    const std::uint16_t* const number = i.registers.data(n) + i.source_count;
+    for (unsigned k = 0; k < i.destination_count; ++k) r[number[k]] = at;
   }
 
  private:

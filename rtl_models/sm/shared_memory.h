@@ -28,6 +28,10 @@ class SharedMemory {
   /// in range.
   void perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses, MemoryAccess& access,
                std::uint64_t base);
+  /// What lies from `base` on; null without data. Pre: in range.
+  [[nodiscard]] const std::uint8_t* at(std::uint64_t base) const {
+    return bytes_.empty() ? nullptr : &bytes_[base];
+  }
   /// Writes `count` bytes of an asynchronous copy and zeros up to `bytes`, at `to` of all shared memory. Pre:
   /// in range; count <= bytes.
   void fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes);

@@ -29,6 +29,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, number),
       fetch_(parameters, *this, to_instruction, number),
       scheduler_(parameters.warp_slots, parameters.partitions),
+      tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
       pace_(parameters.warp_slots) {}
@@ -41,6 +42,7 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   lsu_.start(map);
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
+  tensor_.start();
   scheduler_.reset(domain().edge_at_or_after(engine().now()));
 }
 
@@ -72,7 +74,12 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   }
   Cycle at = scoreboard_.ready(slot, i);
   if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
-  return at == kNever ? kNever : std::max(pace_[slot].edge, domain().edge_at_or_after(at));
+  if (at == kNever) return kNever;
+  const std::uint64_t edge = std::max(pace_[slot].edge, domain().edge_at_or_after(at));
+  if (i.kind < InstructionKind::matrix) return edge;
+  if (i.kind == InstructionKind::matrix) return std::max(edge, tensor_.free_from(slot));
+  if (i.kind != InstructionKind::wait_products) return edge;
+  return std::max(edge, domain().edge_at_or_after(core_.products(slot).ready(i.groups_left)));
 }
 
 /// Something about the warp has changed: schedules its next issue, or retires it.
@@ -141,6 +148,15 @@ void Sm::issue(Cycle now, unsigned slot) {
   if (issue.fault != nullptr) core_.keep_program_fault(now, slot, i, issue);
   switch (i.kind) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
+    case InstructionKind::matrix:
+      if (issue.active != 0) issue_matrix(now, slot, i);
+      break;
+    case InstructionKind::commit_products:
+      if (issue.active != 0) core_.products(slot).commit();
+      break;
+    case InstructionKind::wait_products:
+      if (issue.active != 0) core_.products(slot).forget(i.groups_left);
+      break;
     case InstructionKind::sleep:
       pace_[slot].edge = edge_ + std::max<std::uint64_t>(1, issue.sleep_cycles);
       break;
@@ -159,6 +175,24 @@ void Sm::issue(Cycle now, unsigned slot) {
       break;
     default: break;
   }
+}
+
+void Sm::issue_matrix(Cycle now, unsigned slot, const Instruction& i) {
+  const std::uint64_t free = take_tensor_pipe(slot, i, edge_);
+  scoreboard_.set(slot, i, domain().after(now, free - edge_ + tensor_.latency()));
+}
+
+/// A product takes its pipe from `edge` on, or from when it is free. Returns the edge from which on it is
+/// free again: the partition's other warps that would multiply matrices wait for that.
+std::uint64_t Sm::take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge) {
+  counters_.tensor_cycles += tensor_.take(slot, i, edge);
+  ++counters_.matrix_products;
+  counters_.matrix_multiply_adds += i.products;
+  const std::uint64_t free = tensor_.free_from(slot);
+  for (unsigned s = slot % parameters_.partitions; s < parameters_.warp_slots; s += parameters_.partitions)
+    if (scheduler_.is_scheduled(s) && core_.warp(s).next->kind == InstructionKind::matrix)
+      scheduler_.delay(s, free);
+  return free;
 }
 
 /// An entry of the load/store unit that the warp fills now. Pre: there is one.
@@ -187,6 +221,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   issue.access = &e.access;
   core_.execute(slot, issue);
   if (e.access.active == 0) {
+    if (issue.fault != nullptr) core_.keep_program_fault(now, slot, i, issue);
     core_.complete_empty(slot, i, e.access);
     lsu_.entries().free(index);
     return;
@@ -303,7 +338,16 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
       w.next->kind == InstructionKind::wait_copies)
     not_before(slot, domain().edge_at_or_after(event.ready));
-  if (core_.complete_access(slot, i, e.access, e.copy_group, killed)) scoreboard_.set(slot, i, event.ready);
+  const bool alive = core_.complete_access(slot, i, e.access, e.copy_group, killed);
+  if (alive) scoreboard_.set(slot, i, event.ready);
+  if (i.mem.tile_passes != 0) {
+    Cycle ready = event.ready;
+    if (alive) {
+      const std::uint64_t free = take_tensor_pipe(slot, i, domain().edge_at_or_after(event.ready));
+      ready = domain().cycle_of(free + tensor_.latency());
+    }
+    core_.products(slot).finish(e.copy_group, ready);
+  }
   lsu_.entries().free(event.entry);
   if (!killed && i.mem.acquires() && (w.hold == Hold::acquire || !blocks(i.mem))) {
     w.hold = Hold::none;

@@ -16,6 +16,7 @@
 #include "rtl_models/sm/scoreboard.h"
 #include "rtl_models/sm/sm_core.h"
 #include "rtl_models/sm/sm_counters.h"
+#include "rtl_models/sm/tensor_pipes.h"
 #include "rtl_models/sm/warp_scheduler.h"
 
 namespace warpline {
@@ -98,6 +99,8 @@ class Sm final : public Component {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   void issue(Cycle now, unsigned slot);
+  void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
+  std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
@@ -126,6 +129,7 @@ class Sm final : public Component {
   InstructionFetch fetch_;
   WarpScheduler scheduler_;
   Scoreboard scoreboard_;
+  TensorPipes tensor_;
   OrderingTimer ordering_;
   std::vector<DependenceCounters> dependences_;  ///< of each warp slot
   std::vector<Pace> pace_;                       ///< likewise

@@ -36,6 +36,7 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id) {
     const unsigned threads = std::min(info_.threads_per_cta() - w * kWarpLanes, kWarpLanes);
     const LaneMask lanes = threads == kWarpLanes ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
     stacks_[slot].clear();
+    products_[slot].clear();
     warps_[slot] = ResidentWarp{};
     warps_[slot].active = true;
     warps_[slot].cta = static_cast<unsigned>(free_cta - ctas_.begin());

@@ -14,6 +14,7 @@
 #include "rtl_models/sm/kernel_info.h"
 #include "rtl_models/sm/memory_map.h"
 #include "rtl_models/sm/ordering.h"
+#include "rtl_models/sm/product_groups.h"
 #include "rtl_models/sm/resident_warp.h"
 #include "rtl_models/sm/sm_counters.h"
 
@@ -44,6 +45,7 @@ class SmCore {
       : counters_(counters),
         warps_(parameters.warp_slots),
         copies_(parameters.warp_slots),
+        products_(parameters.warp_slots),
         stacks_(parameters.warp_slots, parameters),
         stack_bytes_(parameters.stack_bytes_per_thread()) {}
   /// For a new kernel. `resident`: CTAs held at once. Pre: no CTA is resident.
@@ -78,6 +80,7 @@ class SmCore {
         return w.stores == 0 && (w.loads == 0 || !waits_for_loads(i));
       }
       case InstructionKind::wait_copies: return copies_[slot].may_pass(i.groups_left);
+      case InstructionKind::wait_products: return products_[slot].ready(i.groups_left) != kNever;
       default: return true;
     }
   }
@@ -104,9 +107,11 @@ class SmCore {
   /// Every lane of the warp exits. Appends the warps of which barriers release lanes thereby.
   void kill(unsigned slot, std::vector<Released>& released);
 
-  /// A memory instruction of the warp goes to the load/store unit. Returns the group of an asynchronous copy.
+  /// A memory instruction of the warp goes to the load/store unit. Returns the group of an asynchronous copy
+  /// or product.
   std::uint32_t begin_access(unsigned slot, const MemOp& op) {
     ++warps_[slot].in_flight(op);
+    if (op.tile_passes != 0) return products_[slot].start();
     return op.kind == MemKind::async_copy ? copies_[slot].start() : 0;
   }
   /// A memory instruction is done; of a warp that has been killed since it issued, its results are dropped.
@@ -118,6 +123,8 @@ class SmCore {
     source_->complete(slot, i, access, with_data_);
   }
   void commit_copies(unsigned slot) { copies_[slot].commit(); }
+  /// The warp's asynchronous products in their groups.
+  [[nodiscard]] ProductGroups& products(unsigned slot) { return products_[slot]; }
 
   /// The tokens that must move before `i`, an instruction of the call-return stack, can issue; see
   /// CallStacks.
@@ -191,7 +198,8 @@ class SmCore {
   KernelInfo info_;
   std::unique_ptr<InstructionSource> source_;
   std::vector<ResidentWarp> warps_;
-  std::vector<CopyGroups> copies_;  ///< of each warp slot
+  std::vector<CopyGroups> copies_;       ///< of each warp slot
+  std::vector<ProductGroups> products_;  ///< likewise
   CallStacks stacks_;
   std::vector<Cta> ctas_;
   std::vector<FaultReport> faults_;

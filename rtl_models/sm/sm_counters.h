@@ -32,6 +32,7 @@ struct SmCounters {
   std::uint64_t instructions = 0, thread_instructions = 0, ctas = 0, warps = 0, barriers = 0,
                 program_faults = 0;
   std::uint64_t calls = 0, returns = 0, stack_spills = 0, stack_refills = 0;
+  std::uint64_t matrix_products = 0, matrix_multiply_adds = 0, tensor_cycles = 0;
   OrderingCounters ordering;
 
   template <class F>
@@ -46,6 +47,9 @@ struct SmCounters {
     f("returns", returns, "instructions", "returns, likewise");
     f("stack_spills", stack_spills, "tokens", "of call-return stacks, written to local memory");
     f("stack_refills", stack_refills, "tokens", "of call-return stacks, read from local memory");
+    f("matrix_products", matrix_products, "instructions", "products of matrices issued");
+    f("matrix_multiply_adds", matrix_multiply_adds, "multiply-adds", "of these");
+    f("tensor_cycles", tensor_cycles, "cycles", "that they took tensor pipes, each partition's counted");
     f("program_faults", program_faults, "faults",
       "warps that ended themselves: traps and calls too deep, and code that cannot be read");
   }

@@ -8,6 +8,33 @@
 
 namespace warpline {
 
+/// How fast an SM multiplies matrices: multiply-adds per cycle of each class of types, of all its partitions
+/// together. An SM whose GPU lacks a type takes it at the rate named here.
+struct WARPLINE_PUBLIC TensorParameters {
+  unsigned f16_per_cycle = 512;  ///< f16 and bf16
+  unsigned tf32_per_cycle = 256;
+  unsigned f8_per_cycle = 1024;  ///< e4m3 and e5m2
+  unsigned f64_per_cycle = 32;
+  unsigned s8_per_cycle = 1024;  ///< s8 and u8
+  unsigned s4_per_cycle = 2048;  ///< s4 and u4
+  unsigned b1_per_cycle = 8192;
+  unsigned latency = 17;  ///< SM cycles from when the pipe is free again to a result that can be read
+
+  template <class F>
+  void visit(F&& f) {
+    f("f16_per_cycle", f16_per_cycle, "f16 and bf16: multiply-adds per SM cycle");
+    f("tf32_per_cycle", tf32_per_cycle, "tf32, likewise");
+    f("f8_per_cycle", f8_per_cycle, "e4m3 and e5m2, likewise");
+    f("f64_per_cycle", f64_per_cycle, "f64, likewise");
+    f("s8_per_cycle", s8_per_cycle, "s8 and u8, likewise");
+    f("s4_per_cycle", s4_per_cycle, "s4 and u4, likewise");
+    f("b1_per_cycle", b1_per_cycle, "single bits, likewise");
+    f("latency", latency,
+      "of a product of matrices, from when its partition's pipe is free again to a readable register, SM "
+      "cycles");
+  }
+};
+
 /// Sizes and latencies of a streaming multiprocessor; latencies in SM cycles.
 struct WARPLINE_PUBLIC SmParameters {
   unsigned warp_slots = 64;
@@ -26,6 +53,7 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
   bool fetch_instructions = true;             ///< false: every instruction is there when its turn comes
   unsigned instruction_buffer_lines = 96;     ///< of 128 bytes: 8 instructions of 16 bytes
+  TensorParameters tensor;
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
@@ -53,6 +81,17 @@ struct WARPLINE_PUBLIC SmParameters {
                "mbarrier_try_wait_cycles", "must be 1 to 1000000000 cycles");
     rules.need(instruction_buffer_lines >= 1 && instruction_buffer_lines <= 65536, "instruction_buffer_lines",
                "must be 1 to 65536");
+    const auto rate = [&rules](unsigned value, const char* key) {
+      rules.need(value >= 1 && value <= 65536, key, "must be 1 to 65536");
+    };
+    rate(tensor.f16_per_cycle, "tensor.f16_per_cycle");
+    rate(tensor.tf32_per_cycle, "tensor.tf32_per_cycle");
+    rate(tensor.f8_per_cycle, "tensor.f8_per_cycle");
+    rate(tensor.f64_per_cycle, "tensor.f64_per_cycle");
+    rate(tensor.s8_per_cycle, "tensor.s8_per_cycle");
+    rate(tensor.s4_per_cycle, "tensor.s4_per_cycle");
+    rate(tensor.b1_per_cycle, "tensor.b1_per_cycle");
+    rules.need(tensor.latency >= 1 && tensor.latency <= 10000, "tensor.latency", "must be 1 to 10000 cycles");
     return rules.take();
   }
   template <class F>
@@ -80,6 +119,7 @@ struct WARPLINE_PUBLIC SmParameters {
       "whether warps wait for code that is not there; without, no code is fetched");
     f("instruction_buffer_lines", instruction_buffer_lines,
       "lines of 128 bytes (8 instructions) in the SM's instruction buffer");
+    f("tensor", tensor, "tensor cores");
   }
 };
 

@@ -32,6 +32,10 @@ class WarpScheduler {
     scheduled_[slot] = edge;
     if (edge != kNever) ready_.at(slot, edge);
   }
+  /// The warp, which is scheduled, cannot issue before `edge` either.
+  void delay(unsigned slot, std::uint64_t edge) {
+    if (scheduled_[slot] < edge) schedule(slot, edge);
+  }
   [[nodiscard]] bool is_scheduled(unsigned slot) const { return scheduled_[slot] != kNever; }
   /// Whether what the warp issues next needs room in the load/store unit.
   void set_needs_room(unsigned slot, bool needs) {

@@ -83,6 +83,8 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
   if (w.next != nullptr && w.next->kind == InstructionKind::wait_copies &&
       !core.copies(slot).may_pass(w.next->groups_left))
     return wait(std::to_string(w.copies) + " asynchronous copies under way, before " + next);
+  if (w.next != nullptr && w.next->kind == InstructionKind::wait_products && w.copies != 0)
+    return wait(std::to_string(w.copies) + " asynchronous products under way, before " + next);
   if (w.quiet() && pace > sm.engine().now())
     return wait("cycle " + std::to_string(pace) +
                 ", until which it sleeps or its schedule holds it, before " + next);

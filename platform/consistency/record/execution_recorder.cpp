@@ -12,6 +12,7 @@ namespace {
 /// Accesses that no record can hold: their memory, or what they do to it, is not that of the memory model's
 /// scalar accesses. Null: it can.
 const char* unrecordable(const MemOp& op) {
+  if (op.tile_passes != 0) return "asynchronous products of matrices";
   switch (op.kind) {
     case MemKind::async_copy: return "asynchronous copies";
     case MemKind::mbarrier: return "mbarriers";
@@ -119,7 +120,9 @@ void ExecutionRecorder::access(const Warp& w, const Instruction& i, const Instru
   const MemOp& op = i.mem;
   if (access.active == 0) return;
   if (const char* what = unrecordable(op); what != nullptr) refuse(what, source.where(i));
-  if (!moves_data(op.kind) || !takes(std::size_t{lane_count(access.active)} * op.vector)) return;
+  if (!moves_data(op.kind) || op.tile_passes != 0 ||
+      !takes(std::size_t{lane_count(access.active)} * op.vector))
+    return;
   Run run;
   run.first = record_.events.size();
   RecordedEvent e;

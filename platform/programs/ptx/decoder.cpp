@@ -200,18 +200,15 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
   i.kind = kind;
   i.latency = static_cast<std::uint8_t>(latency);
   if (mem != nullptr) i.mem = *mem;
-  const auto put = [&i](std::vector<std::uint16_t>& list, std::uint8_t& count) {
+  const auto count = [](std::vector<std::uint16_t>& list) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
-    for (const std::uint16_t r : list) {
-      const std::size_t at = std::size_t{i.source_count} + i.destination_count;
-      WARPLINE_EXPECT(at < i.registers.size(), "an instruction names at most kMaxRegisters registers");
-      i.registers[at] = r;
-      ++count;
-    }
+    WARPLINE_EXPECT(list.size() <= 0xFF, "an instruction reads, or writes, at most 255 registers");
+    return static_cast<std::uint8_t>(list.size());
   };
-  put(now_.read, i.source_count);
-  put(now_.written, i.destination_count);
+  i.source_count = count(now_.read);
+  i.destination_count = count(now_.written);
+  i.registers.assign(now_.read, now_.written);
   if (kind == InstructionKind::memory)
     now_.loaded.insert(now_.loaded.end(), now_.written.begin(), now_.written.end());
   now_.read.clear();
@@ -222,6 +219,20 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
                                                  : faults_.line_of(now_.declaration->place.offset));
   program_.ops.push_back(op);
   return program_.ops.back();
+}
+
+const MatrixProduct* Decoder::keep(MatrixProduct product) {
+  return program_.products.emplace_back(std::make_unique<const MatrixProduct>(std::move(product))).get();
+}
+
+const LoadedFragment* Decoder::keep(LoadedFragment fragment) {
+  return program_.fragments.emplace_back(std::make_unique<const LoadedFragment>(std::move(fragment))).get();
+}
+
+Op& Decoder::emit_together(Op op, InstructionKind kind, unsigned latency, const MemOp* mem) {
+  op.flow = Flow::converge;
+  op.r[Op::kMask] = constant(~std::uint32_t{0}, 4);
+  return emit(op, kind, latency, mem);
 }
 
 void Decoder::resolve_guard(Op& op) {

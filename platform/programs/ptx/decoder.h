@@ -159,6 +159,11 @@ class Decoder {
   /// Appends an operation of the statement, with its guard and the registers named since the last.
   Op& emit(Op op, InstructionKind kind, unsigned latency, const MemOp* mem = nullptr);
   Op& emit(Op op, unsigned latency) { return emit(op, InstructionKind::alu, latency); }
+  /// The program keeps it.
+  const MatrixProduct* keep(MatrixProduct product);
+  const LoadedFragment* keep(LoadedFragment fragment);
+  /// Appends an operation that all lanes of the warp execute together (`.sync.aligned`).
+  Op& emit_together(Op op, InstructionKind kind, unsigned latency, const MemOp* mem = nullptr);
   /// Appends what `run` computes from operands as of operands().
   void compute(Handler run, unsigned latency, DataType to, std::initializer_list<DataType> from);
   /// A fault where `op` has no handler, because there is none for `type`.

@@ -51,5 +51,8 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> stack_opcodes();
 [[nodiscard]] std::vector<Opcode> video_opcodes();
 [[nodiscard]] std::vector<Opcode> warp_opcodes();
+[[nodiscard]] std::vector<Opcode> matrix_row_opcodes();
+[[nodiscard]] std::vector<Opcode> matrix_opcodes();
+[[nodiscard]] std::vector<Opcode> warpgroup_opcodes();
 
 }  // namespace warpline::ptx

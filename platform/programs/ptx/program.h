@@ -3,10 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/isa/matrix_product.h"
 #include "rtl_models/isa/small_float.h"
 #include "rtl_models/sm/instruction_source.h"
 
@@ -71,6 +73,8 @@ struct Op {
   std::array<Ref, kOperands> r{};
   std::uint32_t target = 0;
   std::int64_t immediate = 0;
+  const MatrixProduct* product = nullptr;    ///< of `mma` and its kin
+  const LoadedFragment* fragment = nullptr;  ///< of `wmma.load` and `wmma.store`
 };
 
 /// Bytes of parameters kept per lane, side by side: lane n has its at ref + n * bytes.
@@ -127,6 +131,8 @@ struct Program {
   std::vector<FunctionImage> functions;  ///< [0] is the entry
   std::vector<CallSite> calls;
   std::vector<std::vector<std::uint32_t>> tables;
+  std::vector<std::unique_ptr<const MatrixProduct>> products;    ///< that operations name
+  std::vector<std::unique_ptr<const LoadedFragment>> fragments;  ///< likewise
   std::uint32_t file_bytes = 64;
   std::uint32_t registers = 0;
   std::uint32_t shared_bytes = 0;        ///< static

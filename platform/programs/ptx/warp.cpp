@@ -273,6 +273,13 @@ void Warp::barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
 
 void Warp::converge(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
   Group& g = groups_[current_];
+  if (lanes == kAllLanes) {  // nobody is waited for
+    op.run(op, f);
+    if (issue.fault != nullptr) return leave(alive_);
+    g.forced = false;
+    ++g.pc;
+    return;
+  }
   const auto* members = f.in<std::uint32_t>(op.r[Op::kMask]);
   LaneMask complete = 0;
   for (unsigned i = 0; i < kWarpLanes; ++i)
@@ -292,6 +299,7 @@ void Warp::converge(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
   f.active = go;
   issue.active = go;
   if (op.run != nullptr && go != 0) op.run(op, f);
+  if (issue.fault != nullptr) return leave(alive_);
   g.forced = false;
   ++g.pc;
 }

@@ -25,7 +25,7 @@ class Registers {
 
  private:
   void add(unsigned reg) {
-    i_.registers.at(static_cast<std::size_t>(i_.source_count) + i_.destination_count) =
+    i_.registers[static_cast<std::size_t>(i_.source_count) + i_.destination_count] =
         static_cast<std::uint16_t>(reg);
   }
   Instruction& i_;

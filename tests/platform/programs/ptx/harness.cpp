@@ -147,6 +147,7 @@ void Machine::image_access(const Instruction& i, MemoryAccess& a, unsigned lane)
 }
 
 void Machine::access(const Instruction& i, MemoryAccess& a, Cta& cta, WarpSlot& warp) {
+  if (i.mem.tile_passes != 0) a.shared = cta.shared.data();
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((a.active >> lane & 1U) == 0) continue;
     if (i.mem.space == Space::texture || i.mem.space == Space::surface) {
@@ -210,7 +211,9 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
     return false;
   };
   for (std::size_t k = 0; k < warp.pending.size();) {
-    if (!touches(*warp.pending[k].instruction) && cta.random.below(4) != 0) {
+    const bool awaited =
+        i.kind == InstructionKind::wait_products && warp.pending[k].instruction->mem.tile_passes != 0;
+    if (!awaited && !touches(*warp.pending[k].instruction) && cta.random.below(4) != 0) {
       ++k;
       continue;
     }
