@@ -14,8 +14,8 @@ namespace own_kernels_test {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase", "hints", "histogram", "hot_set", "matmul",    "pipeline", "reduce",
-                                "spmv",  "stale", "stencil",   "texture", "transpose", "vecadd"};
+const char* const kKernels[] = {"chase",  "gemm", "hints", "histogram", "hot_set", "matmul",    "pipeline",
+                                "reduce", "spmv", "stale", "stencil",   "texture", "transpose", "vecadd"};
 /// These want a host with a device.
 const char* const kHosted[] = {"serve", "submit"};
 
@@ -25,6 +25,26 @@ bool wants_host(const std::string& kernel) {
 
 std::uint64_t value(const json& statistics, const std::string& counter) {
   return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
+}
+
+/// The traffic of a matrix multiply follows from its tiles: 64 by 64 of C for each block, all of k.
+TEST(OwnKernels, GemmMovesWhatItsTilesSay) {
+  const Workspace w;
+  const Finished run =
+      w.warpline({"run", in_source("sw/kernels/gemm.toml"), "--gpu", "a100", "--stats", "stats.json"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  constexpr std::uint64_t kM = 256, kN = 512, kK = 256, kTile = 64, kSector = 32;
+  constexpr std::uint64_t kA = kM * kK * 2, kB = kN * kK * 2, kC = kM * kN * 4;
+  EXPECT_EQ(value(statistics, "buffer.a.l2.sector_accesses"), kA * (kN / kTile) / kSector);
+  EXPECT_EQ(value(statistics, "buffer.b.l2.sector_accesses"), kB * (kM / kTile) / kSector);
+  EXPECT_EQ(value(statistics, "buffer.c.l2.sector_accesses"), kC / kSector);
+  const auto read = static_cast<double>(value(statistics, "dram.bytes_read"));
+  EXPECT_NEAR(read, static_cast<double>(kA + kB), static_cast<double>(kA + kB) * 0.02);
+  EXPECT_EQ(value(statistics, "sm.matrix_multiply_adds"), kM * kN * kK);
+  EXPECT_EQ(value(statistics, "sm.tensor_cycles"), kM * kN * kK / 256);
+  // ldmatrix.x4: four matrices of 128 bytes, whose rows are in different banks.
+  EXPECT_EQ(value(statistics, "sm.lsu.shared_passes"), 4 * value(statistics, "sm.lsu.shared_accesses"));
 }
 
 class OwnKernel : public testing::TestWithParam<const char*> {};
