@@ -213,56 +213,74 @@ struct FloatProduct {
   const float *b, *pb;  ///< B
 };
 
+/// Four numbers side by side, which the compilers know (GCC manual, "Vector Extensions"): loops over as many
+/// are unrolled before they could be made vectors of.
+using Floats = float __attribute__((vector_size(16)));
+using Integers = std::int32_t __attribute__((vector_size(16)));
+constexpr unsigned kLanes = 4, kHalves = kStrip / kLanes;
+
+Floats floats_at(const float* p) {
+  Floats v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
 /// Adds a row of A times the columns of B from `column` on, of which there are kStrip, to `c`. All finite.
 void add_row(const FloatProduct& p, unsigned column, float* c) {
   // Beyond these, exponents of factors or sums would leave the range of f32.
   constexpr float kLow = 1.0F / (1ULL << 60U) / (1ULL << 30U), kHigh = 1.0F * (1ULL << 60U) * (1ULL << 30U);
-  constexpr std::uint32_t kExponentBits = 23;
-  constexpr std::uint32_t kShift = static_cast<std::uint32_t>(kKeptBits) << kExponentBits;
-  constexpr std::uint32_t kTwiceBias = 254U << kExponentBits;
-  float largest[kStrip], up[kStrip], down[kStrip];
-  std::int32_t sum[kStrip];
+  constexpr unsigned kExponentAt = 23;
+  constexpr std::int32_t kShift = kKeptBits << kExponentAt;
+  constexpr std::int32_t kExponentBits = 0x7F80'0000, kSign = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t kTwoToShift = kExponentBits - (1 << kExponentAt);  // 254: twice the bias
   for (unsigned first = 0; first < p.k; first += p.step) {
     const std::size_t end = std::min(first + p.step, p.k);
-    for (unsigned j = 0; j < kStrip; ++j)
-      largest[j] = bits_as<float>(bits_as<std::uint32_t>(c[j]) & 0x7F80'0000U);
+    Floats sums[kHalves], largest[kHalves];
+    for (unsigned h = 0; h < kHalves; ++h) {
+      sums[h] = floats_at(c + h * kLanes);
+      largest[h] = bits_as<Floats>(bits_as<Integers>(sums[h]) & kExponentBits);
+    }
     for (std::size_t k = first; k < end; ++k) {
-      const float pa = p.pa[k];
       const float* pb = p.pb + k * p.n + column;
-      for (unsigned j = 0; j < kStrip; ++j) {
-        const float power = pa * pb[j];
-        largest[j] = power > largest[j] ? power : largest[j];
+      for (unsigned h = 0; h < kHalves; ++h) {
+        const Floats power = p.pa[k] * floats_at(pb + h * kLanes);
+        largest[h] = power > largest[h] ? power : largest[h];
       }
     }
-    unsigned rare = 0;
-    for (unsigned j = 0; j < kStrip; ++j) {
-      const bool zero = largest[j] == 0 && c[j] == 0;
-      rare |= static_cast<unsigned>(!(largest[j] <= kHigh) || (largest[j] < kLow && !zero));
+    Integers rare{};
+    for (unsigned h = 0; h < kHalves; ++h) {
+      const Integers zero = (largest[h] == 0.0F) & (sums[h] == 0.0F);
+      rare |= ~(largest[h] <= kHigh) | ((largest[h] < kLow) & ~zero);
     }
-    if (rare != 0) {
+    if ((rare[0] | rare[1] | rare[2] | rare[3]) != 0) {
       for (unsigned j = 0; j < kStrip; ++j)
         c[j] = add_step(p.a + first, p.pa + first, p.b + first * p.n + column + j,
                         p.pb + first * p.n + column + j, p.n, static_cast<unsigned>(end) - first, c[j]);
       continue;
     }
-    for (unsigned j = 0; j < kStrip; ++j) {
-      const float safe = largest[j] == 0 ? 1.0F : largest[j];
-      up[j] = bits_as<float>(kTwiceBias + kShift - bits_as<std::uint32_t>(safe));
-      down[j] = bits_as<float>(bits_as<std::uint32_t>(safe) - kShift);
-      sum[j] = static_cast<std::int32_t>(c[j] * up[j]);
+    // From numbers to whole ones, 24 bits below the largest exponent, and back: powers of two.
+    Floats up[kHalves], down[kHalves];
+    Integers whole[kHalves];
+    for (unsigned h = 0; h < kHalves; ++h) {
+      const Floats one = Floats{} + 1.0F;
+      const Integers exponent = bits_as<Integers>(largest[h] == 0.0F ? one : largest[h]);
+      up[h] = bits_as<Floats>(kTwoToShift - exponent + kShift);
+      down[h] = bits_as<Floats>(exponent - kShift);
+      whole[h] = __builtin_convertvector(sums[h] * up[h], Integers);
     }
     for (std::size_t k = first; k < end; ++k) {
-      const float a = p.a[k];
       const float* b = p.b + k * p.n + column;
-      for (unsigned j = 0; j < kStrip; ++j) sum[j] += static_cast<std::int32_t>(a * b[j] * up[j]);
+      for (unsigned h = 0; h < kHalves; ++h)
+        whole[h] += __builtin_convertvector(p.a[k] * floats_at(b + h * kLanes) * up[h], Integers);
     }
-    for (unsigned j = 0; j < kStrip; ++j) {
-      const std::int32_t magnitude = sum[j] < 0 ? -sum[j] : sum[j];
-      const auto rounded = static_cast<float>(magnitude);
-      const bool above = static_cast<std::int32_t>(rounded) > magnitude;
-      const float cut = bits_as<float>(bits_as<std::uint32_t>(rounded) - static_cast<std::uint32_t>(above));
-      const float result = cut * down[j];
-      c[j] = sum[j] < 0 ? -result : result;
+    for (unsigned h = 0; h < kHalves; ++h) {
+      const Integers negative = whole[h] < 0;
+      const Integers magnitude = (whole[h] ^ negative) - negative;
+      const Floats rounded = __builtin_convertvector(magnitude, Floats);
+      const Integers above = __builtin_convertvector(rounded, Integers) > magnitude;  // -1 where it is
+      const Floats cut = bits_as<Floats>(bits_as<Integers>(rounded) + above) * down[h];
+      const Integers result = bits_as<Integers>(cut) | (negative & kSign);
+      std::memcpy(c + h * kLanes, &result, sizeof result);
     }
   }
 }
