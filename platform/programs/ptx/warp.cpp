@@ -274,7 +274,7 @@ void Warp::barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
 void Warp::converge(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
   Group& g = groups_[current_];
   if (lanes == kAllLanes) {  // nobody is waited for
-    op.run(op, f);
+    if (op.run != nullptr) op.run(op, f);
     if (issue.fault != nullptr) return leave(alive_);
     g.forced = false;
     ++g.pc;
