@@ -47,6 +47,8 @@ Problems GpuConfig::problems() const {
              "compute_capability", "must be 10 to 999, ten times the compute capability, or 0");
   rules.need(gpus >= 1 && gpus <= kMaxGpus, "gpus", "must be 1 to 8");
   rules.need(sms >= 1 && sms <= kMaxSms, "sms", "must be 1 to 1024");
+  rules.need(gpcs >= 1 && gpcs <= kMaxSms, "gpcs", "must be 1 to 1024");
+  rules.need(sms_per_tpc >= 1 && sms_per_tpc <= kMaxSms, "sms_per_tpc", "must be 1 to 1024");
   const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";
   rules.need(memory_size_holds(vidmem_bytes), "vidmem_bytes", memory_rule);
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);

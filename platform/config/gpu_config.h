@@ -15,6 +15,7 @@
 #include "rtl_models/pcie/gpu_link/pcie_parameters.h"
 #include "rtl_models/sim/channel_parameters.h"
 #include "rtl_models/sm/sm_parameters.h"
+#include "rtl_models/sm_network/sm_network_parameters.h"
 
 namespace warpline {
 
@@ -40,6 +41,7 @@ struct WARPLINE_PUBLIC HopsParameters {
   HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
   HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
   HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar;
+  HopParameters sm_network, network_sm;  ///< where GpuConfig::sm_network is present
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
@@ -55,6 +57,8 @@ struct WARPLINE_PUBLIC HopsParameters {
     f("l2_dram", l2_dram, "L2 slice and DRAM channel");
     f("l2_pcie", l2_pcie, "L2 slice and PCIe link");
     f("pcie_crossbar", pcie_crossbar, "PCIe link and crossbar, for requests from outside to video memory");
+    f("sm_network", sm_network, "SM and the network between SMs, for what it asks of others");
+    f("network_sm", network_sm, "network between SMs and an SM's shared memory, for what others ask of it");
   }
 };
 
@@ -69,6 +73,8 @@ struct WARPLINE_PUBLIC GpuConfig {
   unsigned compute_capability = 0;
   unsigned gpus = 1;
   unsigned sms = 2;
+  unsigned gpcs = 1;         ///< graphics processing clusters: the CTAs of a cluster run on one
+  unsigned sms_per_tpc = 1;  ///< SM n is in TPC n / sms_per_tpc, and TPC t in GPC t mod gpcs
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
   std::uint64_t peer_bytes = 1ULL << 24U;    ///< of the platform, too; 0: no device is plain memory
@@ -76,6 +82,7 @@ struct WARPLINE_PUBLIC GpuConfig {
   std::uint64_t wls_window = 0x1000'0000;
   ClockParameters clocks;
   SmParameters sm;
+  SmNetworkParameters sm_network;
   L1LgParameters l1_lg;
   ReadOnlyCacheParameters texture;
   ReadOnlyCacheParameters constant;
@@ -102,6 +109,10 @@ struct WARPLINE_PUBLIC GpuConfig {
       "--strict-target; 0: of no product, and fit for all");
     f("gpus", gpus, "GPUs of this kind in the platform, which share system memory");
     f("sms", sms, "number of SMs");
+    f("gpcs", gpcs,
+      "graphics processing clusters, on one of which all CTAs of a cluster run; SM n is in GPC (n / "
+      "sms_per_tpc) mod gpcs");
+    f("sms_per_tpc", sms_per_tpc, "SMs of a texture processing cluster, which are in one GPC");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
     f("peer_bytes", peer_bytes,
@@ -113,6 +124,7 @@ struct WARPLINE_PUBLIC GpuConfig {
       "32 bits reach them; 0: among the buffers, whose addresses have 47 bits");
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
+    f("sm_network", sm_network, "network between the SMs of a GPC");
     f("l1_lg", l1_lg, "L1 local/global cache");
     f("texture", texture, "texture/non-coherent cache");
     f("constant", constant, "constant cache");

@@ -9,6 +9,6 @@ struct PresetText {
   const char* name;
   const char* text;
 };
-extern const std::array<PresetText, 3> kPresetTexts;  ///< mini, v100, a100
+extern const std::array<PresetText, 4> kPresetTexts;  ///< mini, v100, a100, h100
 
 }  // namespace warpline

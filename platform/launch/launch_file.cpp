@@ -12,6 +12,7 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/sim/cluster_address.h"
 
 namespace warpline {
 namespace {
@@ -28,9 +29,23 @@ constexpr std::uint64_t kMaxHeight = 131072;
 constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40U;
 constexpr std::size_t kMaxParameterBytes = 32764;  // PTX ISA, "Kernel Function Parameters"
 
-constexpr const char* kLaunchKeys[] = {"module",        "kernel",   "grid",      "block",     "shared_bytes",
-                                       "invalidate_l1", "argument", "generator", "footprint", "stride",
-                                       "accesses",      "seed",     "gpu",       "host",      "concurrent"};
+constexpr const char* kLaunchKeys[] = {"module",
+                                       "kernel",
+                                       "grid",
+                                       "block",
+                                       "shared_bytes",
+                                       "invalidate_l1",
+                                       "argument",
+                                       "generator",
+                                       "footprint",
+                                       "stride",
+                                       "accesses",
+                                       "seed",
+                                       "gpu",
+                                       "host",
+                                       "concurrent",
+                                       "cluster",
+                                       "non_portable_cluster"};
 constexpr const char* kStructure = "struct";
 /// What an argument is, or a member of a structure.
 const std::vector<std::string> kPartKeys = {"buffer",  "scalar",  "bytes", "texture",
@@ -508,10 +523,43 @@ class LaunchFileReader {
     if (const Member* kernel = reader.find("kernel")) l.kernel_place = kernel->value.place;
     l.shared_bytes =
         static_cast<std::uint32_t>(reader.number("shared_bytes", 0, kMaxSharedBytes).value_or(0));
+    cluster(reader, l);
     for (const char* key : {"footprint", "stride", "accesses", "seed"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
     if (const Member* arguments = reader.find("argument")) arguments_.read(*arguments, l);
+  }
+
+  /// Whether the GPU has room for such clusters is known later.
+  void cluster(TableReader& reader, Launch& l) {
+    l.cluster.non_portable = reader.boolean("non_portable_cluster").value_or(false);
+    if (reader.find("cluster") == nullptr) {
+      if (l.cluster.non_portable)
+        reader.fault(reader.find("non_portable_cluster")->place,
+                     "non_portable_cluster: is for launches with a cluster");
+      return;
+    }
+    constexpr std::uint64_t kMaxCluster[] = {kMaxClusterCtas, kMaxClusterCtas, kMaxClusterCtas};
+    const auto size = extents(reader, "cluster", kMaxCluster, false, l.cluster_place);
+    if (!size) return;
+    l.cluster.size = *size;
+    l.cluster.given = true;
+    const std::uint64_t ctas = size->count();
+    const std::uint64_t most = l.cluster.non_portable ? kMaxClusterCtas : kPortableClusterCtas;
+    if (ctas > most)
+      reader.fault(l.cluster_place,
+                   "cluster: has " + std::to_string(ctas) + " CTAs; at most " + std::to_string(most) +
+                       (l.cluster.non_portable ? "" : " are portable"),
+                   l.cluster.non_portable ? "" : "up to 16 are possible with non_portable_cluster = true");
+    const auto check = [&](const char* axis, std::uint32_t grid, std::uint32_t extent) {
+      if (grid % extent != 0)
+        reader.fault(l.cluster_place, std::string("cluster: the grid's ") + axis + ", " +
+                                          std::to_string(grid) + ", is no multiple of " +
+                                          std::to_string(extent));
+    };
+    check("x", l.grid.x, size->x);
+    check("y", l.grid.y, size->y);
+    check("z", l.grid.z, size->z);
   }
 
   void generator(TableReader& reader, Launch& l) {
@@ -528,7 +576,8 @@ class LaunchFileReader {
     g.stride = reader.number("stride", 1, kMaxFootprint).value_or(4);
     g.accesses = reader.number("accesses", 1, std::uint64_t{1} << 48U, TableReader::required).value_or(1);
     g.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
-    for (const char* key : {"module", "kernel", "shared_bytes", "argument"})
+    for (const char* key :
+         {"module", "kernel", "shared_bytes", "argument", "cluster", "non_portable_cluster"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
     g.grid = l.grid;

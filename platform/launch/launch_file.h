@@ -14,6 +14,7 @@
 #include "rtl_models/document/document.h"
 #include "rtl_models/isa/data_type.h"
 #include "rtl_models/isa/texel.h"
+#include "rtl_models/sm/kernel_info.h"
 
 namespace warpline {
 
@@ -113,6 +114,7 @@ struct Launch {
   std::size_t module = 0;  ///< its number in LaunchFile::modules, unless there is a generator
   std::string kernel;
   Dim3 grid, block;
+  ClusterShape cluster;
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   bool invalidate_l1 = true;
   unsigned gpu = 0;
@@ -120,7 +122,7 @@ struct Launch {
   std::vector<Argument> arguments;
   std::vector<HostStep> host;                    ///< what the host does meanwhile, one after the other
   std::optional<GeneratorParameters> generator;  ///< in the place of a module; lacks its base
-  Place place, module_place, kernel_place, grid_place, block_place, gpu_place;
+  Place place, module_place, kernel_place, grid_place, block_place, cluster_place, gpu_place;
 };
 
 /// A module's text, read once however many launches use it.

@@ -523,7 +523,7 @@ void LaunchRunner::State::prepare_launches(std::size_t number) {
                                       [&](const programs::Entry& e) { return e.name == l.kernel; });
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
       state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes,
-                                                 pack_parameters(state.placed, l, *entry)));
+                                                 pack_parameters(state.placed, l, *entry), l.cluster));
     }
     platform.load(state.kernels.back()->info(), l.gpu);
   }

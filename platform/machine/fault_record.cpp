@@ -89,7 +89,7 @@ void find_constant(FaultRecord& r, std::uint64_t address, std::uint64_t paramete
 }
 
 /// Memory that begins at 0 and has addresses of 32 bits, as offsets before its start show them, too.
-void is_in(FaultRecord& r, std::uint64_t at, const char* name, std::uint64_t bytes) {
+void is_in(FaultRecord& r, std::uint64_t at, const std::string& name, std::uint64_t bytes) {
   constexpr std::uint64_t kNegative = std::uint64_t{1} << 31U, kEnd = std::uint64_t{1} << 32U;
   r.memory = name;
   r.memory_bytes = bytes;
@@ -141,8 +141,15 @@ FaultRecord fault_record(const FaultReport& report, unsigned gpu, unsigned sm, c
   switch (space) {
     case Space::generic:
     case Space::global: find_global(r, at, memory); break;
-    case Space::shared:
-    case Space::shared_cluster: is_in(r, at, "the block's shared memory", report.limit); break;
+    case Space::shared: is_in(r, at, "the block's shared memory", report.limit); break;
+    case Space::shared_cluster: {
+      const std::uint64_t code = AddressWindows::rank_code(at);
+      const std::string whose =
+          code == 0 ? "the block's shared memory"
+                    : "the shared memory of block " + std::to_string(code - 1) + " of the cluster";
+      is_in(r, AddressWindows::own_offset(at), whose, report.limit);
+      break;
+    }
     case Space::local: is_in(r, at, "the thread's local memory", report.limit); break;
     case Space::param: is_in(r, at, "the kernel's parameters", report.limit); break;
     case Space::constant: find_constant(r, at, report.limit, memory); break;

@@ -28,6 +28,35 @@ namespace {
 /// After so many cycles all credits for CTAs are back at the distributor.
 constexpr Cycle kLaunchCredits = 32;
 
+/// Why the GPU cannot run clusters of the kernel's shape, of which an SM holds `resident` CTAs; or nothing.
+std::string cluster_refusal(const GpuConfig& config, const KernelInfo& info, unsigned resident) {
+  const Dim3 &size = info.cluster.size, &grid = info.grid;
+  const std::uint64_t ctas = size.count();
+  if (ctas == 1) return {};
+  const std::string text = "a cluster of " + std::to_string(ctas) + " CTAs (" + std::to_string(size.x) +
+                           " x " + std::to_string(size.y) + " x " + std::to_string(size.z) + ")";
+  if (ctas == 0) return "a cluster has at least 1 x 1 x 1 CTAs";
+  if (!config.sm_network.present)
+    return text + " needs a network between SMs, which " + config.name +
+           " has not (sm_network.present); h100 has one";
+  const unsigned portable = config.sm_network.cluster_ctas;
+  const unsigned most = info.cluster.non_portable ? kMaxClusterCtas : portable;
+  if (ctas > most)
+    return text + " is larger than " + std::to_string(most) + ", the most that this GPU takes" +
+           (info.cluster.non_portable || ctas > kMaxClusterCtas
+                ? ""
+                : "; more, up to " + std::to_string(kMaxClusterCtas) + ", with non_portable_cluster = true");
+  if (grid.x % size.x != 0 || grid.y % size.y != 0 || grid.z % size.z != 0)
+    return "the grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " x " +
+           std::to_string(grid.z) + " CTAs is no multiple of its clusters of " + std::to_string(size.x) +
+           " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
+  const std::uint64_t room =
+      WorkDistributor::most_ctas(config.sms, {config.gpcs, config.sms_per_tpc}, resident);
+  if (ctas > room && resident != 0)
+    return text + " does not fit a GPC, whose SMs hold " + std::to_string(room) + " of these CTAs at once";
+  return {};
+}
+
 }  // namespace
 
 /// What a platform consists of, and what it does before a launch.
@@ -188,7 +217,11 @@ void GpuPlatform::State::start(const GridLaunch& grid) {
     for (const auto& a : attached) source = a->watched(std::move(source), grid.gpu, i, config.sm.warp_slots);
     netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
   }
-  netlist.distributor().start(info.grid, resident(info));
+  if (info.cluster.size.count() > 1) {
+    netlist.distributor().start_clusters(info.grid, resident(info), info.cluster.size);
+  } else {
+    netlist.distributor().start(info.grid, resident(info));
+  }
 }
 
 Diagnostics GpuPlatform::State::unfit_for_checkpoints() {
@@ -254,6 +287,8 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
   if (info.shared_bytes > sm.shared_bytes)
     out.push_back("a CTA uses " + std::to_string(info.shared_bytes) + " bytes of shared memory; an SM has " +
                   std::to_string(sm.shared_bytes));
+  const std::string cluster = cluster_refusal(config(), info, state_->resident(info));
+  if (!cluster.empty()) out.push_back(cluster);
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
   const GpuMemories& memory = state_->memory;

@@ -36,8 +36,9 @@ Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, M
 
 void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_data) {
   const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
+  const GpcShape shape{config.gpcs, config.sms_per_tpc};
   distributor_ =
-      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms);
+      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms, shape);
   for (unsigned i = 0; i < config.sms; ++i) {
     const std::string name = indexed(place_.prefix + "sm", i);
     engine.begin_cluster();
@@ -50,8 +51,14 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
     c.texture = read_only(".texture", config.texture);
     c.constant = read_only(".constant", config.constant);
     c.instruction = read_only(".instruction", config.instruction);
+    if (config.sm_network.present) c.sm->join_network();
     clusters_.push_back(std::move(c));
   }
+  if (!config.sm_network.present) return;
+  engine.begin_cluster();
+  sm_network_ = std::make_unique<SmNetwork>(
+      engine, place_.prefix + "sm_network", sm_clock, config.sms, shape,
+      SmNetworkWidths{config.hops.network_sm.request.width, config.hops.sm_network.response.width});
 }
 
 void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose) {
@@ -106,6 +113,9 @@ void Netlist::set_loose(bool loose) {
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_instruction, sm.from_instruction));
+      // Behind the network are other SMs, which a request must not find in the past.
+      if (Sm::Network* n = sm.network(); n != nullptr)
+        loose_hops_.push_back(std::make_unique<LooseHop>(n->to_network, n->from_network, true));
     }
   }
   for (const auto& hop : loose_hops_) hop->set_loose(loose);
@@ -127,12 +137,14 @@ void Netlist::visit(CounterVisitor& visitor) const {
     const std::string& name = c.sm->name();
     visit_counters(name, c.sm->counters(), visitor);
     visit_counters(name + ".lsu", c.sm->lsu_counters(), visitor);
+    if (sm_network_ != nullptr) visit_counters(name + ".cluster", c.sm->cluster_counters(), visitor);
     visit_counters(name + ".fetch", c.sm->fetch_counters(), visitor);
     visit_counters(name + ".l1_lg", c.l1_lg->counters(), visitor);
     visit_counters(name + ".texture", c.texture->counters(), visitor);
     visit_counters(name + ".constant", c.constant->counters(), visitor);
     visit_counters(name + ".instruction", c.instruction->counters(), visitor);
   }
+  if (sm_network_ != nullptr) visit_counters(sm_network_->name(), sm_network_->counters(), visitor);
   visit_counters(crossbar_->name(), crossbar_->counters(), visitor);
   for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);
   for (const auto& d : channels_) visit_counters(d->name(), d->counters(), visitor);

@@ -16,6 +16,7 @@
 #include "rtl_models/sim/loose_hop.h"
 #include "rtl_models/sm/sm.h"
 #include "rtl_models/sm/work_distributor.h"
+#include "rtl_models/sm_network/sm_network.h"
 
 namespace warpline {
 
@@ -96,6 +97,8 @@ class Netlist {
   void set_loose(bool loose);
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
+  /// Null: there is none (GpuConfig::sm_network).
+  [[nodiscard]] SmNetwork* sm_network() { return sm_network_.get(); }
   [[nodiscard]] unsigned crossbar_clients() const { return config_.sms * kClientsPerSm + place_.inbound; }
   /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
@@ -130,6 +133,7 @@ class Netlist {
   MemoryImage* sysmem_;
   std::vector<SmCluster> clusters_;
   std::unique_ptr<WorkDistributor> distributor_;
+  std::unique_ptr<SmNetwork> sm_network_;
   std::unique_ptr<Crossbar> crossbar_;
   std::vector<std::unique_ptr<L2Slice>> slices_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
@@ -159,6 +163,12 @@ void Netlist::for_each_hop(F&& make) {
              c.constant->from_crossbar, hops.constant_crossbar});
     make(Hop{c.instruction->to_crossbar, x.from_client(first + 3), x.to_client(first + 3),
              c.instruction->from_crossbar, hops.instruction_crossbar});
+  }
+  for (unsigned i = 0; i < clusters_.size() && sm_network_ != nullptr; ++i) {
+    Sm::Network& sm = *clusters_[i].sm->network();
+    SmNetwork& n = *sm_network_;
+    make(Hop{sm.to_network, n.from_sm(i), n.to_sm(i), sm.from_network, hops.sm_network});
+    make(Hop{n.to_shared(i), sm.from_cluster, sm.to_cluster, n.from_shared(i), hops.network_sm});
   }
   if (Inbound* in = pcie_->inbound(); in != nullptr) {
     const unsigned last = crossbar_clients() - 1;

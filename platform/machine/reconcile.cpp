@@ -57,6 +57,20 @@ std::vector<std::string> Netlist::unreconciled() const {
     writes_out += l1.stored_sectors + l1.writeback_sectors;
     atomics_out += l1.atomic_sectors;
   }
+  if (sm_network_ != nullptr) {
+    std::uint64_t asked = 0, told = 0, served = 0;
+    for (const SmCluster& c : clusters_) {
+      asked += c.sm->cluster_counters().requests;
+      told += c.sm->cluster_counters().signals;
+      served += c.sm->cluster_counters().served_requests;
+    }
+    const SmNetworkCounters& n = sm_network_->counters();
+    const std::string& name = sm_network_->name();
+    ledger.same(name + ".requests", n.requests, "remote requests and signals of the SMs", asked + told);
+    ledger.same(name + ".responses", n.responses, "requests", n.requests);
+    // What a CTA that has ended is asked for is answered without its memory.
+    if (served > asked) ledger.same("requests that SMs served", served, "remote requests", asked);
+  }
   if (const Inbound* in = std::as_const(*pcie_).inbound(); in != nullptr) {
     reads_out += in->counters().read_sectors;
     writes_out += in->counters().written_sectors;

@@ -41,7 +41,11 @@ struct WARPLINE_PUBLIC Entry {
   std::uint32_t local_bytes = 0;         ///< per thread
   std::optional<Dim3> required_block;    ///< `.reqntid`: the only block that it may be launched with
   std::uint64_t maximum_threads = 1024;  ///< per block (`.maxntid`)
-  Diagnostics refused;                   ///< what of it this version cannot run; empty: it can be launched
+  /// `.reqnctapercluster`: the only cluster that it may be launched with, and is if the launch says none.
+  std::optional<Dim3> required_cluster;
+  std::uint64_t maximum_cluster = ~std::uint64_t{0};  ///< CTAs per cluster (`.maxclusterrank`)
+  bool needs_cluster = false;                         ///< `.explicitcluster`: a launch says which
+  Diagnostics refused;  ///< what of it this version cannot run; empty: it can be launched
 };
 
 /// A program that has been read, in whatever language: its variables, and kernels that can be launched.
@@ -57,10 +61,11 @@ class WARPLINE_PUBLIC Module {
   [[nodiscard]] virtual std::vector<std::uint8_t> initial_bytes(const std::string& name) const = 0;
   /// A launch of `entry`. `parameters` is the parameter block. Pre: the entry exists, all variables
   /// are placed. The module outlives the kernel. Throws InputError where the entry is refused or does
-  /// not allow this block, or `parameters` has not its size.
+  /// not allow this block or this cluster, or `parameters` has not its size.
   [[nodiscard]] virtual std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                             std::uint32_t dynamic_shared_bytes,
-                                                            std::vector<std::uint8_t> parameters) = 0;
+                                                            std::vector<std::uint8_t> parameters,
+                                                            const ClusterShape& cluster = {}) = 0;
   /// The GPUs that it is for, as PTX names them: "sm_90a"; empty: every one.
   [[nodiscard]] virtual std::string target() const { return {}; }
   /// What the program itself asks to be shown and checked after its last launch; null: nothing.

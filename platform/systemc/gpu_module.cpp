@@ -49,6 +49,17 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     targets[&blocks.texture->from_sm] = &c.texture.from_sm;
     targets[&blocks.constant->from_sm] = &c.constant.from_sm;
     targets[&blocks.instruction->from_sm] = &c.instruction.from_sm;
+    if (Sm::Network* n = blocks.sm->network(); n != nullptr) {
+      initiators[&n->to_network] = &c.sm.to_network.front();
+      targets[&n->from_cluster] = &c.sm.from_network.front();
+    }
+  }
+  if (SmNetwork* n = netlist.sm_network(); n != nullptr) {
+    SmNetworkModule& m = sm_network_.emplace_back("sm_network", engine, borrowed(*n), config.sms, with_data);
+    for (unsigned i = 0; i < config.sms; ++i) {
+      targets[&n->from_sm(i)] = &m.from_sm[i];
+      initiators[&n->to_shared(i)] = &m.to_shared[i];
+    }
   }
   for (unsigned i = 0; i < netlist.crossbar_clients(); ++i)
     targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];

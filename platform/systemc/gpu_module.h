@@ -18,6 +18,7 @@
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
 #include "rtl_models/sm/sm_module.h"
+#include "rtl_models/sm_network/sm_network_module.h"
 
 namespace warpline {
 
@@ -65,6 +66,7 @@ class GpuModule final : public sc_core::sc_module {
                     const ChannelParameters& request, const Interposer& interpose);
 
   std::deque<Cluster> clusters_;
+  std::deque<SmNetworkModule> sm_network_;  ///< one, if there is one
   CrossbarModule crossbar_;
   std::deque<L2SliceModule> slices_;
   std::deque<DramModule> channels_;

@@ -78,7 +78,6 @@ std::optional<std::string> refusal(const MemOp& op) {
   }
   if (op.controls_lines() || op.kind == MemKind::cache_control) return std::nullopt;
   if (op.kind == MemKind::mbarrier || op.kind == MemKind::bulk_copy) return std::nullopt;
-  if (op.space == Space::shared_cluster) return dotted(op.space);
   if (op.is_atomic()) return std::nullopt;
   if (op.type == DataType::f16 || op.type == DataType::bf16 || op.type == DataType::f16x2 ||
       op.type == DataType::bf16x2)

@@ -7,11 +7,19 @@
 #include <utility>
 
 #include "rtl_models/base/text.h"
+#include "rtl_models/sim/cluster_address.h"
 
 namespace warpline {
 namespace {
 
 std::string where(const Request& r) {
+  if (ClusterAddress::is(r.line)) {
+    const ClusterAddress at = ClusterAddress::of(r.line);
+    const std::string who =
+        "CTA " + std::to_string(at.rank) + " of a cluster, on SM " + std::to_string(at.sm);
+    if (at.signal != ClusterAddress::Signal::none) return "the barrier of " + who;
+    return "shared memory " + hexadecimal(at.offset) + " of " + who;
+  }
   const std::string offset = hexadecimal(offset_in_aperture(r.line));
   switch (aperture_of(r.line)) {
     case Aperture::vidmem: return "vidmem " + offset;

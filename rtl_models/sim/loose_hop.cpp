@@ -4,8 +4,8 @@
 
 namespace warpline {
 
-LooseHop::LooseHop(Out<RequestMessage>& out, In<ResponseMessage>& in)
-    : Component(out.owner(), out.path() + ".loose"), out_(out), in_(in) {}
+LooseHop::LooseHop(Out<RequestMessage>& out, In<ResponseMessage>& in, bool in_step)
+    : Component(out.owner(), out.path() + ".loose"), out_(out), in_(in), in_step_(in_step) {}
 
 void LooseHop::set_loose(bool loose) {
   if (loose == loose_) return;

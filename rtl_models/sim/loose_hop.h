@@ -16,8 +16,9 @@ namespace warpline {
 /// response port as that has room, those that are due earlier first.
 class LooseHop final : public Component, private Carrier<RequestMessage>, private Upstream {
  public:
-  /// For the hop of these two ports, which outlive it. It is made in their owner's cluster.
-  LooseHop(Out<RequestMessage>& out, In<ResponseMessage>& in);
+  /// For the hop of these two ports, which outlive it. It is made in their owner's cluster. `in_step`: what
+  /// lies behind the hop is itself active, so that nobody may run ahead of it.
+  LooseHop(Out<RequestMessage>& out, In<ResponseMessage>& in, bool in_step = false);
 
   /// Takes the hop over, or hands it back. Pre: the ports are bound; quiescent.
   void set_loose(bool loose);
@@ -40,11 +41,13 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
     if (!due_.empty()) wake(c);
   }
   [[nodiscard]] std::string other_side() const override { return name(); }
-  [[nodiscard]] const Component* receiver() const override { return this; }
+  /// Nobody known: then the engine keeps the sender in step with all others.
+  [[nodiscard]] const Component* receiver() const override { return in_step_ ? nullptr : this; }
   [[nodiscard]] const Component* sender() const override { return this; }
 
   Out<RequestMessage>& out_;
   In<ResponseMessage>& in_;
+  bool in_step_;
   bool loose_ = false;
   Binding<RequestMessage> binding_;     ///< of the hop that it stands in for
   In<ResponseMessage>::Source source_;  ///< where the answers of that hop came from

@@ -11,12 +11,13 @@ void AccessLines::start(const ResolvedAccess& access) {
   global_ = access.global().lanes();
   constant_ = access.constant().lanes();
   local_ = access.local().lanes();
+  remote_ = access.remote().lanes();
   image_ = access.texels().lanes();
 }
 
 /// Starts the coalescer on the next space that has lanes left, of images on the next image. False: none.
 bool AccessLines::next_space() {
-  if ((global_ | constant_ | local_ | image_) == 0) return false;
+  if ((global_ | constant_ | local_ | remote_ | image_) == 0) return false;
   const MemOp& op = access_->op();
   const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
   if (global_ != 0) {
@@ -32,6 +33,9 @@ bool AccessLines::next_space() {
   } else if (local_ != 0) {
     coalescer_.start_local(access_->local(), bytes, op.accessed_words(), access_->local_base());
     local_ = 0;
+  } else if (remote_ != 0) {
+    coalescer_.start_remote(access_->remote(), bytes);
+    remote_ = 0;
   } else {
     const Image& image = access_->image(first_lane(image_));
     LaneMask lanes = 0;

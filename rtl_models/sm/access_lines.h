@@ -7,14 +7,15 @@
 namespace warpline {
 
 /// The lines of a resolved access, in the order in which they are asked for: those of global memory, of the
-/// constant banks, of local memory, and of one image after the other. What is in shared memory has none.
+/// constant banks, of local memory, of other CTAs' shared memory, and of one image after the other. What is
+/// in the own CTA's shared memory has none.
 class AccessLines {
  public:
   /// Begins with the first line of `access`, which outlives this.
   void start(const ResolvedAccess& access);
   /// No line is left.
   void clear() {
-    global_ = constant_ = local_ = image_ = 0;
+    global_ = constant_ = local_ = remote_ = image_ = 0;
     coalescer_.clear();
   }
   /// Whether a line is left.
@@ -27,7 +28,8 @@ class AccessLines {
  private:
   bool next_space();
   const ResolvedAccess* access_ = nullptr;
-  LaneMask global_ = 0, constant_ = 0, local_ = 0, image_ = 0;  ///< lanes that the coalescer has not had yet
+  LaneMask global_ = 0, constant_ = 0, local_ = 0, remote_ = 0,
+           image_ = 0;  ///< lanes that the coalescer has not had yet
   Coalescer coalescer_;
 };
 

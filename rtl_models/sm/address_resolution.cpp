@@ -77,7 +77,7 @@ const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const Memo
   out.op_ = &op;
   out.written_ = &written;
   out.global_ = written.active;
-  out.shared_ = out.local_ = out.constant_ = out.image_ = 0;
+  out.shared_ = out.remote_ = out.local_ = out.constant_ = out.image_ = 0;
   out.exact_ = false;
   return mapping;
 }
@@ -89,7 +89,7 @@ std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAcc
   out.local_base_ = VirtualAddress{kLocalTag | std::uint64_t{slot} * map_.local_bytes * kWarpLanes};
   out.exact_ = op.is_mmio;
   out.dropped_ = 0;
-  classify(out);
+  classify(limits, out);
   if (op.kind == MemKind::mbarrier && out.shared_ != written.active)
     return out.fault(FaultKind::not_shared, first_lane(written.active & ~out.shared_));
   std::optional<Fault> fault = out.image_ != 0       ? locate_texels(out)
@@ -99,10 +99,21 @@ std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAcc
   return fault;
 }
 
+/// Of an address in `.shared::cluster`: whether it is the own CTA's, or another's. Where it is nobody's, the
+/// lane is among the own CTA's, where it lies beyond the end.
+void AddressResolution::classify_shared(const AccessLimits& limits, ResolvedAccess& out, unsigned lane,
+                                        std::uint64_t offset) {
+  const std::uint64_t code = AddressWindows::rank_code(offset);
+  const bool remote = code != 0 && limits.cluster != nullptr && code != limits.cluster->rank + 1U &&
+                      code <= limits.cluster->ctas;
+  (remote ? out.remote_ : out.shared_) |= LaneMask{1} << lane;
+  out.cluster_ = limits.cluster;
+}
+
 /// Sorts the lanes by space.
-void AddressResolution::classify(ResolvedAccess& out) {
+void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out) {
   const MemoryAccess& written = *out.written_;
-  out.global_ = out.shared_ = out.local_ = out.constant_ = out.image_ = 0;
+  out.global_ = out.shared_ = out.remote_ = out.local_ = out.constant_ = out.image_ = 0;
   switch (out.op_->space) {
     case Space::global:
       out.global_ = written.active;
@@ -111,10 +122,11 @@ void AddressResolution::classify(ResolvedAccess& out) {
         if (out.source_bytes(lane) == 0) out.global_ &= ~(LaneMask{1} << lane);
       });
       return;
-    case Space::shared_cluster:
-      if (out.op_->kind != MemKind::mbarrier) break;
-      [[fallthrough]];
     case Space::shared: out.shared_ = written.active; return;
+    case Space::shared_cluster:
+      for_each_lane(written.active,
+                    [&](unsigned lane) { classify_shared(limits, out, lane, written.address_of(lane)); });
+      return;
     case Space::texture:
     case Space::surface: out.image_ = written.active; return;
     case Space::local: out.local_ = written.active; return;
@@ -124,6 +136,10 @@ void AddressResolution::classify(ResolvedAccess& out) {
   }
   for_each_lane(written.active, [&](unsigned lane) {
     const Space space = AddressWindows::space_of(written.address_of(lane));
+    if (space == Space::shared_cluster) {
+      classify_shared(limits, out, lane, AddressWindows::from_generic(space, written.address_of(lane)));
+      return;
+    }
     (space == Space::shared  ? out.shared_
      : space == Space::local ? out.local_
                              : out.global_) |= LaneMask{1} << lane;
@@ -192,7 +208,15 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
     if (wants_one && (wanted & bit) == 0) {
       kind = wants_global ? FaultKind::not_global : FaultKind::not_shared;
     } else if ((out.shared_ & bit) != 0) {
-      look(shared[lane].value, bounded, limits.shared_bytes, FaultKind::shared_range);
+      const std::uint64_t at = shared[lane].value, code = AddressWindows::rank_code(at);
+      const unsigned own = limits.cluster != nullptr ? limits.cluster->rank : 0;
+      if (code != 0 && code != own + 1U && bounded && code < AddressWindows::kRankCodes &&
+          op.space != Space::shared) {
+        kind = FaultKind::cluster_rank;
+      } else {
+        look(code == own + 1U ? AddressWindows::own_offset(at) : at, bounded, limits.shared_bytes,
+             FaultKind::shared_range);
+      }
     } else if ((out.local_ & bit) != 0 && op.is_atomic()) {
       look(local[lane].value, true, 0, FaultKind::atomic_local);
     } else if ((out.local_ & bit) != 0) {
@@ -200,6 +224,9 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
     } else if ((out.constant_ & bit) != 0) {
       look(constant[lane].value, true, ConstantBanks::kBanks * ConstantBanks::kBankBytes,
            FaultKind::constant_range);
+    } else if ((out.remote_ & bit) != 0) {
+      look(AddressWindows::own_offset(out.remote()[lane].value), bounded, limits.shared_bytes,
+           FaultKind::shared_range);
     } else {  // global, or the source of a copy that reads none of it
       look(global[lane].value, false, 0, FaultKind::unmapped);
     }
@@ -217,7 +244,7 @@ std::optional<Fault> AddressResolution::check_control(const AccessLimits& limits
   const unsigned needed = kind == MemKind::discard ? kLineBytes : 1;
   const LaneAddresses<VirtualAddress> global_addresses = out.global();
   const LaneAddresses<LocalAddress> local_addresses = out.local();
-  out.shared_ = 0;
+  out.shared_ = out.remote_ = 0;
   if (kind == MemKind::prefetch_uniform) out.local_ = 0;
   for (LaneMask m = out.written_->active; m != 0; m &= m - 1) {
     const unsigned lane = first_lane(m);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/memory_map.h"
 #include "rtl_models/sm/resolved_access.h"
 
@@ -12,6 +13,7 @@ namespace warpline {
 struct AccessLimits {
   std::uint32_t shared_bytes = 0;  ///< of its CTA
   std::uint32_t local_bytes = 0;
+  const ClusterPlace* cluster = nullptr;  ///< where its CTA's cluster runs; null: its CTA is in none
 };
 
 /// Resolves the addresses that a program wrote: finds the space of each lane's generic address, the place in
@@ -39,7 +41,9 @@ class AddressResolution {
 
  private:
   struct Extent;
-  static void classify(ResolvedAccess& out);
+  static void classify(const AccessLimits& limits, ResolvedAccess& out);
+  static void classify_shared(const AccessLimits& limits, ResolvedAccess& out, unsigned lane,
+                              std::uint64_t offset);
   [[nodiscard]] std::optional<Fault> check(const AccessLimits& limits, ResolvedAccess& out);
   [[nodiscard]] std::optional<Fault> check_lanes(const AccessLimits& limits, const ResolvedAccess& out) const;
   [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);

@@ -18,22 +18,43 @@ struct AddressWindows {
   static constexpr std::uint64_t kSharedBase = 0x7294'0000'0000ULL;
   static constexpr std::uint64_t kLocalBase = 0x7293'0000'0000ULL;
   static constexpr std::uint64_t kSize = 0x0100'0000ULL;  ///< 16 MiB each
+  /// The shared memory of the CTAs of a cluster (`.shared::cluster`): that of rank r is a window of kSize
+  /// from kSize * (r + 1) on. Below lies what each thread has as its own CTA's.
+  static constexpr unsigned kRankShift = 24;
+  static constexpr unsigned kRankCodes = 32;
+  static constexpr std::uint64_t kClusterSize = kSize * kRankCodes;
+
+  /// Of an offset in `.shared::cluster`: 0 for the thread's own CTA, else the CTA's rank and 1.
+  [[nodiscard]] static constexpr std::uint64_t rank_code(std::uint64_t offset) {
+    return offset >> kRankShift;
+  }
+  /// The same offset in a CTA's own shared memory.
+  [[nodiscard]] static constexpr std::uint64_t own_offset(std::uint64_t offset) {
+    return offset & (kSize - 1);
+  }
+  /// `mapa`: `offset` in the shared memory of the CTA of rank `rank`. Of a rank that no cluster has, one that
+  /// names no CTA.
+  [[nodiscard]] static constexpr std::uint64_t map_to_rank(std::uint64_t offset, std::uint64_t rank) {
+    const std::uint64_t code = rank < kRankCodes - 1 ? rank + 1 : kRankCodes - 1;
+    return code << kRankShift | own_offset(offset);
+  }
 
   /// The space that a generic address names.
   [[nodiscard]] static constexpr Space space_of(std::uint64_t generic) {
     if (generic - kSharedBase < kSize) return Space::shared;
+    if (generic - kSharedBase < kClusterSize) return Space::shared_cluster;
     if (generic - kLocalBase < kSize) return Space::local;
     return Space::global;
   }
   /// `cvta.space`: from an offset in `space` to a generic address.
   [[nodiscard]] static constexpr std::uint64_t to_generic(Space space, std::uint64_t offset) {
-    if (space == Space::shared) return kSharedBase + offset;
+    if (space == Space::shared || space == Space::shared_cluster) return kSharedBase + offset;
     if (space == Space::local) return kLocalBase + offset;
     return offset;
   }
   /// `cvta.to.space`: from a generic address to an offset in `space`.
   [[nodiscard]] static constexpr std::uint64_t from_generic(Space space, std::uint64_t generic) {
-    if (space == Space::shared) return generic - kSharedBase;
+    if (space == Space::shared || space == Space::shared_cluster) return generic - kSharedBase;
     if (space == Space::local) return generic - kLocalBase;
     return generic;
   }

@@ -4,6 +4,7 @@
 
 #include "rtl_models/isa/texel.h"
 #include "rtl_models/sim/atomics.h"
+#include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/coalescer.h"
 
 namespace warpline {
@@ -73,6 +74,7 @@ void scatter(const Request& r, const ResolvedAccess& access, unsigned exact_lane
   if (access.exact())
     return scatter_bytes(r, access.global().only(LaneMask{1} << exact_lane), bytes, to.registers);
   if (r.local) return scatter_local(r, access, bytes, to.registers);
+  if (ClusterAddress::is(r.line)) return scatter_bytes(r, access.remote(), bytes, to.registers);
   if (op.kind != MemKind::load) return scatter_texels(r, access, bytes, to.registers);
   if (access.constant().lanes() != 0) return scatter_bytes(r, access.constant(), bytes, to.registers);
   scatter_bytes(r, access.global(), bytes, to.registers);

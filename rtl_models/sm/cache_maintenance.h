@@ -7,8 +7,8 @@
 
 namespace warpline {
 
-/// The caches that the load/store unit sends to.
-enum class SmCache : std::uint8_t { l1_lg, texture, constant };
+/// The caches that the load/store unit sends to, and the network between SMs.
+enum class SmCache : std::uint8_t { l1_lg, texture, constant, network };
 
 /// What is asked of a whole cache, and of what lies below it, by a maintenance request.
 struct CacheMaintenance {

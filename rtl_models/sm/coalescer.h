@@ -15,7 +15,7 @@ struct Mapping;
 struct LineAccess {
   VirtualAddress line;  ///< as the caches above L2 know it
   SectorMask sectors = 0;
-  Space space = Space::generic;  ///< global, constant, local; texture: of any image
+  Space space = Space::generic;  ///< global, constant, local, shared_cluster; texture: of any image
   LaneMask lanes = 0;
   unsigned word = 0;                 ///< local memory: the 4-byte word of each lane's access; else 0
   const Mapping* mapping = nullptr;  ///< of a global line, where it is known already
@@ -44,6 +44,10 @@ class Coalescer {
   /// Starts on texels of one image.
   void start_texels(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes) {
     begin(addresses, bytes, Space::texture);
+  }
+  /// Starts on addresses in the shared memory of other CTAs of the cluster.
+  void start_remote(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes) {
+    begin(addresses, bytes, Space::shared_cluster);
   }
   /// Starts on addresses of the constant banks.
   void start_constant(const LaneAddresses<ConstantAddress>& addresses, unsigned bytes) {

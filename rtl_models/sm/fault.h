@@ -25,6 +25,8 @@ enum class FaultKind : std::uint8_t {
   texel_type,      ///< a texture load of floating-point values from integers, or the other way round
   surface_range,   ///< beyond the edge of a surface, with `.trap`
   not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
+  cluster_rank,    ///< shared memory of a CTA that the cluster has not
+  cta_ended,       ///< shared memory of a CTA of the cluster that has ended
   bus_error,       ///< the memory system answered with an error
   no_code,         ///< an instruction whose fetch was answered with an error; its place is the address
   not_shared,      ///< a generic address outside shared memory, of an mbarrier or a matrix
@@ -33,7 +35,7 @@ enum class FaultKind : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 16> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 18> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -44,6 +46,8 @@ enum class FaultKind : std::uint8_t {
                                                        "texture of another type",
                                                        "coordinates beyond the surface",
                                                        "address outside global memory",
+                                                       "address in no CTA of the cluster",
+                                                       "address in the shared memory of a CTA that has ended",
                                                        "bus error",
                                                        "bus error on an instruction fetch",
                                                        "address outside shared memory",

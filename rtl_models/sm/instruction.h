@@ -35,6 +35,8 @@ enum class InstructionKind : std::uint8_t {
   ret,              ///< pops one, if there is any; issues when it is there
   set_stack,        ///< SETCRSPTR: the stack has as many tokens as execute() answers
   flush_stack,      ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+  cluster_arrive,   ///< barrier.cluster.arrive, without its order
+  cluster_wait,     ///< barrier.cluster.wait, likewise
 };
 
 /// Types of matrix elements that tensor pipes are told apart by.

@@ -9,6 +9,9 @@
 
 namespace warpline {
 
+/// The number by which the barrier of a cluster goes, beside those of a CTA.
+inline constexpr std::uint32_t kClusterBarrier = 16;
+
 /// bar.sync / bar.arrive, as one execution of it has it.
 struct BarrierOp {
   std::uint32_t id = 0;       ///< 0 to 15
@@ -23,6 +26,9 @@ struct Issue {
   BarrierOp barrier;               ///< out: of `barrier`
   std::uint64_t sleep_cycles = 0;  ///< out: of `sleep`
   std::uint64_t clock = 0;         ///< in: SM cycles since reset, for %clock and %clock64
+  /// In, of `cluster_wait`: lanes that have nothing to wait for, as the phase in which they arrived at the
+  /// barrier of their cluster is over. The others wait until release_barrier(kClusterBarrier).
+  LaneMask cluster_passes = 0;
   /// Of `call`, `ret` and `set_stack`. In: tokens on the call-return stack; out: those that are to be on it.
   /// A call adds one or, where the callers of other lanes are as deep already, none.
   std::uint32_t stack_depth = 0;

@@ -10,11 +10,19 @@
 
 namespace warpline {
 
+/// The clusters of a grid.
+struct WARPLINE_PUBLIC ClusterShape {
+  Dim3 size;                  ///< CTAs of each; 1 x 1 x 1: there are none
+  bool given = false;         ///< whether the launch or the kernel says so, even where it is 1 x 1 x 1
+  bool non_portable = false;  ///< whether more CTAs may be in one than every GPU with clusters takes
+};
+
 /// What the hardware must know of a kernel to run its CTAs.
 struct WARPLINE_PUBLIC KernelInfo {
   std::string name;
   Dim3 grid;
-  Dim3 block;                      ///< 1 to 1024 threads
+  Dim3 block;  ///< 1 to 1024 threads
+  ClusterShape cluster;
   std::uint32_t registers = 0;     ///< register numbers lie in [0, registers)
   std::uint32_t shared_bytes = 0;  ///< per CTA, static and dynamic
   std::uint32_t local_bytes = 0;   ///< per thread, a multiple of 4

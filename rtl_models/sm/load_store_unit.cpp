@@ -26,6 +26,7 @@ Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
   const ResolvedAccess& access = e.resolved;
   if (access.exact() && r.command == Command::read) return access.fault(FaultKind::bus_error, exact_lane);
   if (r.local) return access.fault(FaultKind::bus_error, first_lane(access.local().lanes()));
+  if (ClusterAddress::is(r.line)) return access.fault(FaultKind::cta_ended, lane_in_line(access.remote(), r));
   const bool constant = access.constant().lanes() != 0, image = access.texels().lanes() != 0;
   const unsigned lane = constant ? lane_in_line(access.constant(), r)
                         : image  ? lane_in_line(access.texels(), r)
@@ -55,6 +56,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) begin_head(now, index, events);
   if (head_.wants_shared) {
+    if (!may_perform_shared(now)) return;
     perform_shared(now, index, events);
     if (head_.lines.any()) return;
   } else if (head_.line_held || head_.lines.any()) {
@@ -103,6 +105,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
 SmCache LoadStoreUnit::cache_for(const LsuEntry& e) const {
   if (e.maintenance.what != 0) return e.maintenance.cache;
   if (head_.line.space == Space::constant) return SmCache::constant;
+  if (head_.line.space == Space::shared_cluster) return SmCache::network;
   const MemOp& op = e.instruction->mem;
   return (op.is_noncoherent && !e.resolved.exact()) || op.kind == MemKind::texture_load ? SmCache::texture
                                                                                         : SmCache::l1_lg;
@@ -123,7 +126,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
   const SmCache cache = cache_for(e);
   Out<RequestMessage>& port = ports_.to(cache);
-  if (!port.ready(now)) return false;
+  if (!port.ready(now) || (cache == SmCache::network && network_held_)) return false;
   const bool exact = e.resolved.exact();
   if (exact && exact_reads_ != 0 && !mutated(SmMutation::mmio_reads_overlap)) return false;
   Request* r = new_request(now, e.slot, index);
@@ -133,7 +136,13 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
     exact_reads_ = 1;
     exact_lane_ = first_lane(head_.line.lanes);
   }
-  ++e.lines_pending;
+  if (cache == SmCache::network && r->command == Command::write &&
+      mutated(SmMutation::remote_store_not_awaited)) {
+    r->token = kPastQueue;
+    ++past_queue_;
+  } else {
+    ++e.lines_pending;
+  }
   if (r->command == Command::control) {
     ++counters_.controls;
   } else {
@@ -158,6 +167,10 @@ void LoadStoreUnit::count_line(SmCache cache) {
       ++counters_.image_requests;
       counters_.image_sectors += sectors;
       break;
+    case Space::shared_cluster:
+      ++cluster_->requests;
+      cluster_->sectors += sectors;
+      return;
     default: ++counters_.constant_requests;
   }
   (cache == SmCache::l1_lg     ? counters_.l1_lg_sectors
@@ -204,7 +217,8 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   counters_.shared_passes += passes.all();
   head_.wants_shared = false;
   const unsigned cycles = passes.parts + passes.conflicts * parameters_.shared_pass_cycles;
-  head_.busy_until = owner_.domain().after(now, cycles);
+  head_.busy_until = banks_free_ = owner_.domain().after(now, cycles);
+  remote_last_ = false;
   e.ready = readable(now, cycles);
   if (op.kind == MemKind::mbarrier) {
     perform_mbarrier(now, index, events);
@@ -258,7 +272,7 @@ void LoadStoreUnit::perform_mbarrier(Cycle now, unsigned index, std::vector<LsuE
   std::uint64_t cycles = 0;
   for (LaneMask lanes = addresses.lanes(); lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = first_lane(lanes);
-    const std::uint64_t at = e.shared_base + addresses[lane].value;
+    const std::uint64_t at = e.shared_base + AddressWindows::own_offset(addresses[lane].value);
     const MbarrierOperands operands = operands_of(e.access, lane);
     cycles = std::max<std::uint64_t>(cycles, operands.ticks);
     const std::uint64_t before = shared_.word(at);
@@ -286,7 +300,7 @@ LaneMask LoadStoreUnit::look_at_phases(LsuEntry& e, LaneMask lanes) {
   const bool by_parity = e.instruction->mem.mbarrier_form == MbarrierForm::parity;
   LaneMask open = 0;
   for_each_lane(lanes, [&](unsigned lane) {
-    const Mbarrier object(shared_.word(e.shared_base + addresses[lane].value));
+    const Mbarrier object(shared_.word(e.shared_base + AddressWindows::own_offset(addresses[lane].value)));
     const std::uint64_t state = e.access.second[lane];
     const bool complete =
         object.valid() &&
@@ -355,7 +369,7 @@ void LoadStoreUnit::await_copies(Cycle now, unsigned index, std::vector<LsuEvent
     });
     left &= ~same;
     const CopyArrivals::Arrival arrival{e.slot,
-                                        e.shared_base + addresses[first].value,
+                                        e.shared_base + AddressWindows::own_offset(addresses[first].value),
                                         lane_count(same),
                                         first,
                                         e.access.address_of(first),
@@ -413,6 +427,34 @@ void LoadStoreUnit::complete(Cycle now, unsigned index, std::vector<LsuEvent>& e
     });
   }
   events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
+}
+
+void LoadStoreUnit::serve(Cycle now, Request& r, std::uint64_t line) {
+  const unsigned cycles = 1 + (shared_.passes(r) - 1) * parameters_.shared_pass_cycles;
+  banks_free_ = owner_.domain().after(now, cycles);
+  remote_last_ = true;
+  answer(r, serve_loosely(now, r, line));
+}
+
+Cycle LoadStoreUnit::serve_loosely(Cycle at, Request& r, std::uint64_t line) {
+  const unsigned passes = shared_.passes(r);
+  ++cluster_->served_requests;
+  cluster_->served_passes += passes;
+  shared_.perform(r, line);
+  return owner_.domain().after(at, (passes - 1) * parameters_.shared_pass_cycles +
+                                       parameters_.shared_latency - parameters_.issue_latency);
+}
+
+void LoadStoreUnit::send_signal(Cycle now, const ClusterAddress& to, unsigned cta) {
+  Request* r = new_request(now, cta, kSignal);
+  r->command = Command::write;
+  r->line = to.packed();
+  r->virtual_line = VirtualAddress{kClusterTag};
+  r->sectors = 1;
+  r->bytes = {};
+  r->bytes.set(0, 1);
+  r->data[0] = 1;
+  ports_.to_network->send(now, {r});
 }
 
 void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {

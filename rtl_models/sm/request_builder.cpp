@@ -5,6 +5,7 @@
 
 #include "rtl_models/isa/cache_policy.h"
 #include "rtl_models/sim/atomics.h"
+#include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
@@ -117,6 +118,17 @@ bool reads_device_past_l1(const Request& r, const ResolvedAccess& access, const 
          !op.is_noncoherent && (r.beyond_cta() || r.no_l1 || op.cache_operator == CacheOperator::cv);
 }
 
+/// Where the line of another CTA's shared memory lies.
+PhysicalAddress address_in_cluster(const ClusterPlace& cluster, VirtualAddress line) {
+  const std::uint64_t offset = line.value & ~kClusterTag;
+  ClusterAddress at;
+  at.rank = static_cast<unsigned>(AddressWindows::rank_code(offset)) - 1;
+  at.sm = cluster.sms.at(at.rank);
+  at.cluster = cluster.number;
+  at.offset = static_cast<std::uint32_t>(AddressWindows::own_offset(offset));
+  return at.packed();
+}
+
 /// Where the access of `lane` begins in its line.
 unsigned offset_of(const Coalescer& coalescer, const LineAccess& line, unsigned lane) {
   return static_cast<unsigned>(coalescer.address(lane, line.word).value - line.line.value);
@@ -181,6 +193,7 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
       r.last_use = r.command == Command::read && streams(op);
       if (r.last_use) mark_touched(r, op, line, coalescer);
       break;
+    case Space::shared_cluster: r.line = address_in_cluster(access.cluster(), line.line); break;
     default: r.line = PhysicalAddress{map_.constant_base.value + line.line.value}; break;
   }
   if (access.exact()) {
@@ -200,7 +213,7 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
       break;
     case Command::write: fill_write(r, access, line, coalescer); break;
     case Command::atomic:
-    case Command::reduce: fill_atomics(r, access, line); break;
+    case Command::reduce: fill_atomics(r, access, line, coalescer); break;
     case Command::control:
       r.control = control_of(op);
       r.sectors = line.space == Space::global ? mapped_sectors(*mapping, line.line) : kAllSectors;
@@ -236,7 +249,8 @@ void RequestBuilder::fill_write(Request& r, const ResolvedAccess& access, const 
   });
 }
 
-void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line) const {
+void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line,
+                                  const Coalescer& coalescer) const {
   const MemOp& op = access.op();
   const unsigned bytes = op.bytes_per_lane();  // up to 8, or 16
   const bool wide = bytes > sizeof LaneAtomic::operand;
@@ -245,11 +259,10 @@ void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, cons
   block->operation = op.atomic;
   block->type = op.type;
   block->vector = op.vector;
-  const LaneAddresses<VirtualAddress> addresses = access.global();
   for_each_lane(line.lanes, [&](unsigned lane) {
     LaneAtomic& part = block->lanes[block->count++];
     part.lane = static_cast<std::uint8_t>(lane);
-    part.offset = static_cast<std::uint8_t>(addresses[lane].value - line.line.value);
+    part.offset = static_cast<std::uint8_t>(offset_of(coalescer, line, lane));
     part.operand = part.second = part.old_value = 0;
     if (!map_.with_data) return;
     const std::uint8_t* data = access.written().lane_data(lane);

@@ -30,7 +30,8 @@ class RequestBuilder {
                                  const Mapping& mapping) const;
   void fill_write(Request& r, const ResolvedAccess& access, const LineAccess& line,
                   const Coalescer& coalescer) const;
-  void fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line) const;
+  void fill_atomics(Request& r, const ResolvedAccess& access, const LineAccess& line,
+                    const Coalescer& coalescer) const;
 
   RequestPool& pool_;
   MemoryMap map_;

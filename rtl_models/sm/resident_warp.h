@@ -23,6 +23,9 @@ struct ResidentWarp {
   unsigned copies = 0;           ///< asynchronous copies and products that have not accessed shared memory
   unsigned spills = 0;           ///< of the stores, tokens of its call-return stack
   std::uint32_t stack_goal = 0;  ///< of Hold::flush: tokens that are to be on its stack then
+  LaneMask cluster_arrived =
+      0;                       ///< lanes that have arrived at their cluster's barrier, in the phase under way
+  LaneMask cluster_waits = 0;  ///< lanes that have, in whatever phase, and have not waited for its end
   const Instruction* next = nullptr;
 
   /// Whether nothing of it is under way.

@@ -6,6 +6,7 @@
 
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/image_table.h"
 #include "rtl_models/sm/lane_addresses.h"
@@ -15,6 +16,9 @@ namespace warpline {
 /// Marks the virtual addresses by which L1 knows local memory, so that they never look like global ones.
 inline constexpr std::uint64_t kLocalTag = std::uint64_t{1} << 63U;
 
+/// Marks those by which the load/store unit knows the shared memory of other CTAs.
+inline constexpr std::uint64_t kClusterTag = std::uint64_t{1} << 62U;
+
 /// Which lanes of a warp's access go to which space, and where in it, each as an address of that space. Made
 /// by AddressResolution; nobody changes it after that. It refers to the access as the program wrote it.
 class ResolvedAccess {
@@ -23,6 +27,13 @@ class ResolvedAccess {
   [[nodiscard]] LaneAddresses<SharedAddress> shared() const {
     return {*written_, shared_, op_->space == Space::generic ? AddressWindows::kSharedBase : 0};
   }
+  /// In the shared memory of other CTAs of the cluster: kClusterTag and the offset in `.shared::cluster`.
+  [[nodiscard]] LaneAddresses<VirtualAddress> remote() const {
+    return {*written_, remote_,
+            (op_->space == Space::generic ? AddressWindows::kSharedBase : 0) - kClusterTag};
+  }
+  /// Where the cluster runs. Pre: remote() has lanes.
+  [[nodiscard]] const ClusterPlace& cluster() const { return *cluster_; }
   [[nodiscard]] LaneAddresses<LocalAddress> local() const {
     return {*written_, local_, op_->space == Space::generic ? AddressWindows::kLocalBase : 0};
   }
@@ -38,7 +49,7 @@ class ResolvedAccess {
   /// Lanes that take part, but for which there is nothing to access: beyond the edge of a surface, copies of
   /// no bytes, prefetches of what is not mapped.
   [[nodiscard]] LaneMask nowhere() const {
-    return written_->active & ~(global_ | shared_ | local_ | constant_ | image_);
+    return written_->active & ~(global_ | shared_ | remote_ | local_ | constant_ | image_);
   }
   /// Those of them that control no line, since their address is not mapped, and how many they are.
   [[nodiscard]] LaneMask unmapped() const { return dropped_; }
@@ -87,7 +98,8 @@ class ResolvedAccess {
 
   const MemOp* op_ = nullptr;
   const MemoryAccess* written_ = nullptr;
-  LaneMask global_ = 0, shared_ = 0, local_ = 0, constant_ = 0, image_ = 0, dropped_ = 0;
+  LaneMask global_ = 0, shared_ = 0, remote_ = 0, local_ = 0, constant_ = 0, image_ = 0, dropped_ = 0;
+  const ClusterPlace* cluster_ = nullptr;
   bool exact_ = false;
   VirtualAddress local_base_;
   std::unique_ptr<Texels> texels_;  ///< made by the first access to an image, and kept

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "rtl_models/isa/atomic.h"
+#include "rtl_models/sim/atomics.h"
 
 namespace warpline {
 namespace {
@@ -51,7 +52,7 @@ SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<S
     words_.clear();
     for (unsigned lane = first; lane < first + lanes_per_part; ++lane) {
       if (((addresses.lanes() >> lane) & 1U) == 0) continue;
-      const std::uint64_t word = addresses[lane].value / 4;
+      const std::uint64_t word = AddressWindows::own_offset(addresses[lane].value) / 4;
       for (unsigned w = 0; w < words_per_lane; ++w)
         if ((accessed >> w & 1U) != 0) words_.push_back(word + w);
     }
@@ -69,7 +70,7 @@ void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& 
   const unsigned bytes = op.bytes_per_lane();
   const unsigned accessed = op.end_of_access();
   for_each_lane(addresses.lanes(), [&](unsigned lane) {
-    std::uint8_t* at = &bytes_[base + addresses[lane].value];
+    std::uint8_t* at = &bytes_[base + AddressWindows::own_offset(addresses[lane].value)];
     std::uint8_t* data = access.lane_data(lane);
     if (op.kind == MemKind::load) {
       __builtin_memcpy(data, at, accessed);
@@ -88,6 +89,50 @@ void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& 
       __builtin_memcpy(data, old_value.data(), bytes);
     }
   });
+}
+
+unsigned SharedMemory::passes(const Request& r) const {
+  if (r.command != Command::atomic && r.command != Command::reduce) {
+    const unsigned words = kSectorBytes / 4 * sector_count(r.sectors);
+    return (words + banks_ - 1) / banks_;
+  }
+  std::array<std::uint8_t, kMaxBanks> in_bank{};
+  const unsigned words = std::max(1U, r.atomics->lane_bytes() / 4);
+  unsigned most = 1;
+  for (unsigned i = 0; i < r.atomics->count; ++i)
+    for (unsigned w = 0; w < words; ++w)
+      most = std::max<unsigned>(most, ++in_bank.at((r.atomics->lanes[i].offset / 4U + w) % banks_));
+  return most;
+}
+
+void SharedMemory::perform(Request& r, std::uint64_t line) {
+  if (bytes_.empty()) return;
+  // The last line of a CTA's part may end beyond all of shared memory.
+  const auto room = static_cast<unsigned>(std::min<std::uint64_t>(kLineBytes, bytes_.size() - line));
+  std::uint8_t* const at = &bytes_[line];
+  switch (r.command) {
+    case Command::read: __builtin_memcpy(r.data.data(), at, room); break;
+    case Command::write:
+      for (unsigned n = 0; n < room; ++n)
+        if (r.bytes.test(n)) at[n] = r.data[n];
+      break;
+    case Command::atomic:
+    case Command::reduce: {
+      AtomicBlock& block = *r.atomics;
+      const unsigned bytes = block.lane_bytes();
+      for (unsigned i = 0; i < block.count; ++i) {
+        std::array<std::uint8_t, 16> operand{}, second{}, old_value{};
+        gather_value(operand.data(), block.lanes[i].operand, block.high[i].operand, bytes);
+        gather_value(second.data(), block.lanes[i].second, block.high[i].second, bytes);
+        perform_atomic(block.operation, block.type, block.vector, at + block.lanes[i].offset, operand.data(),
+                       second.data(), old_value.data(), Subnormals::kept);
+        spread_value(old_value.data(), block.lanes[i].old_value, block.high[i].old_value, bytes);
+      }
+      break;
+    }
+    case Command::maintain:
+    case Command::control: break;
+  }
 }
 
 void SharedMemory::fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes) {

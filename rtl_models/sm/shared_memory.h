@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sim/request.h"
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/lane_addresses.h"
 
@@ -44,6 +45,11 @@ class SharedMemory {
   }
   void set_word(std::uint64_t at, std::uint64_t word) { __builtin_memcpy(&bytes_[at], &word, sizeof word); }
   [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
+  /// Passes over the banks that a request of another CTA takes: of a read or a write, its words; of an
+  /// atomic, its lanes.
+  [[nodiscard]] unsigned passes(const Request& r) const;
+  /// Performs it on the line that begins at `line` of all shared memory. Pre: in range.
+  void perform(Request& r, std::uint64_t line);
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 

@@ -87,11 +87,11 @@ void Sm::evaluate(unsigned slot) {
   if (!core_.warp(slot).active) return;
   const std::uint64_t edge = earliest_issue(slot);
   scheduler_.schedule(slot, edge);
-  if (edge == kNever && core_.may_end(slot)) dones_ += core_.end_warp(slot);
+  if (edge == kNever && core_.may_end(slot) && core_.end_warp(slot)) dones_.push_back(0);
 }
 
 /// Barriers have released warps.
-void Sm::wake_released() {
+void Sm::evaluate_released() {
   for (const SmCore::Released& r : released_) {
     if (r.waited) not_before(r.slot, edge_ + 1);
     // Of a diverged warp that had lanes running, those released may be the ones that run next.
@@ -101,8 +101,21 @@ void Sm::wake_released() {
 }
 
 void Sm::start_cta(const CtaLaunch& launch) {
-  const SmCore::Cta& cta = core_.begin_cta(launch.cta);
-  lsu_.shared().clear(core_.shared_base(cta.slots.front()), core_.limits().shared_bytes);
+  if (launch.ranks == 0) return start_cta(launch.cta, nullptr);
+  const Dim3& size = core_.cluster_size();
+  for (std::uint32_t ranks = launch.ranks; ranks != 0; ranks &= ranks - 1) {
+    const auto rank = static_cast<unsigned>(__builtin_ctz(ranks));
+    ClusterPlace place = launch.place;
+    place.rank = static_cast<std::uint8_t>(rank);
+    const Dim3 id{launch.cta.x + rank % size.x, launch.cta.y + rank / size.x % size.y,
+                  launch.cta.z + rank / size.x / size.y};
+    start_cta(id, &place);
+  }
+}
+
+void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
+  const SmCore::Cta& cta = core_.begin_cta(id, cluster);
+  lsu_.shared().clear(core_.shared_base(cta.slots.front()), core_.shared_bytes());
   for (const unsigned slot : cta.slots) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
@@ -203,6 +216,24 @@ LsuEntry& Sm::take_entry(Cycle now, unsigned slot, unsigned& index) {
   return e;
 }
 
+/// An arrival at the barrier of the warp's cluster, or a wait. Their order is fences' beside them.
+void Sm::issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i) {
+  const bool waits = i.kind == InstructionKind::cluster_wait;
+  Issue issue;
+  issue.clock = edge_;
+  issue.cluster_passes = core_.passes_in_cluster(slot);
+  core_.execute(slot, issue);
+  const LaneMask wrong = waits ? core_.wait_in_cluster(slot, issue.active)
+                               : core_.arrive_in_cluster(slot, issue.active, released_);
+  wake_released();
+  if (wrong == 0) return;
+  issue.fault = waits ? "barrier.cluster.wait of a thread that has not arrived"
+                      : "barrier.cluster.arrive of a thread that has arrived and not waited";
+  issue.fault_lanes = wrong;
+  core_.keep_program_fault(now, slot, i, issue);
+  kill(slot);
+}
+
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   ResidentWarp& w = core_.warp(slot);
   if (i.mem.releases()) {
@@ -228,7 +259,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   }
   e.instruction = &i;
   e.shared_base = core_.shared_base(slot);
-  e.limits = core_.limits();
+  e.limits = core_.limits(slot);
   e.maintenance = maintenance_of(i.mem);
   e.copy_group = core_.begin_access(slot, i.mem);
   lsu_.entries().queue(index);
@@ -257,6 +288,7 @@ void Sm::send_step(Cycle now, unsigned slot, const OrderingStep& step) {
 
 /// A call, a return, SETCRSPTR or a write-back of the stack. Pre: the load/store unit has room.
 void Sm::issue_stack(Cycle now, unsigned slot, const Instruction& i) {
+  if (i.kind >= InstructionKind::cluster_arrive) return issue_at_cluster_barrier(now, slot, i);
   if (const auto move = core_.move_before(slot, i)) {
     move_tokens(now, slot, *move);
     if (!move->spill) return;
@@ -429,6 +461,107 @@ void Sm::invalidate_instructions() {
   for (Pace& pace : pace_) pace.line = fetch_.no_line();
 }
 
+// Clusters.
+
+void Sm::join_network() {
+  network_ = std::make_unique<Network>(*this);
+  network_->from_cluster.perform_by(*this);
+  lsu_.join_network(network_->to_network, network_->from_cluster, core_.cluster_counters());
+}
+
+void Sm::take_answer(Cycle now) {
+  In<ResponseMessage>& port = network_->from_network;
+  if (port.front().request->token != LoadStoreUnit::kSignal) return take_response(now, port);
+  Request* const r = port.pop(now).request;
+  const unsigned cta = r->warp;
+  engine().pool().release(r);
+  if (core_.end_signal(cta)) dones_.push_back(core_.cluster_number(cta));
+}
+
+/// What others told CTAs here takes effect.
+void Sm::hear(Cycle now) {
+  for (std::size_t n = 0; n < heard_.size();) {
+    if (heard_[n].at > now) {
+      ++n;
+      continue;
+    }
+    const ClusterAddress to = heard_[n].to;
+    heard_.erase(heard_.begin() + static_cast<std::ptrdiff_t>(n));
+    core_.take_signal(to, released_);
+    wake_released();
+  }
+}
+
+/// Takes answers, and what others ask; answers that, and tells others what CTAs have to tell. Returns when
+/// there is more to be done.
+Cycle Sm::serve(Cycle now) {
+  Network& n = *network_;
+  Cycle next = kNever;
+  if (n.from_network.ready(now)) take_answer(now);
+  auto& served = lsu_.served();
+  if (!served.empty() && served.front().at <= now && n.to_cluster.ready(now)) {
+    n.to_cluster.send(now, {served.front().request});
+    served.pop_front();
+  }
+  if (n.from_cluster.ready(now) && lsu_.takes_requests()) {
+    Request& r = *n.from_cluster.front().request;
+    const ClusterAddress at = ClusterAddress::of(r.line);
+    const bool signal = at.signal != ClusterAddress::Signal::none;
+    if (!signal && lsu_.banks_free() > now) {
+      next = lsu_.banks_free();
+    } else {
+      n.from_cluster.pop(now);
+      const auto base = signal ? std::nullopt : core_.shared_of(at);
+      if (signal) heard_.push_back({now, at});
+      if (!signal && !base) r.status = Status::address_error;
+      if (base) {
+        lsu_.serve(now, r, *base + at.offset);
+      } else {
+        lsu_.answer(r, domain().after(now, 1));
+      }
+    }
+  }
+  hear(now);
+  for (const Heard& h : heard_) next = std::min(next, h.at);
+  tell(now);
+  if (!served.empty() && (served.front().at > now || n.to_cluster.ready(now)))
+    next = std::min(next, std::max(served.front().at, domain().after(now, 1)));
+  return next;
+}
+
+/// Tells another CTA what one has to tell. What warps access waits for that.
+void Sm::tell(Cycle now) {
+  Out<RequestMessage>& out = network_->to_network;
+  auto& signals = core_.signals();
+  if (!signals.empty() && out.ready(now)) {
+    lsu_.send_signal(now, signals.front().to, signals.front().cta);
+    signals.pop_front();
+    static_cast<void>(out.ready(now));  // not yet: asks for the wake
+  }
+  lsu_.hold_network(!signals.empty());
+}
+
+void Sm::perform(Request& r, Cycle& at) {
+  const ClusterAddress to = ClusterAddress::of(r.line);
+  if (to.signal != ClusterAddress::Signal::none) {
+    heard_.push_back({at, to});
+    wake(std::max(at, engine().now() + 1));
+  } else if (const auto base = core_.shared_of(to)) {
+    at = lsu_.serve_loosely(at, r, *base + to.offset);
+    return;
+  } else {
+    r.status = Status::address_error;
+  }
+  at = domain().after(at, 1);
+}
+
+void Sm::in_flight(std::vector<InFlight>& rows) const {
+  for (const LoadStoreUnit::Served& s : lsu_.served())
+    rows.emplace_back(*s.request, name(), name(),
+                      s.at > engine().now() ? "cycle " + std::to_string(s.at) + ", when its answer is due"
+                                            : network_->to_cluster.room());
+}
+
 Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
   scheduler_.advance(edge_);
@@ -449,13 +582,14 @@ Cycle Sm::tick(Cycle now) {
                      wake_released();
                      evaluate(slot);
                    });
-  if (dones_ != 0 && to_distributor.ready(now)) {
-    to_distributor.send(now, {});
-    --dones_;
+  Cycle next = network_ != nullptr ? serve(now) : kNever;
+  if (!dones_.empty() && to_distributor.ready(now)) {
+    to_distributor.send(now, {dones_.front()});
+    dones_.erase(dones_.begin());
   }
-  Cycle next = lsu_.next_work(now);
+  next = std::min(next, lsu_.next_work(now));
   if (fetch_.has_queued()) next = std::min(next, fetch_.advance(now));
-  if (scheduler_.any(lsu_.entries().has_room()) || dones_ != 0 || constant_invalidations_ != 0 ||
+  if (scheduler_.any(lsu_.entries().has_room()) || !dones_.empty() || constant_invalidations_ != 0 ||
       (core_.flushing() != 0 && lsu_.entries().has_room()))
     return std::min(next, domain().after(now, 1));
   if (const std::uint64_t edge = scheduler_.next_edge(); edge != kNever)
@@ -468,7 +602,7 @@ void Sm::explain(std::vector<Wait>& waits) const {
   explain_warps(*this, core_, lsu_, fetch_, pace, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);
-  if (dones_ != 0) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
+  if (!dones_.empty()) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
 }
 
 void Sm::visit_gauges(GaugeVisitor& visitor) const {

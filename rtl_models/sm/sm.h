@@ -1,11 +1,13 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
+#include "rtl_models/sim/loose_target.h"
 #include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/dependence_counters.h"
 #include "rtl_models/sm/instruction_fetch.h"
@@ -29,7 +31,11 @@ namespace warpline {
 /// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
 /// (R3); after an acquire the warp stands still until the value is back and L1 is invalidated (R6).
 /// Asynchronous copies are ordered by their own waits alone; a warp ends when its copies have.
-class Sm final : public Component {
+///
+/// With a network (join_network()), its CTAs may be of clusters: they access each other's shared memory, and
+/// meet at the cluster's barrier, by messages. A request of another CTA takes its turn at the banks of shared
+/// memory with the warps' own; a store counts as done when it has been performed there.
+class Sm final : public Component, public LooseTarget {
  public:
   Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number);
 
@@ -41,6 +47,22 @@ class Sm final : public Component {
   In<ResponseMessage> from_constant{*this, "from_constant"};
   Out<RequestMessage> to_instruction{*this, "to_instruction"};
   In<ResponseMessage> from_instruction{*this, "from_instruction"};
+  /// The ports to the network between SMs.
+  struct Network {
+    explicit Network(Sm& sm)
+        : to_network(sm, "to_network"),
+          from_network(sm, "from_network"),
+          from_cluster(sm, "from_cluster"),
+          to_cluster(sm, "to_cluster") {}
+    Out<RequestMessage> to_network;  ///< what this SM asks of others
+    In<ResponseMessage> from_network;
+    In<RequestMessage> from_cluster;  ///< what others ask of it
+    Out<ResponseMessage> to_cluster;
+  };
+  /// Makes them. Called once at most, before hops are made.
+  void join_network();
+  /// Null: there is none.
+  [[nodiscard]] Network* network() const { return network_.get(); }
   In<CtaLaunch> from_distributor{*this, "from_distributor"};
   Out<CtaDone> to_distributor{*this, "to_distributor"};
 
@@ -60,19 +82,24 @@ class Sm final : public Component {
     end_warps();
   }
   Cycle tick(Cycle now) override;
+  /// What another SM asks, loosely timed.
+  void perform(Request& r, Cycle& at) override;
   void restart() override {
     scheduler_.reset_turns();
     fetch_.empty();
+    lsu_.restart();
   }
   void archive(StateArchive& a) override { a(counters_, core_, lsu_, fetch_, scheduler_, edge_); }
   [[nodiscard]] bool busy() const override {
-    return core_.active_warps() != 0 || dones_ != 0 || constant_invalidations_ != 0 || !lsu_.idle() ||
-           !fetch_.idle();
+    return core_.active_warps() != 0 || !dones_.empty() || !cluster_idle() || constant_invalidations_ != 0 ||
+           !lsu_.idle() || !fetch_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
+  void in_flight(std::vector<InFlight>& rows) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void draw_turns(Random& random) override { scheduler_.draw_turns(random); }
   [[nodiscard]] const SmCounters& counters() const { return counters_; }
+  [[nodiscard]] const ClusterCounters& cluster_counters() const { return core_.cluster_counters(); }
   [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
   [[nodiscard]] const InstructionFetchCounters& fetch_counters() const { return fetch_.counters(); }
   /// The first faults, oldest first; lsu_counters().faults counts all.
@@ -92,9 +119,13 @@ class Sm final : public Component {
   };
 
   void start_cta(const CtaLaunch& launch);
+  void start_cta(Dim3 id, const ClusterPlace* cluster);
   [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
   void evaluate(unsigned slot);
-  void wake_released();
+  void wake_released() {
+    if (!released_.empty()) evaluate_released();
+  }
+  void evaluate_released();
   void kill(unsigned slot);
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
@@ -103,6 +134,7 @@ class Sm final : public Component {
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
+  void issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
   LsuEntry& take_entry(Cycle now, unsigned slot, unsigned& index);
   void send_step(Cycle now, unsigned slot, const OrderingStep& step);
@@ -113,6 +145,13 @@ class Sm final : public Component {
     lsu_.respond(now, *port.pop(now).request, events_);
     handle_events(now);
   }
+  [[nodiscard]] bool cluster_idle() const {
+    return lsu_.served().empty() && heard_.empty() && core_.signals().empty();
+  }
+  void take_answer(Cycle now);
+  void hear(Cycle now);
+  [[nodiscard]] Cycle serve(Cycle now);
+  void tell(Cycle now);
   void handle_events(Cycle now);
   void complete(const LsuEvent& event, Cycle now);
   void complete_move(const LsuEvent& event, Cycle now);
@@ -135,8 +174,15 @@ class Sm final : public Component {
   std::vector<Pace> pace_;                       ///< likewise
   std::uint64_t edge_ = 0;
   bool ending_ = false;                  ///< warps that begin end, until the next kernel starts
-  unsigned dones_ = 0;                   ///< CTAs to be reported
+  std::vector<std::uint32_t> dones_;     ///< CTAs to be reported, the numbers of their clusters
   unsigned constant_invalidations_ = 0;  ///< executed in dispatch and not yet sent
+  /// What CTAs here are told by others, by the cycle in which they hear it.
+  struct Heard {
+    Cycle at = 0;
+    ClusterAddress to;
+  };
+  std::unique_ptr<Network> network_;
+  std::vector<Heard> heard_;
   std::vector<LsuEvent> events_;
   std::vector<SmCore::Released> released_;
 };

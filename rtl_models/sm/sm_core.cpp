@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
 
@@ -17,10 +18,11 @@ void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> so
   if (info.calls) stack_base = local_window_ - stack_bytes_;
   if (info.calls && !info.sees_stack) program_local_ = *stack_base;
   stacks_.start(stack_base);
+  clustered_ = info.cluster.size.count() > 1;
   ctas_.assign(resident, Cta{});
 }
 
-const SmCore::Cta& SmCore::begin_cta(Dim3 id) {
+const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
   const auto free_cta = std::find_if(ctas_.begin(), ctas_.end(), [](const Cta& c) { return !c.active; });
   WARPLINE_EXPECT(free_cta != ctas_.end(), "the distributor knows how many CTAs fit");
   Cta& cta = *free_cta;
@@ -29,6 +31,8 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id) {
   cta.slots.clear();
   cta.barriers.reset();
   cta.barrier_in_use = false;
+  cta.cluster = cluster != nullptr ? *cluster : ClusterPlace{};
+  cta.cluster_barrier.reset(cta.cluster.ctas);
   cta.warps_left = info_.warps_per_cta();
   unsigned slot = 0;
   for (unsigned w = 0; w < info_.warps_per_cta(); ++w, ++slot) {
@@ -55,9 +59,104 @@ bool SmCore::end_warp(unsigned slot) {
   ++counters_.warps;
   Cta& cta = ctas_[w.cta];
   if (--cta.warps_left != 0) return false;
-  cta.active = false;
   ++counters_.ctas;
+  if (cta.cluster.ctas > 1) {
+    tell_cluster(cta, ClusterAddress::Signal::exited);
+    return false;
+  }
+  cta.active = false;
   return true;
+}
+
+void SmCore::tell_cluster(Cta& cta, ClusterAddress::Signal what) {
+  ClusterAddress to;
+  to.cluster = cta.cluster.number;
+  to.signal = what;
+  to.from = cta.cluster.rank;
+  to.odd = cta.cluster_barrier.odd();
+  for (to.rank = 0; to.rank < cta.cluster.ctas; ++to.rank) {
+    if (to.rank == cta.cluster.rank) continue;
+    to.sm = cta.cluster.sms.at(to.rank);
+    signals_.push_back({to, static_cast<unsigned>(&cta - ctas_.data())});
+    ++cta.signals;
+    ++cluster_.signals;
+  }
+}
+
+bool SmCore::end_signal(unsigned number) {
+  Cta& cta = ctas_[number];
+  if (--cta.signals != 0 || cta.warps_left != 0) return false;
+  cta.active = false;
+  return true;
+}
+
+LaneMask SmCore::arrive_in_cluster(unsigned slot, LaneMask lanes, std::vector<Released>& released) {
+  ResidentWarp& w = warps_[slot];
+  ++cluster_.barriers;
+  if (const LaneMask again = lanes & w.cluster_waits; again != 0) return again;
+  if (lanes == 0) return 0;
+  w.cluster_arrived |= lanes;
+  w.cluster_waits |= lanes;
+  Cta& cta = ctas_[w.cta];
+  cta.barrier_in_use = true;
+  check_cluster_arrival(cta, released);
+  return 0;
+}
+
+LaneMask SmCore::wait_in_cluster(unsigned slot, LaneMask lanes) {
+  ResidentWarp& w = warps_[slot];
+  const LaneMask never = lanes & ~w.cluster_waits;
+  w.cluster_waits &= ~lanes;
+  return never;
+}
+
+/// All threads of the CTA may have arrived by now.
+void SmCore::check_cluster_arrival(Cta& cta, std::vector<Released>& released) {
+  if (cta.cluster_barrier.has_arrived(cta.cluster.rank)) return;
+  LaneMask arrived = 0;
+  for (const unsigned s : cta.slots) {
+    if (!is_of(cta, s)) continue;
+    if ((source_->live_lanes(s) & ~warps_[s].cluster_arrived) != 0) return;
+    arrived |= warps_[s].cluster_arrived;
+  }
+  if (arrived == 0) return;
+  cta.cluster_barrier.arrive(cta.cluster.rank, cta.cluster_barrier.odd());
+  tell_cluster(cta, ClusterAddress::Signal::arrived);
+  settle_cluster_barrier(cta, released);
+}
+
+void SmCore::settle_cluster_barrier(Cta& cta, std::vector<Released>& released) {
+  if (!cta.cluster_barrier.complete()) return;
+  for (const unsigned s : cta.slots)
+    if (is_of(cta, s)) warps_[s].cluster_arrived = 0;
+  release_barrier(cta, kClusterBarrier, released);
+}
+
+const SmCore::Cta* SmCore::cta_of_cluster(const ClusterAddress& at) const {
+  for (const Cta& cta : ctas_)
+    if (cta.active && cta.warps_left != 0 && cta.cluster.ctas > 1 && cta.cluster.number == at.cluster &&
+        cta.cluster.rank == at.rank)
+      return &cta;
+  return nullptr;
+}
+
+std::optional<std::uint64_t> SmCore::shared_of(const ClusterAddress& at) const {
+  const Cta* const cta = cta_of_cluster(at);
+  if (cta == nullptr || at.offset >= info_.shared_bytes) return std::nullopt;
+  return static_cast<std::uint64_t>(cta - ctas_.data()) * info_.shared_bytes;
+}
+
+void SmCore::take_signal(const ClusterAddress& to, std::vector<Released>& released) {
+  const Cta* const found = cta_of_cluster(to);
+  if (found == nullptr) return;  // it has ended, and waits for nobody any more
+  Cta& cta = ctas_[static_cast<std::size_t>(found - ctas_.data())];
+  if (to.signal == ClusterAddress::Signal::exited) {
+    cta.cluster_barrier.exit(to.from);
+  } else {
+    const bool odd = mutated(SmMutation::cluster_arrival_forgets_phase) ? cta.cluster_barrier.odd() : to.odd;
+    cta.cluster_barrier.arrive(to.from, odd);
+  }
+  settle_cluster_barrier(cta, released);
 }
 
 void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& released) {
@@ -95,6 +194,7 @@ void SmCore::note_exits(Cta& cta, std::vector<Released>& released) {
     any = true;
   }
   if (!any) return;
+  check_cluster_arrival(cta, released);
   // Barriers for all threads of the CTA expect fewer now.
   for (;;) {
     const unsigned id = cta.barriers.first_complete(live_threads(cta));

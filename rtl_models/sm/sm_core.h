@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -8,7 +9,9 @@
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/barrier_unit.h"
 #include "rtl_models/sm/call_stacks.h"
+#include "rtl_models/sm/cluster_barrier.h"
 #include "rtl_models/sm/copy_groups.h"
+#include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel_info.h"
@@ -32,6 +35,14 @@ class SmCore {
     bool barrier_in_use = false;
     std::vector<unsigned> slots;
     BarrierUnit barriers;
+    ClusterPlace cluster;  ///< of more than one CTA, if it is in one
+    ClusterBarrier cluster_barrier;
+    unsigned signals = 0;  ///< that it has to tell others of its cluster, or whose answers are not back
+  };
+  /// What a CTA tells another of its cluster. It ends when all of these are answered.
+  struct Signal {
+    ClusterAddress to;
+    unsigned cta = 0;  ///< CTA slot of who tells it
   };
   /// A warp of which a barrier has released lanes; `waited`: before that, none of its lanes could run.
   struct Released {
@@ -52,9 +63,10 @@ class SmCore {
   void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
              unsigned resident);
 
-  /// CTA `id` takes a CTA slot, and its warps the first warp slots that are free. Pre: there are enough.
-  const Cta& begin_cta(Dim3 id);
-  /// The warp leaves its slot. Returns whether it was its CTA's last. Pre: may_end().
+  /// CTA `id` takes a CTA slot, and its warps the first warp slots that are free. `cluster`: where its
+  /// cluster runs; null: it is in none. Pre: there are enough.
+  const Cta& begin_cta(Dim3 id, const ClusterPlace* cluster = nullptr);
+  /// The warp leaves its slot. Returns whether its CTA has ended thereby. Pre: may_end().
   bool end_warp(unsigned slot);
   [[nodiscard]] bool may_end(unsigned slot) const {
     const ResidentWarp& w = warps_[slot];
@@ -86,9 +98,10 @@ class SmCore {
   }
   /// Whether the issue of `i` needs room in the load/store unit.
   [[nodiscard]] static bool needs_room(const Instruction& i) {
+    constexpr unsigned kStackKinds = (1U << static_cast<unsigned>(InstructionKind::cluster_arrive)) -
+                                     (1U << static_cast<unsigned>(InstructionKind::call));
     constexpr unsigned kKinds = 1U << static_cast<unsigned>(InstructionKind::memory) |
-                                1U << static_cast<unsigned>(InstructionKind::fence) |
-                                ~0U << static_cast<unsigned>(InstructionKind::call);
+                                1U << static_cast<unsigned>(InstructionKind::fence) | kStackKinds;
     return (kKinds >> static_cast<unsigned>(i.kind) & 1U) != 0;
   }
   void execute(unsigned slot, Issue& issue) {
@@ -98,6 +111,26 @@ class SmCore {
   }
   /// Lanes have arrived at a barrier. Appends the warps of which it releases lanes thereby.
   void arrive(unsigned slot, const Issue& issue, std::vector<Released>& released);
+  /// Lanes have arrived at the barrier of their cluster. Appends the warps of which it releases lanes
+  /// thereby. Returns the lanes that had arrived before and not waited since, for which that is a fault.
+  [[nodiscard]] LaneMask arrive_in_cluster(unsigned slot, LaneMask lanes, std::vector<Released>& released);
+  /// Lanes that have nothing to wait for at the barrier of their cluster, should they.
+  [[nodiscard]] LaneMask passes_in_cluster(unsigned slot) const { return ~warps_[slot].cluster_arrived; }
+  /// Lanes wait for it. Returns those that have not arrived, for which that is a fault.
+  [[nodiscard]] LaneMask wait_in_cluster(unsigned slot, LaneMask lanes);
+  /// Another CTA of a cluster has told one here something. Appends the warps of which that releases lanes.
+  void take_signal(const ClusterAddress& to, std::vector<Released>& released);
+  /// What CTAs have to tell others, oldest first; for the Sm to send.
+  [[nodiscard]] std::deque<Signal>& signals() { return signals_; }
+  [[nodiscard]] const std::deque<Signal>& signals() const { return signals_; }
+  /// A signal of the CTA in that slot has been answered. Returns whether the CTA has ended thereby.
+  [[nodiscard]] bool end_signal(unsigned cta);
+  /// Where a CTA of a cluster has its part of shared memory, if it is here and has not ended.
+  [[nodiscard]] std::optional<std::uint64_t> shared_of(const ClusterAddress& at) const;
+  [[nodiscard]] ClusterCounters& cluster_counters() { return cluster_; }
+  [[nodiscard]] const ClusterCounters& cluster_counters() const { return cluster_; }
+  /// The number of the cluster of a CTA slot.
+  [[nodiscard]] std::uint32_t cluster_number(unsigned cta) const { return ctas_[cta].cluster.number; }
   /// Lanes may have exited with the instruction just issued, of whatever kind, for which barriers no longer
   /// wait. Appends the warps of which they release lanes.
   void note_exits(unsigned slot, std::vector<Released>& released) {
@@ -148,8 +181,8 @@ class SmCore {
 
   template <class Archive>
   void archive(Archive& a) {
-    // Pre: no CTA is resident. The counters are the owner's.
-    a(faults_, unmapped_control_);
+    // Pre: no CTA is resident. The other counters are the owner's.
+    a(faults_, unmapped_control_, cluster_);
   }
   /// Keeps a fault; its warp is resident.
   void keep_fault(std::string_view kind, const Fault& fault) {
@@ -170,7 +203,12 @@ class SmCore {
   [[nodiscard]] const std::vector<FaultReport>& faults() const { return faults_; }
 
   /// What the program's accesses may reach, and what accesses to the tokens of call-return stacks may.
-  [[nodiscard]] AccessLimits limits() const { return {info_.shared_bytes, program_local_}; }
+  [[nodiscard]] AccessLimits limits(unsigned slot) const {
+    return {info_.shared_bytes, program_local_, clustered_ ? &ctas_[warps_[slot].cta].cluster : nullptr};
+  }
+  [[nodiscard]] const Dim3& cluster_size() const { return info_.cluster.size; }
+  /// Bytes of shared memory that a CTA has.
+  [[nodiscard]] std::uint32_t shared_bytes() const { return info_.shared_bytes; }
   [[nodiscard]] AccessLimits token_limits() const { return {0, local_window_}; }
   /// Where the warp's CTA has its part of shared memory.
   [[nodiscard]] std::uint64_t shared_base(unsigned slot) const {
@@ -193,6 +231,10 @@ class SmCore {
   [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const;
   void note_exits(Cta& cta, std::vector<Released>& released);
   void release_barrier(Cta& cta, unsigned id, std::vector<Released>& released);
+  void check_cluster_arrival(Cta& cta, std::vector<Released>& released);
+  void settle_cluster_barrier(Cta& cta, std::vector<Released>& released);
+  void tell_cluster(Cta& cta, ClusterAddress::Signal what);
+  [[nodiscard]] const Cta* cta_of_cluster(const ClusterAddress& at) const;
 
   SmCounters& counters_;
   KernelInfo info_;
@@ -210,6 +252,9 @@ class SmCore {
   std::uint32_t program_local_ = 0;  ///< of it, what the program may access
   unsigned active_warps_ = 0;
   bool with_data_ = true;
+  ClusterCounters cluster_;
+  bool clustered_ = false;  ///< clusters have more than one CTA
+  std::deque<Signal> signals_;
 };
 
 }  // namespace warpline

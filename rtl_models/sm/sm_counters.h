@@ -55,4 +55,21 @@ struct SmCounters {
   }
 };
 
+/// Counters of an SM with a network to others.
+struct ClusterCounters {
+  std::uint64_t barriers = 0, signals = 0;
+  std::uint64_t requests = 0, sectors = 0, served_requests = 0, served_passes = 0;
+
+  template <class F>
+  void visit(F&& f) const {
+    f("barriers", barriers, "instructions", "arrivals at barriers of clusters issued");
+    f("signals", signals, "requests", "arrivals and exits of CTAs told to others of their cluster");
+    f("requests", requests, "lines", "128-byte lines of other CTAs' shared memory asked for");
+    f("sectors", sectors, "sectors", "32-byte sectors of them");
+    f("served_requests", served_requests, "lines",
+      "of this SM's shared memory, asked for by CTAs of clusters");
+    f("served_passes", served_passes, "passes", "over the banks that these took");
+  }
+};
+
 }  // namespace warpline

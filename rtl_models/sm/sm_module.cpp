@@ -17,6 +17,11 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, He
       to_instruction("to_instruction", engine, sm_->to_instruction, sm_->from_instruction) {
   for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction})
     s->set_with_data(with_data);
+  if (Sm::Network* n = sm_->network(); n != nullptr) {
+    to_network.emplace_back("to_network", engine, n->to_network, n->from_network).set_with_data(with_data);
+    from_network.emplace_back("from_network", engine, n->from_cluster, n->to_cluster, *this)
+        .set_with_data(with_data);
+  }
 }
 
 SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,

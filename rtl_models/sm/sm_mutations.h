@@ -16,9 +16,12 @@ enum class SmMutation : std::uint8_t {
   release_skips_drain,        ///< a release waits for no writes
   release_drains_own_thread,  ///< nor for siblings' if its thread has accessed nothing since its last fence
   fence_skips_drain,          ///< a fence waits for no writes
+  remote_store_not_awaited,   ///< nor for a store to another CTA's shared memory
 
   // R4: a thread's loads return before it passes a barrier.
   barrier_ignores_loads,
+  cluster_arrival_forgets_phase,  ///< at a cluster's barrier, an arrival counts in whatever phase is under
+                                  ///< way
 
   // R6: nothing that follows an acquire issues before its value is back and L1's lines are gone.
   acquire_does_not_block,          ///< what follows issues before the value is back

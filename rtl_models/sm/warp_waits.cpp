@@ -21,6 +21,13 @@ std::string of_cta(const SmCore::Cta& cta) {
 void explain_barriers(const Component& sm, const SmCore& core, unsigned slot, std::vector<Wait>& waits) {
   const SmCore::Cta& cta = core.ctas()[core.warps()[slot].cta];
   const BarrierUnit& barriers = cta.barriers;
+  if (core.warps()[slot].cluster_arrived != 0) {
+    std::string ranks;
+    for (std::uint32_t awaited = cta.cluster_barrier.awaited(); awaited != 0; awaited &= awaited - 1)
+      ranks += (ranks.empty() ? " " : ", ") + std::to_string(__builtin_ctz(awaited));
+    waits.push_back({part(sm, slot), "the barrier of its cluster, at which not all threads of CTA" + ranks +
+                                         " of the cluster have arrived" + of_cta(cta)});
+  }
   for (unsigned id = 0; id < BarrierUnit::kBarriers; ++id) {
     if (!barriers.waits_at(id, slot)) continue;
     Wait w{part(sm, slot), barriers.describe(id, core.live_threads(cta)) + of_cta(cta)};

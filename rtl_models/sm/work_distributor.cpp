@@ -1,13 +1,21 @@
 #include "rtl_models/sm/work_distributor.h"
 
+#include <algorithm>
+
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
 
-WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms)
-    : Component(engine, std::move(name), domain), resident_(sms, 0) {
+WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms,
+                                 GpcShape shape)
+    : Component(engine, std::move(name), domain),
+      resident_(sms, 0),
+      shape_(shape),
+      sms_of_(shape.gpcs),
+      turn_in_(shape.gpcs, 0) {
   for (unsigned i = 0; i < sms; ++i) {
+    sms_of_[shape_.gpc_of(i)].push_back(i);
     to_sm.emplace_back(*this, "to_sm[" + std::to_string(i) + "]");
     from_sm.emplace_back(*this, "from_sm[" + std::to_string(i) + "]");
   }
@@ -20,6 +28,22 @@ void WorkDistributor::start(Dim3 grid, unsigned resident) {
   begin(grid, engine().now() + 1);
 }
 
+void WorkDistributor::start_clusters(Dim3 grid, unsigned resident, Dim3 cluster) {
+  start(grid, resident);
+  cluster_ = cluster;
+  clustered_ = true;
+  gpc_turn_ = shape_.gpc_of(first_);
+  std::fill(turn_in_.begin(), turn_in_.end(), 0);
+  left_.clear();
+  free_numbers_.clear();
+}
+
+std::uint64_t WorkDistributor::most_ctas(unsigned sms, const GpcShape& shape, unsigned resident) {
+  std::vector<unsigned> count(shape.gpcs, 0);
+  for (unsigned i = 0; i < sms; ++i) ++count[shape.gpc_of(i)];
+  return std::uint64_t{*std::max_element(count.begin(), count.end())} * resident;
+}
+
 void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
   WARPLINE_EXPECT(!busy(), "a grid starts on an idle distributor");
   resident_limit_ = ~0U;
@@ -29,6 +53,7 @@ void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
 
 void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
+  clustered_ = false;
   next_ = done_ = 0;
   total_ = grid.count();
   turn_ = first_;
@@ -39,13 +64,15 @@ void WorkDistributor::begin(Dim3 grid, Cycle first) {
 Cycle WorkDistributor::tick(Cycle now) {
   for (std::size_t i = 0; i < from_sm.size(); ++i) {
     if (!from_sm[i].ready(now)) continue;
-    from_sm[i].pop(now);
+    const CtaDone end = from_sm[i].pop(now);
+    if (clustered_) end_in_cluster(end.cluster);
     --resident_[i];
     ++done_;
     last_done_ = now;
   }
   if (next_ >= total_) return kNever;
   if (now < starts_) return starts_;
+  if (clustered_) return hand_out_cluster(now);
   const auto sms = static_cast<unsigned>(resident_.size());
   if (places_ != nullptr) turn_ = (*places_)[next_];
   for (unsigned k = 0; k < (places_ != nullptr ? 1 : sms); ++k) {
@@ -62,6 +89,70 @@ Cycle WorkDistributor::tick(Cycle now) {
     return next_ < total_ ? domain().after(now, 1) : kNever;
   }
   return kNever;
+}
+
+bool WorkDistributor::find_room(unsigned gpc, ClusterPlace& place) const {
+  const std::vector<unsigned>& sms = sms_of_[gpc];
+  std::vector<unsigned> taken(sms.size(), 0);
+  unsigned rank = 0;
+  for (std::size_t passed = 0, at = turn_in_[gpc]; rank < place.ctas && passed < sms.size();
+       at = (at + 1) % sms.size()) {
+    if (resident_[sms[at]] + taken[at] >= resident_limit_) {
+      ++passed;
+      continue;
+    }
+    passed = 0;
+    ++taken[at];
+    place.sms.at(rank++) = static_cast<std::uint16_t>(sms[at]);
+  }
+  return rank == place.ctas;
+}
+
+Cycle WorkDistributor::hand_out_cluster(Cycle now) {
+  const unsigned gpcs = shape_.gpcs;
+  const auto size = static_cast<unsigned>(cluster_.count());
+  for (unsigned k = 0; k < gpcs; ++k) {
+    const unsigned gpc = (gpc_turn_ + k) % gpcs;
+    CtaLaunch launch;
+    launch.place.ctas = static_cast<std::uint8_t>(size);
+    if (!find_room(gpc, launch.place)) continue;
+    const auto begin = launch.place.sms.begin(), end = begin + size;
+    // All begin in one cycle. Each that is not ready asks for the wake.
+    bool ready = true;
+    for (auto sm = begin; sm != end; ++sm) ready = to_sm[*sm].ready(now) && ready;
+    if (!ready) continue;
+    if (free_numbers_.empty()) {
+      free_numbers_.push_back(static_cast<std::uint32_t>(left_.size()));
+      left_.push_back(0);
+    }
+    launch.place.number = free_numbers_.back();
+    free_numbers_.pop_back();
+    left_[launch.place.number] = size;
+    const std::uint64_t number = next_ / size;
+    const std::uint32_t across = grid_.x / cluster_.x, down = grid_.y / cluster_.y;
+    launch.cta.x = static_cast<std::uint32_t>(number % across) * cluster_.x;
+    launch.cta.y = static_cast<std::uint32_t>(number / across % down) * cluster_.y;
+    launch.cta.z = static_cast<std::uint32_t>(number / across / down) * cluster_.z;
+    for (auto sm = begin; sm != end; ++sm) {
+      ++resident_[*sm];
+      if (std::find(begin, sm, *sm) != sm) continue;
+      launch.ranks = 0;
+      for (auto other = sm; other != end; ++other)
+        if (*other == *sm) launch.ranks |= 1U << (other - begin);
+      to_sm[*sm].send(now, launch);
+    }
+    const std::vector<unsigned>& sms = sms_of_[gpc];
+    const auto last = std::find(sms.begin(), sms.end(), *(end - 1)) - sms.begin();
+    turn_in_[gpc] = static_cast<unsigned>((static_cast<std::size_t>(last) + 1) % sms.size());
+    gpc_turn_ = (gpc + 1) % gpcs;
+    next_ += size;
+    return next_ < total_ ? domain().after(now, 1) : kNever;
+  }
+  return kNever;
+}
+
+void WorkDistributor::end_in_cluster(std::uint32_t number) {
+  if (--left_[number] == 0) free_numbers_.push_back(number);
 }
 
 void WorkDistributor::visit_gauges(GaugeVisitor& visitor) const {

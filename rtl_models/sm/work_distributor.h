@@ -11,15 +11,21 @@ namespace warpline {
 
 /// Hands the CTAs of a grid to the SMs in linear order (x, then y, then z): one per cycle, to the
 /// next SM in turn that has room, or each to the SM that it is meant for.
+///
+/// Of a grid of clusters, a whole cluster per cycle, in linear order of clusters, to the next GPC in turn
+/// whose SMs have room for all of its CTAs: each to the next SM of the GPC in turn that has room.
 class WorkDistributor final : public Component {
  public:
-  WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms);
+  WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms, GpcShape shape = {});
 
   std::deque<Out<CtaLaunch>> to_sm;
   std::deque<In<CtaDone>> from_sm;
 
   /// Begins a grid; `resident`: CTAs that one SM holds at once. Pre: idle, resident > 0.
   void start(Dim3 grid, unsigned resident);
+  /// Begins a grid of clusters of `cluster` CTAs. Pre: the same; the grid's extents are multiples of the
+  /// cluster's; most_ctas() says that one fits.
+  void start_clusters(Dim3 grid, unsigned resident, Dim3 cluster);
   /// Begins a grid of one CTA for each element of `sms`, which outlives the run: CTA n goes to SM sms[n], in
   /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
   /// CTAs that are meant for it.
@@ -41,9 +47,16 @@ class WorkDistributor final : public Component {
   [[nodiscard]] std::uint64_t total() const { return total_; }
   /// When a CTA was done last. Pre: done() > 0.
   [[nodiscard]] Cycle last_done() const { return last_done_; }
+  /// CTAs that the largest of the GPCs holds at once, of which an SM holds `resident`.
+  [[nodiscard]] static std::uint64_t most_ctas(unsigned sms, const GpcShape& shape, unsigned resident);
 
  private:
   void begin(Dim3 grid, Cycle first);
+  /// Hands out a cluster, if a GPC has room for it. Returns when to look again.
+  [[nodiscard]] Cycle hand_out_cluster(Cycle now);
+  [[nodiscard]] bool find_room(unsigned gpc, ClusterPlace& place) const;
+  void end_in_cluster(std::uint32_t number);
+
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
@@ -51,6 +64,16 @@ class WorkDistributor final : public Component {
   Cycle starts_ = 0, last_done_ = 0;
   std::vector<unsigned> resident_;
   const std::vector<unsigned>* places_ = nullptr;  ///< of the CTAs; null: wherever there is room
+
+  // Of a grid of clusters.
+  GpcShape shape_;
+  std::vector<std::vector<unsigned>> sms_of_;  ///< of each GPC
+  Dim3 cluster_;
+  bool clustered_ = false;
+  unsigned gpc_turn_ = 0;
+  std::vector<unsigned> turn_in_;  ///< of each GPC, a place in sms_of_
+  std::vector<unsigned> left_;     ///< of each running cluster, CTAs not yet done; 0: the number is free
+  std::vector<std::uint32_t> free_numbers_;
 };
 
 }  // namespace warpline

@@ -18,6 +18,8 @@ const char* const kKernels[] = {"chase",  "gemm", "hints", "histogram", "hot_set
                                 "reduce", "spmv", "stale", "stencil",   "texture", "transpose", "vecadd"};
 /// These want a host with a device.
 const char* const kHosted[] = {"serve", "submit"};
+/// And these a network between SMs.
+const char* const kClustered[] = {"cluster_histogram"};
 
 bool wants_host(const std::string& kernel) {
   return std::find(std::begin(kHosted), std::end(kHosted), kernel) != std::end(kHosted);
@@ -25,6 +27,10 @@ bool wants_host(const std::string& kernel) {
 
 std::uint64_t value(const json& statistics, const std::string& counter) {
   return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
+}
+
+bool wants_network(const std::string& kernel) {
+  return std::find(std::begin(kClustered), std::end(kClustered), kernel) != std::end(kClustered);
 }
 
 /// The traffic of a matrix multiply follows from its tiles: 64 by 64 of C for each block, all of k.
@@ -55,6 +61,7 @@ TEST_P(OwnKernel, GivesTheExpectedResult) {
   std::vector<std::string> command{
       "run", in_source("sw/kernels/" + kernel + ".toml"), "--gpu", "mini", "--stats", "stats.json"};
   if (wants_host(kernel)) command.insert(command.end(), {"--set=pcie_system.peers=1"});
+  if (wants_network(kernel)) command.insert(command.end(), {"--set=sm_network.present=true"});
   const Finished run = w.warpline(command);
   ASSERT_EQ(run.status, 0) << run.out << run.err;
 
@@ -83,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel, testing::ValuesIn(kKernels),
                          [](const auto& p) { return std::string(p.param); });
 INSTANTIATE_TEST_SUITE_P(WithAHost, OwnKernel, testing::ValuesIn(kHosted),
                          [](const auto& p) { return std::string(p.param); });
+INSTANTIATE_TEST_SUITE_P(OfClusters, OwnKernel, testing::ValuesIn(kClustered),
+                         [](const auto& p) { return std::string(p.param); });
 
 /// As the compiler makes them for sm_80, and for sm_90, where its output differs in the target only.
 TEST(OwnKernels, AreLegal) {
@@ -106,6 +115,7 @@ TEST(OwnKernels, AreAllTested) {
     if (entry.path().extension() == ".cu") found.insert(entry.path().stem().string());
   std::set<std::string> tested(std::begin(kKernels), std::end(kKernels));
   tested.insert(std::begin(kHosted), std::end(kHosted));
+  tested.insert(std::begin(kClustered), std::end(kClustered));
   EXPECT_EQ(found, tested);
 }
 

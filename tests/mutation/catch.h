@@ -37,6 +37,8 @@ struct Catch {
 [[nodiscard]] std::vector<Catch> catches_by_two_gpus();
 /// A host, and a device, that write and read a GPU's video memory while a kernel looks.
 [[nodiscard]] std::vector<Catch> catches_by_host();
+/// Kernels of clusters, whose CTAs access each other's shared memory.
+[[nodiscard]] std::vector<Catch> catches_by_clusters();
 /// Random kernels, judged as they ran.
 [[nodiscard]] std::vector<Catch> catches_by_kernels();
 

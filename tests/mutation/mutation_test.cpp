@@ -38,7 +38,7 @@ namespace {
 std::vector<Catch> all_catches() {
   std::vector<Catch> all;
   for (const auto& some : {catches_by_litmus(), catches_by_scene(), catches_by_two_gpus(), catches_by_host(),
-                           catches_by_kernels()})
+                           catches_by_kernels(), catches_by_clusters()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

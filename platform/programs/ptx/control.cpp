@@ -158,6 +158,7 @@ void decode_barrier(Decoder& d) {
     d.emit(op, latency::kSimple);
     return;
   }
+  if (d.statement().opcode.is("barrier") && decode_cluster_barrier(d)) return;
   d.take(".cta");
   if (d.take(".red")) return decode_reduction_barrier(d);
   const bool arrives =

@@ -55,7 +55,8 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
     return;
   }
   const Space space = symbol->declaration->space;
-  if (m.space != Space::generic && m.space != space)
+  if (m.space != Space::generic && m.space != space &&
+      !(m.space == Space::shared_cluster && space == Space::shared))
     d.fail(o.token.place(), quoted(o.name) + " is not in the state space that the instruction names");
   const Register* frame = d.local_frame();
   if (space == Space::local && frame != nullptr && !symbol->of_module) {
@@ -137,6 +138,7 @@ bool decode_parameter(Decoder& d, const MemOp& m) {
 
 void decode_access(Decoder& d, MemKind kind, bool uniform) {
   const bool load = kind == MemKind::load;
+  if (d.has(".async")) d.fail("qualifier '.async' of 'st' is not modelled in this version");
   MemOp m = take_qualifiers(d, kind);
   m.type = take_memory_type(d);
   d.take(".unified");

@@ -68,12 +68,13 @@ class PtxModule final : public programs::Module {
 
   [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                     std::uint32_t dynamic_shared_bytes,
-                                                    std::vector<std::uint8_t> parameters) override {
+                                                    std::vector<std::uint8_t> parameters,
+                                                    const ClusterShape& cluster) override {
     if (const auto why = refused_.find(entry); why != refused_.end()) throw InputError(why->second.front());
     const auto found = programs_.find(entry);
     WARPLINE_EXPECT(found != programs_.end(), "the module has this entry");
     const Program& program = found->second;
-    check_launch(entry, block, parameters.size());
+    const programs::Entry& described = check_launch(entry, block, parameters.size(), cluster);
     LaunchedProgram launch;
     launch.program = &program;
     launch.dynamic_shared_bytes = dynamic_shared_bytes;
@@ -83,6 +84,11 @@ class PtxModule final : public programs::Module {
     info.name = entry;
     info.grid = grid;
     info.block = block;
+    info.cluster = cluster;
+    if (described.required_cluster && !cluster.given) {
+      info.cluster.size = *described.required_cluster;
+      info.cluster.given = true;
+    }
     info.registers = program.registers;
     info.shared_bytes =
         dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
@@ -132,11 +138,15 @@ class PtxModule final : public programs::Module {
       e.local_bytes = program.thread_bytes();
     }
     e.required_block = f.required_block;
+    e.required_cluster = f.required_cluster;
+    e.needs_cluster = f.explicit_cluster;
+    if (f.maximum_cluster) e.maximum_cluster = *f.maximum_cluster;
     if (f.maximum_block) e.maximum_threads = std::min<std::uint64_t>(1024, f.maximum_block->count());
     entries_.push_back(std::move(e));
   }
 
-  void check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes) const {
+  const programs::Entry& check_launch(const std::string& name, Dim3 block, std::size_t parameter_bytes,
+                                      const ClusterShape& cluster) const {
     const auto e = std::find_if(entries_.begin(), entries_.end(),
                                 [&](const programs::Entry& x) { return x.name == name; });
     std::string fault;
@@ -152,7 +162,16 @@ class PtxModule final : public programs::Module {
     else if (parameter_bytes != e->parameter_bytes)
       fault = "kernel '" + name + "' takes " + std::to_string(e->parameter_bytes) +
               " bytes of parameters, not " + std::to_string(parameter_bytes);
+    else if (e->required_cluster && cluster.given && !(*e->required_cluster == cluster.size))
+      fault = "kernel '" + name + "' must be launched with clusters of " + text(*e->required_cluster) +
+              ", not " + text(cluster.size);
+    else if (e->needs_cluster && !e->required_cluster && !cluster.given)
+      fault = "kernel '" + name + "' must be launched with clusters, as its '.explicitcluster' says";
+    else if (cluster.size.count() > e->maximum_cluster)
+      fault = "kernel '" + name + "' takes at most " + std::to_string(e->maximum_cluster) +
+              " blocks per cluster, not " + std::to_string(cluster.size.count());
     if (!fault.empty()) throw InputError(Diagnostic::about(file_, std::move(fault)));
+    return *e;
   }
 
   [[nodiscard]] std::uint64_t placed(std::size_t variable) const {

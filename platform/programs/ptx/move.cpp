@@ -139,8 +139,10 @@ void decode_mov(Decoder& d) {
 Space take_space(Decoder& d) {
   const auto space = d.take_value<Space>();
   if (!space) d.fail(d.opcode() + " needs a state space");
-  if (space == Space::global || space == Space::shared || space == Space::local) return *space;
-  d.fail("generic addresses reach .global, .shared::cta and .local here, not this space");
+  if (space == Space::global || space == Space::shared || space == Space::shared_cluster ||
+      space == Space::local)
+    return *space;
+  d.fail("generic addresses reach .global, .shared and .local here, not this space");
 }
 
 void decode_cvta(Decoder& d) {
@@ -161,8 +163,14 @@ void decode_cvta(Decoder& d) {
   d.emit(op, latency::kSimple);
 }
 
-bool lies_in_space(const Op& op, std::uint64_t address) {
-  return AddressWindows::space_of(address) == static_cast<Space>(op.mode);
+bool lies_in_space(const Op& op, std::uint64_t address, std::uint32_t rank) {
+  const auto wanted = static_cast<Space>(op.mode);
+  const Space space = AddressWindows::space_of(address);
+  if (space != Space::shared_cluster)
+    return space == wanted || (space == Space::shared && wanted == Space::shared_cluster);
+  // The shared memory of a CTA is a part of its cluster's.
+  const std::uint64_t code = AddressWindows::rank_code(AddressWindows::from_generic(space, address));
+  return wanted == space || (wanted == Space::shared && code == rank + 1U);
 }
 
 void decode_isspacep(Decoder& d) {
@@ -171,6 +179,7 @@ void decode_isspacep(Decoder& d) {
   Op op;
   op.mode = static_cast<std::uint8_t>(space);
   op.r[1] = d.source(1, DataType::b64);
+  op.r[2] = d.special(*special_register("%cluster_ctarank"), 4);
   op.r[0] = d.predicate_destination(d.operand(0));
   op.run = &run_lanes<&lies_in_space>;
   d.emit(op, latency::kSimple);

@@ -16,6 +16,7 @@ const Table& table() {
              move_opcodes,      memory_opcodes,   atomic_opcodes,         policy_opcodes,  async_copy_opcodes,
              mbarrier_opcodes,  texture_opcodes,  cache_control_opcodes,  control_opcodes, warp_opcodes,
              stack_opcodes,     video_opcodes,    matrix_row_opcodes,     matrix_opcodes,  warpgroup_opcodes,
+             cluster_opcodes,
          })
       for (const Opcode& o : family()) t.emplace(o.name, o);
     return t;
@@ -25,8 +26,7 @@ const Table& table() {
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
 constexpr std::string_view kUnsupported =
-    "tld4 txq sured suq istypep tcgen05 "
-    "tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol getctarank mapa";
+    "tld4 txq sured suq istypep tcgen05 tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol";
 
 }  // namespace
 

@@ -28,6 +28,9 @@ struct Opcode {
 /// Every name that `find_opcode` knows.
 [[nodiscard]] const std::vector<std::string>& opcode_names();
 
+/// Decodes `barrier.cluster`. False: the statement is another barrier.
+[[nodiscard]] bool decode_cluster_barrier(Decoder& d);
+
 // One list for each family, in the file of that name (float_opcodes: functions.cpp).
 [[nodiscard]] std::vector<Opcode> integer_opcodes();
 [[nodiscard]] std::vector<Opcode> multiply_opcodes();
@@ -54,5 +57,6 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> matrix_row_opcodes();
 [[nodiscard]] std::vector<Opcode> matrix_opcodes();
 [[nodiscard]] std::vector<Opcode> warpgroup_opcodes();
+[[nodiscard]] std::vector<Opcode> cluster_opcodes();
 
 }  // namespace warpline::ptx

@@ -94,7 +94,7 @@ void PtxSource::finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Ta
 
 void PtxSource::release_barrier(unsigned slot, std::uint32_t id) {
   Slot& s = slots_[slot];
-  if (s.warp == nullptr || id > 15) return;
+  if (s.warp == nullptr || id > kClusterBarrier) return;
   const auto tallies = tallies_.find(s.cta);
   s.warp->release(id, [&](const Op& op, LaneMask lanes) {
     if (tallies != tallies_.end()) finish_reduction(slot, op, lanes, tallies->second.at(id));

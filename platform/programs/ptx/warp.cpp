@@ -258,6 +258,17 @@ void Warp::barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
     ++g.pc;
     return;
   }
+  if (op.mode == kClusterWait) {
+    // Lanes for which the phase is over go on.
+    lanes &= ~issue.cluster_passes;
+    if (lanes != 0) move(g.mask & ~lanes, here + 1);
+    g.pc = here + 1;
+    if (lanes == 0) return;
+    g.status = Group::Status::barrier;
+    g.barrier = kClusterBarrier;
+    g.barrier_op = here;
+    return;
+  }
   const unsigned lane = first_lane(lanes);
   issue.barrier.id = f.in<std::uint32_t>(op.r[1])[lane];
   issue.barrier.threads = op.r[2] == kNoRef ? 0 : f.in<std::uint32_t>(op.r[2])[lane];

@@ -13,6 +13,8 @@ namespace warpline::ptx {
 
 /// Op::mode of a barrier that waits (bar.sync, bar.red); without it the lanes only arrive.
 inline constexpr std::uint8_t kBarrierWaits = 1;
+/// That of barrier.cluster.wait.
+inline constexpr std::uint8_t kClusterWait = 2;
 
 /// nanosleep: for the longest time that a lane asks for, nanoseconds in r[1]. r[2]: MHz of the SM's clock.
 void sleep(const Op& op, Frame& f);

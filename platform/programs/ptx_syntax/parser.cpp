@@ -759,11 +759,13 @@ class Parser {
           tokens_.fail(directive, "expected a string after '.pragma'");
         tokens_.accept(';');
       } else if (is_cluster_directive(directive)) {
-        f.unsupported.push_back(
-            {directive.place(), "directive " + quoted(directive.text) + " is not modelled in this version"});
         f.cluster_directives.push_back(directive);
-        if (directive.is(".maxclusterrank")) cluster_extent();
-        if (directive.is(".reqnctapercluster")) cluster_extents();
+        if (directive.is(".maxclusterrank")) f.maximum_cluster = cluster_extent();
+        if (directive.is(".reqnctapercluster")) f.required_cluster = cluster_extents();
+        if (directive.is(".explicitcluster")) f.explicit_cluster = true;
+        if (directive.is(".blocksareclusters"))
+          f.unsupported.push_back({directive.place(), "directive " + quoted(directive.text) +
+                                                          " is not modelled in this version"});
       } else if (f.is_entry || !directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
@@ -791,14 +793,17 @@ class Parser {
   }
 
   /// The assembler takes any number of 32 bits, 0 too.
-  void cluster_extent() {
+  std::uint32_t cluster_extent() {
     const Token& at = tokens_.peek();
-    if (tokens_.count() > 0xFFFFFFFF) tokens_.fail(at, "expected a number of 32 bits");
+    const std::uint64_t extent = tokens_.count();
+    if (extent > 0xFFFFFFFF) tokens_.fail(at, "expected a number of 32 bits");
+    return static_cast<std::uint32_t>(extent);
   }
   /// Up to three.
-  void cluster_extents() {
-    cluster_extent();
-    for (unsigned n = 1; n < 3 && tokens_.accept(','); ++n) cluster_extent();
+  Dim3 cluster_extents() {
+    std::array<std::uint32_t, 3> n = {cluster_extent(), 1, 1};
+    for (unsigned i = 1; i < 3 && tokens_.accept(','); ++i) n.at(i) = cluster_extent();
+    return {n[0], n[1], n[2]};
   }
 
   Dim3 extents() {

@@ -18,10 +18,17 @@ unsigned thread(Who w, unsigned lane) {
 LaneMask bit(unsigned lane) {
   return LaneMask{1} << lane;
 }
+const Dim3& cluster(Who w) {
+  return w.kernel->cluster.size;
+}
+/// Where the CTA is in its cluster.
+Dim3 in_cluster(Who w) {
+  const Dim3& size = cluster(w);
+  return {w.cta.x % size.x, w.cta.y % size.y, w.cta.z % size.z};
+}
 constexpr auto kZero = [](Who, unsigned) -> Value { return 0; };
 constexpr auto kOne = [](Who, unsigned) -> Value { return 1; };
 
-// Clusters hold one CTA each.
 constexpr std::array<SpecialRegister, 52> kRegisters = {{
     {"%tid.x", [](Who w, unsigned lane) -> Value { return thread(w, lane) % w.kernel->block.x; }},
     {"%tid.y",
@@ -41,25 +48,26 @@ constexpr std::array<SpecialRegister, 52> kRegisters = {{
     {"%nctaid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y; }},
     {"%nctaid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z; }},
     {"%nctaid.w", kOne},
-    {"%clusterid.x", [](Who w, unsigned) -> Value { return w.cta.x; }},
-    {"%clusterid.y", [](Who w, unsigned) -> Value { return w.cta.y; }},
-    {"%clusterid.z", [](Who w, unsigned) -> Value { return w.cta.z; }},
-    {"%nclusterid.x", [](Who w, unsigned) -> Value { return w.kernel->grid.x; }},
-    {"%nclusterid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y; }},
-    {"%nclusterid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z; }},
+    {"%clusterid.x", [](Who w, unsigned) -> Value { return w.cta.x / cluster(w).x; }},
+    {"%clusterid.y", [](Who w, unsigned) -> Value { return w.cta.y / cluster(w).y; }},
+    {"%clusterid.z", [](Who w, unsigned) -> Value { return w.cta.z / cluster(w).z; }},
+    {"%nclusterid.x", [](Who w, unsigned) -> Value { return w.kernel->grid.x / cluster(w).x; }},
+    {"%nclusterid.y", [](Who w, unsigned) -> Value { return w.kernel->grid.y / cluster(w).y; }},
+    {"%nclusterid.z", [](Who w, unsigned) -> Value { return w.kernel->grid.z / cluster(w).z; }},
     {"%clusterid.w", kZero},
     {"%nclusterid.w", kOne},
     {"%cluster_ctaid.w", kZero},
     {"%cluster_nctaid.w", kOne},
-    {"%is_explicit_cluster", kZero},
-    {"%cluster_ctaid.x", kZero},
-    {"%cluster_ctaid.y", kZero},
-    {"%cluster_ctaid.z", kZero},
-    {"%cluster_nctaid.x", kOne},
-    {"%cluster_nctaid.y", kOne},
-    {"%cluster_nctaid.z", kOne},
-    {"%cluster_ctarank", kZero},
-    {"%cluster_nctarank", kOne},
+    {"%is_explicit_cluster",
+     [](Who w, unsigned) -> Value { return w.kernel->cluster.given ? ~LaneMask{0} : 0; }},
+    {"%cluster_ctaid.x", [](Who w, unsigned) -> Value { return in_cluster(w).x; }},
+    {"%cluster_ctaid.y", [](Who w, unsigned) -> Value { return in_cluster(w).y; }},
+    {"%cluster_ctaid.z", [](Who w, unsigned) -> Value { return in_cluster(w).z; }},
+    {"%cluster_nctaid.x", [](Who w, unsigned) -> Value { return cluster(w).x; }},
+    {"%cluster_nctaid.y", [](Who w, unsigned) -> Value { return cluster(w).y; }},
+    {"%cluster_nctaid.z", [](Who w, unsigned) -> Value { return cluster(w).z; }},
+    {"%cluster_ctarank", [](Who w, unsigned) -> Value { return in_cluster(w).number_in(cluster(w)); }},
+    {"%cluster_nctarank", [](Who w, unsigned) -> Value { return cluster(w).count(); }},
     {"%laneid", [](Who, unsigned lane) -> Value { return lane; }},
     {"%warpid", [](Who w, unsigned) -> Value { return w.warp; }},
     {"%nwarpid", [](Who w, unsigned) -> Value { return w.kernel->warps_per_cta(); }},

@@ -135,8 +135,11 @@ struct FunctionDecl {
   std::vector<Token> cluster_directives;  ///< .reqnctapercluster and its like, as they stand there
   std::vector<Unsupported>
       unsupported;  ///< left out of what was read; who calls the function cannot run either
-  std::optional<Dim3> required_block;  ///< .reqntid
-  std::optional<Dim3> maximum_block;   ///< .maxntid
+  std::optional<Dim3> required_block;            ///< .reqntid
+  std::optional<Dim3> maximum_block;             ///< .maxntid
+  std::optional<Dim3> required_cluster;          ///< .reqnctapercluster
+  std::optional<std::uint32_t> maximum_cluster;  ///< .maxclusterrank
+  bool explicit_cluster = false;                 ///< .explicitcluster
 };
 
 struct ModuleDecl {

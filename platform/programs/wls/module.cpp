@@ -75,7 +75,8 @@ class WlsModule final : public programs::Module {
 
   [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const std::string& entry, Dim3 grid, Dim3 block,
                                                     std::uint32_t dynamic_shared_bytes,
-                                                    std::vector<std::uint8_t> parameters) override {
+                                                    std::vector<std::uint8_t> parameters,
+                                                    const ClusterShape& cluster) override {
     WARPLINE_EXPECT(entry == program_.entry, "the module has this entry");
     LaunchedProgram launch;
     launch.program = &program_;
@@ -91,6 +92,7 @@ class WlsModule final : public programs::Module {
     info.name = entry;
     info.grid = grid;
     info.block = block;
+    info.cluster = cluster;
     info.registers = program_.registers + kPredicates;
     info.shared_bytes = dynamic_shared_bytes;
     info.local_bytes = program_.local_bytes;

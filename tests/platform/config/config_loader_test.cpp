@@ -193,7 +193,7 @@ TEST(ConfigLoader, UnknownPresetSuggestsTheNearest) {
   const auto loaded = load_gpu("v10", {});
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.faults().front().hint,
-            "did you mean \"v100\"? (presets: mini, v100, a100; or a TOML file)");
+            "did you mean \"v100\"? (presets: mini, v100, a100, h100; or a TOML file)");
 }
 
 TEST(ConfigLoader, PathsOfMessagesAreExplainedWhenUsedAsKeys) {

@@ -49,8 +49,9 @@ TEST_P(Preset, EveryNumberSaysWhereItComesFrom) {
     ++numbers;
     const std::string source = line.substr(comment);
     const bool names_a_source =
-        source.find("calibrated") != std::string::npos || source.find('(') != std::string::npos ||
-        source.find("seed") != std::string::npos || source.find("gpu-benches") != std::string::npos;
+        source.find("calibrated") != std::string::npos || source.find("assumed") != std::string::npos ||
+        source.find('(') != std::string::npos || source.find("seed") != std::string::npos ||
+        source.find("gpu-benches") != std::string::npos;
     EXPECT_TRUE(names_a_source) << line;
   }
   EXPECT_GT(numbers, 50U);
@@ -89,6 +90,15 @@ TEST(Presets, ShapesAreThoseOfThePublicDocuments) {
   EXPECT_EQ(cache_bytes(a100.l1_lg.geometry), 192U << 10U);
   const double a100_bandwidth = a100.dram.channels * 32.0 / a100.dram.sector_cycles * a100.clocks.dram * 1e6;
   EXPECT_NEAR(a100_bandwidth, 2039e9, 5e9);
+
+  const GpuConfig h100 = load_gpu("h100", {}).value();
+  EXPECT_EQ(h100.sms, 132U);
+  EXPECT_EQ(h100.gpcs, 8U);
+  EXPECT_EQ(h100.sm.shared_bytes, 228U << 10U);
+  EXPECT_EQ(h100.l2.slices * cache_bytes(h100.l2.geometry), 50U << 20U);
+  EXPECT_EQ(cache_bytes(h100.l1_lg.geometry), 256U << 10U);
+  const double h100_bandwidth = h100.dram.channels * 32.0 / h100.dram.sector_cycles * h100.clocks.dram * 1e6;
+  EXPECT_NEAR(h100_bandwidth, 3350e9, 5e9);
 }
 
 /// slice = (line XOR hash) mod slices: with a power of two of slices, masks above the slice number

@@ -14,6 +14,7 @@
 namespace warpline {
 namespace launch_file_test {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -126,6 +127,26 @@ TEST_F(LaunchFiles, GeneratorsNeedNoModule) {
   EXPECT_THAT(all, HasSubstr("footprint: must be 4 to"));
   EXPECT_THAT(all, HasSubstr("lacks \"accesses\""));
   EXPECT_THAT(all, HasSubstr("module: is for modules"));
+}
+
+TEST_F(LaunchFiles, ClustersArePartsOfTheGrid) {
+  const Launch four = good(kHead + "cluster = [4]\n").launches[0];
+  EXPECT_TRUE(four.cluster.given);
+  EXPECT_EQ(four.cluster.size, (Dim3{4, 1, 1}));
+  EXPECT_FALSE(good(kHead).launches[0].cluster.given);
+  EXPECT_EQ(good(kHead + "cluster = [16]\nnon_portable_cluster = true\n").launches[0].cluster.size.count(), 16U);
+  EXPECT_THAT(bad(kHead + "cluster = [3]\n"), HasSubstr("cluster: the grid's x, 64, is no multiple of 3"));
+  EXPECT_THAT(bad(kHead + "cluster = [1, 2]\n"), HasSubstr("cluster: the grid's y, 1, is no multiple of 2"));
+  EXPECT_THAT(bad(kHead + "cluster = [16]\n"),
+              AllOf(HasSubstr("cluster: has 16 CTAs; at most 8 are portable"),
+                    HasSubstr("up to 16 are possible with non_portable_cluster = true")));
+  EXPECT_THAT(bad(kHead + "cluster = [16, 16]\nnon_portable_cluster = true\n"),
+              HasSubstr("cluster: has 256 CTAs; at most 16"));
+  EXPECT_THAT(bad(kHead + "cluster = [0]\n"), HasSubstr("cluster"));
+  EXPECT_THAT(bad(kHead + "non_portable_cluster = true\n"),
+              HasSubstr("non_portable_cluster: is for launches with a cluster"));
+  EXPECT_THAT(bad("generator = \"stream\"\nfootprint = 64\naccesses = 1\ncluster = [2]\n"),
+              HasSubstr("cluster: is for modules, and this launch has a generator"));
 }
 
 TEST_F(LaunchFiles, EveryFaultAtOnceInTheOrderOfTheFile) {

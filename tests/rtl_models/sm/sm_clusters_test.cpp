@@ -1,0 +1,160 @@
+// The barrier of a cluster and the distribution of clusters, each against a naive twin.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "rtl_models/base/random.h"
+#include "rtl_models/sm/cluster_barrier.h"
+#include "rtl_models/sm/work_distributor.h"
+
+namespace warpline::test {
+namespace sm_clusters_test {
+
+/// CTAs of a cluster that arrive, hear of each other in any order that single lines of messages keep, and
+/// exit. A phase is over for a CTA when it has heard that every CTA has arrived in it, or exited.
+TEST(ClusterBarrier, EndsAPhaseWhenAllHaveArrivedWhateverTheOrderOfMessages) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const auto ctas = static_cast<unsigned>(1 + random.below(8));
+    std::vector<ClusterBarrier> barriers(ctas);
+    for (ClusterBarrier& b : barriers) b.reset(ctas);
+    struct Cta {
+      unsigned phase = 0;  ///< that it is in
+      bool arrived = false, exited = false;
+    };
+    std::vector<Cta> all(ctas);
+    std::map<std::pair<unsigned, unsigned>, std::vector<int>> lines;  ///< phases; -1: exited
+    std::vector<std::vector<std::set<unsigned>>> heard(ctas, std::vector<std::set<unsigned>>(60));
+    std::vector<std::set<unsigned>> gone(ctas);
+    const auto settle = [&](unsigned cta) {
+      if (all[cta].exited) return;
+      unsigned there = 0;
+      for (unsigned r = 0; r < ctas; ++r)
+        there += heard[cta][all[cta].phase].count(r) != 0 || gone[cta].count(r) != 0;
+      ASSERT_EQ(barriers[cta].complete(), there == ctas);
+      if (there != ctas) return;
+      ++all[cta].phase;
+      all[cta].arrived = false;
+    };
+    for (unsigned n = 0; n < 400; ++n) {
+      const auto cta = static_cast<unsigned>(random.below(ctas));
+      Cta& c = all[cta];
+      if (random.below(2) == 0 && !c.exited && !c.arrived && c.phase < 50) {
+        const bool exits = random.below(20) == 0;
+        (exits ? c.exited : c.arrived) = true;
+        for (unsigned r = 0; r < ctas; ++r)
+          if (r != cta) lines[{cta, r}].push_back(exits ? -1 : static_cast<int>(c.phase));
+        if (exits) continue;
+        barriers[cta].arrive(cta, barriers[cta].odd());
+        heard[cta][c.phase].insert(cta);
+        settle(cta);
+      } else {
+        const auto from = static_cast<unsigned>(random.below(ctas));
+        std::vector<int>& line = lines[{from, cta}];
+        if (line.empty() || c.exited) continue;
+        const int what = line.front();
+        line.erase(line.begin());
+        if (what < 0) {
+          barriers[cta].exit(from);
+          gone[cta].insert(from);
+        } else {
+          barriers[cta].arrive(from, what % 2 != 0);
+          heard[cta][static_cast<unsigned>(what)].insert(from);
+        }
+        settle(cta);
+      }
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Takes CTAs and ends each after a while that is drawn.
+class DrawnSm final : public Component {
+ public:
+  DrawnSm(Engine& engine, unsigned number, std::uint64_t seed)
+      : Component(engine, "sm" + std::to_string(number)), random_(seed) {}
+  In<CtaLaunch> in{*this, "in"};
+  Out<CtaDone> out{*this, "out"};
+  struct Begun {
+    Cycle at;
+    CtaLaunch launch;
+  };
+  std::vector<Begun> begun;
+  unsigned resident = 0, most = 0;
+
+  Cycle tick(Cycle now) override {
+    if (in.ready(now)) {
+      const CtaLaunch launch = in.pop(now);
+      begun.push_back({now, launch});
+      for (std::uint32_t ranks = launch.ranks; ranks != 0; ranks &= ranks - 1, ++resident)
+        ends_.insert({now + 1 + random_.below(200), launch.place.number});
+      most = std::max(most, resident);
+    }
+    if (!ends_.empty() && ends_.begin()->first <= now && out.ready(now)) {
+      out.send(now, {ends_.begin()->second});
+      ends_.erase(ends_.begin());
+      --resident;
+    }
+    return ends_.empty() ? kNever : std::max(now + 1, ends_.begin()->first);
+  }
+  [[nodiscard]] bool busy() const override { return !ends_.empty(); }
+  void explain(std::vector<Wait>&) const override {}
+
+ private:
+  Random random_;
+  std::multimap<Cycle, std::uint32_t> ends_;
+};
+
+TEST(WorkDistributor, HandsAWholeClusterToOneGpcAndBeginsItInOneCycle) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const auto pick = [&random](unsigned low, unsigned high) {
+      return static_cast<unsigned>(low + random.below(high - low + 1));
+    };
+    const unsigned sms = pick(1, 20), resident = pick(1, 4);
+    const GpcShape shape{pick(1, 3), pick(1, 2)};
+    const Dim3 cluster{pick(1, 3), pick(1, 2), pick(1, 2)};
+    const Dim3 grid{cluster.x * pick(1, 6), cluster.y * pick(1, 3), cluster.z * pick(1, 2)};
+    if (cluster.count() > WorkDistributor::most_ctas(sms, shape, resident)) continue;
+    Engine engine;
+    WorkDistributor distributor(engine, "distributor", {}, sms, shape);
+    std::deque<DrawnSm> all;
+    for (unsigned i = 0; i < sms; ++i) {
+      all.emplace_back(engine, i, seed + i);
+      connect(distributor.to_sm[i], all[i].in, {1, 16, 32, 16});
+      connect(all[i].out, distributor.from_sm[i], {1, 16, 32, 16});
+    }
+    distributor.start_clusters(grid, resident, cluster);
+    ASSERT_EQ(engine.run_until(1'000'000), RunOutcome::quiescent);
+    EXPECT_EQ(distributor.done(), grid.count());
+    // By the first CTA of a cluster: when its CTAs began, and where each rank did.
+    std::map<std::uint64_t, std::pair<Cycle, std::map<unsigned, unsigned>>> clusters;
+    for (unsigned i = 0; i < sms; ++i) {
+      EXPECT_LE(all[i].most, resident);
+      for (const DrawnSm::Begun& b : all[i].begun) {
+        auto& [at, where] =
+            clusters.try_emplace(b.launch.cta.number_in(grid), b.at, std::map<unsigned, unsigned>{})
+                .first->second;
+        EXPECT_EQ(at, b.at);
+        EXPECT_EQ(b.launch.cta.x % cluster.x + b.launch.cta.y % cluster.y + b.launch.cta.z % cluster.z, 0U);
+        for (unsigned rank = 0; rank < kMaxClusterCtas; ++rank) {
+          if ((b.launch.ranks >> rank & 1U) == 0) continue;
+          EXPECT_EQ(b.launch.place.sms.at(rank), i);
+          EXPECT_TRUE(where.emplace(rank, i).second);
+        }
+      }
+    }
+    EXPECT_EQ(clusters.size(), grid.count() / cluster.count());
+    for (const auto& [first, begun] : clusters) {
+      EXPECT_EQ(begun.second.size(), cluster.count());
+      for (const auto& [rank, sm] : begun.second)
+        EXPECT_EQ(shape.gpc_of(sm), shape.gpc_of(begun.second.begin()->second));
+    }
+  }
+}
+
+}  // namespace sm_clusters_test
+}  // namespace warpline::test
