@@ -128,116 +128,111 @@ class LoadStoreUnit {
     if (head_.wants_shared && banks_free_ > now) return std::min(banks_free_, waits_due_);
     return head_.line_held ? waits_due_ : owner_.domain().after(now, 1);
   }
-} template <class Archive>
-void archive(Archive& a) {
-  // Pre: idle().
-  a(head_.busy_until, banks_free_, remote_last_, last_number_, counters_);
-}
-[[nodiscard]] const Fault& last_fault() const {
-  return last_fault_;
-}
-[[nodiscard]] const LsuCounters& counters() const {
-  return counters_;
-}
-/// Says, as `who`, what the entry whose lines are being sent waits for.
-void explain(const std::string& who, std::vector<Wait>& waits) const;
-[[nodiscard]] SharedMemory& shared() {
-  return shared_;
-}
-/// What a parked wait of the warp waits for: "the mbarrier at 0x40 of shared memory: its phase lacks 1 of 4
-/// arrivals"; empty: it has none.
-[[nodiscard]] std::string describe_wait(unsigned slot) const;
-
-private:
-/// The oldest entry of the queue, as far as it has been worked off.
-struct Head {
-  bool started = false;
-  bool line_held = false;     ///< `line` waits for its port, or for the answer to an earlier one
-  bool wants_shared = false;  ///< lanes are in shared memory, whose turn has not come yet
-  LineAccess line;
-  AccessLines lines;     ///< those behind `line`
-  Cycle busy_until = 0;  ///< shared-memory banks
-  /// Nothing is begun. The banks stay busy.
-  void clear() {
-    started = line_held = wants_shared = false;
-    line = {};
-    lines.clear();
+  [[nodiscard]] bool idle() const {
+    return entries_.in_use() == 0 && entries_.parked() == 0 && past_queue_ == 0 && served_.empty();
   }
-};
-/// mbarrier.try_wait that waits for lanes' phases.
-struct ParkedWait {
-  unsigned entry = 0;
-  Cycle due = 0;      ///< when it gives up
-  LaneMask open = 0;  ///< lanes whose phase is not complete yet
-};
-void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-[[nodiscard]] bool may_perform_shared(Cycle now) const {
-  return banks_free_ <= now && (from_cluster_ == nullptr || remote_last_ || !remote_waits(now));
-}
-[[nodiscard]] bool remote_waits(Cycle now) const {
-  return from_cluster_->ready(now) && takes_requests() &&
-         ClusterAddress::of(from_cluster_->front().request->line).signal == ClusterAddress::Signal::none;
-}
-void perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-void perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-[[nodiscard]] LaneMask look_at_phases(LsuEntry& e, LaneMask lanes);
-void park(Cycle now, unsigned index, std::uint64_t cycles, LaneMask open);
-void wake_waits(Cycle now, std::vector<LsuEvent>& events);
-void end_due_waits(Cycle now, std::vector<LsuEvent>& events);
-void end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events);
-void set_due();
-[[nodiscard]] MbarrierStatus operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count);
-void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-void complete(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-bool arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
-                       std::vector<LsuEvent>& events);
-[[nodiscard]] Cycle readable(Cycle now, unsigned cycles) const {
-  return owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
-}
-[[nodiscard]] bool send_line(Cycle now, unsigned index);
-void count_line(SmCache cache);
-void send_maintenance(Cycle now, unsigned index);
-void finish_head(Cycle now, std::vector<LsuEvent>& events);
-void note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-void report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events);
-/// As last_fault(): `e` is the access.
-void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
-[[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
-[[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
-[[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
-[[nodiscard]] LaneResults results_of(LsuEntry& e) {
-  return {e.access, shared_, e.shared_base};
-}
+  template <class Archive>
+  void archive(Archive& a) {
+    // Pre: idle().
+    a(head_.busy_until, banks_free_, remote_last_, last_number_, counters_);
+  }
+  [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
+  [[nodiscard]] const LsuCounters& counters() const { return counters_; }
+  /// Says, as `who`, what the entry whose lines are being sent waits for.
+  void explain(const std::string& who, std::vector<Wait>& waits) const;
+  [[nodiscard]] SharedMemory& shared() { return shared_; }
+  /// What a parked wait of the warp waits for: "the mbarrier at 0x40 of shared memory: its phase lacks 1 of 4
+  /// arrivals"; empty: it has none.
+  [[nodiscard]] std::string describe_wait(unsigned slot) const;
 
-/// Token of a request that has no entry, since it went past the queue. There are fewer entries than this.
-static constexpr unsigned kPastQueue = 0xFFFF;
-static constexpr std::size_t kMostServed = 16;
+ private:
+  /// The oldest entry of the queue, as far as it has been worked off.
+  struct Head {
+    bool started = false;
+    bool line_held = false;     ///< `line` waits for its port, or for the answer to an earlier one
+    bool wants_shared = false;  ///< lanes are in shared memory, whose turn has not come yet
+    LineAccess line;
+    AccessLines lines;     ///< those behind `line`
+    Cycle busy_until = 0;  ///< shared-memory banks
+    /// Nothing is begun. The banks stay busy.
+    void clear() {
+      started = line_held = wants_shared = false;
+      line = {};
+      lines.clear();
+    }
+  };
+  /// mbarrier.try_wait that waits for lanes' phases.
+  struct ParkedWait {
+    unsigned entry = 0;
+    Cycle due = 0;      ///< when it gives up
+    LaneMask open = 0;  ///< lanes whose phase is not complete yet
+  };
+  void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] bool may_perform_shared(Cycle now) const {
+    return banks_free_ <= now && (from_cluster_ == nullptr || remote_last_ || !remote_waits(now));
+  }
+  [[nodiscard]] bool remote_waits(Cycle now) const {
+    return from_cluster_->ready(now) && takes_requests() &&
+           ClusterAddress::of(from_cluster_->front().request->line).signal == ClusterAddress::Signal::none;
+  }
+  void perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] LaneMask look_at_phases(LsuEntry& e, LaneMask lanes);
+  void park(Cycle now, unsigned index, std::uint64_t cycles, LaneMask open);
+  void wake_waits(Cycle now, std::vector<LsuEvent>& events);
+  void end_due_waits(Cycle now, std::vector<LsuEvent>& events);
+  void end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events);
+  void set_due();
+  [[nodiscard]] MbarrierStatus operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count);
+  void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void complete(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  bool arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
+                         std::vector<LsuEvent>& events);
+  [[nodiscard]] Cycle readable(Cycle now, unsigned cycles) const {
+    return owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
+  }
+  [[nodiscard]] bool send_line(Cycle now, unsigned index);
+  void count_line(SmCache cache);
+  void send_maintenance(Cycle now, unsigned index);
+  void finish_head(Cycle now, std::vector<LsuEvent>& events);
+  void note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events);
+  /// As last_fault(): `e` is the access.
+  void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
+  [[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
+  [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
+  [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
+  [[nodiscard]] LaneResults results_of(LsuEntry& e) { return {e.access, shared_, e.shared_base}; }
 
-SmParameters parameters_;
-Component& owner_;
-LsuPorts ports_;
-SmNumber sm_;
-AddressResolution resolution_;
-RequestBuilder builder_;
-SharedMemory shared_;
-LsuEntries entries_;
-std::vector<ParkedWait> waits_;  ///< in the order in which they were parked
-Cycle waits_due_ = kNever;       ///< when the first of them gives up
-CopyArrivals arrivals_;
-Head head_;
-bool with_data_ = true;
-Cycle banks_free_ = 0;                              ///< of shared memory
-bool remote_last_ = false;                          ///< another CTA's request had them last
-const In<RequestMessage>* from_cluster_ = nullptr;  ///< null: there is no network between SMs
-ClusterCounters* cluster_ = nullptr;                ///< likewise
-bool network_held_ = false;
-std::deque<Served> served_;
-unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1
-unsigned exact_lane_ = 0;   ///< the lane that such a read is of
-unsigned past_queue_ = 0;   ///< invalidations that went past the queue, not yet answered
-std::uint64_t last_number_ = 0;
-Fault last_fault_;
-LsuCounters counters_;
+  /// Token of a request that has no entry, since it went past the queue. There are fewer entries than this.
+  static constexpr unsigned kPastQueue = 0xFFFF;
+  static constexpr std::size_t kMostServed = 16;
+
+  SmParameters parameters_;
+  Component& owner_;
+  LsuPorts ports_;
+  SmNumber sm_;
+  AddressResolution resolution_;
+  RequestBuilder builder_;
+  SharedMemory shared_;
+  LsuEntries entries_;
+  std::vector<ParkedWait> waits_;  ///< in the order in which they were parked
+  Cycle waits_due_ = kNever;       ///< when the first of them gives up
+  CopyArrivals arrivals_;
+  Head head_;
+  bool with_data_ = true;
+  Cycle banks_free_ = 0;                              ///< of shared memory
+  bool remote_last_ = false;                          ///< another CTA's request had them last
+  const In<RequestMessage>* from_cluster_ = nullptr;  ///< null: there is no network between SMs
+  ClusterCounters* cluster_ = nullptr;                ///< likewise
+  bool network_held_ = false;
+  std::deque<Served> served_;
+  unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1
+  unsigned exact_lane_ = 0;   ///< the lane that such a read is of
+  unsigned past_queue_ = 0;   ///< invalidations that went past the queue, not yet answered
+  std::uint64_t last_number_ = 0;
+  Fault last_fault_;
+  LsuCounters counters_;
 };
 
 }  // namespace warpline
