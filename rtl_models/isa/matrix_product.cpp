@@ -217,6 +217,7 @@ struct FloatProduct {
 /// are unrolled before they could be made vectors of.
 using Floats = float __attribute__((vector_size(16)));
 using Integers = std::int32_t __attribute__((vector_size(16)));
+using Words = std::uint32_t __attribute__((vector_size(16)));
 constexpr unsigned kLanes = 4, kHalves = kStrip / kLanes;
 
 Floats floats_at(const float* p) {
@@ -230,9 +231,9 @@ void add_row(const FloatProduct& p, unsigned column, float* c) {
   // Beyond these, exponents of factors or sums would leave the range of f32.
   constexpr float kLow = 1.0F / (1ULL << 60U) / (1ULL << 30U), kHigh = 1.0F * (1ULL << 60U) * (1ULL << 30U);
   constexpr unsigned kExponentAt = 23;
-  constexpr std::int32_t kShift = kKeptBits << kExponentAt;
+  constexpr std::uint32_t kShift = static_cast<std::uint32_t>(kKeptBits) << kExponentAt;
+  constexpr std::uint32_t kTwiceBias = 254U << kExponentAt;
   constexpr std::int32_t kExponentBits = 0x7F80'0000, kSign = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int32_t kTwoToShift = kExponentBits - (1 << kExponentAt);  // 254: twice the bias
   for (unsigned first = 0; first < p.k; first += p.step) {
     const std::size_t end = std::min(first + p.step, p.k);
     Floats sums[kHalves], largest[kHalves];
@@ -263,8 +264,8 @@ void add_row(const FloatProduct& p, unsigned column, float* c) {
     Integers whole[kHalves];
     for (unsigned h = 0; h < kHalves; ++h) {
       const Floats one = Floats{} + 1.0F;
-      const Integers exponent = bits_as<Integers>(largest[h] == 0.0F ? one : largest[h]);
-      up[h] = bits_as<Floats>(kTwoToShift - exponent + kShift);
+      const Words exponent = bits_as<Words>(largest[h] == 0.0F ? one : largest[h]);
+      up[h] = bits_as<Floats>(kTwiceBias + kShift - exponent);
       down[h] = bits_as<Floats>(exponent - kShift);
       whole[h] = __builtin_convertvector(sums[h] * up[h], Integers);
     }
