@@ -70,6 +70,7 @@ TEST(ClustersOverCarriers, ChangeNoMemoryAndNoCycle) {
     ASSERT_EQ(a.left, m.program.left);
     ASSERT_EQ(a.shared, m.program.shared);
     ASSERT_EQ(b.left, m.program.left);
+    if (m.loose) continue;  // what overlaps is up to the world around
     ASSERT_EQ(a.cycles, b.cycles);
     ASSERT_EQ(a.counters, b.counters);
   }
