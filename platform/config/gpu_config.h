@@ -40,7 +40,7 @@ struct WARPLINE_PUBLIC ClockParameters {
 struct WARPLINE_PUBLIC HopsParameters {
   HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
   HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
-  HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar;
+  HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar, sm_crossbar;
   HopParameters sm_network, network_sm;  ///< where GpuConfig::sm_network is present
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
@@ -53,6 +53,7 @@ struct WARPLINE_PUBLIC HopsParameters {
     f("texture_crossbar", texture_crossbar, "texture cache and crossbar");
     f("constant_crossbar", constant_crossbar, "constant cache and crossbar");
     f("instruction_crossbar", instruction_crossbar, "instruction cache and crossbar");
+    f("sm_crossbar", sm_crossbar, "SM and crossbar, for bulk copies");
     f("crossbar_l2", crossbar_l2, "crossbar and one L2 slice");
     f("l2_dram", l2_dram, "L2 slice and DRAM channel");
     f("l2_pcie", l2_pcie, "L2 slice and PCIe link");

@@ -9,6 +9,7 @@
 #include "platform/launch/host_reader.h"
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/launch_tables.h"
+#include "platform/launch/tensor_map_reader.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
@@ -48,8 +49,8 @@ constexpr const char* kLaunchKeys[] = {"module",
                                        "non_portable_cluster"};
 constexpr const char* kStructure = "struct";
 /// What an argument is, or a member of a structure.
-const std::vector<std::string> kPartKeys = {"buffer",  "scalar",  "bytes", "texture",
-                                            "surface", "address", "bus",   kStructure};
+const std::vector<std::string> kPartKeys = {"buffer",  "scalar", "bytes",      "texture", "surface",
+                                            "address", "bus",    "tensor_map", kStructure};
 /// With which an argument declares its buffer.
 constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
 /// What else an address for a device says.
@@ -122,6 +123,7 @@ class ArgumentReader {
   /// Reads what buffers start with and must end with. Comes last: an expression may name any buffer.
   void read_contents() {
     resolve_images();
+    resolve_maps();
     for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
     for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
       const Symbol& symbol = out_.symbols[s];
@@ -204,6 +206,7 @@ class ArgumentReader {
     if (said->key == "scalar") read_scalar(reader, *said, argument);
     if (said->key == "bytes") read_bytes(reader, argument);
     if (said->key == "texture" || said->key == "surface") read_image(reader, *said, argument);
+    if (said->key == "tensor_map") read_map(reader, *said, argument);
     if (said->key == "address") read_address(*said, argument);
     if (said->key == "bus") read_bus(reader, *said, argument);
     return true;
@@ -402,6 +405,46 @@ class ArgumentReader {
     reader.finish();
   }
 
+  void read_map(TableReader& outer, const Member& member, Argument& argument) {
+    argument.kind = Argument::Kind::tensor_map;
+    argument.number = out_.tensor_maps.size();
+    LaunchTensorMap map;
+    PendingImage pending;
+    map.place = member.place;
+    if (member.value.kind != Value::Kind::table) {
+      outer.fault(member.value.place, "tensor_map: must be { buffer, shape, box, ... }");
+    } else {
+      TableReader reader(document_, member.value, member.place, member.key, faults_);
+      pending.name = reader.text("buffer", TableReader::required).value_or("");
+      if (const Member* name = reader.find("buffer")) pending.place = name->value.place;
+      map.map = read_tensor_map(document_, reader, faults_);
+      reader.finish();
+    }
+    if (know(outer, kBufferKeys) && !pending.name.empty() && !is_declared_again(outer, pending.name))
+      declare(outer, pending.name, pending.place);
+    out_.tensor_maps.push_back(map);
+    pending_maps_.push_back(std::move(pending));
+  }
+
+  /// As resolve_images().
+  void resolve_maps() {
+    for (std::size_t n = 0; n < out_.tensor_maps.size(); ++n) {
+      LaunchTensorMap& map = out_.tensor_maps[n];
+      const PendingImage& pending = pending_maps_[n];
+      if (pending.name.empty()) continue;
+      map.buffer = out_.buffer_number(pending.name);
+      if (map.buffer == out_.buffers.size()) {
+        fault(pending.place,
+              "buffer \"" + pending.name +
+                  "\" is not declared: say type and count beside, or in another argument",
+              did_you_mean(pending.name, names_of(out_.buffers)));
+        map.buffer = 0;
+      } else if (faults_.empty()) {
+        resolve_tensor_map(document_, out_.buffers[map.buffer], map, faults_);
+      }
+    }
+  }
+
   /// Comes when all buffers are known: an image may stand before the argument that declares its buffer.
   void resolve_images() {
     for (std::size_t n = 0; n < out_.images.size(); ++n) {
@@ -439,6 +482,7 @@ class ArgumentReader {
   std::vector<Contents> contents_;    ///< of each buffer
   std::unordered_set<std::string> symbol_names_;
   std::vector<PendingImage> pending_images_;  ///< of each image
+  std::vector<PendingImage> pending_maps_;    ///< of each tensor map
 };
 
 class LaunchFileReader {
@@ -645,8 +689,14 @@ class LaunchFileReader {
   }
 
   void check_reach(const Launch& l, const Argument& a) {
-    if (a.kind != Argument::Kind::buffer && a.kind != Argument::Kind::image) return;
-    const std::size_t number = a.kind == Argument::Kind::buffer ? a.number : out_.images[a.number].buffer;
+    std::size_t number = a.number;
+    if (a.kind == Argument::Kind::image) {
+      number = out_.images[a.number].buffer;
+    } else if (a.kind == Argument::Kind::tensor_map) {
+      number = out_.tensor_maps[a.number].buffer;
+    } else if (a.kind != Argument::Kind::buffer) {
+      return;
+    }
     if (number >= out_.buffers.size()) return;
     const Buffer& b = out_.buffers[number];
     if (b.aperture == Aperture::vidmem && b.gpu != l.gpu)
@@ -672,6 +722,7 @@ std::size_t Argument::alignment() const {
     case Kind::bytes: return 1;
     case Kind::scalar: return std::max<std::size_t>(bytes.size(), 1);
     case Kind::structure: break;
+    case Kind::tensor_map: return TensorMap::kAlignment;
     default: return sizeof(std::uint64_t);
   }
   std::size_t most = 1;
@@ -681,6 +732,7 @@ std::size_t Argument::alignment() const {
 
 std::size_t Argument::size() const {
   if (kind == Kind::scalar || kind == Kind::bytes) return bytes.size();
+  if (kind == Kind::tensor_map) return TensorMap::kBytes;
   if (kind != Kind::structure) return sizeof(std::uint64_t);
   return members.empty() ? 0 : align_up(members.back().at + members.back().size(), alignment());
 }

@@ -11,6 +11,7 @@
 #include "platform/programs/generators/generator.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/bulk_copy/tensor_map.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/isa/data_type.h"
 #include "rtl_models/isa/texel.h"
@@ -77,12 +78,19 @@ struct LaunchImage {
   Place place;
 };
 
+/// A tensor map of a buffer, which copies of its tensor go by.
+struct LaunchTensorMap {
+  std::size_t buffer = 0;  ///< its number in LaunchFile::buffers
+  TensorMap map;           ///< lacks its address
+  Place place;
+};
+
 /// One kernel argument, positional.
 struct Argument {
-  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device, structure };
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device, structure, tensor_map };
   Kind kind = Kind::scalar;
-  std::size_t number =
-      0;  ///< of a buffer, image or device: its number in LaunchFile::buffers, images, addresses
+  std::size_t number = 0;  ///< of a buffer, image, device or tensor map: its number in LaunchFile::buffers,
+                           ///< images, addresses, tensor_maps
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
   std::vector<Argument> members;    ///< of a structure, by rising `at`
   std::uint32_t at = 0;             ///< of a member: its first byte in the structure
@@ -138,6 +146,7 @@ struct LaunchFile {
   std::vector<ModuleText> modules;
   std::vector<Buffer> buffers;  ///< in the order of their first mention
   std::vector<LaunchImage> images;
+  std::vector<LaunchTensorMap> tensor_maps;
   std::vector<Symbol> symbols;
   std::vector<DeviceAddress> addresses;  ///< among the arguments
   std::vector<LaunchRegister> registers;

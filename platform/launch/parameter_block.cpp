@@ -15,6 +15,7 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::image: return "the handle of a texture or surface";
     case Argument::Kind::device: return "the address of a device, or for one,";
     case Argument::Kind::structure: return "a structure";
+    case Argument::Kind::tensor_map: return "a tensor map";
     case Argument::Kind::bytes: break;
   }
   return "bytes";
@@ -24,6 +25,14 @@ const char* name_of(Argument::Kind kind) {
 void pack(const PlacedFile& placed, const Argument& a, std::uint8_t* to) {
   if (a.kind == Argument::Kind::scalar || a.kind == Argument::Kind::bytes) {
     std::copy(a.bytes.begin(), a.bytes.end(), to);
+    return;
+  }
+  if (a.kind == Argument::Kind::tensor_map) {
+    const LaunchTensorMap& t = placed.file.tensor_maps[a.number];
+    TensorMap map = t.map;
+    map.address = placed.buffers[t.buffer];
+    const auto bytes = map.encode();
+    std::copy(bytes.begin(), bytes.end(), to);
     return;
   }
   const auto& words = a.kind == Argument::Kind::buffer  ? placed.buffers

@@ -113,6 +113,7 @@ void Netlist::set_loose(bool loose) {
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_instruction, sm.from_instruction));
+      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_crossbar, sm.from_crossbar));
       // Behind the network are other SMs, which a request must not find in the past.
       if (Sm::Network* n = sm.network(); n != nullptr)
         loose_hops_.push_back(std::make_unique<LooseHop>(n->to_network, n->from_network, true));
@@ -139,6 +140,7 @@ void Netlist::visit(CounterVisitor& visitor) const {
     visit_counters(name + ".lsu", c.sm->lsu_counters(), visitor);
     if (sm_network_ != nullptr) visit_counters(name + ".cluster", c.sm->cluster_counters(), visitor);
     visit_counters(name + ".fetch", c.sm->fetch_counters(), visitor);
+    visit_counters(name + ".bulk_copy", c.sm->bulk_copy_counters(), visitor);
     visit_counters(name + ".l1_lg", c.l1_lg->counters(), visitor);
     visit_counters(name + ".texture", c.texture->counters(), visitor);
     visit_counters(name + ".constant", c.constant->counters(), visitor);

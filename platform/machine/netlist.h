@@ -70,7 +70,8 @@ struct GpuPlace {
 ///
 /// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
 /// constant cache, 4n+3 its instruction cache; behind those of all SMs the link, if requests come in by
-/// it (GpuPlace::inbound). Slice s meets the channels dram_channels_of(s).
+/// it (GpuPlace::inbound); behind that the bulk copies of each SM. Slice s meets the channels
+/// dram_channels_of(s).
 class Netlist {
  public:
   static constexpr unsigned kClientsPerSm = 4;
@@ -99,7 +100,9 @@ class Netlist {
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
   /// Null: there is none (GpuConfig::sm_network).
   [[nodiscard]] SmNetwork* sm_network() { return sm_network_.get(); }
-  [[nodiscard]] unsigned crossbar_clients() const { return config_.sms * kClientsPerSm + place_.inbound; }
+  [[nodiscard]] unsigned crossbar_clients() const { return first_bulk_client() + config_.sms; }
+  /// The client that the bulk copies of SM 0 are.
+  [[nodiscard]] unsigned first_bulk_client() const { return config_.sms * kClientsPerSm + place_.inbound; }
   /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
@@ -171,9 +174,15 @@ void Netlist::for_each_hop(F&& make) {
     make(Hop{n.to_shared(i), sm.from_cluster, sm.to_cluster, n.from_shared(i), hops.network_sm});
   }
   if (Inbound* in = pcie_->inbound(); in != nullptr) {
-    const unsigned last = crossbar_clients() - 1;
+    const unsigned last = first_bulk_client() - 1;
     make(Hop{in->to_crossbar, crossbar_->from_client(last), crossbar_->to_client(last), in->from_crossbar,
              hops.pcie_crossbar});
+  }
+  for (unsigned i = 0; i < clusters_.size(); ++i) {
+    Sm& sm = *clusters_[i].sm;
+    const unsigned client = first_bulk_client() + i;
+    make(Hop{sm.to_crossbar, crossbar_->from_client(client), crossbar_->to_client(client), sm.from_crossbar,
+             hops.sm_crossbar});
   }
   std::vector<unsigned> used(channel_inputs_.size(), 0);
   for (unsigned s = 0; s < slices_.size(); ++s) {

@@ -52,10 +52,12 @@ std::vector<std::string> Netlist::unreconciled() const {
     ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
                 "fetched and not prefetched + merged sectors",
                 l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
-    reads_out += l1.fetched_sectors + l1.forwarded_sectors + c.texture->counters().fetched_sectors +
-                 c.constant->counters().fetched_sectors + c.instruction->counters().fetched_sectors;
-    writes_out += l1.stored_sectors + l1.writeback_sectors;
-    atomics_out += l1.atomic_sectors;
+    const BulkCopyCounters& bulk = c.sm->bulk_copy_counters();
+    reads_out += bulk.read_sectors + l1.fetched_sectors + l1.forwarded_sectors +
+                 c.texture->counters().fetched_sectors + c.constant->counters().fetched_sectors +
+                 c.instruction->counters().fetched_sectors;
+    writes_out += bulk.written_sectors + l1.stored_sectors + l1.writeback_sectors;
+    atomics_out += bulk.reduced_sectors + l1.atomic_sectors;
   }
   if (sm_network_ != nullptr) {
     std::uint64_t asked = 0, told = 0, served = 0;

@@ -41,6 +41,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     initiators[&blocks.sm->to_texture] = &c.sm.to_texture;
     initiators[&blocks.sm->to_constant] = &c.sm.to_constant;
     initiators[&blocks.sm->to_instruction] = &c.sm.to_instruction;
+    initiators[&blocks.sm->to_crossbar] = &c.sm.to_crossbar;
     initiators[&blocks.l1_lg->to_crossbar] = &c.l1_lg.to_crossbar;
     initiators[&blocks.texture->to_crossbar] = &c.texture.to_crossbar;
     initiators[&blocks.constant->to_crossbar] = &c.constant.to_crossbar;

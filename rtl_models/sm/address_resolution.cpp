@@ -90,8 +90,6 @@ std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAcc
   out.exact_ = op.is_mmio;
   out.dropped_ = 0;
   classify(limits, out);
-  if (op.kind == MemKind::mbarrier && out.shared_ != written.active)
-    return out.fault(FaultKind::not_shared, first_lane(written.active & ~out.shared_));
   std::optional<Fault> fault = out.image_ != 0       ? locate_texels(out)
                                : op.controls_lines() ? check_control(limits, out)
                                                      : check(limits, out);
@@ -142,8 +140,11 @@ void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out
     }
     (space == Space::shared  ? out.shared_
      : space == Space::local ? out.local_
+     : space == Space::param ? out.constant_
                              : out.global_) |= LaneMask{1} << lane;
   });
+  // An mbarrier is in shared memory or nowhere.
+  if (out.op_->kind == MemKind::mbarrier) out.global_ = out.local_ = out.constant_ = 0;
 }
 
 std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const Extent& extent) {
@@ -185,6 +186,10 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
                                                     const ResolvedAccess& out) const {
   const MemOp& op = *out.op_;
   const unsigned bytes = op.bytes_per_lane(), accessed = op.end_of_access();
+  if (op.kind == MemKind::mbarrier && out.shared_ != out.written_->active)
+    return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
+  if (op.kind != MemKind::load && out.constant_ != 0)  // parameters by a generic address are read only
+    return out.fault(FaultKind::unmapped, first_lane(out.constant_));
   const bool bounded = map_.with_data;
   // Traces, which carry no data, name prefetch sizes that no programmer has asked for.
   const bool wants_global = op.space == Space::generic && op.wants_global() && (bounded || op.is_mmio);

@@ -38,24 +38,33 @@ struct AddressWindows {
     const std::uint64_t code = rank < kRankCodes - 1 ? rank + 1 : kRankCodes - 1;
     return code << kRankShift | own_offset(offset);
   }
+  /// Where kernel parameters lie, within the window of global memory (PTX ISA, "cvta").
+  static constexpr std::uint64_t kParamBase = 0x7296'0000'0000ULL;
 
+  /// Whether a generic address names a kernel parameter.
+  [[nodiscard]] static constexpr bool is_parameter(std::uint64_t generic) {
+    return generic - kParamBase < kSize;
+  }
   /// The space that a generic address names.
   [[nodiscard]] static constexpr Space space_of(std::uint64_t generic) {
     if (generic - kSharedBase < kSize) return Space::shared;
     if (generic - kSharedBase < kClusterSize) return Space::shared_cluster;
     if (generic - kLocalBase < kSize) return Space::local;
+    if (is_parameter(generic)) return Space::param;
     return Space::global;
   }
   /// `cvta.space`: from an offset in `space` to a generic address.
   [[nodiscard]] static constexpr std::uint64_t to_generic(Space space, std::uint64_t offset) {
     if (space == Space::shared || space == Space::shared_cluster) return kSharedBase + offset;
     if (space == Space::local) return kLocalBase + offset;
+    if (space == Space::param) return kParamBase + offset;
     return offset;
   }
   /// `cvta.to.space`: from a generic address to an offset in `space`.
   [[nodiscard]] static constexpr std::uint64_t from_generic(Space space, std::uint64_t generic) {
     if (space == Space::shared || space == Space::shared_cluster) return generic - kSharedBase;
     if (space == Space::local) return generic - kLocalBase;
+    if (space == Space::param) return generic - kParamBase;
     return generic;
   }
 };
@@ -69,6 +78,10 @@ struct ConstantBanks {
   static constexpr unsigned kParameterBank = 0;
   static constexpr unsigned kModuleBank = 3;
   static constexpr std::uint64_t kParameterOffset = 0x210;  ///< where parameters start in bank 0 (sm_90)
+  /// Byte `offset` of the kernel's parameters.
+  [[nodiscard]] static constexpr std::uint64_t of_parameter(std::uint64_t offset) {
+    return address(kParameterBank, kParameterOffset + offset);
+  }
   [[nodiscard]] static constexpr std::uint64_t address(unsigned bank, std::uint64_t byte) {
     return (std::uint64_t{bank} << kBankShift) + byte;
   }

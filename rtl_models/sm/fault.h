@@ -14,28 +14,31 @@ namespace warpline {
 
 /// What a guest did wrong with memory.
 enum class FaultKind : std::uint8_t {
-  misaligned,      ///< address not a multiple of the access size
-  unmapped,        ///< no such global address
-  shared_range,    ///< beyond the CTA's shared memory
-  local_range,     ///< beyond the thread's local memory
-  constant_range,  ///< beyond the constant banks
-  atomic_local,    ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
-  no_texture,      ///< a texture load whose handle names no texture
-  no_surface,      ///< a surface access whose handle names no surface
-  texel_type,      ///< a texture load of floating-point values from integers, or the other way round
-  surface_range,   ///< beyond the edge of a surface, with `.trap`
-  not_global,      ///< a generic address outside global memory, where a qualifier wants one inside
-  cluster_rank,    ///< shared memory of a CTA that the cluster has not
-  cta_ended,       ///< shared memory of a CTA of the cluster that has ended
-  bus_error,       ///< the memory system answered with an error
-  no_code,         ///< an instruction whose fetch was answered with an error; its place is the address
-  not_shared,      ///< a generic address outside shared memory, of an mbarrier or a matrix
-  no_mbarrier,     ///< no mbarrier object there: none was initialised, or it has been invalidated
-  mbarrier_count,  ///< a count of an mbarrier would leave its range, or complete a phase it may not
+  misaligned,        ///< address not a multiple of the access size
+  unmapped,          ///< no such global address
+  shared_range,      ///< beyond the CTA's shared memory
+  local_range,       ///< beyond the thread's local memory
+  constant_range,    ///< beyond the constant banks
+  atomic_local,      ///< an atomic or reduction on local memory (PTX ISA, "atom": global or shared only)
+  no_texture,        ///< a texture load whose handle names no texture
+  no_surface,        ///< a surface access whose handle names no surface
+  texel_type,        ///< a texture load of floating-point values from integers, or the other way round
+  surface_range,     ///< beyond the edge of a surface, with `.trap`
+  not_global,        ///< a generic address outside global memory, where a qualifier wants one inside
+  cluster_rank,      ///< shared memory of a CTA that the cluster has not
+  cta_ended,         ///< shared memory of a CTA of the cluster that has ended
+  bus_error,         ///< the memory system answered with an error
+  no_code,           ///< an instruction whose fetch was answered with an error; its place is the address
+  not_shared,        ///< a generic address outside shared memory, of an mbarrier or a matrix
+  no_mbarrier,       ///< no mbarrier object there: none was initialised, or it has been invalidated
+  no_tensor_map,     ///< no tensor map there
+  other_tensor_map,  ///< one of another number of dimensions, mode or type than the instruction goes with
+  bulk_size,         ///< a bulk copy of so many bytes that they are no multiple of 16
+  mbarrier_count,    ///< a count of an mbarrier would leave its range, or complete a phase it may not
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 18> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 21> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -52,6 +55,9 @@ enum class FaultKind : std::uint8_t {
                                                        "bus error on an instruction fetch",
                                                        "address outside shared memory",
                                                        "no mbarrier at this address",
+                                                       "no tensor map at this address",
+                                                       "tensor map of another kind",
+                                                       "size of a bulk copy that is no multiple of 16",
                                                        "count of an mbarrier out of range"};
   static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::mbarrier_count) + 1, "a name each");
   return kNames[static_cast<std::size_t>(kind)];

@@ -69,6 +69,8 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
       return;
     head_.line_held = false;
     if (head_.lines.any()) return;
+  } else if (e.bulk_left != 0 && !e.killed && !hand_over(now, index, events)) {
+    return;
   }
   finish_head(now, events);
 }
@@ -82,6 +84,10 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   if (const Mapping* whole = resolution_.resolve_whole_line(op, e.access, e.resolved)) {
     head_.line = {VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole};
     head_.line_held = true;
+    ++counters_.instructions;
+    return;
+  }
+  if (op.kind == MemKind::bulk_copy) {
     ++counters_.instructions;
     return;
   }
@@ -349,7 +355,7 @@ void LoadStoreUnit::end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuE
   --e.lines_pending;
   e.ready = readable(now, 1);
   entries_.unpark();
-  complete(now, wait.entry, events);
+  complete(now, wait.entry, e, events);
 }
 
 void LoadStoreUnit::set_due() {
@@ -415,18 +421,74 @@ std::string LoadStoreUnit::describe_wait(unsigned slot) const {
   return {};
 }
 
+// Bulk copies.
+
+/// Hands the lanes' copies over, the lowest first. False: there is no room for the next.
+bool LoadStoreUnit::hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
+  for (; e.bulk_left != 0; e.bulk_left &= e.bulk_left - 1) {
+    const unsigned lane = first_lane(e.bulk_left);
+    BulkOrder order{e.instruction,
+                    e.slot,
+                    lane,
+                    e.copy_group,
+                    e.shared_base,
+                    e.limits.shared_bytes,
+                    e.access.address_of(lane),
+                    e.access.second[lane],
+                    e.access.policy[lane],
+                    {}};
+    __builtin_memcpy(&order.operands, e.access.lane_data(lane), sizeof order.operands);
+    if (const auto fault = check_bulk(order, e)) {
+      report_fault(now, *fault, index, events);
+      return true;
+    }
+    head_.crowded = !bulk_->has_room();
+    if (head_.crowded) return false;
+    bulk_->take(now, order);
+  }
+  return true;
+}
+
+/// What is wrong with a bulk copy whatever memory there is (PTX ISA, "cp.async.bulk": everything in units of
+/// 16 bytes; "Tensor copy": shared memory in units of 128).
+std::optional<Fault> LoadStoreUnit::check_bulk(const BulkOrder& o, const LsuEntry& e) {
+  constexpr unsigned kUnit = 16, kTensorUnit = 128, kMapUnit = 64;
+  const MemOp& op = o.op();
+  const bool tensor = op.dimensions != 0;
+  const bool prefetches = op.bulk == BulkDirection::prefetch;
+  const bool of_map = prefetches && op.level == 0;
+  const Space space = tensor || of_map ? Space::generic : Space::global;
+  if (o.address % (tensor || of_map ? kMapUnit : kUnit) != 0)
+    return o.fault(FaultKind::misaligned, o.address, space, tensor || of_map ? kMapUnit : kUnit);
+  if (of_map) return std::nullopt;
+  const BulkOperands& p = o.operands;
+  if (!tensor && p.bytes % kUnit != 0) return o.fault(FaultKind::bulk_size, o.address, space, p.bytes);
+  if (prefetches) return std::nullopt;
+  const unsigned unit = tensor ? kTensorUnit : kUnit;
+  const auto within = [&](std::uint32_t at, std::uint32_t bytes) {
+    return at <= e.limits.shared_bytes && e.limits.shared_bytes - at >= bytes;
+  };
+  if (p.shared % unit != 0) return o.fault(FaultKind::misaligned, p.shared, Space::shared, unit);
+  if (!within(p.shared, tensor ? 0 : p.bytes))
+    return o.fault(FaultKind::shared_range, p.shared, Space::shared, p.bytes);
+  if (op.bulk != BulkDirection::to_shared) return std::nullopt;
+  if (p.mbarrier % Mbarrier::kBytes != 0)
+    return o.fault(FaultKind::misaligned, p.mbarrier, Space::shared, Mbarrier::kBytes);
+  if (!within(p.mbarrier, Mbarrier::kBytes))
+    return o.fault(FaultKind::shared_range, p.mbarrier, Space::shared, Mbarrier::kBytes);
+  return std::nullopt;
+}
+
 // The end of an access.
 
-/// The entry is done. Pre: its results are on their way.
-void LoadStoreUnit::complete(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+/// A copy for which mbarriers may wait is done.
+void LoadStoreUnit::copy_done(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
   const LsuEntry& e = entries_[index];
-  if (e.tracked) {
-    bool right = true;
-    arrivals_.finish(e.slot, e.copy_number, [&](const CopyArrivals::Arrival& arrival) {
-      if (right) right = arrive_for_copies(now, arrival, index, events);
-    });
-  }
-  events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
+  bool right = true;
+  arrivals_.finish(e.slot, e.copy_number, [&](const CopyArrivals::Arrival& arrival) {
+    if (right) right = arrive_for_copies(now, arrival, index, events);
+  });
 }
 
 void LoadStoreUnit::serve(Cycle now, Request& r, std::uint64_t line) {
@@ -463,7 +525,7 @@ void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
   e.sent = true;
   head_.clear();
   entries_.pop_front();
-  if (e.lines_pending == 0) complete(now, index, events);
+  if (e.lines_pending == 0) complete(now, index, e, events);
 }
 
 /// Lanes control nothing, as their address is not mapped. Of prefetches and priorities, which are hints, no
@@ -513,7 +575,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
       scatter(r, e.resolved, exact_lane_, results_of(e));
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
-    if (--e.lines_pending == 0 && e.sent) complete(now, index, events);
+    if (--e.lines_pending == 0 && e.sent) complete(now, index, e, events);
   }
   owner_.engine().pool().release(&r);
 }

@@ -11,6 +11,7 @@
 #include "rtl_models/sm/access_lines.h"
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/answer_scatter.h"
+#include "rtl_models/sm/bulk_order.h"
 #include "rtl_models/sm/cache_maintenance.h"
 #include "rtl_models/sm/copy_arrivals.h"
 #include "rtl_models/sm/lsu_counters.h"
@@ -66,6 +67,8 @@ class LoadStoreUnit {
         entries_(parameters),
         arrivals_(parameters.warp_slots) {}
 
+  /// Who carries out bulk copies. Comes before any kernel.
+  void set_bulk_copies(BulkSink& sink) { bulk_ = &sink; }
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);
   /// What it has to do. The SM queues entries, and frees those of `completed` and `maintained` events.
@@ -126,7 +129,7 @@ class LoadStoreUnit {
     const Cycle at = std::max(entries_[entries_.front()].at, head_.busy_until);
     if (at > now) return std::min(at, waits_due_);
     if (head_.wants_shared && banks_free_ > now) return std::min(banks_free_, waits_due_);
-    return head_.line_held ? waits_due_ : owner_.domain().after(now, 1);
+    return head_.line_held || head_.crowded ? waits_due_ : owner_.domain().after(now, 1);
   }
   [[nodiscard]] bool idle() const {
     return entries_.in_use() == 0 && entries_.parked() == 0 && past_queue_ == 0 && served_.empty();
@@ -141,6 +144,8 @@ class LoadStoreUnit {
   /// Says, as `who`, what the entry whose lines are being sent waits for.
   void explain(const std::string& who, std::vector<Wait>& waits) const;
   [[nodiscard]] SharedMemory& shared() { return shared_; }
+  /// A bulk copy is at fault.
+  void count_fault() { ++counters_.faults; }
   /// What a parked wait of the warp waits for: "the mbarrier at 0x40 of shared memory: its phase lacks 1 of 4
   /// arrivals"; empty: it has none.
   [[nodiscard]] std::string describe_wait(unsigned slot) const;
@@ -150,13 +155,14 @@ class LoadStoreUnit {
   struct Head {
     bool started = false;
     bool line_held = false;     ///< `line` waits for its port, or for the answer to an earlier one
+    bool crowded = false;       ///< bulk copies wait for room
     bool wants_shared = false;  ///< lanes are in shared memory, whose turn has not come yet
     LineAccess line;
     AccessLines lines;     ///< those behind `line`
     Cycle busy_until = 0;  ///< shared-memory banks
     /// Nothing is begun. The banks stay busy.
     void clear() {
-      started = line_held = wants_shared = false;
+      started = line_held = crowded = wants_shared = false;
       line = {};
       lines.clear();
     }
@@ -176,6 +182,8 @@ class LoadStoreUnit {
            ClusterAddress::of(from_cluster_->front().request->line).signal == ClusterAddress::Signal::none;
   }
   void perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] bool hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] static std::optional<Fault> check_bulk(const BulkOrder& o, const LsuEntry& e);
   void perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] LaneMask look_at_phases(LsuEntry& e, LaneMask lanes);
   void park(Cycle now, unsigned index, std::uint64_t cycles, LaneMask open);
@@ -185,7 +193,12 @@ class LoadStoreUnit {
   void set_due();
   [[nodiscard]] MbarrierStatus operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count);
   void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
-  void complete(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void copy_done(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  /// The entry is done. Pre: its results are on their way.
+  void complete(Cycle now, unsigned index, const LsuEntry& e, std::vector<LsuEvent>& events) {
+    if (e.tracked) copy_done(now, index, events);
+    events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
+  }
   bool arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
                          std::vector<LsuEvent>& events);
   [[nodiscard]] Cycle readable(Cycle now, unsigned cycles) const {
@@ -219,6 +232,7 @@ class LoadStoreUnit {
   std::vector<ParkedWait> waits_;  ///< in the order in which they were parked
   Cycle waits_due_ = kNever;       ///< when the first of them gives up
   CopyArrivals arrivals_;
+  BulkSink* bulk_ = nullptr;
   Head head_;
   bool with_data_ = true;
   Cycle banks_free_ = 0;                              ///< of shared memory

@@ -27,6 +27,7 @@ struct alignas(64) LsuEntry {
   bool killed = false;                       ///< its warp has faulted: results go nowhere
   CacheMaintenance maintenance;              ///< what it asks of a whole cache, an instruction's or the SM's
   std::uint32_t copy_group = 0;              ///< the group of an asynchronous copy in its warp's CopyGroups
+  LaneMask bulk_left = 0;                    ///< lanes whose bulk copies are still to be handed over
   std::uint32_t copy_number = 0;             ///< likewise, in what its warp's mbarriers wait for
   AccessLimits limits;
   std::uint64_t shared_base = 0;  ///< where the CTA's part of shared memory begins
@@ -44,6 +45,7 @@ class LsuEntries {
   explicit LsuEntries(const SmParameters& parameters)
       : buffers_(parameters.lsu_entries),
         queue_(parameters.lsu_entries + parameters.warp_slots),
+        room_(static_cast<int>(parameters.lsu_entries)),
         capacity_(parameters.lsu_entries),
         most_entries_(parameters.lsu_entries + parameters.warp_slots),
         most_queued_(parameters.lsu_queue) {
@@ -51,16 +53,18 @@ class LsuEntries {
     for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
     for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
   }
-  [[nodiscard]] bool has_room() const { return free_.size() > spare_ && queued_ < most_queued_; }
+  [[nodiscard]] bool has_room() const { return room_ > 0 && queued_ < most_queued_; }
   /// A free entry, to be filled and then queued. Pre: has_room(), or an entry was just freed.
   [[nodiscard]] LsuEntry& take(unsigned& index) {
     index = free_.back();
     free_.pop_back();
+    --room_;
     LsuEntry& e = entries_[index];
     e.instruction = nullptr;
     e.lines_pending = 0;
     e.sent = e.tokens = e.tracked = e.killed = false;
     e.maintenance = {};
+    e.bulk_left = 0;
     e.ready = 0;
     e.access.active = 0;
     e.access.form = AddressForm::per_lane;
@@ -78,10 +82,14 @@ class LsuEntries {
     if (++head_ == queue_.size()) head_ = 0;
     --queued_;
   }
-  void free(unsigned index) { free_.push_back(index); }
+  void free(unsigned index) {
+    free_.push_back(index);
+    ++room_;
+  }
   /// An entry waits for what may only come with later instructions: another one takes its place in the pool.
   void park() {
     ++parked_;
+    ++room_;
     if (spare_ != 0) {
       --spare_;
     } else if (entries_.size() < most_entries_) {
@@ -89,6 +97,7 @@ class LsuEntries {
       free_.push_back(static_cast<unsigned>(entries_.size()));
       entries_.emplace_back(*own_buffers_.emplace_back(std::make_unique<LaneBuffers>()));
     } else {
+      --room_;
       ++crowded_;
     }
   }
@@ -99,6 +108,7 @@ class LsuEntries {
       --crowded_;
     } else {
       ++spare_;
+      --room_;
     }
   }
   /// Marks what the warp has here: its results go nowhere.
@@ -129,6 +139,7 @@ class LsuEntries {
   std::vector<unsigned> free_;
   std::vector<unsigned> queue_;  ///< a ring
   unsigned head_ = 0, queued_ = 0;
+  int room_;  ///< entries that may be taken: those free, less the spare ones
   unsigned capacity_, most_entries_;
   unsigned parked_ = 0;
   unsigned spare_ = 0;    ///< entries made for parked waits that no wait needs now

@@ -39,9 +39,17 @@ unsigned asked_by(Proxy proxy) {
 
 /// All proxies meet in L2: a drain brings the SM's stores there, those of surfaces too, and what the proxy's
 /// cache holds of before is dropped (R8). L1 has lines of both the generic and the surface proxy, and cannot
-/// tell that two virtual addresses are one memory. Asynchronous copies take the path of other accesses.
-std::optional<OrderingStep> step_of_proxy_fence(Proxy proxy) {
-  if (proxy == Proxy::async || mutated(SmMutation::proxy_fence_does_nothing)) return std::nullopt;
+/// tell that two virtual addresses are one memory. Bulk copies go past L1, so what they wrote may be older
+/// there; of shared memory alone, nothing has to be done.
+std::optional<OrderingStep> step_of_proxy_fence(const MemOp& fence) {
+  const Proxy proxy = fence.proxy;
+  if (mutated(SmMutation::proxy_fence_does_nothing)) return std::nullopt;
+  if (proxy == Proxy::async && fence.space == Space::shared) return std::nullopt;
+  // Tensor maps that the SM holds are dropped by an acquire: there is nothing to wait for.
+  if (proxy == Proxy::tensormap && !fence.releases()) return std::nullopt;
+  if (proxy == Proxy::tensormap) return step(maintenance::kDrain, Scope::gpu, Hold::maintenance);
+  if (proxy == Proxy::async)
+    return step(maintenance::kDrain | maintenance::kInvalidate, Scope::gpu, Hold::maintenance);
   const bool by_l1 = proxy == Proxy::alias || proxy == Proxy::surface;
   return step(asked_by(proxy), Scope::gpu, by_l1 ? Hold::maintenance : Hold::proxy_drain);
 }
@@ -73,7 +81,7 @@ bool blocks(const MemOp& acquire) {
 }
 
 std::optional<OrderingStep> step_of_fence(const MemOp& fence) {
-  if (fence.kind == MemKind::proxy_fence) return step_of_proxy_fence(fence.proxy);
+  if (fence.kind == MemKind::proxy_fence) return step_of_proxy_fence(fence);
   if (fence.scope <= Scope::cta) return std::nullopt;
   unsigned what = 0;
   if (fence.releases() && !mutated(SmMutation::fence_skips_drain)) what |= release_of(fence.scope);

@@ -38,7 +38,8 @@ class ResolvedAccess {
     return {*written_, local_, op_->space == Space::generic ? AddressWindows::kLocalBase : 0};
   }
   [[nodiscard]] LaneAddresses<ConstantAddress> constant() const {
-    return {*written_, constant_, op_->space == Space::param ? 0 - kParameters : 0};
+    const std::uint64_t base = op_->space == Space::generic ? AddressWindows::kParamBase : 0;
+    return {*written_, constant_, op_->space == Space::constant ? 0 : base - kParameters};
   }
   /// Of accesses to images: the texels of a texture, the elements of a surface.
   [[nodiscard]] LaneAddresses<VirtualAddress> texels() const {

@@ -50,6 +50,10 @@ class SharedMemory {
   [[nodiscard]] unsigned passes(const Request& r) const;
   /// Performs it on the line that begins at `line` of all shared memory. Pre: in range.
   void perform(Request& r, std::uint64_t line);
+  /// Reads `count` bytes at `at` of all shared memory. Pre: in range, and the run carries data.
+  void read(std::uint64_t at, std::uint8_t* to, unsigned count) const {
+    __builtin_memcpy(to, &bytes_[at], count);
+  }
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 

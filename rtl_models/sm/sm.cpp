@@ -27,12 +27,15 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       parameters_(parameters),
       core_(parameters, counters_),
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, number),
+      bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
       scheduler_(parameters.warp_slots, parameters.partitions),
       tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
-      pace_(parameters.warp_slots) {}
+      pace_(parameters.warp_slots) {
+  lsu_.set_bulk_copies(bulk_);
+}
 
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                unsigned resident) {
@@ -40,6 +43,7 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   ending_ = false;
   core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
+  bulk_.start(map);
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
   tensor_.start();
@@ -130,6 +134,7 @@ void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
 /// Every lane of the warp exits; what it has under way goes nowhere.
 void Sm::kill(unsigned slot) {
   lsu_.kill(slot);
+  bulk_.kill(slot);
   fetch_.forget(slot);
   scheduler_.schedule(slot, kNever);
   ordering_.forget(slot);
@@ -180,6 +185,9 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::fence: issue_fence(now, slot, i.mem); break;
     case InstructionKind::commit_copies:
       if (issue.active != 0) core_.commit_copies(slot);
+      break;
+    case InstructionKind::commit_bulk:
+      if (issue.active != 0) core_.commit_bulk(slot);
       break;
     case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
     case InstructionKind::invalidate_instructions:
@@ -261,7 +269,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.shared_base = core_.shared_base(slot);
   e.limits = core_.limits(slot);
   e.maintenance = maintenance_of(i.mem);
-  e.copy_group = core_.begin_access(slot, i.mem);
+  e.bulk_left = i.mem.kind == MemKind::bulk_copy ? e.access.active : 0;
+  e.copy_group = core_.begin_access(slot, i.mem, e.access.active);
   lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
@@ -272,6 +281,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
 
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
   ordering_.begin(slot, fence, edge_);
+  if (fence.kind == MemKind::proxy_fence && fence.proxy == Proxy::tensormap && fence.acquires())
+    bulk_.forget_tensor_maps();
   const auto step = step_of_fence(fence);
   if (!step) return ordering_.end(slot, edge_);
   core_.warp(slot).proxy = fence.proxy;
@@ -370,6 +381,7 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
       w.next->kind == InstructionKind::wait_copies)
     not_before(slot, domain().edge_at_or_after(event.ready));
+  if (e.bulk_left != 0) core_.cancel_bulk(slot, i.mem, lane_count(e.bulk_left), e.copy_group);
   const bool alive = core_.complete_access(slot, i, e.access, e.copy_group, killed);
   if (alive) scoreboard_.set(slot, i, event.ready);
   if (i.mem.tile_passes != 0) {
@@ -389,6 +401,26 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
   if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+}
+
+/// Bulk copies go on: before the load/store unit, which may hand over more where there is room now.
+void Sm::advance_bulk_copies(Cycle now) {
+  if (from_crossbar.ready(now)) bulk_.respond(now, *from_crossbar.pop(now).request, bulk_events_, events_);
+  bulk_.advance(now, bulk_events_, events_);
+  handle_events(now);
+  for (const BulkEvent& event : bulk_events_) {
+    switch (event.kind) {
+      case BulkEvent::Kind::read: core_.finish_bulk_read(event.slot, event.group); break;
+      case BulkEvent::Kind::done: core_.finish_bulk(event.slot, event.group, event.grouped); break;
+      case BulkEvent::Kind::faulted:
+        lsu_.count_fault();
+        core_.keep_fault(name_of(bulk_.last_fault().kind), bulk_.last_fault());
+        kill(event.slot);
+        break;
+    }
+    if (!scheduler_.is_scheduled(event.slot)) evaluate(event.slot);
+  }
+  bulk_events_.clear();
 }
 
 /// A group of tokens has passed L1, or has come.
@@ -570,6 +602,7 @@ Cycle Sm::tick(Cycle now) {
   if (from_constant.ready(now)) take_response(now, from_constant);
   if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;
   if (from_instruction.ready(now)) take_instructions(now);
+  if (!bulk_.idle()) advance_bulk_copies(now);
   lsu_.advance(now, events_);
   handle_events(now);
   for (std::uint64_t m = core_.flushing(); m != 0; m &= m - 1)
@@ -588,6 +621,7 @@ Cycle Sm::tick(Cycle now) {
     dones_.erase(dones_.begin());
   }
   next = std::min(next, lsu_.next_work(now));
+  if (!bulk_.idle()) next = std::min(next, bulk_.next_work(now));
   if (fetch_.has_queued()) next = std::min(next, fetch_.advance(now));
   if (scheduler_.any(lsu_.entries().has_room()) || !dones_.empty() || constant_invalidations_ != 0 ||
       (core_.flushing() != 0 && lsu_.entries().has_room()))
@@ -602,6 +636,7 @@ void Sm::explain(std::vector<Wait>& waits) const {
   explain_warps(*this, core_, lsu_, fetch_, pace, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);
+  bulk_.explain(name() + ".bulk_copy", waits);
   if (!dones_.empty()) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
 }
 
@@ -629,6 +664,10 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
                 "asynchronous copies issued that have not written shared memory");
   visitor.gauge("memory_instructions", lsu_.entries().in_use(), lsu_.entries().capacity(),
                 "entries of the load/store unit in use");
+  visitor.gauge("bulk_copies", bulk_.under_way(), parameters_.bulk_copy.copies,
+                "bulk copies under way or waiting for their turn");
+  visitor.gauge("bulk_requests", bulk_.requests_under_way(), parameters_.bulk_copy.requests,
+                "lines that they have under way");
   visitor.gauge("fetches", fetch_.under_way(), kUnlimitedGauge, "lines of code being fetched");
   visitor.gauge("memory_queue", lsu_.entries().queued(), parameters_.lsu_queue,
                 "of them, lines not yet all sent");

@@ -8,6 +8,7 @@
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/sim/loose_target.h"
+#include "rtl_models/sm/bulk_copy_unit.h"
 #include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/dependence_counters.h"
 #include "rtl_models/sm/instruction_fetch.h"
@@ -25,7 +26,8 @@ namespace warpline {
 
 /// Streaming multiprocessor: runs the warps of its CTAs in order within a warp, with a register
 /// scoreboard, one instruction per issue partition and cycle, in turn (round robin), and
-/// one memory line per cycle. A warp issues only from lines of code that have been fetched.
+/// one memory line per cycle; bulk copies go past L1 beside them. A warp issues only from lines of code that
+/// have been fetched.
 ///
 /// Ordering (docs/ordering.md): a release or fence issues when the warp's loads have returned
 /// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
@@ -63,6 +65,8 @@ class Sm final : public Component, public LooseTarget {
   void join_network();
   /// Null: there is none.
   [[nodiscard]] Network* network() const { return network_.get(); }
+  Out<RequestMessage> to_crossbar{*this, "to_crossbar"};  ///< of bulk copies
+  In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
   In<CtaLaunch> from_distributor{*this, "from_distributor"};
   Out<CtaDone> to_distributor{*this, "to_distributor"};
 
@@ -89,10 +93,10 @@ class Sm final : public Component, public LooseTarget {
     fetch_.empty();
     lsu_.restart();
   }
-  void archive(StateArchive& a) override { a(counters_, core_, lsu_, fetch_, scheduler_, edge_); }
+  void archive(StateArchive& a) override { a(counters_, core_, lsu_, bulk_, fetch_, scheduler_, edge_); }
   [[nodiscard]] bool busy() const override {
     return core_.active_warps() != 0 || !dones_.empty() || !cluster_idle() || constant_invalidations_ != 0 ||
-           !lsu_.idle() || !fetch_.idle();
+           !lsu_.idle() || !bulk_.idle() || !fetch_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
@@ -101,6 +105,7 @@ class Sm final : public Component, public LooseTarget {
   [[nodiscard]] const SmCounters& counters() const { return counters_; }
   [[nodiscard]] const ClusterCounters& cluster_counters() const { return core_.cluster_counters(); }
   [[nodiscard]] const LsuCounters& lsu_counters() const { return lsu_.counters(); }
+  [[nodiscard]] const BulkCopyCounters& bulk_copy_counters() const { return bulk_.counters(); }
   [[nodiscard]] const InstructionFetchCounters& fetch_counters() const { return fetch_.counters(); }
   /// The first faults, oldest first; lsu_counters().faults counts all.
   [[nodiscard]] const std::vector<FaultReport>& faults() const { return core_.faults(); }
@@ -152,6 +157,7 @@ class Sm final : public Component, public LooseTarget {
   void hear(Cycle now);
   [[nodiscard]] Cycle serve(Cycle now);
   void tell(Cycle now);
+  void advance_bulk_copies(Cycle now);
   void handle_events(Cycle now);
   void complete(const LsuEvent& event, Cycle now);
   void complete_move(const LsuEvent& event, Cycle now);
@@ -165,6 +171,7 @@ class Sm final : public Component, public LooseTarget {
   SmCounters counters_;
   SmCore core_;
   LoadStoreUnit lsu_;
+  BulkCopyUnit bulk_;
   InstructionFetch fetch_;
   WarpScheduler scheduler_;
   Scoreboard scoreboard_;
@@ -184,6 +191,7 @@ class Sm final : public Component, public LooseTarget {
   std::unique_ptr<Network> network_;
   std::vector<Heard> heard_;
   std::vector<LsuEvent> events_;
+  std::vector<BulkEvent> bulk_events_;
   std::vector<SmCore::Released> released_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sm/address_windows.h"
+#include "rtl_models/sm/bulk_order.h"
 #include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
@@ -209,6 +210,24 @@ void SmCore::kill(unsigned slot, std::vector<Released>& released) {
   ResidentWarp& w = warps_[slot];
   if (w.hold == Hold::acquire || w.hold >= Hold::refill) w.hold = Hold::none;
   note_exits(ctas_[w.cta], released);
+}
+
+std::uint32_t SmCore::begin_bulk(unsigned slot, const MemOp& op, unsigned lanes) {
+  warps_[slot].copies += lanes;
+  if (!is_grouped(op.bulk)) return 0;
+  std::uint32_t group = 0;
+  for (unsigned n = 0; n < lanes; ++n) {
+    group = bulk_[slot].start();
+    bulk_reads_[slot].start();
+  }
+  return group;
+}
+
+void SmCore::cancel_bulk(unsigned slot, const MemOp& op, unsigned lanes, std::uint32_t group) {
+  for (unsigned n = 0; n < lanes; ++n) {
+    if (is_grouped(op.bulk)) finish_bulk_read(slot, group);
+    finish_bulk(slot, group, is_grouped(op.bulk));
+  }
 }
 
 bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,

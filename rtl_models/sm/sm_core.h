@@ -57,6 +57,8 @@ class SmCore {
         warps_(parameters.warp_slots),
         copies_(parameters.warp_slots),
         products_(parameters.warp_slots),
+        bulk_(parameters.warp_slots),
+        bulk_reads_(parameters.warp_slots),
         stacks_(parameters.warp_slots, parameters),
         stack_bytes_(parameters.stack_bytes_per_thread()) {}
   /// For a new kernel. `resident`: CTAs held at once. Pre: no CTA is resident.
@@ -93,6 +95,8 @@ class SmCore {
       }
       case InstructionKind::wait_copies: return copies_[slot].may_pass(i.groups_left);
       case InstructionKind::wait_products: return products_[slot].ready(i.groups_left) != kNever;
+      case InstructionKind::wait_bulk: return bulk_[slot].may_pass(i.groups_left);
+      case InstructionKind::wait_bulk_reads: return bulk_reads_[slot].may_pass(i.groups_left);
       default: return true;
     }
   }
@@ -141,10 +145,11 @@ class SmCore {
   void kill(unsigned slot, std::vector<Released>& released);
 
   /// A memory instruction of the warp goes to the load/store unit. Returns the group of an asynchronous copy
-  /// or product.
-  std::uint32_t begin_access(unsigned slot, const MemOp& op) {
+  /// or product, or of the bulk copies of `lanes` lanes.
+  std::uint32_t begin_access(unsigned slot, const MemOp& op, LaneMask lanes) {
     ++warps_[slot].in_flight(op);
     if (op.tile_passes != 0) return products_[slot].start();
+    if (op.kind == MemKind::bulk_copy) return begin_bulk(slot, op, lane_count(lanes));
     return op.kind == MemKind::async_copy ? copies_[slot].start() : 0;
   }
   /// A memory instruction is done; of a warp that has been killed since it issued, its results are dropped.
@@ -158,6 +163,18 @@ class SmCore {
   void commit_copies(unsigned slot) { copies_[slot].commit(); }
   /// The warp's asynchronous products in their groups.
   [[nodiscard]] ProductGroups& products(unsigned slot) { return products_[slot]; }
+  /// What a bulk copy reads has been read; it is over.
+  void finish_bulk_read(unsigned slot, std::uint32_t group) { bulk_reads_[slot].finish(group); }
+  void finish_bulk(unsigned slot, std::uint32_t group, bool grouped) {
+    --warps_[slot].copies;
+    if (grouped) bulk_[slot].finish(group);
+  }
+  /// Bulk copies of so many lanes never begin.
+  void cancel_bulk(unsigned slot, const MemOp& op, unsigned lanes, std::uint32_t group);
+  void commit_bulk(unsigned slot) {
+    bulk_[slot].commit();
+    bulk_reads_[slot].commit();
+  }
 
   /// The tokens that must move before `i`, an instruction of the call-return stack, can issue; see
   /// CallStacks.
@@ -229,6 +246,7 @@ class SmCore {
  private:
   static constexpr std::size_t kFaultsKept = 1000;
   [[nodiscard]] FaultReport report_of(std::string_view kind, const Fault& fault) const;
+  std::uint32_t begin_bulk(unsigned slot, const MemOp& op, unsigned lanes);
   void note_exits(Cta& cta, std::vector<Released>& released);
   void release_barrier(Cta& cta, unsigned id, std::vector<Released>& released);
   void check_cluster_arrival(Cta& cta, std::vector<Released>& released);
@@ -240,8 +258,9 @@ class SmCore {
   KernelInfo info_;
   std::unique_ptr<InstructionSource> source_;
   std::vector<ResidentWarp> warps_;
-  std::vector<CopyGroups> copies_;       ///< of each warp slot
-  std::vector<ProductGroups> products_;  ///< likewise
+  std::vector<CopyGroups> copies_;             ///< of each warp slot
+  std::vector<CopyGroups> bulk_, bulk_reads_;  ///< likewise: of bulk copies, and of what they read
+  std::vector<ProductGroups> products_;        ///< likewise
   CallStacks stacks_;
   std::vector<Cta> ctas_;
   std::vector<FaultReport> faults_;

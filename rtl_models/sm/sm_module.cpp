@@ -14,8 +14,9 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, He
       to_l1_lg("to_l1_lg", engine, sm_->to_l1_lg, sm_->from_l1_lg),
       to_texture("to_texture", engine, sm_->to_texture, sm_->from_texture),
       to_constant("to_constant", engine, sm_->to_constant, sm_->from_constant),
-      to_instruction("to_instruction", engine, sm_->to_instruction, sm_->from_instruction) {
-  for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction})
+      to_instruction("to_instruction", engine, sm_->to_instruction, sm_->from_instruction),
+      to_crossbar("to_crossbar", engine, sm_->to_crossbar, sm_->from_crossbar) {
+  for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction, &to_crossbar})
     s->set_with_data(with_data);
   if (Sm::Network* n = sm_->network(); n != nullptr) {
     to_network.emplace_back("to_network", engine, n->to_network, n->from_network).set_with_data(with_data);

@@ -23,7 +23,7 @@ class SmModule final : public BlockModule {
   Held<Sm> sm_;
 
  public:
-  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction;
+  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction, to_crossbar;
   std::deque<InitiatorSocket> to_network;  ///< one, where there is a network between SMs
   std::deque<TargetSocket> from_network;   ///< likewise: what other SMs ask of this one
   [[nodiscard]] Sm& sm() { return *sm_; }

@@ -5,6 +5,7 @@
 
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
+#include "rtl_models/bulk_copy/bulk_copy_parameters.h"
 
 namespace warpline {
 
@@ -54,6 +55,7 @@ struct WARPLINE_PUBLIC SmParameters {
   bool fetch_instructions = true;             ///< false: every instruction is there when its turn comes
   unsigned instruction_buffer_lines = 96;     ///< of 128 bytes: 8 instructions of 16 bytes
   TensorParameters tensor;
+  BulkCopyParameters bulk_copy;
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
@@ -92,6 +94,7 @@ struct WARPLINE_PUBLIC SmParameters {
     rate(tensor.s4_per_cycle, "tensor.s4_per_cycle");
     rate(tensor.b1_per_cycle, "tensor.b1_per_cycle");
     rules.need(tensor.latency >= 1 && tensor.latency <= 10000, "tensor.latency", "must be 1 to 10000 cycles");
+    rules.add(bulk_copy.problems(path + ".bulk_copy"));
     return rules.take();
   }
   template <class F>
@@ -120,6 +123,7 @@ struct WARPLINE_PUBLIC SmParameters {
     f("instruction_buffer_lines", instruction_buffer_lines,
       "lines of 128 bytes (8 instructions) in the SM's instruction buffer");
     f("tensor", tensor, "tensor cores");
+    f("bulk_copy", bulk_copy, "the unit for bulk copies (TMA)");
   }
 };
 

@@ -155,12 +155,12 @@ TEST(LineControl, FaultsOfThePrograms) {
   }
 }
 
-TEST(ProxyFences, OfAliasesInvalidateL1AndOfAsynchronousCopiesDoNot) {
+TEST(ProxyFences, OfAliasesAndOfBulkCopiesInvalidateL1) {
   for (const auto& [text, invalidates] :
        std::map<std::string, bool>{{"fence.proxy.alias;", true},
                                    {"membar.proxy.alias;", true},
-                                   {"fence.proxy.async;", false},
-                                   {"fence.proxy.async.global;", false},
+                                   {"fence.proxy.async;", true},
+                                   {"fence.proxy.async.global;", true},
                                    {"fence.proxy.async.shared::cta;", false}}) {
     SingleThread machine(one_set(4, 16), {{"k", "ld.global.u64 %x0, [%a]; st.global.u64 [%b], %x0;" + text},
                                           {"again", "ld.global.u64 %x0, [%a];"}});

@@ -92,11 +92,7 @@ void decode_copy(Decoder& d) {
 }
 
 void decode_cp(Decoder& d) {
-  const auto& qualifiers = d.statement().qualifiers;
-  for (const Token& q : qualifiers)
-    if (q.text == ".bulk" || q.text == ".reduce")
-      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version",
-             "'cp.async' with '.commit_group', '.wait_group' and '.wait_all' is");
+  if (d.has(".bulk")) return decode_bulk_copy(d);
   if (!d.take(".async")) d.fail("'cp' needs '.async'");
   if (d.take(".mbarrier")) return decode_copies_arrive(d);
   if (d.take(".commit_group")) {

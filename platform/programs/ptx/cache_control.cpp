@@ -16,8 +16,7 @@ void emit_control(Decoder& d, MemOp m) {
 }
 
 void decode_prefetch(Decoder& d) {
-  for (const Token& q : d.statement().qualifiers)
-    if (q.text == ".tensormap") d.fail(q.place(), "qualifier '.tensormap' is not modelled in this version");
+  if (d.take(".tensormap")) return decode_prefetch_tensor_map(d);
   MemOp m = take_qualifiers(d, MemKind::prefetch);
   if (m.l2_eviction != L2Eviction::none) m.level = 2;
   if (m.level == 0)
@@ -58,24 +57,31 @@ void decode_discard(Decoder& d) {
 }  // namespace
 
 bool decode_proxy_fence(Decoder& d) {
-  for (const Token& q : d.statement().qualifiers)
-    if (q.text.substr(0, 11) == ".tensormap:")
-      d.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
   if (!d.take(".proxy")) return false;
   MemOp m;
   m.kind = MemKind::proxy_fence;
   const bool fence = d.statement().opcode.text == "fence";
+  if (d.take(".tensormap::generic")) {
+    m.proxy = Proxy::tensormap;
+    m.semantics = d.take_value<Semantics>().value_or(Semantics::weak);
+    m.scope = d.take_value<Scope>().value_or(Scope::gpu);
+    // The map that an acquire names is among those that it drops: all that the SM holds.
+    d.need_operands(m.acquires() ? 2 : 0);
+    d.emit(Op{}, InstructionKind::fence, 4, &m);
+    return true;
+  }
   d.take_where([&m](std::string_view word) {
     const auto proxy = proxy_named(word);
     m.proxy = proxy.value_or(m.proxy);
     return proxy.has_value();
   });
-  static_cast<void>(d.take_value<Space>());  // a fence of one space orders all
+  // A fence of shared memory alone is told apart; others order all.
+  const auto space = d.take_value<Space>();
+  if (space == Space::shared || space == Space::shared_cluster) m.space = Space::shared;
   if (m.proxy == Proxy::alias) {
     m.semantics = Semantics::acq_rel;
     m.scope = Scope::gpu;  // where L1 cannot tell that two virtual addresses are one, L2 can
   } else if (fence && m.proxy == Proxy::async) {
-    // Asynchronous copies reach memory by the path of other accesses, so the thread's own must be over.
     m.scope = Scope::cta;
   } else {
     d.fail(fence ? "'fence.proxy' needs '.alias' or '.async'" : "'membar.proxy' needs '.alias'");

@@ -20,6 +20,9 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m);
 void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes);
 /// Decodes `cp.async.mbarrier.arrive`; the words up to `.mbarrier` are taken.
 void decode_copies_arrive(Decoder& d);
+/// Decodes `cp.async.bulk` and its kin: copies, their groups, and `prefetch.tensormap`, whose word is taken.
+void decode_bulk_copy(Decoder& d);
+void decode_prefetch_tensor_map(Decoder& d);
 /// Takes the type qualifier of something that lies in memory.
 [[nodiscard]] DataType take_memory_type(Decoder& d);
 /// Reads the cache policy, operand `index`, of an access `m` that has `.L2::cache_hint`; does nothing for

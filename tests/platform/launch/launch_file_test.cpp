@@ -54,6 +54,58 @@ class LaunchFiles : public ::testing::Test {
 
 const std::string kHead = "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [64, 1, 1]\nblock = [256]\n";
 
+TEST_F(LaunchFiles, ReadsTensorMaps) {
+  const LaunchFile f = good(kHead +
+                            "[[argument]]\ntensor_map = { buffer = \"a\", shape = [24, 6, 3], box = [8, 4, "
+                            "2], element_strides = [1, 2, 1], "
+                            "swizzle = \"32B\", fill = \"nan\" }\ntype = \"f16\"\ncount = 432\n"
+                            "[[argument]]\ntensor_map = { buffer = \"b\", shape = [16, 5, 4, 2], strides = "
+                            "[64, 320, 1280], interleave = \"none\", "
+                            "im2col = { lower = [-1, -1], upper = [0, -2], channels = 16, pixels = 9 } }\n"
+                            "[[argument]]\nbuffer = \"b\"\ntype = \"s16\"\ncount = 1280\n");
+  ASSERT_THAT(f.tensor_maps, SizeIs(2));
+  EXPECT_EQ(f.launches[0].arguments[0].size(), 128U);
+  EXPECT_EQ(f.launches[0].arguments[0].alignment(), 64U);
+  const TensorMap& a = f.tensor_maps[0].map;
+  EXPECT_EQ(a.type, DataType::f16);
+  EXPECT_EQ(a.rank, 3U);
+  EXPECT_THAT(a.strides, ElementsAre(2, 48, 288, 0, 0));
+  EXPECT_EQ(a.taken(1), 2U);
+  EXPECT_EQ(a.swizzle, TensorSwizzle::bytes_32);
+  EXPECT_EQ(a.fill, TensorFill::nan);
+  const TensorMap& b = f.tensor_maps[1].map;
+  EXPECT_TRUE(b.im2col);
+  EXPECT_EQ(b.type, DataType::u16);
+  EXPECT_THAT(b.lower, ElementsAre(-1, -1, 0));
+  EXPECT_THAT(b.upper, ElementsAre(0, -2, 0));
+  EXPECT_EQ(b.pixels, 9U);
+}
+
+TEST_F(LaunchFiles, NamesWhatIsWrongWithATensorMap) {
+  const auto fault_of = [&](const std::string& inside) {
+    return bad(kHead + "[[argument]]\ntensor_map = { buffer = \"a\"" + inside +
+               " }\ntype = \"s32\"\ncount = 400\n");
+  };
+  EXPECT_THAT(fault_of(""), HasSubstr("shape"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8]"),
+              HasSubstr("box: must have as many dimensions as shape"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8, 8], strides = [32, 64]"),
+              HasSubstr("strides: must be one fewer"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [7, 8]"),
+              HasSubstr("tensor_map.box[0]: must be a multiple of 16 bytes"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8, 8], fill = \"nan\""),
+              HasSubstr("must be \"zeros\" for integers"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8, 8], swizzle = \"16B\""),
+              HasSubstr("swizzle: must be none, 32B"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8, 8], interleave = \"16B\""),
+              HasSubstr("interleave: only \"none\" is modelled"));
+  EXPECT_THAT(fault_of(", shape = [64, 8], box = [8, 8]"),
+              HasSubstr("the tensor takes 2048 bytes; buffer \"a\" has 1600"));
+  EXPECT_THAT(fault_of(", shape = [8, 8], box = [8, 8], pad = 1"), HasSubstr("pad"));
+  EXPECT_THAT(bad(kHead + "[[argument]]\ntensor_map = { buffer = \"a\", shape = [8, 8], box = [8, 8] }\n"),
+              HasSubstr("buffer \"a\" is not declared"));
+}
+
 TEST_F(LaunchFiles, ReadsTheDocumentedExample) {
   const LaunchFile f =
       good(kHead +

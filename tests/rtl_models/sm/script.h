@@ -192,11 +192,13 @@ struct SmBench {
         l1(engine, "l1", delay),
         texture(engine, "texture", delay),
         constant(engine, "constant", delay),
-        instruction(engine, "instruction", delay) {
+        instruction(engine, "instruction", delay),
+        crossbar(engine, "crossbar", delay) {
     join(sm.to_l1_lg, l1.in, l1.out, sm.from_l1_lg);
     join(sm.to_texture, texture.in, texture.out, sm.from_texture);
     join(sm.to_constant, constant.in, constant.out, sm.from_constant);
     join(sm.to_instruction, instruction.in, instruction.out, sm.from_instruction);
+    join(sm.to_crossbar, crossbar.in, crossbar.out, sm.from_crossbar);
     connect(distributor.to_sm[0], sm.from_distributor, kChannel);
     connect(sm.to_distributor, distributor.from_sm[0], kChannel);
     space.map({0x1000, 0x1000, physical(Aperture::vidmem, 0x8000), 0});
@@ -237,7 +239,7 @@ struct SmBench {
   Engine engine;
   Sm sm;
   WorkDistributor distributor;
-  FlatMemory l1, texture, constant, instruction;
+  FlatMemory l1, texture, constant, instruction, crossbar;
 
  private:
   static void join(Out<RequestMessage>& a, In<RequestMessage>& b, Out<ResponseMessage>& c,

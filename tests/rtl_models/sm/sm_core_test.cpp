@@ -65,11 +65,11 @@ TEST(SmCore, AReleaseWaitsForWhatItsWarpHasInFlight) {
   const Instruction release = memory_op(MemKind::store, Semantics::release, Scope::gpu);
   MemoryAccess access;
   EXPECT_TRUE(b.core.may_issue(0, release));
-  b.core.begin_access(0, load.mem);
+  b.core.begin_access(0, load.mem, 1);
   EXPECT_FALSE(b.core.may_issue(0, release));
   EXPECT_TRUE(b.core.may_issue(0, store));
   EXPECT_TRUE(b.core.complete_access(0, load, access, 0, false));
-  b.core.begin_access(0, store.mem);
+  b.core.begin_access(0, store.mem, 1);
   EXPECT_FALSE(b.core.may_issue(0, release));
   EXPECT_FALSE(b.core.complete_access(0, store, access, 0, true)) << "its results go nowhere";
   EXPECT_TRUE(b.core.may_issue(0, release));
@@ -146,7 +146,11 @@ TEST(Ordering, WhatFencesAskOfCaches) {
   MemOp proxy;
   proxy.kind = MemKind::proxy_fence;
   proxy.proxy = Proxy::async;
-  EXPECT_FALSE(step_of_fence(proxy));
+  ASSERT_TRUE(step_of_fence(proxy));
+  EXPECT_EQ(step_of_fence(proxy)->maintenance.what, maintenance::kDrain | maintenance::kInvalidate);
+  proxy.space = Space::shared;
+  EXPECT_FALSE(step_of_fence(proxy)) << "bulk copies reach shared memory as other accesses do";
+  proxy.space = Space::generic;
   proxy.proxy = Proxy::texture;
   EXPECT_EQ(step_of_fence(proxy)->hold, Hold::proxy_drain);
   EXPECT_EQ(step_after_proxy_drain(Proxy::texture)->maintenance.cache, SmCache::texture);

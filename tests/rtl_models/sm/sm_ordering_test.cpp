@@ -102,7 +102,7 @@ TEST(SmOrdering, AProxyFenceDrainsThenInvalidatesTheCacheOfItsProxy) {
   for (const Row& row :
        {Row{Proxy::alias, "w di r", nullptr}, Row{Proxy::surface, "w dis r", nullptr},
         Row{Proxy::texture, "w d r", &SmBench::texture}, Row{Proxy::constant, "w d r", &SmBench::constant},
-        Row{Proxy::async, "w r", nullptr}}) {
+        Row{Proxy::async, "w di r", nullptr}}) {
     SmBench bench({{store(0x1000), proxy_fence(row.proxy), load(0x1080, {1})}}, SmBench::fixed(50));
     ASSERT_EQ(bench.run(), RunOutcome::quiescent);
     EXPECT_EQ(sent(bench), row.to_l1) << static_cast<int>(row.proxy);

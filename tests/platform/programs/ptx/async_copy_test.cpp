@@ -140,9 +140,6 @@ TEST(PtxAsyncCopy, WhatIsNoCopyIsReported) {
         Row{"cp.async.ca.shared.global [%r2], [%rd3];", "takes 3 to 4 operands here, not 2"},
         Row{"cp.async.ca.shared.global [%r2], [%r3], 16;", "a global or generic address has 64 bits"},
         Row{"cp.async.ca.shared.global [%rd3], tile, 16;", "expected an address, found 'tile'"},
-        Row{"cp.async.bulk.commit_group;", "'.bulk' is not modelled"},
-        Row{"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
-            "'.reduce' is not modelled"},
         Row{"cp.shared.global [%r2], [%rd3], 16;", "PTX has no such form of 'cp'"},
         Row{"cp.async.wait_group %r1;", "expected an integer literal"},
         Row{"cp.async.wait_all 0;", "takes 0 operands here, not 1"}}) {

@@ -47,7 +47,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ad.s32 %r1, %r2, %r3;", "unknown opcode 'ad'", 1, "did you mean 'add'"},
         Case{"prefetch.global [%rd1];",
              "'prefetch' needs '.L1', '.L2', '.tensormap' or an L2 eviction priority", 1, ""},
-        Case{"prefetch.tensormap [%rd1];", "qualifier '.tensormap' is not modelled", 9, ""},
         Case{"prefetch.local.L2::evict_last [%rd1];", "'.L2::evict_last' does not go with '.local'", 9, ""},
         Case{"prefetchu [%rd1];", "'prefetchu' needs '.L1'", 1, ""},
         Case{"applypriority.global.L2::evict_last [%rd1], 128;", "'applypriority' takes no '.L2::evict_last'",
@@ -137,8 +136,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bar.sync 16;", "barriers are 0 to 15", 10, ""},
         Case{"shfl.down.b32 %r1, %r2, %r3, %r4;", "without '.sync'", 1, ""},
         Case{"call nobody;", "function 'nobody' is not declared", 6, ""},
-        Case{"fence.proxy.tensormap::generic.release.gpu;", "qualifier '.tensormap::generic' is not modelled",
-             12, ""},
         Case{"membar.proxy.async;", "'membar.proxy' takes no '.async'", 13, ""},
         Case{"mov.u32 %r1, %tid.q;", "'%tid.q' is not a register", 14, "did you mean '%tid."},
         Case{"mov.u32 %r1, 99999999999999999999;", "is not a number", 14, ""},
@@ -222,7 +219,7 @@ std::string module_of(const std::string& good, const std::string& calls, const s
 TEST(Refusals, OfAKernelAreThatKernels) {
   for (const char* const use :
        {"call lost;", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%r1}, {%r1}, {%r1}, {%r1};",
-        "membar.proxy.alias;", "cp.async.bulk.commit_group;"}) {
+        "membar.proxy.alias;", "tensormap.replace.tile;"}) {
     const auto module = parse(module_of("mov.u32 %r1, 1;", "call f;", use, ""), "m.ptx");
     ASSERT_TRUE(module.ok()) << module.faults()[0].text();
     const auto& entries = module.value()->entries();

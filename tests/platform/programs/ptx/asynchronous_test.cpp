@@ -1,15 +1,14 @@
-// mbarrier as PTX writes it: the forms, what they mean to the SM, and what is refused.
-
-#include "rtl_models/sm/mbarrier.h"
+// mbarrier and bulk copies as PTX writes them: the forms, what they mean to the SM, and what is refused.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sm/mbarrier.h"
 #include "tests/platform/programs/ptx/harness.h"
 
 namespace warpline::ptx::test {
-namespace mbarrier_test {
+namespace asynchronous_test {
 
 using ::testing::HasSubstr;
 
@@ -23,6 +22,8 @@ std::string kernel(const std::string& body) {
 .reg .b32 %r<12>;
 .reg .b64 %rd<12>;
 .shared .align 8 .b64 bar[4];
+.shared .align 128 .b8 tile[1024];
+.reg .b16 %h<4>;
 mov.u32 %r1, bar;
 mov.u64 %rd1, bar;
 cvta.shared.u64 %rd2, %rd1;
@@ -40,7 +41,10 @@ std::string seen(const std::string& body) {
   source->begin_warp(0, {}, 0, 1);
   while (source->state(0) == WarpState::runnable) {
     const Instruction& i = source->next(0);
-    if (i.kind == InstructionKind::memory && i.mem.kind == MemKind::mbarrier) return to_ptx(i.mem);
+    if (i.mem.kind == MemKind::mbarrier || i.mem.kind == MemKind::bulk_copy) return to_ptx(i.mem);
+    if (i.kind == InstructionKind::commit_bulk) return "commit";
+    if (i.kind == InstructionKind::wait_bulk) return "wait " + std::to_string(i.groups_left);
+    if (i.kind == InstructionKind::wait_bulk_reads) return "wait read " + std::to_string(i.groups_left);
     if (i.kind == InstructionKind::fence) return to_ptx(i.mem);
     MemoryAccess access;
     Issue issue;
@@ -104,6 +108,65 @@ TEST(PtxMbarrier, FormsMeanWhatTheySay) {
     EXPECT_EQ(seen(row.body), row.seen) << row.body;
 }
 
+TEST(PtxBulkCopy, FormsMeanWhatTheySay) {
+  struct Row {
+    const char* body;
+    const char* seen;
+  };
+  for (const Row& row : {
+           Row{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd2], 64, [bar];",
+               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"},
+           Row{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%r1+16], "
+               "[%rd2+32], "
+               "%r2, [%r1], %rd3;",
+               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"},
+           Row{"cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 64;",
+               "cp.async.bulk.global.shared::cta.bulk_group"},
+           Row{"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [tile], 64;",
+               "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"},
+           Row{"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%rd2], [%r1], %r2;",
+               "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.bf16"},
+           Row{"cp.async.bulk.prefetch.L2.global [%rd2], 64;", "cp.async.bulk.prefetch.L2.global"},
+           Row{"cp.async.bulk.commit_group;", "commit"},
+           Row{"cp.async.bulk.wait_group 2;", "wait 2"},
+           Row{"cp.async.bulk.wait_group.read 0;", "wait read 0"},
+           Row{"cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd2, "
+               "{%r2}], [bar];",
+               "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"},
+           Row{"cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_"
+               "hint [tile], "
+               "[%rd2, {%r2, %r3, %r4, %r5, 7}], [bar], %rd3;",
+               "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_"
+               "hint"},
+           Row{"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [tile], "
+               "[%rd2, {%r2, %r3, %r4, %r5}], [bar], {%h1, %h2};",
+               "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"},
+           Row{"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {%r2, %r3}], [tile];",
+               "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"},
+           Row{"cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rd2, {%r2, %r3, "
+               "%r4}], [tile];",
+               "cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group"},
+           Row{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.tile.bulk_group [%rd2, {%r2, %r3}], "
+               "[tile];",
+               "cp.reduce.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.min"},
+           Row{"cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd2, {%r2, %r3}];",
+               "cp.async.bulk.prefetch.tensor.2d.L2.global"},
+           Row{"prefetch.tensormap [%rd2];", "cp.async.bulk.prefetch.L2.global"},
+           Row{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [tile], "
+               "[%rd2], 64, "
+               "[bar], %h1;",
+               "qualifier '.multicast::cluster' is not modelled in this version"},
+           Row{"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 64, "
+               "[%r3];",
+               "'cp' between the shared memories of CTAs is not modelled in this version"},
+           Row{"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], "
+               "[%rd2, {%r2}], "
+               "[bar];",
+               "expected 2 coordinates, found 1"},
+       })
+    EXPECT_THAT(seen(row.body), testing::HasSubstr(row.seen)) << row.body;
+}
+
 TEST(PtxMbarrier, APendingCountIsThatOfTheState) {
   Machine machine;
   Mbarrier object;
@@ -116,5 +179,5 @@ TEST(PtxMbarrier, APendingCountIsThatOfTheState) {
   EXPECT_EQ(machine.read<std::uint32_t>(out, 1)[0], 70U);
 }
 
-}  // namespace mbarrier_test
+}  // namespace asynchronous_test
 }  // namespace warpline::ptx::test

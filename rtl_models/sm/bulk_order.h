@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rtl_models/sm/fault.h"
+#include "rtl_models/sm/instruction.h"
+#include "rtl_models/sm/memory_access.h"
+
+namespace warpline {
+
+/// One lane's bulk copy, as the load/store unit hands it over.
+struct BulkOrder {
+  const Instruction* instruction = nullptr;  ///< outlives it
+  unsigned slot = 0;
+  unsigned lane = 0;
+  std::uint32_t group = 0;         ///< in its warp's CopyGroups
+  std::uint64_t shared_base = 0;   ///< where the CTA's part of shared memory begins
+  std::uint32_t shared_bytes = 0;  ///< of that part
+  std::uint64_t address = 0;       ///< of global memory, or of the tensor map
+  std::uint64_t offsets = 0;       ///< of im2col, 16 bits each
+  std::uint64_t policy = 0;
+  BulkOperands operands;
+
+  [[nodiscard]] const MemOp& op() const { return instruction->mem; }
+  /// A fault of it at `address`.
+  [[nodiscard]] Fault fault(FaultKind kind, std::uint64_t at, Space space, unsigned bytes) const {
+    Fault fault{kind, 0, slot, lane, at, instruction};
+    fault.space = space;
+    fault.bytes = bytes;
+    return fault;
+  }
+};
+
+/// Who carries bulk copies out.
+class BulkSink {
+ public:
+  virtual ~BulkSink() = default;
+  [[nodiscard]] virtual bool has_room() const = 0;
+  /// Pre: has_room().
+  virtual void take(Cycle now, const BulkOrder& order) = 0;
+};
+
+/// What the rest of the SM must know of a bulk copy.
+struct BulkEvent {
+  enum class Kind : std::uint8_t {
+    read,     ///< what it reads has been read
+    done,     ///< it is over; before that, `read` has been told
+    faulted,  ///< BulkCopyUnit::last_fault() says how
+  };
+  Kind kind = Kind::done;
+  unsigned slot = 0;
+  std::uint32_t group = 0;
+  bool grouped = false;  ///< it is in a group: it writes global memory
+};
+
+/// Whether copies that go so belong to groups (PTX ISA, "cp.async.bulk.commit_group").
+constexpr bool is_grouped(BulkDirection direction) {
+  return direction == BulkDirection::to_global || direction == BulkDirection::reduce;
+}
+
+}  // namespace warpline
