@@ -12,7 +12,8 @@ std::string fetched(const std::string& from) {
          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [shared+128], [" +
          from +
          "], 128, [shared];"
-         "WAIT: mbarrier.try_wait.parity.shared.b64 %p, [shared], 0; @!%p bra WAIT; ld.shared.u64 %x1, [shared+128];";
+         "WAIT: mbarrier.try_wait.parity.shared.b64 %p, [shared], 0; @!%p bra WAIT; ld.shared.u64 %x1, "
+         "[shared+128];";
 }
 /// Writes 5 to the first word of the line at `to` by a bulk copy, and waits for it.
 std::string written(const std::string& to) {
@@ -22,8 +23,9 @@ std::string written(const std::string& to) {
 }
 
 TEST(BulkCopies, DoNotLookAtL1) {
-  SingleThread machine(one_set(4, 16), {{"warm", "ld.global.u64 %x0, [%a];"},
-                                        {"k", fetched("%a") + "ld.global.u64 %x2, [%a]; st.global.u64 [%o], %x1;"
+  SingleThread machine(one_set(4, 16),
+                       {{"warm", "ld.global.u64 %x0, [%a];"},
+                        {"k", fetched("%a") + "ld.global.u64 %x2, [%a]; st.global.u64 [%o], %x1;"
                                               "st.global.u64 [%o+8], %x2;"}});
   machine.run("warm");
   const std::uint64_t before = machine.host_read(0);
@@ -48,8 +50,8 @@ TEST(BulkCopies, LeaveL1OldUntilAFence) {
 }
 
 TEST(BulkCopies, SeeStoresBeforeAFence) {
-  SingleThread machine(one_set(4, 16),
-                       {{"k", "st.global.u64 [%c], 9; fence.proxy.async;" + fetched("%c") + "st.global.u64 [%o], %x1;"}});
+  SingleThread machine(one_set(4, 16), {{"k", "st.global.u64 [%c], 9; fence.proxy.async;" + fetched("%c") +
+                                                  "st.global.u64 [%o], %x1;"}});
   machine.run("k");
   EXPECT_EQ(machine.result(), 9U);
 }
@@ -57,10 +59,11 @@ TEST(BulkCopies, SeeStoresBeforeAFence) {
 TEST(BulkCopies, ThatReduceOrPrefetchAreCountedOnEveryLevel) {
   SingleThread machine(
       one_set(4, 16),
-      {{"reduce", "mov.u32 %r0, 0; ZERO: st.shared.u32 [shared+512], 3;"
-                  "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%a+16], [shared+512], 16;"
-                  "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ld.global.u64 %x0, [%a+16];"
-                  "st.global.u64 [%o], %x0;"},
+      {{"reduce",
+        "mov.u32 %r0, 0; ZERO: st.shared.u32 [shared+512], 3;"
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%a+16], [shared+512], 16;"
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ld.global.u64 %x0, [%a+16];"
+        "st.global.u64 [%o], %x0;"},
        {"prefetch", "cp.async.bulk.prefetch.L2.global [%d], 256;"}});
   std::uint32_t before = 0;
   for (unsigned b = 0; b < 4; ++b) before |= (16 + b) % 61 << 8U * b;
