@@ -27,6 +27,7 @@ class Writer {
         break;
       case MemKind::surface_load:
       case MemKind::surface_store: surface(); break;
+      case MemKind::image_query: add("SM", "the unit knows it: no memory is accessed"); break;
       case MemKind::prefetch:
       case MemKind::prefetch_uniform: prefetch(); break;
       case MemKind::apply_priority:

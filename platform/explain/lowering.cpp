@@ -192,6 +192,7 @@ Lowering lowering_of(const MemOp& op) {
     case MemKind::texture_load: return {{"TEX"}, {}};
     case MemKind::surface_load: return {{"SULD"}, {}};
     case MemKind::surface_store: return {{"SUST"}, {}};
+    case MemKind::image_query: return {{"TXQ"}, {}};
     case MemKind::cache_control: return {{"CCTL"}, {}};
     case MemKind::mbarrier: return mbarrier(op);
     case MemKind::bulk_copy: return bulk_copy(op);

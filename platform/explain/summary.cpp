@@ -39,7 +39,8 @@ constexpr const char* kKinds[] = {"load",
                                   "cache control",
                                   "texture load",
                                   "surface load",
-                                  "surface store"};
+                                  "surface store",
+                                  "query of a texture or surface"};
 constexpr const char* kScopes[] = {"", " among the threads of the CTA", " among the threads of the cluster",
                                    " among the threads of this GPU", " among all agents of the system"};
 constexpr const char* kSpaces[] = {
@@ -47,7 +48,7 @@ constexpr const char* kSpaces[] = {
     "local memory",      "constant memory", "the parameters", "a texture",
     "a surface"};
 
-static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::surface_store) + 1 &&
+static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::image_query) + 1 &&
                   std::size(kScopes) == static_cast<std::size_t>(Scope::sys) + 1 &&
                   std::size(kSpaces) == static_cast<std::size_t>(Space::surface) + 1,
               "words for each");

@@ -7,6 +7,7 @@
 #include "platform/config/gpu_config.h"
 #include "platform/launch/element.h"
 #include "platform/launch/host_reader.h"
+#include "platform/launch/image_reader.h"
 #include "platform/launch/launch_contents.h"
 #include "platform/launch/launch_tables.h"
 #include "platform/launch/tensor_map_reader.h"
@@ -23,9 +24,6 @@ constexpr std::uint64_t kMaxGrid[] = {2147483647, 65535, 65535};
 constexpr std::uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr std::uint64_t kMaxThreads = 1024;
 constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
-/// Its limits on images in linear memory (likewise).
-constexpr std::uint64_t kMaxWidth = std::uint64_t{1} << 28U;
-constexpr std::uint64_t kMaxHeight = 131072;
 /// Larger than any GPU's memory; keeps products of counts and sizes far from overflow.
 constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40U;
 constexpr std::size_t kMaxParameterBytes = 32764;  // PTX ISA, "Kernel Function Parameters"
@@ -70,18 +68,6 @@ bool is_name(const std::string& text) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
     return letter || ((is_digit(c) || c == '-') && &c != &text.front());
   });
-}
-
-TexelFormat format_of(TableReader& reader) {
-  const auto text = reader.text("format", TableReader::required);
-  if (!text) return {};
-  if (const auto format = texel_format_from(*text)) return *format;
-  reader.fault(reader.find("format")->value.place,
-               "format: \"" + *text +
-                   "\" is no type of u8, s8, u16, s16, u32, s32, f16, f32, with x2 or x4 after it "
-                   "where there are so many components",
-               did_you_mean(*text, texel_format_names()));
-  return {};
 }
 
 /// The type of a component as a buffer has it: binary16 is bits there.
@@ -374,7 +360,7 @@ class ArgumentReader {
     argument.number = out_.images.size();
     PendingImage pending;
     LaunchImage image;
-    image.is_surface = member.key == "surface";
+    image.image.is_surface = member.key == "surface";
     image.place = member.place;
     if (member.value.kind != Value::Kind::table)
       outer.fault(member.value.place, member.key + ": must be { buffer, width, height, format }");
@@ -389,17 +375,14 @@ class ArgumentReader {
     TableReader reader(document_, member.value, member.place, member.key, faults_);
     pending.name = reader.text("buffer", TableReader::required).value_or("");
     if (const Member* name = reader.find("buffer")) pending.place = name->value.place;
-    image.width =
-        static_cast<std::uint32_t>(reader.number("width", 1, kMaxWidth, TableReader::required).value_or(1));
-    image.height = static_cast<std::uint32_t>(reader.number("height", 1, kMaxHeight).value_or(1));
-    image.format = format_of(reader);
+    image.image = read_image_shape(reader, image.image.is_surface);
     const bool inside = know(reader, kBufferKeys), beside = know(outer, kBufferKeys);
     if (inside && beside)
       outer.fault(member.place, member.key + ": declare the buffer inside the braces or beside them");
     TableReader& declaration = inside ? reader : outer;
     if ((inside || beside) && !pending.name.empty() && !is_declared_again(declaration, pending.name)) {
-      const Implied implied{element_of(image.format),
-                            std::uint64_t{image.width} * image.height * image.format.components};
+      const TexelFormat& format = image.image.format;
+      const Implied implied{element_of(format), image.image.bytes() / size_of(format.type)};
       declare(declaration, pending.name, pending.place, &implied);
     }
     reader.finish();
@@ -460,12 +443,11 @@ class ArgumentReader {
         continue;
       }
       image.buffer = number;
-      const std::uint64_t need = std::uint64_t{image.width} * image.height * image.format.bytes();
+      const std::uint64_t need = image.image.bytes();
       const std::uint64_t have = out_.buffers[number].bytes();
       if (need > have)
-        fault(image.place, std::to_string(image.width) + " x " + std::to_string(image.height) +
-                               " elements take " + counted(need, "byte") + "; buffer \"" + pending.name +
-                               "\" has " + std::to_string(have));
+        fault(image.place, size_text(image.image) + " take " + counted(need, "byte") + "; buffer \"" +
+                               pending.name + "\" has " + std::to_string(have));
     }
   }
 

@@ -14,7 +14,7 @@
 #include "rtl_models/bulk_copy/tensor_map.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/isa/data_type.h"
-#include "rtl_models/isa/texel.h"
+#include "rtl_models/sm/image_table.h"
 #include "rtl_models/sm/kernel_info.h"
 
 namespace warpline {
@@ -69,12 +69,10 @@ struct Symbol {
   Place place;
 };
 
-/// A texture or surface: elements of a buffer from its start, row after row without gaps.
+/// A texture or surface over a buffer, from its start.
 struct LaunchImage {
-  bool is_surface = false;
+  Image image;             ///< its address is not known yet
   std::size_t buffer = 0;  ///< its number in LaunchFile::buffers
-  std::uint32_t width = 1, height = 1;
-  TexelFormat format;
   Place place;
 };
 

@@ -452,9 +452,11 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     platform.write(placed.buffers.back(), bytes.data(), bytes.size());
   }
   if (faults.empty()) set_up_host(placed, faults);
-  for (const LaunchImage& i : file.images)
-    placed.images.push_back(
-        platform.add_image({i.is_surface, placed.buffers[i.buffer], i.width, i.height, i.format}));
+  for (const LaunchImage& i : file.images) {
+    Image image = i.image;
+    image.address = placed.buffers[i.buffer];
+    placed.images.push_back(platform.add_image(image));
+  }
   for (unsigned gpu = 0; gpu < platform.config().gpus; ++gpu) {
     std::uint64_t footprint = 0;
     for (const Launch& l : file.launches)

@@ -1,6 +1,11 @@
 #include "platform/machine/fault_record.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "platform/machine/gpu_memories.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/fault.h"
@@ -28,6 +33,7 @@ const char* access_word(MemKind kind) {
     case MemKind::surface_store: return "surface store";
     case MemKind::mbarrier: return "mbarrier operation";
     case MemKind::bulk_copy: return "bulk copy";
+    case MemKind::image_query: return "query";
   }
   return "";
 }
@@ -96,19 +102,43 @@ void is_in(FaultRecord& r, std::uint64_t at, const std::string& name, std::uint6
   r.offset = static_cast<std::int64_t>(at >= kNegative && at < kEnd ? at - kEnd : at);
 }
 
+/// The texel that a coordinate of a texture load lies in; of those that are integers the coordinate itself.
+std::int32_t texel_of(std::int32_t coordinate, bool is_float, bool normalized, std::uint32_t size) {
+  if (!is_float) return coordinate;
+  const auto number = static_cast<double>(bits_as<float>(static_cast<std::uint32_t>(coordinate)));
+  const double texel = std::floor(normalized ? number * size : number);
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  return std::isnan(texel) ? 0 : static_cast<std::int32_t>(std::clamp(texel, -kMost, kMost));
+}
+
+/// "45 by 21 elements", "8 by 8 by 4 elements", "8 by 8 elements in 3 layers".
+std::string size_words(const Image& image) {
+  std::string text = std::to_string(image.width) + " by " + std::to_string(image.height);
+  if (image.depth > 1) text += " by " + std::to_string(image.depth);
+  text += " elements";
+  const std::uint32_t slices = image.slices();
+  return slices == 1 ? text : text + " in " + counted(slices, image.cube ? "face" : "layer");
+}
+
 /// `handle`: of a texture or surface; that of none leaves the record without memory.
-void find_image(FaultRecord& r, std::uint64_t handle, const std::optional<ImageCoordinates>& at,
+void find_image(FaultRecord& r, std::uint64_t handle, const std::optional<ImageCoordinates>& at, bool floats,
                 const GpuMemories& memory, const ImageTable& images) {
   const Image* const image = images.find(handle);
   if (image == nullptr) return;
   FaultRecord first;
   first.gpu = r.gpu;
   find_global(first, image->address, memory);
-  r.memory = std::string(image->is_surface ? "the surface" : "the texture") + " of " +
-             std::to_string(image->width) + " by " + std::to_string(image->height) + " elements" +
+  r.memory = std::string(image->is_surface ? "the surface" : "the texture") + " of " + size_words(*image) +
              (first.memory.empty() ? "" : " in " + first.memory);
   r.memory_bytes = image->bytes();
-  if (at) r.coordinates = std::array<std::int32_t, 2>{at->x, at->y};
+  if (at) {
+    const bool normalized = image->sampler.normalized_coordinates;
+    r.coordinates = std::array<std::int32_t, 2>{texel_of(at->x, floats, normalized, image->width),
+                                                texel_of(at->y, floats, normalized, image->height)};
+    if (image->depth > 1)
+      r.slice = static_cast<std::uint32_t>(texel_of(at->z, floats, normalized, image->depth));
+    if (image->layers != 0) r.slice = at->layer;
+  }
   if (!image->is_surface && r.bytes == 0) r.bytes = image->format.bytes();
 }
 
@@ -154,7 +184,10 @@ FaultRecord fault_record(const FaultReport& report, unsigned gpu, unsigned sm, c
     case Space::param: is_in(r, at, "the kernel's parameters", report.limit); break;
     case Space::constant: find_constant(r, at, report.limit, memory); break;
     case Space::texture:
-    case Space::surface: find_image(r, at, f.coordinates, memory, images); break;
+    case Space::surface:
+      find_image(r, at, f.coordinates, report.access && report.access->image.float_coordinates, memory,
+                 images);
+      break;
   }
   return r;
 }
@@ -164,7 +197,8 @@ std::string distance_text(const FaultRecord& f) {
   if (f.coordinates) {
     const auto& [x, row] = *f.coordinates;
     return (f.access.compare(0, 7, "texture") == 0 ? "at texel " : "at byte ") + std::to_string(x) +
-           " of row " + std::to_string(row) + " of " + f.memory;
+           " of row " + std::to_string(row) + (f.slice ? " of slice " + std::to_string(*f.slice) : "") +
+           " of " + f.memory;
   }
   if (f.offset < 0) {
     const std::uint64_t before = 0 - static_cast<std::uint64_t>(f.offset);

@@ -51,6 +51,7 @@ struct WARPLINE_PUBLIC FaultRecord {
   std::int64_t offset = 0;  ///< of the address from that memory's first byte; 0 with coordinates
   /// Of an access to an image: the texel of a row, or the byte of a surface's row, and which row.
   std::optional<std::array<std::int32_t, 2>> coordinates;
+  std::optional<std::uint32_t> slice;  ///< likewise, of a volume or an array: of which slice or layer
 };
 
 /// "12 bytes past the end of buffer a", "at texel 3 of row 2 of the texture of 8 by 8 elements in buffer t";

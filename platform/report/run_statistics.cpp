@@ -219,6 +219,7 @@ std::string fault_json(const FaultRecord& f) {
                        f.coordinates ? "null" : std::to_string(f.offset), json_whole(f.memory_bytes));
   if (f.coordinates)
     out += fmt::format("\"coordinates\": [{}, {}], ", (*f.coordinates)[0], (*f.coordinates)[1]);
+  if (f.slice) out += fmt::format("\"slice\": {}, ", *f.slice);
   return out + fmt::format("\"distance\": {}}}", text_or_null(distance_text(f)));
 }
 

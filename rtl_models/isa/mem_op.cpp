@@ -7,10 +7,10 @@
 namespace warpline {
 namespace {
 
-constexpr std::array<std::string_view, 17> kKinds = {
-    "ld",       "st",    "atom",        "red",           "prefetch",     "prefetchu",
-    "cp.async", "fence", "fence.proxy", "applypriority", "discard",      "cctl",
-    "tex",      "suld",  "sust",        "mbarrier",      "cp.async.bulk"};
+constexpr std::array<std::string_view, 18> kKinds = {
+    "ld",       "st",    "atom",        "red",           "prefetch",      "prefetchu",
+    "cp.async", "fence", "fence.proxy", "applypriority", "discard",       "cctl",
+    "tex",      "suld",  "sust",        "mbarrier",      "cp.async.bulk", "txq"};
 constexpr std::array<std::string_view, 9> kMbarrierOperations = {".init",        ".inval",     ".arrive",
                                                                  ".arrive_drop", ".expect_tx", ".complete_tx",
                                                                  ".test_wait",   ".try_wait",  ".arrive"};
@@ -87,6 +87,8 @@ std::optional<std::string> refusal(const MemOp& op) {
 
 std::string to_ptx(const MemOp& op) {
   std::string s(kKinds.at(static_cast<std::size_t>(op.kind)));
+  if (op.kind == MemKind::reduction && op.space == Space::surface) s = "sured";
+  if (op.kind == MemKind::image_query && op.space == Space::surface) s = "suq";
   if (op.kind == MemKind::proxy_fence) return s + dotted(op.proxy);
   if (op.kind == MemKind::fence) return s + order_of(op);
   if (op.kind == MemKind::mbarrier) return mbarrier_to_ptx(op);

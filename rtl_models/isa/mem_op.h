@@ -27,8 +27,9 @@ enum class MemKind : std::uint8_t {
   texture_load,
   surface_load,
   surface_store,
-  mbarrier,   ///< MemOp::mbarrier says what; on an object in shared memory
-  bulk_copy,  ///< `cp.async.bulk` and its kin: MemOp::bulk says which way
+  mbarrier,     ///< MemOp::mbarrier says what; on an object in shared memory
+  bulk_copy,    ///< `cp.async.bulk` and its kin: MemOp::bulk says which way
+  image_query,  ///< `txq`, `suq`, `istypep`: asks the unit for what it knows of a texture or surface
 };
 
 /// The state space named by the instruction.
@@ -111,6 +112,54 @@ enum class BulkDirection : std::uint8_t {
 /// element, or read zeros and write nothing.
 enum class BeyondEdge : std::uint8_t { trap, clamp, zero };
 
+/// The shape of a texture or surface as an instruction names it: `.1d` to `.acube`. `any`: it takes that of
+/// the image, with two coordinates.
+enum class Geometry : std::uint8_t { any, d1, d2, d3, a1d, a2d, cube, acube };
+/// How a texture load finds the level of a mipmap and its texels (PTX ISA, "tex", "tld4").
+enum class Sampling : std::uint8_t {
+  base,       ///< level 0
+  level,      ///< a level of detail is given
+  gradients,  ///< follows from how far the coordinates move from pixel to pixel
+  gather,     ///< one component of the four texels between which a linear filter would take a mean
+};
+/// What `txq`, `suq` and `istypep` ask for.
+enum class ImageQuery : std::uint8_t {
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  array_size,
+  num_mipmap_levels,
+  num_samples,
+  memory_layout,
+  force_unnormalized_coords,
+  filter_mode,
+  addr_mode_0,
+  addr_mode_1,
+  addr_mode_2,
+  is_texture,
+  is_surface,
+  is_sampler,
+};
+
+/// What an instruction on textures and surfaces says beside what others say. Of queries: of textures where
+/// the space is Space::texture.
+struct WARPLINE_PUBLIC ImageForm {
+  Geometry geometry = Geometry::any;
+  Sampling sampling = Sampling::base;
+  ImageQuery query = ImageQuery::width;
+  std::uint8_t component = 0;      ///< of a gather: 0 red to 3 alpha
+  bool float_coordinates = false;  ///< otherwise integers, which count texels
+  bool compares = false;           ///< results are 1 where a reference is at most the texel, else 0
+  bool formatted = false;          ///< `.p`: of a surface's elements, not of bytes
+  template <class Archive>
+  void archive(Archive& a) {
+    a(geometry, sampling, query, component, float_coordinates, compares, formatted);
+  }
+};
+
 /// Everything a memory instruction may say, whether or not the model acts on it yet
 /// (`refusal` tells). One value per static instruction; addresses, data and policy values that
 /// sit in registers belong to its executions.
@@ -141,6 +190,7 @@ struct WARPLINE_PUBLIC MemOp {
   /// those of the first and the last 16 bytes.
   std::uint8_t tile_passes = 0;
   BeyondEdge beyond_edge = BeyondEdge::trap;                  ///< of surface loads and stores
+  ImageForm image;                                            ///< of accesses to textures and surfaces
   CctlOperation cache_operation = CctlOperation::invalidate;  ///< of SASS's cache control
   CctlTarget cache_target = CctlTarget::data_line;            ///< of SASS's cache control: what it acts on
   MbarrierOperation mbarrier = MbarrierOperation::init;
@@ -152,8 +202,8 @@ struct WARPLINE_PUBLIC MemOp {
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
-      proxy, beyond_edge, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions, im2col,
-      matrices, tile_passes);
+      proxy, beyond_edge, image, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions,
+      im2col, matrices, tile_passes);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
@@ -190,6 +240,8 @@ struct WARPLINE_PUBLIC MemOp {
   /// Whether it reads, computes and writes as one.
   [[nodiscard]] bool is_atomic() const { return kind == MemKind::atomic || kind == MemKind::reduction; }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }
+  /// Whether it accesses a texture or surface, whose handle is the address.
+  [[nodiscard]] bool of_image() const { return space == Space::texture || space == Space::surface; }
   /// A strong access whose scope reaches beyond the SM, so that L1 must not serve it.
   [[nodiscard]] bool beyond_cta() const { return is_strong() && scope > Scope::cta; }
   [[nodiscard]] bool acquires() const {

@@ -48,6 +48,7 @@ constexpr Slot slot_of(L2Eviction) { return Slot::l2_eviction; }
 constexpr Slot slot_of(DataType) { return Slot::type; }
 constexpr Slot slot_of(AtomicOperation) { return Slot::arithmetic; }
 constexpr Slot slot_of(BeyondEdge) { return Slot::bounds; }
+constexpr Slot slot_of(Geometry) { return Slot::geometry; }
 // clang-format on
 
 /// A qualifier: its word, without the dot, and what the word stands for.
@@ -82,7 +83,7 @@ inline constexpr Qualifier kQualifiers[] = {
     {"sync", Slot::operation}, {"aligned", Slot::operation}, {"multicast::cluster", Slot::operation},
     {"ignore_oob", Slot::operation}, {"cp_mask", Slot::operation},
     {"warp", Slot::operation}, {"wait", Slot::operation}, {"base", Slot::operation},
-    {"level", Slot::operation}, {"acc::f32", Slot::operation}, {"acc::f16", Slot::operation},
+    {"level", Slot::operation}, {"grad", Slot::operation}, {"acc::f32", Slot::operation}, {"acc::f16", Slot::operation},
     {"weak", Semantics::weak}, {"volatile", Slot::semantics}, {"relaxed", Semantics::relaxed},
     {"acquire", Semantics::acquire}, {"release", Semantics::release}, {"acq_rel", Semantics::acq_rel},
     {"sc", Semantics::sc},
@@ -122,9 +123,9 @@ inline constexpr Qualifier kQualifiers[] = {
     {"alias", Slot::completion}, {"async::generic", Slot::completion}, {"alias::generic", Slot::completion},
     {"generic::async", Slot::completion}, {"tensormap::generic", Slot::completion},
     {"mbarrier::arrive::expect_tx", Slot::completion},
-    {"1d", Slot::geometry, 1}, {"2d", Slot::geometry, 2}, {"3d", Slot::geometry}, {"4d", Slot::geometry},
-    {"5d", Slot::geometry}, {"a1d", Slot::geometry}, {"a2d", Slot::geometry}, {"cube", Slot::geometry},
-    {"acube", Slot::geometry}, {"2dms", Slot::geometry}, {"a2dms", Slot::geometry},
+    {"1d", Geometry::d1}, {"2d", Geometry::d2}, {"3d", Geometry::d3}, {"4d", Slot::geometry},
+    {"5d", Slot::geometry}, {"a1d", Geometry::a1d}, {"a2d", Geometry::a2d}, {"cube", Geometry::cube},
+    {"acube", Geometry::acube}, {"2dms", Slot::geometry}, {"a2dms", Slot::geometry},
     {"trap", BeyondEdge::trap}, {"clamp", BeyondEdge::clamp}, {"zero", BeyondEdge::zero},
     {"tile", Slot::load_mode}, {"tile::gather4", Slot::load_mode}, {"tile::scatter4", Slot::load_mode},
     {"im2col", Slot::load_mode}, {"im2col::w", Slot::load_mode}, {"im2col::w::128", Slot::load_mode},

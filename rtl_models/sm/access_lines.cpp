@@ -13,11 +13,16 @@ void AccessLines::start(const ResolvedAccess& access) {
   local_ = access.local().lanes();
   remote_ = access.remote().lanes();
   image_ = access.texels().lanes();
+  texels_.clear();
+  if (image_ == 0 || access.op().kind != MemKind::texture_load) return;
+  texels_.start(access);
+  image_ = 0;
 }
 
-/// Starts the coalescer on the next space that has lanes left, of images on the next image. False: none.
+/// Starts the coalescer on the next space that has lanes left, of surfaces on the next of them. False: there
+/// is no line left.
 bool AccessLines::next_space() {
-  if ((global_ | constant_ | local_ | remote_ | image_) == 0) return false;
+  if ((global_ | constant_ | local_ | remote_ | image_) == 0) return !texels_.done();
   const MemOp& op = access_->op();
   const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
   if (global_ != 0) {
@@ -42,8 +47,7 @@ bool AccessLines::next_space() {
     for_each_lane(image_, [&](unsigned lane) {
       if (&access_->image(lane) == &image) lanes |= LaneMask{1} << lane;
     });
-    coalescer_.start_texels(access_->texels().only(lanes),
-                            op.kind == MemKind::texture_load ? image.format.bytes() : bytes);
+    coalescer_.start_elements(access_->texels().only(lanes), access_->element_bytes(first_lane(lanes)));
     image_ &= ~lanes;
   }
   return true;

@@ -3,6 +3,7 @@
 #include "rtl_models/base/types.h"
 #include "rtl_models/sm/coalescer.h"
 #include "rtl_models/sm/resolved_access.h"
+#include "rtl_models/sm/texel_lines.h"
 
 namespace warpline {
 
@@ -17,12 +18,13 @@ class AccessLines {
   void clear() {
     global_ = constant_ = local_ = remote_ = image_ = 0;
     coalescer_.clear();
+    texels_.clear();
   }
   /// Whether a line is left.
   [[nodiscard]] bool any() { return !coalescer_.done() || next_space(); }
   /// The next line. Pre: any() has said that there is one.
-  [[nodiscard]] LineAccess next() { return coalescer_.next(); }
-  /// Where in the line that came last its lanes lie.
+  [[nodiscard]] LineAccess next() { return coalescer_.done() ? texels_.next() : coalescer_.next(); }
+  /// Where in the line that came last its lanes lie. Pre: it is not of a texture.
   [[nodiscard]] const Coalescer& coalescer() const { return coalescer_; }
 
  private:
@@ -31,6 +33,7 @@ class AccessLines {
   LaneMask global_ = 0, constant_ = 0, local_ = 0, remote_ = 0,
            image_ = 0;  ///< lanes that the coalescer has not had yet
   Coalescer coalescer_;
+  TexelLines texels_;
 };
 
 }  // namespace warpline

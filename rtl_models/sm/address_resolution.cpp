@@ -4,45 +4,6 @@
 #include <utility>
 
 namespace warpline {
-namespace {
-
-/// Where one lane of an access to an image goes.
-struct Place {
-  std::optional<FaultKind> fault;
-  bool nowhere = false;  ///< beyond the edge of a surface, where nothing is accessed
-  std::uint64_t address = 0;
-};
-
-/// Point sampling of unnormalised coordinates; beyond the edge lies the edge.
-Place locate_texel(const MemOp& op, const Image& image, ImageCoordinates at) {
-  if (is_float(image.format.type) != is_float(op.type)) return {FaultKind::texel_type};
-  const auto within = [](std::int32_t coordinate, std::uint32_t size) {
-    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(coordinate, 0, std::int64_t{size} - 1));
-  };
-  return {std::nullopt, false,
-          image.address + within(at.y, image.height) * image.row_bytes() +
-              within(at.x, image.width) * image.format.bytes()};
-}
-
-/// The first coordinate of a surface counts bytes, not elements.
-Place locate_element(const MemOp& op, const Image& image, ImageCoordinates at) {
-  const std::int64_t bytes = op.bytes_per_lane();
-  const std::int64_t last_x = static_cast<std::int64_t>(image.row_bytes()) - bytes;
-  const std::int64_t last_y = std::int64_t{image.height} - 1;
-  std::int64_t x = at.x, y = at.y;
-  if (last_x < 0 || x < 0 || x > last_x || y < 0 || y > last_y) {
-    if (op.beyond_edge == BeyondEdge::trap || (op.beyond_edge == BeyondEdge::clamp && last_x < 0))
-      return {FaultKind::surface_range};
-    if (op.beyond_edge == BeyondEdge::zero) return {std::nullopt, true};
-    x = std::clamp<std::int64_t>(x, 0, last_x);
-    y = std::clamp<std::int64_t>(y, 0, last_y);
-  }
-  if (x % bytes != 0 || image.row_bytes() % bytes != 0) return {FaultKind::misaligned};
-  return {std::nullopt, false,
-          image.address + static_cast<std::uint64_t>(y) * image.row_bytes() + static_cast<std::uint64_t>(x)};
-}
-
-}  // namespace
 
 /// From where to where a warp's addresses go.
 struct AddressResolution::Extent {
@@ -288,27 +249,48 @@ std::optional<Fault> AddressResolution::check_copy(const AccessLimits& limits, c
   return std::nullopt;
 }
 
-/// From the lanes' handles and coordinates to addresses. Lanes beyond a surface that access nothing leave.
+/// Finds what `lane` accesses in `image`, or says what is wrong. Where it accesses nothing, the lane leaves.
+std::optional<FaultKind> AddressResolution::locate_in(ResolvedAccess& out, unsigned lane,
+                                                      const Image& image) {
+  const MemOp& op = *out.op_;
+  const ImageCoordinates at = out.written_->coordinates(lane, op.image.geometry != Geometry::any);
+  ResolvedAccess::Texels& texels = *out.texels_;
+  if (op.kind == MemKind::texture_load) {
+    SampleOperands operands;
+    if (op.image.geometry != Geometry::any)
+      __builtin_memcpy(&operands, out.written_->lane_data(lane), sizeof operands);
+    return plan_texels(op, image, at, operands, texels.plan[lane]);
+  }
+  if (op.is_atomic() && op.image.formatted && image.format.bytes() != op.bytes_per_lane())
+    return FaultKind::surface_format;
+  const ElementPlace place =
+      place_element(op, image, at, op.image.formatted ? image.format.bytes() : op.bytes_per_lane());
+  if (place.nowhere) out.image_ &= ~(LaneMask{1} << lane);
+  texels.address[lane] = image.address + place.offset;
+  return place.fault;
+}
+
+/// From the lanes' handles and coordinates to addresses. Lanes that access nothing leave.
 std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const {
   if (out.texels_ == nullptr) out.texels_ = std::make_unique<ResolvedAccess::Texels>();
-  const bool surface = out.op_->kind != MemKind::texture_load;
+  const MemOp& op = *out.op_;
+  const bool surface = op.space == Space::surface, asks = op.kind == MemKind::image_query;
+  const bool any = asks && op.image.query >= ImageQuery::is_texture;
   for (LaneMask m = out.image_; m != 0; m &= m - 1) {
     const unsigned lane = first_lane(m);
     const Image* const image =
         map_.images == nullptr ? nullptr : map_.images->find(out.written_->address_of(lane));
-    if (image == nullptr || image->is_surface != surface)
+    if (!any && (image == nullptr || image->is_surface != surface))
       return out.fault(surface ? FaultKind::no_surface : FaultKind::no_texture, lane);
-    const auto at = ImageCoordinates::of(out.written_->second[lane]);
-    const Place place = surface ? locate_element(*out.op_, *image, at) : locate_texel(*out.op_, *image, at);
-    if (place.fault) {
-      Fault fault = out.fault(*place.fault, lane);
-      fault.coordinates = at;
+    out.texels_->image[lane] = image;
+    if (asks) continue;
+    if (const auto kind = locate_in(out, lane, *image)) {
+      Fault fault = out.fault(*kind, lane);
+      fault.coordinates = out.written_->coordinates(lane, op.image.geometry != Geometry::any);
       return fault;
     }
-    if (place.nowhere) out.image_ &= ~(LaneMask{1} << lane);
-    out.texels_->address[lane] = place.address;
-    out.texels_->image[lane] = image;
   }
+  if (asks) out.image_ = 0;
   return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rtl_models/isa/texel.h"
 #include "rtl_models/sim/atomics.h"
 #include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/coalescer.h"
@@ -29,19 +28,41 @@ void scatter_local(const Request& r, const ResolvedAccess& access, unsigned byte
   });
 }
 
-/// Texels as four registers of each lane, elements of surfaces as they lie. Lanes of another image over the
-/// same line may have asked for other sectors of it, which this answer leaves undefined.
-void scatter_texels(const Request& r, const ResolvedAccess& access, unsigned bytes, MemoryAccess& to) {
+/// Whether the answer has the bytes at `at`. Lanes of another image over the same line may have asked for
+/// other sectors of it, which this answer leaves undefined.
+bool answers(const Request& r, VirtualAddress at) {
+  const std::uint64_t offset = at.value - r.virtual_line.value;
+  return offset < kLineBytes && (r.sectors >> offset / kSectorBytes & 1U) != 0;
+}
+
+void scatter_elements(const Request& r, const ResolvedAccess& access, unsigned bytes, MemoryAccess& to) {
   access.texels().for_each([&](unsigned lane, VirtualAddress at) {
-    const std::uint64_t offset = at.value - r.virtual_line.value;
-    if (offset >= kLineBytes || (r.sectors >> offset / kSectorBytes & 1U) == 0) return;
-    if (access.op().kind == MemKind::surface_load) {
-      __builtin_memcpy(to.lane_data(lane), &r.data[offset], bytes);
-      return;
-    }
-    const auto texel = components_of(access.image(lane).format, &r.data[offset]);
-    __builtin_memcpy(to.lane_data(lane), texel.data(), sizeof texel);
+    if (answers(r, at)) __builtin_memcpy(to.lane_data(lane), &r.data[at.value - r.virtual_line.value], bytes);
   });
+}
+
+void scatter_texels(const Request& r, const ResolvedAccess& access, FetchedTexels& to) {
+  for_each_lane(access.texels().lanes(), [&](unsigned lane) {
+    const TexelPlan& plan = access.plan(lane);
+    for (unsigned k = 0; k < plan.count; ++k) {
+      if (plan.offset[k] == TexelPlan::kBorder) continue;
+      const VirtualAddress at = access.texel(lane, k);
+      if (answers(r, at))
+        __builtin_memcpy(to[lane][k].data(), &r.data[at.value - r.virtual_line.value],
+                         access.image(lane).format.bytes());
+    }
+  });
+}
+
+/// The answer to a query of `lane`, whose operand for it lies where a load's data would.
+std::uint32_t answer_of(const ResolvedAccess& access, unsigned lane) {
+  const ImageForm& form = access.op().image;
+  const Image* const image = access.asked(lane);
+  if (image == nullptr) return 0;
+  std::uint32_t level = 0;
+  if (form.sampling == Sampling::level)
+    __builtin_memcpy(&level, access.written().lane_data(lane), sizeof level);
+  return answer_query(form.query, *image, level);
 }
 
 template <class Address>
@@ -75,13 +96,31 @@ void scatter(const Request& r, const ResolvedAccess& access, unsigned exact_lane
     return scatter_bytes(r, access.global().only(LaneMask{1} << exact_lane), bytes, to.registers);
   if (r.local) return scatter_local(r, access, bytes, to.registers);
   if (ClusterAddress::is(r.line)) return scatter_bytes(r, access.remote(), bytes, to.registers);
-  if (op.kind != MemKind::load) return scatter_texels(r, access, bytes, to.registers);
+  if (op.kind == MemKind::texture_load) return scatter_texels(r, access, *to.texels);
+  if (op.kind == MemKind::surface_load) return scatter_elements(r, access, bytes, to.registers);
   if (access.constant().lanes() != 0) return scatter_bytes(r, access.constant(), bytes, to.registers);
   scatter_bytes(r, access.global(), bytes, to.registers);
 }
 
+void combine(const ResolvedAccess& access, const LaneResults& to) {
+  for_each_lane(access.texels().lanes(), [&](unsigned lane) {
+    std::uint8_t* const data = to.registers.lane_data(lane);
+    SampleOperands operands;
+    if (access.op().image.compares) __builtin_memcpy(&operands, data, sizeof operands);
+    combine_texels(access.op(), access.image(lane), access.plan(lane), (*to.texels)[lane], operands.reference,
+                   data);
+  });
+}
+
 void scatter_zeros(const ResolvedAccess& access, const LaneResults& to) {
   const MemOp& op = access.op();
+  if (op.kind == MemKind::image_query) {
+    for_each_lane(access.nowhere(), [&](unsigned lane) {
+      const std::uint32_t answer = answer_of(access, lane);
+      __builtin_memcpy(to.registers.lane_data(lane), &answer, sizeof answer);
+    });
+    return;
+  }
   const bool copies = op.kind == MemKind::async_copy;
   if (!copies && op.kind != MemKind::surface_load) return;
   for_each_lane(access.nowhere(), [&](unsigned lane) {

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace warpline {
-namespace {
-
-SectorMask sectors_between(std::uint64_t first, std::uint64_t last) {
-  const unsigned lo = static_cast<unsigned>(first / kSectorBytes % kSectorsPerLine);
-  const unsigned hi = static_cast<unsigned>(last / kSectorBytes % kSectorsPerLine);
-  return static_cast<SectorMask>(((2U << hi) - 1) & ~((1U << lo) - 1));
-}
-
-}  // namespace
-
 void Coalescer::begin(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes, Space space) {
   addresses_ = addresses;
   remaining_ = addresses.lanes();

@@ -21,6 +21,13 @@ struct LineAccess {
   const Mapping* mapping = nullptr;  ///< of a global line, where it is known already
 };
 
+/// The sectors of a line from the one of byte `first` to that of byte `last` of the same line.
+constexpr SectorMask sectors_between(std::uint64_t first, std::uint64_t last) {
+  const auto lo = static_cast<unsigned>(first / kSectorBytes % kSectorsPerLine);
+  const auto hi = static_cast<unsigned>(last / kSectorBytes % kSectorsPerLine);
+  return static_cast<SectorMask>(((2U << hi) - 1) & ~((1U << lo) - 1));
+}
+
 /// Local memory is interleaved so that the same word of 32 lanes is one line: byte `at` of lane `lane` lies
 /// at warp_base + at / 4 * 128 + lane * 4 + at % 4.
 constexpr VirtualAddress local_address(VirtualAddress warp_base, LocalAddress at, unsigned lane) {
@@ -41,8 +48,8 @@ class Coalescer {
     each_ = true;
     contiguous_ = false;
   }
-  /// Starts on texels of one image.
-  void start_texels(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes) {
+  /// Starts on elements of one surface.
+  void start_elements(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes) {
     begin(addresses, bytes, Space::texture);
   }
   /// Starts on addresses in the shared memory of other CTAs of the cluster.

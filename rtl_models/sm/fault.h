@@ -24,6 +24,9 @@ enum class FaultKind : std::uint8_t {
   no_surface,        ///< a surface access whose handle names no surface
   texel_type,        ///< a texture load of floating-point values from integers, or the other way round
   surface_range,     ///< beyond the edge of a surface, with `.trap`
+  surface_format,    ///< a formatted reduction on a surface whose elements have another size
+  image_shape,       ///< a texture or surface of another shape than the instruction names
+  texel_offset,      ///< an offset of a texture load that is none of -8 to 7
   not_global,        ///< a generic address outside global memory, where a qualifier wants one inside
   cluster_rank,      ///< shared memory of a CTA that the cluster has not
   cta_ended,         ///< shared memory of a CTA of the cluster that has ended
@@ -38,7 +41,7 @@ enum class FaultKind : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 21> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 24> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -48,6 +51,9 @@ enum class FaultKind : std::uint8_t {
                                                        "handle of no surface",
                                                        "texture of another type",
                                                        "coordinates beyond the surface",
+                                                       "surface of another format",
+                                                       "image of another shape",
+                                                       "texel offset beyond -8 to 7",
                                                        "address outside global memory",
                                                        "address in no CTA of the cluster",
                                                        "address in the shared memory of a CTA that has ended",

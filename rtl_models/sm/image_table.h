@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -9,18 +11,93 @@
 
 namespace warpline {
 
-/// A texture or surface: elements in global memory, row after row without gaps.
+/// What a texture gives for coordinates beyond its edge: the nearest texel, the border colour, or its content
+/// again, likewise or mirrored. The last two need normalized coordinates: others clamp (CUDA runtime API,
+/// cudaTextureDesc).
+enum class AddressMode : std::uint8_t { clamp, border, wrap, mirror };
+/// The texel that the coordinates lie in, or a mean of its neighbours.
+enum class TextureFilter : std::uint8_t { point, linear };
+
+/// How a texture is read; the fields of CUDA's cudaTextureDesc.
+struct WARPLINE_PUBLIC Sampler {
+  std::array<AddressMode, 3> address = {};  ///< by dimension
+  TextureFilter filter = TextureFilter::point;
+  TextureFilter mip_filter = TextureFilter::point;  ///< linear: a mean of two levels
+  /// Coordinates from 0 to 1 reach from edge to edge; otherwise they count texels.
+  bool normalized_coordinates = false;
+  TexelReading reading = {};
+  std::array<float, 4> border = {};  ///< red, green, blue, alpha
+  float level_bias = 0;
+  float min_level = 0, max_level = 1000;  ///< the level of detail is kept within
+  template <class Archive>
+  void archive(Archive& a) {
+    a(address, filter, mip_filter, normalized_coordinates, reading.normalized, reading.srgb, border,
+      level_bias, min_level, max_level);
+  }
+};
+
+/// A texture or surface: elements in global memory. Rows follow one another, slices of a volume their rows,
+/// layers (of a cube its six faces) one another, and the levels of a mipmap, finest first, their layers; all
+/// without gaps.
 struct WARPLINE_PUBLIC Image {
   bool is_surface = false;
   std::uint64_t address = 0;  ///< virtual, of element (0, 0); a multiple of 256
   std::uint32_t width = 1;    ///< elements
   std::uint32_t height = 1;   ///< rows; 1: also of an image with one dimension
   TexelFormat format;
+  std::uint32_t depth = 1;   ///< slices of a volume
+  std::uint32_t layers = 0;  ///< of an array, of a cube array the cubes; 0: it is no array
+  std::uint32_t levels = 1;  ///< of a mipmap, each half as wide, high and deep as the one before
+  bool cube = false;         ///< each layer has six faces: +x, -x, +y, -y, +z, -z
+  std::uint64_t pitch = 0;   ///< bytes from row to row; 0: row_bytes(). A multiple of the element
+  Sampler sampler = {};      ///< of a texture
+
+  /// Of one level.
   [[nodiscard]] std::uint64_t row_bytes() const { return std::uint64_t{width} * format.bytes(); }
-  [[nodiscard]] std::uint64_t bytes() const { return row_bytes() * height; }
+  [[nodiscard]] std::uint64_t row_step() const { return pitch != 0 ? pitch : row_bytes(); }
+  /// Two-dimensional slices of a level beside the depth: layers and faces.
+  [[nodiscard]] std::uint32_t slices() const { return std::max(layers, 1U) * (cube ? 6U : 1U); }
+  /// A level alone, as an image without levels that begins where the level does.
+  [[nodiscard]] Image level(unsigned n) const {
+    Image out = *this;
+    out.levels = 1;
+    for (unsigned k = 0; k < n; ++k) {
+      out.address += out.bytes();
+      out.width = std::max(out.width / 2, 1U);
+      out.height = std::max(out.height / 2, 1U);
+      out.depth = std::max(out.depth / 2, 1U);
+    }
+    return out;
+  }
+  /// From the first element to the last.
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = 0, w = width, h = height, d = depth;
+    for (unsigned k = 0; k < levels; ++k) {
+      sum += (pitch != 0 ? pitch : w * format.bytes()) * h * d * slices();
+      w = std::max<std::uint64_t>(w / 2, 1);
+      h = std::max<std::uint64_t>(h / 2, 1);
+      d = std::max<std::uint64_t>(d / 2, 1);
+    }
+    return sum;
+  }
+  /// Levels that an image of this size can have: down to one element.
+  [[nodiscard]] unsigned most_levels() const {
+    unsigned n = 1;
+    for (std::uint32_t size = std::max({width, height, depth}); size > 1; size /= 2) ++n;
+    return n;
+  }
+  /// Whether there is something to access at every element: sizes of 1 and more, levels that fit, a pitch
+  /// that holds a row, no pitch where there are levels.
+  [[nodiscard]] bool is_well_formed() const {
+    return width != 0 && height != 0 && depth != 0 && levels != 0 && levels <= most_levels() &&
+           format.components != 0 && format.bytes() <= 16 && size_of(format.type) != 0 &&
+           (pitch == 0 || (pitch >= row_bytes() && pitch % format.bytes() == 0 && levels == 1));
+  }
   template <class Archive>
   void archive(Archive& a) {
-    a(is_surface, address, width, height, format.type, format.components);
+    a(is_surface, address, width, height, format.type, format.components, depth, layers, levels, cube, pitch,
+      sampler);
+    if (!a.saves() && !is_well_formed()) a.misfit("has an image without elements");
   }
 };
 
@@ -28,10 +105,14 @@ struct WARPLINE_PUBLIC Image {
 /// it; it changes between runs.
 class WARPLINE_PUBLIC ImageTable {
  public:
-  /// Returns its handle, which is the same for an image that is there already.
+  /// Returns its handle, which is the same for an image that is there already. Pre: is_well_formed().
   std::uint64_t add(const Image& image) {
     const auto key = [](const Image& i) {
-      return std::make_tuple(i.is_surface, i.address, i.width, i.height, i.format.type, i.format.components);
+      const Sampler& s = i.sampler;
+      return std::make_tuple(i.is_surface, i.address, i.width, i.height, i.format.type, i.format.components,
+                             i.depth, i.layers, i.levels, i.cube, i.pitch, s.address, s.filter, s.mip_filter,
+                             s.normalized_coordinates, s.reading.normalized, s.reading.srgb, s.border,
+                             s.level_bias, s.min_level, s.max_level);
     };
     std::size_t n = 0;
     while (n < images_.size() && key(images_[n]) != key(image)) ++n;

@@ -19,6 +19,19 @@ unsigned lane_in_line(const LaneAddresses<Address>& addresses, const Request& r)
   return first_lane(lanes != 0 ? lanes : addresses.lanes());
 }
 
+/// The lowest lane with a texel in the line of `r`. Pre: a lane takes part.
+unsigned lane_of_texel(const ResolvedAccess& access, const Request& r) {
+  LaneMask lanes = 0;
+  for_each_lane(access.texels().lanes(), [&](unsigned lane) {
+    const TexelPlan& plan = access.plan(lane);
+    for (unsigned k = 0; k < plan.count; ++k)
+      if (plan.offset[k] != TexelPlan::kBorder &&
+          access.texel(lane, k).value - r.virtual_line.value < kLineBytes)
+        lanes |= LaneMask{1} << lane;
+  });
+  return first_lane(lanes != 0 ? lanes : access.texels().lanes());
+}
+
 /// Something below has answered `r` of `e` with an error. A line is named by its address, and is blamed on
 /// the first lane that wanted it. What is read for `exact_lane` alone is what that lane asked for; and where
 /// a line of local memory lies says nothing to the program, so what its first lane asked for stands for it.
@@ -28,9 +41,10 @@ Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
   if (r.local) return access.fault(FaultKind::bus_error, first_lane(access.local().lanes()));
   if (ClusterAddress::is(r.line)) return access.fault(FaultKind::cta_ended, lane_in_line(access.remote(), r));
   const bool constant = access.constant().lanes() != 0, image = access.texels().lanes() != 0;
-  const unsigned lane = constant ? lane_in_line(access.constant(), r)
-                        : image  ? lane_in_line(access.texels(), r)
-                                 : lane_in_line(access.global(), r);
+  const unsigned lane = constant                                    ? lane_in_line(access.constant(), r)
+                        : !image                                    ? lane_in_line(access.global(), r)
+                        : access.op().kind == MemKind::texture_load ? lane_of_texel(access, r)
+                                                                    : lane_in_line(access.texels(), r);
   Fault fault = access.fault(FaultKind::bus_error, lane);
   fault.address = r.virtual_line.value;
   fault.space = constant ? Space::constant : Space::global;
@@ -94,6 +108,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   const auto fault = resolution_.resolve(op, e.access, e.slot, e.limits, e.resolved);
   if (fault) {
     counters_.dropped_controls += e.resolved.dropped();
+    e.killed = true;
     return report_fault(now, *fault, index, events);
   }
   if (e.resolved.dropped() != 0) note_dropped(now, index, events);
@@ -101,10 +116,31 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   counters_.atomics += op.is_atomic();
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
-  if (with_data_) scatter_zeros(e.resolved, results_of(e));
+  if (with_data_) {
+    if (op.of_image()) prepare_image(e);
+    scatter_zeros(e.resolved, results_of(e));
+  }
   if (op.kind != MemKind::async_copy) return;
   e.copy_number = arrivals_.start(e.slot);
   e.tracked = true;
+}
+
+/// Room for a load's texels; a formatted store's components become elements. Pre: the access is resolved.
+void LoadStoreUnit::prepare_image(LsuEntry& e) {
+  const MemOp& op = e.instruction->mem;
+  if (op.kind == MemKind::texture_load && e.texels == nullptr) e.texels = std::make_unique<FetchedTexels>();
+  if (op.kind != MemKind::surface_store || !op.image.formatted) return;
+  for_each_lane(e.resolved.texels().lanes(), [&](unsigned lane) {
+    std::array<std::uint32_t, 4> components{};
+    __builtin_memcpy(components.data(), e.access.lane_data(lane), sizeof components);
+    write_components(e.resolved.image(lane).format, components.data(), op.vector, e.access.lane_data(lane));
+  });
+}
+
+/// The texels that a load has fetched become its results.
+void LoadStoreUnit::combine_texels(LsuEntry& e) {
+  if (with_data_ && !e.killed && e.access.active != 0 && e.instruction->mem.kind == MemKind::texture_load)
+    combine(e.resolved, results_of(e));
 }
 
 /// Where the line being sent goes.

@@ -195,8 +195,9 @@ class LoadStoreUnit {
   void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void copy_done(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   /// The entry is done. Pre: its results are on their way.
-  void complete(Cycle now, unsigned index, const LsuEntry& e, std::vector<LsuEvent>& events) {
+  void complete(Cycle now, unsigned index, LsuEntry& e, std::vector<LsuEvent>& events) {
     if (e.tracked) copy_done(now, index, events);
+    if (e.texels != nullptr) combine_texels(e);
     events.push_back({LsuEvent::Kind::completed, e.slot, index, std::max(e.ready, now)});
   }
   bool arrive_for_copies(Cycle now, const CopyArrivals::Arrival& arrival, unsigned index,
@@ -204,6 +205,8 @@ class LoadStoreUnit {
   [[nodiscard]] Cycle readable(Cycle now, unsigned cycles) const {
     return owner_.domain().after(now, cycles - 1 + parameters_.shared_latency - parameters_.issue_latency);
   }
+  void prepare_image(LsuEntry& e);
+  void combine_texels(LsuEntry& e);
   [[nodiscard]] bool send_line(Cycle now, unsigned index);
   void count_line(SmCache cache);
   void send_maintenance(Cycle now, unsigned index);
@@ -215,7 +218,9 @@ class LoadStoreUnit {
   [[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
   [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
-  [[nodiscard]] LaneResults results_of(LsuEntry& e) { return {e.access, shared_, e.shared_base}; }
+  [[nodiscard]] LaneResults results_of(LsuEntry& e) {
+    return {e.access, shared_, e.shared_base, e.texels.get()};
+  }
 
   /// Token of a request that has no entry, since it went past the queue. There are fewer entries than this.
   static constexpr unsigned kPastQueue = 0xFFFF;

@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/types.h"
 #include "rtl_models/sm/address_resolution.h"
+#include "rtl_models/sm/answer_scatter.h"
 #include "rtl_models/sm/cache_maintenance.h"
 #include "rtl_models/sm/instruction.h"
 #include "rtl_models/sm/memory_access.h"
@@ -34,7 +35,8 @@ struct alignas(64) LsuEntry {
   Cycle at = 0;                   ///< when it reaches the unit
   Cycle ready = 0;                ///< when its results can be read, as far as it is known
   MemoryAccess access;
-  ResolvedAccess resolved;  ///< once the unit has begun to work on it
+  ResolvedAccess resolved;                ///< once the unit has begun to work on it
+  std::unique_ptr<FetchedTexels> texels;  ///< made by the first texture load, and kept
 };
 
 /// The entries of a load/store unit: a pool, and the queue of those whose lines are not all sent yet, in

@@ -38,17 +38,32 @@ struct CopyTarget {
   }
 };
 
-/// Which element of a texture or surface a lane wants, as MemoryAccess::second holds it; the address is the
-/// image's handle.
+/// Which element of a texture or surface a lane wants, as MemoryAccess::second (x, y) and ::policy (z, layer)
+/// hold it; the address is the image's handle.
 struct ImageCoordinates {
-  std::int32_t x = 0;  ///< of a surface: bytes
+  std::int32_t x = 0;  ///< of an unformatted surface access: bytes; of ImageForm::float_coordinates: binary32
   std::int32_t y = 0;
+  std::int32_t z = 0;
+  std::uint32_t layer = 0;
   [[nodiscard]] constexpr std::uint64_t packed() const {
     return std::uint64_t{static_cast<std::uint32_t>(y)} << 32U | static_cast<std::uint32_t>(x);
   }
-  [[nodiscard]] static constexpr ImageCoordinates of(std::uint64_t packed) {
-    return {static_cast<std::int32_t>(packed), static_cast<std::int32_t>(packed >> 32U)};
+  [[nodiscard]] constexpr std::uint64_t packed_rest() const {
+    return std::uint64_t{layer} << 32U | static_cast<std::uint32_t>(z);
   }
+  [[nodiscard]] static constexpr ImageCoordinates of(std::uint64_t packed, std::uint64_t rest = 0) {
+    return {static_cast<std::int32_t>(packed), static_cast<std::int32_t>(packed >> 32U),
+            static_cast<std::int32_t>(rest), static_cast<std::uint32_t>(rest >> 32U)};
+  }
+};
+
+/// What else a texture load takes: until the texels are there, it lies where they will, in
+/// MemoryAccess::data. Zeros where the instruction does not say it.
+struct SampleOperands {
+  std::array<float, 3> dx = {};  ///< gradients; of Sampling::level, the first is the level of detail
+  std::array<float, 3> dy = {};
+  std::array<std::int8_t, 4> offset = {};  ///< texels, by dimension
+  float reference = 0;                     ///< of ImageForm::compares
 };
 
 /// What one lane wants of a bulk copy, as MemoryAccess::data holds it. The address is that of global memory,
@@ -95,7 +110,8 @@ struct MemoryAccess {
   /// Per lane: `c` of a compare-and-swap (of 16 bytes: in `data`, behind `b`), a CopyTarget,
   /// ImageCoordinates, the state or parity of a wait for a phase, the offsets of an im2col copy.
   std::uint64_t* second = nullptr;
-  std::uint64_t* policy = nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`
+  std::uint64_t* policy =
+      nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`, the rest of coordinates
   /// Store data, atomic operand `b`, or loaded data: lane n has its bytes at n * kMaxLaneBytes,
   /// little-endian, vector elements in order. Loads leave sink elements and inactive lanes alone.
   std::uint8_t* data = nullptr;
@@ -106,6 +122,10 @@ struct MemoryAccess {
     return form == AddressForm::per_lane
                ? address[lane]
                : base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride);
+  }
+  /// Of an access to an image. Instructions with Geometry::any leave `policy` alone.
+  [[nodiscard]] ImageCoordinates coordinates(unsigned lane, bool all) const {
+    return ImageCoordinates::of(second[lane], all ? policy[lane] : 0);
   }
   [[nodiscard]] std::uint8_t* lane_data(unsigned lane) { return data + std::size_t{lane} * kMaxLaneBytes; }
   [[nodiscard]] const std::uint8_t* lane_data(unsigned lane) const {

@@ -129,6 +129,10 @@ PhysicalAddress address_in_cluster(const ClusterPlace& cluster, VirtualAddress l
   return at.packed();
 }
 
+unsigned first_sector(SectorMask sectors) {
+  return static_cast<unsigned>(__builtin_ctz(sectors));
+}
+
 /// Where the access of `lane` begins in its line.
 unsigned offset_of(const Coalescer& coalescer, const LineAccess& line, unsigned lane) {
   return static_cast<unsigned>(coalescer.address(lane, line.word).value - line.line.value);
@@ -180,8 +184,14 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
   bool well_formed = true;
   const Mapping* mapping = line.mapping;
   switch (line.space) {
-    case Space::global:
     case Space::texture:
+      // Mappings begin at a multiple of 256 bytes: with a texel, the start of its sector is mapped.
+      mapping = map_.space->find(
+          VirtualAddress{line.line.value + first_sector(line.sectors) * std::uint64_t{kSectorBytes}}, 1,
+          hint_);
+      well_formed = fill_global(r, access, line, *mapping);
+      break;
+    case Space::global:
       // The lanes' addresses are mapped, so the line's first touched byte is.
       if (mapping == nullptr)
         mapping = map_.space->find(coalescer.address(first_lane(line.lanes), line.word), 1, hint_);
@@ -229,7 +239,7 @@ bool RequestBuilder::fill_global(Request& r, const ResolvedAccess& access, const
   r.line = mapping.translate(line.line);
   r.region = mapping.region;
   r.scope = strong_scope(op);
-  r.surface = op.kind == MemKind::surface_load || op.kind == MemKind::surface_store;
+  r.surface = op.space == Space::surface;
   r.no_l1 = op.cache_operator == CacheOperator::cg || op.cache_operator == CacheOperator::wt || op.bypass_l1;
   unsigned block = op.prefetch_bytes;
   const bool well_formed = !op.cache_hint || apply_policy(r, access.written(), line, block);
@@ -259,6 +269,12 @@ void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, cons
   block->operation = op.atomic;
   block->type = op.type;
   block->vector = op.vector;
+  // A formatted reduction is of the surface's type (PTX ISA, "sured").
+  if (op.image.formatted) {
+    const bool negative = is_signed(access.image(first_lane(line.lanes)).format.type);
+    block->type =
+        bytes == 8 ? (negative ? DataType::s64 : DataType::u64) : (negative ? DataType::s32 : DataType::u32);
+  }
   for_each_lane(line.lanes, [&](unsigned lane) {
     LaneAtomic& part = block->lanes[block->count++];
     part.lane = static_cast<std::uint8_t>(lane);

@@ -10,6 +10,7 @@
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/image_table.h"
 #include "rtl_models/sm/lane_addresses.h"
+#include "rtl_models/sm/texel_plan.h"
 
 namespace warpline {
 
@@ -41,14 +42,27 @@ class ResolvedAccess {
     const std::uint64_t base = op_->space == Space::generic ? AddressWindows::kParamBase : 0;
     return {*written_, constant_, op_->space == Space::constant ? 0 : base - kParameters};
   }
-  /// Of accesses to images: the texels of a texture, the elements of a surface.
+  /// Of accesses to images: the elements of a surface. Of a texture the lanes alone have a meaning.
   [[nodiscard]] LaneAddresses<VirtualAddress> texels() const {
     return {texels_ == nullptr ? nullptr : texels_->address.data(), image_};
   }
   /// The image that `lane` accesses. Pre: it is one of the lanes of texels().
   [[nodiscard]] const Image& image(unsigned lane) const { return *texels_->image[lane]; }
+  /// Of a texture load: what `lane` reads. Pre: likewise.
+  [[nodiscard]] const TexelPlan& plan(unsigned lane) const { return texels_->plan[lane]; }
+  /// The address of texel `k` of that plan. Pre: it is not in the border.
+  [[nodiscard]] VirtualAddress texel(unsigned lane, unsigned k) const {
+    return VirtualAddress{image(lane).address + plan(lane).offset[k]};
+  }
+  /// Of a query: the image that the handle of `lane` names; null where it names none, which `istypep` may
+  /// ask.
+  [[nodiscard]] const Image* asked(unsigned lane) const { return texels_->image[lane]; }
+  /// Bytes that `lane` accesses of a surface: of a formatted access those of an element.
+  [[nodiscard]] unsigned element_bytes(unsigned lane) const {
+    return op_->image.formatted ? image(lane).format.bytes() : op_->bytes_per_lane();
+  }
   /// Lanes that take part, but for which there is nothing to access: beyond the edge of a surface, copies of
-  /// no bytes, prefetches of what is not mapped.
+  /// no bytes, prefetches of what is not mapped, queries.
   [[nodiscard]] LaneMask nowhere() const {
     return written_->active & ~(global_ | shared_ | remote_ | local_ | constant_ | image_);
   }
@@ -83,7 +97,8 @@ class ResolvedAccess {
   /// What is accessed at the address: how much a copy writes matters to its source's alignment only.
   [[nodiscard]] unsigned bytes_at_fault(FaultKind kind, unsigned lane) const {
     switch (op_->kind) {
-      case MemKind::texture_load: return 0;
+      case MemKind::texture_load:
+      case MemKind::image_query: return 0;
       case MemKind::apply_priority:
       case MemKind::discard: return kLineBytes;
       default: return kind == FaultKind::misaligned ? op_->bytes_per_lane() : source_bytes(lane);
@@ -93,6 +108,7 @@ class ResolvedAccess {
   struct Texels {
     std::array<std::uint64_t, kWarpLanes> address;
     std::array<const Image*, kWarpLanes> image;
+    std::array<TexelPlan, kWarpLanes> plan;
   };
   static constexpr std::uint64_t kParameters =
       ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset);

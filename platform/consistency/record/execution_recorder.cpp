@@ -21,7 +21,9 @@ const char* unrecordable(const MemOp& op) {
     case MemKind::texture_load: return "texture accesses";
     case MemKind::surface_load:
     case MemKind::surface_store: return "surface accesses";
-    default: return op.space == Space::shared_cluster ? "shared memory of other CTAs" : nullptr;
+    default:
+      if (op.space == Space::surface && op.is_atomic()) return "surface accesses";
+      return op.space == Space::shared_cluster ? "shared memory of other CTAs" : nullptr;
   }
 }
 

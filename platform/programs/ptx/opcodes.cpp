@@ -26,7 +26,7 @@ const Table& table() {
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
 constexpr std::string_view kUnsupported =
-    "tld4 txq sured suq istypep tcgen05 tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol";
+    "tcgen05 tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol";
 
 }  // namespace
 

@@ -309,6 +309,32 @@ class OperandJudge {
     coordinates(o_.elements.back(), type);
   }
 
+  /// What a texture load returns, and the predicate that says whether its memory is resident.
+  void texels() {
+    if (o_.kind != Operand::Kind::pair) return destination(Width::exact, false);
+    OperandJudge(o_.elements[0], a_, faults_).destination(Width::exact, false);
+    OperandJudge(o_.elements[1], a_, faults_).scalar(DataType::pred, Width::exact, false);
+  }
+
+  /// How far a coordinate vector moves: as many numbers as the geometry has coordinates, the layer aside.
+  void gradient() {
+    const Geometry* const geometry = geometry_of(a_.words);
+    const bool one = has(".1d") || has(".a1d"), two = has(".2d") || has(".a2d");
+    listed(o_, geometry == nullptr ? 0 : one ? 1 : two ? 2 : 4, "numbers", DataType::f32, false);
+  }
+
+  /// Behind the coordinates of a texture load: offsets in texels, or the reference of a comparison.
+  void adjustment() {
+    if (o_.kind == Operand::Kind::vector) {
+      const bool one = has(".1d") || has(".a1d"), two = has(".2d") || has(".a2d");
+      return listed(o_, one ? 1 : two ? 2 : 4, "offsets", DataType::s32, false);
+    }
+    const Meaning m = o_.kind == Operand::Kind::name ? meaning(o_) : Meaning{};
+    const bool integer =
+        o_.kind == Operand::Kind::integer || (m.kind == Meaning::Kind::reg && m.type == DataType::s32);
+    if (!integer) value(o_, DataType::f32, Width::exact);
+  }
+
   /// A tensor map and the coordinates in it. The assembler takes a register of whatever type.
   void tensor() {
     if (o_.kind != Operand::Kind::address || o_.elements.size() != 1)
@@ -590,6 +616,10 @@ constexpr OperandName kOperandNames[] = {
     {"shared-pointer", [](Judge j, Over) { j.pointer(Space::shared_cluster); }},
     {"any-int", [](Judge j, Over) { j.any_address_register(); }},
     {"texture", [](Judge j, Over a) { j.image(a.second_type); }},
+    {"texels", [](Judge j, Over) { j.texels(); }},
+    {"gradient", [](Judge j, Over) { j.gradient(); }},
+    {"adjustment", [](Judge j, Over) { j.adjustment(); }},
+    {"reference", [](Judge j, Over) { j.scalar(DataType::f32, Width::exact, true); }},
     {"level", [](Judge j, Over a) { j.scalar(a.second_type, Width::exact, true); }},
     {"surface", [](Judge j, Over) { j.image(DataType::s32); }},
     {"tensor", [](Judge j, Over) { j.tensor(); }},

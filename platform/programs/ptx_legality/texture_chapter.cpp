@@ -11,26 +11,28 @@ constexpr char kSust[] = "PTX ISA, sust";
 constexpr char kAsked[] = "ptxas 13.0";
 
 constexpr InstructionName kNames[] = {
-    {"tex", "tex", ""},     {"tex.base", "tex", ".base"}, {"tex.level", "tex", ".level"},
-    {"suld", "suld", ".b"}, {"sust", "sust", ".b"},       {"sust.p", "sust", ".p"},
+    {"tex", "tex", ""},           {"tex.base", "tex", ".base"}, {"tex.level", "tex", ".level"},
+    {"tex.grad", "tex", ".grad"}, {"suld", "suld", ".b"},       {"sust", "sust", ".b"},
+    {"sust.p", "sust", ".p"},
 };
 
 constexpr Rule kRules[] = {
-    takes("tex tex.base tex.level", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.2dms|.a2dms|.v2|.v4", kTex),
-    takes("tex tex.base tex.level", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
-    since("tex tex.base tex.level suld sust sust.p", "", 60, 20, kAsked),
-    since("tex tex.base tex.level", ".f16|.f16x2", 60, 53, kTex),
-    pairs("tex tex.base tex.level", "type", kTex),
-    needs("tex tex.base tex.level", "", "geometry", kTex),
-    needs("tex tex.base tex.level", "!.f16x2", ".v4", kTex),
-    needs("tex tex.base tex.level", ".f16x2", ".v2", kTex),
-    needs("tex tex.base tex.level", "", "type", kTex),
-    needs("tex tex.base tex.level", "", "2nd:.s32|2nd:.f32", kTex),
-    needs("tex tex.base tex.level", ".cube|.acube", "2nd:.f32", kTex),
-    needs("tex tex.base tex.level", ".2dms|.a2dms", "2nd:.s32", kTex),
+    takes("tex tex.base tex.level tex.grad", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube|.2dms|.a2dms|.v2|.v4", kTex),
+    takes("tex tex.base tex.level tex.grad", ".u32|.s32|.f16|.f16x2|.f32|2nd:.s32|2nd:.f32", kTex),
+    since("tex tex.base tex.level tex.grad suld sust sust.p", "", 60, 20, kAsked),
+    since("tex tex.base tex.level tex.grad", ".f16|.f16x2", 60, 53, kTex),
+    pairs("tex tex.base tex.level tex.grad", "type", kTex),
+    needs("tex tex.base tex.level tex.grad", "", "geometry", kTex),
+    needs("tex tex.base tex.level tex.grad", "!.f16x2", ".v4", kTex),
+    needs("tex tex.base tex.level tex.grad", ".f16x2", ".v2", kTex),
+    needs("tex tex.base tex.level tex.grad", "", "type", kTex),
+    needs("tex tex.base tex.level tex.grad", "", "2nd:.s32|2nd:.f32", kTex),
+    needs("tex tex.base tex.level tex.grad", ".cube|.acube", "2nd:.f32", kTex),
+    needs("tex tex.base tex.level tex.grad", ".2dms|.a2dms", "2nd:.s32", kTex),
     takes("tex.base", ".base", kTex),
     takes("tex.level", ".level", kTex),
-    excludes("tex.level", "", ".2dms|.a2dms", kTex),
+    takes("tex.grad", ".grad", kTex),
+    excludes("tex.level tex.grad", "", ".2dms|.a2dms", kTex),
     takes("suld", ".b|.1d|.2d|.3d|.a1d|.a2d|.ca|.cg|.cs|.cv|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSuld),
     takes("sust", ".b|.1d|.2d|.3d|.a1d|.a2d|.wb|.cg|.cs|.wt|.v2|.v4|.b8|.b16|.b32|.b64|bounds", kSust),
     takes("sust.p", ".p|.1d|.2d|.3d|.a1d|.a2d|.v2|.v4|.b32|bounds", kSust),
@@ -41,8 +43,9 @@ constexpr Rule kRules[] = {
 };
 
 constexpr Signature kSignatures[] = {
-    {"tex tex.base", "", "d- texture", kTex},
-    {"tex.level", "", "d- texture level", kTex},
+    {"tex tex.base", "", "texels texture adjustment? reference?", kTex},
+    {"tex.level", "", "texels texture level adjustment? reference?", kTex},
+    {"tex.grad", "", "texels texture gradient gradient adjustment? reference?", kTex},
     {"suld", "", "d* surface", kSuld},
     {"sust sust.p", "", "surface s*", kSust},
 };

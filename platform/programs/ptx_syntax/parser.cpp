@@ -450,23 +450,25 @@ class StatementReader {
     if (tokens_.accept('{')) {
       o.kind = Operand::Kind::vector;
       o.elements = operand_list('}', depth);
-      return o;
+      return paired(std::move(o));
     }
     if (tokens_.accept('(')) {
       o.kind = Operand::Kind::list;
       o.elements = operand_list(')', depth);
       return o;
     }
-    o = simple_operand();
-    if (tokens_.accept('|')) {
-      Operand pair;
-      pair.kind = Operand::Kind::pair;
-      pair.token = t;
-      pair.elements.push_back(std::move(o));
-      pair.elements.push_back(simple_operand());
-      return pair;
-    }
-    return o;
+    return paired(simple_operand());
+  }
+
+  /// `first` alone, or with the second operand that '|' adds to it.
+  Operand paired(Operand first) {
+    if (!tokens_.accept('|')) return first;
+    Operand pair;
+    pair.kind = Operand::Kind::pair;
+    pair.token = first.token;
+    pair.elements.push_back(std::move(first));
+    pair.elements.push_back(simple_operand());
+    return pair;
   }
 
   Operand simple_operand() {

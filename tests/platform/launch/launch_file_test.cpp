@@ -268,13 +268,13 @@ TEST_F(LaunchFiles, TexturesAndSurfacesAreElementsOfABuffer) {
   EXPECT_EQ(file.buffers[1].type, DataType::u8);
   EXPECT_EQ(file.buffers[1].count, 9U);
   ASSERT_EQ(file.images.size(), 4U);
-  EXPECT_TRUE(file.images[0].is_surface);
+  EXPECT_TRUE(file.images[0].image.is_surface);
   EXPECT_EQ(file.images[0].buffer, 2U);
-  EXPECT_EQ(file.images[0].width, 8U);
-  EXPECT_EQ(file.images[0].height, 2U);
-  EXPECT_EQ(file.images[0].format.bytes(), 4U);
-  EXPECT_FALSE(file.images[1].is_surface);
-  EXPECT_EQ(file.images[1].height, 1U);
+  EXPECT_EQ(file.images[0].image.width, 8U);
+  EXPECT_EQ(file.images[0].image.height, 2U);
+  EXPECT_EQ(file.images[0].image.format.bytes(), 4U);
+  EXPECT_FALSE(file.images[1].image.is_surface);
+  EXPECT_EQ(file.images[1].image.height, 1U);
   EXPECT_EQ(file.images[3].buffer, 0U);
   ASSERT_EQ(file.launches[0].arguments.size(), 5U);
   EXPECT_EQ(file.launches[0].arguments[4].kind, Argument::Kind::image);
@@ -287,7 +287,7 @@ TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
           "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 100\n"
           "[[argument]]\ntexture = { buffer = \"a\", width = 13, height = 2, format = \"u8x4\" }\n"
           "[[argument]]\ntexture = { buffer = \"aa\", width = 1, format = \"u8\" }\n"
-          "[[argument]]\nsurface = { buffer = \"a\", width = 0, height = 1, format = \"f31\", pitch = 4 }\n"
+          "[[argument]]\nsurface = { buffer = \"a\", width = 0, height = 1, format = \"f31\", stride = 4 }\n"
           "[[argument]]\nsurface = { buffer = \"a\", width = 1, format = \"u8\" }\ntype = \"u8\"\n"
           "[[argument]]\nsurface = 3\n"
           "[[argument]]\nsurface = { buffer = \"b\", width = 1, format = \"u8\", count = 1 }\ntype = \"u8\"\n"
@@ -299,12 +299,81 @@ TEST_F(LaunchFiles, MistakesInTexturesAreReportedWhereTheyStand) {
   EXPECT_THAT(all, HasSubstr("width: must be 1 to 268435456, not 0"));
   EXPECT_THAT(all, HasSubstr("format: \"f31\" is no type of u8, s8"));
   EXPECT_THAT(all, HasSubstr("did you mean \"f32\"?"));
-  EXPECT_THAT(all, HasSubstr("unknown key \"pitch\" in surface"));
+  EXPECT_THAT(all, HasSubstr("unknown key \"stride\" in surface"));
   EXPECT_THAT(all, HasSubstr("buffer \"a\" was declared on line 6; later arguments only name it"));
   EXPECT_THAT(all, HasSubstr("surface: must be { buffer, width, height, format }"));
   EXPECT_THAT(all, HasSubstr("declare the buffer inside the braces or beside them"));
   EXPECT_THAT(all, HasSubstr("surface lacks \"buffer\""));
   EXPECT_THAT(all, HasSubstr("exactly one of buffer, scalar, bytes, texture, surface"));
+}
+
+TEST_F(LaunchFiles, ATextureSaysHowItIsRead) {
+  const auto parsed = parse_launch_file(
+      "p.toml",
+      "module = \"/dev/null\"\nkernel = \"k\"\ngrid = [1]\nblock = [1]\n"
+      "[[argument]]\ntexture = { buffer = \"a\", width = 8, height = 4, layers = 3, levels = 2, format = "
+      "\"u8x4\", "
+      "filter = \"linear\", mip_filter = \"linear\", normalized = true, address = [\"wrap\", \"border\"], "
+      "border = [1, 0.5], read = \"normalized_float\", srgb = true, level_bias = -1.5, min_level = 1, "
+      "max_level = 2 }\n"
+      "init = \"zeros\"\n"
+      "[[argument]]\nsurface = { buffer = \"b\", width = 3, height = 2, depth = 5, format = \"f16x2\", pitch "
+      "= 16 }\n"
+      "init = \"zeros\"\n"
+      "[[argument]]\ntexture = { buffer = \"c\", width = 4, height = 4, cube = true, layers = 2, format = "
+      "\"f32\", "
+      "address = \"mirror\" }\ninit = \"zeros\"\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.faults()[0].text();
+  const LaunchFile& file = parsed.value();
+  const Image& a = file.images.at(0).image;
+  EXPECT_EQ(a.layers, 3U);
+  EXPECT_EQ(a.levels, 2U);
+  EXPECT_EQ(a.sampler.filter, TextureFilter::linear);
+  EXPECT_EQ(a.sampler.mip_filter, TextureFilter::linear);
+  EXPECT_TRUE(a.sampler.normalized_coordinates && a.sampler.reading.normalized && a.sampler.reading.srgb);
+  EXPECT_EQ(a.sampler.address, (std::array{AddressMode::wrap, AddressMode::border, AddressMode::clamp}));
+  EXPECT_EQ(a.sampler.border, (std::array{1.0F, 0.5F, 0.0F, 0.0F}));
+  EXPECT_EQ(a.sampler.level_bias, -1.5F);
+  EXPECT_EQ(a.sampler.min_level, 1.0F);
+  EXPECT_EQ(a.sampler.max_level, 2.0F);
+  EXPECT_EQ(file.buffers.at(0).bytes(), 3 * (32 + 8) * 4U);
+  EXPECT_EQ(file.images.at(1).image.depth, 5U);
+  EXPECT_EQ(file.buffers.at(1).bytes(), 5 * 2 * 16U);
+  EXPECT_TRUE(file.images.at(2).image.cube);
+  EXPECT_EQ(file.images.at(2).image.sampler.address[2], AddressMode::mirror);
+  EXPECT_EQ(file.buffers.at(2).bytes(), 12 * 16 * 4U);
+}
+
+TEST_F(LaunchFiles, WhatNoTextureObjectCanBeIsRefused) {
+  const std::string first = "[[argument]]\nbuffer = \"a\"\ntype = \"u8\"\ncount = 4096\n[[argument]]\n";
+  for (const auto& [keys, says] : std::vector<std::pair<std::string, std::string>>{
+           {"width = 4, format = \"u8\", filter = \"linear\"", "filter: a mean needs floating-point texels"},
+           {"width = 4, format = \"u8\", mip_filter = \"linear\"", "mip_filter: a mean needs"},
+           {"width = 4, format = \"u32\", read = \"normalized_float\"", "read: integers of 8 and 16 bits"},
+           {"width = 4, format = \"u16\", srgb = true", "srgb: needs components of u8"},
+           {"width = 4, format = \"f32\", address = \"wrap\"", "address: only normalized coordinates repeat"},
+           {"width = 4, format = \"f32\", address = \"warp\", normalized = true", "did you mean \"wrap\"?"},
+           {"width = 4, format = \"f32\", address = []", "a list of one for each dimension"},
+           {"width = 4, format = \"f32\", levels = 2", "levels: a mipmap is read at normalized coordinates"},
+           {"width = 4, format = \"f32\", levels = 4, normalized = true", "has at most 3"},
+           {"width = 4, format = \"f32\", depth = 2, layers = 2", "layers: there are no arrays of volumes"},
+           {"width = 4, height = 2, format = \"f32\", cube = true", "cube: the faces of a cube are squares"},
+           {"width = 4, format = \"f32\", pitch = 12",
+            "pitch: must be a multiple of the element's 4 bytes, at least the 16"},
+           {"width = 4, format = \"f32\", border = [1, 2, 3, 4, 5]",
+            "border: must be a list of up to four numbers"},
+           {"width = 4, format = \"f32\", border = [true]", "border: must be a number"},
+           {"width = 4, format = \"f32\", min_level = 2, max_level = 1",
+            "min_level: must be at most max_level"},
+           {"width = 4, format = \"f32\", max_level = \"x\"", "max_level: must be a number"},
+           {"width = 268435456, height = 131072, depth = 16384, format = \"f32x4\"",
+            "more than any memory holds"},
+           {"width = 8, height = 8, layers = 20, format = \"f32\"",
+            "8 x 8 elements in 20 layers take 5120 bytes"}})
+    EXPECT_THAT(bad(kHead + first + "texture = { buffer = \"a\", " + keys + " }\n"), HasSubstr(says)) << keys;
+  EXPECT_THAT(
+      bad(kHead + first + "surface = { buffer = \"a\", width = 4, format = \"f32\", filter = \"linear\" }\n"),
+      HasSubstr("unknown key \"filter\" in surface"));
 }
 
 TEST_F(LaunchFiles, OnlyMembersOfStructuresHaveAPlace) {

@@ -123,6 +123,20 @@ TEST(FaultRecords, OfImagesNameTheImageAndThePlaceInIt) {
   EXPECT_EQ(distance_text(wrong), "at texel 12 of row 1 of the texture of 4 by 1 elements in buffer a");
   EXPECT_EQ(distance_text(fault(texture, there + "sust.b.2d.b32.trap [%d1, {%r1, %r2}], {%r1};")),
             "at the start of the texture of 4 by 1 elements in buffer a");
+  const FaultRecord deep =
+      fault("surface = { buffer = \"a\", width = 2, height = 1, depth = 2, format = \"u32\"",
+            "mov.u32 %r1, 0;\nmov.u32 %r2, 5;\nsuld.b.3d.b32.trap %r1, [%d1, {%r1, %r1, %r2, %r1}];");
+  EXPECT_EQ(deep.slice, 5U);
+  EXPECT_EQ(distance_text(deep),
+            "at byte 0 of row 0 of slice 5 of the surface of 2 by 1 by 2 elements in buffer a");
+  EXPECT_EQ(fault(surface, there + "suld.b.a2d.b32.trap %r1, [%d1, {%r1, %r1, %r1, %r1}];").kind,
+            "image of another shape");
+  const FaultRecord far =
+      fault("texture = { buffer = \"a\", width = 2, height = 2, normalized = true, format = \"u32\"",
+            ".reg .f32 %f<2>;\nmov.f32 %f1, 0f3F400000;\n"
+            "tex.2d.v4.u32.f32 {%r1, %r1, %r1, %r2}, [%d1, {%f1, %f1}], {0, 8};");
+  EXPECT_EQ(far.kind, "texel offset beyond -8 to 7");
+  EXPECT_EQ(distance_text(far), "at texel 1 of row 1 of the texture of 2 by 2 elements in buffer a");
 }
 
 TEST(FaultRecords, OfOtherApertures) {

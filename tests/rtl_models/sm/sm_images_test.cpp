@@ -1,6 +1,7 @@
 // Textures and surfaces on an SM: where elements lie, what lies beyond the edges, which cache is asked.
 #include <gtest/gtest.h>
 
+#include "rtl_models/base/bits.h"
 #include "tests/rtl_models/sm/script.h"
 
 namespace warpline::test {
@@ -117,6 +118,134 @@ TEST(SmImages, TextureLoadsAreThoseOfAnArrayClampedToItsEdges) {
           << "lane " << lane;
     }
   }
+}
+
+/// Every shape and filter. What is to come is what the plan of each lane makes of the image's bytes; each
+/// line is asked for once, with the sectors of all texels in it.
+TEST(SmImages, FilteredLoadsReadEveryTexelOfTheirPlan) {
+  constexpr Geometry kGeometries[] = {Geometry::d1,  Geometry::d2,   Geometry::d3,   Geometry::a1d,
+                                      Geometry::a2d, Geometry::cube, Geometry::acube};
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Pixels p = random_image(random, kImageAt, false);
+    const Geometry geometry = kGeometries[seed % std::size(kGeometries)];
+    const bool one = geometry == Geometry::d1 || geometry == Geometry::a1d;
+    Image& image = p.image;
+    image.width = 1 + static_cast<std::uint32_t>(random.below(4));
+    image.height = one ? 1 : image.width;
+    image.depth = geometry == Geometry::d3 ? 3 : 1;
+    image.cube = geometry == Geometry::cube || geometry == Geometry::acube;
+    image.layers =
+        geometry == Geometry::a1d || geometry == Geometry::a2d || geometry == Geometry::acube ? 2 : 0;
+    image.levels = static_cast<std::uint32_t>(1 + random.below(image.most_levels()));
+    image.sampler.normalized_coordinates = true;
+    image.sampler.reading.normalized = true;
+    image.sampler.filter = TextureFilter::linear;
+    image.sampler.mip_filter = TextureFilter::linear;
+    for (AddressMode& m : image.sampler.address) m = static_cast<AddressMode>(random.below(4));
+    p.bytes.resize(static_cast<std::size_t>(image.bytes()));
+    for (std::uint8_t& b : p.bytes) b = static_cast<std::uint8_t>(random.next());
+    SmBench bench({{}}, FlatMemory::random_delay(seed, 40));
+    const std::uint64_t handle = bench.images.add(image);
+    fill(bench.texture, p);
+    Step step =
+        image_step(MemKind::texture_load,
+                   reads_as_float(image.format, image.sampler.reading) ? DataType::f32 : DataType::u32, 4,
+                   BeyondEdge::trap, {}, {});
+    MemOp& op = step.instruction.mem;
+    op.image.geometry = geometry;
+    op.image.float_coordinates = true;
+    op.image.sampling = Sampling::level;
+    std::array<ImageCoordinates, kWarpLanes> where;
+    std::array<SampleOperands, kWarpLanes> operands;
+    const auto coordinate = [&] {
+      const float x = static_cast<float>(random.below(4096)) / 1024 - 2;
+      return static_cast<std::int32_t>(bits_as<std::uint32_t>(x));
+    };
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      where[lane] = {coordinate(), coordinate(), coordinate(), static_cast<std::uint32_t>(random.below(3))};
+      operands[lane].dx[0] = static_cast<float>(random.below(512)) / 256;
+    }
+    const auto active = static_cast<LaneMask>(random.next() | 1U);
+    step.fill = [=](MemoryAccess& a) {
+      a.active = active;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        a.address[lane] = handle;
+        a.second[lane] = where[lane].packed();
+        a.policy[lane] = where[lane].packed_rest();
+        std::memcpy(a.lane_data(lane), &operands[lane], sizeof operands[lane]);
+      }
+    };
+    bench.scripts[0] = {step, alu(1, {1})};
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    ASSERT_TRUE(bench.sm.faults().empty()) << bench.sm.faults()[0].kind;
+    std::map<std::uint64_t, SectorMask> lines;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if ((active >> lane & 1U) == 0) continue;
+      TexelPlan plan;
+      ASSERT_FALSE(plan_texels(op, image, where[lane], operands[lane], plan));
+      TexelBytes texels{};
+      for (unsigned k = 0; k < plan.count; ++k) {
+        const std::uint64_t at = plan.offset[k];
+        if (at == TexelPlan::kBorder) continue;
+        std::memcpy(texels[k].data(), &p.bytes.at(static_cast<std::size_t>(at)), image.format.bytes());
+        const std::uint64_t v = image.address + at;
+        lines[v / kLineBytes] |= static_cast<SectorMask>(1U << v % kLineBytes / kSectorBytes);
+      }
+      std::array<std::uint8_t, 16> want{};
+      combine_texels(op, image, plan, texels, 0, want.data());
+      ASSERT_EQ(
+          std::memcmp(&bench.log.loaded.at({0, 0}).data[lane * LaneBuffers::kMaxLaneBytes], want.data(), 16),
+          0)
+          << "lane " << lane;
+    }
+    unsigned sectors = 0;
+    for (const auto& [line, mask] : lines) sectors += sector_count(mask);
+    EXPECT_EQ(bench.texture.seen.size(), lines.size());
+    EXPECT_EQ(bench.sm.lsu_counters().image_requests, lines.size());
+    EXPECT_EQ(bench.sm.lsu_counters().image_sectors, sectors);
+    EXPECT_EQ(bench.sm.lsu_counters().texture_sectors, sectors);
+  }
+}
+
+TEST(SmImages, SurfaceReductionsGoToMemoryAsSuch) {
+  SmBench bench(std::vector<std::vector<Step>>(1));
+  const std::uint64_t handle = bench.images.add({true, kImageAt, 8, 2, {DataType::s32, 1}});
+  std::array<std::uint64_t, kWarpLanes> handles{};
+  handles.fill(handle);
+  Coordinates where;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) where[lane] = {static_cast<std::int32_t>(lane % 8), 1};
+  Step step = image_step(MemKind::reduction, DataType::b32, 1, BeyondEdge::trap, handles, where);
+  MemOp& op = step.instruction.mem;
+  op.space = Space::surface;
+  op.atomic = AtomicOperation::min;
+  op.image.formatted = true;
+  op.image.geometry = Geometry::d2;
+  const auto fill_of = step.fill;
+  step.fill = [fill_of](MemoryAccess& a) {
+    fill_of(a);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      a.policy[lane] = 0;
+      const std::int32_t operand = lane < 8 ? -1 - static_cast<std::int32_t>(lane) : 100;
+      std::memcpy(a.lane_data(lane), &operand, sizeof operand);
+    }
+  };
+  step.instruction.source_count = step.instruction.destination_count = 0;
+  FlatMemory::Line& line = bench.l1.lines[kImageLine];
+  line.fill(50);
+  bench.scripts[0] = {step, alu(1)};
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  ASSERT_TRUE(bench.sm.faults().empty()) << bench.sm.faults()[0].kind;
+  ASSERT_EQ(bench.l1.seen.size(), 1U);
+  EXPECT_EQ(bench.l1.seen[0].command, Command::reduce);
+  EXPECT_EQ(bench.sm.lsu_counters().image_requests, 1U);
+  for (std::int32_t x = 0; x < 8; ++x) {
+    std::int32_t value = 0;
+    std::memcpy(&value, &line[32 + static_cast<std::size_t>(x) * 4], sizeof value);
+    EXPECT_EQ(value, -1 - x) << "compared as the surface's signed elements";
+  }
+  EXPECT_EQ(line[31], 50);
 }
 
 TEST(SmImages, SurfaceAccessesAreThoseOfAnArrayOfBytes) {

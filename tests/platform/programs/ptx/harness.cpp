@@ -12,6 +12,7 @@
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/copy_groups.h"
 #include "rtl_models/sm/instruction_source.h"
+#include "rtl_models/sm/texel_plan.h"
 
 namespace warpline::ptx::test {
 namespace {
@@ -127,19 +128,54 @@ std::uint8_t* Machine::bytes_at(const MemOp& op, std::uint64_t address, unsigned
   }
 }
 
-/// Elements within their image; of textures, 32-bit components alone.
+/// What the instruction does to an image, as its core says; faults end the test.
 void Machine::image_access(const Instruction& i, MemoryAccess& a, unsigned lane) {
+  const ImageForm& form = i.mem.image;
   const Image* image = images.find(a.address[lane]);
-  if (image == nullptr) throw std::runtime_error("no image in " + to_ptx(i.mem));
-  const auto at = ImageCoordinates::of(a.second[lane]);
-  const bool texture = i.mem.kind == MemKind::texture_load;
-  const unsigned bytes = texture ? image->format.bytes() : i.mem.bytes_per_lane();
-  const std::uint64_t x = static_cast<std::uint64_t>(at.x) * (texture ? bytes : 1);
-  if (x + bytes > image->row_bytes() || static_cast<std::uint32_t>(at.y) >= image->height)
-    throw std::runtime_error("beyond the edge in " + to_ptx(i.mem));
-  std::uint8_t* p =
-      global_bytes(image->address + static_cast<std::uint64_t>(at.y) * image->row_bytes() + x, bytes);
-  if (i.mem.kind == MemKind::surface_store) {
+  const auto refuse = [&](const char* why) { throw std::runtime_error(why + (" in " + to_ptx(i.mem))); };
+  if (i.mem.kind == MemKind::image_query) {
+    if (image == nullptr && form.query < ImageQuery::is_texture) refuse("no image");
+    std::uint32_t level = 0;
+    if (form.sampling == Sampling::level) std::memcpy(&level, a.lane_data(lane), sizeof level);
+    const std::uint32_t answer = image == nullptr ? 0 : answer_query(form.query, *image, level);
+    std::memcpy(a.lane_data(lane), &answer, sizeof answer);
+    return;
+  }
+  if (image == nullptr) refuse("no image");
+  const ImageCoordinates at = a.coordinates(lane, true);
+  if (i.mem.kind == MemKind::texture_load) {
+    SampleOperands operands;
+    std::memcpy(&operands, a.lane_data(lane), sizeof operands);
+    TexelPlan plan;
+    if (const auto fault = plan_texels(i.mem, *image, at, operands, plan)) refuse(name_of(*fault).data());
+    TexelBytes texels{};
+    for (unsigned k = 0; k < plan.count; ++k)
+      if (plan.offset.at(k) != TexelPlan::kBorder)
+        std::memcpy(texels.at(k).data(),
+                    global_bytes(image->address + plan.offset.at(k), image->format.bytes()),
+                    image->format.bytes());
+    combine_texels(i.mem, *image, plan, texels, operands.reference, a.lane_data(lane));
+    return;
+  }
+  const unsigned bytes = form.formatted ? image->format.bytes() : i.mem.bytes_per_lane();
+  const ElementPlace place = place_element(i.mem, *image, at, bytes);
+  if (place.fault) refuse(name_of(*place.fault).data());
+  if (place.nowhere) {
+    if (i.mem.reads()) std::memset(a.lane_data(lane), 0, bytes);
+    return;
+  }
+  std::uint8_t* p = global_bytes(image->address + place.offset, bytes);
+  if (i.mem.is_atomic()) {
+    std::uint64_t old = 0, operand = 0;
+    std::memcpy(&old, p, bytes);
+    std::memcpy(&operand, a.lane_data(lane), bytes);
+    const std::uint64_t value = apply_atomic(i.mem.atomic, i.mem.type, old, operand, 0);
+    std::memcpy(p, &value, bytes);
+  } else if (i.mem.kind == MemKind::surface_store && form.formatted) {
+    std::array<std::uint32_t, 4> components{};
+    std::memcpy(components.data(), a.lane_data(lane), sizeof components);
+    write_components(image->format, components.data(), i.mem.vector, p);
+  } else if (i.mem.kind == MemKind::surface_store) {
     std::memcpy(p, a.lane_data(lane), bytes);
   } else {
     std::memcpy(a.lane_data(lane), p, bytes);
