@@ -35,7 +35,7 @@ struct LitmusOptions {
   GpuChoice gpu;
   std::string transport = "fast";
   std::vector<std::string> pins;
-  std::string model = "ptx75";
+  std::string model = "ptx90";
   std::string dot;
   bool json = false;
 };
@@ -181,6 +181,9 @@ class LitmusSession {
   }
 
   void judge(const std::string& file, const litmus::Test& test) {
+    if (options_.model == "ptx75")
+      if (const auto newer = litmus::beyond_ptx75(test); !newer.empty())
+        return bad(file + ": the PTX 7.5 model cannot judge it: " + newer.front() + "; ask --model ptx90");
     LitmusResult result;
     result.file = file;
     result.test = test;
@@ -234,7 +237,7 @@ class LitmusSession {
 };
 
 int run_litmus(const LitmusOptions& o) {
-  if (!is_one_of("--model", o.model, {"ptx75"}) ||
+  if (!is_one_of("--model", o.model, {"ptx75", "ptx90"}) ||
       !is_one_of("--transport", o.transport, {"fast", "at", "lt"}))
     return kBadInput;
   Diagnostics unlisted;
@@ -277,7 +280,10 @@ void add_litmus(CLI::App& app, int& status) {
   command.add_option("--max-cycles", o.series.most_cycles, "a run that takes longer counts as stuck")
       ->check(kWholeNumber)
       ->capture_default_str();
-  command.add_option("--model", o.model, "the memory model that judges: ptx75 (PTX ISA 7.5, with proxies)")
+  command
+      .add_option("--model", o.model,
+                  "the memory model that judges: ptx90 (PTX ISA 9.0) or ptx75 (7.5, with proxies; it has no "
+                  "cluster scope)")
       ->capture_default_str();
   command.add_option("--unroll", o.unroll, "how often the model follows a loop")
       ->check(CLI::Range(0U, 64U))

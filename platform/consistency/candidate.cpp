@@ -24,10 +24,11 @@ Event event_of(const Test& test, unsigned thread, const PathEvent& p, unsigned n
   e.releases = i.op.releases() && e.kind != EventKind::read;
   e.sequential = e.kind == EventKind::fence && i.op.semantics == Semantics::sc;
   if (!e.accesses()) return e;
-  const Location& l = test.locations[i.location];
+  const bool lands = p.copies && e.kind == EventKind::write;
+  const Location& l = test.locations[lands ? i.copy_to : i.location];
   e.memory = l.memory;
   e.address = l.address;
-  e.offset = i.offset;
+  e.offset = i.offset + static_cast<unsigned>(p.shift);
   e.bytes = i.bytes();
   return e;
 }
@@ -51,6 +52,22 @@ bool are_morally_strong(const Test& test, const Event& a, const Event& b, bool o
   if (a.proxy != b.proxy) return false;
   return !a.accesses() || !b.accesses() ||
          (a.memory == b.memory && a.address == b.address && a.offset == b.offset && a.bytes == b.bytes);
+}
+
+/// Whether the event comes before what its thread does later, from event `later` on. An asynchronous copy
+/// does where a wait has waited for it (PTX ISA, "cp.async"); its write comes behind its read.
+bool precedes(const std::vector<const Path*>& paths, const Event& x, const Event& later) {
+  const PathEvent& e = paths[x.thread]->events[x.in_path];
+  if (!e.copies || later.in_path >= e.done_at) return true;
+  if (!e.follows_copies && paths[later.thread]->events[later.in_path].follows_copies) return true;
+  return later.instruction == x.instruction && later.in_path == x.in_path + 1;
+}
+
+/// The elements of a vector are accessed in no order (PTX ISA, "Vector Data-types").
+bool are_of_one_vector(const std::vector<const Path*>& paths, const Event& x, const Event& y) {
+  const std::vector<PathEvent>& events = paths[x.thread]->events;
+  const unsigned vector = events[x.in_path].vector;
+  return vector != PathEvent::kNone && vector == events[y.in_path].vector;
 }
 
 bool is_atomic(const Event& e) {
@@ -114,8 +131,10 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
       }
       if (a == b) continue;
       if (x.thread == Event::kInitial || y.thread == Event::kInitial) continue;
-      if (x.thread == y.thread && a < b) program_order.add(a, b);
-      if (are_morally_strong(test, x, y, x.thread == y.thread)) morally_strong.add(a, b);
+      if (x.thread == y.thread && a < b && precedes(paths, x, y) && !are_of_one_vector(paths, x, y))
+        program_order.add(a, b);
+      const bool ordered = program_order.has(a, b) || program_order.has(b, a);
+      if (are_morally_strong(test, x, y, ordered)) morally_strong.add(a, b);
       if (morally_strong.has(a, b) || are_atomic_to_each_other(test, x, y)) indivisible.add(a, b);
       if (!same_place(test, x, y) || x.proxy != y.proxy || !y.accesses()) continue;
       if (x.accesses()) same_proxy_and_cta.add(a, b);
@@ -200,6 +219,7 @@ bool values_are_bytes(const Candidate& c) {
     for (const Value& v : path->values) {
       if (v.kind == Value::Kind::constant && !is_small(v.constant)) return false;
       if (v.kind == Value::Kind::subtract) return false;
+      // Comparisons and offsets are small.
       if (v.kind != Value::Kind::add && v.kind != Value::Kind::atomic) continue;
       if (v.kind == Value::Kind::atomic && v.instruction->subtracts) return false;
       // No value depends on itself, so each constant is added once.

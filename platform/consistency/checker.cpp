@@ -142,7 +142,7 @@ class Search {
     const Event& r = candidate_->events[slot.read];
     if (!w.covers(slot)) return false;
     // What the thread itself writes later by the same proxy and address cannot be read yet (causality).
-    if (w.thread == r.thread && write > slot.read && w.proxy == r.proxy && w.address == r.address)
+    if (candidate_->program_order.has(slot.read, write) && w.proxy == r.proxy && w.address == r.address)
       return false;
     return was_seen(slot.read, write);
   }
@@ -360,6 +360,14 @@ void add_demands(const Proposition& p, Question& out) {
   }
 }
 
+/// Calls `f` with each offset at which an access may have an element.
+template <class F>
+void each_place(const Instruction& i, F&& f) {
+  const bool anywhere = i.index != Instruction::kNoRegister;
+  const unsigned first = anywhere ? 0 : i.offset, end = anywhere ? Test::kBytes : first + i.all_bytes();
+  for (unsigned at = first; at < end; at += i.bytes()) f(at);
+}
+
 /// Whether accesses of two threads have some bytes in common, and each others of its own or one all and the
 /// other a part, and one of them writes.
 bool mixes_sizes(const Test& test) {
@@ -370,8 +378,13 @@ bool mixes_sizes(const Test& test) {
   std::vector<Access> all;
   for (std::size_t t = 0; t < test.threads.size(); ++t)
     for (const Instruction& i : test.threads[t].code)
-      if (i.kind == InstructionKind::memory)
-        all.push_back({{test.locations[i.location].memory, i.offset, i.bytes()}, t, i.op.writes()});
+      if (i.kind == InstructionKind::memory) {
+        each_place(i, [&](unsigned offset) {
+          all.push_back({{test.locations[i.location].memory, offset, i.bytes()}, t, i.op.writes()});
+        });
+        if (i.op.kind == MemKind::async_copy)
+          all.push_back({{test.locations[i.copy_to].memory, i.copy_offset, i.bytes()}, t, true});
+      }
   for (const Access& a : all)
     for (const Access& b : all)
       if (a.thread != b.thread && (a.writes || b.writes) && a.overlaps(b) && !(a.covers(b) && b.covers(a)))
@@ -380,6 +393,19 @@ bool mixes_sizes(const Test& test) {
 }
 
 }  // namespace
+
+std::vector<std::string> beyond_ptx75(const Test& test) {
+  std::vector<std::string> out;
+  const auto uses = [&](auto&& f) {
+    return std::any_of(test.threads.begin(), test.threads.end(),
+                       [&](const Thread& t) { return std::any_of(t.code.begin(), t.code.end(), f); });
+  };
+  if (uses([](const Instruction& i) { return i.op.scope == Scope::cluster; }))
+    out.emplace_back("it has no cluster scope, which came with PTX ISA 7.8");
+  if (uses([](const Instruction& i) { return i.mbarrier != MbarrierUse::none; }))
+    out.emplace_back("its axioms know no mbarriers");
+  return out;
+}
 
 Verdict check(const Test& test, const CheckOptions& options) {
   Question question;

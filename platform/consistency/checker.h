@@ -21,7 +21,7 @@ struct WARPLINE_PUBLIC CheckOptions {
   static constexpr double kMostWork = 1e9;
 };
 
-/// What the PTX memory consistency model (ISA 7.5, with proxies) says of a test's outcome in question.
+/// What the PTX memory consistency model (ISA 9.0) says of a test's outcome in question.
 struct WARPLINE_PUBLIC Verdict {
   bool allowed = false;
   /// Not every execution was looked at: loops go on longer than `unroll`, or `gave_up` says why. An outcome
@@ -38,6 +38,10 @@ struct WARPLINE_PUBLIC Verdict {
   /// Graphviz: an execution with the outcome, and what forbids it if it is forbidden.
   std::string graph;
 };
+
+/// What `test` uses that the model of PTX ISA 7.5 knows nothing of, as sentences ("it has no cluster scope");
+/// empty: both models judge it alike.
+WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> beyond_ptx75(const Test& test);
 
 /// Judges the outcome in question of `test`.
 WARPLINE_PUBLIC [[nodiscard]] Verdict check(const Test& test, const CheckOptions& options = {});

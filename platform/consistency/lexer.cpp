@@ -59,7 +59,7 @@ class Lexer {
 
   void token() {
     static constexpr std::array<std::string_view, 4> kPairs = {"==", "!=", "/\\", "\\/"};
-    static constexpr std::string_view kSingles = "{};|@,=~():+-[]<>";
+    static constexpr std::string_view kSingles = "{};|@,=~():+-[]<>!";
     std::size_t n = 1;
     if (is_letter(text_[at_])) {
       while (is_letter(peek(n)) || is_digit(peek(n)) || (peek(n) == '.' && is_letter(peek(n + 1))) ||

@@ -40,6 +40,8 @@ class OpcodeReader {
   std::optional<MemOp> run() {
     const std::string_view base = words_.front();
     if (base == "CCTL" && cache_control()) return op_;
+    if (base == "cp") return async_copy();
+    if (base == "mbarrier") return mbarrier();
     instruction_.kind = InstructionKind::fence;
     if (base == "membar") return membar();
     if (base == "fence") return fence();
@@ -49,7 +51,8 @@ class OpcodeReader {
     if (b == kBases.end()) {
       std::vector<std::string> names;
       for (const Base& known : kBases) names.emplace_back(known.word);
-      names.insert(names.end(), {"fence", "membar", "bar", "goto", "beq", "bne", "mov", "add", "sub"});
+      names.insert(names.end(),
+                   {"fence", "membar", "bar", "goto", "beq", "bne", "mov", "add", "sub", "setp"});
       return nothing(text::quoted(opcode_.text) + " is no instruction of litmus tests",
                      text::suggestion(base, names));
     }
@@ -83,6 +86,70 @@ class OpcodeReader {
     op_.cache_target = target_of(c);
     op_.cache_operation = *operation;
     return true;
+  }
+
+  static MemOp arrival(Semantics semantics) {
+    MemOp op;
+    op.kind = MemKind::atomic;
+    op.space = Space::shared;
+    op.atomic = AtomicOperation::add;
+    op.semantics = semantics;
+    op.scope = Scope::cta;
+    return op;
+  }
+
+  /// `mbarrier.arrive` and `.test_wait`, with `.parity`; release and acquire at the scope of the CTA unless
+  /// they say otherwise.
+  std::optional<MemOp> mbarrier() {
+    instruction_.kind = InstructionKind::memory;
+    const bool arrives = words_.size() > 1 && words_[1] == "arrive";
+    if (!arrives && (words_.size() < 2 || (words_[1] != "test_wait" && words_[1] != "try_wait")))
+      return nothing(text::quoted(opcode_.text) + " is no operation on mbarriers of litmus tests",
+                     "mbarrier.arrive, mbarrier.test_wait or mbarrier.try_wait");
+    op_ = arrival(arrives ? Semantics::release : Semantics::acquire);
+    if (!arrives) op_.kind = MemKind::load;
+    if (!arrives) op_.atomic = AtomicOperation::none;
+    instruction_.mbarrier = arrives ? MbarrierUse::arrive : MbarrierUse::test_wait;
+    for (std::size_t n = 2; n < words_.size(); ++n) {
+      if (!arrives && words_[n] == "parity") {
+        instruction_.mbarrier = MbarrierUse::parity_wait;
+        continue;
+      }
+      const bool fits = order(words_[n]) &&
+                        (op_.semantics == Semantics::relaxed ||
+                         op_.semantics == (arrives ? Semantics::release : Semantics::acquire)) &&
+                        (op_.scope == Scope::cta || op_.scope == Scope::cluster);
+      if (!fits) return nothing("." + std::string(words_[n]) + " says nothing of an mbarrier");
+    }
+    return op_;
+  }
+
+  /// `cp.async.ca` and `.cg`, in whose words a size is no qualifier.
+  std::optional<MemOp> async_copy() {
+    const std::string_view words = opcode_.text;
+    op_.kind = MemKind::async_copy;
+    op_.space = Space::global;
+    if (words == "cp.async.ca") {
+      op_.cache_operator = CacheOperator::ca;
+    } else if (words == "cp.async.cg") {
+      op_.cache_operator = CacheOperator::cg;
+      op_.bypass_l1 = true;
+    } else if (words == "cp.async.mbarrier.arrive.noinc") {
+      op_ = arrival(Semantics::release);
+      instruction_.mbarrier = MbarrierUse::copies_arrive;
+    } else if (words == "cp.async.commit_group") {
+      instruction_.kind = InstructionKind::commit_copies;
+      return op_;
+    } else if (words == "cp.async.wait_group" || words == "cp.async.wait_all") {
+      instruction_.kind = InstructionKind::wait_copies;
+      instruction_.waits = words == "cp.async.wait_group";
+      return op_;
+    } else {
+      return nothing(text::quoted(words) + " is no asynchronous copy",
+                     "cp.async.ca, .cg, .commit_group, .wait_group or .wait_all");
+    }
+    instruction_.kind = InstructionKind::memory;
+    return op_;
   }
 
   std::optional<MemOp> membar() {
@@ -146,6 +213,7 @@ class OpcodeReader {
         const DataType type = value_of<DataType>(q).value_or(DataType::none);
         return !is_float(type) && size_of(type) != 0 && size_of(type) <= Test::kBytes;
       }
+      case Slot::vector: return generic && !atomic;
       default: return false;
     }
   }
@@ -168,8 +236,12 @@ class OpcodeReader {
     const bool atomic = op_.is_atomic();
     if (atomic && op_.atomic == AtomicOperation::none)
       return fail("an atomic says what it does", ".add, for instance");
-    if (atomic && op_.type != DataType::none && size_of(op_.type) < Test::kDefaultBytes)
-      return fail("atomics of litmus tests have 4 or 8 bytes");
+    const unsigned size = op_.type == DataType::none ? Test::kDefaultBytes : size_of(op_.type);
+    const bool swaps_half = op_.atomic == AtomicOperation::compare_and_swap && size == 2;
+    if (atomic && size < Test::kDefaultBytes && !swaps_half)
+      return fail("atomics of litmus tests have 4 or 8 bytes, and .cas also 2");
+    if (size * op_.vector > Test::kBytes) return fail("an access of litmus tests has at most 8 bytes");
+    if (op_.vector > 1 && op_.is_mmio) return fail("mmio accesses are no vectors");
     if (atomic && ordered_ && !op_.is_strong()) return fail("an atomic is not weak", "relaxed, for instance");
     // Of mmio PTX wants ".relaxed.sys" to be written.
     if (op_.is_mmio && ordered_ && op_.semantics == Semantics::relaxed) ordered_ = false;

@@ -28,6 +28,12 @@ struct Branch {
   std::string_view word;
   Comparison comparison;
 };
+constexpr std::array<Branch, 6> kComparisons = {{{"setp.eq", Comparison::equal},
+                                                 {"setp.ne", Comparison::not_equal},
+                                                 {"setp.lt", Comparison::less},
+                                                 {"setp.le", Comparison::less_equal},
+                                                 {"setp.gt", Comparison::greater},
+                                                 {"setp.ge", Comparison::greater_equal}}};
 constexpr std::array<Branch, 6> kBranches = {{{"beq", Comparison::equal},
                                               {"bne", Comparison::not_equal},
                                               {"blt", Comparison::less},
@@ -151,6 +157,12 @@ class Parser {
   /// A memory begins with one value, by whatever name.
   bool initial_value(const Token& name, std::int64_t value) {
     const unsigned memory = test_->locations[location_named(name.text)].memory;
+    if (test_->memories[memory].arrivals != 0) {
+      constexpr std::int64_t kMost = (1U << 20U) - 1;  // PTX ISA, "mbarrier.init"
+      if (value < 1 || value > kMost) return fail(name, "a phase of an mbarrier has 1 to 1048575 arrivals");
+      test_->memories[memory].arrivals = static_cast<std::uint32_t>(value);
+      return true;
+    }
     const auto [at, fresh] = initial_memories_.try_emplace(memory, value);
     if (!fresh && at->second != value)
       return fail(name, text::quoted(name.text) + " begins as " + std::to_string(value) + " here, and as " +
@@ -168,10 +180,11 @@ class Parser {
       bool aliases;
     };
     static const std::vector<Way> kWays = {
-        {"generic", Proxy::generic, Home::unsaid, true}, {"texture", Proxy::texture, Home::unsaid, true},
-        {"surface", Proxy::surface, Home::unsaid, true}, {"constant", Proxy::constant, Home::unsaid, true},
-        {"vidmem", Proxy::generic, Home::vidmem, false}, {"sysmem", Proxy::generic, Home::sysmem, false},
-        {"peer", Proxy::generic, Home::peer, false},     {"shared", Proxy::generic, Home::shared, false}};
+        {"generic", Proxy::generic, Home::unsaid, true},  {"texture", Proxy::texture, Home::unsaid, true},
+        {"surface", Proxy::surface, Home::unsaid, true},  {"constant", Proxy::constant, Home::unsaid, true},
+        {"vidmem", Proxy::generic, Home::vidmem, false},  {"sysmem", Proxy::generic, Home::sysmem, false},
+        {"peer", Proxy::generic, Home::peer, false},      {"shared", Proxy::generic, Home::shared, false},
+        {"mbarrier", Proxy::generic, Home::shared, false}};
     const Token& word = take();
     const auto way = std::find_if(kWays.begin(), kWays.end(), [&](const Way& w) { return word.is(w.word); });
     if (way == kWays.end()) {
@@ -187,6 +200,7 @@ class Parser {
     if (number < known) return fail(name, text::quoted(name.text) + " is declared twice");
     Location& own = test_->locations[number];
     own.home = way->home;
+    if (word.is("mbarrier")) test_->memories[own.memory].arrivals = 1;
     if (!way->aliases) return true;
     if (!expect("aliases")) return false;
     const Token& of = take();
@@ -303,10 +317,14 @@ class Parser {
   }
 
   bool instruction(Thread& thread) {
+    Instruction i;
+    const Token guard = peek();
+    if (!guarded(i, thread)) return false;
     const Token opcode = take();
     if (opcode.kind != TokenKind::word) return fail(opcode, "an instruction is missing");
-    Instruction i;
-    i.text = opcode.text;
+    if (i.guard != Instruction::kNoRegister)
+      i.text = (i.guard_negated ? "@!" : "@") + thread.registers[i.guard] + " ";
+    i.text += opcode.text;
     const std::string_view base = opcode.text.substr(0, opcode.text.find('.'));
     const std::size_t first = at_;
     bool good = false;
@@ -320,23 +338,139 @@ class Parser {
                : opcode.is("add") ? InstructionKind::add
                                   : InstructionKind::subtract;
       good = arithmetic(i, thread);
+    } else if (base == "setp") {
+      good = comparison(i, thread, opcode);
     } else {
       const auto op = operation_of(opcode, i, faults_);
       if (!op) return false;
       i.op = *op;
-      good = i.kind == InstructionKind::fence || access(i, thread);
+      good = i.kind == InstructionKind::fence || i.kind == InstructionKind::commit_copies ||
+             (i.kind == InstructionKind::wait_copies ? wait_for_copies(i) : access(i, thread));
     }
+    const bool may_be_left_out = i.kind == InstructionKind::memory || i.kind == InstructionKind::move ||
+                                 i.kind == InstructionKind::compare || i.kind == InstructionKind::add ||
+                                 i.kind == InstructionKind::subtract || i.kind == InstructionKind::branch ||
+                                 i.kind == InstructionKind::jump;
+    if (good && i.guard != Instruction::kNoRegister && !may_be_left_out)
+      good = fail(guard, "predicates are for accesses, arithmetic and branches", "branch around it");
     for (std::size_t n = first; n < at_; ++n)
       i.text += (n == first || tokens_[n - 1].is(",") ? " " : "") + std::string(tokens_[n].text);
     if (good) thread.code.push_back(std::move(i));
     return good;
   }
 
+  /// "@p" or "@!p", if it stands there.
+  bool guarded(Instruction& i, Thread& thread) {
+    if (!accept("@")) return true;
+    i.guard_negated = accept("!");
+    const Token name = take();
+    if (name.kind != TokenKind::word) return fail(name, "the predicate is missing");
+    i.guard = register_named(thread, name.text);
+    return true;
+  }
+
+  /// `setp.eq p, a, b`
+  bool comparison(Instruction& i, Thread& thread, const Token& opcode) {
+    i.kind = InstructionKind::compare;
+    const auto* const c = std::find_if(kComparisons.begin(), kComparisons.end(),
+                                       [&](const Branch& b) { return opcode.is(b.word); });
+    if (c == kComparisons.end())
+      return fail(opcode, text::quoted(opcode.text) + " is no comparison",
+                  "setp.eq, .ne, .lt, .le, .gt, .ge");
+    i.comparison = c->comparison;
+    return arithmetic(i, thread);
+  }
+
+  /// An element, or "{e, e}" of as many as the vector has.
+  template <class F>
+  bool elements(const Instruction& i, F&& element) {
+    if (i.op.vector == 1) return element(true);
+    if (!expect("{")) return false;
+    for (unsigned e = 0; e < i.op.vector; ++e)
+      if ((e != 0 && !expect(",")) || !element(e == 0)) return false;
+    return expect("}");
+  }
+
+  bool destinations(Instruction& i, Thread& thread) {
+    return elements(i, [&](bool first) {
+      const unsigned kept = i.destination;
+      if (!destination(i, thread)) return false;
+      if (first) return true;
+      i.more_destinations.push_back(i.destination);
+      i.destination = kept;
+      return true;
+    });
+  }
+
+  bool values(Instruction& i, Thread& thread) {
+    return elements(i,
+                    [&](bool first) { return operand(first ? i.a : i.more_values.emplace_back(), thread); });
+  }
+
+  bool wait_for_copies(Instruction& i) {
+    if (!i.waits) return true;
+    const Token at = peek();
+    const auto groups = number();
+    if (groups && (*groups < 0 || *groups > 64))
+      return fail(at, "a thread waits until 0 to 64 groups are left");
+    i.a.value = groups.value_or(0);
+    return groups.has_value();
+  }
+
+  /// `cp.async.ca s, x, 4`: where it goes, where from, how many bytes.
+  bool copy(Instruction& i, Thread& thread) {
+    const Token to = peek();
+    Instruction target;
+    target.kind = InstructionKind::memory;
+    target.op = i.op;
+    target.op.space = Space::generic;
+    if (!address(target, thread) || !expect(",")) return false;
+    if (test_->locations[target.location].home != Home::shared || target.index != Instruction::kNoRegister)
+      return fail(to, "an asynchronous copy goes to shared memory", "declare it: \"s @ shared;\"");
+    const Token from = peek();
+    if (!address(i, thread) || !expect(",")) return false;
+    if (i.op.space == Space::shared) return fail(from, "an asynchronous copy comes from global memory");
+    const Token size = peek();
+    const auto bytes = number();
+    if (!bytes) return false;
+    if ((*bytes != 4 && *bytes != 8) || (i.op.bypass_l1))
+      return fail(size, i.op.bypass_l1 ? "cp.async.cg copies 16 bytes, which no location has"
+                                       : "copies of litmus tests have 4 or 8 bytes");
+    i.op.type = *bytes == 4 ? DataType::b32 : DataType::b64;
+    for (const std::uint32_t offset : {i.offset, target.offset})
+      if (offset % *bytes != 0 || offset + *bytes > Test::kBytes)
+        return fail(size, "a copy lies in the 8 bytes of its locations, aligned to its size");
+    i.copy_to = target.location;
+    i.copy_offset = target.offset;
+    return true;
+  }
+
+  /// `mbarrier.arrive r, b`, `mbarrier.test_wait p, b, r`, `cp.async.mbarrier.arrive.noinc b`.
+  bool mbarrier(Instruction& i, Thread& thread) {
+    const bool has_result = i.mbarrier != MbarrierUse::copies_arrive;
+    if (has_result && (!destination(i, thread) || !expect(","))) return false;
+    const Token name = peek();
+    if (!address(i, thread)) return false;
+    if (i.offset != 0 || i.index != Instruction::kNoRegister)
+      return fail(name, "an mbarrier object is named without an offset");
+    const bool waits = i.mbarrier == MbarrierUse::test_wait || i.mbarrier == MbarrierUse::parity_wait;
+    return !waits || (expect(",") && operand(i.a, thread));
+  }
+
   bool access(Instruction& i, Thread& thread) {
+    if (i.mbarrier != MbarrierUse::none) return mbarrier(i, thread);
+    if (i.op.kind == MemKind::async_copy) return copy(i, thread);
     if (i.kind == InstructionKind::cache_control && !i.op.controls_lines()) return true;
-    if (i.op.reads() && (!destination(i, thread) || !expect(","))) return false;
-    if (!address(i)) return false;
-    if (i.op.writes() && (!expect(",") || !operand(i.a, thread))) return false;
+    if (i.op.reads() && (!destinations(i, thread) || !expect(","))) return false;
+    // A load of a number: the register gets it, and no memory is accessed.
+    if (i.op.kind == MemKind::load && i.op.vector == 1 &&
+        (peek().is("-") || peek().kind == TokenKind::number)) {
+      i.kind = InstructionKind::move;
+      i.op = {};
+      return operand(i.a, thread);
+    }
+    if (!address(i, thread)) return false;
+    if (i.op.writes() && (!expect(",") || !values(i, thread))) return false;
     return i.op.atomic != AtomicOperation::compare_and_swap || (expect(",") && operand(i.b, thread));
   }
 
@@ -400,21 +534,36 @@ class Parser {
     return true;
   }
 
-  /// "x", "x+4" or "[x+4]". The proxy follows from the opcode.
-  bool address(Instruction& i) {
+  /// "x", "x+4", "x+r0", "x+r0+4", each also in brackets. The proxy follows from the opcode.
+  bool address(Instruction& i, Thread& thread) {
     const bool bracket = accept("[");
     const Token name = take();
     if (name.kind != TokenKind::word) return fail(name, "a location is missing");
     i.location = location_named(name.text);
+    if (peek().is("+") && peek(1).kind == TokenKind::word) {
+      take();
+      const Token index = take();
+      if (i.kind != InstructionKind::memory)
+        return fail(index, "only accesses take a register behind the location");
+      i.index = register_named(thread, index.text);
+    }
     if (accept("+")) {
       const auto offset = number();
       if (!offset) return false;
-      if (*offset < 0 || *offset > Test::kBytes - i.bytes() || *offset % i.bytes() != 0)
+      const std::int64_t size = i.all_bytes();
+      if (*offset < 0 || *offset > Test::kBytes - size || *offset % size != 0)
         return fail(name, "an access lies in the 8 bytes of its location, aligned to its size");
       i.offset = static_cast<std::uint32_t>(*offset);
     }
     if (bracket && !expect("]")) return false;
     const Location& l = test_->locations[i.location];
+    if ((test_->memories[l.memory].arrivals != 0) != (i.mbarrier != MbarrierUse::none))
+      return fail(
+          name,
+          text::quoted(name.text) + (i.mbarrier != MbarrierUse::none
+                                         ? " is no mbarrier object"
+                                         : " is an mbarrier object, which only mbarrier operations access"),
+          "declare it: \"b @ mbarrier = 2;\", of two arrivals a phase");
     if (l.home == Home::shared) {
       if (i.op.space == Space::global || i.op.is_mmio || i.op.proxy != Proxy::generic)
         return fail(name, text::quoted(name.text) + " lies in shared memory");
@@ -658,7 +807,12 @@ Result<Test> parse(std::string_view text, const std::string& file) {
     for (const Instruction& i : t.code)
       if (i.kind == InstructionKind::memory) {
         Memory& m = test.memories[test.locations[i.location].memory];
-        m.bytes = std::max(m.bytes, i.offset + i.bytes() > Test::kDefaultBytes ? Test::kBytes : m.bytes);
+        const bool beyond =
+            i.index != Instruction::kNoRegister || i.offset + i.all_bytes() > Test::kDefaultBytes;
+        if (beyond) m.bytes = std::max(m.bytes, Test::kBytes);
+        if (i.op.kind != MemKind::async_copy) continue;
+        Memory& to = test.memories[test.locations[i.copy_to].memory];
+        if (i.copy_offset + i.bytes() > Test::kDefaultBytes) to.bytes = std::max(to.bytes, Test::kBytes);
       }
   return test;
 }

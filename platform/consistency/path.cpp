@@ -17,6 +17,12 @@ struct State {
   unsigned steps = 0;
   std::vector<unsigned> taken;    ///< by instruction: how often it has branched back
   std::vector<unsigned> control;  ///< reads that branches so far depended on
+  // Of the access being added: PathEvent::shift of its first element, and reads that its address depends on.
+  std::int32_t shift = 0;
+  std::vector<unsigned> address;
+  /// Events of copies that no wait has waited for, each with its group, and the group that is open.
+  std::vector<std::pair<unsigned, unsigned>> copying;
+  unsigned open_group = 0;
 };
 
 class Unfolding {
@@ -68,6 +74,9 @@ class Unfolding {
     e.kind = kind;
     e.instruction = &i;
     e.after = s.control;
+    if (i.kind != InstructionKind::memory) return e;
+    e.after.insert(e.after.end(), s.address.begin(), s.address.end());
+    e.shift = s.shift;
     return e;
   }
 
@@ -75,6 +84,101 @@ class Unfolding {
     const auto event = static_cast<unsigned>(s.path.events.size());
     push(s, EventKind::read, i);
     return add(s.path, {Value::Kind::read, 0, event});
+  }
+
+  static void mbarrier(State& s, const Instruction& i) {
+    const auto event = static_cast<unsigned>(s.path.events.size());
+    const unsigned read = push_read(s, i);
+    if (i.op.kind == MemKind::load) {
+      s.path.registers[i.destination] = computed(s.path, Value::Kind::waited, read, operand(s.path, i.a), &i);
+      return;
+    }
+    const unsigned one = constant(s.path, 1);
+    push_write(s, i, computed(s.path, Value::Kind::add, read, one), event);
+    if (i.mbarrier == MbarrierUse::copies_arrive) {
+      for (const unsigned e : {event, event + 1})
+        s.path.events[e].copies = s.path.events[e].follows_copies = true;
+    } else {
+      s.path.registers[i.destination] = computed(s.path, Value::Kind::phase, read, read, &i);
+    }
+  }
+
+  /// A copy reads, and writes what it has read, while the thread goes on.
+  static void copy(State& s, const Instruction& i) {
+    const unsigned value = push_read(s, i);
+    s.path.events.back().copies = true;
+    push_write(s, i, value, PathEvent::kNone);
+    PathEvent& write = s.path.events.back();
+    write.copies = true;
+    write.shift = static_cast<std::int32_t>(i.copy_offset) - static_cast<std::int32_t>(i.offset);
+    const auto event = static_cast<unsigned>(s.path.events.size() - 1);
+    s.copying.emplace_back(event - 1, s.open_group);
+    s.copying.emplace_back(event, s.open_group);
+  }
+
+  /// Copies of groups before `first` are done.
+  static void finish_copies(State& s, unsigned first) {
+    const auto now = static_cast<unsigned>(s.path.events.size());
+    std::vector<std::pair<unsigned, unsigned>> left;
+    for (const auto& [event, group] : s.copying) {
+      if (group < first) {
+        s.path.events[event].done_at = now;
+      } else {
+        left.emplace_back(event, group);
+      }
+    }
+    s.copying = std::move(left);
+  }
+
+  /// The elements of a vector: as many accesses, in no order.
+  static void vector(State& s, const Instruction& i) {
+    const auto first = static_cast<unsigned>(s.path.events.size());
+    const std::int32_t begin = s.shift;
+    for (unsigned e = 0; e < i.op.vector; ++e) {
+      s.shift = begin + static_cast<std::int32_t>(e * i.bytes());
+      if (i.op.writes()) {
+        push_write(s, i, operand(s.path, e == 0 ? i.a : i.more_values[e - 1]), PathEvent::kNone);
+      } else {
+        const unsigned value = push_read(s, i);
+        s.path.registers[e == 0 ? i.destination : i.more_destinations[e - 1]] = value;
+      }
+      s.path.events.back().vector = first;
+    }
+  }
+
+  /// An access whose address a register says: a way for each place where it may go.
+  void indexed(const State& s, const Instruction& i) {
+    const unsigned index = s.path.registers[i.index];
+    const Value& known = s.path.values[index];
+    for (std::uint32_t at = 0; at < Test::kBytes; at += i.all_bytes()) {
+      if (known.kind == Value::Kind::constant && i.offset_at(known.constant) != at) continue;
+      State next = s;
+      values_ += s.path.values.size();
+      const unsigned offset = computed(next.path, Value::Kind::offset, index, index, &i);
+      next.path.assumptions.push_back({Comparison::equal, offset, constant(next.path, at), true});
+      next.shift = static_cast<std::int32_t>(at) - static_cast<std::int32_t>(i.offset);
+      reads_of(next.path, index, next.address);
+      if (i.op.atomic == AtomicOperation::compare_and_swap) {
+        compare_and_swap(std::move(next), i);
+        continue;
+      }
+      access(next, i);
+      ++next.at;
+      walk(std::move(next));
+    }
+  }
+
+  /// Goes on without the instruction, too.
+  void leave_out(State& s, const Instruction& i) {
+    const unsigned guard = s.path.registers[i.guard], zero = constant(s.path, 0);
+    State without = s;
+    values_ += s.path.values.size();
+    without.path.assumptions.push_back({Comparison::not_equal, guard, zero, i.guard_negated});
+    depend(without, guard, zero);
+    ++without.at;
+    walk(std::move(without));
+    s.path.assumptions.push_back({Comparison::not_equal, guard, zero, !i.guard_negated});
+    depend(s, guard, zero);
   }
 
   static void push_write(State& s, const Instruction& i, unsigned value, unsigned partner) {
@@ -92,8 +196,12 @@ class Unfolding {
         return;
       }
       const Instruction& i = thread_.code[s.at];
+      if (i.guard != Instruction::kNoRegister) leave_out(s, i);
+      s.shift = 0;
+      s.address.clear();
       switch (i.kind) {
         case InstructionKind::memory:
+          if (i.index != Instruction::kNoRegister) return indexed(s, i);
           if (i.op.atomic == AtomicOperation::compare_and_swap) return compare_and_swap(std::move(s), i);
           access(s, i);
           break;
@@ -109,12 +217,22 @@ class Unfolding {
           break;
         }
         case InstructionKind::cache_control: break;
+        case InstructionKind::commit_copies: ++s.open_group; break;
+        case InstructionKind::wait_copies: {
+          const auto left = static_cast<unsigned>(i.a.value);
+          // Of the groups that are committed, all but the last `left`.
+          finish_copies(s, !i.waits ? ~0U : s.open_group > left ? s.open_group - left : 0);
+          break;
+        }
         case InstructionKind::move: s.path.registers[i.destination] = operand(s.path, i.a); break;
+        case InstructionKind::compare:
         case InstructionKind::add:
         case InstructionKind::subtract: {
           const unsigned a = operand(s.path, i.a), b = operand(s.path, i.b);
-          s.path.registers[i.destination] = computed(
-              s.path, i.kind == InstructionKind::add ? Value::Kind::add : Value::Kind::subtract, a, b);
+          const auto kind = i.kind == InstructionKind::add       ? Value::Kind::add
+                            : i.kind == InstructionKind::compare ? Value::Kind::compared
+                                                                 : Value::Kind::subtract;
+          s.path.registers[i.destination] = computed(s.path, kind, a, b, &i);
           break;
         }
         case InstructionKind::branch: {
@@ -153,6 +271,9 @@ class Unfolding {
   }
 
   static void access(State& s, const Instruction& i) {
+    if (i.op.vector > 1) return vector(s, i);
+    if (i.mbarrier != MbarrierUse::none) return mbarrier(s, i);
+    if (i.op.kind == MemKind::async_copy) return copy(s, i);
     unsigned read = 0;
     unsigned partner = PathEvent::kNone;
     const unsigned a = i.op.writes() ? operand(s.path, i.a) : 0;

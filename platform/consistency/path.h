@@ -10,13 +10,26 @@ namespace warpline::litmus {
 
 /// How a value of a path comes about. Values refer to others of the path by their number.
 struct Value {
-  enum class Kind : std::uint8_t { constant, read, add, subtract, atomic, narrowed };
+  enum class Kind : std::uint8_t {
+    constant,
+    read,
+    add,
+    subtract,
+    atomic,
+    narrowed,
+    compared,
+    offset,
+    phase,
+    waited
+  };
   Kind kind = Kind::constant;
   std::int64_t constant = 0;
   unsigned event = 0;  ///< of `read`: the path's event that reads it
   unsigned a = 0, b = 0;
   /// Of `atomic`: the instruction whose operation is applied to a, the value in memory, and b. Of `narrowed`:
-  /// the access as whose type a is read.
+  /// the access as whose type a is read. Of `compared`: the comparison of a and b. Of `offset`: the access
+  /// whose index a is. Of `phase`, `waited`: the operation on an mbarrier object that counts a; b is the
+  /// phase that is waited for, or its parity.
   const Instruction* instruction = nullptr;
 };
 
@@ -37,6 +50,13 @@ struct PathEvent {
   unsigned value = 0;           ///< of a write; of a barrier: its id
   unsigned threads = 0;         ///< of a barrier that counts: how many threads meet
   unsigned partner = kNone;     ///< of an atomic's write: its read
+  std::int32_t shift = 0;       ///< of an access: bytes behind its instruction's offset
+  bool copies = false;          ///< an asynchronous copy's read or write, or the arrival that follows copies
+  bool follows_copies = false;  ///< such an arrival's: comes behind every copy that its thread has begun
+  /// Of an asynchronous copy: the event from which on it is done, as a wait has said; none: it may be under
+  /// way at the end.
+  unsigned done_at = kNone;
+  unsigned vector = kNone;      ///< of a vector's element: the event of the first, which they share
   std::vector<unsigned> after;  ///< reads of the path that its data, or whether it happens, depends on
 };
 

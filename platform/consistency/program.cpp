@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rtl_models/sm/copy_groups.h"
+
 namespace warpline::litmus {
 namespace {
 
@@ -51,6 +53,9 @@ class Lowering {
       const Thread& thread = test_.threads[t];
       std::vector<Step> code;
       for (const litmus::Instruction& i : thread.code) code.push_back(step(i, &thread));
+      if (std::any_of(thread.code.begin(), thread.code.end(),
+                      [](const litmus::Instruction& i) { return i.op.kind == MemKind::async_copy; }))
+        code.push_back(wait_for_copies(CopyGroups::kWaitForAll));
       wait_for(0, static_cast<unsigned>(thread.registers.size()), code);
       program_.code.push_back(std::move(code));
     }
@@ -71,6 +76,13 @@ class Lowering {
         s.registers[s.source_count++] = static_cast<std::uint16_t>(first);
       code.push_back(s);
     }
+  }
+
+  static Step wait_for_copies(std::uint32_t groups_left) {
+    Step s;
+    s.kind = warpline::InstructionKind::wait_copies;
+    s.groups_left = groups_left;
+    return s;
   }
 
   void find_shared() {
@@ -134,6 +146,11 @@ class Lowering {
         if (i.op.controls_lines()) find_address(s, i);
         break;
       case litmus::InstructionKind::fence: s.kind = warpline::InstructionKind::fence; break;
+      case litmus::InstructionKind::commit_copies: s.kind = warpline::InstructionKind::commit_copies; break;
+      case litmus::InstructionKind::wait_copies:
+        s.kind = warpline::InstructionKind::wait_copies;
+        s.groups_left = i.waits ? static_cast<std::uint32_t>(i.a.value) : CopyGroups::kWaitForAll;
+        break;
       case litmus::InstructionKind::barrier:
         s.kind = warpline::InstructionKind::barrier;
         barrier(s, i, *thread);
@@ -141,6 +158,7 @@ class Lowering {
         if (i.counts) use(s, i.b);
         break;
       case litmus::InstructionKind::branch:
+      case litmus::InstructionKind::compare:
       case litmus::InstructionKind::add:
       case litmus::InstructionKind::subtract:
         use(s, i.a);
@@ -149,16 +167,22 @@ class Lowering {
       case litmus::InstructionKind::move: use(s, i.a); break;
       case litmus::InstructionKind::jump: break;
     }
+    for (const unsigned r : {i.guard, i.index})
+      if (r != litmus::Instruction::kNoRegister)
+        s.registers[s.source_count++] = static_cast<std::uint16_t>(r);
     if (i.destination != litmus::Instruction::kNoRegister) {
       s.registers[s.source_count] = static_cast<std::uint16_t>(i.destination);
       s.destination_count = 1;
     }
+    for (const unsigned r : i.more_destinations)
+      s.registers[s.source_count + s.destination_count++] = static_cast<std::uint16_t>(r);
     return s;
   }
 
   void access(Step& s, const litmus::Instruction& i) {
     s.kind = warpline::InstructionKind::memory;
     if (i.op.writes()) use(s, i.a);
+    for (const Operand& o : i.more_values) use(s, o);
     if (i.op.is_atomic()) {
       if (i.op.atomic == AtomicOperation::compare_and_swap) use(s, i.b);
       s.mem.type = i.atomic_type();
@@ -184,7 +208,7 @@ class Lowering {
   void find_address(Step& s, const litmus::Instruction& i) {
     const Location& l = test_.locations[i.location];
     s.memory = l.memory;
-    s.bytes = i.bytes();
+    s.bytes = i.all_bytes();
     const std::uint64_t window = window_at(i.location);
     switch (s.mem.kind) {
       case MemKind::texture_load:
@@ -197,6 +221,12 @@ class Lowering {
         s.base = image_of(images_, true, window, s.bytes);
         return;
       default: break;
+    }
+    if (s.mem.kind == MemKind::async_copy) {
+      s.address = Step::Address::copy;
+      s.base = window;
+      s.copy_to = static_cast<std::uint32_t>(shared_[test_.locations[i.copy_to].memory] + i.copy_offset);
+      return;
     }
     if (l.home == Home::shared) {
       s.address = Step::Address::shared;

@@ -43,13 +43,15 @@ struct Step : warpline::Instruction {
     byte,     ///< an image, and a byte of it
     constant,
     shared,  ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
+    copy,    ///< a virtual address, and `copy_to`
   };
   const litmus::Instruction* of = nullptr;  ///< null: it sleeps, or waits for its registers
   Address address = Address::none;
   unsigned memory = 0;     ///< that it accesses
   unsigned bytes = 0;      ///< of its access
   std::uint64_t base = 0;  ///< of `global`: where the window begins; an image's handle; of `shared`: the byte
-  bool reads_end = false;  ///< appended by the run: it reads what its memory holds at the end
+  std::uint32_t copy_to = 0;  ///< of a copy: the byte of shared memory
+  bool reads_end = false;     ///< appended by the run: it reads what its memory holds at the end
   std::uint16_t threads = 0;  ///< of a barrier without a count: that meet; 0: all of the CTA that are left
   std::uint16_t uses = 0;     ///< of a barrier with a count: how many arrivals the run will have; 0: unknown
 };

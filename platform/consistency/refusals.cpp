@@ -12,6 +12,18 @@ void add(std::vector<std::string>& sentences, std::string sentence) {
     sentences.push_back(std::move(sentence));
 }
 
+/// Says so where a location of shared memory is accessed by several CTAs.
+void judge_shared(const Test& test, const Thread& thread, unsigned location, std::vector<std::string>& out) {
+  const Location& l = test.locations[location];
+  if (l.home != Home::shared) return;
+  const auto is_same = [&](unsigned other) { return test.locations[other].memory == l.memory; };
+  for (const Thread& t : test.threads)
+    for (const litmus::Instruction& other : t.code)
+      if (other.kind == litmus::InstructionKind::memory && !t.place.same_cta(thread.place) &&
+          (is_same(other.location) || (other.op.kind == MemKind::async_copy && is_same(other.copy_to))))
+        add(out, l.name + " lies in shared memory, which one CTA only can reach");
+}
+
 void judge_access(const Test& test, const Places& places, const Thread& thread, const litmus::Instruction& i,
                   std::vector<std::string>& out) {
   // Proxy fences that no assembler takes are allowed here: only litmus tests write them.
@@ -26,12 +38,10 @@ void judge_access(const Test& test, const Places& places, const Thread& thread, 
                  " memory, where no constant does");
   if (home == Home::vidmem && places.users[l.memory].size() > 1)
     add(out, l.name + " lies in video memory, which one GPU only can reach");
-  if (l.home != Home::shared) return;
-  for (const Thread& t : test.threads)
-    for (const litmus::Instruction& other : t.code)
-      if (other.kind == litmus::InstructionKind::memory &&
-          test.locations[other.location].memory == l.memory && !t.place.same_cta(thread.place))
-        add(out, l.name + " lies in shared memory, which one CTA only can reach");
+  if (i.mbarrier != MbarrierUse::none)
+    add(out, "\"" + i.text + "\": mbarriers are judged, and not run on the platform yet");
+  judge_shared(test, thread, i.location, out);
+  if (i.op.kind == MemKind::async_copy) judge_shared(test, thread, i.copy_to, out);
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ std::int64_t value_of(const ThreadState& t, const Operand& o) {
   return o.is_register ? t.registers[o.number] : o.value;
 }
 
+/// Whether the instruction's predicate lets it do anything.
+bool is_executed(const ThreadState& t, const litmus::Instruction& i) {
+  return i.guard == litmus::Instruction::kNoRegister || (t.registers[i.guard] != 0) != i.guard_negated;
+}
+
 /// What one SM runs. Loads are not waited for until their registers are used.
 class Source final : public InstructionSource {
  public:
@@ -67,6 +72,13 @@ class Source final : public InstructionSource {
     if (last) ++t.own;
     if (!first && !last && t.code != nullptr) t.last = &s;
     if (!first && !last) ++t.at;
+    if (t.code != nullptr && s.of != nullptr && !is_executed(t, *s.of)) {
+      // Whatever it would do, no lane takes part.
+      if (s.kind == warpline::InstructionKind::memory) issue.access->active = 0;
+      choose_next(t);
+      if (t.current == nullptr && t.last != nullptr && !awaits_value(s)) tell(t, t.last);
+      return;
+    }
     switch (s.kind) {
       case warpline::InstructionKind::memory:
         access(t, s, *issue.access);
@@ -86,13 +98,18 @@ class Source final : public InstructionSource {
                 bool /*with_data*/) override {
     const auto& s = static_cast<const Step&>(instruction);
     if (!s.mem.reads()) return;
+    if (access.active == 0) return tell(*threads_[slot], &s);
     std::uint64_t bits = 0;
     std::memcpy(&bits, access.lane_data(0), sizeof bits);
     if (!s.reads_end && threads_[slot]->code != nullptr) tell(*threads_[slot], &s);
     if (s.reads_end) {
       run_.shared_end[s.memory] = static_cast<std::int64_t>(bits);
     } else if (s.of->destination != litmus::Instruction::kNoRegister) {
-      threads_[slot]->registers[s.of->destination] = extended(s.of->op.type, bits);
+      const unsigned size = s.of->bytes();
+      const auto element = [&](unsigned e) { return extended(s.of->op.type, bits >> (8 * size * e)); };
+      threads_[slot]->registers[s.of->destination] = element(0);
+      for (unsigned e = 0; e < s.of->more_destinations.size(); ++e)
+        threads_[slot]->registers[s.of->more_destinations[e]] = element(e + 1);
     }
   }
   void release_barrier(unsigned slot, std::uint32_t id) override {
@@ -154,12 +171,19 @@ class Source final : public InstructionSource {
 
   void access(const ThreadState& t, const Step& s, MemoryAccess& out) const {
     out.active = 1;
-    const std::uint64_t offset = s.memory < run_.offset.size() ? run_.offset[s.memory] + s.of->offset : 0;
+    const litmus::Instruction& of = *s.of;
+    const std::uint64_t within =
+        of.index == litmus::Instruction::kNoRegister ? of.offset : of.offset_at(t.registers[of.index]);
+    const std::uint64_t offset = s.memory < run_.offset.size() ? run_.offset[s.memory] + within : 0;
     switch (s.address) {
       case Step::Address::none: return;
       case Step::Address::global: out.address[0] = s.base + offset; break;
+      case Step::Address::copy:
+        out.address[0] = s.base + offset;
+        out.second[0] = CopyTarget{s.copy_to, s.bytes}.packed();
+        break;
       case Step::Address::constant: out.address[0] = offset; break;
-      case Step::Address::shared: out.address[0] = s.base + s.of->offset; break;
+      case Step::Address::shared: out.address[0] = s.base + within; break;
       case Step::Address::element:
       case Step::Address::byte:
         out.address[0] = s.base;
@@ -175,6 +199,10 @@ class Source final : public InstructionSource {
     if (s.mem.atomic == AtomicOperation::compare_and_swap)
       out.second[0] = static_cast<std::uint64_t>(value_of(t, s.of->b));
     std::memcpy(out.lane_data(0), &data, sizeof data);
+    for (unsigned e = 0; e < of.more_values.size(); ++e) {
+      const std::int64_t more = value_of(t, of.more_values[e]);
+      std::memcpy(out.lane_data(0) + std::size_t{e + 1} * of.bytes(), &more, of.bytes());
+    }
   }
 
   /// A backward jump takes a number of cycles that is drawn each time, so that spinning threads do not stay
@@ -190,6 +218,10 @@ class Source final : public InstructionSource {
     switch (i.kind) {
       case litmus::InstructionKind::move: t.registers[i.destination] = static_cast<std::int64_t>(a); break;
       case litmus::InstructionKind::add: t.registers[i.destination] = static_cast<std::int64_t>(a + b); break;
+      case litmus::InstructionKind::compare:
+        t.registers[i.destination] =
+            holds(i.comparison, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)) ? 1 : 0;
+        break;
       case litmus::InstructionKind::subtract:
         t.registers[i.destination] = static_cast<std::int64_t>(a - b);
         break;

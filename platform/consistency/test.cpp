@@ -31,12 +31,19 @@ unsigned Instruction::bytes() const {
   return op.type == DataType::none ? Test::kDefaultBytes : size_of(op.type);
 }
 
+std::uint32_t Instruction::offset_at(std::int64_t value) const {
+  if (index == kNoRegister) return offset;
+  const std::uint64_t at = (offset + static_cast<std::uint64_t>(value)) % Test::kBytes;
+  return static_cast<std::uint32_t>(at / all_bytes() * all_bytes());
+}
+
 DataType Instruction::atomic_type() const {
   const bool bitwise = op.atomic == AtomicOperation::exchange ||
                        op.atomic == AtomicOperation::compare_and_swap ||
                        op.atomic == AtomicOperation::bit_and || op.atomic == AtomicOperation::bit_or ||
                        op.atomic == AtomicOperation::bit_xor;
   const bool wide = bytes() > Test::kDefaultBytes;
+  if (bytes() == 2) return DataType::b16;
   if (bitwise) return wide ? DataType::b64 : DataType::b32;
   const bool compares = op.atomic == AtomicOperation::min || op.atomic == AtomicOperation::max;
   if (compares && (op.type == DataType::none || is_signed(op.type)))

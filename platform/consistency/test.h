@@ -18,15 +18,28 @@ struct WARPLINE_PUBLIC Operand {
 };
 
 enum class InstructionKind : std::uint8_t {
-  memory,         ///< `op` is a load, store, atomic or reduction
+  memory,         ///< `op` is a load, store, atomic, reduction or asynchronous copy
   fence,          ///< `op` is a fence or proxy fence
   cache_control,  ///< SASS CCTL: no event of the memory model
+  commit_copies,  ///< the copies since the last commit become a group
+  wait_copies,    ///< until at most `a` groups are unfinished; waits == false: until all copies are done
   barrier,
   move,      ///< destination = a
+  compare,   ///< destination = 1 if a and b compare so, else 0
   add,       ///< destination = a + b
   subtract,  ///< destination = a - b
   branch,    ///< to `target` if a and b compare so
   jump,      ///< to `target`
+};
+
+/// What an instruction does to an mbarrier object. In the model an object counts the arrivals so far: an
+/// arrival is an atomic addition, and a wait a load, of the semantics that they say (PTX ISA, "mbarrier").
+enum class MbarrierUse : std::uint8_t {
+  none,
+  arrive,         ///< its result is the phase that it arrives in
+  test_wait,      ///< its result is whether phase `a` is complete
+  parity_wait,    ///< its result is whether the phase of parity `a` is complete
+  copies_arrive,  ///< an arrival when the thread's asynchronous copies are done
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
@@ -38,17 +51,30 @@ struct WARPLINE_PUBLIC Instruction {
   InstructionKind kind = InstructionKind::move;
   MemOp op;
   Comparison comparison = Comparison::equal;
-  bool waits = true;                   ///< of a barrier: bar.sync; false: bar.arrive
-  bool subtracts = false;              ///< of an atomic: adds the negative of `a`
+  bool waits = true;       ///< of a barrier: bar.sync; false: bar.arrive. Of wait_copies: see there
+  bool subtracts = false;  ///< of an atomic: adds the negative of `a`
   unsigned destination = kNoRegister;  ///< none: of stores and reductions
   unsigned location = 0;               ///< of an access: in Test::locations
   std::uint32_t offset = 0;            ///< bytes behind the location's first
   Operand a, b;                        ///< the value stored, an atomic's operands; a barrier's id and threads
   bool counts = false;                 ///< of a barrier: `b` says how many threads meet
-  unsigned target = 0;                 ///< of branches: an instruction of the thread; its number: the end
-  std::string text;                    ///< as written
-  /// Of an access: how many bytes it has.
+  unsigned guard = kNoRegister;        ///< not executed where this register is 0; none: always executed
+  bool guard_negated = false;          ///< not executed where it is not 0
+  unsigned index = kNoRegister;   ///< of an access: the register that is added to `offset`; see offset_at
+  unsigned target = 0;            ///< of branches: an instruction of the thread; its number: the end
+  unsigned copy_to = 0;           ///< of a copy, whose source is `location`: where it writes
+  std::uint32_t copy_offset = 0;  ///< likewise: bytes behind that location's first
+  MbarrierUse mbarrier = MbarrierUse::none;  ///< of an access: to an mbarrier object
+  /// Of a vector: the registers, or the values stored, of the elements behind the first.
+  std::vector<unsigned> more_destinations;
+  std::vector<Operand> more_values;
+  std::string text;  ///< as written
+  /// Of an access: how many bytes it has; of a vector each element.
   [[nodiscard]] unsigned bytes() const;
+  [[nodiscard]] unsigned all_bytes() const { return bytes() * op.vector; }
+  /// Where an access begins if its index register holds `index`: bytes behind the location's first. What lies
+  /// beyond the location's 8 bytes wraps, and is aligned down to the access.
+  [[nodiscard]] std::uint32_t offset_at(std::int64_t index) const;
   /// Of an atomic: the type that its operation has; as written, or the one that stands for it.
   [[nodiscard]] DataType atomic_type() const;
 };
@@ -97,6 +123,8 @@ struct WARPLINE_PUBLIC Memory {
   /// Of its value: 4, or 8 where an access goes beyond its first four. Of a recorded execution: all that it
   /// has.
   unsigned bytes = 4;
+  /// It is an mbarrier object, in shared memory, of which each phase has so many arrivals; 0: it is none.
+  std::uint32_t arrivals = 0;
   /// What its bytes, `bits`, stand for in a condition.
   [[nodiscard]] std::int64_t value(std::uint64_t bits) const;
 };

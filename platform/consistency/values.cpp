@@ -58,6 +58,15 @@ std::optional<std::int64_t> Values::work_out(unsigned thread, const Value& v) {
   if (v.kind == Value::Kind::add) return static_cast<std::int64_t>(x + y);
   if (v.kind == Value::Kind::subtract) return static_cast<std::int64_t>(x - y);
   const Instruction& i = *v.instruction;
+  if (v.kind == Value::Kind::compared) return holds(i.comparison, *a, *b) ? 1 : 0;
+  if (v.kind == Value::Kind::offset) return i.offset_at(*a);
+  if (v.kind == Value::Kind::phase || v.kind == Value::Kind::waited) {
+    const std::uint64_t phase =
+        x / candidate_.test.memories[candidate_.test.locations[i.location].memory].arrivals;
+    if (v.kind == Value::Kind::phase) return static_cast<std::int64_t>(phase);
+    // What is waited for is complete when another phase has begun.
+    return i.mbarrier == MbarrierUse::parity_wait ? (phase & 1U) != (y & 1U) : phase != y;
+  }
   if (v.kind == Value::Kind::narrowed) return extended(i.op.type, x);
   const std::uint64_t operand = i.subtracts ? 0 - y : y;
   return extended(i.op.type, apply_atomic(i.op.atomic, i.atomic_type(), low_bytes(x, i.bytes()),

@@ -66,7 +66,69 @@ const Case kScopes[] = {
      "{\nx=0; f=0;\n}\n P0@cta 0 | P1@cta 1 ;\n st.weak x, 1 | ld.relaxed.gpu r0, f ;\n fence.release.gpu | "
      "fence.release.gpu ;\n st.relaxed.gpu f, 1 | ld.weak r1, x ;\nexists (P1:r0 == 1 /\\ P1:r1 == 0)\n"},
 };
+const Case kMbarriers[] = {
+    {"the wait for a phase shows what was stored before the arrivals that complete it", false,
+     "{\nx=0; y=0; b @ mbarrier = 2;\n}\n P0@cta 0 | P1@cta 0 | P2@cta 0 ;\n st.weak x, 1 | st.weak y, 1 | "
+     "mbarrier.test_wait.parity p, b, 0 ;\n mbarrier.arrive r0, b | mbarrier.arrive r0, b | ld.weak r1, x ;\n"
+     " | | ld.weak r2, y ;\nexists (P2:p == 1 /\\ (P2:r1 == 0 \\/ P2:r2 == 0))\n"},
+    {"a phase is complete when all have arrived", true,
+     "{\nb @ mbarrier = 2;\n}\n P0@cta 0 | P1@cta 0 | P2@cta 0 ;\n mbarrier.arrive r0, b | mbarrier.arrive "
+     "r0, b | mbarrier.test_wait.parity p, b, 0 ;\nexists (P2:p == 1)\n"},
+    {"and not before", false,
+     "{\nb @ mbarrier = 2;\n}\n P0@cta 0 | P2@cta 0 ;\n mbarrier.arrive r0, b | mbarrier.test_wait.parity p, "
+     "b, 0 ;\nexists (P2:p == 1)\n"},
+    {"the phase before the first is complete", false,
+     "{\nb @ mbarrier = 2;\n}\n P0@cta 0 ;\n mbarrier.test_wait.parity p, b, 1 ;\nexists (P0:p == 0)\n"},
+    {"a wait that finds the phase incomplete shows nothing", true,
+     "{\nx=0; b @ mbarrier = 2;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak x, 1 | mbarrier.test_wait.parity p, b, "
+     "0 "
+     ";\n mbarrier.arrive r0, b | ld.weak r1, x ;\nexists (P1:p == 0 /\\ P1:r1 == 0)\n"},
+    {"a relaxed arrival releases nothing", true,
+     "{\nx=0; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak x, 1 | mbarrier.test_wait.parity p, b, "
+     "0 "
+     ";\n mbarrier.arrive.relaxed.cta r0, b | ld.weak r1, x ;\nexists (P1:p == 1 /\\ P1:r1 == 0)\n"},
+    {"a relaxed wait acquires nothing", true,
+     "{\nx=0; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak x, 1 | "
+     "mbarrier.test_wait.parity.relaxed.cta "
+     "p, b, 0 ;\n mbarrier.arrive r0, b | ld.weak r1, x ;\nexists (P1:p == 1 /\\ P1:r1 == 0)\n"},
+    {"a fence makes them do so", false,
+     "{\nx=0; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak x, 1 | "
+     "mbarrier.test_wait.parity.relaxed.cta "
+     "p, b, 0 ;\n fence.acq_rel.cta | fence.acq_rel.cta ;\n mbarrier.arrive.relaxed.cta r0, b | ld.weak r1, "
+     "x ;\n"
+     "exists (P1:p == 1 /\\ P1:r1 == 0)\n"},
+    {"the scope of the CTA ends at it, whoever can name the object", true,
+     "{\nx=0; b @ mbarrier = 1;\n}\n P0@cta 0, cluster 0 | P1@cta 1, cluster 0 ;\n st.weak x, 1 | "
+     "mbarrier.test_wait.parity p, b, 0 ;\n mbarrier.arrive r0, b | ld.weak r1, x ;\n"
+     "exists (P1:p == 1 /\\ P1:r1 == 0)\n"},
+    {"that of the cluster holds its CTAs", false,
+     "{\nx=0; b @ mbarrier = 1;\n}\n P0@cta 0, cluster 0 | P1@cta 1, cluster 0 ;\n st.weak x, 1 | "
+     "mbarrier.test_wait.parity.acquire.cluster p, b, 0 ;\n mbarrier.arrive.release.cluster r0, b | ld.weak "
+     "r1, x "
+     ";\nexists (P1:p == 1 /\\ P1:r1 == 0)\n"},
+    {"each arrival has a state of its phase: the third of two is in the next", false,
+     "{\nb @ mbarrier = 2;\n}\n P0@cta 0 ;\n mbarrier.arrive r0, b ;\n mbarrier.arrive r1, b ;\n "
+     "mbarrier.arrive r2, "
+     "b ;\n mbarrier.test_wait p, b, r0 ;\n mbarrier.test_wait q, b, r2 ;\n"
+     "exists (P0:r0 != 0 \\/ P0:r1 != 0 \\/ P0:r2 != 1 \\/ P0:p != 1 \\/ P0:q != 0)\n"},
+    {"no arrival is lost", false,
+     "{\nb @ mbarrier = 2;\n}\n P0@cta 0 | P1@cta 0 ;\n mbarrier.arrive r0, b | mbarrier.arrive r0, b ;\n"
+     "mbarrier.arrive r1, b | ;\nexists (P0:r1 == 0 /\\ P0:r0 == 0 /\\ P1:r0 == 0)\n"},
+    {"an arrival of copies comes behind them: who waits for it sees what they wrote", false,
+     "{\nx=7; s @ shared = 1; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n cp.async.ca s, x, 4 | "
+     "mbarrier.test_wait.parity p, b, 0 ;\n cp.async.mbarrier.arrive.noinc b | ld.weak r1, s ;\n"
+     "exists (P1:p == 1 /\\ P1:r1 == 1)\n"},
+    {"an arrival of the thread itself does not wait for its copies", true,
+     "{\nx=7; s @ shared = 1; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n cp.async.ca s, x, 4 | "
+     "mbarrier.test_wait.parity p, b, 0 ;\n mbarrier.arrive r0, b | ld.weak r1, s ;\n"
+     "exists (P1:p == 1 /\\ P1:r1 == 1)\n"},
+    {"the thread that began the copies goes on before their arrival", true,
+     "{\nx=7; s @ shared = 1; b @ mbarrier = 1;\n}\n P0@cta 0 ;\n cp.async.ca s, x, 4 ;\n"
+     " cp.async.mbarrier.arrive.noinc b ;\n mbarrier.test_wait.parity p, b, 0 ;\nexists (P0:p == 0)\n"},
+};
+
 INSTANTIATE_TEST_SUITE_P(Scopes, Verdicts, ::testing::ValuesIn(kScopes));
+INSTANTIATE_TEST_SUITE_P(Mbarriers, Verdicts, ::testing::ValuesIn(kMbarriers));
 
 const Case kRest[] = {
     {"a compare-and-swap that fails writes nothing", false,

@@ -35,45 +35,32 @@ bool acyclic(const Pairs& r) {
   return true;
 }
 
-/// One event; an atomic has two.
+/// One event; an atomic has two, so has a copy; a vector has one for each element.
 struct Node {
   const Instruction* i = nullptr;  ///< null: an initial write
   int thread = -1;
   bool reads = false, writes = false;
-  int memory = -1, address = -1;
-  int other = -1;  ///< of an atomic
+  int memory = -1, address = -1;  ///< four bytes of a memory
+  int other = -1;                 ///< of an atomic
+  int element = 0;
+  int vector = -1;      ///< the first element's node
+  int copy = -1;        ///< of a copy's write: its read
+  bool copies = false;  ///< one of a copy's
+  int done = 1 << 20;   ///< of a copy: the node from which on it comes before its thread's
+  int group = 0;
 };
 
 class Naive {
  public:
   explicit Naive(const Test& t) : t_(t) {
-    for (int m = 0; m < static_cast<int>(t.memories.size()); ++m)
-      nodes_.push_back({nullptr, -1, false, true, m, -2, -1});
-    for (int th = 0; th < static_cast<int>(t.threads.size()); ++th)
-      for (const Instruction& i : t.threads[static_cast<std::size_t>(th)].code) {
-        Node n{&i, th, false, false, -1, -1, -1};
-        if (i.kind != InstructionKind::memory) {
-          nodes_.push_back(n);
-          continue;
-        }
-        const Location& l = t.locations[i.location];
-        n.memory = static_cast<int>(l.memory);
-        n.address = static_cast<int>(l.address);
-        const bool atomic = i.op.kind == MemKind::atomic || i.op.kind == MemKind::reduction;
-        if (i.op.reads() || atomic) {
-          n.reads = true;
-          nodes_.push_back(n);
-        }
-        if (i.op.writes()) {
-          n.reads = false;
-          n.writes = true;
-          if (atomic) {
-            n.other = static_cast<int>(nodes_.size()) - 1;
-            nodes_.back().other = static_cast<int>(nodes_.size());
-          }
-          nodes_.push_back(n);
-        }
-      }
+    for (int m = 0; m < 2 * static_cast<int>(t.memories.size()); ++m) {
+      Node n;
+      n.writes = true;
+      n.memory = m;
+      n.address = -2;
+      nodes_.push_back(n);
+    }
+    for (int th = 0; th < static_cast<int>(t.threads.size()); ++th) add_thread(th);
     count_ = static_cast<int>(nodes_.size());
     rf_.assign(nodes_.size(), -1);
   }
@@ -81,6 +68,70 @@ class Naive {
   bool run() { return choose_reads(0); }
 
  private:
+  void add_thread(int th) {
+    std::vector<int> copying;
+    int open = 0;
+    for (const Instruction& i : t_.threads[static_cast<std::size_t>(th)].code) {
+      Node n;
+      n.i = &i;
+      n.thread = th;
+      if (i.kind == InstructionKind::commit_copies) ++open;
+      if (i.kind == InstructionKind::wait_copies)
+        for (const int c : copying) {
+          Node& copy = nodes_[static_cast<std::size_t>(c)];
+          if (!i.waits || copy.group < open - i.a.value)
+            copy.done = std::min(copy.done, static_cast<int>(nodes_.size()));
+        }
+      if (i.kind == InstructionKind::commit_copies || i.kind == InstructionKind::wait_copies) continue;
+      if (i.kind != InstructionKind::memory) {
+        nodes_.push_back(n);
+        continue;
+      }
+      const auto go_to = [&](unsigned location, unsigned offset) {
+        n.memory = static_cast<int>(2 * t_.locations[location].memory + offset / 4);
+        n.address = static_cast<int>(t_.locations[location].address);
+      };
+      go_to(i.location, i.offset);
+      if (i.op.kind == MemKind::async_copy) {
+        n.copies = n.reads = true;
+        n.group = open;
+        nodes_.push_back(n);
+        n.copy = static_cast<int>(nodes_.size()) - 1;
+        n.reads = false;
+        n.writes = true;
+        go_to(i.copy_to, i.copy_offset);
+        nodes_.push_back(n);
+        copying.push_back(n.copy);
+        copying.push_back(n.copy + 1);
+        continue;
+      }
+      if (i.op.vector > 1) {
+        n.vector = static_cast<int>(nodes_.size());
+        n.reads = i.op.reads();
+        n.writes = i.op.writes();
+        for (; n.element < static_cast<int>(i.op.vector); ++n.element) {
+          go_to(i.location, i.offset + 4 * static_cast<unsigned>(n.element));
+          nodes_.push_back(n);
+        }
+        continue;
+      }
+      const bool atomic = i.op.kind == MemKind::atomic || i.op.kind == MemKind::reduction;
+      if (i.op.reads() || atomic) {
+        n.reads = true;
+        nodes_.push_back(n);
+      }
+      if (i.op.writes()) {
+        n.reads = false;
+        n.writes = true;
+        if (atomic) {
+          n.other = static_cast<int>(nodes_.size()) - 1;
+          nodes_.back().other = static_cast<int>(nodes_.size());
+        }
+        nodes_.push_back(n);
+      }
+    }
+  }
+
   [[nodiscard]] const Node& at(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
   template <class F>
   Pairs pairs(F&& f) const {
@@ -94,7 +145,21 @@ class Naive {
   [[nodiscard]] bool strong(int n) const { return at(n).i != nullptr && at(n).i->op.is_strong(); }
   [[nodiscard]] Proxy proxy(int n) const { return at(n).i->op.proxy; }
   [[nodiscard]] bool before(int a, int b) const {
-    return at(a).thread >= 0 && at(a).thread == at(b).thread && a < b;
+    if (at(a).thread < 0 || at(a).thread != at(b).thread || a >= b) return false;
+    if (at(a).vector >= 0 && at(a).vector == at(b).vector) return false;
+    return !at(a).copies || b >= at(a).done || at(b).copy == a;
+  }
+  [[nodiscard]] bool same_address(int a, int b) const {
+    return at(a).address == at(b).address && at(a).memory == at(b).memory;
+  }
+  [[nodiscard]] unsigned destination(int n) const {
+    const Instruction& i = *at(n).i;
+    return at(n).element == 0 ? i.destination
+                              : i.more_destinations[static_cast<std::size_t>(at(n).element) - 1];
+  }
+  [[nodiscard]] const Operand& stored(int n) const {
+    const Instruction& i = *at(n).i;
+    return at(n).element == 0 ? i.a : i.more_values[static_cast<std::size_t>(at(n).element) - 1];
   }
   [[nodiscard]] const Placement& place(int n) const {
     return t_.threads[static_cast<std::size_t>(at(n).thread)].place;
@@ -117,7 +182,7 @@ class Naive {
                           includes(at(b).i->op.scope, place(b), place(a));
     if (!before(a, b) && !before(b, a) && !in_scope) return false;
     if (proxy(a) != proxy(b)) return false;
-    return !accesses(a) || !accesses(b) || at(a).address == at(b).address;
+    return !accesses(a) || !accesses(b) || same_address(a, b);
   }
 
   bool choose_reads(int n) {
@@ -134,11 +199,11 @@ class Naive {
   /// Values by repeated passes: a fixed point, since none may depend on itself.
   bool values(std::vector<std::int64_t>& of_node, std::vector<std::vector<std::int64_t>>& registers) const {
     of_node.assign(nodes_.size(), 0);
-    for (std::size_t m = 0; m < t_.memories.size(); ++m) of_node[m] = t_.memories[m].initial;
+    for (std::size_t m = 0; m < t_.memories.size(); ++m) of_node[2 * m] = t_.memories[m].initial;
     for (int pass = 0; pass <= count_; ++pass) {
       registers.clear();
       for (const Thread& t : t_.threads) registers.push_back(t.initial);
-      for (int n = static_cast<int>(t_.memories.size()); n < count_; ++n) {
+      for (int n = 2 * static_cast<int>(t_.memories.size()); n < count_; ++n) {
         auto& r = registers[static_cast<std::size_t>(at(n).thread)];
         const Instruction* i = at(n).i;
         const auto operand = [&](const Operand& o) { return o.is_register ? r[o.number] : o.value; };
@@ -146,9 +211,11 @@ class Naive {
         if (at(n).reads) {
           value = of_node[static_cast<std::size_t>(rf_[static_cast<std::size_t>(n)])];
           // The old value is the register's once the write, which follows, has been computed.
-          if (at(n).other < 0) r[i->destination] = value;
+          if (at(n).other < 0 && !at(n).copies) r[destination(n)] = value;
+        } else if (at(n).copies) {
+          value = of_node[static_cast<std::size_t>(at(n).copy)];
         } else if (at(n).writes) {
-          value = operand(i->a);
+          value = operand(stored(n));
           if (at(n).other >= 0) {
             const std::int64_t old = of_node[static_cast<std::size_t>(at(n).other)];
             if (i->op.atomic == AtomicOperation::add) value = i->subtracts ? old - value : old + value;
@@ -190,9 +257,12 @@ class Naive {
       if (!before(a, b) || !at(a).reads || !at(b).writes) return false;
       const Instruction* i = at(b).i;
       if (at(b).other == a && i->op.atomic == AtomicOperation::add) return true;
-      if (!i->a.is_register || at(a).i->destination != i->a.number || at(a).i == i) return false;
+      if (at(b).copies || at(a).copies) return at(b).copy == a;
+      const Operand& o = stored(b);
+      if (!o.is_register || destination(a) != o.number || at(a).i == i) return false;
       for (int c = a + 1; c < b; ++c)
-        if (before(c, b) && at(c).reads && at(c).i != i && at(c).i->destination == i->a.number) return false;
+        if (before(c, b) && at(c).reads && !at(c).copies && at(c).i != i && destination(c) == o.number)
+          return false;
       return true;
     });
   }
@@ -210,12 +280,12 @@ class Naive {
     const Pairs release = pairs([&](int a, int b) {
       if (!at(b).writes || !strong(b) || !releases(a)) return false;
       if (is_fence(a)) return before(a, b);
-      return a == b || (at(a).writes && before(a, b) && at(a).address == at(b).address);
+      return a == b || (at(a).writes && before(a, b) && same_address(a, b));
     });
     const Pairs acquire = pairs([&](int a, int b) {
       if (!at(a).reads || !strong(a) || !acquires(b) || at(a).i->op.kind == MemKind::reduction) return false;
       if (is_fence(b)) return before(a, b);
-      return a == b || (at(b).reads && before(a, b) && at(a).address == at(b).address);
+      return a == b || (at(b).reads && before(a, b) && same_address(a, b));
     });
     Pairs base = both(fence_order, pairs([&](int a, int b) { return before(a, b); }));
     for (const auto& p : join(release, join(observation, acquire)))
@@ -239,7 +309,7 @@ class Naive {
       return is_proxy_fence(f) && proxy(f) == proxy(m) && place(f).same_cta(place(m));
     };
     const bool generic_a = proxy(a) == Proxy::generic, generic_b = proxy(b) == Proxy::generic;
-    const bool same = at(a).address == at(b).address;
+    const bool same = same_address(a, b);
     if (same && has(a, b) && proxy(a) == proxy(b) && place(a).same_cta(place(b))) return true;
     if (same && has(a, b) && generic_a && generic_b) return true;
     std::vector<int> from, to;
@@ -330,7 +400,7 @@ std::string random_test(Random& random) {
   const auto scope = [&] { return scopes_of[random.below(2)]; };
   const unsigned threads = 2 + static_cast<unsigned>(random.below(2));
   const unsigned operations = threads == 2 ? 4 : 3;
-  const bool proxies = random.below(2) == 0;
+  const bool rich = random.below(3) == 0, proxies = !rich && random.below(2) == 0;
   std::vector<std::vector<std::string>> code(threads);
   std::string condition;
   unsigned value = 0;
@@ -338,7 +408,7 @@ std::string random_test(Random& random) {
     const auto count = 1 + random.below(operations);
     unsigned reg = 0;
     for (unsigned n = 0; n < count; ++n) {
-      const std::string place = pick({"x", "y"});
+      const std::string place = rich ? pick({"x", "x+4", "y"}) : pick({"x", "y"});
       const std::string alias = proxies && random.below(4) == 0 ? "z" : place;
       const auto reads = [&](const std::string& opcode, const std::string& at, const std::string& more) {
         const std::string r = "r" + std::to_string(reg++);
@@ -349,6 +419,30 @@ std::string random_test(Random& random) {
       };
       const std::string stored =
           reg != 0 && random.below(6) == 0 ? "r" + std::to_string(reg - 1) : std::to_string(++value);
+      if (rich && random.below(2) == 0) {
+        switch (random.below(6)) {
+          case 0: {
+            const std::string a = "r" + std::to_string(reg++), b = "r" + std::to_string(reg++);
+            code[t].push_back("ld." + pick({"weak", "relaxed.gpu", "acquire.gpu"}) + ".v2 {" + a + ", " + b +
+                              "}, x");
+            for (const std::string& of : {a, b})
+              condition += (condition.empty() ? "" : " /\\ ") + ("P" + std::to_string(t) + ":" + of) +
+                           " == " + std::to_string(random.below(value + 2));
+            break;
+          }
+          case 1:
+            code[t].push_back("st." + pick({"weak", "relaxed.gpu", "release.gpu"}) + ".v2 x, {" + stored +
+                              ", " + std::to_string(++value) + "}");
+            break;
+          case 2: code[t].push_back("cp.async.ca s, " + place + ", 4"); break;
+          case 3:
+            code[t].push_back(pick({"cp.async.wait_all", "cp.async.wait_group 0", "cp.async.wait_group 1"}));
+            break;
+          case 4: code[t].push_back("cp.async.commit_group"); break;
+          default: reads("ld.weak", "s", "");
+        }
+        continue;
+      }
       switch (random.below(proxies ? 10 : 7)) {
         case 0: reads("ld.weak", alias, ""); break;
         case 1: reads("ld." + pick({"relaxed.", "acquire."}) + scope(), alias, ""); break;
@@ -374,8 +468,9 @@ std::string random_test(Random& random) {
       }
     }
   }
-  std::string text =
-      "PTX random\n{\nx=0; y=0; z @ generic aliases x; s @ surface aliases x; t @ texture aliases z;\n}\n";
+  std::string text = rich ? "PTX random\n{\nx=0; y=0; s @ shared = 0;\n}\n"
+                          : "PTX random\n{\nx=0; y=0; z @ generic aliases x; s @ surface aliases x; t @ "
+                            "texture aliases z;\n}\n";
   std::size_t rows = 0;
   for (unsigned t = 0; t < threads; ++t) {
     text += (t == 0 ? " P" : " | P") + std::to_string(t) + "@cta " + std::to_string(random.below(2)) +

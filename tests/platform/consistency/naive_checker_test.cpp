@@ -17,7 +17,10 @@ std::size_t most_writes(const litmus::Test& test) {
   std::vector<std::size_t> writes(test.memories.size());
   for (const Thread& t : test.threads)
     for (const Instruction& i : t.code)
-      if (i.kind == InstructionKind::memory && i.op.writes()) ++writes[test.locations[i.location].memory];
+      if (i.kind == InstructionKind::memory) {
+        if (i.op.writes()) ++writes[test.locations[i.location].memory];
+        if (i.op.kind == MemKind::async_copy) ++writes[test.locations[i.copy_to].memory];
+      }
   return *std::max_element(writes.begin(), writes.end());
 }
 

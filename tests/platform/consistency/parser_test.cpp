@@ -114,6 +114,56 @@ TEST(LitmusParser, CacheOperatorsTypesAndOffsets) {
   EXPECT_EQ(with("ld.weak r0, x").memories[0].bytes, 4U);
 }
 
+TEST(LitmusParser, VectorsHaveAnElementEach) {
+  const litmus::Test load = with("ld.acquire.gpu.v2.u16 {r3, r4}, x+4");
+  EXPECT_EQ(only(load).bytes(), 2U);
+  EXPECT_EQ(only(load).all_bytes(), 4U);
+  EXPECT_EQ(load.threads[0].registers, (std::vector<std::string>{"r3", "r4"}));
+  EXPECT_EQ(only(load).destination, 0U);
+  EXPECT_EQ(only(load).more_destinations, std::vector<unsigned>{1});
+  EXPECT_EQ(load.memories[0].bytes, 8U);
+  const litmus::Test store = with("st.weak.v2 x, {r0, -7}");
+  EXPECT_TRUE(only(store).a.is_register);
+  ASSERT_EQ(only(store).more_values.size(), 1U);
+  EXPECT_EQ(only(store).more_values[0].value, -7);
+  EXPECT_EQ(only(store).text, "st.weak.v2 x, {r0, -7}");
+}
+
+TEST(LitmusParser, PredicatesComparisonsAndRegistersInAddresses) {
+  const litmus::Test guarded = with("@!p ld.weak r0, x+r1+4");
+  const Instruction& i = only(guarded);
+  EXPECT_EQ(i.text, "@!p ld.weak r0, x+r1+4");
+  EXPECT_EQ(guarded.threads[0].registers.at(i.guard), "p");
+  EXPECT_TRUE(i.guard_negated);
+  EXPECT_EQ(guarded.threads[0].registers.at(i.index), "r1");
+  EXPECT_EQ(guarded.memories[0].bytes, 8U);
+  EXPECT_EQ(i.offset_at(0), 4U);
+  EXPECT_EQ(i.offset_at(3), 4U) << "aligned down";
+  EXPECT_EQ(i.offset_at(4), 0U) << "wraps";
+  EXPECT_EQ(i.offset_at(-4), 0U);
+  const litmus::Test compared = with("setp.le p, r0, 3");
+  EXPECT_EQ(only(compared).kind, InstructionKind::compare);
+  EXPECT_EQ(only(compared).comparison, Comparison::less_equal);
+  const litmus::Test number = with("ld.weak r0, -5");
+  EXPECT_EQ(only(number).kind, InstructionKind::move);
+  EXPECT_EQ(only(number).a.value, -5);
+}
+
+TEST(LitmusParser, CopiesGoToSharedMemory) {
+  const litmus::Test t = with("cp.async.ca s+4, x, 4", "x=0; s @ shared;");
+  const Instruction& i = only(t);
+  EXPECT_EQ(i.op.kind, MemKind::async_copy);
+  EXPECT_EQ(t.locations[i.location].name, "x");
+  EXPECT_EQ(t.locations[i.copy_to].name, "s");
+  EXPECT_EQ(i.copy_offset, 4U);
+  EXPECT_EQ(i.bytes(), 4U);
+  EXPECT_EQ(t.memories[t.locations[i.copy_to].memory].bytes, 8U);
+  EXPECT_EQ(t.memories[t.locations[i.location].memory].bytes, 4U);
+  EXPECT_EQ(only(with("cp.async.wait_group 3")).a.value, 3);
+  EXPECT_FALSE(only(with("cp.async.wait_all")).waits);
+  EXPECT_EQ(only(with("cp.async.commit_group")).kind, InstructionKind::commit_copies);
+}
+
 TEST(LitmusParser, BarriersMeetByTheirIdWithAsManyAsTheyCount) {
   const litmus::Test one = with("bar.cta.sync 3");
   EXPECT_EQ(only(one).a.value, 3);
@@ -168,6 +218,20 @@ TEST(LitmusParser, SaysWhatItCannotRun) {
            Mistake{"goto L9", "there is no label"},
            Mistake{"ld.weak.shared r0, x", "does not lie in shared memory"},
            Mistake{"mov 3, r0", "the register that it writes is missing"},
+           Mistake{"ld.weak.v2 r0, x", "\"{\" is missing"},
+           Mistake{"ld.weak.v2 {r0, r1, r2}, x", "\"}\" is missing"},
+           Mistake{"ld.weak.v4 {r0, r1, r2, r3}, x", "at most 8 bytes"},
+           Mistake{"ld.weak.v2 {r0, r1}, x+4", "aligned to its size"},
+           Mistake{"ld.mmio.relaxed.sys.v2 {r0, r1}, x", "no vectors"},
+           Mistake{"atom.add.v2 r0, x, 1", "says nothing of"},
+           Mistake{"atom.exch.b16 r0, x, 1", "4 or 8 bytes, and .cas also 2"},
+           Mistake{"setp.xx p, r0, 1", "is no comparison"},
+           Mistake{"@p fence.sc.gpu", "predicates are for"},
+           Mistake{"@p bar.cta.sync 0", "predicates are for"},
+           Mistake{"cp.async.ca x, x, 4", "goes to shared memory"},
+           Mistake{"cp.async.bulk x, x, 4", "is no asynchronous copy"},
+           Mistake{"cp.async.wait_group r0", "a number is missing"},
+           Mistake{"cp.async.wait_group 65", "0 to 64 groups"},
        }) {
     const Result<litmus::Test> r =
         parse(std::string("PTX t\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n ") + m.instruction + " ;\nexists 0==0\n",

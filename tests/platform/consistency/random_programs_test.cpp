@@ -1,6 +1,7 @@
 // Random programs on the platform: no run shows what the memory model forbids.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -147,6 +148,144 @@ TEST(RandomLitmusPrograms, OfBarriersNeverShowWhatTheModelForbids) {
     ended += report.runs - report.stuck;
   }
   EXPECT_GT(ended, programs * plan.runs / 4);
+}
+
+/// Two or three threads that access eight bytes by vectors, at places that registers name and where
+/// predicates let them, and copy them to shared memory.
+class RichProgram {
+ public:
+  explicit RichProgram(Random& random) : random_(random) {}
+
+  std::string run() {
+    const auto threads = 2 + random_.below(4) / 3;
+    const bool apart = random_.below(2) == 0;
+    std::vector<std::vector<std::string>> code;
+    std::string where;
+    for (std::size_t t = 0; t < threads; ++t) {
+      where +=
+          (t == 0 ? " P" : " | P") + std::to_string(t) + "@cta " + std::to_string(apart ? t : 0) + ", gpu 0";
+      own_ = "s" + std::to_string(apart ? t : 0);
+      registers_ = 0;
+      code.emplace_back();
+      const auto count = 2 + random_.below(threads == 2 ? 4 : 2);
+      while (code.back().size() < count) instruction(code.back());
+      for (unsigned r = 0; r < registers_; ++r)
+        ends_ += (ends_.empty() ? "P" : " /\\ P") + std::to_string(t) + ":r" + std::to_string(r) + " == 0";
+    }
+    std::string out =
+        "PTX rich\n{\nx=0; y=0; s0 @ shared = 0; s1 @ shared = 0; s2 @ shared = 0;\n}\n" + where + " ;\n";
+    std::size_t rows = 0;
+    for (const auto& c : code) rows = std::max(rows, c.size());
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t t = 0; t < threads; ++t)
+        out += (t == 0 ? " " : " | ") + (row < code[t].size() ? code[t][row] : std::string());
+      out += " ;\n";
+    }
+    return out + "exists (" + (ends_.empty() ? "0 == 0" : ends_) + ")\n";
+  }
+
+ private:
+  std::string pick(const std::vector<std::string>& words) { return words[random_.below(words.size())]; }
+  std::string fresh() { return "r" + std::to_string(registers_++); }
+  std::string value() { return std::to_string(++value_); }
+  std::string last() const { return "r" + std::to_string(registers_ - 1); }
+
+  std::string place() {
+    if (registers_ != 0 && random_.below(5) == 0) return pick({"x", "y"}) + "+" + last();
+    return pick({"x", "y"}) + pick({"", "+4"});
+  }
+
+  void instruction(std::vector<std::string>& code) {
+    std::string guard;
+    if (registers_ != 0 && random_.below(5) == 0) {
+      code.push_back(pick({"setp.eq", "setp.ne", "setp.gt"}) + " p, " + last() + ", " +
+                     std::to_string(random_.below(3)));
+      guard = pick({"@p ", "@!p "});
+    }
+    const std::string load = guard + "ld." + pick({"weak", "relaxed.gpu", "acquire.gpu"});
+    const std::string store = guard + "st." + pick({"weak", "relaxed.gpu", "release.gpu"});
+    switch (random_.below(11)) {
+      case 0:
+      case 1: {
+        const std::string to = place();
+        code.push_back(load + " " + fresh() + ", " + to);
+        return;
+      }
+      case 2: {
+        const std::string a = fresh(), b = fresh();
+        code.push_back(load + ".v2 {" + a + ", " + b + "}, " + pick({"x", "y"}));
+        return;
+      }
+      case 3:
+      case 4: code.push_back(store + " " + place() + ", " + value()); return;
+      case 5: {
+        const std::string a = value();
+        code.push_back(store + ".v2 " + pick({"x", "y"}) + ", {" + a + ", " + value() + "}");
+        return;
+      }
+      case 6: {
+        const std::string to = place();
+        code.push_back(guard + "atom.relaxed.gpu." + pick({"exch ", "add "}) + fresh() + ", " + to + ", " +
+                       value());
+        return;
+      }
+      case 7: code.push_back(pick({"fence.sc.gpu", "fence.acq_rel.gpu", "fence.sc.cta"})); return;
+      case 8: {
+        const bool wide = random_.below(2) == 0;
+        code.push_back(guard + "cp.async.ca " + own_ + ", " + pick({"x", "y"}) + ", " + (wide ? "8" : "4"));
+        if (random_.below(2) == 0) code.emplace_back("cp.async.commit_group");
+        return;
+      }
+      case 9:
+        code.push_back(pick({"cp.async.wait_all", "cp.async.wait_group 0", "cp.async.wait_group 1"}));
+        return;
+      default: code.push_back("ld.weak " + fresh() + ", " + own_ + pick({"", "+4"})); return;
+    }
+  }
+
+  Random& random_;
+  std::string own_, ends_;
+  unsigned registers_ = 0, value_ = 0;
+};
+
+/// What was read is judged by the registers at the end, which of its reads a thread has made included.
+TEST(RandomLitmusPrograms, OfVectorsPredicatesAndCopiesNeverShowWhatTheModelForbids) {
+  const std::uint64_t first = from_environment("WARPLINE_PROGRAM_SEED", 1);
+  const std::uint64_t programs = from_environment("WARPLINE_PROGRAMS", 250);
+  RunSeries plan;
+  plan.runs = from_environment("WARPLINE_PROGRAM_RUNS", 40) / 2;
+  Machine machine(load_gpu("mini", {}).value());
+  std::uint64_t outcomes = 0;
+  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+    Random random(splitmix64(seed) + 2);
+    const std::string text = RichProgram(random).run();
+    const Result<litmus::Test> test = parse(text, "rich");
+    ASSERT_TRUE(test.ok()) << test.faults().front().text() << text;
+    ASSERT_EQ(machine.refusals(test.value()), std::vector<std::string>{}) << text;
+    plan.seed = seed;
+    const RunReport report = run(machine, test.value(), plan);
+    EXPECT_EQ(report.stuck, 0U) << "WARPLINE_PROGRAM_SEED=" << seed << '\n' << text;
+    for (const Outcome& outcome : report.outcomes) {
+      litmus::Test asked = test.value();
+      Proposition& p = asked.condition.proposition;
+      p = {};
+      p.kind = Proposition::Kind::conjunction;
+      for (std::size_t n = 0; n < report.terms.size(); ++n) {
+        Proposition& part = p.parts.emplace_back();
+        part.left = report.terms[n];
+        part.right.value = outcome.values[n];
+      }
+      const Verdict v = check(asked);
+      ASSERT_TRUE(v.allowed || !v.gave_up.empty())
+          << "WARPLINE_PROGRAM_SEED=" << seed
+          << " WARPLINE_PROGRAMS=1: " << text_of(outcome, report.terms, test.value()) << " forbidden by "
+          << v.axiom << '\n'
+          << text;
+      EXPECT_EQ(v.gave_up, "") << text;
+      ++outcomes;
+    }
+  }
+  EXPECT_GT(outcomes, programs * 2) << "there is no variety";
 }
 
 }  // namespace random_programs_test
