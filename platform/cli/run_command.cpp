@@ -156,6 +156,14 @@ class Run {
     if (!request_.strict_target)
       for (const Diagnostic& d : unfit_targets(inputs_->plan, inputs_->config))
         print_message("warning: " + d.file + ": " + d.message + "; it runs here all the same\n");
+    if (request_.check_consistency)
+      for (const LoadedFile& loaded : inputs_->plan.files)
+        for (const Launch& l : loaded.file.launches)
+          if (l.dependent)
+            return bad_input({loaded.file.document->fault(
+                l.place,
+                "--check-consistency judges grids one by one, and this one begins before another has ended",
+                "leave dependent out")});
     for (const Problem& p : inputs_->config.shallow_channels())
       print_message("warning: " + p.path + ": " + p.message + "\n");
     if (!request_.stats.empty()) describe_request();
@@ -219,6 +227,13 @@ class Run {
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
     ProgressBar bar(!request_.quiet && is_terminal(STDERR_FILENO), inputs_->plan.steps.size());
     runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
+    runner.on_printed([&](const std::string& text, bool assertion) {
+      bar.clear();
+      if (assertion) return print_message(text);
+      print_result(text);
+      printed_line_ = text.back() == '\n';
+      printed_ = true;
+    });
     platform.on_progress(kProgressCycles, [&](double fraction) {
       bar.update(fraction, platform.now());
       if (SignalGuard::take_listing_wanted()) {
@@ -252,6 +267,8 @@ class Run {
     statistics_.standstill = end.standstill;
     statistics_.values = CounterTable::difference(
         statistics_.table.read([&](CounterVisitor& v) { platform.visit(v); }), end.before);
+    if (!printed_line_) print_result("\n");
+    if (printed_ && !request_.quiet) print_result("\n");
     if (!request_.quiet) {
       print_coloured_result(summary(statistics_, dram_peak(inputs_->config), colours_on(STDOUT_FILENO)));
       if (end.checks != 0)
@@ -359,6 +376,8 @@ class Run {
   ConsistencyReport consistency_;
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
   std::string unsaved_;             ///< why there is no checkpoint; empty: there is, or none was asked for
+  bool printed_ = false;            ///< kernels have printed something
+  bool printed_line_ = true;        ///< whose last line has an end
   bool unwritten_ = false;          ///< a file that was asked for could not be written
   Cycle begun_ = 0;                 ///< when the run did, on a machine that had run before
 };

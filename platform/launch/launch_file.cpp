@@ -44,7 +44,13 @@ constexpr const char* kLaunchKeys[] = {"module",
                                        "host",
                                        "concurrent",
                                        "cluster",
-                                       "non_portable_cluster"};
+                                       "non_portable_cluster",
+                                       "modules",
+                                       "cooperative",
+                                       "dependent"};
+/// Of the memory that the device library gets, bytes.
+constexpr std::uint64_t kMinPrintfBytes = 1024, kMaxPrintfBytes = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kMinHeapBytes = 1024, kMaxHeapBytes = std::uint64_t{1} << 36U;
 constexpr const char* kStructure = "struct";
 /// What an argument is, or a member of a structure.
 const std::vector<std::string> kPartKeys = {"buffer",  "scalar", "bytes",      "texture", "surface",
@@ -481,6 +487,7 @@ class LaunchFileReader {
     know(root, kLaunchKeys);
     const Member* symbols = root.find("symbol");
     const Member* registers = root.find("register");
+    device_memory(root);
     root.finish();
     if (launches != nullptr) {
       launch_tables(root, *launches);
@@ -502,6 +509,16 @@ class LaunchFileReader {
   }
 
  private:
+  void device_memory(TableReader& root) {
+    DeviceMemorySizes& sizes = out_.device_memory;
+    const auto read = [&root](const char* key, std::uint64_t least, std::uint64_t most, std::uint64_t unit,
+                              std::uint64_t& to) {
+      to = align_up(root.number(key, least, most).value_or(to), unit);
+    };
+    read("printf_bytes", kMinPrintfBytes, kMaxPrintfBytes, 8, sizes.printf_bytes);
+    read("heap_bytes", kMinHeapBytes, kMaxHeapBytes, 16, sizes.heap_bytes);
+  }
+
   void launch_tables(TableReader& root, const Member& launches) {
     for (const char* key : kLaunchKeys)
       if (const Member* m = document_->root().find(key))
@@ -533,6 +550,7 @@ class LaunchFileReader {
       module_kernel(reader, l);
     }
     concurrent(reader, l);
+    dependent(reader, l);
     if (const Member* steps = reader.find("host")) host_steps_.emplace_back(out_.launches.size(), steps);
     // The top level's unknown keys were reported already.
     if (&table != &document_->root()) reader.finish();
@@ -540,8 +558,15 @@ class LaunchFileReader {
   }
 
   void module_kernel(TableReader& reader, Launch& l) {
-    const Member* module = reader.find("module", TableReader::required);
-    if (module != nullptr) {
+    const Member* const modules = reader.find("modules");
+    const Member* const module =
+        reader.find("module", modules == nullptr ? TableReader::required : TableReader::optional);
+    if (module != nullptr && modules != nullptr)
+      reader.fault(modules->place, "modules: stands in the place of module, and both are here");
+    if (modules != nullptr) {
+      l.module_place = modules->value.place;
+      l.module = linked_number(reader, *modules);
+    } else if (module != nullptr) {
       l.module_place = module->value.place;
       if (const auto text = reader.text("module")) l.module = module_number(*text, module->value.place);
     }
@@ -550,6 +575,9 @@ class LaunchFileReader {
     l.shared_bytes =
         static_cast<std::uint32_t>(reader.number("shared_bytes", 0, kMaxSharedBytes).value_or(0));
     cluster(reader, l);
+    l.cooperative = reader.boolean("cooperative").value_or(false);
+    if (l.cooperative && l.module < out_.modules.size() && ends_with(out_.modules[l.module].path, ".wls"))
+      reader.fault(reader.find("cooperative")->place, "cooperative: is for kernels in PTX");
     for (const char* key : {"footprint", "stride", "accesses", "seed"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
@@ -602,8 +630,8 @@ class LaunchFileReader {
     g.stride = reader.number("stride", 1, kMaxFootprint).value_or(4);
     g.accesses = reader.number("accesses", 1, std::uint64_t{1} << 48U, TableReader::required).value_or(1);
     g.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
-    for (const char* key :
-         {"module", "kernel", "shared_bytes", "argument", "cluster", "non_portable_cluster"})
+    for (const char* key : {"module", "modules", "kernel", "shared_bytes", "cooperative", "argument",
+                            "cluster", "non_portable_cluster"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
     g.grid = l.grid;
@@ -625,6 +653,27 @@ class LaunchFileReader {
                                        " runs a launch at that time; say another (gpu = 1)");
       if (!out_.launches[n].concurrent) return;
     }
+  }
+
+  /// A launch that may begin before the one it depends on has ended.
+  void dependent(TableReader& reader, Launch& l) {
+    l.dependent = reader.boolean("dependent").value_or(false);
+    if (!l.dependent) return;
+    const Place place = reader.find("dependent")->place;
+    const auto refuse = [&](const std::string& why) { reader.fault(place, "dependent: " + why); };
+    if (out_.launches.empty()) return refuse("there is no launch before this one");
+    const Launch& before = out_.launches.back();
+    if (before.gpu != l.gpu)
+      return refuse("the launch before this one runs on GPU " + std::to_string(before.gpu) +
+                    ", and this one on GPU " + std::to_string(l.gpu));
+    if (l.concurrent || before.concurrent) return refuse("does not go with concurrent");
+    if (!l.invalidate_l1)
+      return refuse("does not go with invalidate_l1 = false: griddepcontrol.wait invalidates L1");
+    for (const Launch* launch : {&before, static_cast<const Launch*>(&l)})
+      if (launch->generator ||
+          (launch->module < out_.modules.size() && ends_with(out_.modules[launch->module].path, ".wls")))
+        return refuse("is for kernels in PTX, after others in PTX");
+    if (l.cooperative || before.cooperative) return refuse("does not go with cooperative");
   }
 
   /// One to three extents, each at least 1.
@@ -654,12 +703,50 @@ class LaunchFileReader {
   /// Reads a module on its first mention.
   std::size_t module_number(const std::string& name, Place place) {
     const std::string path = resolve_beside(path_, name);
+    if (const auto known = known_module(path, false)) return *known;
+    out_.modules.push_back(read_module("module", path, place));
+    return out_.modules.size() - 1;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> known_module(const std::string& path, bool linked) const {
     for (std::size_t n = 0; n < out_.modules.size(); ++n)
-      if (out_.modules[n].path == path) return n;
+      if (out_.modules[n].path == path && out_.modules[n].parts.empty() != linked) return n;
+    return std::nullopt;
+  }
+
+  ModuleText read_module(const char* key, const std::string& path, Place place) {
     Result<std::string> text = read_file(path);
     if (!text.ok())
-      faults_.push_back(document_->fault(place, "module: " + path + " " + text.faults().front().message));
-    out_.modules.push_back({path, text.ok() ? std::move(text.value()) : std::string{}, place});
+      faults_.push_back(
+          document_->fault(place, std::string(key) + ": " + path + " " + text.faults().front().message));
+    return {path, text.ok() ? std::move(text.value()) : std::string{}, place, {}};
+  }
+
+  /// modules = ["a.ptx", "b.ptx"]: PTX texts that are linked.
+  std::size_t linked_number(TableReader& reader, const Member& modules) {
+    ModuleText linked;
+    linked.place = modules.value.place;
+    const std::size_t faults_before = faults_.size();
+    if (modules.value.kind != Value::Kind::array || modules.value.items.empty())
+      reader.fault(modules.value.place, "modules: must be an array of paths, one at least");
+    std::vector<std::pair<std::string, Place>> paths;
+    for (const Value& v : modules.value.items) {
+      if (v.kind != Value::Kind::text) {
+        reader.fault(v.place, "modules: must be an array of paths");
+        continue;
+      }
+      const std::string path = resolve_beside(path_, v.text);
+      if (ends_with(path, ".wls"))
+        reader.fault(v.place, "modules: " + path + " is no PTX, and cannot be linked");
+      for (const auto& [other, place] : paths)
+        if (other == path) reader.fault(v.place, "modules: " + path + " stands here twice");
+      paths.emplace_back(path, v.place);
+      linked.path += (linked.path.empty() ? "" : " + ") + path;
+    }
+    if (faults_.size() != faults_before) return 0;
+    if (const auto known = known_module(linked.path, true)) return *known;
+    for (const auto& [path, place] : paths) linked.parts.push_back(read_module("modules", path, place));
+    out_.modules.push_back(std::move(linked));
     return out_.modules.size() - 1;
   }
 

@@ -115,6 +115,12 @@ struct DeviceAddress {
   Place place;
 };
 
+/// How much memory programs get for what the CUDA runtime gives them; CUDA's defaults.
+struct DeviceMemorySizes {
+  std::uint64_t printf_bytes = 1U << 20U;  ///< of the ring that printf writes to, a multiple of 8
+  std::uint64_t heap_bytes = 8U << 20U;    ///< of the heap of malloc, a multiple of 16
+};
+
 /// One grid.
 struct Launch {
   std::size_t module = 0;  ///< its number in LaunchFile::modules, unless there is a generator
@@ -124,24 +130,28 @@ struct Launch {
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
   bool invalidate_l1 = true;
   unsigned gpu = 0;
-  bool concurrent = false;  ///< runs at the same time as the launch before it, on another GPU
+  bool cooperative = false;  ///< all its blocks are resident at once
+  bool dependent = false;    ///< may begin when the blocks of the launch before it have said so or ended
+  bool concurrent = false;   ///< runs at the same time as the launch before it, on another GPU
   std::vector<Argument> arguments;
   std::vector<HostStep> host;                    ///< what the host does meanwhile, one after the other
   std::optional<GeneratorParameters> generator;  ///< in the place of a module; lacks its base
   Place place, module_place, kernel_place, grid_place, block_place, cluster_place, gpu_place;
 };
 
-/// A module's text, read once however many launches use it.
+/// A module's text, read once however many launches use it; or those of several that are linked.
 struct ModuleText {
-  std::string path;
+  std::string path;  ///< of several: all, as messages name them
   std::string text;
   Place place;
+  std::vector<ModuleText> parts;  ///< of a module that is linked: its texts, and `text` is empty
 };
 
 /// A launch file, checked as far as it can be without its modules.
 struct LaunchFile {
   std::shared_ptr<const Document> document;  ///< points into the text
   std::vector<ModuleText> modules;
+  DeviceMemorySizes device_memory;
   std::vector<Buffer> buffers;  ///< in the order of their first mention
   std::vector<LaunchImage> images;
   std::vector<LaunchTensorMap> tensor_maps;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "platform/launch/device_memory.h"
 #include "platform/launch/fast_forward.h"
 #include "platform/launch/hosted_run.h"
 #include "platform/launch/launch_host.h"
@@ -23,6 +24,9 @@
 namespace warpline {
 namespace {
 
+/// Of a cooperative grid: two words, of which its barrier is one.
+constexpr std::uint64_t kWorkspaceBytes = 8;
+
 const char* outcome_text(RunOutcome outcome) {
   switch (outcome) {
     case RunOutcome::quiescent: return "done";
@@ -33,9 +37,11 @@ const char* outcome_text(RunOutcome outcome) {
   return "stopped";
 }
 
-/// Whether a step runs at the same time as the one before it.
+/// Whether a step is started together with the one before it.
 bool is_concurrent(const Workload& plan, const Step& step) {
-  return step.trace.empty() && plan.files[step.file].file.launches[step.launch].concurrent;
+  if (!step.trace.empty()) return false;
+  const Launch& l = plan.files[step.file].file.launches[step.launch];
+  return l.concurrent || l.dependent;
 }
 
 }  // namespace
@@ -49,13 +55,15 @@ struct LaunchRunner::State {
     VariableAddresses variables;
     std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
     std::vector<std::unique_ptr<Kernel>> kernels;  ///< as LaunchFile::launches
+    DeviceMemory device_memory;
+    std::vector<std::uint64_t> workspaces;  ///< of cooperative grids, as LaunchFile::launches; 0: it is none
   };
   class Run;
   void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
   void prepare_file(std::size_t number, Diagnostics& faults);
   void set_up_host(PlacedFile& placed, Diagnostics& faults);
   static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
-  void prepare_launches(std::size_t number);
+  void prepare_launches(std::size_t number, Diagnostics& faults);
   void check_launches(std::size_t number, Diagnostics& faults);
 
   Workload& plan;
@@ -64,12 +72,14 @@ struct LaunchRunner::State {
   HostedRun* host;                  ///< null: there is none
   bool has_host = false;            ///< a file needs it
   std::uint64_t constant_used = 0;  ///< bytes of the module constant bank
+  std::uint64_t grids_made = 0;
   std::vector<std::unique_ptr<FileState>> states{};
   FastForward fast_forward{};
   FastForward rest{};      ///< after which the run ends
   std::string before{};    ///< progress that it continues
   std::string progress{};  ///< that it has made
   std::function<void(std::size_t, const std::string&)> on_launch{};
+  std::function<void(const std::string&, bool)> on_printed{};
   std::function<bool()> on_check{};
 };
 
@@ -205,7 +215,7 @@ class LaunchRunner::State::Run {
     for (std::size_t n = first; n < first + count; ++n) {
       const std::size_t number = plan_.steps[n].launch;
       Kernel* const kernel = state_.states[step.file]->kernels[number].get();
-      grids.push_back({kernel, all[number].gpu, all[number].invalidate_l1});
+      grids.push_back({kernel, all[number].gpu, all[number].invalidate_l1, all[number].dependent});
     }
     return run_grids(step, grids, &all[step.launch]);
   }
@@ -245,6 +255,10 @@ class LaunchRunner::State::Run {
       end_.input_faults.push_back(error.diagnostic);
       return false;
     }
+    if (launch != nullptr) {
+      take_printed(step);
+      run_launched(step, grids, result);
+    }
     CounterTable::Values now = counted_now();
     LaunchStatistics s;
     s.kernel = name;
@@ -260,6 +274,91 @@ class LaunchRunner::State::Run {
     end_.stuck_kernel = name;
     end_.standstill = std::move(result.standstill);
     return false;
+  }
+
+  /// Runs what the kernels of these grids have launched.
+  void run_launched(const Step& step, const std::vector<GridLaunch>& grids, LaunchResult& result) {
+    const LoadedFile& loaded = plan_.files[step.file];
+    std::map<unsigned, std::size_t> modules;  // by GPU
+    for (std::size_t n = 0; n < grids.size(); ++n)
+      if (const Launch& l = loaded.file.launches[step.launch + n]; !l.generator) modules[l.gpu] = l.module;
+    for (const auto& [gpu, module] : modules)
+      if (result.outcome == RunOutcome::quiescent)
+        run_launched(step, gpu, *loaded.modules[module], 1, result);
+  }
+
+  /// `depth`: grids that have led to these, one launching the next. A grid is complete when those are that it
+  /// has launched, so they run one after the other behind it; those of the tail stream last.
+  void run_launched(const Step& step, unsigned gpu, programs::Module& module, std::uint32_t depth,
+                    LaunchResult& result) {
+    DeviceMemory& memory = state_.states[step.file]->device_memory;
+    std::vector<DeviceLaunch> launched = memory.take_launched(platform_, gpu);
+    std::stable_partition(launched.begin(), launched.end(), [](const DeviceLaunch& l) { return !l.tail; });
+    for (const DeviceLaunch& l : launched) {
+      std::string why;
+      std::unique_ptr<Kernel> kernel = kernel_of(module, l, gpu, why);
+      if (kernel == nullptr) {
+        note({{"a launch from the device", "a launch from the device failed: " + why}});
+        continue;
+      }
+      platform_.load(kernel->info(), gpu);
+      memory.set_depth(platform_, gpu, depth);
+      LaunchResult own = platform_.launch({GridLaunch{kernel.get(), gpu, true, false}});
+      // SMs keep its program until the next one starts.
+      launched_ = std::move(kernel);
+      result.cycles += own.cycles;
+      result.outcome = own.outcome;
+      result.standstill = std::move(own.standstill);
+      take_printed(step);
+      if (result.outcome == RunOutcome::quiescent) run_launched(step, gpu, module, depth + 1, result);
+      if (result.outcome != RunOutcome::quiescent) return;
+    }
+    if (!launched.empty()) memory.set_depth(platform_, gpu, depth - 1);
+  }
+
+  /// Null where it cannot run, and why.
+  std::unique_ptr<Kernel> kernel_of(programs::Module& module, const DeviceLaunch& l, unsigned gpu,
+                                    std::string& why) {
+    const programs::Entry* const entry = module.entry_at(l.kernel);
+    if (entry == nullptr) {
+      why = hexadecimal(l.kernel) + " is no pointer to a kernel";
+    } else if (!entry->refused.empty()) {
+      why = "kernel \"" + entry->name + "\" cannot be run: " + entry->refused.front().message;
+    } else if (entry->parameter_bytes > l.parameters.size()) {
+      why = "kernel \"" + entry->name + "\" takes more than " + counted(l.parameters.size(), "byte") +
+            " of parameters";
+    }
+    if (!why.empty()) return nullptr;
+    std::vector<std::uint8_t> parameters(
+        l.parameters.begin(), l.parameters.begin() + static_cast<std::ptrdiff_t>(entry->parameter_bytes));
+    try {
+      std::unique_ptr<Kernel> kernel =
+          module.make_kernel(entry->name, l.grid, l.block, l.shared_bytes, std::move(parameters));
+      LaunchAttributes attributes;
+      attributes.grid_number = ++state_.grids_made;
+      kernel->set_attributes(attributes);
+      for (const std::string& refusal : platform_.refusals(kernel->info(), gpu))
+        why += (why.empty() ? "\"" + entry->name + "\" cannot run on this GPU: " : "; ") + refusal;
+      return why.empty() ? std::move(kernel) : nullptr;
+    } catch (const InputError& error) {
+      why = error.diagnostic.message;
+      return nullptr;
+    }
+  }
+
+  /// Also of a grid that is stuck: it may have said why.
+  void take_printed(const Step& step) {
+    std::uint64_t lost = 0;
+    for (const PrintedText& p : state_.states[step.file]->device_memory.take_printed(platform_, lost)) {
+      if (p.text.empty()) continue;
+      end_.printed += p.text;
+      if (state_.on_printed) state_.on_printed(p.text, p.assertion);
+    }
+    if (lost == 0) return;
+    end_.notes.push_back(
+        plan_.files[step.file].file.document->file() + ": " + counted(lost, "byte") +
+        " of what printf wrote to its ring were overwritten, or not finished: printf_bytes = " +
+        std::to_string(plan_.files[step.file].file.device_memory.printf_bytes) + " says how large it is");
   }
 
   LaunchResult run_hosted(const Step& step, const std::vector<GridLaunch>& grids, const Launch& launch) {
@@ -356,6 +455,7 @@ class LaunchRunner::State::Run {
   bool measures_ = true;
   std::size_t grids_started_ = 0;
   std::size_t done_ = 0;                                  ///< steps
+  std::unique_ptr<Kernel> launched_;                      ///< from the device, last
   bool rests_ = false;                                    ///< the run ends after the grids that were started
   CounterTable::Values before_;                           ///< what was counted before the launch to come
   std::map<std::string, std::uint64_t> unknown_opcodes_;  ///< of all traces, with their counts
@@ -389,6 +489,10 @@ void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)
   state_->on_launch = std::move(callback);
 }
 
+void LaunchRunner::on_printed(std::function<void(const std::string&, bool)> callback) {
+  state_->on_printed = std::move(callback);
+}
+
 void LaunchRunner::on_check(std::function<bool()> callback) {
   state_->on_check = std::move(callback);
 }
@@ -408,7 +512,8 @@ Diagnostics LaunchRunner::prepare() {
   if (traces) s.platform.map_everything();
   for (std::size_t n = 0; n < plan.files.size(); ++n) s.prepare_file(n, faults);
   if (!faults.empty()) return faults;
-  for (std::size_t n = 0; n < plan.files.size(); ++n) s.prepare_launches(n);
+  for (std::size_t n = 0; n < plan.files.size(); ++n) s.prepare_launches(n, faults);
+  if (!faults.empty()) return faults;
   for (std::size_t n = 0; n < plan.files.size(); ++n) s.check_launches(n, faults);
   return faults;
 }
@@ -471,6 +576,17 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
   }
   state.variables = place_variables(loaded, platform, constant_used, faults);
   if (faults.empty() && !tags_only) fill_variables(loaded, state.variables, platform);
+  for (const Launch& l : file.launches) {
+    state.workspaces.push_back(l.cooperative ? platform.allocate("", kWorkspaceBytes, Aperture::vidmem, l.gpu)
+                                             : 0);
+    if (l.cooperative && state.workspaces.back() == 0)
+      faults.push_back(
+          file.document->fault(l.place, "the barrier of a cooperative grid does not fit the GPU's memory"));
+    else if (l.cooperative)
+      platform.name_memory(state.workspaces.back(), "the barrier of the cooperative grid");
+  }
+  if (faults.empty())
+    state.device_memory.set_up(loaded, state.variables, file.device_memory, platform, faults);
 }
 
 void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {
@@ -510,10 +626,15 @@ void LaunchRunner::State::check_registers(const LaunchFile& before, const Launch
   }
 }
 
-void LaunchRunner::State::prepare_launches(std::size_t number) {
+void LaunchRunner::State::prepare_launches(std::size_t number, Diagnostics& faults) {
   LoadedFile& loaded = plan.files[number];
   FileState& state = *states[number];
+  unsigned dependents = 0;  // in a row
   for (const Launch& l : loaded.file.launches) {
+    dependents = l.dependent ? dependents + 1 : 0;
+    if (!platform.reserve_dependents(dependents, l.gpu))
+      faults.push_back(loaded.file.document->fault(
+          l.place, "the constants of a dependent grid do not fit the GPU's memory"));
     if (l.generator) {
       GeneratorParameters p = *l.generator;
       p.base = state.footprints[l.gpu];
@@ -526,7 +647,22 @@ void LaunchRunner::State::prepare_launches(std::size_t number) {
       WARPLINE_EXPECT(entry != entries.end(), "the plan checked the kernel's name");
       state.kernels.push_back(module.make_kernel(l.kernel, l.grid, l.block, l.shared_bytes,
                                                  pack_parameters(state.placed, l, *entry), l.cluster));
+      LaunchAttributes attributes;
+      attributes.cooperative = l.cooperative;
+      attributes.grid_workspace = state.workspaces[state.kernels.size() - 1];
+      attributes.grid_number = ++grids_made;
+      state.kernels.back()->set_attributes(attributes);
     }
+    const auto& kernels = state.kernels;
+    const auto clustered = [&kernels](std::size_t back) {
+      return kernels.size() >= back && kernels[kernels.size() - back]->info().cluster.size.count() > 1;
+    };
+    if (l.dependent && (clustered(1) || clustered(2)))
+      faults.push_back(loaded.file.document->fault(
+          l.place,
+          "dependent: a grid of clusters does not overlap with the one that it depends on, or that "
+          "depends on it, in this version",
+          "leave out 'dependent'"));
     platform.load(state.kernels.back()->info(), l.gpu);
   }
 }

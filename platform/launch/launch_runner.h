@@ -31,6 +31,7 @@ struct WARPLINE_PUBLIC RunEnd {
   std::vector<std::string> failures;    ///< one sentence for each of them, and for each dump that failed
   std::size_t unwritten = 0;            ///< dumps that failed
   std::string shown;                    ///< what programs asked to be shown, line by line
+  std::string printed;                  ///< by kernels' printf, and by their assertions that failed
   std::vector<std::string> notes;       ///< checks and dumps left out, opcodes not understood
   bool stopped_early = false;           ///< after the grids of stop_after(): nothing was checked
   std::size_t fast_forwarded = 0;       ///< grids that ran before the measurement started
@@ -57,6 +58,9 @@ class WARPLINE_PUBLIC LaunchRunner {
   void stop_after(const FastForward& rest);
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback);
+  /// Called after each grid with what its kernels have printed, in pieces: by printf, or (`assertion`) by
+  /// assertions that failed.
+  void on_printed(std::function<void(const std::string& text, bool assertion)> callback);
   /// Called now and then while results are compared; false leaves out what is not compared yet.
   void on_check(std::function<bool()> callback);
   /// Reserves and fills memory, and checks that this GPU can run every kernel.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "platform/launch/device_memory.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/address_windows.h"
@@ -45,6 +46,7 @@ unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
 VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std::uint64_t& constant_used,
                                   Diagnostics& faults) {
   VariableAddresses out;
+  std::map<std::pair<unsigned, std::string>, std::uint64_t> shared;  // by GPU and name
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     out.emplace_back();
     const unsigned gpu = gpu_of_module(loaded.file, m);
@@ -52,9 +54,11 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
     for (const programs::Variable& v : loaded.modules[m]->variables()) {
       if (!v.refused.empty()) continue;
       const bool constant = v.space == Space::constant;
-      const std::uint64_t address = constant     ? place_constant(v, constant_used)
-                                    : v.below_4g ? platform.allocate_below_4g(v.initial.size(), gpu)
-                                                 : place_global(v, platform, gpu);
+      const auto before = shared.find({gpu, v.name});
+      const std::uint64_t address = before != shared.end() ? before->second
+                                    : constant             ? place_constant(v, constant_used)
+                                    : v.below_4g           ? platform.allocate_below_4g(v.initial.size(), gpu)
+                                                           : place_global(v, platform, gpu);
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,
@@ -64,6 +68,7 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
         continue;
       }
       const std::string name = "variable " + v.name + whose;
+      if (is_shared_by_modules(v.name)) shared[{gpu, v.name}] = address;
       if (constant) {
         platform.name_constant(address, v.initial.size(), name, gpu);
       } else {

@@ -35,6 +35,11 @@ DataType element_type_of(DataType declared) {
 
 /// SASS-style if its path ends in `.wls`, else PTX.
 Result<std::unique_ptr<programs::Module>> parse_module(const ModuleText& m) {
+  if (!m.parts.empty()) {
+    std::vector<ptx::ModulePart> parts;
+    for (const ModuleText& p : m.parts) parts.push_back({p.text, p.path});
+    return ptx::parse(parts);
+  }
   if (!ends_with(m.path, ".wls")) return ptx::parse(m.text, m.path);
   auto parsed = wls::parse(m.text, m.path);
   if (!parsed.ok()) return parsed.faults();
@@ -133,7 +138,7 @@ class Planner {
     launch.block_place.line = direct.block_line;
     LoadedFile l;
     l.file.document = std::make_shared<const Document>(Document::unparsed(input, text.value()));
-    l.file.modules.push_back({input, std::move(text.value()), {}});
+    l.file.modules.push_back({input, std::move(text.value()), {}, {}});
     l.file.launches.push_back(std::move(launch));
     l.modules.push_back(std::move(parsed.value().module));
     add_file(input, std::move(l), true);
@@ -261,7 +266,10 @@ void for_each_file(const Workload& plan, const std::function<void(const Workload
     if (expect && !expect->file.empty()) f({expect->file, "read (expect)", text_of(expect->bytes)});
   };
   for (const LoadedFile& l : plan.files) {
-    for (const ModuleText& m : l.file.modules) f({m.path, "a module of this run", m.text});
+    for (const ModuleText& m : l.file.modules) {
+      if (m.parts.empty()) f({m.path, "a module of this run", m.text});
+      for (const ModuleText& p : m.parts) f({p.path, "a module of this run", p.text});
+    }
     for (const Buffer& b : l.file.buffers) contents(b.initial, b.expect);
     for (const ResolvedSymbol& s : l.symbols) contents(s.initial, s.expect);
   }

@@ -19,6 +19,9 @@ struct WARPLINE_PUBLIC GridLaunch {
   unsigned gpu = 0;
   /// The global lines of L1 and the texture caches of that GPU are invalidated first, by its registers.
   bool invalidate_l1 = true;
+  /// It depends on the grid before it in the list, on the same GPU, and may begin when all blocks of that
+  /// have said so or ended (PTX ISA, "griddepcontrol").
+  bool dependent = false;
 };
 
 /// When a grid ran: from cycle `first` to cycle `last`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "platform/config/config_entries.h"
 #include "platform/machine/attachment.h"
@@ -27,6 +28,7 @@ namespace {
 
 /// After so many cycles all credits for CTAs are back at the distributor.
 constexpr Cycle kLaunchCredits = 32;
+constexpr std::uint64_t kConstantBytes = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
 
 /// Why the GPU cannot run clusters of the kernel's shape, of which an SM holds `resident` CTAs; or nothing.
 std::string cluster_refusal(const GpuConfig& config, const KernelInfo& info, unsigned resident) {
@@ -68,6 +70,8 @@ struct GpuPlatform::State {
     Gpu(State& state, unsigned number);
     std::uint32_t local_bytes_laid_out = 0;  ///< per thread, of the last grid
     std::uint64_t local_base = 0;            ///< where its local memory began, in video memory
+    std::vector<std::uint64_t>
+        constants;  ///< of dependent grids, by number from 1 on: their copies of all banks
     CacheRegisters registers;
   };
 
@@ -94,9 +98,15 @@ struct GpuPlatform::State {
   void set_loose(bool loose);
   void build();
   void invalidate(unsigned gpu, std::uint32_t caches);  ///< bits of CacheRegisters::kInvalidate
-  void prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1);
+  /// `local_window`: local memory per thread, at least the kernel's.
+  void prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1, std::uint32_t local_window);
+  /// The most local memory per thread that one of the grids on a GPU has.
+  [[nodiscard]] std::uint32_t most_local(const std::vector<GridLaunch>& grids, unsigned gpu) const;
   /// Hands a kernel to the SMs and the distributor of its GPU.
-  void start(const GridLaunch& grid);
+  void start(const GridLaunch& grid, unsigned number);
+  /// Constant memory as a dependent grid sees it: with its own parameters.
+  void lay_constants(const KernelInfo& info, unsigned gpu, unsigned number);
+  [[nodiscard]] PhysicalAddress constants_of(unsigned gpu, unsigned number) const;
   void report_progress(const std::vector<GridLaunch>& grids);
   /// Why nothing can be saved or restored now, or nothing. Builds the hardware.
   [[nodiscard]] Diagnostics unfit_for_checkpoints();
@@ -170,6 +180,9 @@ std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
 unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
   unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
   if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+  if (info.thread_registers != 0)
+    n = std::min(
+        n, config.sm.registers / std::max(1U, info.thread_registers * info.warps_per_cta() * kWarpLanes));
   return n;
 }
 
@@ -178,13 +191,22 @@ std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& in
   return memory.place_code(gpu, info.code_name, info.code_bytes, !options.tags_only);
 }
 
-void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1) {
+std::uint32_t GpuPlatform::State::most_local(const std::vector<GridLaunch>& grids, unsigned gpu) const {
+  std::uint32_t most = 0;
+  for (const GridLaunch& g : grids)
+    if (g.gpu == gpu) most = std::max(most, g.kernel->info().local_window_bytes(config.sm));
+  return most;
+}
+
+void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool invalidate_l1,
+                                 std::uint32_t local_window) {
   build();
   Gpu& g = gpus[gpu];
   system->set_regions(memory.buffers().size());
   // Written back later, the last grid's local lines would land in what is other memory by now.
-  const std::uint32_t window = info.local_window_bytes(config.sm);
-  const std::uint64_t base = memory.local_base(gpu, local_bytes(info), !options.tags_only);
+  const std::uint32_t window = local_window;
+  const std::uint64_t base = memory.local_base(
+      gpu, std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * window, !options.tags_only);
   const bool lays_out = window != g.local_bytes_laid_out || base != g.local_base;
   g.local_bytes_laid_out = window;
   g.local_base = base;
@@ -199,29 +221,63 @@ void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool inva
         info.parameters.data(), info.parameters.size());
 }
 
-void GpuPlatform::State::start(const GridLaunch& grid) {
+void GpuPlatform::State::lay_constants(const KernelInfo& info, unsigned gpu, unsigned number) {
+  std::vector<std::uint8_t> bytes(kConstantBytes);
+  std::copy_n(memory.vidmem(gpu).at(0), kConstantBytes, bytes.begin());
+  constexpr auto kAt = static_cast<std::ptrdiff_t>(
+      ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset));
+  std::copy(info.parameters.begin(), info.parameters.end(), bytes.begin() + kAt);
+  memory.write(gpus[gpu].constants.at(number - 1), bytes.data(), bytes.size());
+}
+
+PhysicalAddress GpuPlatform::State::constants_of(unsigned gpu, unsigned number) const {
+  if (number == 0) return physical(Aperture::vidmem, 0);
+  const VirtualAddress copy{gpus[gpu].constants.at(number - 1)};
+  const Mapping* hint = nullptr;
+  return memory.space(gpu).find(copy, 1, hint)->translate(copy);
+}
+
+/// `number`: of the grid among those of its GPU.
+void GpuPlatform::State::start(const GridLaunch& grid, unsigned number) {
   const KernelInfo& info = grid.kernel->info();
   Netlist& netlist = system->gpu(grid.gpu);
   MemoryMap map;
   map.space = &memory.space(grid.gpu);
   map.images = &images;
-  map.constant_base = physical(Aperture::vidmem, 0);
+  map.constant_base = constants_of(grid.gpu, number);
   map.local_bytes = info.local_window_bytes(config.sm);
   map.with_data = !options.tags_only;
   map.code_base = physical(Aperture::vidmem, place_code(info, grid.gpu).value_or(0));
-  const std::uint64_t per_sm = std::uint64_t{config.sm.warp_slots} * kWarpLanes * map.local_bytes;
+  const std::uint64_t per_sm =
+      std::uint64_t{config.sm.warp_slots} * kWarpLanes * gpus[grid.gpu].local_bytes_laid_out;
   for (unsigned i = 0; i < config.sms; ++i) {
     map.local_base = physical(Aperture::vidmem, gpus[grid.gpu].local_base + i * per_sm);
     std::unique_ptr<InstructionSource> source =
         grid.kernel->make_source({i, config.sm.warp_slots, config.clocks.sm});
     for (const auto& a : attached) source = a->watched(std::move(source), grid.gpu, i, config.sm.warp_slots);
-    netlist.clusters()[i].sm->start(info, std::move(source), map, resident(info));
+    Sm& sm = *netlist.clusters()[i].sm;
+    if (number == 0)
+      sm.start(info, std::move(source), map, resident(info));
+    else
+      sm.queue(info, std::move(source), map, resident(info));
   }
-  if (info.cluster.size.count() > 1) {
+  if (number != 0)
+    netlist.distributor().queue(info.grid, resident(info));
+  else if (info.cluster.size.count() > 1)
     netlist.distributor().start_clusters(info.grid, resident(info), info.cluster.size);
-  } else {
+  else
     netlist.distributor().start(info.grid, resident(info));
+}
+
+bool GpuPlatform::reserve_dependents(unsigned count, unsigned gpu) {
+  std::vector<std::uint64_t>& constants = state_->gpus[gpu].constants;
+  while (constants.size() < count) {
+    const std::uint64_t copy = allocate("", kConstantBytes, Aperture::vidmem, gpu);
+    if (copy == 0) return false;
+    name_memory(copy, "the constants of a dependent grid");
+    constants.push_back(copy);
   }
+  return true;
 }
 
 Diagnostics GpuPlatform::State::unfit_for_checkpoints() {
@@ -289,6 +345,18 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
                   std::to_string(sm.shared_bytes));
   const std::string cluster = cluster_refusal(config(), info, state_->resident(info));
   if (!cluster.empty()) out.push_back(cluster);
+  if (const std::uint64_t wanted = std::uint64_t{info.thread_registers} * info.warps_per_cta() * kWarpLanes;
+      wanted > sm.registers)
+    out.push_back("a CTA uses " + std::to_string(wanted) + " registers; an SM has " +
+                  std::to_string(sm.registers));
+  if (out.empty() && info.cooperative) {
+    const unsigned per_sm = state_->resident(info);
+    const std::uint64_t fit = std::uint64_t{per_sm} * config().sms;
+    if (info.grid.count() > fit)
+      out.push_back("it is cooperative, so all its " + std::to_string(info.grid.count()) +
+                    " blocks are to be resident at once; " + std::to_string(fit) + " fit, " +
+                    std::to_string(per_sm) + " on each of " + std::to_string(config().sms) + " SMs");
+  }
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
   const GpuMemories& memory = state_->memory;
@@ -423,11 +491,18 @@ bool GpuPlatform::running() const {
 void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   State& s = *state_;
   WARPLINE_EXPECT(s.under_way.empty(), "grids that were started are finished before the next");
+  std::map<unsigned, unsigned> before;  // grids, by GPU
   for (const GridLaunch& g : grids) {
     WARPLINE_EXPECT(g.gpu < s.config.gpus && refusals(g.kernel->info(), g.gpu).empty(),
                     "a kernel is launched on a GPU that can run it");
     static_cast<void>(s.place_code(g.kernel->info(), g.gpu));
-    s.prepare(g.kernel->info(), g.gpu, g.invalidate_l1);
+    const unsigned number = before[g.gpu]++;
+    WARPLINE_EXPECT((number != 0) == g.dependent,
+                    "of the grids on a GPU, all but the first depend on another");
+    if (number == 0)
+      s.prepare(g.kernel->info(), g.gpu, g.invalidate_l1, s.most_local(grids, g.gpu));
+    else
+      s.lay_constants(g.kernel->info(), g.gpu, number);
   }
   if (s.options.jitter) {
     if (!s.jitter) {
@@ -446,7 +521,8 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   s.backend->catch_up();
   s.started = s.backend->engine().now();
   for (const auto& a : s.attached) a->grids_start(grids);
-  for (const GridLaunch& g : grids) s.start(g);
+  std::map<unsigned, unsigned> numbers;  // of grids, by GPU
+  for (const GridLaunch& g : grids) s.start(g, numbers[g.gpu]++);
   s.report_progress(grids);
   s.under_way = grids;
   s.backend->wake();

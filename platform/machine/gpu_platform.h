@@ -147,8 +147,11 @@ class WARPLINE_PUBLIC GpuPlatform {
   LaunchResult launch(Kernel& kernel, bool invalidate_l1 = true) {
     return launch({GridLaunch{&kernel, 0, invalidate_l1}});
   }
-  /// Runs grids on several GPUs at the same time, to the end of all. Pre: one at most on each GPU; refusals()
-  /// are empty.
+  /// Room for the constants of so many dependent grids on a GPU. False: there is not.
+  [[nodiscard]] bool reserve_dependents(unsigned count, unsigned gpu = 0);
+  /// Runs grids on several GPUs at the same time, to the end of all. Pre: one on each GPU, or several of
+  /// which all but the first depend on the one before, with data, and with room for them
+  /// (reserve_dependents); refusals() are empty.
   LaunchResult launch(const std::vector<GridLaunch>& grids);
   /// The same in steps: starts the grids, and no time passes. It does in finish(), or before that as far as
   /// the caller, who plays the host, lets it. With jitter, what host and devices have under way is completed

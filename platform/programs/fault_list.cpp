@@ -1,7 +1,7 @@
 #include "platform/programs/fault_list.h"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 #include "rtl_models/base/text.h"
 
@@ -14,12 +14,31 @@ constexpr std::size_t kLongestQuote = 80;
 
 }  // namespace
 
+const TextFile& file_of(const std::vector<TextFile>& files, unsigned line) {
+  std::size_t n = files.size() - 1;
+  while (n != 0 && files[n].lines_before >= line) --n;
+  return files[n];
+}
+
+std::string place_text(const std::vector<TextFile>& files, unsigned line) {
+  const TextFile& file = file_of(files, line);
+  return file.name + ":" + std::to_string(line - file.lines_before);
+}
+
 FaultList::FaultList(std::string_view text, std::string file, std::size_t most)
-    : text_(text), file_(std::move(file)), most_(most) {
+    : text_(text),
+      files_(std::make_shared<std::vector<TextFile>>(std::vector<TextFile>{{0, std::move(file)}})),
+      most_(most) {
   std::vector<std::uint32_t> starts = {0};
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] == '\n') starts.push_back(static_cast<std::uint32_t>(i + 1));
   line_starts_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(starts));
+}
+
+void FaultList::begin_file(std::uint32_t offset, std::string file) {
+  auto files = std::make_shared<std::vector<TextFile>>(*files_);
+  files->push_back({line_of(offset) - 1, std::move(file)});
+  files_ = std::move(files);
 }
 
 FaultList FaultList::another() const {
@@ -38,9 +57,11 @@ unsigned FaultList::line_of(std::uint32_t offset) const {
 void FaultList::add(Place place, std::string message, std::string hint) {
   if (full() || !seen_.insert(place.offset).second) return;
   Diagnostic d;
-  d.file = file_;
-  d.line = line_of(place.offset);
-  const std::uint32_t start = (*line_starts_)[d.line - 1];
+  const unsigned line = line_of(place.offset);
+  const TextFile& file = file_of(*files_, line);
+  d.file = file.name;
+  d.line = line - file.lines_before;
+  const std::uint32_t start = (*line_starts_)[line - 1];
   const std::size_t end = std::min(text_.find('\n', start), text_.size());
   d.column = place.offset - start + 1;
   if (start < text_.size()) d.source = printable(text_.substr(start, std::min(end - start, kLongestLine)));
@@ -63,11 +84,15 @@ void FaultList::add(const FaultList& other) {
 }
 
 Diagnostics FaultList::take() {
-  std::stable_sort(faults_.begin(), faults_.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
-  });
+  std::vector<std::size_t> order(faults_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::size_t a, std::size_t b) { return offsets_[a] < offsets_[b]; });
+  Diagnostics out;
+  for (const std::size_t n : order) out.push_back(std::move(faults_[n]));
+  faults_.clear();
   offsets_.clear();
-  return std::move(faults_);
+  return out;
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {

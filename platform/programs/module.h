@@ -66,6 +66,8 @@ class WARPLINE_PUBLIC Module {
                                                             std::uint32_t dynamic_shared_bytes,
                                                             std::vector<std::uint8_t> parameters,
                                                             const ClusterShape& cluster = {}) = 0;
+  /// The entry to which a program's pointer of this value leads; null: none.
+  [[nodiscard]] virtual const Entry* entry_at(std::uint64_t /*pointer*/) const { return nullptr; }
   /// The GPUs that it is for, as PTX names them: "sm_90a"; empty: every one.
   [[nodiscard]] virtual std::string target() const { return {}; }
   /// What the program itself asks to be shown and checked after its last launch; null: nothing.

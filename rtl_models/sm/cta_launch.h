@@ -16,17 +16,34 @@ struct ClusterPlace {
   std::array<std::uint16_t, kMaxClusterCtas> sms{};  ///< by rank
 };
 
-/// A CTA starts on an SM; or all of a cluster's CTAs that run there.
+/// What the work distributor tells an SM.
 struct CtaLaunch {
-  Dim3 cta;                 ///< of a cluster the first, that of rank 0
+  enum class Kind : std::uint8_t {
+    start,    ///< a CTA starts, or all of a cluster's that run there
+    end,      ///< a fault has ended the grid: its warps end
+    flush,    ///< all that the SM's CTAs have written is to be performed at L2
+    release,  ///< the grid that this one depends on is complete
+  };
+  Dim3 cta;  ///< of a cluster the first, that of rank 0
+  Kind kind = Kind::start;
+  std::uint32_t grid = 0;   ///< of a CTA: its grid's number among those that were started together
+  bool released = true;     ///< of a CTA: the grid that its own depends on is complete, if there is one
   std::uint32_t ranks = 0;  ///< of a cluster, a bit for each rank that starts on this SM; 0: it is none
   ClusterPlace place;
   [[nodiscard]] unsigned beats(unsigned /*width*/) const { return 1; }
 };
 
-/// An SM has finished a CTA.
+/// What an SM tells the work distributor.
 struct CtaDone {
-  std::uint32_t cluster = 0;  ///< the number of its cluster
+  enum class Kind : std::uint8_t {
+    ended,      ///< a CTA has
+    ends_grid,  ///< a fault ends the whole grid
+    triggered,  ///< a CTA has said that dependent grids may begin
+    flushed,    ///< what CtaLaunch::Kind::flush asks for is done
+  };
+  Kind kind = Kind::ended;
+  bool had_triggered = false;  ///< of a CTA that has ended
+  std::uint32_t cluster = 0;   ///< likewise: the number of its cluster
   [[nodiscard]] unsigned beats(unsigned /*width*/) const { return 1; }
 };
 

@@ -31,12 +31,15 @@ enum class InstructionKind : std::uint8_t {
   matrix,
   commit_products,  ///< the asynchronous products issued since the last commit become a group
   wait_products,    ///< issues when at most `groups_left` groups of products are unfinished
-  call,             ///< pushes a token onto the warp's call-return stack
-  ret,              ///< pops one, if there is any; issues when it is there
-  set_stack,        ///< SETCRSPTR: the stack has as many tokens as execute() answers
-  flush_stack,      ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
-  cluster_arrive,   ///< barrier.cluster.arrive, without its order
-  cluster_wait,     ///< barrier.cluster.wait, likewise
+  /// setmaxnreg: the warp has `groups_left` registers per thread then; issues when the CTA has as many.
+  reallocate_registers,
+  trigger_dependents,  ///< griddepcontrol.launch_dependents: the CTA says that dependent grids may begin
+  call,                ///< pushes a token onto the warp's call-return stack
+  ret,                 ///< pops one, if there is any; issues when it is there
+  set_stack,           ///< SETCRSPTR: the stack has as many tokens as execute() answers
+  flush_stack,         ///< CCTLL.CRS.WBALL: the warp goes on when L1 has accepted every token of its stack
+  cluster_arrive,      ///< barrier.cluster.arrive, without its order
+  cluster_wait,        ///< barrier.cluster.wait, likewise
 };
 
 /// Types of matrix elements that tensor pipes are told apart by.
@@ -94,6 +97,8 @@ struct alignas(64) Instruction {
   /// all copies, committed or not.
   std::uint32_t groups_left = 0;
   std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
+  /// griddepcontrol.wait, a `fence`: issues when the grid that its own depends on is complete.
+  bool waits_for_grid = false;
 };
 
 }  // namespace warpline

@@ -35,6 +35,7 @@ struct Issue {
   std::uint64_t token = 0;      ///< out, of `call`: the token; in, of `ret`: the newest, 0 if there is none
   const char* fault = nullptr;  ///< out: why the program ended this warp (`trap`); null: it did not
   LaneMask fault_lanes = 0;     ///< out: whose fault that is; 0: that of all that are active
+  bool ends_grid = false;       ///< out: the fault ends all warps of the grid, not this one alone
   std::uint64_t fault_address = 0;  ///< out: the address that it is about; 0: it is about none
 };
 

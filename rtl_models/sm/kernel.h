@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "rtl_models/base/visibility.h"
@@ -17,11 +18,20 @@ struct WARPLINE_PUBLIC SmSite {
   unsigned mhz = 1000;  ///< of its clock, which is what Issue::clock counts
 };
 
+/// How a grid is launched, beside its shape.
+struct WARPLINE_PUBLIC LaunchAttributes {
+  bool cooperative = false;          ///< all its CTAs are to be resident at once
+  std::uint64_t grid_workspace = 0;  ///< of a cooperative grid: where its barrier lies, 8 bytes of zeros
+  std::uint64_t grid_number = 1;     ///< `%gridid`
+};
+
 /// One launch of one program: CTAs are numbered x first, then y, then z.
 class WARPLINE_PUBLIC Kernel {
  public:
   virtual ~Kernel() = default;
   [[nodiscard]] virtual const KernelInfo& info() const = 0;
+  /// Says how it is launched. Programs that cannot tell take no notice. Pre: no source of it was made.
+  virtual void set_attributes(const LaunchAttributes& /*attributes*/) {}
   /// The program as the SM `site` runs it. The kernel outlives it.
   [[nodiscard]] virtual std::unique_ptr<InstructionSource> make_source(const SmSite& site) = 0;
 };

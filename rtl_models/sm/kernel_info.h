@@ -26,8 +26,12 @@ struct WARPLINE_PUBLIC KernelInfo {
   std::uint32_t registers = 0;     ///< register numbers lie in [0, registers)
   std::uint32_t shared_bytes = 0;  ///< per CTA, static and dynamic
   std::uint32_t local_bytes = 0;   ///< per thread, a multiple of 4
-  bool calls = false;              ///< uses the call-return stack
-  bool sees_stack = false;         ///< may access the stack's backing store, behind its local memory
+  bool cooperative = false;        ///< all CTAs of the grid are to be resident at once
+  /// Hardware registers that each thread begins with, of a kernel that moves them between its warps
+  /// (`setmaxnreg`); 0: it does not, and they limit nothing.
+  std::uint32_t thread_registers = 0;
+  bool calls = false;       ///< uses the call-return stack
+  bool sees_stack = false;  ///< may access the stack's backing store, behind its local memory
   /// Bytes of its code, in which Instruction::pc counts; 0: no code lies in memory, and nothing is fetched.
   std::uint64_t code_bytes = 0;
   std::string code_name;                 ///< kernels whose code has equal names and sizes share it

@@ -23,6 +23,7 @@ struct ResidentWarp {
   unsigned copies =
       0;  ///< asynchronous copies and products that have not accessed shared memory, bulk copies
   unsigned spills = 0;           ///< of the stores, tokens of its call-return stack
+  std::uint32_t registers = 0;   ///< per thread, of a kernel that moves them between warps
   std::uint32_t stack_goal = 0;  ///< of Hold::flush: tokens that are to be on its stack then
   LaneMask cluster_arrived =
       0;                       ///< lanes that have arrived at their cluster's barrier, in the phase under way

@@ -41,6 +41,18 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
                unsigned resident) {
   WARPLINE_EXPECT(!busy(), "a kernel starts on an idle SM");
   ending_ = false;
+  queued_.clear();
+  grid_ = 0;
+  begin_kernel(info, std::move(source), map, resident);
+}
+
+void Sm::queue(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+               unsigned resident) {
+  queued_.push_back({info, std::move(source), map, resident});
+}
+
+void Sm::begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+                      unsigned resident) {
   core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
   bulk_.start(map);
@@ -91,7 +103,9 @@ void Sm::evaluate(unsigned slot) {
   if (!core_.warp(slot).active) return;
   const std::uint64_t edge = earliest_issue(slot);
   scheduler_.schedule(slot, edge);
-  if (edge == kNever && core_.may_end(slot) && core_.end_warp(slot)) dones_.push_back(0);
+  if (edge != kNever || !core_.may_end(slot)) return;
+  const bool triggered = core_.ctas()[core_.warp(slot).cta].triggered;
+  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0});
 }
 
 /// Barriers have released warps.
@@ -104,7 +118,81 @@ void Sm::evaluate_released() {
   released_.clear();
 }
 
+/// Whether the kernel of the CTA that comes runs here. Another one makes room when nothing of it is left.
+bool Sm::has_begun(Cycle now, const CtaLaunch& launch) {
+  if (launch.grid == grid_) return true;
+  if (core_.active_warps() != 0 || !lsu_.idle() || !fetch_.idle() || constant_invalidations_ != 0)
+    return false;
+  const std::size_t passed = launch.grid - grid_ - 1;  // that had no CTA here
+  WARPLINE_EXPECT(passed < queued_.size(), "grids begin in the order in which they were queued");
+  queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(passed));
+  Queued next = std::move(queued_.front());
+  queued_.erase(queued_.begin());
+  grid_ = launch.grid;
+  begin_kernel(next.info, std::move(next.source), next.map, next.resident);
+  // Its parameters and constants lie elsewhere, and texture lines may be older than what they are read from.
+  ++constant_invalidations_;
+  send_maintenance(now, {maintenance::kInvalidate, SmCache::texture, Scope::gpu}, parameters_.warp_slots);
+  return true;
+}
+
+/// The warp has given up registers: others of its CTA may have waited for them.
+void Sm::offer_registers(unsigned slot) {
+  const SmCore::Cta& cta = core_.ctas()[core_.warp(slot).cta];
+  for (const unsigned other : cta.slots) {
+    if (other == slot || !core_.is_of(cta, other) || scheduler_.is_scheduled(other)) continue;
+    not_before(other, edge_ + 1);
+    evaluate(other);
+  }
+}
+
+/// Asks for maintenance in the name of `slot`, which is no warp's. Pre: the load/store unit has room.
+void Sm::send_maintenance(Cycle now, const CacheMaintenance& maintenance, unsigned slot) {
+  unsigned index = 0;
+  take_entry(now, slot, index).maintenance = maintenance;
+  lsu_.entries().queue(index);
+}
+
+/// Everything that its CTAs have written is performed at L2 before the distributor hears of it.
+void Sm::flush(Cycle now) {
+  if (flush_ != Flush::asked || !lsu_.entries().has_room()) return;
+  send_maintenance(now, {maintenance::kDrain | maintenance::kDrainSurfaces, SmCache::l1_lg, Scope::gpu},
+                   flushing_slot());
+  flush_ = Flush::sent;
+}
+
+void Sm::take_launch(Cycle now) {
+  const CtaLaunch& next = from_distributor.front();
+  launch_waits_ = next.kind == CtaLaunch::Kind::start && !has_begun(now, next);
+  if (launch_waits_) return;
+  const CtaLaunch launch = from_distributor.pop(now);
+  switch (launch.kind) {
+    case CtaLaunch::Kind::start: return start_cta(launch);
+    case CtaLaunch::Kind::end: return end_warps();
+    case CtaLaunch::Kind::flush: flush_ = Flush::asked; return;
+    case CtaLaunch::Kind::release:
+      core_.set_released(true);
+      for (unsigned slot = 0; slot < core_.warps().size(); ++slot)
+        if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+      return;
+  }
+}
+
+CtaDone Sm::Reports::take() {
+  using Kind = CtaDone::Kind;
+  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0};
+  if (triggered != 0) {
+    --triggered;
+    return {Kind::triggered, false, 0};
+  }
+  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0};
+  const CtaDone first = ended.front();
+  ended.erase(ended.begin());
+  return first;
+}
+
 void Sm::start_cta(const CtaLaunch& launch) {
+  core_.set_released(launch.released);
   if (launch.ranks == 0) return start_cta(launch.cta, nullptr);
   const Dim3& size = core_.cluster_size();
   for (std::uint32_t ranks = launch.ranks; ranks != 0; ranks &= ranks - 1) {
@@ -155,6 +243,9 @@ void Sm::end_warps() {
 
 void Sm::issue(Cycle now, unsigned slot) {
   const Instruction& i = *core_.warp(slot).next;
+  // Another warp of the CTA may have had the registers since this one saw that they are there.
+  if (i.kind == InstructionKind::reallocate_registers && core_.registers_missing(slot, i.groups_left) != 0)
+    return;
   pace_[slot].edge = edge_ + i.wait;
   if (i.read_counter != DependenceCounters::kNone)
     dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
@@ -163,7 +254,10 @@ void Sm::issue(Cycle now, unsigned slot) {
   Issue issue;
   issue.clock = edge_;
   core_.execute(slot, issue);
-  if (issue.fault != nullptr) core_.keep_program_fault(now, slot, i, issue);
+  if (issue.fault != nullptr) {
+    core_.keep_program_fault(now, slot, i, issue);
+    if (issue.ends_grid) dones_.ends_grid = true;
+  }
   switch (i.kind) {
     case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
     case InstructionKind::matrix:
@@ -188,6 +282,12 @@ void Sm::issue(Cycle now, unsigned slot) {
       break;
     case InstructionKind::commit_bulk:
       if (issue.active != 0) core_.commit_bulk(slot);
+      break;
+    case InstructionKind::reallocate_registers:
+      if (issue.active != 0 && core_.reallocate_registers(slot, i.groups_left)) offer_registers(slot);
+      break;
+    case InstructionKind::trigger_dependents:
+      if (issue.active != 0 && core_.trigger(slot)) ++dones_.triggered;
       break;
     case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
     case InstructionKind::invalidate_instructions:
@@ -354,6 +454,10 @@ void Sm::handle_events(Cycle now) {
       case LsuEvent::Kind::maintained:
         lsu_.entries().free(event.entry);
         if (event.slot < core_.warps().size()) maintained(now, event.slot);
+        if (event.slot == flushing_slot()) {
+          flush_ = Flush::none;
+          dones_.flushed = true;
+        }
         break;
       case LsuEvent::Kind::unmapped: core_.keep_unmapped_control(lsu_.last_fault()); break;
       case LsuEvent::Kind::faulted: {
@@ -507,7 +611,8 @@ void Sm::take_answer(Cycle now) {
   Request* const r = port.pop(now).request;
   const unsigned cta = r->warp;
   engine().pool().release(r);
-  if (core_.end_signal(cta)) dones_.push_back(core_.cluster_number(cta));
+  if (core_.end_signal(cta))
+    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, core_.cluster_number(cta)});
 }
 
 /// What others told CTAs here takes effect.
@@ -607,7 +712,7 @@ Cycle Sm::tick(Cycle now) {
   handle_events(now);
   for (std::uint64_t m = core_.flushing(); m != 0; m &= m - 1)
     advance_flush(now, static_cast<unsigned>(__builtin_ctzll(m)));
-  if (from_distributor.ready(now)) start_cta(from_distributor.pop(now));
+  if (from_distributor.ready(now)) take_launch(now);
   scheduler_.issue([this] { return lsu_.entries().has_room(); },
                    [this, now](unsigned slot) {
                      issue(now, slot);
@@ -615,15 +720,14 @@ Cycle Sm::tick(Cycle now) {
                      wake_released();
                      evaluate(slot);
                    });
+  if (dones_.any() && to_distributor.ready(now)) to_distributor.send(now, dones_.take());
+  const bool held = launch_waits_ || flush_ == Flush::asked;
+  if (held) flush(now);
   Cycle next = network_ != nullptr ? serve(now) : kNever;
-  if (!dones_.empty() && to_distributor.ready(now)) {
-    to_distributor.send(now, {dones_.front()});
-    dones_.erase(dones_.begin());
-  }
   next = std::min(next, lsu_.next_work(now));
   if (!bulk_.idle()) next = std::min(next, bulk_.next_work(now));
   if (fetch_.has_queued()) next = std::min(next, fetch_.advance(now));
-  if (scheduler_.any(lsu_.entries().has_room()) || !dones_.empty() || constant_invalidations_ != 0 ||
+  if (scheduler_.any(lsu_.entries().has_room()) || dones_.any() || held || constant_invalidations_ != 0 ||
       (core_.flushing() != 0 && lsu_.entries().has_room()))
     return std::min(next, domain().after(now, 1));
   if (const std::uint64_t edge = scheduler_.next_edge(); edge != kNever)
@@ -637,7 +741,7 @@ void Sm::explain(std::vector<Wait>& waits) const {
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);
   bulk_.explain(name() + ".bulk_copy", waits);
-  if (!dones_.empty()) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
+  if (dones_.any()) waits.push_back({name(), to_distributor.room(), {to_distributor.other_side()}});
 }
 
 void Sm::visit_gauges(GaugeVisitor& visitor) const {

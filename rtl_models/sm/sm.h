@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/state_archive.h"
@@ -73,6 +74,10 @@ class Sm final : public Component, public LooseTarget {
   /// For a new kernel. Pre: idle. `resident`: CTAs held at once.
   void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
              unsigned resident);
+  /// For a kernel that may begin before the one that was started or queued last has ended: it does with the
+  /// first CTA of its that comes, when no other one is resident. Pre: start() was called.
+  void queue(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+             unsigned resident);
   /// Sends a maintenance request of the driver's own to L1, as a fence would. Pre: idle.
   void maintain(std::uint8_t what);
   /// Empties the instruction buffer, for a driver. Pre: idle.
@@ -95,8 +100,8 @@ class Sm final : public Component, public LooseTarget {
   }
   void archive(StateArchive& a) override { a(counters_, core_, lsu_, bulk_, fetch_, scheduler_, edge_); }
   [[nodiscard]] bool busy() const override {
-    return core_.active_warps() != 0 || !dones_.empty() || !cluster_idle() || constant_invalidations_ != 0 ||
-           !lsu_.idle() || !bulk_.idle() || !fetch_.idle();
+    return core_.active_warps() != 0 || dones_.any() || flush_ != Flush::none || !cluster_idle() ||
+           constant_invalidations_ != 0 || !lsu_.idle() || !bulk_.idle() || !fetch_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
   void in_flight(std::vector<InFlight>& rows) const override;
@@ -123,6 +128,33 @@ class Sm final : public Component, public LooseTarget {
     std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
   };
 
+  /// A kernel that is yet to begin.
+  struct Queued {
+    KernelInfo info;
+    std::unique_ptr<InstructionSource> source;
+    MemoryMap map;
+    unsigned resident = 0;
+  };
+  /// What is to be told the distributor.
+  struct Reports {
+    unsigned triggered = 0;      ///< CTAs
+    std::vector<CtaDone> ended;  ///< CTAs, in this order
+    bool ends_grid = false;
+    bool flushed = false;
+    [[nodiscard]] bool any() const { return !ended.empty() || triggered != 0 || ends_grid || flushed; }
+    /// Pre: any().
+    CtaDone take();
+  };
+  enum class Flush : std::uint8_t { none, asked, sent };
+  void begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
+                    unsigned resident);
+  void take_launch(Cycle now);
+  [[nodiscard]] bool has_begun(Cycle now, const CtaLaunch& launch);
+  void send_maintenance(Cycle now, const CacheMaintenance& maintenance, unsigned slot);
+  /// In whose name it flushes.
+  [[nodiscard]] unsigned flushing_slot() const { return parameters_.warp_slots + 1; }
+  void flush(Cycle now);
+  void offer_registers(unsigned slot);
   void start_cta(const CtaLaunch& launch);
   void start_cta(Dim3 id, const ClusterPlace* cluster);
   [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
@@ -180,8 +212,12 @@ class Sm final : public Component, public LooseTarget {
   std::vector<DependenceCounters> dependences_;  ///< of each warp slot
   std::vector<Pace> pace_;                       ///< likewise
   std::uint64_t edge_ = 0;
-  bool ending_ = false;                  ///< warps that begin end, until the next kernel starts
-  std::vector<std::uint32_t> dones_;     ///< CTAs to be reported, the numbers of their clusters
+  bool ending_ = false;  ///< warps that begin end, until the next kernel starts
+  Reports dones_;
+  Flush flush_ = Flush::none;            ///< of what its CTAs have written
+  std::vector<Queued> queued_;           ///< kernels, the next one first
+  std::uint32_t grid_ = 0;               ///< the number of the one that runs
+  bool launch_waits_ = false;            ///< a CTA of the next one is here, and something of this one left
   unsigned constant_invalidations_ = 0;  ///< executed in dispatch and not yet sent
   /// What CTAs here are told by others, by the cycle in which they hear it.
   struct Heard {

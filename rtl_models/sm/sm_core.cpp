@@ -13,6 +13,7 @@ void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> so
                    unsigned resident) {
   info_ = info;
   source_ = std::move(source);
+  released_ = true;
   with_data_ = map.with_data;
   local_window_ = program_local_ = map.local_bytes;
   std::optional<std::uint32_t> stack_base;
@@ -34,6 +35,8 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
   cta.barrier_in_use = false;
   cta.cluster = cluster != nullptr ? *cluster : ClusterPlace{};
   cta.cluster_barrier.reset(cta.cluster.ctas);
+  cta.triggered = false;
+  cta.free_registers = 0;
   cta.warps_left = info_.warps_per_cta();
   unsigned slot = 0;
   for (unsigned w = 0; w < info_.warps_per_cta(); ++w, ++slot) {
@@ -46,6 +49,7 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
     warps_[slot].active = true;
     warps_[slot].cta = static_cast<unsigned>(free_cta - ctas_.begin());
     warps_[slot].live = lanes;
+    warps_[slot].registers = info_.thread_registers;
     ++active_warps_;
     cta.slots.push_back(slot);
     source_->begin_warp(slot, id, w, lanes);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/sm/address_resolution.h"
@@ -33,6 +34,8 @@ class SmCore {
     Dim3 id;
     unsigned warps_left = 0;
     bool barrier_in_use = false;
+    bool triggered = false;            ///< it has said that dependent grids may begin
+    std::uint64_t free_registers = 0;  ///< that warps of it have given up
     std::vector<unsigned> slots;
     BarrierUnit barriers;
     ClusterPlace cluster;  ///< of more than one CTA, if it is in one
@@ -89,6 +92,8 @@ class SmCore {
         if (!i.mem.releases()) return true;
         [[fallthrough]];
       case InstructionKind::fence:
+        if (i.waits_for_grid && !released_) return false;
+        [[fallthrough]];
       case InstructionKind::barrier: {
         const ResidentWarp& w = warps_[slot];
         return w.stores == 0 && (w.loads == 0 || !waits_for_loads(i));
@@ -97,6 +102,7 @@ class SmCore {
       case InstructionKind::wait_products: return products_[slot].ready(i.groups_left) != kNever;
       case InstructionKind::wait_bulk: return bulk_[slot].may_pass(i.groups_left);
       case InstructionKind::wait_bulk_reads: return bulk_reads_[slot].may_pass(i.groups_left);
+      case InstructionKind::reallocate_registers: return registers_missing(slot, i.groups_left) == 0;
       default: return true;
     }
   }
@@ -107,6 +113,24 @@ class SmCore {
     constexpr unsigned kKinds = 1U << static_cast<unsigned>(InstructionKind::memory) |
                                 1U << static_cast<unsigned>(InstructionKind::fence) | kStackKinds;
     return (kKinds >> static_cast<unsigned>(i.kind) & 1U) != 0;
+  }
+  /// Registers that the CTA has too few for a warp to have `count` per thread.
+  [[nodiscard]] std::uint64_t registers_missing(unsigned slot, std::uint32_t count) const {
+    const ResidentWarp& w = warps_[slot];
+    if (count <= w.registers) return 0;
+    const std::uint64_t wanted = std::uint64_t{count - w.registers} * kWarpLanes;
+    const std::uint64_t free = ctas_[w.cta].free_registers;
+    return wanted > free ? wanted - free : 0;
+  }
+  /// The warp has `count` registers per thread from now on. Returns whether others of its CTA may have more
+  /// thereby. Pre: none is missing.
+  bool reallocate_registers(unsigned slot, std::uint32_t count) {
+    ResidentWarp& w = warps_[slot];
+    const bool gives = count < w.registers;
+    ctas_[w.cta].free_registers += std::uint64_t{w.registers} * kWarpLanes;
+    ctas_[w.cta].free_registers -= std::uint64_t{count} * kWarpLanes;
+    w.registers = count;
+    return gives;
   }
   void execute(unsigned slot, Issue& issue) {
     source_->execute(slot, issue);
@@ -160,6 +184,11 @@ class SmCore {
   void complete_empty(unsigned slot, const Instruction& i, const MemoryAccess& access) {
     source_->complete(slot, i, access, with_data_);
   }
+  /// The grid that this one depends on is complete, or is not yet.
+  void set_released(bool released) { released_ = released; }
+  [[nodiscard]] bool released() const { return released_; }
+  /// The warp's CTA says that dependent grids may begin. Returns whether it had not before.
+  bool trigger(unsigned slot) { return !std::exchange(ctas_[warps_[slot].cta].triggered, true); }
   void commit_copies(unsigned slot) { copies_[slot].commit(); }
   /// The warp's asynchronous products in their groups.
   [[nodiscard]] ProductGroups& products(unsigned slot) { return products_[slot]; }
@@ -274,6 +303,7 @@ class SmCore {
   ClusterCounters cluster_;
   bool clustered_ = false;  ///< clusters have more than one CTA
   std::deque<Signal> signals_;
+  bool released_ = true;
 };
 
 }  // namespace warpline

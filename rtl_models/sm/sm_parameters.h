@@ -41,6 +41,7 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
   unsigned partitions = 4;          ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned registers = 65536;       ///< of 32 bits, of all resident threads
   unsigned shared_bytes = 98304;    ///< shared memory of all resident CTAs
   unsigned shared_banks = 32;       ///< banks of 4 bytes
   unsigned shared_latency = 19;     ///< from issue to a register that can be read, where no lanes conflict
@@ -65,6 +66,7 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(warp_slots >= 1 && warp_slots <= 64, "warp_slots", "must be 1 to 64");
     rules.need(cta_slots >= 1 && cta_slots <= 64, "cta_slots", "must be 1 to 64");
     rules.need(partitions >= 1 && partitions <= 16, "partitions", "must be 1 to 16");
+    rules.need(registers >= 1024 && registers <= (1U << 24), "registers", "must be 1024 to 16777216");
     rules.need(shared_bytes <= (1U << 24), "shared_bytes", "must be at most 16777216");
     rules.need(shared_banks >= 1 && shared_banks <= 1024, "shared_banks", "must be 1 to 1024");
     rules.need(issue_latency >= 1 && issue_latency <= 10000, "issue_latency", "must be 1 to 10000 cycles");
@@ -102,6 +104,9 @@ struct WARPLINE_PUBLIC SmParameters {
     f("warp_slots", warp_slots, "warps resident at once, 1 to 64");
     f("cta_slots", cta_slots, "CTAs resident at once");
     f("partitions", partitions, "issue partitions; each issues one instruction per cycle");
+    f("registers", registers,
+      "registers of 32 bits; they limit the CTAs resident of kernels that move them between warps "
+      "(setmaxnreg)");
     f("shared_bytes", shared_bytes, "shared memory of all resident CTAs, bytes");
     f("shared_banks", shared_banks, "shared-memory banks of 4 bytes");
     f("shared_latency", shared_latency,

@@ -92,6 +92,12 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
     return wait(std::to_string(w.copies) + " asynchronous copies under way, before " + next);
   if (w.next != nullptr && w.next->kind == InstructionKind::wait_products && w.copies != 0)
     return wait(std::to_string(w.copies) + " asynchronous products under way, before " + next);
+  if (w.next != nullptr && w.next->waits_for_grid && !core.released())
+    return wait("the end of the grid that its own depends on, before " + next);
+  if (w.next != nullptr && w.next->kind == InstructionKind::reallocate_registers)
+    if (const std::uint64_t missing = core.registers_missing(slot, w.next->groups_left); missing != 0)
+      return wait(std::to_string(missing) +
+                  " registers that other warps of its block are to give up, before " + next);
   if (w.quiet() && pace > sm.engine().now())
     return wait("cycle " + std::to_string(pace) +
                 ", until which it sleeps or its schedule holds it, before " + next);

@@ -11,6 +11,7 @@ WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain d
                                  GpcShape shape)
     : Component(engine, std::move(name), domain),
       resident_(sms, 0),
+      grid_of_(sms, 0),
       shape_(shape),
       sms_of_(shape.gpcs),
       turn_in_(shape.gpcs, 0) {
@@ -54,21 +55,103 @@ void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
 void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
   clustered_ = false;
-  next_ = done_ = 0;
+  next_ = done_ = first_cta_ = triggered_ = ended_ = before_left_ = 0;
+  number_ = 0;
+  complete_before_ = true;
+  flushing_ = 0;
+  queued_.clear();
+  to_tell_.clear();
+  std::fill(grid_of_.begin(), grid_of_.end(), 0);
   total_ = grid.count();
   turn_ = first_;
   starts_ = first;
   wake(first);
 }
 
+/// No further CTA begins, and SMs are to end those that have.
+void WorkDistributor::end_grid() {
+  cut_short();
+  flushing_ = 0;
+  tell(CtaLaunch::Kind::end, false);
+}
+
+/// SMs are told something: all, or those that have CTAs.
+void WorkDistributor::tell(CtaLaunch::Kind what, bool all) {
+  told_ = what;
+  to_tell_.clear();
+  for (unsigned i = 0; i < resident_.size(); ++i)
+    if (all || resident_[i] != 0) to_tell_.push_back(i);
+}
+
+void WorkDistributor::send_told(Cycle now) {
+  const auto told = [this, now](unsigned sm) {
+    if (!to_sm[sm].ready(now)) return false;
+    CtaLaunch message;
+    message.kind = told_;
+    to_sm[sm].send(now, message);
+    return true;
+  };
+  to_tell_.erase(std::remove_if(to_tell_.begin(), to_tell_.end(), told), to_tell_.end());
+}
+
+void WorkDistributor::take(unsigned sm, const CtaDone& report, Cycle now) {
+  switch (report.kind) {
+    case CtaDone::Kind::ended:
+      if (clustered_) end_in_cluster(report.cluster);
+      return end_cta(sm, report.had_triggered, now);
+    case CtaDone::Kind::ends_grid: return end_grid();
+    case CtaDone::Kind::triggered:
+      if (grid_of_[sm] == number_) ++triggered_;
+      return;
+    case CtaDone::Kind::flushed:
+      if (flushing_ == 0 || --flushing_ != 0) return;
+      complete_before_ = true;
+      tell(CtaLaunch::Kind::release, false);
+      return;
+  }
+}
+
+void WorkDistributor::end_cta(unsigned sm, bool had_triggered, Cycle now) {
+  --resident_[sm];
+  ++done_;
+  last_done_ = now;
+  if (grid_of_[sm] == number_) {
+    ++ended_;
+    triggered_ += had_triggered ? 0 : 1;
+  } else if (--before_left_ == 0) {
+    complete_before();
+  }
+}
+
+/// All CTAs of the grid before have ended: what they have written goes to L2.
+void WorkDistributor::complete_before() {
+  flushing_ = static_cast<unsigned>(resident_.size());
+  tell(CtaLaunch::Kind::flush, true);
+}
+
+/// The next grid begins.
+void WorkDistributor::begin_queued() {
+  before_left_ = total_ - first_cta_ - ended_;
+  complete_before_ = false;
+  const Queued next = queued_.front();
+  queued_.pop_front();
+  grid_ = next.grid;
+  resident_limit_ = next.resident;
+  ++number_;
+  first_cta_ = next_;
+  total_ += next.grid.count();
+  triggered_ = ended_ = 0;
+  if (before_left_ == 0) complete_before();
+}
+
 Cycle WorkDistributor::tick(Cycle now) {
-  for (std::size_t i = 0; i < from_sm.size(); ++i) {
-    if (!from_sm[i].ready(now)) continue;
-    const CtaDone end = from_sm[i].pop(now);
-    if (clustered_) end_in_cluster(end.cluster);
-    --resident_[i];
-    ++done_;
-    last_done_ = now;
+  for (std::size_t i = 0; i < from_sm.size(); ++i)
+    if (from_sm[i].ready(now)) take(static_cast<unsigned>(i), from_sm[i].pop(now), now);
+  if (!to_tell_.empty()) send_told(now);
+  if (!queued_.empty() && next_ == total_ && triggered_ == total_ - first_cta_ && complete_before_ &&
+      to_tell_.empty()) {
+    begin_queued();
+    return domain().after(now, 1);
   }
   if (next_ >= total_) return kNever;
   if (now < starts_) return starts_;
@@ -77,16 +160,23 @@ Cycle WorkDistributor::tick(Cycle now) {
   if (places_ != nullptr) turn_ = (*places_)[next_];
   for (unsigned k = 0; k < (places_ != nullptr ? 1 : sms); ++k) {
     const unsigned sm = (turn_ + k) % sms;
-    if (resident_[sm] >= resident_limit_ || !to_sm[sm].ready(now)) continue;
+    if (resident_[sm] >= resident_limit_ || (resident_[sm] != 0 && grid_of_[sm] != number_) ||
+        !to_sm[sm].ready(now))
+      continue;
+    const std::uint64_t number = next_ - first_cta_;
     CtaLaunch launch;
-    launch.cta.x = static_cast<std::uint32_t>(next_ % grid_.x);
-    launch.cta.y = static_cast<std::uint32_t>(next_ / grid_.x % grid_.y);
-    launch.cta.z = static_cast<std::uint32_t>(next_ / grid_.x / grid_.y);
+    launch.cta.x = static_cast<std::uint32_t>(number % grid_.x);
+    launch.cta.y = static_cast<std::uint32_t>(number / grid_.x % grid_.y);
+    launch.cta.z = static_cast<std::uint32_t>(number / grid_.x / grid_.y);
+    launch.grid = number_;
+    launch.released = complete_before_;
     to_sm[sm].send(now, launch);
     ++resident_[sm];
+    grid_of_[sm] = number_;
     turn_ = (sm + 1) % sms;
     ++next_;
-    return next_ < total_ ? domain().after(now, 1) : kNever;
+    // The next grid begins in a tick of its own.
+    return next_ < total_ || !queued_.empty() ? domain().after(now, 1) : kNever;
   }
   return kNever;
 }
@@ -114,6 +204,8 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
   for (unsigned k = 0; k < gpcs; ++k) {
     const unsigned gpc = (gpc_turn_ + k) % gpcs;
     CtaLaunch launch;
+    launch.grid = number_;
+    launch.released = complete_before_;
     launch.place.ctas = static_cast<std::uint8_t>(size);
     if (!find_room(gpc, launch.place)) continue;
     const auto begin = launch.place.sms.begin(), end = begin + size;
@@ -135,6 +227,7 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
     launch.cta.z = static_cast<std::uint32_t>(number / across / down) * cluster_.z;
     for (auto sm = begin; sm != end; ++sm) {
       ++resident_[*sm];
+      grid_of_[*sm] = number_;
       if (std::find(begin, sm, *sm) != sm) continue;
       launch.ranks = 0;
       for (auto other = sm; other != end; ++other)

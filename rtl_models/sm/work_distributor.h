@@ -12,6 +12,10 @@ namespace warpline {
 /// Hands the CTAs of a grid to the SMs in linear order (x, then y, then z): one per cycle, to the
 /// next SM in turn that has room, or each to the SM that it is meant for.
 ///
+/// Grids that are queued behind it depend on each other (PTX ISA, "griddepcontrol"): the next one begins when
+/// every CTA of the one before has said so or has ended, and the one before that is complete; so two are
+/// under way at most. An SM has CTAs of one of them at a time. When the first is complete, SMs perform what
+/// it has written, and then those of the second are told.
 /// Of a grid of clusters, a whole cluster per cycle, in linear order of clusters, to the next GPC in turn
 /// whose SMs have room for all of its CTAs: each to the next SM of the GPC in turn that has room.
 class WorkDistributor final : public Component {
@@ -30,10 +34,18 @@ class WorkDistributor final : public Component {
   /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
   /// CTAs that are meant for it.
   void start_at(const std::vector<unsigned>& sms, Cycle first);
+  /// Queues a grid that depends on the one that was started or queued last. Pre: start() was called in this
+  /// cycle.
+  void queue(Dim3 grid, unsigned resident) { queued_.push_back({grid, resident}); }
   /// Has no further CTA begin. The grid ends with those that have.
-  void cut_short() { total_ = next_; }
+  void cut_short() {
+    total_ = next_;
+    queued_.clear();
+  }
   Cycle tick(Cycle now) override;
-  [[nodiscard]] bool busy() const override { return done_ < total_; }
+  [[nodiscard]] bool busy() const override {
+    return done_ < total_ || !queued_.empty() || !to_tell_.empty() || flushing_ != 0;
+  }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
   void archive(StateArchive& a) override {
@@ -44,7 +56,11 @@ class WorkDistributor final : public Component {
   /// Which SM gets the first CTA of a grid.
   void draw_turns(Random& random) override { first_ = static_cast<unsigned>(random.below(resident_.size())); }
   [[nodiscard]] std::uint64_t done() const { return done_; }
-  [[nodiscard]] std::uint64_t total() const { return total_; }
+  [[nodiscard]] std::uint64_t total() const {
+    std::uint64_t all = total_;
+    for (const Queued& q : queued_) all += q.grid.count();
+    return all;
+  }
   /// When a CTA was done last. Pre: done() > 0.
   [[nodiscard]] Cycle last_done() const { return last_done_; }
   /// CTAs that the largest of the GPCs holds at once, of which an SM holds `resident`.
@@ -57,12 +73,35 @@ class WorkDistributor final : public Component {
   [[nodiscard]] bool find_room(unsigned gpc, ClusterPlace& place) const;
   void end_in_cluster(std::uint32_t number);
 
+  void end_grid();
+  void take(unsigned sm, const CtaDone& report, Cycle now);
+  void end_cta(unsigned sm, bool had_triggered, Cycle now);
+  void tell(CtaLaunch::Kind what, bool all);
+  void send_told(Cycle now);
+  void begin_queued();
+  void complete_before();
+  struct Queued {
+    Dim3 grid;
+    unsigned resident = 0;
+  };
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
   unsigned first_ = 0, turn_ = 0;
   Cycle starts_ = 0, last_done_ = 0;
   std::vector<unsigned> resident_;
+  std::vector<unsigned> to_tell_;  ///< SMs yet to be told `told_`
+  CtaLaunch::Kind told_ = CtaLaunch::Kind::end;
+  // Of grids that depend on each other.
+  std::deque<Queued> queued_;
+  std::vector<std::uint32_t> grid_of_;  ///< of the CTAs that each SM has
+  std::uint32_t number_ = 0;            ///< of the grid whose CTAs begin
+  std::uint64_t first_cta_ = 0;         ///< of that, counted through all of them
+  std::uint64_t triggered_ = 0;         ///< CTAs of it that have said that the next may begin, or have ended
+  std::uint64_t ended_ = 0;             ///< CTAs of it
+  std::uint64_t before_left_ = 0;       ///< CTAs of the grid before it that have not ended
+  unsigned flushing_ = 0;               ///< SMs that perform what that has written
+  bool complete_before_ = true;         ///< it is complete, and what it has written is there
   const std::vector<unsigned>* places_ = nullptr;  ///< of the CTAs; null: wherever there is room
 
   // Of a grid of clusters.

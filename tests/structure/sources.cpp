@@ -60,7 +60,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"sw/driver"},
       {"platform/config", "platform/programs"},
       {"platform/programs/generators", "platform/programs/ptx_syntax", "platform/programs/sass_trace"},
-      {"platform/programs/ptx_legality"},
+      {"platform/programs/ptx/device_library", "platform/programs/ptx_legality"},
       {"platform/programs/ptx", "platform/programs/wls"},
       {"platform/machine", "platform/explain"},
       {"platform/observe", "platform/report", "platform/consistency/record"},

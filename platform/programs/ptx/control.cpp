@@ -192,6 +192,37 @@ void decode_nanosleep(Decoder& d) {
   d.emit(op, InstructionKind::sleep, latency::kSimple);
 }
 
+/// A wait is a fence behind the end of the grid that its own depends on.
+void decode_grid_dependency(Decoder& d) {
+  const bool waits = d.need_one_of({".launch_dependents", ".wait"},
+                                   "'griddepcontrol' needs '.launch_dependents' or '.wait'") == 1;
+  d.need_operands(0);
+  if (!waits) {
+    d.emit(Op{}, InstructionKind::trigger_dependents, latency::kControl);
+    return;
+  }
+  MemOp fence;
+  fence.kind = MemKind::fence;
+  fence.semantics = Semantics::acq_rel;
+  fence.scope = Scope::gpu;
+  d.emit(Op{}, InstructionKind::fence, latency::kControl, &fence);
+  d.emitted().waits_for_grid = true;
+}
+
+void decode_setmaxnreg(Decoder& d) {
+  d.need_one_of({".inc", ".dec"}, "'setmaxnreg' needs '.inc' or '.dec'");
+  for (const char* word : {".sync", ".aligned"})
+    if (!d.take(word)) d.fail(std::string("'setmaxnreg' needs '") + word + "'");
+  d.take_type({DataType::u32});
+  d.need_operands(1);
+  const Operand& count = d.operand(0);
+  if (count.kind != Operand::Kind::integer || count.bits < 24 || count.bits > 256 || count.bits % 8 != 0)
+    d.fail(count.token.place(), "the number of registers is a multiple of 8, from 24 to 256");
+  d.note_reallocation();
+  d.emit(Op{}, InstructionKind::reallocate_registers, latency::kControl);
+  d.emitted().groups_left = static_cast<std::uint32_t>(count.bits);
+}
+
 }  // namespace
 
 std::vector<Opcode> control_opcodes() {
@@ -207,6 +238,8 @@ std::vector<Opcode> control_opcodes() {
       {"barrier", &decode_barrier},
       {"nanosleep", &decode_nanosleep},
       {"pmevent", &decode_pmevent},
+      {"griddepcontrol", &decode_grid_dependency},
+      {"setmaxnreg", &decode_setmaxnreg},
   };
 }
 

@@ -43,23 +43,24 @@ std::vector<std::uint32_t> parameter_offsets(const FunctionDecl& entry) {
 }
 
 Decoder::Decoder(const ModuleDecl& module, FaultList& faults, FaultList& illegal)
-    : module_(module),
-      language_(language_of(module.version, module.target).language),
-      faults_(faults),
-      illegal_(illegal) {}
+    : module_(module), faults_(faults), illegal_(illegal) {
+  for (const UnitDecl& u : module.units) languages_.push_back(language_of(u.version, u.target).language);
+  if (module.units.empty()) languages_.push_back(language_of(module.version, module.target).language);
+}
 
 /// Whether the assembler takes `s`; what it has against it goes to the faults.
 bool Decoder::is_legal(const Statement& s) {
-  if (!language_) return true;  // a fault of the module: there is nothing to judge by
+  const std::optional<Language>& language = languages_[now_.declaration->unit];
+  if (!language) return true;  // a fault of the module: there is nothing to judge by
   const Names names(module_, *now_.declaration, s.scope);
-  std::vector<Remark> all = judge_special_registers(s, names, *language_);
-  if (all.empty() && touches_memory(s, names)) all = judge(s, names, *language_).faults;
+  std::vector<Remark> all = judge_special_registers(s, names, *language);
+  if (all.empty() && touches_memory(s, names)) all = judge(s, names, *language).faults;
   for (const Remark& r : all) illegal_.add(r.place, r.message, r.hint);
   return all.empty();
 }
 
 Program Decoder::decode(const FunctionDecl& entry) {
-  program_.file = faults_.file();
+  program_.files = faults_.files();
   now_.declaration = &entry;
   for (const ReachedFunction& f : reached_functions(module_, entry)) create_image(f);
   if (entry.is_entry) {
@@ -186,7 +187,9 @@ void Decoder::decode_statement(const Statement& s) {
   now_.written.clear();
   for (const Token& q : s.qualifiers) left_.push_back(&q);
   try {
-    find_opcode(s.opcode.text)->decode(*this);
+    const Opcode* const opcode = find_opcode(s.opcode.text);
+    // What is in neither table was not read.
+    (opcode != nullptr ? opcode : find_library_opcode(s.opcode.text))->decode(*this);
     if (const Token* q = take_any())
       fail(q->place(),
            "qualifier " + quoted(q->text) + " is not supported on " + quoted(s.opcode.text) + " here");
@@ -725,7 +728,8 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
     }
     default:
       if (v.is_extern)
-        fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in this module");
+        fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in " + modules_text(v.place),
+             link_hint());
       fix.variable = s.variable;
   }
   const auto [known, fresh] = addresses_.emplace(std::make_tuple(fix.variable, fix.addend, bytes), kNoRef);
@@ -737,10 +741,18 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
   return known->second;
 }
 
+/// Where something that is declared at `place` was looked for.
+std::string Decoder::modules_text(Place place) const {
+  if (module_.units.empty()) return "this module";
+  return "any of these modules (it is declared at " + faults_.place_text(place.offset) + ")";
+}
+
+std::string Decoder::link_hint() const {
+  return module_.units.empty() ? "a launch file's modules = [...] links several" : "";
+}
+
 bool Decoder::is_function(const std::string& name) const {
-  const auto f = module_.function_index.find(name);
-  return f != module_.function_index.end() &&
-         !module_.functions[static_cast<std::size_t>(f->second)]->is_entry;
+  return module_.function_index.count(name) != 0;
 }
 
 std::uint64_t Decoder::function_address(const std::string& name) const {
@@ -762,7 +774,9 @@ int Decoder::function_image(const std::string& name, Place place) {
   if (f.is_entry) fail(place, quoted(name) + " is a kernel entry: device code cannot call it");
   const auto image = images_.find(module_.function_index.find(name)->second);
   if (image == images_.end())
-    fail(place, "function " + quoted(name) + " has no body in this module and cannot be called");
+    fail(place,
+         "function " + quoted(name) + " has no body in " + modules_text(f.place) + " and cannot be called",
+         link_hint());
   return image->second;
 }
 

@@ -145,11 +145,14 @@ class Decoder {
   [[nodiscard]] const Register* local_frame() const;
   std::uint32_t local_offset(const Symbol& s);
   [[nodiscard]] std::uint64_t function_address(const std::string& name) const;
+  /// Of the module, an entry too: its address can be taken.
   [[nodiscard]] bool is_function(const std::string& name) const;
   /// The image of function `name`, decoded later; a fault where it has no body.
   int function_image(const std::string& name, Place place);
   /// The declaration of function `name`; a fault where there is none.
   const FunctionDecl& callee(const std::string& name, Place place);
+  /// The program moves registers between its warps.
+  void note_reallocation() { program_.reallocates_registers = true; }
   void branch_to(Op& op, const Operand& label);
   std::uint32_t branch_table(const std::string& name, Place place);
   std::uint32_t add_call(CallSite site);
@@ -215,9 +218,11 @@ class Decoder {
   Ref literal(const Operand& o, DataType type);
   void check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider);
   std::vector<std::string> register_names() const;
+  [[nodiscard]] std::string modules_text(Place place) const;
+  [[nodiscard]] std::string link_hint() const;
 
   const ModuleDecl& module_;
-  const std::optional<Language> language_;  ///< nothing where the module's is not known
+  std::vector<std::optional<Language>> languages_;  ///< of each unit; nothing where it is not known
   FaultList& faults_;
   FaultList& illegal_;
   Program program_;

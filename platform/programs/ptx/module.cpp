@@ -9,10 +9,13 @@
 #include "platform/programs/code_name.h"
 #include "platform/programs/ptx/call_graph.h"
 #include "platform/programs/ptx/decoder.h"
+#include "platform/programs/ptx/device_library/device_library.h"
+#include "platform/programs/ptx/linker.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/source.h"
 #include "platform/programs/ptx_legality/judge.h"
 #include "platform/programs/ptx_syntax/parser.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
 
 namespace warpline::ptx {
@@ -22,6 +25,10 @@ class PtxKernel final : public Kernel {
  public:
   explicit PtxKernel(LaunchedProgram launch) : launch_(std::move(launch)) {}
   [[nodiscard]] const KernelInfo& info() const override { return launch_.info; }
+  void set_attributes(const LaunchAttributes& attributes) override {
+    launch_.attributes = attributes;
+    launch_.info.cooperative = attributes.cooperative;
+  }
   [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
     launch_.sms = std::max(launch_.sms, site.number + 1);
     return std::make_unique<PtxSource>(launch_, site);
@@ -49,6 +56,14 @@ class PtxModule final : public programs::Module {
 
   [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
   [[nodiscard]] const std::vector<programs::Entry>& entries() const override { return entries_; }
+
+  [[nodiscard]] const programs::Entry* entry_at(std::uint64_t pointer) const override {
+    const std::uint64_t number = (pointer - kFunctionBase) / 16;
+    if (pointer < kFunctionBase || pointer % 16 != 0 || number >= decl_.functions.size()) return nullptr;
+    for (const programs::Entry& e : entries_)
+      if (e.name == decl_.functions[number]->name) return &e;
+    return nullptr;
+  }
 
   [[nodiscard]] std::string target() const override { return decl_.target; }
 
@@ -92,6 +107,12 @@ class PtxModule final : public programs::Module {
     info.registers = program.registers;
     info.shared_bytes =
         dynamic_shared_bytes == 0 ? program.shared_bytes : dynamic_base + dynamic_shared_bytes;
+    launch.shared_bytes = info.shared_bytes;
+    const auto reserves = [](const SpecialSlot& s) { return reads_reserved_shared(*s.source); };
+    if (std::any_of(program.specials.begin(), program.specials.end(), reserves))
+      info.shared_bytes = static_cast<std::uint32_t>(align_up(info.shared_bytes, kReservedSharedAlignment)) +
+                          kReservedSharedBytes;
+    if (program.reallocates_registers) info.thread_registers = thread_registers(entry, block);
     info.local_bytes = program.thread_bytes();
     info.calls = !program.calls.empty();
     info.parameters = std::move(parameters);
@@ -174,6 +195,18 @@ class PtxModule final : public programs::Module {
     return *e;
   }
 
+  /// Registers that each thread begins with: as `.maxnreg` says, or as many as the assembler may give so that
+  /// the blocks fit that are to be resident.
+  [[nodiscard]] std::uint32_t thread_registers(const std::string& entry, Dim3 block) const {
+    constexpr std::uint64_t kFile = 65536, kUnit = 8, kMost = 255;  // CUDA C++ Programming Guide
+    const FunctionDecl& f =
+        *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
+    if (f.maximum_registers != 0) return static_cast<std::uint32_t>(std::min(f.maximum_registers, kMost));
+    const std::uint64_t threads =
+        align_up(block.count(), kWarpLanes) * std::max<std::uint64_t>(1, f.resident_ctas);
+    return static_cast<std::uint32_t>(std::min(kFile / threads / kUnit * kUnit, kMost));
+  }
+
   [[nodiscard]] std::uint64_t placed(std::size_t variable) const {
     WARPLINE_EXPECT(addresses_[variable].has_value(), "every variable is placed before it is used");
     return *addresses_[variable];
@@ -223,11 +256,39 @@ void check_initializers(const ModuleDecl& module, FaultList& faults) {
   }
 }
 
-/// A module's text, read as far as it goes.
+/// A module's text, or those of several that are linked, read as far as they go.
 struct Reading {
-  Reading(std::string_view text, const std::string& file)
-      : faults(text, file), decl(parse_module(text, faults, check_opcode)), unsupported(faults.another()) {
-    readable = !decl.malformed && judge_module();
+  /// `parts` outlive it; there is one at least.
+  explicit Reading(const std::vector<ModulePart>& all)
+      : parts(all), joined(join(all)), faults(text(), all.front().file), unsupported(faults) {
+    std::vector<ModuleDecl> modules;
+    std::uint32_t start = 0;
+    for (const ModulePart& p : parts) {
+      const auto end = static_cast<std::uint32_t>(start + p.text.size());
+      if (start != 0) faults.begin_file(start, p.file);
+      const bool is_library =
+          std::any_of(device_library().begin(), device_library().end(),
+                      [&p](const LibraryPart& l) { return l.text.data() == p.text.data(); });
+      const OpcodeCheck check = is_library ? check_library_opcode : check_opcode;
+      modules.push_back(parse_module(text().substr(0, end), faults, check, start));
+      readable =
+          (modules.size() == 1 || readable) && !modules.back().malformed && judge_module(modules.back());
+      start = end + 1;
+    }
+    unsupported = faults.another();
+    decl = modules.size() == 1 ? std::move(modules.front()) : link(std::move(modules), faults);
+    spread_unsupported(decl);
+  }
+
+  /// Whether it calls what that has and none of its parts.
+  [[nodiscard]] bool needs(const LibraryPart& library) const {
+    return std::any_of(decl.functions.begin(), decl.functions.end(), [&library](const auto& f) {
+      return !f->has_body && !f->is_entry && library.has(f->name);
+    });
+  }
+
+  /// Makes programs of what was read.
+  void decode_all() {
     check_initializers(decl, faults);
     const auto begin = [this](const FunctionDecl& f) {
       if (f.has_body && !faults.full() && decoded.count(&f) == 0) decode(f);
@@ -240,7 +301,9 @@ struct Reading {
       faults.add({}, "this module has no kernel entry");
   }
 
-  FaultList faults;  ///< of the module
+  const std::vector<ModulePart>& parts;
+  std::string joined;  ///< the texts of all, a line's end between them; empty: there is one
+  FaultList faults;    ///< of the module
   ModuleDecl decl;
   bool readable = false;  ///< its head and its declarations
   FaultList unsupported;  ///< what cannot be run, of all functions
@@ -250,14 +313,25 @@ struct Reading {
  private:
   std::set<const FunctionDecl*> decoded;  ///< whole, for themselves or with who calls them
 
+  static std::string join(const std::vector<ModulePart>& all) {
+    std::string out;
+    if (all.size() == 1) return out;
+    for (const ModulePart& p : all) {
+      if (&p != &all.front()) out += '\n';
+      out += p.text;
+    }
+    return out;
+  }
+  [[nodiscard]] std::string_view text() const { return parts.size() == 1 ? parts.front().text : joined; }
+
   /// Whether its language is known.
-  bool judge_module() {
-    const LanguageOrFault language = language_of(decl.version, decl.target);
+  bool judge_module(const ModuleDecl& module) {
+    const LanguageOrFault language = language_of(module.version, module.target);
     if (!language.language) {
-      faults.add(decl.target_place, language.fault);
+      faults.add(module.target_place, language.fault);
       return false;
     }
-    for (const Remark& r : judge_declarations(decl, *language.language))
+    for (const Remark& r : judge_declarations(module, *language.language))
       faults.add(r.place, r.message, r.hint);
     return true;
   }
@@ -287,17 +361,45 @@ struct Reading {
 
 }  // namespace
 
-Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file) {
-  Reading r(text, file);
+namespace {
+
+/// The parts with what they call of the device library, as far as they do.
+std::unique_ptr<Reading> read_parts(std::vector<ModulePart>& parts) {
+  auto r = std::make_unique<Reading>(parts);
+  const std::size_t own = parts.size();
+  for (const LibraryPart& library : device_library())
+    if (r->readable && r->faults.empty() && r->needs(library)) parts.push_back({library.text, library.name});
+  if (parts.size() != own) r = std::make_unique<Reading>(parts);
+  r->decode_all();
+  return r;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<programs::Module>> parse(const std::vector<ModulePart>& parts) {
+  std::vector<ModulePart> all = parts;
+  const std::unique_ptr<Reading> read = read_parts(all);
+  Reading& r = *read;
   if (!r.faults.empty()) r.faults.add(r.unsupported);
   if (!r.faults.empty()) return r.faults.take();
   if (r.programs.empty()) return r.unsupported.take();
+  std::string name, text;
+  for (const ModulePart& p : parts) {
+    name += (name.empty() ? "" : " + ") + p.file;
+    text += p.text;
+  }
   return std::unique_ptr<programs::Module>(std::make_unique<PtxModule>(
-      std::move(r.decl), std::move(r.programs), std::move(r.refused), text, file));
+      std::move(r.decl), std::move(r.programs), std::move(r.refused), text, name));
+}
+
+Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file) {
+  return parse({ModulePart{text, file}});
 }
 
 ModuleRuns kernels_that_run(std::string_view text, const std::string& file) {
-  Reading r(text, file);
+  std::vector<ModulePart> parts = {{text, file}};
+  const std::unique_ptr<Reading> read = read_parts(parts);
+  Reading& r = *read;
   ModuleRuns out;
   for (const auto& f : r.decl.functions)
     if (f->is_entry && f->has_body) out.kernels.push_back({f->name, std::move(r.refused[f->name])});

@@ -20,6 +20,16 @@ using programs::Module;  // what users hold of a parsed text
 WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(std::string_view text,
                                                                               const std::string& file);
 
+/// A text of several that make one module.
+struct WARPLINE_PUBLIC ModulePart {
+  std::string_view text;
+  std::string file;  ///< names it in diagnostics
+};
+/// The same of texts that are linked (PTX ISA, "Linking Directives"): what one calls or names as `.extern`,
+/// another one has. Names that clash are faults. The module is for the target of the first.
+WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<programs::Module>> parse(
+    const std::vector<ModulePart>& parts);
+
 /// Which kernels of a module can be launched.
 struct WARPLINE_PUBLIC ModuleRuns {
   struct Kernel {

@@ -25,14 +25,20 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::string_view kUnsupported =
-    "tcgen05 tensormap multimem griddepcontrol setmaxnreg clusterlaunchcontrol";
+constexpr std::string_view kUnsupported = "tcgen05 tensormap multimem clusterlaunchcontrol";
 
 }  // namespace
 
 const Opcode* find_opcode(std::string_view name) {
   const auto found = table().find(name);
   return found == table().end() ? nullptr : &found->second;
+}
+
+const Opcode* find_library_opcode(std::string_view name) {
+  static const std::vector<Opcode> kOpcodes = library_opcodes();
+  for (const Opcode& o : kOpcodes)
+    if (o.name == name) return &o;
+  return nullptr;
 }
 
 bool is_known_but_unsupported(std::string_view name) {
@@ -51,6 +57,10 @@ bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported
                suggestion(s.opcode.text, opcode_names()));
   }
   return false;
+}
+
+bool check_library_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported) {
+  return find_library_opcode(s.opcode.text) != nullptr || check_opcode(s, faults, unsupported);
 }
 
 const std::vector<std::string>& opcode_names() {

@@ -20,11 +20,16 @@ struct Opcode {
 
 /// The opcode named `name`, or null where this version does not run it.
 [[nodiscard]] const Opcode* find_opcode(std::string_view name);
+/// An opcode that the device library alone may have; null: it is none.
+[[nodiscard]] const Opcode* find_library_opcode(std::string_view name);
 /// Whether PTX has an opcode `name` that this version does not run.
 [[nodiscard]] bool is_known_but_unsupported(std::string_view name);
 /// Whether this version runs the opcode of `s`; why not goes to `unsupported`, or to `faults` if there is no
 /// such opcode.
 [[nodiscard]] bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported);
+/// The same in the device library.
+[[nodiscard]] bool check_library_opcode(const Statement& s, FaultList& faults,
+                                        std::vector<Unsupported>& unsupported);
 /// Every name that `find_opcode` knows.
 [[nodiscard]] const std::vector<std::string>& opcode_names();
 
@@ -53,6 +58,7 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> control_opcodes();
 [[nodiscard]] std::vector<Opcode> stack_opcodes();
 [[nodiscard]] std::vector<Opcode> video_opcodes();
+[[nodiscard]] std::vector<Opcode> library_opcodes();
 [[nodiscard]] std::vector<Opcode> warp_opcodes();
 [[nodiscard]] std::vector<Opcode> matrix_row_opcodes();
 [[nodiscard]] std::vector<Opcode> matrix_opcodes();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/programs/fault_list.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/isa/matrix_product.h"
 #include "rtl_models/isa/small_float.h"
@@ -121,10 +122,10 @@ struct PoolFix {
 
 /// A kernel entry with every function it can reach, ready to run. Immutable after decoding.
 struct Program {
-  std::string file;
+  std::vector<text::TextFile> files;      ///< that it was read from
   std::vector<Instruction> instructions;  ///< one per operation, the same index
   std::vector<Op> ops;
-  std::vector<std::uint32_t> lines;  ///< of the source, per operation
+  std::vector<std::uint32_t> lines;  ///< of the source, per operation, counted through all files
   std::vector<std::byte> pool;
   std::vector<PoolFix> fixes;
   std::vector<SpecialSlot> specials;
@@ -140,7 +141,8 @@ struct Program {
   std::uint32_t local_bytes = 0;         ///< static part
   std::uint32_t parameter_bytes = 0;
   bool recursive = false;
-  bool has_stack = false;  ///< takes memory by alloca
+  bool has_stack = false;              ///< takes memory by alloca
+  bool reallocates_registers = false;  ///< has a setmaxnreg
 
   /// Local memory that a thread needs, in bytes: variables, frames of recursive functions, the stack.
   [[nodiscard]] std::uint32_t thread_bytes() const;

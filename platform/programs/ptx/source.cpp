@@ -17,7 +17,9 @@ void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMa
   s.warp->begin(threads);
   WarpIdentity who;
   who.kernel = &launch_.info;
+  who.launch = &launch_.attributes;
   who.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
+  who.shared_bytes = launch_.shared_bytes;
   who.cta = cta;
   who.warp = warp_in_cta;
   who.sm = site_.number;
@@ -115,8 +117,8 @@ void PtxSource::kill(unsigned slot) {
 
 std::string PtxSource::where(const Instruction& instruction) const {
   const std::uint32_t at = instruction.pc >> kPcShift;
-  if (at >= program_.lines.size()) return program_.file;
-  return program_.file + ":" + std::to_string(program_.lines[at]);
+  if (at >= program_.lines.size()) return program_.files.front().name;
+  return text::place_text(program_.files, program_.lines[at]);
 }
 
 }  // namespace warpline::ptx

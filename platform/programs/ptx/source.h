@@ -16,9 +16,11 @@ namespace warpline::ptx {
 struct LaunchedProgram {
   const Program* program = nullptr;
   KernelInfo info;
+  LaunchAttributes attributes;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> pool;  ///< the program's constants, addresses filled in
-  unsigned sms = 1;             ///< SMs that run it
+  std::uint32_t shared_bytes = 0;  ///< of a CTA, without what is reserved
+  std::vector<std::byte> pool;     ///< the program's constants, addresses filled in
+  unsigned sms = 1;                ///< SMs that run it
 };
 
 /// Runs the warps of a PTX kernel that are resident on one SM.

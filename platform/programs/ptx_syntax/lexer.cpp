@@ -21,7 +21,8 @@ bool in_word(char c) {
 /// Reads one token after another from a text.
 class Lexer {
  public:
-  Lexer(std::string_view text, FaultList& faults) : text_(text), faults_(faults) {}
+  Lexer(std::string_view text, FaultList& faults, std::uint32_t start)
+      : text_(text), faults_(faults), at_(start) {}
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
@@ -117,7 +118,7 @@ class Lexer {
 
   std::string_view text_;
   FaultList& faults_;
-  std::size_t at_ = 0;
+  std::size_t at_;
 };
 
 Number read_integer(std::string_view digits, int base) {
@@ -140,8 +141,8 @@ Number read_float_bits(std::string_view digits, bool single) {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text, FaultList& faults) {
-  return Lexer(text, faults).run();
+std::vector<Token> tokenize(std::string_view text, FaultList& faults, std::uint32_t start) {
+  return Lexer(text, faults, start).run();
 }
 
 Number read_number(std::string_view text) {

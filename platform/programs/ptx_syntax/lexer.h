@@ -37,8 +37,8 @@ struct Token {
 };
 
 /// The tokens of `text`, an `end` last. Comments and white space are dropped; bytes that begin no
-/// token are faults, and punctuation that nothing expects.
-[[nodiscard]] std::vector<Token> tokenize(std::string_view text, FaultList& faults);
+/// token are faults, and punctuation that nothing expects. What comes before `start` is left out.
+[[nodiscard]] std::vector<Token> tokenize(std::string_view text, FaultList& faults, std::uint32_t start = 0);
 
 /// A literal's value.
 struct Number {

@@ -571,7 +571,6 @@ class Parser {
       }
       if (tokens_.taken() == before) tokens_.take();
     }
-    spread_unsupported();
     return std::move(module_);
   }
 
@@ -621,16 +620,24 @@ class Parser {
       if (t.text != "64") tokens_.fail(t, "only '.address_size 64' is modelled");
       return;
     }
+    Linkage linkage = Linkage::internal;
     while (tokens_.peek().is(".visible") || tokens_.peek().is(".extern") || tokens_.peek().is(".weak") ||
-           tokens_.peek().is(".common"))
-      is_extern |= tokens_.take().is(".extern");
-    if (tokens_.peek().is(".entry") || tokens_.peek().is(".func")) return function(is_extern);
+           tokens_.peek().is(".common")) {
+      const Token& t = tokens_.take();
+      linkage = t.is(".visible")  ? Linkage::visible
+                : t.is(".extern") ? Linkage::external
+                : t.is(".weak")   ? Linkage::weak
+                                  : Linkage::common;
+      is_extern |= linkage == Linkage::external;
+    }
+    if (tokens_.peek().is(".entry") || tokens_.peek().is(".func")) return function(is_extern, linkage);
     if (!variables_.at_variable()) {
       const Token& t = tokens_.peek();
       tokens_.fail(t, "expected a declaration, found " + quoted(t.text),
                    suggestion(t.text, top_level_words()));
     }
     for (VariableDecl& v : variables_.variable_list(is_extern)) {
+      v.linkage = linkage;
       const auto [entry, fresh] =
           module_.variable_index.emplace(v.name, static_cast<int>(module_.variables.size()));
       if (fresh) {
@@ -644,8 +651,9 @@ class Parser {
     }
   }
 
-  void function(bool is_extern) {
+  void function(bool is_extern, Linkage linkage) {
     auto f = std::make_unique<FunctionDecl>();
+    f->linkage = linkage;
     f->is_entry = tokens_.take().is(".entry");
     f->scopes.emplace_back();
     if (!f->is_entry && tokens_.peek().is(".attribute")) {
@@ -703,28 +711,6 @@ class Parser {
     return out;
   }
 
-  /// A variable that starts with the address of one that is not modelled is not modelled either.
-  void spread_unsupported() {
-    for (bool again = true; again;) {
-      again = false;
-      for (VariableDecl& v : module_.variables) {
-        if (!v.unsupported.empty()) continue;
-        for (const Relocation& r : v.relocations) {
-          const auto found = module_.variable_index.find(r.symbol);
-          if (found == module_.variable_index.end()) continue;
-          const VariableDecl& t = module_.variables[static_cast<std::size_t>(found->second)];
-          if (t.unsupported.empty() && !t.is_extern && t.space != Space::constant) continue;
-          v.unsupported = "it starts with the address of " + quoted(r.symbol) +
-                          (!t.unsupported.empty() ? ", of which holds: " + t.unsupported
-                           : t.is_extern          ? ", which is '.extern' and defined nowhere in this module"
-                                         : ", which lies in .const: that is not modelled in this version");
-          again = true;
-          break;
-        }
-      }
-    }
-  }
-
   void formals(FunctionDecl& f, std::vector<int>& list) {
     tokens_.expect('(', "before the parameters");
     if (tokens_.accept(')')) return;
@@ -751,9 +737,10 @@ class Parser {
         if (f.required_block && f.maximum_block)
           tokens_.faults().add(directive.place(), "'.reqntid' does not go with '.maxntid'");
       } else if (directive.is(".maxnreg") || directive.is(".minnctapersm")) {
-        if (tokens_.count() == 0)
-          tokens_.fail(directive, quoted(directive.text) + " takes a number from 1 on");
-        // advice to the assembler's register allocator: nothing to model
+        // Advice to the assembler's register allocator, of which kernels see what setmaxnreg begins with.
+        std::uint64_t& number = directive.is(".maxnreg") ? f.maximum_registers : f.resident_ctas;
+        number = tokens_.count();
+        if (number == 0) tokens_.fail(directive, quoted(directive.text) + " takes a number from 1 on");
       } else if (!f.is_entry && is_abi_directive(directive)) {
         abi_directive(directive);
       } else if (directive.is(".pragma")) {
@@ -832,7 +819,11 @@ class Parser {
       tokens_.faults().add(f->place, "function " + quoted(f->name) + " is defined twice");
     if (old->parameters.size() != f->parameters.size() || old->results.size() != f->results.size())
       tokens_.faults().add(f->place, "function " + quoted(f->name) + " was declared with other parameters");
-    if (f->has_body && !old->has_body) old = std::move(f);
+    if (f->has_body && !old->has_body) {
+      // A declaration before it may have said who sees the function.
+      if (f->linkage == Linkage::internal && old->linkage != Linkage::external) f->linkage = old->linkage;
+      old = std::move(f);
+    }
   }
 
   void declare_local(FunctionDecl& f, int scope, VariableDecl v) {
@@ -976,12 +967,33 @@ class Parser {
 
 }  // namespace
 
-ModuleDecl parse_module(std::string_view text, FaultList& faults, OpcodeCheck check) {
-  if (text.size() > Limits::kTextBytes) {
-    faults.add({}, "the text is larger than " + std::to_string(Limits::kTextBytes >> 20) + " MiB");
+ModuleDecl parse_module(std::string_view text, FaultList& faults, OpcodeCheck check, std::uint32_t start) {
+  if (text.size() - start > Limits::kTextBytes) {
+    faults.add({start, 1}, "the text is larger than " + std::to_string(Limits::kTextBytes >> 20) + " MiB");
     return {};
   }
-  return Parser(tokenize(text, faults), faults, check).module();
+  return Parser(tokenize(text, faults, start), faults, check).module();
+}
+
+void spread_unsupported(ModuleDecl& module) {
+  for (bool again = true; again;) {
+    again = false;
+    for (VariableDecl& v : module.variables) {
+      if (!v.unsupported.empty()) continue;
+      for (const Relocation& r : v.relocations) {
+        const auto found = module.variable_index.find(r.symbol);
+        if (found == module.variable_index.end()) continue;
+        const VariableDecl& t = module.variables[static_cast<std::size_t>(found->second)];
+        if (t.unsupported.empty() && !t.is_extern && t.space != Space::constant) continue;
+        v.unsupported = "it starts with the address of " + quoted(r.symbol) +
+                        (!t.unsupported.empty() ? ", of which holds: " + t.unsupported
+                         : t.is_extern          ? ", which is '.extern' and defined nowhere in this module"
+                                       : ", which lies in .const: that is not modelled in this version");
+        again = true;
+        break;
+      }
+    }
+  }
 }
 
 std::optional<Statement> parse_statement(std::string_view text, FaultList& faults) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::ptx {
@@ -29,7 +30,19 @@ Dim3 in_cluster(Who w) {
 constexpr auto kZero = [](Who, unsigned) -> Value { return 0; };
 constexpr auto kOne = [](Who, unsigned) -> Value { return 1; };
 
-constexpr std::array<SpecialRegister, 52> kRegisters = {{
+/// The kernel's own shared memory, without what is reserved; both are handed out in such units.
+Value own_shared(Who w) {
+  return align_up(w.shared_bytes, kReservedSharedAlignment);
+}
+/// 1 and 2: the workspace of a cooperative grid (cooperative groups of CUDA 9 and later), upper half first.
+template <unsigned kNumber>
+Value environment(Who w, unsigned /*lane*/) {
+  if (kNumber == 1) return w.launch->grid_workspace >> 32U;
+  if (kNumber == 2) return w.launch->grid_workspace & 0xFFFFFFFFU;
+  return 0;
+}
+
+constexpr std::array<SpecialRegister, 103> kRegisters = {{
     {"%tid.x", [](Who w, unsigned lane) -> Value { return thread(w, lane) % w.kernel->block.x; }},
     {"%tid.y",
      [](Who w, unsigned lane) -> Value { return thread(w, lane) / w.kernel->block.x % w.kernel->block.y; }},
@@ -73,18 +86,74 @@ constexpr std::array<SpecialRegister, 52> kRegisters = {{
     {"%nwarpid", [](Who w, unsigned) -> Value { return w.kernel->warps_per_cta(); }},
     {"%smid", [](Who w, unsigned) -> Value { return w.sm; }},
     {"%nsmid", [](Who w, unsigned) -> Value { return w.sms; }},
-    {"%gridid", kOne},
+    {"%gridid", [](Who w, unsigned) -> Value { return w.launch->grid_number; }},
     {"%lanemask_eq", [](Who, unsigned lane) -> Value { return bit(lane); }},
     {"%lanemask_lt", [](Who, unsigned lane) -> Value { return bit(lane) - 1; }},
     {"%lanemask_le", [](Who, unsigned lane) -> Value { return bit(lane) | (bit(lane) - 1); }},
     {"%lanemask_gt", [](Who, unsigned lane) -> Value { return ~(bit(lane) | (bit(lane) - 1)); }},
     {"%lanemask_ge", [](Who, unsigned lane) -> Value { return ~(bit(lane) - 1); }},
     {"%dynamic_smem_size", [](Who w, unsigned) -> Value { return w.dynamic_shared_bytes; }},
-    {"%total_smem_size", [](Who w, unsigned) -> Value { return w.kernel->shared_bytes; }},
-    {"%aggr_smem_size", [](Who w, unsigned) -> Value { return w.kernel->shared_bytes; }},
-    {"%reserved_smem_offset_begin", kZero},
-    {"%reserved_smem_offset_end", kZero},
-    {"%reserved_smem_offset_cap", kZero},
+    {"%total_smem_size", [](Who w, unsigned) -> Value { return own_shared(w); }},
+    {"%aggr_smem_size", [](Who w, unsigned) -> Value { return own_shared(w) + kReservedSharedBytes; }},
+    {"%reserved_smem_offset_begin", [](Who w, unsigned) -> Value { return own_shared(w); }},
+    {"%reserved_smem_offset_end",
+     [](Who w, unsigned) -> Value { return own_shared(w) + kReservedSharedBytes; }},
+    {"%reserved_smem_offset_cap",
+     [](Who w, unsigned) -> Value { return own_shared(w) + kReservedSharedBytes; }},
+    {"%reserved_smem_offset_0", [](Who w, unsigned) -> Value { return own_shared(w); }},
+    {"%reserved_smem_offset_1",
+     [](Who w, unsigned) -> Value { return own_shared(w) + kReservedSharedBytes / 2; }},
+    {"%current_graph_exec", kZero},
+    // No performance monitor is set up.
+    {"%pm0", kZero},
+    {"%pm1", kZero},
+    {"%pm2", kZero},
+    {"%pm3", kZero},
+    {"%pm4", kZero},
+    {"%pm5", kZero},
+    {"%pm6", kZero},
+    {"%pm7", kZero},
+    {"%pm0_64", kZero},
+    {"%pm1_64", kZero},
+    {"%pm2_64", kZero},
+    {"%pm3_64", kZero},
+    {"%pm4_64", kZero},
+    {"%pm5_64", kZero},
+    {"%pm6_64", kZero},
+    {"%pm7_64", kZero},
+    // What the driver tells a program of its environment.
+    {"%envreg0", &environment<0>},
+    {"%envreg1", &environment<1>},
+    {"%envreg2", &environment<2>},
+    {"%envreg3", &environment<3>},
+    {"%envreg4", &environment<4>},
+    {"%envreg5", &environment<5>},
+    {"%envreg6", &environment<6>},
+    {"%envreg7", &environment<7>},
+    {"%envreg8", &environment<8>},
+    {"%envreg9", &environment<9>},
+    {"%envreg10", &environment<10>},
+    {"%envreg11", &environment<11>},
+    {"%envreg12", &environment<12>},
+    {"%envreg13", &environment<13>},
+    {"%envreg14", &environment<14>},
+    {"%envreg15", &environment<15>},
+    {"%envreg16", &environment<16>},
+    {"%envreg17", &environment<17>},
+    {"%envreg18", &environment<18>},
+    {"%envreg19", &environment<19>},
+    {"%envreg20", &environment<20>},
+    {"%envreg21", &environment<21>},
+    {"%envreg22", &environment<22>},
+    {"%envreg23", &environment<23>},
+    {"%envreg24", &environment<24>},
+    {"%envreg25", &environment<25>},
+    {"%envreg26", &environment<26>},
+    {"%envreg27", &environment<27>},
+    {"%envreg28", &environment<28>},
+    {"%envreg29", &environment<29>},
+    {"%envreg30", &environment<30>},
+    {"%envreg31", &environment<31>},
 }};
 
 /// A name, or the start of several.
@@ -191,6 +260,11 @@ const SpecialRegister* special_register(std::string_view name) {
   const auto* const found = std::find_if(kRegisters.begin(), kRegisters.end(),
                                          [&](const SpecialRegister& r) { return r.name == name; });
   return found == kRegisters.end() ? nullptr : found;
+}
+
+bool reads_reserved_shared(const SpecialRegister& special) {
+  constexpr std::string_view kStart = "%reserved_smem_offset_";
+  return special.name.substr(0, kStart.size()) == kStart;
 }
 
 const SpecialRegister& clock_frequency() {

@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "rtl_models/isa/data_type.h"
-#include "rtl_models/sm/kernel_info.h"
+#include "rtl_models/sm/kernel.h"
 
 namespace warpline::ptx {
 
 /// Who a warp is.
 struct WarpIdentity {
   const KernelInfo* kernel = nullptr;
+  const LaunchAttributes* launch = nullptr;
   std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t shared_bytes = 0;  ///< of the CTA, without what is reserved
   Dim3 cta;
   unsigned warp = 0;  ///< in its CTA
   unsigned sm = 0;
@@ -41,6 +43,14 @@ struct SpecialRegister {
 };
 /// Null where `name` is none.
 [[nodiscard]] const SpecialRegister* special_register(std::string_view name);
+
+/// What a CTA of a kernel that names `%reserved_smem_offset_*` has of shared memory behind its own, for
+/// system software such as the groups of several warps of CUDA's cooperative groups.
+inline constexpr std::uint32_t kReservedSharedBytes = 1024;
+/// Whether a kernel that reads it needs that.
+[[nodiscard]] bool reads_reserved_shared(const SpecialRegister& special);
+/// It begins at a multiple of this.
+inline constexpr std::uint32_t kReservedSharedAlignment = 128;
 
 /// What is no register of PTX: the frequency of the SM's clock, MHz. Operations that turn cycles into
 /// nanoseconds or back read it.

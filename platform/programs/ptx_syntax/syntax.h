@@ -25,9 +25,19 @@ struct Relocation {
   Place place;
 };
 
+/// Which modules a name of module scope is known in (PTX ISA, "Linking Directives").
+enum class Linkage : std::uint8_t {
+  internal,  ///< its own only
+  visible,   ///< all that are linked with it
+  external,  ///< all, and another one defines it
+  weak,      ///< all, unless another one defines it
+  common,    ///< all; the largest of those that are called so is meant
+};
+
 /// A variable or formal parameter, whatever its space.
 struct VariableDecl {
   std::string name;
+  Linkage linkage = Linkage::internal;
   Space space = Space::global;
   DataType type = DataType::b8;  ///< of an element
   std::uint64_t alignment = 1;   ///< bytes
@@ -121,6 +131,8 @@ struct Prototype {
 struct FunctionDecl {
   std::string name;
   Place place;
+  Linkage linkage = Linkage::internal;
+  std::uint32_t unit = 0;  ///< of which of ModuleDecl::units it is
   bool is_entry = false;
   bool has_body = false;
   std::vector<int> results;  ///< formal return parameters, indices into `variables`
@@ -140,11 +152,20 @@ struct FunctionDecl {
   std::optional<Dim3> required_cluster;          ///< .reqnctapercluster
   std::optional<std::uint32_t> maximum_cluster;  ///< .maxclusterrank
   bool explicit_cluster = false;                 ///< .explicitcluster
+  std::uint64_t maximum_registers = 0;  ///< .maxnreg; 0: none is said
+  std::uint64_t resident_ctas = 0;      ///< .minnctapersm; 0: none is said
+};
+
+/// A module before it was linked with others.
+struct UnitDecl {
+  unsigned version = 0;  ///< of PTX, times ten
+  std::string target;
 };
 
 struct ModuleDecl {
-  unsigned version = 0;  ///< of PTX, times ten; 0 where none is said
-  std::string target;    ///< sm_80
+  std::vector<UnitDecl> units;  ///< of modules that were linked; empty: it is one by itself
+  unsigned version = 0;         ///< of PTX, times ten; 0 where none is said
+  std::string target;           ///< sm_80
   Place target_place;
   bool malformed = false;             ///< a fault outside of function bodies
   bool independent_textures = false;  ///< `.target texmode_independent`

@@ -106,6 +106,43 @@ TEST_F(LaunchFiles, NamesWhatIsWrongWithATensorMap) {
               HasSubstr("buffer \"a\" is not declared"));
 }
 
+TEST_F(LaunchFiles, ReadsModulesThatAreLinked) {
+  write("b.ptx", "another");
+  const std::string rest = "kernel = \"k\"\ngrid = [1]\nblock = [1]\n";
+  const LaunchFile f =
+      good("[[launch]]\nmodules = [\"k.ptx\", \"b.ptx\"]\n" + rest + "[[launch]]\nmodule = \"k.ptx\"\n" +
+           rest + "[[launch]]\nmodules = [\"k.ptx\", \"b.ptx\"]\n" + rest);
+  ASSERT_THAT(f.modules, SizeIs(2));
+  ASSERT_THAT(f.modules[0].parts, SizeIs(2));
+  EXPECT_EQ(f.modules[0].parts[1].text, "another");
+  EXPECT_THAT(f.modules[1].parts, SizeIs(0));
+  EXPECT_EQ(f.launches[0].module, 0U);
+  EXPECT_EQ(f.launches[1].module, 1U);
+  EXPECT_EQ(f.launches[2].module, 0U);
+  const auto told = [&](const std::string& modules) { return bad(modules + "\n" + rest); };
+  EXPECT_THAT(told("modules = []"), HasSubstr("modules: must be an array of paths, one at least"));
+  EXPECT_THAT(told("modules = [1]"), HasSubstr("modules: must be an array of paths"));
+  EXPECT_THAT(told("modules = [\"k.ptx\", \"k.ptx\"]"), HasSubstr("stands here twice"));
+  EXPECT_THAT(told("modules = [\"k.ptx\", \"p.wls\"]"), HasSubstr("is no PTX"));
+  EXPECT_THAT(told("modules = [\"lost.ptx\"]"), HasSubstr("modules: "));
+  EXPECT_THAT(told("module = \"k.ptx\"\nmodules = [\"b.ptx\"]"), HasSubstr("both are here"));
+}
+
+TEST_F(LaunchFiles, SaysHowMuchMemoryTheDeviceLibraryHas) {
+  const LaunchFile usual = good(kHead);
+  EXPECT_EQ(usual.device_memory.printf_bytes, 1048576U);
+  EXPECT_EQ(usual.device_memory.heap_bytes, 8388608U);
+  const LaunchFile f = good("printf_bytes = 2001\nheap_bytes = 2001\n[[launch]]\n" + kHead);
+  EXPECT_EQ(f.device_memory.printf_bytes, 2008U);
+  EXPECT_EQ(f.device_memory.heap_bytes, 2016U);
+  EXPECT_THAT(bad("printf_bytes = 100\n" + kHead), HasSubstr("printf_bytes: must be 1024 to"));
+  EXPECT_THAT(bad("heap_bytes = -1\n" + kHead), HasSubstr("heap_bytes: must be 1024 to"));
+  EXPECT_THAT(bad("[[launch]]\nheap_bytes = 2048\n" + kHead), HasSubstr("unknown key \"heap_bytes\""));
+  EXPECT_THAT(bad("cooperative = 1\n" + kHead), HasSubstr("cooperative: must be"));
+  EXPECT_THAT(bad("cooperative = true\ngenerator = \"stream\"\nfootprint = 4096\naccesses = 1\n"),
+              HasSubstr("cooperative: is for modules"));
+}
+
 TEST_F(LaunchFiles, ReadsTheDocumentedExample) {
   const LaunchFile f =
       good(kHead +
@@ -186,7 +223,8 @@ TEST_F(LaunchFiles, ClustersArePartsOfTheGrid) {
   EXPECT_TRUE(four.cluster.given);
   EXPECT_EQ(four.cluster.size, (Dim3{4, 1, 1}));
   EXPECT_FALSE(good(kHead).launches[0].cluster.given);
-  EXPECT_EQ(good(kHead + "cluster = [16]\nnon_portable_cluster = true\n").launches[0].cluster.size.count(), 16U);
+  EXPECT_EQ(good(kHead + "cluster = [16]\nnon_portable_cluster = true\n").launches[0].cluster.size.count(),
+            16U);
   EXPECT_THAT(bad(kHead + "cluster = [3]\n"), HasSubstr("cluster: the grid's x, 64, is no multiple of 3"));
   EXPECT_THAT(bad(kHead + "cluster = [1, 2]\n"), HasSubstr("cluster: the grid's y, 1, is no multiple of 2"));
   EXPECT_THAT(bad(kHead + "cluster = [16]\n"),
