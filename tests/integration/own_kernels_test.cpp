@@ -14,8 +14,9 @@ namespace own_kernels_test {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase",  "gemm", "hints", "histogram", "hot_set", "matmul",    "pipeline",
-                                "reduce", "spmv", "stale", "stencil",   "texture", "transpose", "vecadd"};
+const char* const kKernels[] = {"chase",  "gemm",     "grid_sum", "hints",     "histogram", "hot_set",
+                                "matmul", "pipeline", "reduce",   "report",    "sampling",  "spmv",
+                                "stale",  "stencil",  "texture",  "transpose", "vecadd"};
 /// These want a host with a device.
 const char* const kHosted[] = {"serve", "submit"};
 /// And these a network between SMs.
