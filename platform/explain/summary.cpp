@@ -40,6 +40,8 @@ constexpr const char* kKinds[] = {"load",
                                   "texture load",
                                   "surface load",
                                   "surface store",
+                                  "operation on an mbarrier",
+                                  "bulk copy",
                                   "query of a texture or surface"};
 constexpr const char* kScopes[] = {"", " among the threads of the CTA", " among the threads of the cluster",
                                    " among the threads of this GPU", " among all agents of the system"};

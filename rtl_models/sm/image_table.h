@@ -132,7 +132,7 @@ class WARPLINE_PUBLIC ImageTable {
 
  private:
   // Far from every buffer, so that a handle is no address by accident, and the other way round.
-  static constexpr std::uint64_t kFirstHandle = 0x7296'0000'0000ULL;
+  static constexpr std::uint64_t kFirstHandle = 0x7298'0000'0000ULL;
   static constexpr std::uint64_t kHandleStep = 32;  // bytes of a hardware descriptor
   std::vector<Image> images_;
 };

@@ -288,8 +288,8 @@ class SmCore {
   std::unique_ptr<InstructionSource> source_;
   std::vector<ResidentWarp> warps_;
   std::vector<CopyGroups> copies_;             ///< of each warp slot
-  std::vector<CopyGroups> bulk_, bulk_reads_;  ///< likewise: of bulk copies, and of what they read
   std::vector<ProductGroups> products_;        ///< likewise
+  std::vector<CopyGroups> bulk_, bulk_reads_;  ///< likewise: of bulk copies, and of what they read
   CallStacks stacks_;
   std::vector<Cta> ctas_;
   std::vector<FaultReport> faults_;
