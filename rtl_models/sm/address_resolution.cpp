@@ -147,10 +147,12 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
                                                     const ResolvedAccess& out) const {
   const MemOp& op = *out.op_;
   const unsigned bytes = op.bytes_per_lane(), accessed = op.end_of_access();
-  if (op.kind == MemKind::mbarrier && out.shared_ != out.written_->active)
-    return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
-  if (op.kind != MemKind::load && out.constant_ != 0)  // parameters by a generic address are read only
-    return out.fault(FaultKind::unmapped, first_lane(out.constant_));
+  if (out.shared_ != out.written_->active) {
+    if (op.kind == MemKind::mbarrier)
+      return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
+    if (op.kind != MemKind::load && out.constant_ != 0)  // parameters by a generic address are read only
+      return out.fault(FaultKind::unmapped, first_lane(out.constant_));
+  }
   const bool bounded = map_.with_data;
   // Traces, which carry no data, name prefetch sizes that no programmer has asked for.
   const bool wants_global = op.space == Space::generic && op.wants_global() && (bounded || op.is_mmio);
