@@ -60,7 +60,7 @@ static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::image_query
 std::string summary_of(const MemOp& op) {
   const bool access = op.reads() || op.writes();
   std::string text = text_of(kKinds, op.kind);
-  if (access) text = fmt::format("{} {}", strength_text(op), text);
+  if (access && op.kind != MemKind::mbarrier) text = fmt::format("{} {}", strength_text(op), text);
   if (op.kind == MemKind::fence) text = fmt::format("{} fence", strength_text(op));
   text += text_of(kScopes, op.is_atomic() ? std::max(op.scope, Scope::gpu) : op.scope);
   if (op.kind == MemKind::fence || op.kind == MemKind::proxy_fence) return text;

@@ -104,5 +104,17 @@ TEST(ExplainCommand, RefusesWhatTheAssemblerRefuses) {
     EXPECT_EQ(explain({text}).status, 1) << text;
 }
 
+TEST(ExplainCommand, SaysWhatBulkCopiesAndArrivalsDo) {
+  for (const auto& [instruction, words] :
+       {std::pair{"cp.async.bulk.prefetch.L2.global [a], 64;", "bulk copy, global memory"},
+        std::pair{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [a], [b], 64, [c];",
+                  "past L1, by a unit of the SM's own"},
+        std::pair{"cp.async.mbarrier.arrive.shared.b64 [a];", "operation on an mbarrier"}}) {
+    const auto said = explain({instruction});
+    EXPECT_EQ(said.status, 0) << instruction;
+    expect_in(said.out, words);
+  }
+}
+
 }  // namespace explain_command_test
 }  // namespace warpline
