@@ -8,6 +8,7 @@
 #include "platform/programs/ptx/memory_handlers.h"
 #include "platform/programs/ptx/memory_operands.h"
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/sm/mbarrier.h"
 
 namespace warpline::ptx {
