@@ -112,8 +112,13 @@ class Writer {
 
   void access() {
     switch (op_.space) {
-      case Space::shared:
-      case Space::shared_cluster: shared(); return;
+      case Space::shared_cluster:
+        add("SM",
+            "what lies in another CTA's shared memory is asked of its SM, a request for each 128 B line, "
+            "over "
+            "the network between SMs");
+        [[fallthrough]];
+      case Space::shared: shared(); return;
       case Space::local: local(); return;
       case Space::constant:
       case Space::param: constant(); return;

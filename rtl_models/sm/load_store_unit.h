@@ -113,6 +113,7 @@ class LoadStoreUnit {
     Cycle at = 0;  ///< from when on it can be sent
     Request* request = nullptr;
   };
+  static constexpr std::size_t kMostServed = 16;
   [[nodiscard]] std::deque<Served>& served() { return served_; }
   [[nodiscard]] const std::deque<Served>& served() const { return served_; }
   /// The same, loosely timed: whatever the banks do.
@@ -224,7 +225,6 @@ class LoadStoreUnit {
 
   /// Token of a request that has no entry, since it went past the queue. There are fewer entries than this.
   static constexpr unsigned kPastQueue = 0xFFFF;
-  static constexpr std::size_t kMostServed = 16;
 
   SmParameters parameters_;
   Component& owner_;

@@ -775,6 +775,11 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("fetches", fetch_.under_way(), kUnlimitedGauge, "lines of code being fetched");
   visitor.gauge("memory_queue", lsu_.entries().queued(), parameters_.lsu_queue,
                 "of them, lines not yet all sent");
+  if (network_ == nullptr) return;
+  visitor.gauge("answers", lsu_.served().size(), LoadStoreUnit::kMostServed,
+                "to requests of other SMs, not yet sent");
+  visitor.gauge("signals", core_.signals().size(), kUnlimitedGauge,
+                "of CTAs to others of their cluster, to be sent");
 }
 
 }  // namespace warpline

@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "platform/launch/launch_runner.h"
 #include "platform/machine/checkpoint.h"
 #include "rtl_models/sm/input_error.h"
 #include "tests/programs/cluster_program.h"
@@ -308,6 +309,20 @@ TEST(Clusters, WhatDoesNotFitIsRefusedByName) {
   EXPECT_EQ(complaint(".explicitcluster", {}),
             "kernel 'k' must be launched with clusters, as its '.explicitcluster' says");
   EXPECT_EQ(complaint(".explicitcluster", four), "");
+}
+
+TEST(Clusters, AKernelAsCompiledFromCudaIsRight) {
+  auto plan = read_workload({WARPLINE_SOURCE_DIR "/tests/programs/kernels/cluster.toml"}, false);
+  ASSERT_TRUE(plan.ok());
+  GpuPlatform gpu(preset("h100"), {});
+  LaunchRunner runner(plan.value(), gpu, false);
+  ASSERT_TRUE(runner.prepare().empty());
+  CounterTable table;
+  std::vector<LaunchStatistics> launches;
+  const RunEnd end = runner.run(table, launches);
+  EXPECT_EQ(end.outcome, RunOutcome::quiescent);
+  EXPECT_EQ(end.checks, 1U);
+  EXPECT_EQ(end.failed_checks, 0U);
 }
 
 }  // namespace clusters_test

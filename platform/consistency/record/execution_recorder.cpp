@@ -49,6 +49,11 @@ void ExecutionRecorder::begin(const KernelInfo& kernel, const AddressSpace& spac
   under_way_.clear();
   on_their_way_.clear();
   barriers_.clear();
+  if (kernel.cluster.size.count() > 1) refuse("clusters of CTAs", "");
+}
+
+void ExecutionRecorder::meet_in_cluster(const Instruction& i, const InstructionSource& source) {
+  refuse("\"barrier.cluster\"", source.where(i));
 }
 
 std::unique_ptr<InstructionSource> ExecutionRecorder::watch(std::unique_ptr<InstructionSource> source,

@@ -46,6 +46,8 @@ class ExecutionRecorder final : public CoherenceObserver {
               const MemoryAccess& access);
   void answer(const MemoryAccess& access);
   void fence(Warp& w, const Instruction& i, const InstructionSource& source, LaneMask lanes);
+  /// Lanes come to the barrier of their cluster, of which no record is made.
+  void meet_in_cluster(const Instruction& i, const InstructionSource& source);
   /// The warp goes on behind its last fence.
   void pass_fence(Warp& w);
   void arrive(const Warp& w, const Instruction& i, const InstructionSource& source, const Issue& issue);

@@ -32,6 +32,7 @@ class RecordingSource final : public InstructionSource {
       case InstructionKind::memory: recorder_.access(warps_[slot], i, *source_, *issue.access); break;
       case InstructionKind::fence: recorder_.fence(warps_[slot], i, *source_, issue.active); break;
       case InstructionKind::barrier: recorder_.arrive(warps_[slot], i, *source_, issue); break;
+      case InstructionKind::cluster_arrive: recorder_.meet_in_cluster(i, *source_); break;
       default: break;
     }
   }
