@@ -261,12 +261,15 @@ void GpuPlatform::State::start(const GridLaunch& grid, unsigned number) {
     else
       sm.queue(info, std::move(source), map, resident(info));
   }
-  if (number != 0)
+  if (number != 0) {
     netlist.distributor().queue(info.grid, resident(info));
-  else if (info.cluster.size.count() > 1)
+  } else if (info.cluster.size.count() > 1) {
+    // All CTAs of a cluster begin in one cycle, whatever time is drawn for other messages (Jitter).
+    for (const Netlist::SmCluster& c : netlist.clusters()) c.sm->from_distributor.set_residence(0);
     netlist.distributor().start_clusters(info.grid, resident(info), info.cluster.size);
-  else
+  } else {
     netlist.distributor().start(info.grid, resident(info));
+  }
 }
 
 bool GpuPlatform::reserve_dependents(unsigned count, unsigned gpu) {
