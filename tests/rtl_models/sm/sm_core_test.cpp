@@ -46,8 +46,8 @@ Instruction memory_op(MemKind kind, Semantics semantics = Semantics::weak, Scope
 TEST(SmCore, ACtaEndsWithItsLastWarp) {
   CoreBench b({repeated(InstructionKind::alu, 1), repeated(InstructionKind::alu, 1)});
   EXPECT_EQ(b.core.active_warps(), 2U);
-  EXPECT_EQ(b.core.limits().shared_bytes, 256U);
-  EXPECT_EQ(b.core.limits().local_bytes, 64U) << "the stack's part is not the program's";
+  EXPECT_EQ(b.core.limits(0).shared_bytes, 256U);
+  EXPECT_EQ(b.core.limits(0).local_bytes, 64U) << "the stack's part is not the program's";
   for (const unsigned slot : {0U, 1U}) {
     EXPECT_FALSE(b.core.may_end(slot));
     b.execute(slot);
