@@ -42,17 +42,18 @@ ModuleLegality check_text(std::string_view text, const std::string& file) {
       if (out.readable)
         for (const Remark& r : judge_special_registers(s, names, judged_by))
           faults.add(r.place, r.message, r.hint);
-      if (!is_memory_statement(s)) {
+      if (!is_judged_statement(s)) {
         if (find_opcode(s.opcode.text) == nullptr && !is_known_but_unsupported(s.opcode.text))
           faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                      suggestion(s.opcode.text, all_opcodes()));
         continue;
       }
-      if (!touches_memory(s, names)) continue;
-      ++out.instructions;
+      if (!is_judged(s, names)) continue;
+      const bool counts = touches_memory(s, names);
+      if (counts) ++out.instructions;
       if (!out.readable) continue;
       const Legality j = judge(s, names, judged_by);
-      if (!j.faults.empty()) ++out.rejected;
+      if (counts && !j.faults.empty()) ++out.rejected;
       for (const Remark& r : j.faults) faults.add(r.place, r.message, r.hint);
       if (j.faults.empty())
         for (const Remark& r : j.notes) notes.add(r.place, r.message, r.hint);

@@ -62,12 +62,6 @@ void check_sizes(Decoder& d, const char* what, const std::vector<std::uint64_t>&
              " bytes, the callee takes " + std::to_string(want[i]));
 }
 
-std::vector<std::uint64_t> sizes_of(const FunctionDecl& f, const std::vector<int>& formals) {
-  std::vector<std::uint64_t> sizes;
-  for (const int v : formals) sizes.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
-  return sizes;
-}
-
 /// Of what a call through a register reaches: a prototype, or the functions of a list, which are alike.
 Prototype shape_of(Decoder& d, const Operand& o) {
   const FunctionDecl& f = d.function();
@@ -79,7 +73,7 @@ Prototype shape_of(Decoder& d, const Operand& o) {
   for (const auto& [name, place] : list->second.labels) {
     const FunctionDecl& target = d.callee(name, place);
     d.function_image(name, place);
-    const Prototype own{sizes_of(target, target.results), sizes_of(target, target.parameters), place};
+    const Prototype own{target.bytes_of(target.results), target.bytes_of(target.parameters), place};
     if (shape && (own.results != shape->results || own.parameters != shape->parameters))
       d.fail(place, "the functions of a list of '.calltargets' have the same parameters and results");
     shape = own;
@@ -113,8 +107,8 @@ void decode_call(Decoder& d) {
   } else {
     const FunctionDecl& f = d.callee(callee.name, callee.token.place());
     site.function = d.function_image(callee.name, callee.token.place());
-    parameters = sizes_of(f, f.parameters);
-    results = sizes_of(f, f.results);
+    parameters = f.bytes_of(f.parameters);
+    results = f.bytes_of(f.results);
   }
   if (at != d.operand_count()) d.fail("this call has too many operands");
   check_sizes(d, "parameters", parameters, site.arguments);

@@ -44,7 +44,7 @@ class TableJudge {
       const Diagnostics list = faults.take();
       return reject(list[0].message, list[0].hint);
     }
-    if (!is_memory_statement(*s)) return foreign(*s);
+    if (!is_judged_statement(*s)) return foreign(*s);
     const Names names(module, *module.functions[0], kPreambleScope);
     if (const auto early = judge_special_registers(*s, names, language); !early.empty())
       return reject(early[0].message, early[0].hint);

@@ -10,12 +10,6 @@ namespace {
 
 using NewNames = std::map<std::string, std::string, std::less<>>;
 
-std::vector<std::uint64_t> sizes_of(const FunctionDecl& f, const std::vector<int>& formals) {
-  std::vector<std::uint64_t> out;
-  for (const int v : formals) out.push_back(f.variables[static_cast<std::size_t>(v)].bytes);
-  return out;
-}
-
 /// Gives the names of module scope that a function's statements mean others.
 class Renamer {
  public:
@@ -197,8 +191,8 @@ class Linker {
       return;
     }
     std::unique_ptr<FunctionDecl>& old = out_.functions[static_cast<std::size_t>(entry->second)];
-    if (old->is_entry != f->is_entry || sizes_of(*old, old->parameters) != sizes_of(*f, f->parameters) ||
-        sizes_of(*old, old->results) != sizes_of(*f, f->results))
+    if (old->is_entry != f->is_entry || old->bytes_of(old->parameters) != f->bytes_of(f->parameters) ||
+        old->bytes_of(old->results) != f->bytes_of(f->results))
       return clash(f->place, "function " + quoted(f->name) + " has other parameters than at", old->place);
     if (!f->has_body) return;
     const bool weak = f->linkage == Linkage::weak;

@@ -51,7 +51,8 @@ bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported
   if (is_known_but_unsupported(s.opcode.text)) {
     std::string full(s.opcode.text);
     for (const Token& q : s.qualifiers) full += q.text;
-    unsupported.push_back({s.opcode.place(), "opcode " + quoted(full) + " is not supported"});
+    const char* const why = s.opcode.is("tcgen05") ? ": there is no tensor memory in this model" : "";
+    unsupported.push_back({s.opcode.place(), "opcode " + quoted(full) + " is not supported" + why});
   } else {
     faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                suggestion(s.opcode.text, opcode_names()));

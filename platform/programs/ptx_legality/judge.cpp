@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "platform/programs/ptx_legality/form_book.h"
 #include "platform/programs/ptx_legality/rule_book.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
@@ -30,26 +31,6 @@ std::string choice(const CompiledRule& r) {
     }
   }
   return joined(list, ", ", " or ");
-}
-
-/// "WHAT is right since PTX ISA 8.0 and sm_90; this module is for PTX ISA 7.8 and sm_80". Pre: one of them is
-/// too early.
-std::string since_text(const std::string& what, const Minimum& minimum, const Language& language) {
-  std::vector<std::string> wanted, given;
-  if (language.version < minimum.version) {
-    wanted.push_back("PTX ISA " + version_text(minimum.version));
-    given.push_back("PTX ISA " + version_text(language.version));
-  }
-  if (language.target < minimum.target) {
-    wanted.push_back("sm_" + std::to_string(minimum.target));
-    given.push_back("sm_" + std::to_string(language.target));
-  }
-  return what + " is right since " + joined(wanted, ", ", " and ") + "; this module is for " +
-         joined(given, ", ", " and ");
-}
-
-bool has(const Language& language, const Minimum& minimum) {
-  return language.version >= minimum.version && language.target >= minimum.target;
 }
 
 /// Puts the judgements on one statement into words, and finds the place that each is about.
@@ -409,22 +390,37 @@ std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language&
 }  // namespace
 
 bool is_memory_statement(const Statement& s) {
-  return is_judged(s.opcode.text);
+  const FormFamily* const forms = find_forms(s);
+  return forms != nullptr ? forms->touches_memory : is_judged(s.opcode.text);
 }
 
-bool touches_memory(const Statement& s, const Names& names) {
+bool is_judged_statement(const Statement& s) {
+  return find_forms(s) != nullptr || is_judged(s.opcode.text);
+}
+
+bool is_judged(const Statement& s, const Names& names) {
   const auto is_variable = [&](const Operand& o) {
     return names.find(o.name).kind == Meaning::Kind::variable;
   };
-  if (!is_memory_statement(s)) return false;
+  if (!is_judged_statement(s)) return false;
   return !s.opcode.is("mov") || std::any_of(s.operands.begin(), s.operands.end(), is_variable);
 }
 
+bool touches_memory(const Statement& s, const Names& names) {
+  return is_memory_statement(s) && is_judged(s, names);
+}
+
 const std::vector<std::string>& memory_opcodes_judged() {
-  return judged_opcodes();
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = judged_opcodes();
+    for (std::string& name : memory_opcodes_with_forms()) names.push_back(std::move(name));
+    return names;
+  }();
+  return kNames;
 }
 
 Legality judge(const Statement& s, const Names& names, const Language& language) {
+  if (const FormFamily* const forms = find_forms(s)) return {judge_forms(*forms, s, names, language), {}};
   return Trial(s, names, language).run();
 }
 

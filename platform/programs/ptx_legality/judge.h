@@ -17,14 +17,18 @@ struct Legality {
 };
 
 /// Whether the statement is one that `judge` knows.
+[[nodiscard]] bool is_judged_statement(const Statement& s);
+/// Whether it is a memory instruction that `judge` knows.
 [[nodiscard]] bool is_memory_statement(const Statement& s);
-/// Whether it is one that `judge` knows and that touches memory: a mov of numbers does not.
+/// Whether `judge` has anything to say of it: of a mov of numbers it has not.
+[[nodiscard]] bool is_judged(const Statement& s, const Names& names);
+/// Whether that holds and it touches memory.
 [[nodiscard]] bool touches_memory(const Statement& s, const Names& names);
 /// Every instruction name that `judge` knows.
 [[nodiscard]] const std::vector<std::string>& memory_opcodes_judged();
 
-/// Judges a memory instruction: qualifiers, their combination, operands, version and target. All faults at
-/// once, in the order of their gravity. Pre: is_memory_statement(s); places are those of the statement's
+/// Judges an instruction: qualifiers, their combination, operands, version and target. All faults at
+/// once, in the order of their gravity. Pre: is_judged_statement(s); places are those of the statement's
 /// text.
 [[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
 

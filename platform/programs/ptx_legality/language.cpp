@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "platform/programs/fault_list.h"
 #include "rtl_models/base/text.h"
@@ -31,6 +32,20 @@ constexpr std::array<Target, 45> kTargets = {{
 
 std::string version_text(unsigned version) {
   return std::to_string(version / 10) + "." + std::to_string(version % 10);
+}
+
+std::string since_text(const std::string& what, const Minimum& minimum, const Language& language) {
+  std::vector<std::string> wanted, given;
+  if (language.version < minimum.version) {
+    wanted.push_back("PTX ISA " + version_text(minimum.version));
+    given.push_back("PTX ISA " + version_text(language.version));
+  }
+  if (language.target < minimum.target) {
+    wanted.push_back("sm_" + std::to_string(minimum.target));
+    given.push_back("sm_" + std::to_string(language.target));
+  }
+  return what + " is right since " + joined(wanted, ", ", " and ") + "; this module is for " +
+         joined(given, ", ", " and ");
 }
 
 LanguageOrFault language_of(unsigned version, std::string_view target) {

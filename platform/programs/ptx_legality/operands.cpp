@@ -109,6 +109,13 @@ class OperandJudge {
       fault(o_, "one element at least must be a register");
   }
 
+  /// The same, but no vector of one.
+  void plain_destination(bool may_be_sink) {
+    if (o_.kind == Operand::Kind::vector && a_.vector == 1 && o_.elements.size() == 1 && !is_float(a_.type))
+      return fault(o_, "expected a register, not a vector");
+    destination(Width::exact, may_be_sink);
+  }
+
   void source(Width width, Count count = Count::of_vector) {
     const bool wide = size_of(a_.type) * a_.vector == 32;
     const bool vector = o_.kind == Operand::Kind::vector;
@@ -130,6 +137,37 @@ class OperandJudge {
     if (!one_register) fault(o_, "one element at least must be a register");
   }
 
+  /// One value of the type, or a vector of `count`.
+  void values(std::size_t count, ValueRules rules) {
+    const Width width = rules.or_wider ? Width::or_wider : Width::exact;
+    if (count == 0) {
+      if (rules.written && o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
+      if (o_.minus) return fault(o_, "this operand is not negated");
+      return value(o_, a_.type, width, rules.written);
+    }
+    if (o_.kind != Operand::Kind::vector || o_.elements.size() != count)
+      return fault(o_, "expected a vector of " + std::to_string(count) +
+                           (o_.kind == Operand::Kind::vector
+                                ? ", found " + std::to_string(o_.elements.size()) + " elements"
+                                : ""));
+    if (std::all_of(o_.elements.begin(), o_.elements.end(), is_literal))
+      fault(o_, "one element at least must be a register");
+    const bool bits = untyped(o_.elements);
+    for (const Operand& e : o_.elements) {
+      const Meaning m = e.kind == Operand::Kind::name ? a_.names->find(e.name) : Meaning{};
+      const bool predicate = m.kind == Meaning::Kind::reg && m.type == DataType::pred;
+      if (rules.written && e.kind != Operand::Kind::name)
+        fault(e, "expected a register");
+      else if (predicate && !rules.with_predicates)
+        unfit(e, m, a_.type);
+      else if (bits && !predicate)
+        element(e, width, rules.written);
+      else if (!predicate)
+        value(e, a_.type, width, rules.written);
+    }
+    same_size();
+  }
+
   /// A scalar of `type`: a register, or a literal where `literals`.
   void scalar(DataType type, Width width, bool literals) {
     if (!literals && o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
@@ -147,8 +185,64 @@ class OperandJudge {
       fault(o_, "expected the literal " + std::to_string(value));
   }
 
+  void one_of(std::uint64_t a, std::uint64_t b) {
+    if (o_.kind != Operand::Kind::integer || (o_.bits != a && o_.bits != b))
+      fault(o_, "expected " + std::to_string(static_cast<std::int64_t>(a)) + " or " +
+                    std::to_string(static_cast<std::int64_t>(b)));
+  }
+
+  /// Four elements, perhaps with a predicate that says whether the texture is resident.
+  void gathered() {
+    if (o_.kind != Operand::Kind::pair) return destination(Width::exact, false);
+    OperandJudge(o_.elements[0], a_, faults_).destination(Width::exact, false);
+    OperandJudge(o_.elements[1], a_, faults_).value(o_.elements[1], DataType::pred, Width::exact, true);
+  }
+
+  void below(std::uint64_t limit) {
+    if (o_.kind != Operand::Kind::integer || o_.bits >= limit)
+      fault(o_, "expected a number below " + std::to_string(limit));
+  }
+
+  /// [handle] of a texture or surface.
+  void handle() {
+    if (o_.kind != Operand::Kind::address || !o_.elements.empty() || o_.offset != 0)
+      return fault(o_, "expected the handle of a texture or surface in brackets");
+    const Meaning m = o_.name.empty() ? Meaning{} : meaning(o_);
+    const bool in_register =
+        m.kind == Meaning::Kind::reg && !is_float(m.type) && size_of(m.type) == 8 && m.vector == 1;
+    if (!in_register && !m.reference) fault(o_, quoted(o_.token.text) + " is no handle");
+  }
+
   void any_integer() {
     if (o_.kind != Operand::Kind::integer) fault(o_, "expected an integer literal");
+  }
+
+  /// A register of 32 bits with a selector of its parts, such as `%r1.b0`, that `good` takes.
+  void selected(bool (*good)(std::string_view), bool may_lack, bool literals = false,
+                bool may_be_negative = false) {
+    if (!literals && o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
+    if (o_.minus && !may_be_negative) return fault(o_, "this operand is not negated");
+    const std::size_t dot = o_.name.rfind('.');
+    Operand base = o_;
+    if (o_.kind == Operand::Kind::name && dot != std::string::npos) {
+      base.name.resize(dot);
+      if (!good(std::string_view(o_.name).substr(dot + 1)))
+        return fault(o_, quoted(o_.name.substr(dot)) + " selects no part here");
+    } else if (!may_lack) {
+      return fault(o_, "expected a part such as '.b0'");
+    }
+    value(base, DataType::u32, Width::exact);
+  }
+
+  void negative() {
+    if (!o_.minus) return fault(o_, "expected a negated register");
+    value(o_, DataType::u32, Width::exact);
+  }
+
+  /// PTX ISA, "setmaxnreg": from 24 to 256, a multiple of 8.
+  void register_count() {
+    if (o_.kind != Operand::Kind::integer || o_.bits < 24 || o_.bits > 256 || o_.bits % 8 != 0)
+      fault(o_, "expected a number of registers from 24 to 256, a multiple of 8");
   }
 
   void any() {
@@ -260,6 +354,15 @@ class OperandJudge {
       case Meaning::Kind::function:
       case Meaning::Kind::label: fault(o_, quoted(o_.name) + " is no address");
     }
+  }
+
+  /// Where something lies that is in shared memory, by a generic address, too.
+  void shared_object() {
+    address(a_.space);
+    if (a_.space != Space::generic || o_.kind != Operand::Kind::address || o_.name.empty()) return;
+    const Meaning m = a_.names->find(o_.name);
+    if (m.kind == Meaning::Kind::variable && m.space != Space::shared)
+      fault(o_, quoted(o_.name) + " is not in shared memory");
   }
 
   /// An address of whatever kind.
@@ -581,6 +684,30 @@ class OperandJudge {
   std::vector<Remark>& faults_;
 };
 
+// PTX ISA, "Video Instructions": what selectors there are.
+bool digits(std::string_view s, char letter, std::size_t count, char limit) {
+  return s.size() == count + 1 && s[0] == letter &&
+         std::all_of(s.begin() + 1, s.end(), [limit](char c) { return c >= '0' && c < limit; });
+}
+bool is_part(std::string_view s) {
+  return digits(s, 'b', 1, '4') || digits(s, 'h', 1, '2');
+}
+bool is_pair(std::string_view s) {
+  return digits(s, 'h', 2, '4');
+}
+bool is_quad(std::string_view s) {
+  return digits(s, 'b', 4, '8');
+}
+bool is_pair_mask(std::string_view s) {
+  return s == "h0" || s == "h1" || s == "h10";
+}
+bool is_quad_mask(std::string_view s) {
+  for (std::size_t n = 1; n <= 4; ++n)
+    if (digits(s, 'b', n, '4'))
+      return std::adjacent_find(s.begin() + 1, s.end(), [](char a, char b) { return a <= b; }) == s.end();
+  return false;
+}
+
 struct OperandName {
   std::string_view name;
   void (*judge)(OperandJudge&, const Accessed&);
@@ -593,8 +720,8 @@ constexpr OperandName kOperandNames[] = {
     // Of the instruction's type, in a vector of its size: of its width or more; "=" of just its width, or
     // `_` for a result; "-" of just its width.
     {"d", [](Judge j, Over) { j.destination(Width::or_wider, false); }},
-    {"d=", [](Judge j, Over) { j.destination(Width::exact, true); }},
-    {"d-", [](Judge j, Over) { j.destination(Width::exact, false); }},
+    {"d=", [](Judge j, Over) { j.plain_destination(true); }},
+    {"d-", [](Judge j, Over) { j.plain_destination(false); }},
     {"s", [](Judge j, Over) { j.source(Width::or_wider); }},
     {"s=", [](Judge j, Over) { j.source(Width::exact); }},
     // "*": of any number of elements, where the instruction names no vector.
@@ -649,6 +776,29 @@ constexpr OperandName kOperandNames[] = {
     {"copy-size", [](Judge j, Over) { j.copy_size(); }},
     {"zero-fill", [](Judge j, Over) { j.zero_fill(); }},
     {"any", [](Judge j, Over) { j.any(); }},
+    // Of forms: where matrices, mbarriers and tensor maps lie; signs and flags; how many registers.
+    {"matrix", [](Judge j, Over a) { j.address(a.space, AddressWidth::any, Windows::any); }},
+    {"wmma", [](Judge j, Over a) { j.address(a.space, AddressWidth::no_half, Windows::any); }},
+    {"mbarrier", [](Judge j, Over) { j.shared_object(); }},
+    {"mapped", [](Judge j, Over) { j.pointer(Space::shared_cluster); }},
+    {"sign", [](Judge j, Over) { j.one_of(1, ~std::uint64_t{0}); }},
+    {"bit", [](Judge j, Over) { j.one_of(0, 1); }},
+    {"map", [](Judge j, Over a) { j.address(a.space, AddressWidth::no_half, Windows::any); }},
+    {"gathered", [](Judge j, Over) { j.gathered(); }},
+    {"dimension", [](Judge j, Over) { j.below(5); }},
+    {"queried", [](Judge j, Over) { j.handle(); }},
+    {"registers", [](Judge j, Over) { j.register_count(); }},
+    // Of video instructions: a part, or one that must be named; elements of two registers; masks of them.
+    // "-": it
+    // may be negated.
+    {"part", [](Judge j, Over) { j.selected(is_part, true, true); }},
+    {"part-", [](Judge j, Over) { j.selected(is_part, true, true, true); }},
+    {"chosen", [](Judge j, Over) { j.selected(is_part, false); }},
+    {"pair", [](Judge j, Over) { j.selected(is_pair, true); }},
+    {"quad", [](Judge j, Over) { j.selected(is_quad, true); }},
+    {"pair-mask", [](Judge j, Over) { j.selected(is_pair_mask, true); }},
+    {"quad-mask", [](Judge j, Over) { j.selected(is_quad_mask, true); }},
+    {"negative", [](Judge j, Over) { j.negative(); }},
 };
 
 }  // namespace
@@ -660,6 +810,13 @@ void judge_operand(std::string_view name, const Operand& o, const Accessed& a, s
   WARPLINE_EXPECT(found != std::end(kOperandNames), "signatures name operands that are known");
   OperandJudge judge(o, a, faults);
   found->judge(judge, a);
+}
+
+void judge_values(const Operand& o, DataType type, std::size_t count, ValueRules rules, const Accessed& a,
+                  std::vector<Remark>& faults) {
+  Accessed typed = a;
+  typed.type = type;
+  OperandJudge(o, typed, faults).values(count, rules);
 }
 
 std::string type_text(DataType t) {

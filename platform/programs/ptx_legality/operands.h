@@ -32,6 +32,16 @@ struct Accessed {
 /// Judges `o` as the operand that a signature calls `name` (`Signature`). Pre: there is such a name.
 void judge_operand(std::string_view name, const Operand& o, const Accessed& a, std::vector<Remark>& faults);
 
+/// How a value of a form may be given.
+struct ValueRules {
+  bool written = false;          ///< no literal
+  bool with_predicates = false;  ///< among the elements of a vector a predicate counts as 32 bits
+  bool or_wider = false;         ///< a register that is wider than the type
+};
+/// Judges `o` as a value of `type`, or as a vector of `count` of them (0: no vector).
+void judge_values(const Operand& o, DataType type, std::size_t count, ValueRules rules, const Accessed& a,
+                  std::vector<Remark>& faults);
+
 /// ".u32"
 [[nodiscard]] std::string type_text(DataType t);
 /// The untyped type of a register of so many bytes.

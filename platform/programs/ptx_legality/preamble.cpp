@@ -21,7 +21,7 @@ constexpr std::string_view kFunction =
 constexpr std::string_view kBody = R"(
 .reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<20>; .reg .f64 %fd<20>;
 .local .align 64 .b8 lvar[256];
-{ .reg .b128 %q<6>; }
+{ .reg .b128 %q<6>; .reg .b8 %b<8>; }
 ret;
 }
 )";

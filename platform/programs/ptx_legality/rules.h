@@ -3,13 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace warpline::ptx {
+#include "platform/programs/ptx_legality/language.h"
 
-/// The first PTX version (times ten) and target (the number of sm_NN) that know something.
-struct Minimum {
-  unsigned version = 60;
-  unsigned target = 10;
-};
+namespace warpline::ptx {
 
 enum class Verb : std::uint8_t {
   takes,     ///< the instruction may have these words
@@ -76,6 +72,7 @@ template <class T>
 struct Rows {
   const T* first = nullptr;
   std::size_t count = 0;
+  constexpr Rows() = default;
   template <std::size_t N>
   constexpr Rows(const T (&rows)[N]) : first(rows), count(N) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] const T* begin() const { return first; }

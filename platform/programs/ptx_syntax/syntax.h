@@ -152,8 +152,14 @@ struct FunctionDecl {
   std::optional<Dim3> required_cluster;          ///< .reqnctapercluster
   std::optional<std::uint32_t> maximum_cluster;  ///< .maxclusterrank
   bool explicit_cluster = false;                 ///< .explicitcluster
-  std::uint64_t maximum_registers = 0;  ///< .maxnreg; 0: none is said
-  std::uint64_t resident_ctas = 0;      ///< .minnctapersm; 0: none is said
+  std::uint64_t maximum_registers = 0;           ///< .maxnreg; 0: none is said
+  std::uint64_t resident_ctas = 0;               ///< .minnctapersm; 0: none is said
+  /// Bytes of each of `formals`, which are `results` or `parameters`.
+  [[nodiscard]] std::vector<std::uint64_t> bytes_of(const std::vector<int>& formals) const {
+    std::vector<std::uint64_t> out;
+    for (const int v : formals) out.push_back(variables[static_cast<std::size_t>(v)].bytes);
+    return out;
+  }
 };
 
 /// A module before it was linked with others.

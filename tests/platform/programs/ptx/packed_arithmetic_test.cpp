@@ -106,8 +106,8 @@ TEST(PtxPacked, NarrowFloatsFromSingles) {
                          return one(a) << slot | one(b);
                        }});
       // Four at a time are rounded by chance; without random bits that is toward zero.
-      const std::string four = std::string("cvt.rs.satfinite.") + (relu ? "relu." : "") + f.name +
-                               "x4.f32 $d, {$a, $b, $b, $a}, 0";
+      const std::string four = std::string("{ .reg .b32 none; mov.b32 none, 0; cvt.rs.satfinite.") +
+                               (relu ? "relu." : "") + f.name + "x4.f32 $d, {$a, $b, $b, $a}, none; }";
       forms.push_back({four, slot == 4 ? "b16" : "b32", {"f32", "f32"}, [=](U64 a, U64 b, U64) {
                          const auto one = [&](U64 x) {
                            return code_of(static_cast<double>(f32(x)), f, 'z', true, relu);
