@@ -107,8 +107,8 @@ Compiled compile(const Form& form) {
     e.optional = text.back() == '?';
     if (e.optional) text.remove_suffix(1);
     e.loose = text == "$extra";
-    for (const std::string_view part : split(text, '|'))
-      for (const std::string_view word : split(choice_of(part), '|')) e.words.push_back(word);
+    for (const std::string_view part : warpline::split(text, '|'))
+      for (const std::string_view word : warpline::split(choice_of(part), '|')) e.words.push_back(word);
     e.order = class_of(e.words[0]);
     c.elements.push_back(std::move(e));
   }
@@ -267,7 +267,7 @@ class OperandTrial {
   void either(std::string_view names, const Operand& o) {
     std::vector<Remark> first;
     bool fresh = true;
-    for (const std::string_view name : split(names, '|')) {
+    for (const std::string_view name : warpline::split(names, '|')) {
       std::vector<Remark> here;
       one(name, o, here);
       if (here.empty()) return;
