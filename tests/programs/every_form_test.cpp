@@ -119,7 +119,7 @@ std::optional<std::string> texture_form(const Form& f) {
     if (f.has("level")) operands.push_back("%f1");
     return f.with(operands);
   }
-  const std::string x = "%r1";
+  const std::string x = "%r8";
   const std::string at = kind == "1d"   ? "{" + x + "}"
                          : kind == "2d" ? "{" + x + ", " + x + "}"
                                         : "{" + x + ", " + x + ", " + x + ", " + x + "}";
@@ -212,7 +212,7 @@ std::optional<std::string> statement_of(const std::string& text) {
     const std::string init = "mbarrier.init.shared.b64 [%r9], 32; ";
     const std::string arrive = "mbarrier.arrive.shared.b64 %d0, [%r9]; ";
     if (f.has("init")) return f.with({"[%r9]", "32"});
-    if (f.has("inval")) return init + f.with({"[%r9]"});
+    if (f.has("inval")) return init + "@%p2 " + f.with({"[%r9]"});
     if (f.has("arrive")) return init + f.with({"%d0", "[%r9]"});
     return init + arrive + f.with({"%p0", "[%r9]", f.has("parity") ? "0" : "%d0"});
   }
@@ -243,14 +243,16 @@ std::string kernel_of(const std::string& name, const std::string& statement) {
   k += ", .param .align 16 .b8 blob[16]) {\n.reg .pred %p<9>; .reg .b16 %h<19>; .reg .b32 %r<60>; .reg .f32 "
        "%f<9>; .reg .b64 %d<60>;\n"
        ".shared .align 16 .b8 tile[4096]; .local .align 16 .b8 here[16];\n"
-       "mov.u32 %r7, 16; mov.u32 %r9, tile; ld.param.u64 %d8, [memory]; mov.b64 %d9, %d8; mov.f32 %f1, "
+       "mov.u32 %r7, 16; mov.u32 %r8, 0; mov.u32 %r9, tile; ld.param.u64 %d8, [memory]; mov.b64 %d9, %d8; "
+       "mov.f32 %f1, "
        "0f3F800000;\n";
   for (const std::string& i : kImages) k += ".reg .b64 %" + i + "; ld.param.u64 %" + i + ", [" + i + "];";
   k += "\nsetp.eq.u32 %p1, %r7, 16;";
   for (unsigned n = 1; n <= 6; ++n)
     k += "mov.b16 %h" + std::to_string(n) + ", 1; mov.b32 %r" + std::to_string(n) + ", 1; mov.b64 %d" +
          std::to_string(n) + ", 1;";
-  return k + "\n" + statement + "\nret;\n}\n";
+  return k + "\n.reg .b32 %lane; mov.u32 %lane, %laneid; setp.eq.u32 %p2, %lane, 0;\n" + statement +
+         "\nret;\n}\n";
 }
 
 /// The first column of the table, without its title.
@@ -282,7 +284,11 @@ TEST(EveryForm, OfPublicPrograms) {
     Image image;
     image.is_surface = name[0] == 's';
     image.address = bench.put(std::vector<std::uint32_t>(4096));
-    image.width = image.height = 4;
+    image.width = 4;
+    image.height = name.find("1d") == std::string::npos ? 4 : 1;
+    image.depth = name.find("3d") == std::string::npos ? 1 : 4;
+    image.layers = name.find("a2d") == std::string::npos ? 0 : 4;
+    image.cube = name == "texture_cube";
     image.format.components = 4;
     if (name[0] == 'i') image.format.type = DataType::u32;
     words.push_back(bench.platform().add_image(image));
