@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "rtl_models/base/random.h"
+#include "rtl_models/isa/small_float.h"
 #include "tests/integration/workspace.h"
 
 namespace warpline::test {
@@ -14,9 +18,9 @@ namespace own_kernels_test {
 
 using nlohmann::json;
 
-const char* const kKernels[] = {"chase",  "gemm",     "grid_sum", "hints",     "histogram", "hot_set",
-                                "matmul", "pipeline", "reduce",   "report",    "sampling",  "spmv",
-                                "stale",  "stencil",  "texture",  "transpose", "vecadd"};
+const char* const kKernels[] = {"attention", "chase",  "gemm",     "grid_sum", "hints",     "histogram",
+                                "hot_set",   "matmul", "pipeline", "reduce",   "report",    "sampling",
+                                "spmv",      "stale",  "stencil",  "texture",  "transpose", "vecadd"};
 /// These want a host with a device.
 const char* const kHosted[] = {"serve", "submit"};
 /// And these a network between SMs.
@@ -52,6 +56,80 @@ TEST(OwnKernels, GemmMovesWhatItsTilesSay) {
   EXPECT_EQ(value(statistics, "sm.tensor_cycles"), kM * kN * kK / 256);
   // ldmatrix.x4: four matrices of 128 bytes, whose rows are in different banks.
   EXPECT_EQ(value(statistics, "sm.lsu.shared_passes"), 4 * value(statistics, "sm.lsu.shared_accesses"));
+}
+
+/// So does that of one by bulk copies and wgmma: 64 rows and 128 columns of C for each block.
+TEST(OwnKernels, GemmByTensorCopiesMovesWhatItsTilesSay) {
+  const Workspace w;
+  const Finished run =
+      w.warpline({"run", in_source("sw/kernels/gemm_tma.toml"), "--gpu", "h100", "--stats", "stats.json"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  constexpr std::uint64_t kM = 256, kN = 256, kK = 512, kRows = 64, kColumns = 128, kSector = 32;
+  constexpr std::uint64_t kA = kM * kK * 2, kB = kN * kK * 2, kC = kM * kN * 4;
+  EXPECT_EQ(value(statistics, "buffer.a.l2.sector_accesses"), kA * (kN / kColumns) / kSector);
+  EXPECT_EQ(value(statistics, "buffer.b.l2.sector_accesses"), kB * (kM / kRows) / kSector);
+  EXPECT_EQ(value(statistics, "buffer.c.l2.sector_accesses"), kC / kSector);
+  const auto read = static_cast<double>(value(statistics, "dram.bytes_read"));
+  EXPECT_NEAR(read, static_cast<double>(kA + kB), static_cast<double>(kA + kB) * 0.02);
+  EXPECT_EQ(value(statistics, "sm.matrix_multiply_adds"), kM * kN * kK);
+}
+
+/// `count` binary16 numbers of which a sixteenth is the unit, from -1 to 1, as doubles.
+std::vector<double> sixteenths(std::uint64_t seed, std::size_t count) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back((static_cast<double>(splitmix64(seed * 1000003 + i) % 33) - 16) / 16);
+  return values;
+}
+
+TEST(OwnKernels, AttentionIsWhatItsFormulaSays) {
+  constexpr std::size_t kHeads = 2, kN = 128, kDepth = 64, kAll = kHeads * kN * kDepth;
+  const Workspace w;
+  std::string text = read_file(in_source("sw/kernels/attention.toml"));
+  const auto give = [&](const char* name, const char* init, std::uint64_t seed) {
+    const std::vector<double> values = sixteenths(seed, kAll);
+    std::vector<std::uint16_t> halves;
+    for (const double x : values) halves.push_back(encode(x, kHalf, Rounding::nearest));
+    w.write_values(std::string(name) + ".bin", halves);
+    const std::string before = text;
+    text = replaced(text, init, std::string("{ file = \"") + name + ".bin\" }");
+    EXPECT_NE(text, before) << name;
+    return values;
+  };
+  const std::vector<double> q = give("q", "{ random = { seed = 1 } }", 1);
+  const std::vector<double> k = give("k", "{ random = { seed = 2 } }", 2);
+  const std::vector<double> v = give("v", "{ value = 1.0 }", 3);
+  text = replaced(text, "attention.sm_80.ptx", in_source("sw/kernels/attention.sm_80.ptx"));
+  text =
+      replaced(text, "expect = { value = 1.0, tolerance = { abs = 0.002, rel = 0.0 } }", "dump = \"o.bin\"");
+  w.write("attention.toml", text);
+  const Finished run = w.warpline({"run", "attention.toml", "--gpu", "a100", "--quiet"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const std::string bytes = read_file(w.path("o.bin"));
+  std::vector<float> o(kAll);
+  ASSERT_EQ(bytes.size(), kAll * sizeof(float));
+  std::memcpy(o.data(), bytes.data(), bytes.size());
+  double apart = 0;
+  for (std::size_t head = 0; head < kAll; head += kN * kDepth)
+    for (std::size_t row = 0; row < kN; ++row) {
+      std::vector<double> weight(kN);
+      double total = 0;
+      for (std::size_t key = 0; key < kN; ++key) {
+        double score = 0;
+        for (std::size_t d = 0; d < kDepth; ++d)
+          score += q[head + row * kDepth + d] * k[head + key * kDepth + d];
+        total += weight[key] = std::exp(score / 8);
+      }
+      for (std::size_t d = 0; d < kDepth; ++d) {
+        double want = 0;
+        for (std::size_t key = 0; key < kN; ++key) want += weight[key] / total * v[head + key * kDepth + d];
+        apart = std::max(apart, std::abs(want - o[head + row * kDepth + d]));
+      }
+    }
+  // Weights pass through binary16, whose last place is 2^-11 of them.
+  EXPECT_LT(apart, 5e-4);
+  EXPECT_GT(apart, 0.0);
 }
 
 class OwnKernel : public testing::TestWithParam<const char*> {};
@@ -117,6 +195,7 @@ TEST(OwnKernels, AreAllTested) {
   std::set<std::string> tested(std::begin(kKernels), std::end(kKernels));
   tested.insert(std::begin(kHosted), std::end(kHosted));
   tested.insert(std::begin(kClustered), std::end(kClustered));
+  tested.insert("gemm_tma");
   EXPECT_EQ(found, tested);
 }
 

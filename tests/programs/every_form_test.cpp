@@ -306,5 +306,25 @@ TEST(EveryForm, OfPublicPrograms) {
   }
 }
 
+/// A block may have labels that others have, too (PTX ISA, "Labels and Function Names"); what waits for an
+/// mbarrier in several places of a kernel does.
+TEST(Labels, BelongToTheirBlock) {
+  Bench bench(load_gpu("mini", {}).value(), R"(.version 9.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out) {
+.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d;
+ld.param.u64 %d, [out]; mov.u32 %r1, 0; mov.u32 %r2, 0;
+{ again: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 5; @%p bra again; bra done; add.u32 %r1, %r1, 100; done: }
+{ again: add.u32 %r2, %r2, 3; setp.lt.u32 %p, %r2, 20; @!%p bra done;
+  { add.u32 %r2, %r2, 1; bra again; } }
+done: mad.lo.u32 %r1, %r1, 1000, %r2; st.global.u32 [%d], %r1; ret;
+}
+)");
+  const std::uint64_t out = bench.put(std::vector<std::uint32_t>(1));
+  bench.launch("k", 1, 1, {out});
+  EXPECT_EQ(bench.get<std::uint32_t>(out, 1)[0], 5 * 1000 + 23U);
+}
+
 }  // namespace every_form_test
 }  // namespace warpline::test

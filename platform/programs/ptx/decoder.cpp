@@ -251,7 +251,7 @@ void Decoder::resolve_guard(Op& op) {
 
 void Decoder::branch_to(Op& op, const Operand& label) {
   if (label.kind != Operand::Kind::name) fail(label.token.place(), "expected a label");
-  now_.pending.push_back({next_op(), label.name, label.token.place()});
+  now_.pending.push_back({next_op(), label.name, label.token.place(), statement_->scope});
   op.flow = Flow::branch;
 }
 
@@ -265,7 +265,7 @@ std::uint32_t Decoder::branch_table(const std::string& name, Place place) {
   for (const auto& [label, where] : list->second.labels) {
     const std::uint32_t slot = static_cast<std::uint32_t>(program_.tables.back().size());
     program_.tables.back().push_back(0);
-    now_.pending.push_back({0x8000'0000U | (index << 12U) | slot, label, where});
+    now_.pending.push_back({0x8000'0000U | (index << 12U) | slot, label, where, statement_->scope});
     if (slot == 4095) fail(place, "a list of '.branchtargets' has at most 4095 labels");
   }
   return index;
@@ -273,14 +273,14 @@ std::uint32_t Decoder::branch_table(const std::string& name, Place place) {
 
 void Decoder::patch_branches() {
   for (const Pending& p : now_.pending) {
-    const auto found = now_.declaration->labels.find(p.label);
-    if (found == now_.declaration->labels.end()) {
+    const LabelDecl* const found = now_.declaration->find_label(p.label, p.scope);
+    if (found == nullptr) {
       faults_.add(p.place,
                   "label " + quoted(p.label) + " is not defined in " + quoted(now_.declaration->name),
                   suggestion(p.label, label_names()));
       continue;
     }
-    const std::uint32_t target = now_.starts[found->second.statement];
+    const std::uint32_t target = now_.starts[found->statement];
     if ((p.op & 0x8000'0000U) != 0)
       program_.tables[(p.op >> 12U) & 0x7FFFFU][p.op & 0xFFFU] = target;
     else

@@ -181,6 +181,7 @@ class Decoder {
     std::uint32_t op;
     std::string label;
     Place place;
+    int scope;
   };
   /// What is known of one function.
   struct FunctionState {

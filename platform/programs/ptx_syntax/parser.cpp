@@ -889,8 +889,9 @@ class Parser {
       return f.call_targets.insert_or_assign(std::string(name.text), targets(name, "the name of a function")),
              void();
     const LabelDecl here{static_cast<std::uint32_t>(f.statements.size()), name.place(), scope};
-    if (!f.labels.emplace(std::string(name.text), here).second)
+    if (const LabelDecl* old = f.find_label(name.text, scope); old != nullptr && old->scope == scope)
       tokens_.faults().add(name.place(), "label " + quoted(name.text) + " is defined twice");
+    f.labels.emplace(std::string(name.text), here);
   }
 
   /// The names that follow `.branchtargets` or `.calltargets`.

@@ -51,4 +51,12 @@ BlockScope::Found BlockScope::find_register(std::string_view name) const {
   return {&v->second, true};
 }
 
+const LabelDecl* FunctionDecl::find_label(std::string_view label_name, int scope) const {
+  const auto [first, last] = labels.equal_range(label_name);
+  for (; first != last && scope >= 0; scope = scopes[static_cast<std::size_t>(scope)].parent)
+    for (auto label = first; label != last; ++label)
+      if (label->second.scope == scope) return &label->second;
+  return nullptr;
+}
+
 }  // namespace warpline::ptx

@@ -140,7 +140,7 @@ struct FunctionDecl {
   std::vector<VariableDecl> variables;  ///< formals first, then those of the body
   std::vector<BlockScope> scopes;       ///< [0] holds the formals and the body's outermost names
   std::vector<Statement> statements;
-  std::map<std::string, LabelDecl, std::less<>> labels;
+  std::multimap<std::string, LabelDecl, std::less<>> labels;  ///< one of a name in a scope at most
   std::map<std::string, TargetList, std::less<>> target_lists;
   std::map<std::string, TargetList, std::less<>> call_targets;
   std::map<std::string, Prototype, std::less<>> prototypes;
@@ -154,6 +154,9 @@ struct FunctionDecl {
   bool explicit_cluster = false;                 ///< .explicitcluster
   std::uint64_t maximum_registers = 0;           ///< .maxnreg; 0: none is said
   std::uint64_t resident_ctas = 0;               ///< .minnctapersm; 0: none is said
+  /// The label that a statement in `scope` means by `label_name`: that of the innermost block around it; null:
+  /// there is none (PTX ISA, "Labels and Function Names").
+  [[nodiscard]] const LabelDecl* find_label(std::string_view label_name, int scope) const;
   /// Bytes of each of `formals`, which are `results` or `parameters`.
   [[nodiscard]] std::vector<std::uint64_t> bytes_of(const std::vector<int>& formals) const {
     std::vector<std::uint64_t> out;

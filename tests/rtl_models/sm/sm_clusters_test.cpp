@@ -93,7 +93,7 @@ class DrawnSm final : public Component {
       most = std::max(most, resident);
     }
     if (!ends_.empty() && ends_.begin()->first <= now && out.ready(now)) {
-      out.send(now, {ends_.begin()->second});
+      out.send(now, {CtaDone::Kind::ended, false, ends_.begin()->second});
       ends_.erase(ends_.begin());
       --resident;
     }

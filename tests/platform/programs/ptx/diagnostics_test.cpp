@@ -144,6 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"add.u32 %r1, %clock, 1;", "can only be read by 'mov'", 14, ""},
         Case{".reg .b32 %r<4000000000>;", "a family has 1 to 1048576 registers", 14, ""},
         Case{"L1: L1: ret;", "label 'L1' is defined twice", 5, ""},
+        Case{"{ X1: } bra X1;", "label 'X1' is not defined", 13, ""},
         Case{"mov.u32 %r1, #;", "no meaning in PTX", 14, ""}));
 
 TEST(PtxDiagnostics, AllFaultsAtOnceInOrder) {
