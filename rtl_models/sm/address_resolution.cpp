@@ -130,6 +130,16 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
   return std::nullopt;
 }
 
+/// Whether all lanes are in range and aligned in their CTA's shared memory, found without a branch for each.
+bool AddressResolution::is_usual_in_shared(const AccessLimits& limits, const ResolvedAccess& out) const {
+  const MemOp& op = *out.op_;
+  if (op.space != Space::shared || op.matrices != 0) return false;
+  const Extent extent(out.shared().as<VirtualAddress>());
+  if ((extent.bits & (op.bytes_per_lane() - 1)) != 0) return false;
+  return !map_.with_data ||
+         (extent.high <= limits.shared_bytes && limits.shared_bytes - extent.high >= op.end_of_access());
+}
+
 std::optional<Fault> AddressResolution::check(const AccessLimits& limits, ResolvedAccess& out) {
   const LaneAddresses<VirtualAddress> global = out.global();
   const unsigned bytes = out.op_->bytes_per_lane();  // a power of two
@@ -139,7 +149,7 @@ std::optional<Fault> AddressResolution::check(const AccessLimits& limits, Resolv
   const bool usual = out.global_ == out.written_->active && out.op_->matrices == 0 &&
                      (global.strided_in_units_of(bytes) || (extent.bits & (bytes - 1)) == 0);
   std::optional<Fault> fault;
-  if (!usual) fault = check_lanes(limits, out);
+  if (!usual && !is_usual_in_shared(limits, out)) fault = check_lanes(limits, out);
   return fault || out.global_ == 0 ? fault : check_global(out, extent);
 }
 

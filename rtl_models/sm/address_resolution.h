@@ -45,6 +45,7 @@ class AddressResolution {
   static void classify_shared(const AccessLimits& limits, ResolvedAccess& out, unsigned lane,
                               std::uint64_t offset);
   [[nodiscard]] std::optional<Fault> check(const AccessLimits& limits, ResolvedAccess& out);
+  [[nodiscard]] bool is_usual_in_shared(const AccessLimits& limits, const ResolvedAccess& out) const;
   [[nodiscard]] std::optional<Fault> check_lanes(const AccessLimits& limits, const ResolvedAccess& out) const;
   [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);
   [[nodiscard]] std::optional<Fault> check_control(const AccessLimits& limits, ResolvedAccess& out);
