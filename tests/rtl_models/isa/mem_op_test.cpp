@@ -138,7 +138,6 @@ TEST(MemOp, RefusesWhatIsNotModelledByItsQualifier) {
          op.kind = MemKind::proxy_fence;
          op.proxy = Proxy::tensormap;
        }},
-      {".shared::cluster", [](MemOp& op) { op.space = Space::shared_cluster; }},
       {".f16x2", [](MemOp& op) { op.type = DataType::f16x2; }},
   };
   for (const Case& c : cases) {
