@@ -50,7 +50,7 @@ class BulkCopyUnit final : public BulkSink {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: idle().
-    a(counters_, last_number_);
+    a(counters_, last_number_, next_request_);
   }
 
  private:

@@ -32,7 +32,7 @@ enum class FaultKind : std::uint8_t {
   cta_ended,         ///< shared memory of a CTA of the cluster that has ended
   bus_error,         ///< the memory system answered with an error
   no_code,           ///< an instruction whose fetch was answered with an error; its place is the address
-  not_shared,        ///< a generic address outside shared memory, of an mbarrier or a matrix
+  not_shared,        ///< an address outside the CTA's own shared memory, of an mbarrier or a matrix
   no_mbarrier,       ///< no mbarrier object there: none was initialised, or it has been invalidated
   no_tensor_map,     ///< no tensor map there
   other_tensor_map,  ///< one of another number of dimensions, mode or type than the instruction goes with
@@ -59,7 +59,7 @@ enum class FaultKind : std::uint8_t {
                                                        "address in the shared memory of a CTA that has ended",
                                                        "bus error",
                                                        "bus error on an instruction fetch",
-                                                       "address outside shared memory",
+                                                       "address outside the CTA's own shared memory",
                                                        "no mbarrier at this address",
                                                        "no tensor map at this address",
                                                        "tensor map of another kind",

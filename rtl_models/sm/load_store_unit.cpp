@@ -448,7 +448,7 @@ std::string LoadStoreUnit::describe_wait(unsigned slot) const {
   for (const ParkedWait& w : waits_) {
     const LsuEntry& e = entries_[w.entry];
     if (e.slot != slot) continue;
-    const SharedAddress at = e.resolved.shared()[first_lane(w.open)];
+    const SharedAddress at{AddressWindows::own_offset(e.resolved.shared()[first_lane(w.open)].value)};
     char place[32];
     std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(at.value));
     return "the mbarrier at " + std::string(place) +
@@ -475,6 +475,11 @@ bool LoadStoreUnit::hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& 
                     e.access.policy[lane],
                     {}};
     __builtin_memcpy(&order.operands, e.access.lane_data(lane), sizeof order.operands);
+    // What `mapa` makes of the own CTA's.
+    const std::uint64_t own = e.limits.cluster != nullptr ? e.limits.cluster->rank + 1U : 1U;
+    for (std::uint32_t* at : {&order.operands.shared, &order.operands.mbarrier})
+      if (AddressWindows::rank_code(*at) == own)
+        *at = static_cast<std::uint32_t>(AddressWindows::own_offset(*at));
     if (const auto fault = check_bulk(order, e)) {
       report_fault(now, *fault, index, events);
       return true;

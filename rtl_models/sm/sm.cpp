@@ -509,8 +509,16 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
 
 /// Bulk copies go on: before the load/store unit, which may hand over more where there is room now.
 void Sm::advance_bulk_copies(Cycle now) {
-  if (from_crossbar.ready(now)) bulk_.respond(now, *from_crossbar.pop(now).request, bulk_events_, events_);
+  // Each tells of one fault at most, and the next one takes its place.
+  if (from_crossbar.ready(now)) {
+    bulk_.respond(now, *from_crossbar.pop(now).request, bulk_events_, events_);
+    handle_bulk_events(now);
+  }
   bulk_.advance(now, bulk_events_, events_);
+  handle_bulk_events(now);
+}
+
+void Sm::handle_bulk_events(Cycle now) {
   handle_events(now);
   for (const BulkEvent& event : bulk_events_) {
     switch (event.kind) {
@@ -760,12 +768,12 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("warps", core_.active_warps(), slots, "warps resident");
   visitor.gauge("warps_held", held, slots,
                 "of them, standing still for a fence, an acquire or their call-return stack");
-  visitor.gauge("loads", loads, lsu_.entries().capacity(),
+  visitor.gauge("loads", loads, lsu_.entries().capacity() + slots,
                 "loads and atomics issued whose values are not back");
   visitor.gauge("stores", stores, lsu_.entries().capacity(),
                 "stores and reductions issued that have not passed L1");
-  visitor.gauge("copies", copies, lsu_.entries().capacity(),
-                "asynchronous copies issued that have not written shared memory");
+  visitor.gauge("copies", copies, kUnlimitedGauge,
+                "asynchronous copies and products issued that are not done, bulk copies lane by lane");
   visitor.gauge("memory_instructions", lsu_.entries().in_use(), lsu_.entries().capacity(),
                 "entries of the load/store unit in use");
   visitor.gauge("bulk_copies", bulk_.under_way(), parameters_.bulk_copy.copies,

@@ -190,6 +190,7 @@ class Sm final : public Component, public LooseTarget {
   [[nodiscard]] Cycle serve(Cycle now);
   void tell(Cycle now);
   void advance_bulk_copies(Cycle now);
+  void handle_bulk_events(Cycle now);
   void handle_events(Cycle now);
   void complete(const LsuEvent& event, Cycle now);
   void complete_move(const LsuEvent& event, Cycle now);

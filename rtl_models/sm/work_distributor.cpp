@@ -45,6 +45,15 @@ std::uint64_t WorkDistributor::most_ctas(unsigned sms, const GpcShape& shape, un
   return std::uint64_t{*std::max_element(count.begin(), count.end())} * resident;
 }
 
+std::uint64_t WorkDistributor::resident_ctas(unsigned sms, const GpcShape& shape, unsigned resident,
+                                             std::uint64_t cluster) {
+  std::vector<unsigned> count(shape.gpcs, 0);
+  for (unsigned i = 0; i < sms; ++i) ++count[shape.gpc_of(i)];
+  std::uint64_t all = 0;
+  for (const unsigned n : count) all += std::uint64_t{n} * resident / cluster * cluster;
+  return all;
+}
+
 void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
   WARPLINE_EXPECT(!busy(), "a grid starts on an idle distributor");
   resident_limit_ = ~0U;

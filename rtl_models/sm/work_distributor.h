@@ -65,6 +65,10 @@ class WorkDistributor final : public Component {
   [[nodiscard]] Cycle last_done() const { return last_done_; }
   /// CTAs that the largest of the GPCs holds at once, of which an SM holds `resident`.
   [[nodiscard]] static std::uint64_t most_ctas(unsigned sms, const GpcShape& shape, unsigned resident);
+  /// CTAs that all of them hold at once, in whole clusters of `cluster` CTAs, of which none spans two GPCs;
+  /// 1: without clusters.
+  [[nodiscard]] static std::uint64_t resident_ctas(unsigned sms, const GpcShape& shape, unsigned resident,
+                                                   std::uint64_t cluster);
 
  private:
   void begin(Dim3 grid, Cycle first);

@@ -33,9 +33,9 @@ constexpr Form kTextureQuery[] = {
 // Four texels of one component; with offsets, or with a reference to compare with.
 constexpr Form kGather[] = {
     {"r|g|b|a 2d|a2d|cube|acube v4 f32|s32|u32 f32", "=gathered =texture", 60, 20},
-    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture b32*2", 60, 20},
+    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture =adjustment", 60, 20},
     {"r|g|b|a 2d|a2d|cube|acube v4 f32|s32|u32 f32", "=gathered =texture f32", 60, 20},
-    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture b32*2 f32", 60, 20},
+    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture =adjustment f32", 60, 20},
 };
 constexpr Form kSurfaceQuery[] = {
     {"width|height|depth|channel_data_type|channel_order|array_size|memory_layout b32", ">b32 =queried", 60,

@@ -79,7 +79,7 @@ TEST(StructArgument, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(
       refusal("{ scalar = 1, struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
       HasSubstr(
-          "struct must say exactly one of buffer, scalar, bytes, texture, surface, address, bus, struct"));
+          "struct must say exactly one of buffer, scalar, bytes, texture, surface, address, bus, tensor_map, struct"));
   EXPECT_THAT(refusal(""), HasSubstr("struct: has no members"));
 }
 

@@ -72,7 +72,7 @@ TEST_P(ForeignSlicesOf, RunKernelsInWhateverWayTheyAnswer) {
   const test::AllCounters counters(gpu);
   EXPECT_GT(counters.total("crossbar.read_sectors_requested"), 0U);
   EXPECT_EQ(counters.values().count("l2[0].sector_accesses"), 0U) << "ours are not there";
-  EXPECT_EQ(hops.hops(), 2U * 8 + 3U);
+  EXPECT_EQ(hops.hops(), 2U * 9 + 3U);
   hops.expect_clean();
 }
 

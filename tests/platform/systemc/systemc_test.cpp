@@ -59,7 +59,7 @@ TEST(GpuInSystemC, KeepsToTheBaseProtocolOnEveryHop) {
   const Outcome plain = play(config, nullptr), checked = play(config, backend);
   EXPECT_EQ(plain.cycles, checked.cycles);
   EXPECT_EQ(plain.counters, checked.counters);
-  EXPECT_EQ(hops.hops(), 4U * 8 + 6U * 3);
+  EXPECT_EQ(hops.hops(), 4U * 9 + 6U * 3);
   EXPECT_GT(hops.timed(), 1000U);
   hops.expect_clean();
 }

@@ -13,7 +13,7 @@ namespace asynchronous_test {
 using ::testing::HasSubstr;
 
 std::string kernel(const std::string& body) {
-  return R"(.version 8.0
+  return R"(.version 9.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 out)
@@ -92,18 +92,19 @@ TEST(PtxMbarrier, FormsMeanWhatTheySay) {
            Row{"cp.async.mbarrier.arrive.shared.b64 [%r1];", "cp.async.mbarrier.arrive.shared.b64"},
            Row{"cp.async.mbarrier.arrive.noinc.b64 [%rd2];", "cp.async.mbarrier.arrive.noinc.b64"},
            Row{"fence.mbarrier_init.release.cluster;", "fence.release.cluster"},
-           Row{"mbarrier.arrive.shared::cluster.b64 %rd3, [%r1];",
-               "an arrival in '.shared::cluster' has no state"},
-           Row{"mbarrier.arrive.acquire.cta.shared.b64 %rd3, [%r1];", "'mbarrier' takes no such order here"},
+           Row{"mbarrier.arrive.shared::cluster.b64 %rd3, [%r1];", "expected '_'"},
+           Row{"mbarrier.arrive.acquire.cta.shared.b64 %rd3, [%r1];",
+               "'mbarrier' does not take '.acquire' with the others"},
            Row{"mbarrier.arrive.release.gpu.shared.b64 %rd3, [%r1];",
-               "an mbarrier is of a CTA or a cluster: the scope is '.cta' or '.cluster'"},
-           Row{"mbarrier.init.relaxed.cta.shared.b64 [%r1], 1;", "'mbarrier' takes no order here"},
+               "'mbarrier' does not take '.release' with the others"},
+           Row{"mbarrier.init.relaxed.cta.shared.b64 [%r1], 1;",
+               "'mbarrier' does not take '.relaxed' with the others"},
            Row{"mbarrier.test_wait.shared::cluster.b64 %p1, [%r1], %rd3;",
-               "a wait is for an mbarrier of the CTA's own shared memory"},
-           Row{"mbarrier.init.global.b64 [%rd2], 1;", "an mbarrier is in shared memory"},
-           Row{"mbarrier.shared.b64 [%r1];", "'mbarrier' needs an operation such as '.arrive'"},
+               "'mbarrier' does not take '.shared::cluster' with the others"},
+           Row{"mbarrier.init.global.b64 [%rd2], 1;", "'mbarrier' takes no '.global'"},
+           Row{"mbarrier.shared.b64 [%r1];", "'mbarrier' needs '.init'"},
            Row{"mbarrier.init.noComplete.shared.b64 [%r1], 1;",
-               "qualifier '.noComplete' is not supported on 'mbarrier' here"},
+               "'mbarrier' does not take '.noComplete' with the others"},
        })
     EXPECT_EQ(seen(row.body), row.seen) << row.body;
 }

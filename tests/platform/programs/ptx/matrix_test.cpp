@@ -575,47 +575,55 @@ TEST(PtxMatrix, WhatIsWrongIsRefused) {
     const char* message;
   };
   for (const Row& row :
-       {Row{"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r4}, [%r2];", "a vector of 2 registers"},
-        Row{"ldmatrix.sync.aligned.m8n8.x1.shared.b16 %r4, [%r2];", "a vector of 1 registers in braces"},
-        Row{"ldmatrix.sync.aligned.m8n8.shared.b16 {%r4}, [%r2];", "needs '.x1', '.x2' or '.x4'"},
-        Row{"ldmatrix.sync.m8n8.x1.shared.b16 {%r4}, [%r2];", "'.sync.aligned'"},
+       {Row{"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r4}, [%r2];",
+            "expected a vector of 2, found 1 elements"},
+        Row{"ldmatrix.sync.aligned.m8n8.x1.shared.b16 %r4, [%r2];", "expected a vector of 1"},
+        Row{"ldmatrix.sync.aligned.m8n8.shared.b16 {%r4}, [%r2];", "'ldmatrix' needs '.x1'"},
+        Row{"ldmatrix.sync.m8n8.x1.shared.b16 {%r4}, [%r2];", "'ldmatrix' needs '.aligned'"},
         Row{"ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r4, %r5}, [%r2];", "'.m16n16' is of sm_100a"},
         Row{"ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r4}, [%r2];", "is of sm_100a"},
-        Row{"ldmatrix.sync.aligned.m8n8.x1.shared::cluster.b16 {%r4}, [%r2];", "its own CTA's shared memory"},
-        Row{"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {1};", "stores registers"},
+        Row{"ldmatrix.sync.aligned.m8n8.x1.shared::cluster.b16 {%r4}, [%r2];",
+            "'ldmatrix' takes no '.shared::cluster'"},
+        Row{"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {1};",
+            "one element at least must be a register"},
         Row{"movmatrix.sync.aligned.m8n8.b16 %r4, %r5;", "needs '.trans'"},
         Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, "
             "{%f1, "
             "%f2, %f3, %f4};",
-            "a vector of 4 registers in braces, not of 2"},
+            "expected a vector of 4, found 2 elements"},
         Row{"mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, "
             "{%r5, "
             "%r6}, {%f1, %f2, %f3, %f4};",
-            "has the layouts '.row.col'"},
+            "does not take '.m16n8k16' with the others"},
         Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, "
             "{%r5, "
             "%r6}, {%r7, %r8};",
-            "has no form '.m16n8k16' with types '.f32.f16.f16.f16'"},
-        Row{"mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r1}, {%f1};", "has no form"},
+            "does not take '.m16n8k16' with the others"},
+        Row{"mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r1}, {%f1};",
+            "does not take '.m16n8k16' with the others"},
         Row{"mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32 {%f1}, {%r1}, {%r1}, {%f1};",
-            "is of sm_120a"},
+            "is right on sm_120a, sm_120f, sm_121a and sm_121f only"},
         Row{"mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};",
-            "needs '.xor' or '.and'"},
+            "'mma' needs '.xor'"},
         Row{"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1, %r2}, {%f3}, {%r4}, {%r1, %r2};",
             "register '%f3' is .f32"},
         Row{"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, "
             "%r4}, {%r1, "
             "%r2, %r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 2;",
             "selector of this shape is a number below 2"},
-        Row{"mma.sync.aligned.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1};", "needs a shape"},
-        Row{"wmma.load.a.sync.aligned.row.m16n16k8.f16 {%r1}, [%rd1];", "has no form '.m16n16k8'"},
-        Row{"wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1];", "has the layout '.row'"},
-        Row{"wmma.load.d.sync.aligned.row.m16n16k16.f32 {%r1}, [%rd1];", "needs '.a', '.b' or '.c'"},
+        Row{"mma.sync.aligned.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1};", "'mma' needs '.m8n8k4'"},
+        Row{"wmma.load.a.sync.aligned.row.m16n16k8.f16 {%r1}, [%rd1];",
+            "'wmma' does not take '.m16n16k8' with the others"},
+        Row{"wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1];",
+            "'wmma' does not take '.col' with the others"},
+        Row{"wmma.load.d.sync.aligned.row.m16n16k16.f32 {%r1}, [%rd1];",
+            "'wmma' does not take '.d' with the others"},
         Row{"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;",
             "'wgmma.mma_async.sp' is not modelled"},
         Row{"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
-            "has no form '.m64n12k16'"},
-        Row{"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r1}, %rd1, %rd2, 1;", "has no form"},
+            "'wgmma' takes no '.m64n12k16'"},
+        Row{"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r1}, %rd1, %rd2, 1;",
+            "'wgmma' does not take '.m64n40k32' with the others"},
         Row{"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 2, 1, 0, "
             "0;",
             "expected 1 or -1"},
@@ -623,8 +631,8 @@ TEST(PtxMatrix, WhatIsWrongIsRefused) {
             "takes 8 operands"},
         Row{"wgmma.wait_group.sync.aligned 8;", "a number from 0 to 7"},
         Row{"wmma.sync.aligned.row.col.m16n16k16.f32.f32 {%r1}, {%r1}, {%r1}, {%r1};",
-            "needs '.load', '.store' or '.mma'"}}) {
-    const auto module = parse(kernel(row.text, "sm_100a"), "m.ptx");
+            "'wmma' needs '.mma'"}}) {
+    const auto module = parse(kernel(row.text, row.text[1] == 'g' ? "sm_90a" : "sm_100a"), "m.ptx");
     std::string said;
     if (!module.ok()) said = module.faults()[0].text();
     if (module.ok() && !module.value()->entries()[0].refused.empty())

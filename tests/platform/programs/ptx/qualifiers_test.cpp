@@ -67,11 +67,6 @@ TEST(Qualifiers, TheReaderReadsEachThatMemOpHolds) {
     const std::string text = instruction_with(q);
     if (text.empty()) continue;
     const auto single = read_single(text);
-    if (q.word == "shared::cluster") {
-      ASSERT_FALSE(single.ok());
-      EXPECT_NE(single.faults().front().message.find("is not modelled"), std::string::npos);
-      continue;
-    }
     ASSERT_TRUE(single.ok()) << text << ": " << single.faults().front().text();
     ASSERT_TRUE(single.value().op) << text;
     // Said again, it changes nothing: it was said.
