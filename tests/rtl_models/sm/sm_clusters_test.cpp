@@ -107,6 +107,13 @@ class DrawnSm final : public Component {
   std::multimap<Cycle, std::uint32_t> ends_;
 };
 
+/// Of the 16 and 18 SMs of h100's GPCs, whole clusters of five only.
+TEST(WorkDistributor, CountsTheCtasThatFitInWholeClusters) {
+  EXPECT_EQ(WorkDistributor::resident_ctas(132, {8, 2}, 2, 1), 264U);
+  EXPECT_EQ(WorkDistributor::resident_ctas(132, {8, 2}, 2, 5), 250U);
+  EXPECT_EQ(WorkDistributor::resident_ctas(132, {8, 2}, 1, 16), 128U);
+}
+
 TEST(WorkDistributor, HandsAWholeClusterToOneGpcAndBeginsItInOneCycle) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
