@@ -349,12 +349,15 @@ class LaunchRunner::State::Run {
   /// Also of a grid that is stuck: it may have said why.
   void take_printed(const Step& step) {
     std::uint64_t lost = 0;
+    bool asserted = false;
     for (const PrintedText& p : state_.states[step.file]->device_memory.take_printed(platform_, lost)) {
       if (p.text.empty()) continue;
+      asserted |= p.assertion;
       end_.printed += p.text;
       if (state_.on_printed) state_.on_printed(p.text, p.assertion);
     }
-    if (lost == 0) return;
+    // Where an assertion has ended the grid, other threads were in the middle of their messages.
+    if (lost == 0 || asserted) return;
     end_.notes.push_back(
         plan_.files[step.file].file.document->file() + ": " + counted(lost, "byte") +
         " of what printf wrote to its ring were overwritten, or not finished: printf_bytes = " +

@@ -50,6 +50,7 @@ std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAcc
   out.local_base_ = VirtualAddress{kLocalTag | std::uint64_t{slot} * map_.local_bytes * kWarpLanes};
   out.exact_ = op.is_mmio;
   out.dropped_ = 0;
+  out.cluster_ = limits.cluster;
   classify(limits, out);
   std::optional<Fault> fault = out.image_ != 0       ? locate_texels(out)
                                : op.controls_lines() ? check_control(limits, out)
@@ -66,7 +67,6 @@ void AddressResolution::classify_shared(const AccessLimits& limits, ResolvedAcce
   const bool remote = code != 0 && limits.cluster != nullptr && code != limits.cluster->rank + 1U &&
                       code <= limits.cluster->ctas;
   (remote ? out.remote_ : out.shared_) |= LaneMask{1} << lane;
-  out.cluster_ = limits.cluster;
 }
 
 /// Sorts the lanes by space.

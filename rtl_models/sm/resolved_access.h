@@ -81,7 +81,10 @@ class ResolvedAccess {
   }
   /// Where the asynchronous copy of `lane` goes.
   [[nodiscard]] SharedAddress copy_target(unsigned lane) const {
-    return SharedAddress{CopyTarget::of(written_->second[lane]).offset};
+    const std::uint64_t at = CopyTarget::of(written_->second[lane]).offset;
+    // What `mapa` makes of the own CTA's.
+    const bool own = AddressWindows::rank_code(at) == (cluster_ != nullptr ? cluster_->rank + 1U : 1U);
+    return SharedAddress{own ? AddressWindows::own_offset(at) : at};
   }
   [[nodiscard]] const MemOp& op() const { return *op_; }
   [[nodiscard]] const MemoryAccess& written() const { return *written_; }

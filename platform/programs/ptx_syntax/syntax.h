@@ -154,8 +154,8 @@ struct FunctionDecl {
   bool explicit_cluster = false;                 ///< .explicitcluster
   std::uint64_t maximum_registers = 0;           ///< .maxnreg; 0: none is said
   std::uint64_t resident_ctas = 0;               ///< .minnctapersm; 0: none is said
-  /// The label that a statement in `scope` means by `label_name`: that of the innermost block around it; null:
-  /// there is none (PTX ISA, "Labels and Function Names").
+  /// The label that a statement in `scope` means by `label_name`: that of the innermost block around it;
+  /// null: there is none (PTX ISA, "Labels and Function Names").
   [[nodiscard]] const LabelDecl* find_label(std::string_view label_name, int scope) const;
   /// Bytes of each of `formals`, which are `results` or `parameters`.
   [[nodiscard]] std::vector<std::uint64_t> bytes_of(const std::vector<int>& formals) const {

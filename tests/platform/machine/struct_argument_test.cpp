@@ -76,10 +76,9 @@ TEST(StructArgument, WhatDoesNotFitIsRefused) {
               HasSubstr("at: the member before it ends at byte 3"));
   EXPECT_THAT(refusal("{ struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
               HasSubstr("argument 1 is a structure of 1 byte; parameter \"s\" has 32"));
-  EXPECT_THAT(
-      refusal("{ scalar = 1, struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
-      HasSubstr(
-          "struct must say exactly one of buffer, scalar, bytes, texture, surface, address, bus, tensor_map, struct"));
+  EXPECT_THAT(refusal("{ scalar = 1, struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
+              HasSubstr("struct must say exactly one of buffer, scalar, bytes, texture, surface, address, "
+                        "bus, tensor_map, struct"));
   EXPECT_THAT(refusal(""), HasSubstr("struct: has no members"));
 }
 
