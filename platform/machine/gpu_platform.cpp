@@ -354,14 +354,14 @@ std::vector<std::string> GpuPlatform::refusals(const KernelInfo& info, unsigned 
                   std::to_string(sm.registers));
   if (out.empty() && info.cooperative) {
     const unsigned per_sm = state_->resident(info);
-    const std::uint64_t cluster = info.cluster.size.count();
+    const std::uint64_t together = info.cluster.size.count();
     const std::uint64_t fit =
-        WorkDistributor::resident_ctas(config().sms, {config().gpcs, config().sms_per_tpc}, per_sm, cluster);
+        WorkDistributor::resident_ctas(config().sms, {config().gpcs, config().sms_per_tpc}, per_sm, together);
     if (info.grid.count() > fit)
       out.push_back("it is cooperative, so all its " + std::to_string(info.grid.count()) +
                     " blocks are to be resident at once; " + std::to_string(fit) + " fit, " +
                     std::to_string(per_sm) + " on each of " + std::to_string(config().sms) + " SMs" +
-                    (cluster > 1 ? ", in clusters of " + std::to_string(cluster) : ""));
+                    (together > 1 ? ", in clusters of " + std::to_string(together) : ""));
   }
   if (info.parameters.size() > ConstantBanks::kBankBytes - ConstantBanks::kParameterOffset)
     out.emplace_back("the parameters do not fit constant bank 0");
