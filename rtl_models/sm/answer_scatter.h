@@ -19,8 +19,8 @@ using FetchedTexels = std::array<TexelBytes, kWarpLanes>;
 struct LaneResults {
   MemoryAccess& registers;
   SharedMemory& shared;
-  std::uint64_t shared_base = 0;  ///< where the CTA's part begins
-  FetchedTexels* texels;          ///< of a texture load: what has come so far; else null
+  std::uint64_t shared_base = 0;    ///< where the CTA's part begins
+  FetchedTexels* texels = nullptr;  ///< of a texture load: what has come so far; else null
 };
 
 /// Hands what the answer `r` brings to those lanes of `access` that asked for it; `exact_lane`: the lane that
