@@ -44,7 +44,7 @@ std::vector<Catch> all_catches() {
 }
 
 /// Some bugs need tens of thousands of runs to show.
-constexpr std::uint64_t kTries = 30;
+constexpr std::uint64_t kTries = 150;
 
 class MutationsAreCaught : public ::testing::TestWithParam<Catch> {
  protected:
