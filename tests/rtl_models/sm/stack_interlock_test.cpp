@@ -111,7 +111,7 @@ Script noise(Random& random, unsigned count) {
 }
 
 TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
-  constexpr unsigned kInterleavings = 10'000;
+  constexpr unsigned kInterleavings = 3'000;
   std::uint64_t full = 0;
   for (std::uint64_t seed = 1; seed <= kInterleavings; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
