@@ -94,11 +94,12 @@ TEST(ExplainCommand, RefusesWhatTheAssemblerRefuses) {
   EXPECT_EQ(explain({"ld.relaxed.gpu.global.cg.u32 d, [a];"}).status, 1);
   EXPECT_EQ(explain({"add.u32 a, b, c;"}).status, 1);
   EXPECT_EQ(explain({"prefetch.global.tensormap [a];"}).status, 1);
-  for (const char* text :
-       {"mapa.u64 d, a, %r1;", "getctarank.u64 %r1, a;", "multimem.st.global.f32 [a], %f1;"}) {
+  for (const auto& [text, why] : {std::pair{"mapa.u64 d, a, %r1;", "is no memory instruction"},
+                                  {"getctarank.u64 %r1, a;", "is no memory instruction"},
+                                  {"multimem.st.global.f32 [a], %f1;", "is not modelled in this version"}}) {
     const Ended e = explain({text});
     EXPECT_EQ(e.status, 1) << text;
-    expect_in(e.err, "is not modelled in this version");
+    expect_in(e.err, why);
   }
   for (const char* text : {"", ";", "ld", "ld.global.u32 d, [", "@p", "{", "ld.global.u32 d, [a]; st"})
     EXPECT_EQ(explain({text}).status, 1) << text;
