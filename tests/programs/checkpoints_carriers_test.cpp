@@ -50,7 +50,7 @@ TEST(CheckpointsOverCarriers, DISABLED_Save) {
 
 TEST(CheckpointsOverCarriers, WhatIsSavedOnOneGoesOnOnAnother) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_CHECKPOINTS_CARRIERS", 8);
+  const std::uint64_t count = from_environment("WARPLINE_CHECKPOINTS_CARRIERS", 4);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string from = kCarriers[seed % 4], to = kCarriers[(seed + seed / 4) % 4];
     SCOPED_TRACE("WARPLINE_CHECKPOINTS_CARRIERS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed) + ": " +
