@@ -618,7 +618,8 @@ TEST(PtxMatrix, WhatIsWrongIsRefused) {
             "'wmma' does not take '.col' with the others"},
         Row{"wmma.load.d.sync.aligned.row.m16n16k16.f32 {%r1}, [%rd1];",
             "'wmma' does not take '.d' with the others"},
-        Row{"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;",
+        Row{"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, "
+            "1, 1, 1, 0, 0;",
             "'wgmma.mma_async.sp' is not modelled"},
         Row{"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
             "'wgmma' takes no '.m64n12k16'"},
