@@ -89,7 +89,9 @@ std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit, Cycle begun) {
   if (end.outcome == RunOutcome::deadlock)
     return fmt::format("kernel \"{}\" {} in cycle {}", end.stuck_kernel,
                        end.host_is_stuck ? "has ended, and the host waits for what never comes"
-                                         : "is deadlocked: nothing can move any more",
+                       : end.standstill.repeats
+                           ? "is stuck: its warps repeat themselves, and nothing can end that any more"
+                           : "is deadlocked: nothing can move any more",
                        now);
   return fmt::format(
       "kernel \"{}\" {} at the cycle limit of {}{}", end.stuck_kernel,
@@ -350,6 +352,9 @@ class Run {
     }
     if (end.outcome != RunOutcome::quiescent) {
       fail(stuck_text(end, platform.now(), request_.max_cycles, begun_));
+      if (!faults.empty())
+        print_message("hint: faults have ended warps, for which others may wait; the first was: " +
+                      faults.front().kind + " in " + faults.front().where + "\n");
       print_message(standstill_text(end.standstill));
       statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;

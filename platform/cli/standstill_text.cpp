@@ -68,7 +68,7 @@ std::string reason(const Standstill& standstill) {
 }  // namespace
 
 std::string standstill_text(const Standstill& standstill) {
-  std::string out = standstill.dead ? reason(standstill) : std::string{};
+  std::string out = standstill.dead || standstill.repeats ? reason(standstill) : std::string{};
   out += table(standstill.in_flight);
   if (!standstill.waits.empty()) out += "who waits for what:\n" + listed(standstill.waits);
   return out;

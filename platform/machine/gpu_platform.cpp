@@ -14,6 +14,7 @@
 #include "platform/machine/gpu_memories.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/machine/system.h"
+#include "platform/machine/watched_run.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
@@ -545,7 +546,9 @@ LaunchResult GpuPlatform::finish() {
   const UnderWay under_way{s.under_way};
   const std::vector<GridLaunch> grids = s.under_way;
   LaunchResult result;
-  result.outcome = s.backend->run_until(s.options.max_cycles);
+  const bool alone = s.pcie == nullptr && s.backend->is_alone();
+  result.outcome = alone ? run_watched(*s.backend, *s.system, s.options.max_cycles, result.standstill)
+                         : s.backend->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
     for (const auto& a : s.attached) a->at_rest();
     // The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU
@@ -567,7 +570,8 @@ LaunchResult GpuPlatform::finish() {
     if (result.outcome == RunOutcome::quiescent) a->at_rest();
     a->grids_ended(runs, result.outcome);
   }
-  if (result.outcome != RunOutcome::quiescent) result.standstill = s.backend->standstill();
+  if (result.outcome != RunOutcome::quiescent && !result.standstill.repeats)
+    result.standstill = s.backend->standstill();
   return result;
 }
 

@@ -51,6 +51,8 @@ class WARPLINE_PUBLIC NetlistBackend {
   [[nodiscard]] virtual Cycle next_activity() = 0;
   /// Runs as Engine::run_until does.
   virtual RunOutcome run_until(Cycle limit) = 0;
+  /// Whether nobody but the platform's own blocks can change what its programs see while it runs.
+  [[nodiscard]] virtual bool is_alone() const { return true; }
   /// Every request in flight and all other waits, wherever a run stands.
   [[nodiscard]] virtual Standstill standstill() const = 0;
 };

@@ -148,6 +148,11 @@ bool SystemCBackend::brings_dram() const {
   return state_->parts.make_dram != nullptr;
 }
 
+bool SystemCBackend::is_alone() const {
+  const GpuParts& parts = state_->parts;
+  return !brings_slices() && !brings_dram() && parts.interpose == nullptr && parts.openings.empty();
+}
+
 void SystemCBackend::interpose(Interposer interpose) {
   state_->parts.interpose = std::move(interpose);
 }

@@ -76,6 +76,7 @@ class WARPLINE_PUBLIC SystemCBackend final : public NetlistBackend {
   void record_wires(const Selection& selection, Recorder& recorder) override;
   [[nodiscard]] Cycle next_activity() override;
   RunOutcome run_until(Cycle limit) override;
+  [[nodiscard]] bool is_alone() const override;
   [[nodiscard]] Standstill standstill() const override;
 
  private:

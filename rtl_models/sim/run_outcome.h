@@ -71,6 +71,9 @@ struct WARPLINE_PUBLIC Standstill {
   std::vector<Wait> waits;          ///< of components, and of what is no request
   /// No component is to be ticked any more: what waits does so for ever, or for the world outside.
   bool dead = false;
+  /// Components are ticked, and nothing will ever come of it: warps repeat themselves, looking for what
+  /// nobody will do any more.
+  bool repeats = false;
 };
 
 }  // namespace warpline

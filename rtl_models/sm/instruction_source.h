@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "rtl_models/base/types.h"
@@ -73,6 +74,9 @@ class InstructionSource {
   virtual void kill(unsigned slot) = 0;
   /// "vecadd.ptx:12" or "pc 0x40": where an instruction comes from, for people.
   [[nodiscard]] virtual std::string where(const Instruction& instruction) const = 0;
+  /// A digest of everything that decides what the warp does from here on, but for memory, what it has in
+  /// flight and the time. With equal digests, it goes the same way. Nothing: the source cannot tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> digest(unsigned /*slot*/) const { return std::nullopt; }
 };
 
 }  // namespace warpline

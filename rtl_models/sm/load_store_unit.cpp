@@ -448,13 +448,17 @@ std::string LoadStoreUnit::describe_wait(unsigned slot) const {
   for (const ParkedWait& w : waits_) {
     const LsuEntry& e = entries_[w.entry];
     if (e.slot != slot) continue;
-    const SharedAddress at{AddressWindows::own_offset(e.resolved.shared()[first_lane(w.open)].value)};
-    char place[32];
-    std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(at.value));
-    return "the mbarrier at " + std::string(place) +
-           " of shared memory: " + Mbarrier(shared_.word(e.shared_base + at.value)).describe();
+    return describe_mbarrier(e.shared_base,
+                             AddressWindows::own_offset(e.resolved.shared()[first_lane(w.open)].value));
   }
   return {};
+}
+
+std::string LoadStoreUnit::describe_mbarrier(std::uint64_t base, std::uint64_t offset) const {
+  char place[32];
+  std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(offset));
+  return "the mbarrier at " + std::string(place) +
+         " of shared memory: " + Mbarrier(shared_.word(base + offset)).describe();
 }
 
 // Bulk copies.

@@ -150,6 +150,8 @@ class LoadStoreUnit {
   /// What a parked wait of the warp waits for: "the mbarrier at 0x40 of shared memory: its phase lacks 1 of 4
   /// arrivals"; empty: it has none.
   [[nodiscard]] std::string describe_wait(unsigned slot) const;
+  /// The same of the object at an offset of the shared memory that begins at `base`.
+  [[nodiscard]] std::string describe_mbarrier(std::uint64_t base, std::uint64_t offset) const;
 
  private:
   /// The oldest entry of the queue, as far as it has been worked off.

@@ -53,6 +53,7 @@ void Sm::queue(const KernelInfo& info, std::unique_ptr<InstructionSource> source
 
 void Sm::begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                       unsigned resident) {
+  watch_ = nullptr;
   core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
   bulk_.start(map);
@@ -743,9 +744,43 @@ Cycle Sm::tick(Cycle now) {
   return next;
 }
 
+// Standstills.
+
+void Sm::begin_watch() {
+  if (watch_ != nullptr || core_.wrapped() == nullptr) return;
+  auto watch = std::make_unique<LoopWatch>(std::move(core_.wrapped()), core_.warps());
+  watch_ = watch.get();
+  core_.wrapped() = std::move(watch);
+}
+
+void Sm::end_watch() {
+  if (watch_ == nullptr) return;
+  std::unique_ptr<InstructionSource> source = watch_->take();
+  core_.wrapped() = std::move(source);
+  watch_ = nullptr;
+}
+
+bool Sm::changes_nothing() const {
+  if (dones_.any() || flush_ != Flush::none || constant_invalidations_ != 0 || core_.flushing() != 0 ||
+      !cluster_idle() || !bulk_.idle())
+    return false;
+  const auto& warps = core_.warps();
+  return std::all_of(warps.begin(), warps.end(),
+                     [](const ResidentWarp& w) { return !w.active || (w.stores == 0 && w.copies == 0); });
+}
+
+bool Sm::only_repeats() const {
+  if (watch_->changed()) return false;
+  for (unsigned slot = 0; slot < core_.warps().size(); ++slot)
+    if (core_.warps()[slot].active && !watch_->repeats(slot) &&
+        (watch_->moved(slot) || !core_.waits_for_others(slot)))
+      return false;
+  return true;
+}
+
 void Sm::explain(std::vector<Wait>& waits) const {
   const auto pace = [this](unsigned slot) { return domain().cycle_of(pace_[slot].edge); };
-  explain_warps(*this, core_, lsu_, fetch_, pace, waits);
+  explain_warps(*this, core_, lsu_, fetch_, pace, watch_, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);
   bulk_.explain(name() + ".bulk_copy", waits);

@@ -15,6 +15,7 @@
 #include "rtl_models/sm/instruction_fetch.h"
 #include "rtl_models/sm/kernel_info.h"
 #include "rtl_models/sm/load_store_unit.h"
+#include "rtl_models/sm/loop_watch.h"
 #include "rtl_models/sm/memory_map.h"
 #include "rtl_models/sm/ordering_timer.h"
 #include "rtl_models/sm/scoreboard.h"
@@ -90,6 +91,18 @@ class Sm final : public Component, public LooseTarget {
     ending_ = true;
     end_warps();
   }
+  /// Its program is watched for warps that repeat themselves, until end_watch(), or until another kernel
+  /// starts. No cycle and no counter changes. Pre: stopped between cycles.
+  void begin_watch();
+  void end_watch();
+  /// Null: it is not watched.
+  [[nodiscard]] LoopWatch* watch() const { return watch_; }
+  /// Whether nothing of its warps and CTAs is under way, beside loads, that may change memory or the warps of
+  /// others. A CTA of the next kernel may be here, and wait for the end of this one's.
+  [[nodiscard]] bool changes_nothing() const;
+  [[nodiscard]] bool next_kernel_waits() const { return launch_waits_; }
+  /// Whether each of its warps repeats itself, or waits for others. Pre: it is watched.
+  [[nodiscard]] bool only_repeats() const;
   Cycle tick(Cycle now) override;
   /// What another SM asks, loosely timed.
   void perform(Request& r, Cycle& at) override;
@@ -230,6 +243,7 @@ class Sm final : public Component, public LooseTarget {
   std::vector<LsuEvent> events_;
   std::vector<BulkEvent> bulk_events_;
   std::vector<SmCore::Released> released_;
+  LoopWatch* watch_ = nullptr;  ///< what core_ has as its program, where that is watched
 };
 
 }  // namespace warpline

@@ -57,6 +57,17 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
   return cta;
 }
 
+bool SmCore::waits_for_others(unsigned slot) const {
+  const ResidentWarp& w = warps_[slot];
+  if (w.hold != Hold::none || !w.quiet()) return false;
+  const WarpState state = source_->state(slot);
+  if (state != WarpState::runnable) return state == WarpState::at_barrier;
+  if (w.next == nullptr) return false;
+  if (w.next->waits_for_grid) return !released_;
+  return w.next->kind == InstructionKind::reallocate_registers &&
+         registers_missing(slot, w.next->groups_left) != 0;
+}
+
 bool SmCore::end_warp(unsigned slot) {
   ResidentWarp& w = warps_[slot];
   w.active = false;

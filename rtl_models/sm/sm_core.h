@@ -266,6 +266,10 @@ class SmCore {
   [[nodiscard]] const std::vector<Cta>& ctas() const { return ctas_; }
   [[nodiscard]] const CopyGroups& copies(unsigned slot) const { return copies_[slot]; }
   [[nodiscard]] const InstructionSource& source() const { return *source_; }
+  /// The program, to be wrapped between cycles; null: no kernel has been started.
+  [[nodiscard]] std::unique_ptr<InstructionSource>& wrapped() { return source_; }
+  /// Whether the warp, which has nothing under way, can only go on by what another one does.
+  [[nodiscard]] bool waits_for_others(unsigned slot) const;
   /// Whether a warp of the CTA is in one of its slots: once it has ended, the slot may be another CTA's.
   [[nodiscard]] bool is_of(const Cta& cta, unsigned slot) const {
     return warps_[slot].active && &ctas_[warps_[slot].cta] == &cta;

@@ -12,6 +12,10 @@ namespace warpline {
 
 /// Which warps issue next: in each issue partition one per edge, of those that can the one whose turn is
 /// next (round robin). Warp slot n belongs to partition n modulo their number. At most 64 slots.
+///
+/// Of several partitions, the first takes what room there is in the load/store unit. Where a warp thereby
+/// waits for very long, as others that look at memory again and again leave none, the partitions take turns
+/// from then on.
 class WarpScheduler {
  public:
   WarpScheduler(unsigned slots, unsigned partitions)
@@ -21,10 +25,15 @@ class WarpScheduler {
   /// Nobody can issue; time is `edge`.
   void reset(std::uint64_t edge) {
     ready_.reset(edge);
+    edge_ = edge;
+    in_turn_ = false;
     std::fill(scheduled_.begin(), scheduled_.end(), kNever);
   }
   /// Time is now `edge`.
-  void advance(std::uint64_t edge) { ready_.advance(edge); }
+  void advance(std::uint64_t edge) {
+    edge_ = edge;
+    ready_.advance(edge);
+  }
   /// The warp can issue from `edge` on; kNever: it cannot before it is scheduled again.
   void schedule(unsigned slot, std::uint64_t edge) {
     if (edge == scheduled_[slot]) return;
@@ -50,16 +59,20 @@ class WarpScheduler {
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
     if (ready_.ready() == 0) return;
+    if (in_turn_) return issue_in_turn(room, issue);
+    bool had_room = false;
     for (unsigned p = 0; p < members_.size(); ++p) {
       std::uint64_t mine = ready_.ready() & members_[p];
-      if (mine != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
-      const std::uint64_t later = mine & ~((std::uint64_t{1} << turn_[p]) - 1);
-      const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mine));
-      turn_[p] = (slot + 1) % kSlots;
-      ready_.issued(slot);
-      scheduled_[slot] = kNever;
-      issue(slot);
+      if (room()) {
+        had_room = true;
+      } else {
+        // Another one has just taken it: whatever ticks there are, that is in the same cycle.
+        if (had_room && starves(mine & needs_room_)) begin_turns(p);
+        mine &= ~needs_room_;
+        if (mine == 0) continue;
+      }
+      issue(take(p, mine));
     }
   }
   /// The first edge after now at which a waiting warp can issue; kNever if none waits.
@@ -78,11 +91,49 @@ class WarpScheduler {
 
  private:
   static constexpr unsigned kSlots = 64;
+  /// Edges for which a warp that is ready may find no room before partitions take turns.
+  static constexpr std::uint64_t kLongestWait = 65536;
+  /// The one of `mine` whose turn it is in the partition; it is scheduled no more.
+  unsigned take(unsigned p, std::uint64_t mine) {
+    const std::uint64_t later = mine & ~((std::uint64_t{1} << turn_[p]) - 1);
+    const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mine));
+    turn_[p] = (slot + 1) % kSlots;
+    ready_.issued(slot);
+    scheduled_[slot] = kNever;
+    return slot;
+  }
+  [[nodiscard]] bool starves(std::uint64_t refused) const {
+    for (; refused != 0; refused &= refused - 1)
+      if (edge_ - scheduled_[static_cast<unsigned>(__builtin_ctzll(refused))] > kLongestWait) return true;
+    return false;
+  }
+  void begin_turns(unsigned first) {
+    in_turn_ = true;
+    first_ = first;
+  }
+  template <class Room, class Issue>
+  void issue_in_turn(Room&& room, Issue&& issue) {
+    const auto partitions = static_cast<unsigned>(members_.size());
+    const unsigned first = first_;
+    for (unsigned n = 0; n < partitions; ++n) {
+      const unsigned p = (first + n) % partitions;
+      std::uint64_t mine = ready_.ready() & members_[p];
+      if (mine != 0 && !room()) mine &= ~needs_room_;
+      if (mine == 0) continue;
+      const unsigned slot = take(p, mine);
+      if ((needs_room_ >> slot & 1U) != 0) first_ = (p + 1) % partitions;
+      issue(slot);
+    }
+  }
+
   ReadyWarps ready_;
   std::vector<std::uint64_t> scheduled_;  ///< by slot: the edge for which it stands in ready_
   std::uint64_t needs_room_ = 0;          ///< slots
   std::vector<std::uint64_t> members_;    ///< slots of each partition
   std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
+  std::uint64_t edge_ = 0;
+  bool in_turn_ = false;  ///< partitions take turns, until the next kernel
+  unsigned first_ = 0;    ///< then, the one that goes first
 };
 
 }  // namespace warpline

@@ -1,8 +1,11 @@
 #include "rtl_models/sm/warp_waits.h"
 
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
+
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
 namespace {
@@ -105,16 +108,45 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
   return wait(flying + ", before " + next);
 }
 
+/// A warp that repeats itself, and what it looked at last.
+Wait explain_loop(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
+                  const LoopWatch::Look& look, unsigned slot) {
+  const SmCore::Cta& cta = core.ctas()[core.warps()[slot].cta];
+  const auto wait = [&](const std::string& what, const Instruction* at) {
+    return Wait{
+        part(sm, slot),
+        what + (at == nullptr ? "" : ", again and again in " + core.source().where(*at)) + of_cta(cta)};
+  };
+  if (look.instruction == nullptr)
+    return wait("nothing: it repeats what it does for ever", core.warps()[slot].next);
+  const MemOp& op = look.instruction->mem;
+  Wait out;
+  if (op.kind == MemKind::mbarrier) {
+    out = wait(lsu.describe_mbarrier(core.shared_base(slot), AddressWindows::own_offset(look.address)),
+               look.instruction);
+  } else {
+    char place[32];
+    std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(look.address));
+    out = wait("another value of the " + std::to_string(op.bytes_per_lane()) + " bytes at " + place,
+               look.instruction);
+  }
+  for (const unsigned other : cta.slots)
+    if (other != slot && core.is_of(cta, other)) out.on.push_back(part(sm, other));
+  return out;
+}
+
 }  // namespace
 
 void explain_warps(const Component& sm, const SmCore& core, const LoadStoreUnit& lsu,
                    const InstructionFetch& fetch, const std::function<Cycle(unsigned slot)>& pace,
-                   std::vector<Wait>& waits) {
+                   const LoopWatch* watch, std::vector<Wait>& waits) {
   for (unsigned s = 0; s < core.warps().size(); ++s) {
     const ResidentWarp& w = core.warps()[s];
     if (!w.active) continue;
     if (w.hold == Hold::none && core.source().state(s) == WarpState::at_barrier) {
       explain_barriers(sm, core, s, waits);
+    } else if (watch != nullptr && watch->repeats(s)) {
+      waits.push_back(explain_loop(sm, core, lsu, watch->look(s), s));
     } else {
       waits.push_back(explain_warp(sm, core, lsu, fetch, pace(s), s));
     }

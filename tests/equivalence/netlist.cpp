@@ -80,6 +80,23 @@ Item random_item(Picker& pick, Cycle at) {
   }
 }
 
+/// What an SM asks of the shared memory of another, some in no GPC of its own and some nowhere.
+Item random_network_item(Picker& pick, Cycle at, unsigned sms) {
+  ClusterAddress to;
+  to.sm = pick(0, sms);
+  to.cluster = pick(0, 3);
+  to.rank = pick(0, 7);
+  to.offset = kLineBytes * pick(0, 40);
+  const PhysicalAddress line = to.packed();
+  switch (pick(0, 3)) {
+    case 0: return atomic_item(at, line, random_atomic(pick));
+    case 1:
+      return write_item(at, line, ByteMask::of_sectors(static_cast<SectorMask>(pick(1, 15))),
+                        static_cast<std::uint8_t>(pick(1, 255)));
+    default: return read_item(at, line, static_cast<SectorMask>(pick(1, 15)));
+  }
+}
+
 }  // namespace
 
 Bridge::Bridge(Engine& engine, std::string name, ClockDomain domain, Cycle delay)
@@ -167,6 +184,19 @@ Shape::Shape(std::uint64_t seed) {
     Cycle at = pick(0, 50);
     for (unsigned n = pick(1, 60); n != 0; --n) list.push_back(random_item(pick, at += pick(0, spread)));
   }
+  if (pick(0, 2) != 0) return;
+  network_items.resize(pick(2, 6));
+  gpcs = {pick(1, 2), pick(1, 2)};
+  network_request = random_channel(pick, least);
+  network_response = random_channel(pick, least);
+  shared_delay = pick(1, 30);
+  shared_gap = pick(1, 3);
+  const auto sms = static_cast<unsigned>(network_items.size());
+  for (auto& list : network_items) {
+    Cycle at = pick(0, 50);
+    for (unsigned n = pick(1, 20); n != 0; --n)
+      list.push_back(random_network_item(pick, at += pick(0, spread), sms));
+  }
 }
 
 Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clusters)
@@ -217,6 +247,28 @@ void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters, unsigned 
     hops.hop(b.to_dram, channel.from_l2(i / s.channels), s.memory_request, channel.to_l2(i / s.channels),
              b.from_dram, s.memory_response);
   }
+  if (!s.network_items.empty()) build_network(s, hops, clusters);
+}
+
+void Netlist::build_network(const Shape& s, HopMaker& hops, Clusters clusters) {
+  const auto next_cluster = [this, clusters] {
+    if (clusters == Clusters::each) engine.begin_cluster();
+  };
+  const auto count = static_cast<unsigned>(s.network_items.size());
+  next_cluster();
+  network = std::make_unique<SmNetwork>(engine, "sm_network", s.sm, count, s.gpcs,
+                                        SmNetworkWidths{s.network_request.width, s.network_response.width});
+  for (unsigned i = 0; i < count; ++i) {
+    next_cluster();
+    // Numbers of requests begin beyond those of the crossbar's clients.
+    askers.push_back(std::make_unique<Requester>(engine, "sm", s.sm, s.network_items[i], s.client_gap,
+                                                 std::uint64_t{s.items.size() + i} << 32U));
+    memories.push_back(std::make_unique<Target>(engine, "shared", s.sm, s.shared_delay, s.shared_gap));
+    hops.hop(askers[i]->out, network->from_sm(i), s.network_request, network->to_sm(i), askers[i]->in,
+             s.network_response);
+    hops.hop(network->to_shared(i), memories[i]->in, s.network_request, memories[i]->out,
+             network->from_shared(i), s.network_response);
+  }
 }
 
 void describe_answers(const std::vector<Answer>& answers, std::vector<std::string>& lines) {
@@ -235,6 +287,10 @@ std::vector<std::string> Netlist::trace() const {
   std::vector<std::string> lines;
   for (const auto& client : clients)
     if (client != nullptr) describe_answers(client->answers, lines);
+  for (const auto& asker : askers) describe_answers(asker->answers, lines);
+  for (const auto& memory : memories)
+    for (const Target::Seen& s : memory->seen)
+      lines.push_back("shared memory took " + std::to_string(s.id) + " at " + std::to_string(s.at));
   for (const auto& bridge : bridges)
     for (const Bridge::Seen& s : bridge->seen)
       lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " +
@@ -253,6 +309,7 @@ std::vector<std::string> Netlist::trace() const {
   visit_counters("crossbar", crossbar->counters(), visitor);
   for (const auto& channel : channels) visit_counters("dram", channel->counters(), visitor);
   visit_counters("pcie", link->counters(), visitor);
+  if (network != nullptr) visit_counters("sm_network", network->counters(), visitor);
   std::uint64_t digest = 0;
   for (std::uint64_t i = 0; i < sysmem.size(); ++i) digest = splitmix64(digest ^ *sysmem.at(i));
   lines.push_back("memory " + std::to_string(digest));

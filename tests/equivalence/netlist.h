@@ -7,6 +7,7 @@
 #include "rtl_models/crossbar/crossbar.h"
 #include "rtl_models/dram/dram_channel.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sm_network/sm_network.h"
 #include "tests/equivalence/hop_maker.h"
 #include "tests/support/mock_components.h"
 
@@ -67,13 +68,18 @@ struct Shape {
   Cycle client_gap = 1;
   Cycle bridge_delay = 1;
   std::vector<std::vector<Item>> items;  ///< of each client
+  // Beside these, of some netlists: SMs around a network, each of which asks, and answers what others ask.
+  GpcShape gpcs;
+  ChannelParameters network_request, network_response;
+  Cycle shared_delay = 1, shared_gap = 1;
+  std::vector<std::vector<Item>> network_items;  ///< of each SM; none: there is no network
 };
 
 /// How the engine may run a netlist: all its components in lock step, or each ahead of the others as far
 /// as the channels allow.
 enum class Clusters { one, each };
 
-/// Clients, a crossbar, bridges, DRAM channels and a link.
+/// Clients, a crossbar, bridges, DRAM channels and a link; some with a network between SMs.
 class Netlist {
  public:
   Netlist(const Shape& shape, TickMode mode, std::uint64_t seed, Clusters clusters = Clusters::each);
@@ -93,8 +99,12 @@ class Netlist {
   std::vector<std::unique_ptr<Bridge>> bridges;
   std::vector<std::unique_ptr<DramChannel>> channels;
   std::unique_ptr<PcieLink> link;
+  std::unique_ptr<SmNetwork> network;  ///< null: there is none
+  std::vector<std::unique_ptr<Requester>> askers;
+  std::vector<std::unique_ptr<Target>> memories;
 
  private:
+  void build_network(const Shape& shape, HopMaker& hops, Clusters clusters);
   void build(const Shape& shape, HopMaker& hops, Clusters clusters, unsigned outside = 0);
 };
 

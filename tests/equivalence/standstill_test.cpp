@@ -12,10 +12,14 @@ namespace standstill_test {
 /// Requests that clients have sent and are not answered, by a count of our own.
 std::set<std::uint64_t> unanswered(const Netlist& netlist) {
   std::set<std::uint64_t> ids;
-  for (std::size_t c = 0; c < netlist.clients.size(); ++c)
-    for (std::size_t i = 0; i < netlist.clients[c]->answers.size(); ++i) {
-      const Answer& a = netlist.clients[c]->answers[i];
-      if (a.sent != kNever && a.answered == kNever) ids.insert((std::uint64_t{c} << 32U) + i);
+  std::uint64_t number = 0;
+  for (const auto* all : {&netlist.clients, &netlist.askers})
+    for (const auto& client : *all) {
+      for (std::size_t i = 0; i < client->answers.size(); ++i) {
+        const Answer& a = client->answers[i];
+        if (a.sent != kNever && a.answered == kNever) ids.insert((number << 32U) + i);
+      }
+      ++number;
     }
   return ids;
 }

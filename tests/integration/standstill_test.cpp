@@ -79,6 +79,32 @@ TEST(PausedRun, AWarpThatSleepsIsSaidToAndUntilWhen) {
             HasSubstr("sleep.ptx:7")));
 }
 
+TEST(PausedRun, WarpsThatOnlyRepeatThemselvesEndItAndTheFaultBehindThemIsNamed) {
+  const Workspace w;
+  w.write("wait.ptx",
+          ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n.reg "
+          ".b64 %d<3>;\n.reg .pred "
+          "%p<3>;\n.shared .align 8 .b64 m;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 "
+          "mbarrier.init.shared.b64 [m], 64;\n"
+          "bar.sync 0;\nsetp.eq.u32 %p1, %r1, 35;\nmov.u64 %d1, 3;\n@%p1 st.global.u32 [%d1], 1;\n"
+          "mbarrier.arrive.shared.b64 %d2, [m];\nL: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0;\n@!%p2 "
+          "bra L;\nret;\n}\n");
+  w.write("wait.toml", "module = \"wait.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [64]\n");
+  for (const char* transport : {"fast", "at", "lt"}) {
+    const Finished run =
+        w.warpline({"run", "wait.toml", "--quiet", "--transport", transport, "--stats", "out.json"});
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(
+        run.err,
+        AllOf(
+            HasSubstr("kernel \"k\" is stuck: its warps repeat themselves"),
+            HasSubstr("the first was: misaligned address in wait.ptx:16"),
+            HasSubstr("sm[0] warp 0 waits for the mbarrier at 0x0 of shared memory: its phase lacks 32 of 64 "
+                      "arrivals, again and again in wait.ptx:18")));
+    EXPECT_EQ(json::parse(read_file(w.path("out.json"))).at("outcome"), "deadlocked");
+  }
+}
+
 TEST(PausedRun, SignalsShowWhatIsInFlightAndOneOfThemStops) {
   const Workspace w;
   w.write("spin.toml", "module = \"" + in_source("tests/integration/data/misbehave.ptx") +

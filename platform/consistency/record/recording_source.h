@@ -48,6 +48,9 @@ class RecordingSource final : public InstructionSource {
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override { return source_->live_lanes(slot); }
   void kill(unsigned slot) override { source_->kill(slot); }
   [[nodiscard]] std::string where(const Instruction& i) const override { return source_->where(i); }
+  [[nodiscard]] std::optional<std::uint64_t> digest(unsigned slot) const override {
+    return source_->digest(slot);
+  }
 
  private:
   std::unique_ptr<InstructionSource> source_;

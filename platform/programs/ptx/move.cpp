@@ -128,6 +128,7 @@ void decode_mov(Decoder& d) {
     op.run = &run_clock;
     op.r[0] = d.destination(0, type);
     d.emit(op, latency::kClock);
+    d.emitted().reads_time = true;
     return;
   }
   op.r[1] = d.source(1, type);

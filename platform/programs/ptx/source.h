@@ -39,6 +39,9 @@ class PtxSource final : public InstructionSource {
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override;
   void kill(unsigned slot) override;
   [[nodiscard]] std::string where(const Instruction& instruction) const override;
+  [[nodiscard]] std::optional<std::uint64_t> digest(unsigned slot) const override {
+    return slots_[slot].warp->digest();
+  }
 
  private:
   /// Votes of a bar.red in progress.

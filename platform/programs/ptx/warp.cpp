@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "platform/programs/nanoseconds.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline::ptx {
 namespace {
@@ -79,6 +80,46 @@ void Warp::kill() {
   leave(alive_);
 }
 
+std::uint64_t Warp::digest() const {
+  std::uint64_t d = alive_;
+  const auto add = [&d](std::uint64_t word) { d = splitmix64(d ^ word); };
+  const auto add_bytes = [&add](const std::byte* from, std::size_t count) {
+    for (; count >= 8; count -= 8, from += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from, sizeof word);
+      add(word);
+    }
+    for (; count != 0; --count) add(static_cast<std::uint64_t>(*from++));
+  };
+  add_bytes(reinterpret_cast<const std::byte*>(file_.data()), file_.size() * sizeof(Block));
+  // Patience decides between groups only: where there is one, and has been one since an earlier digest, none
+  // of it counts. Of several, who gave way more often than whom counts, and not how often.
+  const bool together = count_ == 1;
+  if (together) add(splits_);
+  std::uint32_t fewest = ~0U;
+  for (std::size_t i = 0; i < count_; ++i)
+    if (groups_[i].status != Group::Status::barrier) fewest = std::min(fewest, groups_[i].epoch);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Group& g = groups_[i];
+    add(std::uint64_t{g.mask} << 32U | g.pc);
+    add(static_cast<std::uint64_t>(g.status) << 40U | std::uint64_t{g.barrier} << 32U | g.barrier_op);
+    add((g.spun && !together ? 2U : 0U) | (g.forced ? 1U : 0U));
+    if (g.status != Group::Status::barrier && !together)
+      add(std::uint64_t{g.epoch - fewest} << 32U | g.patience);
+  }
+  add(current_);
+  for (const Lane& lane : lanes_) {
+    add(lane.local_top);
+    add_bytes(lane.saved.data(), lane.saved.size());
+    for (const CallRecord& c : lane.calls) {
+      add(std::uint64_t{c.back} << 32U | c.site);
+      add(std::uint64_t{c.image} << 32U | c.saved);
+    }
+    add(lane.calls.size());
+  }
+  return d;
+}
+
 void Warp::merge() {
   for (std::size_t i = 0; i < count_; ++i) {
     for (std::size_t k = i + 1; k < count_;) {
@@ -137,6 +178,7 @@ void Warp::move(LaneMask lanes, std::uint32_t target) {
   moved.pc = target;
   g.mask &= ~lanes;
   groups_[count_++] = moved;
+  ++splits_;
 }
 
 void Warp::leave(LaneMask lanes) {

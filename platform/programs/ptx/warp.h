@@ -73,6 +73,8 @@ class Warp {
   template <class Result>
   void release(std::uint32_t id, Result&& result);
   void kill();
+  /// Of registers, where its lanes are, and how they came there as far as that decides who runs next.
+  [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] std::byte* file() { return reinterpret_cast<std::byte*>(file_.data()); }
 
  private:
@@ -105,6 +107,7 @@ class Warp {
   std::array<Group, kWarpLanes> groups_{};
   std::size_t count_ = 0;
   std::size_t current_ = kNobody;
+  std::uint32_t splits_ = 0;  ///< of groups, so far
   LaneMask alive_ = 0;
   std::vector<Lane> lanes_;  ///< empty where the program calls no function
 };
