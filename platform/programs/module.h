@@ -45,6 +45,8 @@ struct WARPLINE_PUBLIC Entry {
   std::optional<Dim3> required_cluster;
   std::uint64_t maximum_cluster = ~std::uint64_t{0};  ///< CTAs per cluster (`.maxclusterrank`)
   bool needs_cluster = false;                         ///< `.explicitcluster`: a launch says which
+  /// `.blocksareclusters`: a launch's grid counts clusters, each of the required size.
+  bool blocks_are_clusters = false;
   Diagnostics refused;  ///< what of it this version cannot run; empty: it can be launched
 };
 

@@ -39,7 +39,7 @@ const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const Memo
   out.written_ = &written;
   out.global_ = written.active;
   out.shared_ = out.remote_ = out.local_ = out.constant_ = out.image_ = 0;
-  out.exact_ = false;
+  out.exact_ = out.by_bank_ = false;
   return mapping;
 }
 
@@ -69,10 +69,24 @@ void AddressResolution::classify_shared(const AccessLimits& limits, ResolvedAcce
   (remote ? out.remote_ : out.shared_) |= LaneMask{1} << lane;
 }
 
+/// The constant addresses of lanes of which some name constants by a generic address, others perhaps
+/// parameters.
+void AddressResolution::find_banks(ResolvedAccess& out) {
+  if (out.banks_ == nullptr) out.banks_ = std::make_unique<std::array<std::uint64_t, kWarpLanes>>();
+  for_each_lane(out.constant_, [&](unsigned lane) {
+    const std::uint64_t generic = out.written_->address_of(lane);
+    (*out.banks_)[lane] =
+        AddressWindows::is_constant(generic)
+            ? AddressWindows::from_generic(Space::constant, generic)
+            : ConstantBanks::of_parameter(AddressWindows::from_generic(Space::param, generic));
+  });
+}
+
 /// Sorts the lanes by space.
 void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out) {
   const MemoryAccess& written = *out.written_;
   out.global_ = out.shared_ = out.remote_ = out.local_ = out.constant_ = out.image_ = 0;
+  out.by_bank_ = false;
   switch (out.op_->space) {
     case Space::global:
       out.global_ = written.active;
@@ -99,11 +113,13 @@ void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out
       classify_shared(limits, out, lane, AddressWindows::from_generic(space, written.address_of(lane)));
       return;
     }
-    (space == Space::shared  ? out.shared_
-     : space == Space::local ? out.local_
-     : space == Space::param ? out.constant_
-                             : out.global_) |= LaneMask{1} << lane;
+    (space == Space::shared                              ? out.shared_
+     : space == Space::local                             ? out.local_
+     : space == Space::param || space == Space::constant ? out.constant_
+                                                         : out.global_) |= LaneMask{1} << lane;
+    out.by_bank_ = out.by_bank_ || space == Space::constant;
   });
+  if (out.by_bank_) find_banks(out);
   // An mbarrier is in shared memory or nowhere.
   if (out.op_->kind == MemKind::mbarrier) out.global_ = out.local_ = out.constant_ = 0;
 }
@@ -160,7 +176,8 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
   if (out.shared_ != out.written_->active) {
     if (op.kind == MemKind::mbarrier)
       return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
-    if (op.kind != MemKind::load && out.constant_ != 0)  // parameters by a generic address are read only
+    if (op.kind != MemKind::load &&
+        out.constant_ != 0)  // constants and parameters by a generic address are read only
       return out.fault(FaultKind::unmapped, first_lane(out.constant_));
   }
   const bool bounded = map_.with_data;

@@ -42,6 +42,7 @@ class AddressResolution {
  private:
   struct Extent;
   static void classify(const AccessLimits& limits, ResolvedAccess& out);
+  static void find_banks(ResolvedAccess& out);
   static void classify_shared(const AccessLimits& limits, ResolvedAccess& out, unsigned lane,
                               std::uint64_t offset);
   [[nodiscard]] std::optional<Fault> check(const AccessLimits& limits, ResolvedAccess& out);

@@ -40,17 +40,25 @@ struct AddressWindows {
   }
   /// Where kernel parameters lie, within the window of global memory (PTX ISA, "cvta").
   static constexpr std::uint64_t kParamBase = 0x7296'0000'0000ULL;
+  /// Where constant memory lies likewise, by constant address.
+  static constexpr std::uint64_t kConstantBase = 0x7295'0000'0000ULL;
 
   /// Whether a generic address names a kernel parameter.
   [[nodiscard]] static constexpr bool is_parameter(std::uint64_t generic) {
     return generic - kParamBase < kSize;
   }
+  /// Whether it names constant memory.
+  [[nodiscard]] static constexpr bool is_constant(std::uint64_t generic) {
+    return generic - kConstantBase < kSize;
+  }
   /// The space that a generic address names.
   [[nodiscard]] static constexpr Space space_of(std::uint64_t generic) {
+    if (generic - kLocalBase >= kParamBase + kSize - kLocalBase) return Space::global;  // beyond all windows
     if (generic - kSharedBase < kSize) return Space::shared;
     if (generic - kSharedBase < kClusterSize) return Space::shared_cluster;
     if (generic - kLocalBase < kSize) return Space::local;
     if (is_parameter(generic)) return Space::param;
+    if (is_constant(generic)) return Space::constant;
     return Space::global;
   }
   /// `cvta.space`: from an offset in `space` to a generic address.
@@ -58,6 +66,7 @@ struct AddressWindows {
     if (space == Space::shared || space == Space::shared_cluster) return kSharedBase + offset;
     if (space == Space::local) return kLocalBase + offset;
     if (space == Space::param) return kParamBase + offset;
+    if (space == Space::constant) return kConstantBase + offset;
     return offset;
   }
   /// `cvta.to.space`: from a generic address to an offset in `space`.
@@ -65,6 +74,7 @@ struct AddressWindows {
     if (space == Space::shared || space == Space::shared_cluster) return generic - kSharedBase;
     if (space == Space::local) return generic - kLocalBase;
     if (space == Space::param) return generic - kParamBase;
+    if (space == Space::constant) return generic - kConstantBase;
     return generic;
   }
 };

@@ -164,6 +164,8 @@ bool BulkCopyUnit::read_map(Cycle now, unsigned index, std::vector<BulkEvent>& e
   if (AddressWindows::is_parameter(at)) {
     place = PhysicalAddress{map_.constant_base.value +
                             ConstantBanks::of_parameter(AddressWindows::from_generic(Space::param, at))};
+  } else if (AddressWindows::is_constant(at)) {
+    place = PhysicalAddress{map_.constant_base.value + AddressWindows::from_generic(Space::constant, at)};
   } else {
     const unsigned rest = TensorMap::kBytes - reading_.asked;
     const Mapping* const mapping = map_.space->find(VirtualAddress{at}, rest, hint_);

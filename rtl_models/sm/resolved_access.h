@@ -39,6 +39,7 @@ class ResolvedAccess {
     return {*written_, local_, op_->space == Space::generic ? AddressWindows::kLocalBase : 0};
   }
   [[nodiscard]] LaneAddresses<ConstantAddress> constant() const {
+    if (by_bank_) return {banks_->data(), constant_};
     const std::uint64_t base = op_->space == Space::generic ? AddressWindows::kParamBase : 0;
     return {*written_, constant_, op_->space == Space::constant ? 0 : base - kParameters};
   }
@@ -121,8 +122,11 @@ class ResolvedAccess {
   LaneMask global_ = 0, shared_ = 0, remote_ = 0, local_ = 0, constant_ = 0, image_ = 0, dropped_ = 0;
   const ClusterPlace* cluster_ = nullptr;
   bool exact_ = false;
+  bool by_bank_ = false;  ///< generic addresses name constants, perhaps beside parameters
   VirtualAddress local_base_;
   std::unique_ptr<Texels> texels_;  ///< made by the first access to an image, and kept
+  /// Constant addresses, made by the first access to constants by a generic address, and kept.
+  std::unique_ptr<std::array<std::uint64_t, kWarpLanes>> banks_;
 };
 
 }  // namespace warpline

@@ -70,6 +70,22 @@ bool decode_proxy_fence(Decoder& d) {
     d.emit(Op{}, InstructionKind::fence, 4, &m);
     return true;
   }
+  if (d.take(".async::generic")) {
+    // Both ways between the proxies, in shared memory, and the fence of the scope on the outer side.
+    d.take_one_of({".sync_restrict::shared::cta", ".sync_restrict::shared::cluster"});
+    MemOp order;
+    order.kind = MemKind::fence;
+    order.semantics = d.take_value<Semantics>().value_or(Semantics::acq_rel);
+    order.scope = d.take_value<Scope>().value_or(Scope::cluster);
+    m.proxy = Proxy::async;
+    m.space = Space::shared;
+    m.scope = Scope::cta;
+    d.need_operands(0);
+    if (order.acquires()) d.emit(Op{}, InstructionKind::fence, 4, &order);
+    d.emit(Op{}, InstructionKind::fence, 4, &m);
+    if (!order.acquires()) d.emit(Op{}, InstructionKind::fence, 4, &order);
+    return true;
+  }
   d.take_where([&m](std::string_view word) {
     const auto proxy = proxy_named(word);
     m.proxy = proxy.value_or(m.proxy);

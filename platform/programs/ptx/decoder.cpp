@@ -731,6 +731,8 @@ Ref Decoder::symbol_address(const Symbol& s, std::uint64_t addend, unsigned byte
         fail("variable " + quoted(v.name) + " is '.extern' and defined nowhere in " + modules_text(v.place),
              link_hint());
       fix.variable = s.variable;
+      if (generic && v.space == Space::constant)
+        fix.addend = AddressWindows::to_generic(Space::constant, addend);
   }
   const auto [known, fresh] = addresses_.emplace(std::make_tuple(fix.variable, fix.addend, bytes), kNoRef);
   if (fresh) {

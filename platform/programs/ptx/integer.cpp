@@ -72,20 +72,22 @@ std::int32_t not_negative(std::int32_t a, std::int32_t b) {
   return std::max(F<std::int32_t>::apply(a, b), 0);
 }
 
-/// Addition or subtraction with carry; bit 0 of mode: take the carry in, bit 1: leave it behind.
+/// Addition or subtraction with carry; bit 0 of mode: take the carry in, bit 1: leave it behind. A
+/// subtraction is the sum of a, what b is not, and 1, so that its carry is set where nothing was borrowed:
+/// nvcc's division of 128-bit integers reads that of `subc.cc` by `addc`, and skips its correction where it
+/// is 1.
 template <class T, bool kSubtract>
 void run_carry(const Op& op, Frame& f) {
   const auto* a = f.in<T>(op.r[1]);
   const auto* b = f.in<T>(op.r[2]);
-  const LaneMask carry_in = (op.mode & 1U) != 0 ? f.predicate(op.r[3]) : 0;
+  const LaneMask carry_in = (op.mode & 1U) != 0 ? f.predicate(op.r[3]) : kSubtract ? kAllLanes : 0;
   LaneMask carry_out = 0;
   T t[kWarpLanes];
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     const T c = (carry_in >> i) & 1U;
-    const T first = kSubtract ? a[i] - b[i] : a[i] + b[i];
-    t[i] = kSubtract ? first - c : first + c;
-    const bool out = kSubtract ? (a[i] < b[i] || first < c) : (first < a[i] || t[i] < first);
-    carry_out |= out ? kLaneBit[i] : 0U;
+    const T first = static_cast<T>(a[i] + (kSubtract ? ~b[i] : b[i]));
+    t[i] = static_cast<T>(first + c);
+    carry_out |= first < a[i] || t[i] < first ? kLaneBit[i] : 0U;
   }
   f.write(op.r[0], t);
   if ((op.mode & 2U) != 0) f.set_predicate(op.r[3], carry_out);

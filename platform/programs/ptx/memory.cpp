@@ -43,7 +43,12 @@ void take_address(Decoder& d, const Operand& o, Op& op, MemOp& m) {
   if (const Register* r = d.find_register(base)) {
     const unsigned bytes = size_of(r->type);
     if (bytes != 4 && bytes != 8) d.fail(o.token.place(), "an address register has 32 or 64 bits");
-    if (bytes == 4 && (m.space == Space::global || m.space == Space::generic))
+    // Of 32 bits, as the assembler takes them here, a global address lies below 4 GiB, and a generic one in
+    // shared memory, the lower half of whose window's address is 0.
+    const bool shared_only = m.kind == MemKind::mbarrier || m.matrices != 0;
+    if (bytes == 4 && m.space == Space::generic && shared_only) m.space = Space::shared;
+    if (bytes == 4 &&
+        (m.space == Space::generic || (m.space == Space::global && m.kind != MemKind::async_copy)))
       d.fail(o.token.place(), "a global or generic address has 64 bits");
     op.wide_address = bytes == 8;
     op.r[Op::kAddress] = d.reads(*r);
@@ -167,6 +172,8 @@ void decode_fence(Decoder& d) {
   // That of an mbarrier's initialisation is a release of all that went before.
   d.take(".mbarrier_init");
   if (decode_proxy_fence(d)) return;
+  // A fence of all memory orders what one that is restricted to shared memory does.
+  d.take_one_of({".sync_restrict::shared::cta", ".sync_restrict::shared::cluster"});
   MemOp m = take_qualifiers(d, MemKind::fence);
   if (!m.is_strong()) m.semantics = Semantics::acq_rel;
   if (m.scope == Scope::none) d.fail("'fence' needs a scope such as '.gpu'");

@@ -13,10 +13,12 @@
 #include "platform/programs/ptx/linker.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/source.h"
+#include "platform/programs/ptx/stacked_parameters.h"
 #include "platform/programs/ptx_legality/judge.h"
 #include "platform/programs/ptx_syntax/parser.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/sm/address_windows.h"
 
 namespace warpline::ptx {
 namespace {
@@ -75,7 +77,8 @@ class PtxModule final : public programs::Module {
     const VariableDecl& variable = decl_.variables[index_of(name)];
     std::vector<std::uint8_t> bytes = variable.initial;
     for (const Relocation& r : variable.relocations) {
-      const std::uint64_t value = (address_of(r.symbol) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+      const std::uint64_t value =
+          (address_of(r.symbol, r.generic) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
       std::memcpy(&bytes[r.offset], &value, std::min<std::size_t>(r.bytes, sizeof value));
     }
     return bytes;
@@ -98,6 +101,10 @@ class PtxModule final : public programs::Module {
     KernelInfo& info = launch.info;
     info.name = entry;
     info.grid = grid;
+    if (described.blocks_are_clusters && described.required_cluster) {
+      const Dim3& c = *described.required_cluster;
+      info.grid = {grid.x * c.x, grid.y * c.y, grid.z * c.z};
+    }
     info.block = block;
     info.cluster = cluster;
     if (described.required_cluster && !cluster.given) {
@@ -161,6 +168,7 @@ class PtxModule final : public programs::Module {
     e.required_block = f.required_block;
     e.required_cluster = f.required_cluster;
     e.needs_cluster = f.explicit_cluster;
+    e.blocks_are_clusters = f.blocks_are_clusters;
     if (f.maximum_cluster) e.maximum_cluster = *f.maximum_cluster;
     if (f.maximum_block) e.maximum_threads = std::min<std::uint64_t>(1024, f.maximum_block->count());
     entries_.push_back(std::move(e));
@@ -212,9 +220,13 @@ class PtxModule final : public programs::Module {
     return *addresses_[variable];
   }
 
-  [[nodiscard]] std::uint64_t address_of(const std::string& symbol) const {
+  [[nodiscard]] std::uint64_t address_of(const std::string& symbol, bool generic) const {
     const auto v = decl_.variable_index.find(symbol);
-    if (v != decl_.variable_index.end()) return placed(static_cast<std::size_t>(v->second));
+    if (v != decl_.variable_index.end()) {
+      const auto index = static_cast<std::size_t>(v->second);
+      return generic ? AddressWindows::to_generic(decl_.variables[index].space, placed(index))
+                     : placed(index);
+    }
     const auto f = decl_.function_index.find(symbol);
     WARPLINE_EXPECT(f != decl_.function_index.end(), "initialisers name variables and functions");
     return kFunctionBase + 16 * static_cast<std::uint64_t>(f->second);
@@ -273,6 +285,7 @@ struct Reading {
       modules.push_back(parse_module(text().substr(0, end), faults, check, start));
       readable =
           (modules.size() == 1 || readable) && !modules.back().malformed && judge_module(modules.back());
+      stack_parameters(modules.back());
       start = end + 1;
     }
     unsupported = faults.another();

@@ -141,9 +141,9 @@ Space take_space(Decoder& d) {
   const auto space = d.take_value<Space>();
   if (!space) d.fail(d.opcode() + " needs a state space");
   if (space == Space::global || space == Space::shared || space == Space::shared_cluster ||
-      space == Space::local || space == Space::param)
+      space == Space::local || space == Space::param || space == Space::constant)
     return *space;
-  d.fail("generic addresses reach .global, .shared, .local and .param here, not this space");
+  d.fail("generic addresses reach .global, .shared, .local, .param and .const, not this space");
 }
 
 void decode_cvta(Decoder& d) {

@@ -51,7 +51,10 @@ bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported
   if (is_known_but_unsupported(s.opcode.text)) {
     std::string full(s.opcode.text);
     for (const Token& q : s.qualifiers) full += q.text;
-    const char* const why = s.opcode.is("tcgen05") ? ": there is no tensor memory in this model" : "";
+    const char* const why = s.opcode.is("tcgen05") ? ": there is no tensor memory in this model"
+                            : s.opcode.is("multimem")
+                                ? ": no memory of this model is that of several GPUs at once"
+                                : "";
     unsupported.push_back({s.opcode.place(), "opcode " + quoted(full) + " is not supported" + why});
   } else {
     faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),

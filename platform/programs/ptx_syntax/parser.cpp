@@ -63,7 +63,7 @@ class VariableReader {
     VariableDecl pattern;
     pattern.is_extern = is_extern;
     const std::size_t before = dated_.size();
-    attributes(pattern);
+    attributes();
     const std::optional<Space> space = declared_space(tokens_.peek());
     if (!space) tokens_.fail(tokens_.peek(), "expected the state space of a variable");
     pattern.space = *space;
@@ -108,7 +108,7 @@ class VariableReader {
   }
 
   /// `.attribute(.managed, .unified(1, 2))`, any number of them or none.
-  void attributes(VariableDecl& v) {
+  void attributes() {
     while (tokens_.accept(".attribute")) {
       tokens_.expect('(', "after '.attribute'");
       do {
@@ -123,8 +123,8 @@ class VariableReader {
           tokens_.fail(t, "unknown attribute " + quoted(t.text),
                        suggestion(t.text, {".managed", ".unified"}));
         }
+        // The host's accesses are those of a variable that is not managed: launch files make them.
         dated_.push_back(t);
-        v.unsupported = "attribute " + quoted(t.text) + " is not modelled in this version";
       } while (tokens_.accept(','));
       tokens_.expect(')', "after the attributes");
     }
@@ -203,7 +203,7 @@ class VariableReader {
       const Token t = tokens_.peek();
       const DataType type = data_type_from(t.text.substr(1));
       if (t.is(".attribute")) {
-        attributes(v);
+        attributes();
         continue;
       }
       tokens_.take();
@@ -397,6 +397,7 @@ class VariableReader {
     const Token& name = tokens_.expect_word("the name of a variable");
     r.symbol = std::string(name.text);
     r.place = name.place();
+    r.generic = generic;
     if (generic) tokens_.expect(')', "after the variable's name");
     r.addend = tokens_.offset();
     r.offset = at;
@@ -656,12 +657,7 @@ class Parser {
     f->linkage = linkage;
     f->is_entry = tokens_.take().is(".entry");
     f->scopes.emplace_back();
-    if (!f->is_entry && tokens_.peek().is(".attribute")) {
-      const Place place = tokens_.peek().place();
-      VariableDecl attributed;
-      variables_.attributes(attributed);
-      if (tokens_.previous().is(')')) f->unsupported.push_back({place, attributed.unsupported});
-    }
+    if (!f->is_entry) variables_.attributes();
     function_directives(*f);
     if (!f->is_entry && tokens_.peek().is('(')) formals(*f, f->results);
     const Token name = tokens_.expect_word("the name of the function");
@@ -752,9 +748,7 @@ class Parser {
         if (directive.is(".maxclusterrank")) f.maximum_cluster = cluster_extent();
         if (directive.is(".reqnctapercluster")) f.required_cluster = cluster_extents();
         if (directive.is(".explicitcluster")) f.explicit_cluster = true;
-        if (directive.is(".blocksareclusters"))
-          f.unsupported.push_back({directive.place(), "directive " + quoted(directive.text) +
-                                                          " is not modelled in this version"});
+        if (directive.is(".blocksareclusters")) f.blocks_are_clusters = true;
       } else if (f.is_entry || !directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }
@@ -985,11 +979,10 @@ void spread_unsupported(ModuleDecl& module) {
         const auto found = module.variable_index.find(r.symbol);
         if (found == module.variable_index.end()) continue;
         const VariableDecl& t = module.variables[static_cast<std::size_t>(found->second)];
-        if (t.unsupported.empty() && !t.is_extern && t.space != Space::constant) continue;
+        if (t.unsupported.empty() && !t.is_extern) continue;
         v.unsupported = "it starts with the address of " + quoted(r.symbol) +
-                        (!t.unsupported.empty() ? ", of which holds: " + t.unsupported
-                         : t.is_extern          ? ", which is '.extern' and defined nowhere in this module"
-                                       : ", which lies in .const: that is not modelled in this version");
+                        (t.is_extern ? ", which is '.extern' and defined nowhere in this module"
+                                     : ", of which holds: " + t.unsupported);
         again = true;
         break;
       }

@@ -22,6 +22,7 @@ struct Relocation {
   unsigned shift = 0;        ///< of the address, in bits, before the low bytes are taken
   std::string symbol;
   std::int64_t addend = 0;
+  bool generic = false;  ///< `generic(symbol)`: the address among all spaces
   Place place;
 };
 
@@ -152,6 +153,7 @@ struct FunctionDecl {
   std::optional<Dim3> required_cluster;          ///< .reqnctapercluster
   std::optional<std::uint32_t> maximum_cluster;  ///< .maxclusterrank
   bool explicit_cluster = false;                 ///< .explicitcluster
+  bool blocks_are_clusters = false;              ///< .blocksareclusters
   std::uint64_t maximum_registers = 0;           ///< .maxnreg; 0: none is said
   std::uint64_t resident_ctas = 0;               ///< .minnctapersm; 0: none is said
   /// The label that a statement in `scope` means by `label_name`: that of the innermost block around it;

@@ -209,5 +209,105 @@ TEST(DeviceLaunch, ThatCannotBeIsToldToTheProgramOrByTheRun) {
               HasSubstr("a launch from the device failed: kernel 'child' takes at most 32"));
 }
 
+/// Kernel asks stores what the device runtime answers: a word that went through memory of cudaMalloc, and
+/// what each of its calls returned; the device, and how many there are; what events returned; the first
+/// letters of the name of error 2 and of what it means; what cudaMalloc says of too much.
+constexpr const char* kAsks = R"(.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) __cudaCDP2Malloc(.param .b64 p, .param .b64 n);
+.extern .func (.param .b32 r) __cudaCDP2Free(.param .b64 p);
+.extern .func (.param .b32 r) __cudaCDP2GetDevice(.param .b64 p);
+.extern .func (.param .b32 r) __cudaCDP2GetDeviceCount(.param .b64 p);
+.extern .func (.param .b32 r) __cudaCDP2EventCreateWithFlags(.param .b64 p, .param .b32 f);
+.extern .func (.param .b32 r) __cudaCDP2EventRecord(.param .b64 e, .param .b64 s);
+.extern .func (.param .b32 r) __cudaCDP2StreamWaitEvent(.param .b64 s, .param .b64 e, .param .b32 f);
+.extern .func (.param .b32 r) __cudaCDP2EventDestroy(.param .b64 e);
+.extern .func (.param .b64 r) __cudaCDP2GetErrorName(.param .b32 e);
+.extern .func (.param .b64 r) __cudaCDP2GetErrorString(.param .b32 e);
+.visible .entry asks(.param .u64 out, .param .u32 n)
+{
+.local .align 8 .b64 where;
+.reg .b64 %rd<10>; .reg .b32 %r<10>;
+ld.param.u64 %rd1, [out];
+mov.u64 %rd2, where;
+cvta.local.u64 %rd2, %rd2;
+{
+.param .b64 p; .param .b64 size; .param .b32 q;
+st.param.b64 [p], %rd2;
+st.param.b64 [size], 16;
+call.uni (q), __cudaCDP2Malloc, (p, size);
+ld.param.b32 %r1, [q];
+}
+ld.local.u64 %rd3, [where];
+st.u32 [%rd3+12], 77;
+ld.u32 %r2, [%rd3+12];
+st.global.v2.u32 [%rd1], {%r1, %r2};
+{
+.param .b64 p; .param .b32 q;
+st.param.b64 [p], %rd3;
+call.uni (q), __cudaCDP2Free, (p);
+ld.param.b32 %r1, [q];
+st.param.b64 [p], %rd2;
+call.uni (q), __cudaCDP2GetDevice, (p);
+ld.local.u32 %r2, [where];
+call.uni (q), __cudaCDP2GetDeviceCount, (p);
+ld.local.u32 %r3, [where];
+}
+st.global.v2.u32 [%rd1+8], {%r1, %r2};
+st.global.u32 [%rd1+16], %r3;
+{
+.param .b64 p; .param .b64 s; .param .b32 f; .param .b32 q;
+st.param.b64 [p], %rd2;
+st.param.b32 [f], 2;
+st.param.b64 [s], 0;
+call.uni (q), __cudaCDP2EventCreateWithFlags, (p, f);
+ld.param.b32 %r1, [q];
+ld.local.u64 %rd4, [where];
+st.param.b64 [p], %rd4;
+call.uni (q), __cudaCDP2EventRecord, (p, s);
+ld.param.b32 %r2, [q];
+or.b32 %r1, %r1, %r2;
+call.uni (q), __cudaCDP2StreamWaitEvent, (s, p, f);
+ld.param.b32 %r2, [q];
+or.b32 %r1, %r1, %r2;
+call.uni (q), __cudaCDP2EventDestroy, (p);
+ld.param.b32 %r2, [q];
+or.b32 %r1, %r1, %r2;
+}
+st.global.u32 [%rd1+20], %r1;
+{
+.param .b32 e; .param .b64 q;
+st.param.b32 [e], 2;
+call.uni (q), __cudaCDP2GetErrorName, (e);
+ld.param.b64 %rd5, [q];
+call.uni (q), __cudaCDP2GetErrorString, (e);
+ld.param.b64 %rd6, [q];
+}
+ld.u8 %r1, [%rd5+9];
+ld.u8 %r2, [%rd6+7];
+st.global.v2.u32 [%rd1+24], {%r1, %r2};
+{
+.param .b64 p; .param .b64 size; .param .b32 q;
+st.param.b64 [p], %rd2;
+st.param.b64 [size], 0x100000000;
+call.uni (q), __cudaCDP2Malloc, (p, size);
+ld.param.b32 %r1, [q];
+}
+st.global.u32 [%rd1+32], %r1;
+ret;
+}
+)";
+
+TEST(DeviceLaunch, TheRuntimeAnswersWhatItIsAsked) {
+  // "cudaErrorMemoryAllocation", "out of memory"; 2 is that.
+  PtxRun run(kAsks,
+             launch("asks", 1, 0,
+                    "i == 0 ? 0 : i == 1 ? 77 : i == 2 ? 0 : i == 3 ? 0 : i == 4 ? 1 : i == 5 ? 0 : i == 6 ? "
+                    "114 : i == 7 ? 109 : i == 8 ? 2 : i"));
+  EXPECT_THAT(run.end().failures, IsEmpty());
+  EXPECT_TRUE(run.gpu().faults().empty());
+}
+
 }  // namespace device_launch_test
 }  // namespace warpline::test

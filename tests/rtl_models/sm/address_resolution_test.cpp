@@ -79,6 +79,27 @@ TEST(AddressResolution, GenericAddressesGoToTheSpaceOfTheirWindow) {
   }
 }
 
+TEST(AddressResolution, ConstantsAndParametersAreReadTogether) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    Resolver r;
+    r.access.active = static_cast<LaneMask>(random.next()) | 1U;
+    std::array<std::uint64_t, kWarpLanes> wanted{};
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const bool parameter = random.below(2) != 0;
+      const std::uint64_t at = random.below(1000) * 4;
+      r.access.address[lane] =
+          parameter ? AddressWindows::kParamBase + at : AddressWindows::kConstantBase + 0x30000 + at;
+      wanted[lane] = parameter ? 0x210 + at : 0x30000 + at;
+    }
+    ASSERT_FALSE(r.resolve(MemKind::load, Space::generic));
+    ASSERT_EQ(r.out.constant().lanes(), r.access.active);
+    for_each_lane(r.access.active, [&](unsigned lane) {
+      ASSERT_EQ(r.out.constant()[lane], ConstantAddress{wanted[lane]}) << "seed " << seed << " lane " << lane;
+    });
+  }
+}
+
 TEST(AddressResolution, AStridedAccessStaysOneInEverySpace) {
   Resolver r;
   r.strided(kLocal + 4, 0);
@@ -105,8 +126,10 @@ TEST(AddressResolution, AFaultNamesTheFirstLaneAndTheAddressAsWritten) {
   const MemKind load = MemKind::load, atomic = MemKind::atomic;
   const std::uint64_t banks = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
   for (const Row& row :
-       {Row{Space::global, load, 0x1FFC, std::nullopt}, Row{Space::global, load, 0x2000, FaultKind::unmapped},
-        Row{Space::global, load, 0x1002, FaultKind::misaligned}, Row{Space::shared, load, 1020, std::nullopt},
+       {Row{Space::global, load, 0x1FFC, std::nullopt},
+        Row{Space::global, load, 0x2000, FaultKind::unmapped},
+        Row{Space::global, load, 0x1002, FaultKind::misaligned},
+        Row{Space::shared, load, 1020, std::nullopt},
         Row{Space::shared, load, 1024, FaultKind::shared_range},
         Row{Space::generic, load, kShared + 1020, std::nullopt},
         Row{Space::generic, load, kShared + 1024, FaultKind::shared_range},
@@ -115,6 +138,10 @@ TEST(AddressResolution, AFaultNamesTheFirstLaneAndTheAddressAsWritten) {
         Row{Space::generic, load, kLocal + 2, FaultKind::misaligned},
         Row{Space::generic, atomic, kLocal, FaultKind::atomic_local},
         Row{Space::generic, atomic, kShared, std::nullopt},
+        Row{Space::generic, load, AddressWindows::kConstantBase + banks - 4, std::nullopt},
+        Row{Space::generic, load, AddressWindows::kConstantBase + banks, FaultKind::constant_range},
+        Row{Space::generic, load, AddressWindows::kConstantBase + 0x30002, FaultKind::misaligned},
+        Row{Space::generic, MemKind::store, AddressWindows::kConstantBase + 0x30000, FaultKind::unmapped},
         Row{Space::constant, load, banks - 4, std::nullopt},
         Row{Space::constant, load, banks, FaultKind::constant_range},
         Row{Space::param, load, banks - 0x214, std::nullopt},

@@ -153,4 +153,15 @@ __device__ __attribute__((weak)) void library_free(void* pointer) {
   push(offset);
 }
 
+/// The device runtime's cudaMalloc and cudaFree, whose memory is the same (CUDA C++ Programming Guide, "Memory
+/// Declarations" of dynamic parallelism).
+__device__ __attribute__((weak)) unsigned library___cudaCDP2Malloc(void** pointer, size_t bytes) {
+  *pointer = library_malloc(bytes);
+  return *pointer == nullptr && bytes != 0 ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+__device__ __attribute__((weak)) unsigned library___cudaCDP2Free(void* pointer) {
+  library_free(pointer);
+  return cudaSuccess;
+}
+
 }  // extern "C"

@@ -81,4 +81,62 @@ __device__ __attribute__((weak)) unsigned library___cudaCDP2StreamCreateWithFlag
 
 __device__ __attribute__((weak)) unsigned library___cudaCDP2StreamDestroy(cudaStream_t) { return cudaSuccess; }
 
+__device__ __attribute__((weak)) unsigned library___cudaCDP2LaunchDeviceV2_ptsz(void* parameters, cudaStream_t stream) {
+  return library___cudaCDP2LaunchDeviceV2(parameters, stream);
+}
+
+/// Nothing that waits for an event begins before what was launched ahead of it is complete.
+__device__ __attribute__((weak)) unsigned library___cudaCDP2EventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(16);
+  return cudaSuccess;
+}
+__device__ __attribute__((weak)) unsigned library___cudaCDP2EventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+__device__ __attribute__((weak)) unsigned library___cudaCDP2EventRecord_ptsz(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+__device__ __attribute__((weak)) unsigned library___cudaCDP2EventRecordWithFlags(cudaEvent_t, cudaStream_t, unsigned) {
+  return cudaSuccess;
+}
+__device__ __attribute__((weak)) unsigned library___cudaCDP2EventDestroy(cudaEvent_t) { return cudaSuccess; }
+__device__ __attribute__((weak)) unsigned library___cudaCDP2StreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}
+__device__ __attribute__((weak)) unsigned library___cudaCDP2StreamWaitEvent_ptsz(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}
+
+/// A kernel sees its own GPU alone.
+__device__ __attribute__((weak)) unsigned library___cudaCDP2GetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+__device__ __attribute__((weak)) unsigned library___cudaCDP2GetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+
+/// Of the errors that this library makes.
+__device__ __attribute__((weak)) const char* library___cudaCDP2GetErrorName(unsigned error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorLaunchMaxDepthExceeded: return "cudaErrorLaunchMaxDepthExceeded";
+    case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
+    case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    default: return "unrecognized error code";
+  }
+}
+__device__ __attribute__((weak)) const char* library___cudaCDP2GetErrorString(unsigned error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorLaunchMaxDepthExceeded: return "too many grids lie one within the other";
+    case cudaErrorLaunchPendingCountExceeded: return "too many grids are launched";
+    case cudaErrorNotSupported: return "operation not supported";
+    default: return "unrecognized error code";
+  }
+}
+
 }  // extern "C"

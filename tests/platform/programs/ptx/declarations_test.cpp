@@ -138,15 +138,12 @@ TEST(Declarations, ThatAreNotModelledRefuseTheKernelsThatUseThem) {
     const char* message;
   };
   for (const Use& u : {
-           Use{".global .attribute(.managed) .u32 x;", "st.global.u32 [x], %r1;",
-               "variable 'x' cannot be used: attribute '.managed' is not modelled in this version"},
-           Use{".global .attribute(.managed) .u32 x;", "cvta.global.u64 %rd1, x;", "'.managed'"},
            Use{".global .texref t;", "tex.2d.v4.s32.s32 {%r0,%r1,%r2,%r3}, [t, {%r4,%r5}];",
                "a texture or surface is named by a 64-bit register"},
            Use{".global .surfref t;", "mov.u64 %rd1, t;", "texture and surface references are not modelled"},
            Use{".global .u32 x[400000000];", "mov.u64 %rd1, x;", "it is too large"},
            Use{".shared .u32 x[5000000];", "mov.u64 %rd1, x;", "it is too large"},
-           Use{".const .u32 c; .global .u64 x = c; .global .u64 y = x;", "ld.global.u64 %rd1, [y];",
+           Use{".extern .global .u32 c; .global .u64 x = c; .global .u64 y = x;", "ld.global.u64 %rd1, [y];",
                "starts with the address of 'x'"},
            Use{".func f(.reg .u32 a) { ret; }", "call f, (%r1);", "parameters in registers are not modelled"},
            Use{"", ".global .u32 x; st.global.u32 [x], 1;", "inside a function are not modelled"},
@@ -186,12 +183,11 @@ TEST(Declarations, OfAFamilyAreItsVariables) {
 }
 
 TEST(Declarations, OfRefusedVariablesSayWhy) {
-  const auto module =
-      parse(text_of({"8.0 sm_80", ".global .attribute(.managed) .u32 x; .global .u32 y;"}), "m.ptx");
+  const auto module = parse(text_of({"8.0 sm_80", ".global .u32 x[400000000]; .global .u32 y;"}), "m.ptx");
   ASSERT_TRUE(module.ok());
   const auto& variables = module.value()->variables();
   ASSERT_EQ(variables.size(), 2U);
-  EXPECT_THAT(variables[0].refused, HasSubstr("'.managed' is not modelled"));
+  EXPECT_THAT(variables[0].refused, HasSubstr("it is too large"));
   EXPECT_EQ(variables[1].refused, "");
 }
 

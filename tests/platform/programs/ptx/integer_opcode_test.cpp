@@ -134,6 +134,19 @@ TEST(PtxInteger, CarryChains) {
                    "u32",
                    {"u32", "u32", "u32"},
                    [](U64 a, U64 b, U64 c) { return low(c - a - (a < b ? 1 : 0), 32); }});
+  // A carry is a borrow that was not needed, and the other way round.
+  forms.push_back({"{ sub.cc.u32 $d, $a, $b; subc.cc.u32 $d, $b, $c; addc.u32 $d, $c, 0; }",
+                   "u32",
+                   {"u32", "u32", "u32"},
+                   [](U64 a, U64 b, U64 c) { return low(c + (b < c + (a < b ? 1 : 0) ? 0 : 1), 32); }});
+  forms.push_back({"{ add.cc.u64 $d, $a, $b; subc.u64 $d, $c, 0; }",
+                   "u64",
+                   {"u64", "u64", "u64"},
+                   [](U64 a, U64 b, U64 c) { return c - (a + b < a ? 0 : 1); }});
+  forms.push_back({"{ sub.cc.u64 $d, $a, $b; madc.lo.u64 $d, $b, $c, 0; }",
+                   "u64",
+                   {"u64", "u64", "u64"},
+                   [](U64 a, U64 b, U64 c) { return b * c + (a < b ? 0 : 1); }});
   forms.push_back({"{ add.cc.u64 $d, $a, $b; addc.u64 $d, $c, 0; }",
                    "u64",
                    {"u64", "u64", "u64"},
