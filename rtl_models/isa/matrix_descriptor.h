@@ -21,11 +21,12 @@ struct MatrixDescriptor {
     return {kStart.in(bits)*16, kLeading.in(bits)*16, kStride.in(bits)*16,
             static_cast<unsigned>(kBase.in(bits)), kSwizzles[kMode.in(bits)]};
   }
-  /// Byte `byte` of line `line`, whose elements lie together along k.
+  /// Byte `byte` of line `line`, whose elements lie together along k. Where a line is longer than the swizzle
+  /// is wide, as B of a sparse product may be, its next part follows at the leading offset (assumed).
   [[nodiscard]] std::uint64_t along_k(unsigned line, unsigned byte) const {
     const std::uint64_t group = start + line / 8 * stride;
     if (swizzle == 0) return group + line % 8 * 16 + byte / 16 * leading + byte % 16;
-    return exchanged(group + std::uint64_t{line % 8} * width() + byte);
+    return exchanged(group + byte / width() * leading + std::uint64_t{line % 8} * width() + byte % width());
   }
   /// Element k, of 16 bits, of line `line`, where neighbours of the same k lie together.
   [[nodiscard]] std::uint64_t across_k(unsigned line, unsigned k) const {

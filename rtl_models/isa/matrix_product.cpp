@@ -557,7 +557,8 @@ MatrixProduct wmma_product(const MatrixForm& form, bool a_column, bool b_column)
 MatrixProduct warpgroup_product(const MatrixForm& form, bool a_in_registers) {
   const auto [m, n, k] = form.shape;
   MatrixProduct::Layout layout;
-  layout.a = a_in_registers ? mma_a(form.a, m, k) : lines_fragment(form.a, m, k, false);
+  const unsigned stored = form.sparse ? k / 2 : k;
+  layout.a = a_in_registers ? mma_a(form.a, m, stored) : lines_fragment(form.a, m, stored, false);
   layout.b = lines_fragment(form.b, k, n, true);
   layout.c = layout.d = mma_c(form.c, m, n);
   return {form, std::move(layout)};

@@ -63,8 +63,9 @@ class MatrixProduct {
 /// The product of `wmma`.
 [[nodiscard]] MatrixProduct wmma_product(const MatrixForm& form, bool a_column, bool b_column);
 
-/// A warp's part of the product of `wgmma`: 16 rows. A lies in registers as of `mma`, or else row after row;
-/// B column after column; without gaps.
+/// A warp's part of the product of `wgmma`: 16 rows. A, or what is stored of a sparse one, lies in registers
+/// as of `mma`, or else row after row; B column after column; without gaps. Metadata are as of `mma.sp` with
+/// the same k.
 [[nodiscard]] MatrixProduct warpgroup_product(const MatrixForm& form, bool a_in_registers);
 
 /// Lanes' words that hold the metadata of a sparse A can be chosen in so many ways: selectors from 0 on.

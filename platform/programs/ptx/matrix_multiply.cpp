@@ -147,11 +147,7 @@ void decode_mma(Decoder& d) {
   op.r[kMatrixC] = take_fragment(d, 3, form.c, layout.c.registers, false);
   if (form.sparse) {
     op.r[kMetadata] = d.source(4, DataType::b32);
-    const Operand& selector = d.operand(5);
-    if (selector.kind != Operand::Kind::integer || selector.bits >= selectors_of(form))
-      d.fail(selector.token.place(),
-             "the sparsity selector of this shape is a number below " + std::to_string(selectors_of(form)));
-    op.immediate = static_cast<std::int64_t>(selector.bits);
+    op.immediate = take_selector(d, 5, form);
   }
   op.r[kMatrixD] = take_fragment(d, 0, form.d, layout.d.registers, true);
   emit_product(d, op);

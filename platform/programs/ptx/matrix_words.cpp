@@ -98,6 +98,14 @@ Ref take_fragment(Decoder& d, std::size_t index, MatrixType type, std::size_t re
   return d.list(refs);
 }
 
+std::int64_t take_selector(Decoder& d, std::size_t index, const MatrixForm& form) {
+  const Operand& selector = d.operand(index);
+  if (selector.kind != Operand::Kind::integer || selector.bits >= selectors_of(form))
+    d.fail(selector.token.place(),
+           "the sparsity selector of this shape is a number below " + std::to_string(selectors_of(form)));
+  return static_cast<std::int64_t>(selector.bits);
+}
+
 void read_fragment(const Op& op, const Frame& f, unsigned operand, const Fragment& layout, std::byte* to) {
   const Ref* refs = references(op, f, operand);
   const std::size_t bytes = std::size_t{layout.register_bytes} * kWarpLanes;

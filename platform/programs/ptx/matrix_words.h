@@ -33,6 +33,8 @@ struct MatrixWords {
 /// The registers of operand `index`, a vector of so many, as a list; `written`: they are D's.
 [[nodiscard]] Ref take_fragment(Decoder& d, std::size_t index, MatrixType type, std::size_t registers,
                                 bool written);
+/// Which of the lanes' words of metadata are meant: operand `index`, a number.
+[[nodiscard]] std::int64_t take_selector(Decoder& d, std::size_t index, const MatrixForm& form);
 /// Copies registers of a list, 32 lanes side by side, to `to`, or from `from`.
 void read_fragment(const Op& op, const Frame& f, unsigned operand, const Fragment& layout, std::byte* to);
 void write_fragment(const Op& op, const Frame& f, unsigned operand, const Fragment& layout,

@@ -1,6 +1,7 @@
-// wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Each of the four
-// warps of a warpgroup multiplies its 16 rows of A with all of B. Matrices in shared memory are read when the
-// load/store unit performs the access, and D changes then; when it may be read, `wgmma.wait_group` knows.
+// wgmma, dense and sparse (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
+// Each of the four warps of a warpgroup multiplies its 16 rows of A with all of B. Matrices in shared memory
+// are read when the load/store unit performs the access, and D changes then; when it may be read,
+// `wgmma.wait_group` knows.
 #include <algorithm>
 
 #include "platform/programs/latencies.h"
@@ -14,9 +15,10 @@
 namespace warpline::ptx {
 namespace {
 
-constexpr unsigned kWarp = 4;  ///< operand: the warp of its CTA
+constexpr unsigned kWarp = 4;           ///< operand: the warp of its CTA
+constexpr unsigned kGroupMetadata = 5;  ///< operand: of a sparse A, which elements it has
 constexpr unsigned kRowsOfWarp = 16, kWarpsOfGroup = 4;
-constexpr unsigned kLineBytes = 32;  ///< of K of a row of A or a column of B
+constexpr unsigned kLineBytes = 32;  ///< that are stored of K of a row of A, and of a column of B
 /// Op::mode.
 constexpr std::uint8_t kAInRegisters = 1, kNegates = 2, kTransposesA = 4, kTransposesB = 8;
 /// What MemoryAccess::second has of an execution, by lane.
@@ -28,29 +30,35 @@ struct Tile {
   unsigned first = 0, count = 0;
   bool transposed = false;
   unsigned element_bytes = 1;
+  unsigned line_bytes = kLineBytes;
 
   /// Calls f(address, line, byte of the line, bytes) for pieces that lie together.
   template <class F>
   void for_each_piece(F&& f) const {
     if (!transposed) {
       for (unsigned line = 0; line < count; ++line)
-        for (unsigned byte = 0; byte < kLineBytes; byte += 16)
+        for (unsigned byte = 0; byte < line_bytes; byte += 16)
           f(descriptor.along_k(first + line, byte), line, byte, 16U);
       return;
     }
     for (unsigned line = 0; line < count; ++line)
-      for (unsigned k = 0; k < kLineBytes / element_bytes; ++k)
+      for (unsigned k = 0; k < line_bytes / element_bytes; ++k)
         f(descriptor.across_k(first + line, k), line, k * element_bytes, element_bytes);
   }
 };
 
 Tile tile_a(const Op& op, std::uint64_t bits, unsigned warp) {
-  return {MatrixDescriptor::of(bits), warp % kWarpsOfGroup * kRowsOfWarp, kRowsOfWarp,
-          (op.mode & kTransposesA) != 0, bits_of(op.product->form().a) / 8};
+  return {MatrixDescriptor::of(bits),    warp % kWarpsOfGroup * kRowsOfWarp, kRowsOfWarp,
+          (op.mode & kTransposesA) != 0, bits_of(op.product->form().a) / 8,  kLineBytes};
+}
+/// Of a column of B: it has all that a sparse A stores half of.
+unsigned bytes_of_b(const MatrixForm& form) {
+  return form.sparse ? 2 * kLineBytes : kLineBytes;
 }
 Tile tile_b(const Op& op, std::uint64_t bits) {
-  return {MatrixDescriptor::of(bits), 0, op.product->form().shape.n, (op.mode & kTransposesB) != 0,
-          bits_of(op.product->form().b) / 8};
+  return {MatrixDescriptor::of(bits),        0,
+          op.product->form().shape.n,        (op.mode & kTransposesB) != 0,
+          bits_of(op.product->form().b) / 8, bytes_of_b(op.product->form())};
 }
 
 /// The access is that to the lowest 16 bytes and the highest, which are checked.
@@ -79,7 +87,7 @@ void issue_tiles(const Op& op, Frame& f) {
 
 void read_tile(const Tile& tile, const std::uint8_t* shared, std::byte* to) {
   tile.for_each_piece([&](std::uint64_t at, unsigned line, unsigned byte, unsigned bytes) {
-    std::memcpy(to + line * kLineBytes + byte, shared + at, bytes);
+    std::memcpy(to + line * tile.line_bytes + byte, shared + at, bytes);
   });
 }
 
@@ -92,7 +100,7 @@ void negate(MatrixType type, std::byte* a, std::size_t bytes) {
 void finish_tiles(const Op& op, Frame& f) {
   const MemoryAccess& access = *f.loaded;
   const MatrixProduct::Layout& layout = op.product->layout();
-  constexpr std::size_t kMostOfB = 256 * kLineBytes, kMostOfD = 128 * kWarpLanes * 4;
+  constexpr std::size_t kMostOfB = std::size_t{256} * 2 * kLineBytes, kMostOfD = 128 * kWarpLanes * 4;
   alignas(64) std::byte a[kRowsOfWarp * kLineBytes], b[kMostOfB], sums[kMostOfD];
   if ((op.mode & kAInRegisters) != 0)
     read_fragment(op, f, kMatrixA, layout.a, a);
@@ -104,13 +112,17 @@ void finish_tiles(const Op& op, Frame& f) {
     read_fragment(op, f, kMatrixD, layout.c, sums);
   else
     std::fill_n(sums, layout.c.bytes(), std::byte{0});
-  op.product->run(a, b, sums, sums);
+  const bool sparse = op.product->form().sparse;
+  op.product->run(a, b, sums, sums, sparse ? f.in<std::uint32_t>(op.r[kGroupMetadata]) : nullptr,
+                  static_cast<unsigned>(op.immediate));
   write_fragment(op, f, kMatrixD, layout.d, sums);
 }
 
-/// PTX ISA, "wgmma.mma_async".
+/// PTX ISA, "wgmma.mma_async", "wgmma.mma_async.sp".
 bool has_wgmma(const MatrixForm& f) {
-  const auto [m, n, k] = f.shape;
+  const auto [m, n, all] = f.shape;
+  const unsigned k = f.sparse ? all / 2 : all;  // that are stored of a row of A
+  if (f.sparse && (all % 2 != 0 || f.a == MatrixType::b1)) return false;
   if (m != 64 || n % 8 != 0 || n < 8 || n > 256) return false;
   const bool float_sum = f.d == MatrixType::f16 || f.d == MatrixType::f32;
   const bool few = n <= 32 || n % 16 == 0;
@@ -136,17 +148,18 @@ std::int64_t take_number(Decoder& d, std::size_t index, std::initializer_list<st
 }
 
 void decode_product(Decoder& d) {
-  if (d.take(".sp")) d.fail("'wgmma.mma_async.sp' is not modelled in this version", "'mma.sp' is");
+  MatrixForm form;
+  form.sparse = d.take(".sp");
+  const std::string name = form.sparse ? "wgmma.mma_async.sp" : "wgmma.mma_async";
   need_aligned(d);
   const MatrixWords s = take_matrix_words(d);
-  if (s.types.size() != 3) d.fail("'wgmma.mma_async' needs the types of D, A and B");
-  if (!s.columns.empty()) d.fail("'wgmma.mma_async' has no layouts");
-  MatrixForm form;
+  if (s.types.size() != 3) d.fail(quoted(name) + " needs the types of D, A and B");
+  if (!s.columns.empty()) d.fail(quoted(name) + " has no layouts");
   form.shape = s.shape;
   form.c = form.d = s.types[0];
   form.a = s.types[1];
   form.b = s.types[2];
-  if (!has_wgmma(form)) fail_shape(d, s, "wgmma.mma_async");
+  if (!has_wgmma(form)) fail_shape(d, s, name);
   const MatrixClass kind = class_of(form.a);
   if (kind == MatrixClass::s8) form.saturate = d.take(".satfinite");
   if (kind == MatrixClass::b1) {
@@ -156,7 +169,8 @@ void decode_product(Decoder& d) {
   const bool integers = kind == MatrixClass::s8 || kind == MatrixClass::b1;
   const bool may_transpose = kind == MatrixClass::f16;
   const bool in_registers = d.operand_count() > 1 && d.operand(1).kind == Operand::Kind::vector;
-  d.need_operands(integers ? 4U : !may_transpose ? 6U : in_registers ? 7U : 8U);
+  const std::size_t scale = form.sparse ? 5 : 3;  // the operand behind B, the metadata and its selector
+  d.need_operands(scale + (integers ? 1U : !may_transpose ? 3U : in_registers ? 4U : 5U));
   const unsigned n = form.shape.n;
   form.shape.m = kRowsOfWarp;
   Op op;
@@ -169,15 +183,20 @@ void decode_product(Decoder& d) {
     op.r[kMatrixA] = d.source(1, DataType::b64);
   }
   op.r[kMatrixB] = d.source(2, DataType::b64);
-  d.take_condition(op, 3);
+  if (form.sparse) {
+    op.r[kGroupMetadata] = d.source(3, DataType::b32);
+    op.immediate = take_selector(d, 4, form);
+  }
+  d.take_condition(op, scale);
   if (!integers) {
     const char* const kScale = "expected 1 or -1";
-    const bool negative = take_number(d, 4, {1, -1}, kScale) != take_number(d, 5, {1, -1}, kScale);
+    const bool negative =
+        take_number(d, scale + 1, {1, -1}, kScale) != take_number(d, scale + 2, {1, -1}, kScale);
     if (negative) op.mode |= kNegates;
   }
   if (may_transpose) {
     const char* const kTranspose = "expected 0 or 1";
-    std::size_t at = 6;
+    std::size_t at = scale + 3;
     if (!in_registers && take_number(d, at++, {0, 1}, kTranspose) != 0) op.mode |= kTransposesA;
     if (take_number(d, at, {0, 1}, kTranspose) != 0) op.mode |= kTransposesB;
   }
@@ -195,10 +214,10 @@ void decode_product(Decoder& d) {
   m.type = DataType::b128;
   m.proxy = Proxy::async;
   // The four warps read B together; the tensor cores take 128 bytes of shared memory a cycle.
-  const unsigned bytes = n * kLineBytes / kWarpsOfGroup + (in_registers ? 0 : kRowsOfWarp * kLineBytes);
+  const unsigned bytes = n * bytes_of_b(form) / kWarpsOfGroup + (in_registers ? 0 : kRowsOfWarp * kLineBytes);
   m.tile_passes = static_cast<std::uint8_t>(std::max(1U, bytes / 128));
   d.emit_together(op, InstructionKind::memory, 4, &m);
-  d.emitted().products = form.shape.products();
+  d.emitted().products = form.sparse ? form.shape.products() / 2 : form.shape.products();
   d.emitted().matrix_class = kind;
 }
 

@@ -401,7 +401,8 @@ TEST(PtxMatrix, WmmaMultipliesMatricesInMemory) {
     }
 }
 
-// wgmma: A of 64 rows and B of n columns in shared memory, or A in registers; whole numbers again.
+// wgmma: A of 64 rows and B of n columns in shared memory, or A in registers; whole numbers again. Of a
+// sparse A half is stored.
 
 struct WgmmaRow {
   const char* types;
@@ -413,18 +414,29 @@ struct WgmmaRow {
   unsigned offset = 0;  ///< of the matrices in their pattern's first line
   int scale_a = 1, scale_b = 1;
   bool accumulates = true;
+  bool sparse = false;
+  unsigned selector = 0;
 };
+
+/// Leading and stride offset in units of 16 bytes. B of a sparse A is twice as long.
+std::pair<unsigned, unsigned> offsets(const WgmmaRow& row, unsigned start, bool transposed) {
+  const unsigned w = row.width / 16;
+  const bool twice = row.sparse && start != 0;
+  const unsigned lbo = transposed && w > 1 ? row.width * (twice ? 2 : 1) : twice && w == 2 ? 16 : 8;
+  const unsigned sbo = w == 1 ? (twice ? 32 : 16) : row.width / 2 * (twice && w == 2 && !transposed ? 2 : 1);
+  return {lbo, sbo};
+}
 
 /// The 16 bytes of line `line` from which on its byte `byte` lies, in CUTLASS's terms: ((8,n),2):((w,SBO),LBO
 /// or 1); and of an element across, ((w,n),(8,k)):((1,LBO),(w,SBO)), without swizzle
 /// ((1,n),(8,k)):((1,SBO),(1,LBO)).
 std::size_t address(const WgmmaRow& row, unsigned start, bool transposed, unsigned line, unsigned element) {
   const unsigned w = row.width / 16;
-  const unsigned lbo = transposed && w > 1 ? row.width * 16 / 16 : 8, sbo = w == 1 ? 16 : row.width * 8 / 16;
+  const auto [lbo, sbo] = offsets(row, start, transposed);
   std::size_t unit = 0, within = 0;
   if (!transposed) {
     const unsigned byte = element * row.bits / 8;
-    unit = line % 8 * w + line / 8 * sbo + byte / 16 * (w == 1 ? lbo : 1);
+    unit = line % 8 * w + line / 8 * sbo + byte % row.width / 16 + byte / row.width * lbo;
     within = byte % 16;
   } else if (w == 1) {
     unit = line / 8 * sbo + element % 8 + element / 8 * lbo;
@@ -438,11 +450,10 @@ std::size_t address(const WgmmaRow& row, unsigned start, bool transposed, unsign
 }
 
 std::uint64_t descriptor(const WgmmaRow& row, unsigned start, bool transposed) {
-  const std::uint64_t w = row.width / 16;
-  const std::uint64_t lbo = transposed && w > 1 ? row.width * 16 / 16 : 8,
-                      sbo = w == 1 ? 16 : row.width * 8 / 16;
+  const unsigned w = row.width / 16;
+  const auto [lbo, sbo] = offsets(row, start, transposed);
   const std::uint64_t mode = w == 1 ? 0 : w == 8 ? 1 : w == 4 ? 2 : 3;
-  return (start + row.offset) / 16 | lbo << 16U | sbo << 32U | mode << 62U;
+  return (start + row.offset) / 16 | std::uint64_t{lbo} << 16U | std::uint64_t{sbo} << 32U | mode << 62U;
 }
 
 TEST(PtxMatrix, WgmmaMultipliesTilesInSharedMemory) {
@@ -461,7 +472,17 @@ TEST(PtxMatrix, WgmmaMultipliesTilesInSharedMemory) {
       {"f32.e4m3.e5m2", "f32", "e4m3", 16, 32, 8, 64, false, false, false, 0, 1, 1, false},
       {"s32.s8.u8", "s32", "s8", 32, 32, 8, 128},
       {"s32.u8.s8", "s32", "u8", 8, 32, 8, 16, false, false, true},
-      {"s32.b1.b1", "s32", "b1", 16, 256, 1, 32}};
+      {"s32.b1.b1", "s32", "b1", 16, 256, 1, 32},
+      {"f32.f16.f16", "f32", "f16", 8, 32, 16, 16, false, false, false, 0, 1, 1, true, true, 1},
+      {"f16.f16.f16", "f16", "f16", 64, 32, 16, 128, false, true, false, 0, -1, 1, true, true, 0},
+      {"f32.bf16.bf16", "f32", "bf16", 24, 32, 16, 64, true, false, false, 0, 1, 1, false, true, 1},
+      {"f32.f16.f16", "f32", "f16", 16, 32, 16, 16, false, true, true, 0, 1, -1, true, true, 1},
+      {"f32.bf16.bf16", "f32", "bf16", 16, 32, 16, 32, false, false, true, 0, 1, 1, true, true, 0},
+      {"f32.tf32.tf32", "f32", "tf32", 40, 16, 32, 128, false, false, false, 0, 1, 1, true, true, 1},
+      {"f32.tf32.tf32", "f32", "tf32", 8, 16, 32, 64, false, false, true, 0, 1, 1, true, true, 0},
+      {"f16.e5m2.e4m3", "f16", "e5m2", 16, 64, 8, 128, false, false, false, 0, 1, 1, true, true, 0},
+      {"s32.u8.s8", "s32", "u8", 32, 64, 8, 64, false, false, false, 0, 1, 1, true, true, 0},
+      {"s32.s8.s8", "s32", "s8", 16, 64, 8, 128, false, false, true, 0, 1, 1, true, true, 0}};
   constexpr unsigned kB = 16384, kThreads = 128;
   std::uint64_t seed = 500;
   for (const WgmmaRow& row : rows) {
@@ -480,9 +501,28 @@ TEST(PtxMatrix, WgmmaMultipliesTilesInSharedMemory) {
       return encoded(type, value);
     };
     std::vector<int> a(64 * row.k), b(row.k * row.n);
+    const unsigned stored = row.sparse ? row.k / 2 : row.k;
+    constexpr unsigned kMetadata = 2048;  // bytes before it in in.b: A's registers
     for (unsigned i = 0; i < 64; ++i)
-      for (unsigned k = 0; k < row.k; ++k) {
-        const int value = a[i * row.k + k] = number(row.input);
+      for (unsigned k = 0; k < stored; ++k) {
+        unsigned place = k;
+        if (row.sparse && row.bits == 32) {  // one of two, named by both its halves
+          const unsigned second = random.below(2) != 0 ? 1 : 0;
+          place = k * 2 + second;
+          const unsigned lane = i % 8 * 4 + row.selector * 2 + k / 4;
+          put_bits(in.b, (kMetadata / 4 + i / 16 * 32 + lane) * 32 + k % 4 * 4 + i % 16 / 8 * 16, 4,
+                   second != 0 ? 14 : 4);
+        } else if (row.sparse) {  // two of four, 4 bits for both
+          const unsigned chunk = k / 2;
+          const auto low = static_cast<unsigned>((i * 7 + chunk * 5) % 3);
+          const unsigned high = low + 1 + (i + chunk) % (3 - low);
+          place = chunk * 4 + (k % 2 == 0 ? low : high);
+          const unsigned upper = i % 16 / 8;
+          const unsigned lane = row.bits == 16 ? row.selector * 2 + chunk / 4 : chunk / 8 * 2 + upper;
+          const unsigned first = row.bits == 16 ? chunk % 4 * 4 + upper * 16 : chunk % 8 * 4;
+          put_bits(in.b, (kMetadata / 4 + i / 16 * 32 + i % 8 * 4 + lane) * 32 + first, 4, low | high << 2U);
+        }
+        const int value = a[i * row.k + place] = number(row.input);
         const std::uint64_t raw = bits(row.input, value);
         if (!row.a_in_registers) {
           put_bits(in.a, address(row, 0, row.a_transposed, i, k) * 8 + (row.bits == 1 ? k % 8 : 0), row.bits,
@@ -510,6 +550,7 @@ TEST(PtxMatrix, WgmmaMultipliesTilesInSharedMemory) {
     for (unsigned r = 0; r < 4; ++r)
       body +=
           "ld.global.u32 %r" + std::to_string(5 + r) + ", [%rd5+" + std::to_string(r * kThreads * 4) + "];\n";
+    if (row.sparse) body += "ld.global.u32 %r4, [%rd5+" + std::to_string(kMetadata) + "];\n";
     for (unsigned r = 0; r < registers; ++r) {
       const std::string reg = "%" + sum + std::to_string(10 + r);
       body += sum == "f" ? "mov.f32 " + reg + ", 0f40400000;\n"
@@ -520,9 +561,11 @@ TEST(PtxMatrix, WgmmaMultipliesTilesInSharedMemory) {
             hex(descriptor(row, kB, row.b_transposed)) + ";\nsetp.ne.u32 %p2, 0, " +
             (row.accumulates ? "1" : "0") + ";\n";
     const std::string d = list(sum, 10, registers);
-    body += "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n" + std::to_string(row.n) + "k" +
-            std::to_string(row.k) + "." + words + (row.bits == 1 ? ".and.popc " : " ") + d + ", " +
-            (row.a_in_registers ? list("r", 5, 4) : std::string("%rd8")) + ", %rd9, %p2";
+    body += std::string("wgmma.fence.sync.aligned;\nwgmma.mma_async") + (row.sparse ? ".sp" : "") +
+            ".sync.aligned.m64n" + std::to_string(row.n) + "k" + std::to_string(row.k) + "." + words +
+            (row.bits == 1 ? ".and.popc " : " ") + d + ", " +
+            (row.a_in_registers ? list("r", 5, 4) : std::string("%rd8")) + ", %rd9" +
+            (row.sparse ? ", %r4, " + std::to_string(row.selector) : std::string()) + ", %p2";
     if (!integers) body += ", " + std::to_string(row.scale_a) + ", " + std::to_string(row.scale_b);
     if (row.bits == 16) {
       if (!row.a_in_registers) body += row.a_transposed ? ", 1" : ", 0";
@@ -618,9 +661,9 @@ TEST(PtxMatrix, WhatIsWrongIsRefused) {
             "'wmma' does not take '.col' with the others"},
         Row{"wmma.load.d.sync.aligned.row.m16n16k16.f32 {%r1}, [%rd1];",
             "'wmma' does not take '.d' with the others"},
-        Row{"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, "
+        Row{"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 2, "
             "1, 1, 1, 0, 0;",
-            "'wgmma.mma_async.sp' is not modelled"},
+            "expected a literal below 2"},
         Row{"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
             "'wgmma' takes no '.m64n12k16'"},
         Row{"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r1}, %rd1, %rd2, 1;",
