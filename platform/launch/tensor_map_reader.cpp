@@ -54,6 +54,7 @@ unsigned one_of(TableReader& reader, const char* key, const std::vector<std::str
 void read_im2col(const Document& document, const Member& member, TensorMap& map, Diagnostics& faults) {
   TableReader reader(document, member.value, member.place, "im2col", faults);
   map.im2col = true;
+  map.wide = reader.boolean("wide").value_or(false);
   put(integers(reader, "lower", 3, TableReader::required), map.lower);
   put(integers(reader, "upper", 3, TableReader::required), map.upper);
   map.channels =

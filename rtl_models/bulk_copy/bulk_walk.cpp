@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace warpline {
+namespace {
+
+constexpr std::uint32_t kPixelsOfWide = 128, kPixelsOfGroup = 32, kGroups = kPixelsOfWide / kPixelsOfGroup;
+constexpr std::uint32_t kGatheredRows = 4;
+
+}  // namespace
 
 BulkWalk BulkWalk::of_bytes(std::uint64_t address, std::uint32_t bytes) {
   BulkWalk w;
@@ -11,14 +17,21 @@ BulkWalk BulkWalk::of_bytes(std::uint64_t address, std::uint32_t bytes) {
   return w;
 }
 
-BulkWalk BulkWalk::of_tensor(const TensorMap& map, const Coordinates& coordinates,
+BulkWalk BulkWalk::of_tensor(const TensorMap& map, TensorMode mode, const Coordinates& coordinates,
                              const std::array<std::uint16_t, 3>& offsets) {
   BulkWalk w;
   w.map_ = &map;
+  w.mode_ = mode;
   w.start_ = coordinates;
   std::copy(coordinates.begin(), coordinates.end(), w.at_.begin());
   w.offsets_ = offsets;
-  w.rows_ = map.rows();
+  switch (mode) {
+    case TensorMode::rows: w.rows_ = kGatheredRows; break;
+    case TensorMode::wide: w.rows_ = map.pixels + offsets[0]; break;
+    case TensorMode::wide_of_128: w.rows_ = kPixelsOfWide + kGroups * offsets[0]; break;
+    default: w.rows_ = map.rows();
+  }
+  if (is_wide(mode)) w.find_wide();
   w.begin_row();
   return w;
 }
@@ -32,7 +45,7 @@ void BulkWalk::begin_row() {
   std::uint64_t address = m.address;
   for (unsigned d = 1; d < m.rank; ++d) {
     std::int64_t place = at_[d];
-    if (m.im2col && d + 1 < m.rank) place += offsets_[d - 1];
+    if (mode_ == TensorMode::im2col && d + 1 < m.rank) place += offsets_[d - 1];
     if (place < 0 || static_cast<std::uint64_t>(place) >= m.shape[d]) return;
     address += static_cast<std::uint64_t>(place) * m.strides[d];
   }
@@ -46,17 +59,43 @@ void BulkWalk::begin_row() {
   address_ = address + static_cast<std::uint64_t>(first) * m.element_bytes();
 }
 
+/// Where pixel `row_` of the wide modes is: those of a line between its corners, then of the same line of the
+/// next image.
+void BulkWalk::find_wide() {
+  const TensorMap& m = *map_;
+  std::int64_t pixel = row_;
+  if (mode_ == TensorMode::wide_of_128 && row_ >= kPixelsOfWide)
+    pixel =
+        (row_ - kPixelsOfWide) % kGroups * kPixelsOfGroup + kPixelsOfGroup + (row_ - kPixelsOfWide) / kGroups;
+  const std::int64_t step = m.element_strides[1], first = std::int64_t{start_[1]} + offsets_[1];
+  const std::int64_t lower = std::int64_t{m.lower[0]} + offsets_[1];
+  const std::int64_t last = static_cast<std::int64_t>(m.shape[1]) - 1 + m.upper[0] + offsets_[1];
+  const auto pixels_from = [&](std::int64_t w) { return w < last ? (last - w) / step + 1 : 1; };
+  const std::int64_t here = pixels_from(first), of_line = pixels_from(lower);
+  const unsigned image = m.rank - 1;
+  at_[1] = pixel < here ? first + pixel * step : lower + (pixel - here) % of_line * step;
+  at_[image] = std::int64_t{start_[image]} + (pixel < here ? 0 : 1 + (pixel - here) / of_line);
+}
+
 /// On to the next row: of a tile by its strides, of a column by the pixels between the corners.
 void BulkWalk::end_row() {
   const TensorMap& m = *map_;
   if (++row_ == rows_) return;
+  if (mode_ == TensorMode::rows) {
+    at_[1] = start_[1 + row_];
+    return begin_row();
+  }
+  if (is_wide(mode_)) {
+    find_wide();
+    return begin_row();
+  }
   for (unsigned d = 1; d < m.rank; ++d) {
-    if (m.im2col && d + 1 == m.rank) {  // the next image
+    if (mode_ == TensorMode::im2col && d + 1 == m.rank) {  // the next image
       ++at_[d];
       break;
     }
     at_[d] += m.element_strides[d];
-    if (m.im2col) {
+    if (mode_ == TensorMode::im2col) {
       const std::int64_t last = static_cast<std::int64_t>(m.shape[d]) - 1 + m.upper[d - 1];
       if (at_[d] <= last) break;
       at_[d] = m.lower[d - 1];

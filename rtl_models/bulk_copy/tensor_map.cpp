@@ -32,27 +32,32 @@ class Fields {
   std::size_t at_ = 0;
 };
 
+/// Each field lies at a multiple of its size, so that one store changes it.
 template <class F>
 void visit(TensorMap& m, F&& f) {
   f.template field<std::uint64_t>(m.address);
+  for (unsigned d = 1; d < TensorMap::kMaxRank; ++d) f.template field<std::uint64_t>(m.strides[d]);
   for (std::uint64_t& n : m.shape) {
     std::uint64_t less = n - 1;  // 2^32 elements are the most
     f.template field<std::uint32_t>(less);
     n = less + 1;
   }
-  for (unsigned d = 1; d < TensorMap::kMaxRank; ++d) f.template field<std::uint64_t>(m.strides[d]);
   for (std::uint32_t& n : m.box) f.template field<std::uint16_t>(n);
-  for (std::uint32_t& n : m.element_strides) f.template field<std::uint8_t>(n);
   for (std::int32_t& n : m.lower) f.template field<std::int16_t>(n);
   for (std::int32_t& n : m.upper) f.template field<std::int16_t>(n);
   f.template field<std::uint16_t>(m.channels);
   f.template field<std::uint16_t>(m.pixels);
-  f.template field<std::uint8_t>(m.type);
+  for (std::uint32_t& n : m.element_strides) f.template field<std::uint8_t>(n);
   f.template field<std::uint8_t>(m.rank);
+  f.template field<std::uint8_t>(m.type);
   f.template field<std::uint8_t>(m.swizzle);
   f.template field<std::uint8_t>(m.fill);
   f.template field<std::uint8_t>(m.im2col);
+  f.template field<std::uint8_t>(m.wide);
 }
+// Where they begin, as they follow each other above.
+constexpr unsigned kStridesAt = 8, kShapeAt = 40, kBoxAt = 60, kElementStridesAt = 86, kRankAt = 91,
+                   kTypeAt = 92, kSwizzleAt = 93, kFillAt = 94;
 
 bool is_element(DataType type) {
   switch (type) {
@@ -112,6 +117,7 @@ Problems TensorMap::problems(const std::string& path) const {
   rules.need(fill == TensorFill::zeros || is_float(type), "fill", "must be \"zeros\" for integers");
   if (!im2col) return rules.take();
   rules.need(rank >= 3, "shape", "must have 3 to 5 dimensions for im2col");
+  rules.need(!wide || swizzle != TensorSwizzle::none, "swizzle", "must not be \"none\" for wide im2col");
   rules.need(channels >= 1 && channels <= 256, "channels", "must be 1 to 256");
   rules.need(pixels >= 1 && pixels <= 1024, "pixels", "must be 1 to 1024");
   for (unsigned d = 0; d + 2 < rank; ++d) {
@@ -127,6 +133,33 @@ std::array<std::uint8_t, TensorMap::kBytes> TensorMap::encode() const {
   visit(copy, Fields<true>(bytes));
   std::memcpy(&bytes[kMarkAt], &kMark, sizeof kMark);
   return bytes;
+}
+
+TensorMap::Place TensorMap::place_of(Field f, unsigned n) {
+  switch (f) {
+    case Field::address: return {0, 8};
+    case Field::stride: return {kStridesAt + 8 * n, 8};
+    case Field::shape: return {kShapeAt + 4 * n, 4};
+    case Field::box: return {kBoxAt + 2 * n, 2};
+    case Field::element_stride: return {kElementStridesAt + n, 1};
+    case Field::rank: return {kRankAt, 1};
+    case Field::type: return {kTypeAt, 1};
+    case Field::swizzle: return {kSwizzleAt, 1};
+    case Field::fill: return {kFillAt, 1};
+  }
+  return {};
+}
+
+std::uint64_t TensorMap::stored(Field f, std::uint64_t value) {
+  // A number that is too large for its place stays too large for any copy.
+  const auto at_most = [](std::uint64_t n, std::uint64_t most) { return n < most ? n : most; };
+  switch (f) {
+    case Field::shape: return value - 1;
+    case Field::box: return at_most(value, 0xFFFF);
+    case Field::element_stride: return at_most(value, 0xFF);
+    case Field::rank: return at_most(value, 0xFE) + 1;
+    default: return value;
+  }
 }
 
 std::optional<TensorMap> TensorMap::decode(const std::array<std::uint8_t, kBytes>& bytes) {

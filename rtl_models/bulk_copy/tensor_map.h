@@ -37,6 +37,7 @@ struct TensorMap {
   TensorSwizzle swizzle = TensorSwizzle::none;
   TensorFill fill = TensorFill::zeros;
   bool im2col = false;
+  bool wide = false;  ///< of `im2col`: for `.im2col::w`, with corners in the first spatial dimension alone
   std::array<std::int32_t, 3> lower{}, upper{};  ///< `.im2col`: corners of the pixels, by dimension from 1
   std::uint32_t channels = 1, pixels = 1;        ///< `.im2col`: of a pixel; in a column
 
@@ -63,6 +64,27 @@ struct TensorMap {
 
   /// The 128 bytes that programs have of it. They are ours: CUDA says nothing of what is in its own.
   [[nodiscard]] std::array<std::uint8_t, kBytes> encode() const;
+  /// What of a descriptor `tensormap.replace` changes.
+  enum class Field : std::uint8_t {
+    address,
+    rank,
+    box,
+    shape,
+    stride,
+    element_stride,
+    type,
+    swizzle,
+    fill,
+  };
+  /// Where field `f` lies in a descriptor, in bytes. `n`: of box, shape and element_stride the dimension, of
+  /// stride the dimension less 1.
+  struct Place {
+    unsigned offset = 0, bytes = 0;
+  };
+  [[nodiscard]] static Place place_of(Field f, unsigned n = 0);
+  /// What lies there where the field is to be `value`, of `rank` one more than that (PTX ISA,
+  /// "tensormap.replace"); of `type`, `swizzle` and `fill` the number of the enumerator.
+  [[nodiscard]] static std::uint64_t stored(Field f, std::uint64_t value);
   /// Nothing, where they are no tensor map.
   [[nodiscard]] static std::optional<TensorMap> decode(const std::array<std::uint8_t, kBytes>& bytes);
 };

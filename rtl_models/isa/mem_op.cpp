@@ -35,6 +35,17 @@ std::string mbarrier_to_ptx(const MemOp& op) {
   return s + order_of(op) + dotted(op.space) + dotted(op.type);
 }
 
+const char* mode_of(TensorMode mode, bool reads) {
+  switch (mode) {
+    case TensorMode::tile: break;
+    case TensorMode::rows: return reads ? ".tile::gather4" : ".tile::scatter4";
+    case TensorMode::im2col: return reads ? ".im2col" : ".im2col_no_offs";
+    case TensorMode::wide: return ".im2col::w";
+    case TensorMode::wide_of_128: return ".im2col::w::128";
+  }
+  return ".tile";
+}
+
 std::string bulk_to_ptx(const MemOp& op) {
   const bool reads = op.bulk == BulkDirection::to_shared;
   std::string s(op.bulk == BulkDirection::reduce ? "cp.reduce.async.bulk" : "cp.async.bulk");
@@ -44,7 +55,7 @@ std::string bulk_to_ptx(const MemOp& op) {
     s += ".L2.global";
   } else {
     s += reads ? ".shared::cluster.global" : ".global.shared::cta";
-    if (op.dimensions != 0) s += op.im2col ? ".im2col" : ".tile";
+    if (op.dimensions != 0) s += mode_of(op.tensor_mode, reads);
     s += reads ? ".mbarrier::complete_tx::bytes" : ".bulk_group";
   }
   s += dotted(op.atomic);

@@ -108,6 +108,21 @@ enum class BulkDirection : std::uint8_t {
   prefetch,   ///< of global memory into L2
 };
 
+/// What of a tensor a bulk copy moves (PTX ISA, "Tensor access modes").
+enum class TensorMode : std::uint8_t {
+  tile,        ///< a box
+  rows,        ///< four rows of a matrix: `.tile::gather4`, `.tile::scatter4`
+  im2col,      ///< pixels of a box in images
+  wide,        ///< pixels of one line of each image: `.im2col::w`
+  wide_of_128  ///< 128 of them: `.im2col::w::128`
+};
+constexpr bool is_of_images(TensorMode m) {
+  return m >= TensorMode::im2col;
+}
+constexpr bool is_wide(TensorMode m) {
+  return m >= TensorMode::wide;
+}
+
 /// What a surface access does beyond the edge (PTX ISA, "suld", `.clampm`): end the warp, access the nearest
 /// element, or read zeros and write nothing.
 enum class BeyondEdge : std::uint8_t { trap, clamp, zero };
@@ -196,14 +211,14 @@ struct WARPLINE_PUBLIC MemOp {
   MbarrierOperation mbarrier = MbarrierOperation::init;
   MbarrierForm mbarrier_form = MbarrierForm::plain;
   BulkDirection bulk = BulkDirection::to_shared;
-  std::uint8_t dimensions = 0;  ///< of a bulk copy: 0: bytes in a row; 1 to 5: of a tensor
-  bool im2col = false;          ///< of a bulk copy of a tensor: `.im2col`; without: `.tile`
+  std::uint8_t dimensions = 0;                ///< of a bulk copy: 0: bytes in a row; 1 to 5: of a tensor
+  TensorMode tensor_mode = TensorMode::tile;  ///< of a bulk copy of a tensor
   template <class Archive>
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
       proxy, beyond_edge, image, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions,
-      im2col, matrices, tile_passes);
+      tensor_mode, matrices, tile_passes);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.

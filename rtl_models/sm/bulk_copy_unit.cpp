@@ -208,7 +208,10 @@ void BulkCopyUnit::begin_tensor(Cycle now, Copy& c, const TensorMap& map, std::v
   const MemOp& op = o.op();
   c.map = map;
   if (!map_.with_data || op.dimensions == 0) return;
-  if (map.rank != op.dimensions || map.im2col != op.im2col)
+  const TensorMode mode = op.tensor_mode;
+  const bool other_mode = map.im2col != is_of_images(mode) || (map.im2col && map.wide != is_wide(mode)) ||
+                          (mode == TensorMode::rows && map.box[1] != 1);
+  if (map.rank != op.dimensions || other_mode)
     return report(now, c, o.fault(FaultKind::other_tensor_map, o.address, Space::generic, TensorMap::kBytes),
                   events);
   if (op.bulk == BulkDirection::reduce) {
@@ -217,13 +220,13 @@ void BulkCopyUnit::begin_tensor(Cycle now, Copy& c, const TensorMap& map, std::v
       return report(
           now, c, o.fault(FaultKind::other_tensor_map, o.address, Space::generic, TensorMap::kBytes), events);
   }
-  if (op.bulk != BulkDirection::prefetch &&
-      (o.operands.shared > o.shared_bytes || o.shared_bytes - o.operands.shared < map.bytes()))
-    return report(now, c, o.fault(FaultKind::shared_range, o.operands.shared, Space::shared, map.bytes()),
-                  events);
   std::array<std::uint16_t, 3> offsets{};
   for (unsigned n = 0; n < offsets.size(); ++n) offsets[n] = static_cast<std::uint16_t>(o.offsets >> 16U * n);
-  c.walk = BulkWalk::of_tensor(c.map, o.operands.coordinates, offsets);
+  c.walk = BulkWalk::of_tensor(c.map, mode, o.operands.coordinates, offsets);
+  const std::uint32_t bytes = c.walk.bytes();
+  if (op.bulk != BulkDirection::prefetch &&
+      (o.operands.shared > o.shared_bytes || o.shared_bytes - o.operands.shared < bytes))
+    return report(now, c, o.fault(FaultKind::shared_range, o.operands.shared, Space::shared, bytes), events);
 }
 
 /// On to the copy's next piece. Pre: it is its turn.

@@ -98,8 +98,7 @@ class BulkDecoder {
   void refuse() {
     for (const Token& q : d_.statement().qualifiers)
       for (const char* word :
-           {".multicast::cluster", ".cp_mask", ".ignore_oob", ".tile::gather4", ".tile::scatter4",
-            ".im2col::w", ".im2col::w::128", ".cta_group::1", ".cta_group::2"})
+           {".multicast::cluster", ".cp_mask", ".ignore_oob", ".cta_group::1", ".cta_group::2"})
         if (q.text == word)
           d_.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
     if (within_cluster_)
@@ -110,10 +109,13 @@ class BulkDecoder {
     if (!tensor_) return;
     for (unsigned n = 1; n <= 5; ++n)
       if (d_.take("." + std::to_string(n) + "d")) m_.dimensions = static_cast<std::uint8_t>(n);
-    const bool no_offsets = d_.take(".im2col_no_offs");
-    offsets_ = d_.take(".im2col");
-    m_.im2col = offsets_ || no_offsets;
-    d_.take(".tile");
+    const auto mode = d_.take_one_of({".tile", ".tile::gather4", ".tile::scatter4", ".im2col_no_offs",
+                                      ".im2col", ".im2col::w", ".im2col::w::128"});
+    constexpr TensorMode kModes[] = {TensorMode::tile,       TensorMode::rows,   TensorMode::rows,
+                                     TensorMode::im2col,     TensorMode::im2col, TensorMode::wide,
+                                     TensorMode::wide_of_128};
+    m_.tensor_mode = kModes[mode.value_or(0)];
+    offsets_ = is_of_images(m_.tensor_mode) && !d_.has(".im2col_no_offs");
   }
 
   void take_operation() {
@@ -164,18 +166,20 @@ class BulkDecoder {
     take_address(d_, map, op_, generic);
     if (o.elements.size() != 1) d_.fail(o.token.place(), "expected [tensor map, {coordinates}]");
     const std::vector<Ref> refs = sources(o.elements[0], DataType::s32);
-    if (refs.size() != m_.dimensions)
-      d_.fail(o.elements[0].token.place(), "expected " + std::to_string(m_.dimensions) +
-                                               " coordinates, not " + std::to_string(refs.size()));
-    op_.count = m_.dimensions;
+    const std::size_t wanted = m_.tensor_mode == TensorMode::rows ? 5 : m_.dimensions;
+    if (refs.size() != wanted)
+      d_.fail(o.elements[0].token.place(),
+              "expected " + std::to_string(wanted) + " coordinates, not " + std::to_string(refs.size()));
+    op_.count = static_cast<std::uint8_t>(wanted);
     op_.r[kCoordinates] = d_.list(refs);
   }
 
   void take_offsets(const Operand& o) {
     const std::vector<Ref> refs = sources(o, DataType::u16);
-    if (refs.size() + 2 != m_.dimensions)
-      d_.fail(o.token.place(), "expected " + std::to_string(m_.dimensions - 2) + " offsets, not " +
-                                   std::to_string(refs.size()));
+    const std::size_t wanted = is_wide(m_.tensor_mode) ? 2 : m_.dimensions - 2U;
+    if (refs.size() != wanted)
+      d_.fail(o.token.place(),
+              "expected " + std::to_string(wanted) + " offsets, not " + std::to_string(refs.size()));
     op_.data_bytes = static_cast<std::uint8_t>(refs.size());
     op_.r[kOffsets] = d_.list(refs);
   }

@@ -11,12 +11,13 @@ const Table& table() {
   static const Table kTable = [] {
     Table t;
     for (auto* const family : {
-             integer_opcodes,   multiply_opcodes, narrow_product_opcodes, bit_opcodes,     bit_field_opcodes,
-             bit_count_opcodes, float_opcodes,    compare_opcodes,        select_opcodes,  convert_opcodes,
-             move_opcodes,      memory_opcodes,   atomic_opcodes,         policy_opcodes,  async_copy_opcodes,
-             mbarrier_opcodes,  texture_opcodes,  cache_control_opcodes,  control_opcodes, warp_opcodes,
-             stack_opcodes,     video_opcodes,    matrix_row_opcodes,     matrix_opcodes,  warpgroup_opcodes,
-             cluster_opcodes,
+             integer_opcodes,   multiply_opcodes,      narrow_product_opcodes, bit_opcodes,
+             bit_field_opcodes, bit_count_opcodes,     float_opcodes,          compare_opcodes,
+             select_opcodes,    convert_opcodes,       move_opcodes,           memory_opcodes,
+             atomic_opcodes,    policy_opcodes,        async_copy_opcodes,     mbarrier_opcodes,
+             texture_opcodes,   cache_control_opcodes, control_opcodes,        warp_opcodes,
+             stack_opcodes,     video_opcodes,         matrix_row_opcodes,     matrix_opcodes,
+             warpgroup_opcodes, cluster_opcodes,       tensor_map_opcodes,
          })
       for (const Opcode& o : family()) t.emplace(o.name, o);
     return t;
@@ -25,7 +26,7 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::string_view kUnsupported = "tcgen05 tensormap multimem clusterlaunchcontrol";
+constexpr std::string_view kUnsupported = "tcgen05 multimem clusterlaunchcontrol";
 
 }  // namespace
 
@@ -46,16 +47,22 @@ bool is_known_but_unsupported(std::string_view name) {
   return find_opcode(name) == nullptr && at != std::string::npos;
 }
 
+std::string full_name(const Statement& s) {
+  std::string full(s.opcode.text);
+  for (const Token& q : s.qualifiers) full += q.text;
+  return full;
+}
+
+std::string reason_unsupported(const Statement& s) {
+  if (s.opcode.is("tcgen05")) return ": there is no tensor memory in this model";
+  return s.opcode.is("multimem") ? ": no memory of this model is that of several GPUs at once" : "";
+}
+
 bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported) {
   if (find_opcode(s.opcode.text) != nullptr) return true;
   if (is_known_but_unsupported(s.opcode.text)) {
-    std::string full(s.opcode.text);
-    for (const Token& q : s.qualifiers) full += q.text;
-    const char* const why = s.opcode.is("tcgen05") ? ": there is no tensor memory in this model"
-                            : s.opcode.is("multimem")
-                                ? ": no memory of this model is that of several GPUs at once"
-                                : "";
-    unsupported.push_back({s.opcode.place(), "opcode " + quoted(full) + " is not supported" + why});
+    unsupported.push_back(
+        {s.opcode.place(), "opcode " + quoted(full_name(s)) + " is not supported" + reason_unsupported(s)});
   } else {
     faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                suggestion(s.opcode.text, opcode_names()));

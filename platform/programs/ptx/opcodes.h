@@ -24,6 +24,11 @@ struct Opcode {
 [[nodiscard]] const Opcode* find_library_opcode(std::string_view name);
 /// Whether PTX has an opcode `name` that this version does not run.
 [[nodiscard]] bool is_known_but_unsupported(std::string_view name);
+/// The opcode of `s` with its qualifiers.
+[[nodiscard]] std::string full_name(const Statement& s);
+/// What is missing for the opcode of `s`, as ": ..."; empty: nothing is known of it. Pre: it is known but
+/// unsupported.
+[[nodiscard]] std::string reason_unsupported(const Statement& s);
 /// Whether this version runs the opcode of `s`; why not goes to `unsupported`, or to `faults` if there is no
 /// such opcode.
 [[nodiscard]] bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported);
@@ -64,5 +69,6 @@ struct Opcode {
 [[nodiscard]] std::vector<Opcode> matrix_opcodes();
 [[nodiscard]] std::vector<Opcode> warpgroup_opcodes();
 [[nodiscard]] std::vector<Opcode> cluster_opcodes();
+[[nodiscard]] std::vector<Opcode> tensor_map_opcodes();
 
 }  // namespace warpline::ptx

@@ -129,7 +129,7 @@ TEST(BulkWalk, TilesAreThoseOfALoop) {
     const TensorMap m = draw(random, false);
     const Coordinates at = draw_coordinates(random);
     const std::string what = "seed " + std::to_string(seed);
-    const Bytes got = walked(BulkWalk::of_tensor(m, at), what);
+    const Bytes got = walked(BulkWalk::of_tensor(m, TensorMode::tile, at), what);
     ASSERT_EQ(got, naive_tile(m, at)) << what;
     ASSERT_EQ(got.size(), m.bytes()) << what;
   }
@@ -144,7 +144,80 @@ TEST(BulkWalk, ColumnsAreThoseOfALoop) {
     std::array<std::uint16_t, 3> offsets{};
     for (std::uint16_t& o : offsets) o = static_cast<std::uint16_t>(random.below(4));
     const std::string what = "seed " + std::to_string(seed);
-    ASSERT_EQ(walked(BulkWalk::of_tensor(m, at, offsets), what), naive_column(m, at, offsets)) << what;
+    ASSERT_EQ(walked(BulkWalk::of_tensor(m, TensorMode::im2col, at, offsets), what),
+              naive_column(m, at, offsets))
+        << what;
+  }
+}
+
+/// Pixels of one line of each image, step by step: as im2col with nothing but the line to walk.
+Bytes naive_wide(const TensorMap& m, TensorMode mode, const Coordinates& at, unsigned halo, unsigned offset) {
+  const auto pixel = [&](unsigned number) {
+    std::int64_t w = at[1] + std::int64_t{offset}, image = at[m.rank - 1];
+    for (unsigned n = 0; n < number; ++n) {
+      w += m.element_strides[1];
+      if (w > static_cast<std::int64_t>(m.shape[1]) - 1 + m.upper[0] + offset) {
+        w = m.lower[0] + std::int64_t{offset};
+        ++image;
+      }
+    }
+    return std::pair{w, image};
+  };
+  std::vector<unsigned> numbers;
+  const unsigned count = mode == TensorMode::wide ? m.pixels : 128;
+  for (unsigned n = 0; n < count; ++n) numbers.push_back(n);
+  for (unsigned h = 0; h < halo; ++h) {
+    if (mode == TensorMode::wide) numbers.push_back(count + h);
+    for (const unsigned behind : {32U, 64U, 96U, 128U})
+      if (mode == TensorMode::wide_of_128) numbers.push_back(behind + h);
+  }
+  Bytes out;
+  for (const unsigned number : numbers) {
+    const auto [w, image] = pixel(number);
+    for (std::uint32_t channel = 0; channel < m.channels; ++channel) {
+      std::array<std::int64_t, 5> element{};
+      for (unsigned d = 0; d < m.rank; ++d) element[d] = at[d];
+      element[0] += channel;
+      element[1] = w;
+      element[m.rank - 1] = image;
+      append(out, m, element);
+    }
+  }
+  return out;
+}
+
+TEST(BulkWalk, LinesOfImagesAreThoseOfALoop) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    TensorMap m = draw(random, true);
+    m.wide = true;
+    Coordinates at{};
+    for (std::int32_t& c : at) c = static_cast<std::int32_t>(random.below(6)) - 2;
+    const TensorMode mode = random.below(4) == 0 ? TensorMode::wide_of_128 : TensorMode::wide;
+    const auto halo = static_cast<std::uint16_t>(random.below(4)),
+               offset = static_cast<std::uint16_t>(random.below(4));
+    const BulkWalk walk = BulkWalk::of_tensor(m, mode, at, {halo, offset, 0});
+    const Bytes wanted = naive_wide(m, mode, at, halo, offset);
+    EXPECT_EQ(walk.bytes(), wanted.size());
+    ASSERT_EQ(walked(walk, "line"), wanted) << "seed " << seed;
+  }
+}
+
+TEST(BulkWalk, FourRowsAreThoseThatAreNamed) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    TensorMap m = draw(random, false);
+    m.rank = 2;
+    m.box[1] = 1;
+    const Coordinates at = draw_coordinates(random);
+    Bytes wanted;
+    for (unsigned row = 1; row <= 4; ++row) {
+      const Bytes one = naive_tile(m, {at[0], at[row], 0, 0, 0});
+      wanted.insert(wanted.end(), one.begin(), one.end());
+    }
+    const BulkWalk walk = BulkWalk::of_tensor(m, TensorMode::rows, at);
+    EXPECT_EQ(walk.bytes(), wanted.size());
+    ASSERT_EQ(walked(walk, "rows"), wanted) << "seed " << seed;
   }
 }
 
@@ -169,8 +242,46 @@ TEST(TensorMap, ADescriptorSaysAllOfIt) {
     ASSERT_EQ(back->extent(), m.extent());
     // A copy goes the same way by both.
     const Coordinates at = draw_coordinates(random);
-    ASSERT_EQ(walked(BulkWalk::of_tensor(*back, at), "back"), walked(BulkWalk::of_tensor(m, at), "map"));
+    const TensorMode mode = m.im2col ? TensorMode::im2col : TensorMode::tile;
+    ASSERT_EQ(walked(BulkWalk::of_tensor(*back, mode, at), "back"),
+              walked(BulkWalk::of_tensor(m, mode, at), "map"));
     ASSERT_EQ(back->swizzled(0x390), m.swizzled(0x390));
+  }
+}
+
+TEST(TensorMap, AFieldThatIsReplacedIsAnother) {
+  using F = TensorMap::Field;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    const TensorMap wanted = draw(random, false);
+    TensorMap from = draw(random, false);
+    from.lower = wanted.lower;
+    from.upper = wanted.upper;
+    from.channels = wanted.channels;
+    from.pixels = wanted.pixels;
+    auto bytes = from.encode();
+    const auto replace = [&](F field, unsigned n, std::uint64_t value) {
+      const TensorMap::Place place = TensorMap::place_of(field, n);
+      EXPECT_EQ(place.offset % place.bytes, 0U);
+      const std::uint64_t stored = TensorMap::stored(field, value);
+      for (unsigned b = 0; b < place.bytes; ++b)
+        bytes.at(place.offset + b) = static_cast<std::uint8_t>(stored >> 8 * b);
+    };
+    replace(F::address, 0, wanted.address);
+    replace(F::rank, 0, wanted.rank - 1);
+    for (unsigned d = 0; d < 5; ++d) {
+      replace(F::box, d, wanted.box[d]);
+      replace(F::shape, d, wanted.shape[d]);
+      replace(F::element_stride, d, wanted.element_strides[d]);
+      if (d != 0) replace(F::stride, d - 1, wanted.strides[d]);
+    }
+    replace(F::type, 0, static_cast<std::uint64_t>(wanted.type));
+    replace(F::swizzle, 0, static_cast<std::uint64_t>(wanted.swizzle));
+    replace(F::fill, 0, static_cast<std::uint64_t>(wanted.fill));
+    ASSERT_EQ(bytes, wanted.encode()) << "seed " << seed;
+    // What is too large for its place is no tensor map, and not another one.
+    replace(F::box, 0, (1U << 16U) + 16);
+    ASSERT_FALSE(TensorMap::decode(bytes));
   }
 }
 
@@ -225,6 +336,7 @@ TEST(TensorMap, WhatNoCopyCouldGoByIsNamed) {
       {[](TensorMap& m) { m.swizzle = TensorSwizzle::bytes_32; }, "m.box[0]"},
       {[](TensorMap& m) { m.fill = TensorFill::nan; }, "m.fill"},
       {[](TensorMap& m) { m.im2col = true, m.channels = 4; }, "m.shape"},
+      {[](TensorMap& m) { m.im2col = m.wide = true, m.rank = 3, m.channels = 4; }, "m.swizzle"},
   };
   for (const Row& row : rows) {
     TensorMap m;

@@ -256,6 +256,12 @@ TEST(SmBulk, ATensorsBoxIsWrittenWhereTheTensorIs) {
 TEST(SmBulk, WhatIsWrongIsAFaultOfItsLane) {
   const auto in = BulkDirection::to_shared;
   TensorMap three = small_map();
+  Step of_rows = bulk(in, kMaps + 64, kTile, 0, 2);
+  of_rows.instruction.mem.tensor_mode = TensorMode::rows;
+  Step of_rows_beyond = bulk(in, kMaps + 64, 1024 - 128, 0, 2);
+  of_rows_beyond.instruction.mem.tensor_mode = TensorMode::rows;
+  TensorMap of_one_row = small_map();
+  of_one_row.box = {32, 1, 1, 1, 1};
   three.rank = 3;
   three.strides[2] = 768;
   struct Row {
@@ -276,6 +282,8 @@ TEST(SmBulk, WhatIsWrongIsAFaultOfItsLane) {
       {"no map", bulk(in, kMaps + 256, kTile, 0, 2), FaultKind::no_tensor_map, kMaps + 256},
       {"map misaligned", bulk(in, kMaps + 32, kTile, 0, 2), FaultKind::misaligned, kMaps + 32},
       {"map of others", bulk(in, kMaps + 64, kTile, 0, 2), FaultKind::other_tensor_map, kMaps + 64, three},
+      {"rows by a map of boxes", of_rows, FaultKind::other_tensor_map, kMaps + 64},
+      {"rows beyond shared memory", of_rows_beyond, FaultKind::shared_range, 1024 - 128, of_one_row},
       {"tensor's shared address", bulk(in, kMaps + 64, kTile + 16, 0, 2), FaultKind::misaligned, kTile + 16},
       {"tensor beyond shared memory", bulk(in, kMaps + 64, 1024, 0, 2), FaultKind::shared_range, 1024},
   };

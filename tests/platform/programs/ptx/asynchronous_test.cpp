@@ -109,6 +109,33 @@ TEST(PtxMbarrier, FormsMeanWhatTheySay) {
     EXPECT_EQ(seen(row.body), row.seen) << row.body;
 }
 
+TEST(PtxTensorMap, WhatIsNotBuiltIsRefusedByName) {
+  struct Row {
+    const char* body;
+    const char* said;
+  };
+  for (const Row& row :
+       {Row{"tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [tile], 1;",
+            "interleaved tensors are not modelled"},
+        Row{"tensormap.replace.tile.elemtype.b1024.b32 [%rd2], 11;", "this type of elements is not modelled"},
+        Row{"tensormap.replace.tile.swizzle_atomicity.b1024.b32 [%rd2], 1;",
+            "a swizzle of other pieces than 16 bytes is not modelled"},
+        Row{"tensormap.replace.tile.global_stride.global.b1024.b64 [%rd2], 4, 16;",
+            "'.global_stride' is of a number from 0 to 3"},
+        Row{"cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [tile], "
+            "[%rd2, {%r2, %r3}], [bar];",
+            "expected 5 coordinates, found 2"}}) {
+    std::string text = kernel(row.body);
+    text.replace(text.find("sm_90"), 5, "sm_100a");
+    const auto module = parse(text, "m.ptx");
+    std::string said;
+    if (!module.ok()) said = module.faults()[0].text();
+    if (module.ok() && !module.value()->entries()[0].refused.empty())
+      said = module.value()->entries()[0].refused[0].text();
+    EXPECT_THAT(said, HasSubstr(row.said)) << row.body;
+  }
+}
+
 TEST(PtxBulkCopy, FormsMeanWhatTheySay) {
   struct Row {
     const char* body;
@@ -146,7 +173,7 @@ TEST(PtxBulkCopy, FormsMeanWhatTheySay) {
                "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"},
            Row{"cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rd2, {%r2, %r3, "
                "%r4}], [tile];",
-               "cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group"},
+               "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group"},
            Row{"cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.tile.bulk_group [%rd2, {%r2, %r3}], "
                "[tile];",
                "cp.reduce.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.min"},
