@@ -43,7 +43,10 @@ ModuleLegality check_text(std::string_view text, const std::string& file) {
         for (const Remark& r : judge_special_registers(s, names, judged_by))
           faults.add(r.place, r.message, r.hint);
       if (!is_judged_statement(s)) {
-        if (find_opcode(s.opcode.text) == nullptr && !is_known_but_unsupported(s.opcode.text))
+        if (is_known_but_unsupported(s.opcode.text))
+          notes.add(s.opcode.place(), quoted(full_name(s)) + " is not judged, and no kernel with it runs" +
+                                          reason_unsupported(s));
+        else if (find_opcode(s.opcode.text) == nullptr)
           faults.add(s.opcode.place(), "unknown opcode " + quoted(s.opcode.text),
                      suggestion(s.opcode.text, all_opcodes()));
         continue;

@@ -58,7 +58,8 @@ constexpr Rule kRules[] = {
     excludes("st.async", ".weak", "scope", kStore),
     excludes("st.async", ".gpu|.sys", "shared", kStore),
     since("st.async", ".mbarrier::complete_tx::bytes|.shared|.shared::cta", 81, 90, kStore),
-    since("st.async", "!.mbarrier::complete_tx::bytes !.shared !.shared::cta", 87, 100, kStore),
+    since("st.async", "!.mbarrier::complete_tx::bytes !.shared !.shared::cta !.release", 81, 90, kAsked),
+    since("st.async", ".release", 87, 100, kStore),
     differs("st.async", "!.mbarrier::complete_tx::bytes !.release",
             "an asynchronous store without '.release'", kAsked),
     differs("st.async", ".cluster|.shared|.shared::cta", "such a scope or state space", kAsked),
@@ -91,7 +92,8 @@ constexpr Rule kRules[] = {
     needs("red.async", ".add", ".u32|.s32|.u64|.s64", kReduce),
     excludes("red.async", ".mbarrier::complete_tx::bytes", ".s64", kReduce),
     since("red.async", ".mbarrier::complete_tx::bytes", 81, 90, kReduce),
-    since("red.async", "!.mbarrier::complete_tx::bytes", 87, 100, kReduce),
+    since("red.async", "!.mbarrier::complete_tx::bytes !.release", 81, 90, kAsked),
+    since("red.async", ".release", 87, 100, kReduce),
 
     takes("multimem.ld_reduce", ".ld_reduce|.weak|.relaxed|.acquire|scope|.global|.acc::f32|.acc::f16",
           kMultimem),
@@ -145,7 +147,7 @@ constexpr Signature kSignatures[] = {
     {"red.async", ".mbarrier::complete_tx::bytes !generic", "a+ s= shared?", kReduce},
     {"red.async", "!.mbarrier::complete_tx::bytes", "any-address+ s=", kReduce},
     {"multimem.ld_reduce", "", "d- a", kMultimem},
-    {"multimem.st", "", "a s=", kMultimem},
+    {"multimem.st", "", "a s1", kMultimem},
     {"multimem.red", "", "a+ s=", kMultimem},
 };
 

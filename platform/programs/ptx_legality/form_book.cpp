@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -29,9 +30,12 @@ constexpr NamedChoice kChoices[] = {
     {"i32", "s32|u32"},
     // Types that the assembler reads over: behind the others, or anywhere.
     {"tail", "s4|u4|b1|bf16"},
-    {"extra", "s4|u4|b1|bf16"},
+    {"extra", "s4|u4|b1|bf16|tf32|bf16x2"},
+    {"brain", "bf16"},
+    {"padding", "b8x16|b6x16_p32|b4x16_p64"},
     {"compare", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
     {"order", "eq|ne|lt|le|gt|ge"},
+    {"unsigned", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
     {"bool", "and|or|xor"},
 };
 
@@ -45,7 +49,8 @@ std::string_view choice_of(std::string_view element) {
 
 /// Words that may be said twice: they only set something.
 bool is_flag(std::string_view word) {
-  constexpr std::array<std::string_view, 6> kFlags = {"sync", "NaN", "sat", "satfinite", "relu", "approx"};
+  constexpr std::array<std::string_view, 8> kFlags = {"sync", "NaN",    "sat",      "satfinite",
+                                                      "relu", "approx", "shiftamt", "uni"};
   return std::find(kFlags.begin(), kFlags.end(), word) != kFlags.end();
 }
 
@@ -54,6 +59,7 @@ enum class Class : std::uint8_t { none, type, layout, count };
 Class class_of(std::string_view word) {
   if (word == "b1024") return Class::none;
   if (word == "row" || word == "col") return Class::layout;
+  if (word == "pred") return Class::type;
   if (word == "popc" || word == "and" || word == "xor") return Class::count;
   const std::size_t digit = word.find_first_of("0123456789");
   if (digit == std::string_view::npos || digit == 0) return Class::none;
@@ -106,7 +112,7 @@ Compiled compile(const Form& form) {
     if (e.fixed) text.remove_prefix(1);
     e.optional = text.back() == '?';
     if (e.optional) text.remove_suffix(1);
-    e.loose = text == "$extra";
+    e.loose = text == "$extra" || text == "$padding" || text == "$brain";
     for (const std::string_view part : warpline::split(text, '|'))
       for (const std::string_view word : warpline::split(choice_of(part), '|')) e.words.push_back(word);
     e.order = class_of(e.words[0]);
@@ -117,21 +123,60 @@ Compiled compile(const Form& form) {
   return c;
 }
 
-/// A family, whose forms are looked at when the first statement of it is judged.
+/// A form, which is compiled when the first statement that it may fit is judged.
+class Entry {
+ public:
+  explicit Entry(const Form& form) : form_(&form) {}
+  [[nodiscard]] const Form& form() const { return *form_; }
+  [[nodiscard]] const Compiled& compiled() {
+    std::call_once(once_, [this] { compiled_ = compile(*form_); });
+    return compiled_;
+  }
+  /// Whether each qualifier of `s` stands somewhere in the form's text: no other statement fits it.
+  [[nodiscard]] bool may_fit(const Statement& s) const {
+    const std::string_view words = form_->words;
+    const auto names = [&](std::string_view word) {
+      if (words.find(word) != std::string_view::npos || words.find('#') != std::string_view::npos)
+        return true;
+      for (std::size_t at = 0; (at = words.find('$', at)) != std::string_view::npos; ++at)
+        if (choice_of(words.substr(at, words.find_first_of("? |", at) - at)).find(word) !=
+            std::string_view::npos)
+          return true;
+      return is_flag(word);
+    };
+    return std::all_of(s.qualifiers.begin(), s.qualifiers.end(),
+                       [&](const Token& q) { return names(q.text.substr(1)); });
+  }
+
+ private:
+  const Form* form_;
+  std::once_flag once_;
+  Compiled compiled_;
+};
+
+/// A family, whose forms are listed when the first statement of it is judged.
 struct Shelf {
+  explicit Shelf(const FormFamily& f) : family(f) {}
+  [[nodiscard]] std::deque<Entry>& forms() {
+    std::call_once(once_, [this] {
+      for (const Form& form : family.forms) forms_.emplace_back(form);
+    });
+    return forms_;
+  }
   FormFamily family;
-  std::once_flag once;
-  std::vector<Compiled> forms;
+
+ private:
+  std::once_flag once_;
+  std::deque<Entry> forms_;
 };
 
 class Library {
  public:
   Library() {
-    for (auto* const chapter :
-         {&matrix_forms, &synchronization_forms, &arithmetic_forms, &video_forms, &image_forms})
+    for (auto* const chapter : {&matrix_forms, &synchronization_forms, &arithmetic_forms, &integer_forms,
+                                &video_forms, &image_forms})
       for (const FormFamily& f : chapter()) {
-        shelves_.push_back(std::make_unique<Shelf>());
-        shelves_.back()->family = f;
+        shelves_.push_back(std::make_unique<Shelf>(f));
         for (const std::string_view opcode : names_in(f.opcodes, ' '))
           by_opcode_[opcode].push_back(shelves_.back().get());
       }
@@ -289,6 +334,9 @@ class OperandTrial {
     }
     if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
       if (o.kind != Operand::Kind::pair) return wrong("expected a result and a predicate, 'd|p'");
+      for (const Operand& e : o.elements)
+        if (e.kind != Operand::Kind::name && e.kind != Operand::Kind::sink)
+          return wrong("expected registers");
       const std::string_view value = name.substr(0, slash);
       if (o.elements[0].kind != Operand::Kind::sink) one(value, o.elements[0], faults);
       if (o.elements[1].kind != Operand::Kind::sink || name.substr(slash + 1) == ">pred")
@@ -302,18 +350,20 @@ class OperandTrial {
     if (register_only && o.kind != Operand::Kind::name) return wrong("expected a register");
     const bool or_wider = name.back() == '+';
     if (or_wider) name.remove_suffix(1);
-    const std::size_t star = name.find_first_of("*#~");
+    const std::size_t star = name.find_first_of("*#~@");
     std::size_t count =
         star == std::string_view::npos ? 0 : number_from<std::size_t>(name.substr(star + 1)).value_or(0);
     if (star != std::string_view::npos && name[star] == '#') count = columns_ / count;
-    const bool with_predicates = star != std::string_view::npos && name[star] == '~';
     const DataType type = data_type_from(name.substr(0, star));
+    const bool with_predicates =
+        star != std::string_view::npos && (name[star] == '~' || (name[star] == '#' && type != DataType::f32));
     WARPLINE_EXPECT(type != DataType::none, "forms name operands that there are");
     // The assembler has no registers of bfloat16, and moves such operands: vectors of one, too.
     const bool brain = type == DataType::bf16 || type == DataType::bf16x2;
     if (brain && !register_only && count == 0 && o.kind == Operand::Kind::vector && o.elements.size() == 1)
       count = 1;
-    judge_values(o, type, count, {written, with_predicates, or_wider}, accessed_, faults);
+    const bool each = star != std::string_view::npos && name[star] == '@';
+    judge_values(o, type, count, {written, with_predicates, or_wider, each}, accessed_, faults);
   }
 
   void fault(Place place, std::string message) { faults_.push_back({place, std::move(message), {}}); }
@@ -364,21 +414,20 @@ void judge_language(const Compiled& c, const Statement& s, const Language& langu
     faults.push_back({s.opcode.place(), since_text(quoted(what), minimum, language), {}});
 }
 
-Remark misfit(const Fit& best, const FormFamily& family, const std::vector<Compiled>& forms,
-              const Statement& s) {
+Remark misfit(const Fit& best, const FormFamily& family, std::deque<Entry>& forms, const Statement& s) {
   if (best.strange != nullptr) {
     const std::string_view word = best.strange->text.substr(1);
-    const bool known = std::any_of(forms.begin(), forms.end(), [&](const Compiled& c) {
-      return std::any_of(c.elements.begin(), c.elements.end(),
-                         [&](const Element& e) { return e.takes(word); });
+    const bool known = std::any_of(forms.begin(), forms.end(), [&](Entry& entry) {
+      const std::vector<Element>& elements = entry.compiled().elements;
+      return std::any_of(elements.begin(), elements.end(), [&](const Element& e) { return e.takes(word); });
     });
     std::string hint;
     if (best.missing != nullptr) {
       hint = "it takes " + words_text(*best.missing) + " there";
     } else if (!known) {
       std::vector<std::string> all;
-      for (const Compiled& c : forms)
-        for (const Element& e : c.elements)
+      for (Entry& entry : forms)
+        for (const Element& e : entry.compiled().elements)
           for (const std::string_view w : e.words) all.push_back("." + std::string(w));
       hint = suggestion(best.strange->text, all);
     }
@@ -410,20 +459,14 @@ std::vector<std::string> memory_opcodes_with_forms() {
 
 std::vector<Remark> judge_forms(const FormFamily& family, const Statement& s, const Names& names,
                                 const Language& language) {
-  Shelf& shelf = *library().find(s);
-  std::call_once(shelf.once, [&shelf] {
-    for (const Form& f : shelf.family.forms) shelf.forms.push_back(compile(f));
-  });
+  std::deque<Entry>& forms = library().find(s)->forms();
   std::vector<Remark> least;
   unsigned nearest = 0;  // the target of the row that `least` is about
   bool fits = false;
-  Fit best;
-  best.faults = ~std::size_t{0};
-  for (const Compiled& c : shelf.forms) {
-    if (language.target >= c.form->before) continue;
-    const Fit here = fit(c, s);
-    if (here.faults < best.faults) best = here;
-    if (here.faults != 0) continue;
+  for (Entry& entry : forms) {
+    if (language.target >= entry.form().before || !entry.may_fit(s)) continue;
+    const Compiled& c = entry.compiled();
+    if (fit(c, s).faults != 0) continue;
     std::vector<Remark> faults;
     OperandTrial(s, names, faults).run(c);
     judge_language(c, s, language, faults);
@@ -442,7 +485,14 @@ std::vector<Remark> judge_forms(const FormFamily& family, const Statement& s, co
     fits = true;
   }
   if (fits) return least;
-  return {misfit(best, family, shelf.forms, s)};
+  Fit best;
+  best.faults = ~std::size_t{0};
+  for (Entry& entry : forms) {
+    if (language.target >= entry.form().before) continue;
+    const Fit here = fit(entry.compiled(), s);
+    if (here.faults < best.faults) best = here;
+  }
+  return {misfit(best, family, forms, s)};
 }
 
 }  // namespace warpline::ptx

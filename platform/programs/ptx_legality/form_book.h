@@ -21,7 +21,8 @@ namespace warpline::ptx {
 /// '#' in a shape is any number of columns from 8 to 256, '##' those that products of integers have.
 ///
 /// `operands` are separated by blanks: ">" before one that is written, "*n" after a vector of n ("~n": in
-/// which predicates count as 32 bits; "#n": of the columns divided by n), "?" after one that may be missing;
+/// which predicates count as 32 bits; "@n": in which each register has the type itself; "#n": of the columns
+/// divided by n, with predicates, too), "?" after one that may be missing;
 /// "a|b" takes either. A type is a register or a literal of it, "type!" a register, "type+" a wider one, too;
 /// "=name" is what a `Signature` calls so; "_" a sink; "int" a literal, "int<n" one below n; "t/u" a value
 /// and a predicate, "d|p".
@@ -41,6 +42,7 @@ struct FormFamily {
   const char* source;   ///< where it is written
   bool touches_memory;
   Rows<Form> forms;
+  bool plain = false;  ///< arithmetic of which who decodes it says what is wrong
 };
 
 /// The family of a statement, or null.
@@ -55,6 +57,7 @@ struct FormFamily {
 [[nodiscard]] std::vector<FormFamily> matrix_forms();
 [[nodiscard]] std::vector<FormFamily> synchronization_forms();
 [[nodiscard]] std::vector<FormFamily> arithmetic_forms();
+[[nodiscard]] std::vector<FormFamily> integer_forms();
 [[nodiscard]] std::vector<FormFamily> video_forms();
 [[nodiscard]] std::vector<FormFamily> image_forms();
 

@@ -10,7 +10,7 @@ constexpr char kTenA[] = "100a 100f 101a 101f 103a 103f 110a 110f 120a 120f 121a
 constexpr Form kTensorMap[] = {
     {"^replace tile global_address b1024 b64 global|shared::cta?", "=map b64", 83, 90, kNineA},
     {"^replace tile rank b1024 b32 global|shared::cta?", "=map b32", 83, 90, kNineA},
-    {"^replace tile box_dim|element_stride b1024 b32 global|shared::cta?", "=map =dimension b32", 83, 90,
+    {"^replace tile box_dim|element_stride b1024 b32 global|shared::cta?", "=map =dimension u32", 83, 90,
      kNineA},
     {"^replace tile global_dim b1024 b32 global|shared::cta?", "=map =dimension u32", 83, 90, kNineA},
     {"^replace tile global_stride b1024 b64 global|shared::cta?", "=map =dimension b64", 83, 90, kNineA},
@@ -20,7 +20,7 @@ constexpr Form kTensorMap[] = {
     {"^replace tile fill_mode b1024 b32 global|shared::cta?", "=map int<2", 83, 90, kNineA},
     {"^replace tile swizzle_atomicity b1024 b32 global|shared::cta?", "=map int<4", 86, 100, kTenA},
     {"^cp_fenceproxy ^global shared::cta tensormap::generic release cta|cluster|gpu|sys sync aligned",
-     "=map =map =128", 83, 90},
+     "=matrix =matrix =128", 83, 90},
 };
 constexpr Form kTextureQuery[] = {
     {"width|height|depth|channel_data_type|channel_order|normalized_coords|force_unnormalized_coords|filter_"
@@ -36,6 +36,10 @@ constexpr Form kGather[] = {
     {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture =adjustment", 60, 20},
     {"r|g|b|a 2d|a2d|cube|acube v4 f32|s32|u32 f32", "=gathered =texture f32", 60, 20},
     {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =texture =adjustment f32", 60, 20},
+    {"r|g|b|a 2d|a2d|cube|acube v4 f32|s32|u32 f32", "=gathered =bare-handle =texture", 60, 20},
+    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =bare-handle =texture =adjustment", 60, 20},
+    {"r|g|b|a 2d|a2d|cube|acube v4 f32|s32|u32 f32", "=gathered =bare-handle =texture f32", 60, 20},
+    {"r|g|b|a 2d|a2d v4 f32|s32|u32 f32", "=gathered =bare-handle =texture =adjustment f32", 60, 20},
 };
 constexpr Form kSurfaceQuery[] = {
     {"width|height|depth|channel_data_type|channel_order|array_size|memory_layout b32", ">b32 =queried", 60,

@@ -192,6 +192,8 @@ class Trial {
           std::find(rules_->paired.begin(), rules_->paired.end(), slot) != rules_->paired.end();
       if (before == 1 && paired) {
         w = second(w);
+      } else if (q.is(".sync") && accessed_.words.test(w)) {
+        continue;  // the assembler reads it over
       } else if ((alone && before > 0) || accessed_.words.test(w)) {
         fault(q.place(), wording_.too_many(q, slot));
         continue;
@@ -236,6 +238,8 @@ class Trial {
     if (language_.feature != ' ' && language_.target >= 100 && language_.target < 120)
       words.set(fact("sm_10x-target"));
     for (const Operand& o : s_.operands) observe(o);
+    static const Word kHandle = fact("bare-handle");
+    if (s_.operands.size() > 1 && s_.operands[1].kind == Operand::Kind::name) words.set(kHandle);
     constexpr std::array<const char*, 3> kCounts = {"2-operands", "3-operands", "4-operands"};
     const std::size_t count = s_.operands.size();
     if (count >= 2 && count <= 4) words.set(fact(kCounts.at(count - 2)));
@@ -392,6 +396,11 @@ std::vector<Remark> judge_clusters(const FunctionDecl& function, const Language&
 bool is_memory_statement(const Statement& s) {
   const FormFamily* const forms = find_forms(s);
   return forms != nullptr ? forms->touches_memory : is_judged(s.opcode.text);
+}
+
+bool is_plain_statement(const Statement& s) {
+  const FormFamily* const forms = find_forms(s);
+  return forms != nullptr && forms->plain;
 }
 
 bool is_judged_statement(const Statement& s) {

@@ -18,6 +18,8 @@ struct Legality {
 
 /// Whether the statement is one that `judge` knows.
 [[nodiscard]] bool is_judged_statement(const Statement& s);
+/// Whether it is plain arithmetic: who decodes it finds what is wrong with it, too.
+[[nodiscard]] bool is_plain_statement(const Statement& s);
 /// Whether it is a memory instruction that `judge` knows.
 [[nodiscard]] bool is_memory_statement(const Statement& s);
 /// Whether `judge` has anything to say of it: of a mov of numbers it has not.

@@ -109,11 +109,42 @@ class OperandJudge {
       fault(o_, "one element at least must be a register");
   }
 
-  /// The same, but no vector of one.
+  /// The same, but no vector.
+  void single_destination() {
+    if (o_.kind == Operand::Kind::vector && a_.vector == 1)
+      return fault(o_, "expected a register, not a vector");
+    destination(Width::exact, true);
+  }
+
+  /// The same, but no vector of one. What brings sums of bfloat16 has them in a register of whatever type.
   void plain_destination(bool may_be_sink) {
+    if (a_.type == DataType::bf16x2 && a_.vector == 1 && o_.kind == Operand::Kind::name) {
+      const Meaning m = meaning(o_);
+      if (m.kind == Meaning::Kind::reg && m.vector == 1 && element_size(m) == 4) return;
+    }
     if (o_.kind == Operand::Kind::vector && a_.vector == 1 && o_.elements.size() == 1 && !is_float(a_.type))
       return fault(o_, "expected a register, not a vector");
     destination(Width::exact, may_be_sink);
+  }
+
+  /// A vector of one float is a float.
+  void single_or_vector() {
+    const bool one = o_.kind == Operand::Kind::vector && a_.vector == 1 && o_.elements.size() == 1;
+    if (one && is_float(a_.type)) return OperandJudge(o_.elements[0], a_, faults_).source(Width::exact);
+    source(Width::exact);
+  }
+
+  /// No vector of one.
+  void single_source() {
+    if (o_.kind == Operand::Kind::vector) return fault(o_, "expected one value, not a vector");
+    source(Width::or_wider);
+  }
+
+  /// One value, or several of a type that is no bits: those would be packed.
+  void several() {
+    if (o_.kind == Operand::Kind::vector && a_.vector == 1 && o_.elements.size() > 1 && is_bits(a_.type))
+      return fault(o_, "expected one value, found " + std::to_string(o_.elements.size()));
+    source(Width::exact, Count::any);
   }
 
   void source(Width width, Count count = Count::of_vector) {
@@ -150,13 +181,14 @@ class OperandJudge {
                            (o_.kind == Operand::Kind::vector
                                 ? ", found " + std::to_string(o_.elements.size()) + " elements"
                                 : ""));
-    if (std::all_of(o_.elements.begin(), o_.elements.end(), is_literal))
+    const bool one_double = count == 1 && a_.type == DataType::f64;
+    if (!one_double && std::all_of(o_.elements.begin(), o_.elements.end(), is_literal))
       fault(o_, "one element at least must be a register");
-    const bool bits = untyped(o_.elements);
+    const bool bits = untyped(o_.elements) && !rules.each;
     for (const Operand& e : o_.elements) {
       const Meaning m = e.kind == Operand::Kind::name ? a_.names->find(e.name) : Meaning{};
       const bool predicate = m.kind == Meaning::Kind::reg && m.type == DataType::pred;
-      if (rules.written && e.kind != Operand::Kind::name)
+      if ((rules.written || rules.each) && e.kind != Operand::Kind::name)
         fault(e, "expected a register");
       else if (predicate && !rules.with_predicates)
         unfit(e, m, a_.type);
@@ -168,13 +200,75 @@ class OperandJudge {
     same_size();
   }
 
+  /// What `set` makes of its first type, in one register.
+  void set_to() {
+    if (o_.kind == Operand::Kind::sink) return;
+    const bool brain = a_.type == DataType::bf16 || a_.type == DataType::bf16x2;
+    if (brain && o_.kind == Operand::Kind::vector && o_.elements.size() == 1)
+      return value(o_.elements[0], a_.type, Width::exact, true);
+    if (o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
+    value(o_, a_.type, Width::exact, true);
+  }
+
+  /// One predicate that is written, or `p|q`; of either may be `_`.
+  void truth(bool pair) {
+    if (o_.kind == Operand::Kind::sink) return;
+    if (o_.kind != Operand::Kind::pair) return scalar(DataType::pred, Width::exact, false);
+    if (!pair && o_.elements[1].kind != Operand::Kind::sink)
+      return fault(o_, "a comparison of this type has one result");
+    for (const Operand& e : o_.elements)
+      if (e.kind == Operand::Kind::name)
+        value(e, DataType::pred, Width::exact, true);
+      else if (e.kind != Operand::Kind::sink)
+        fault(e, "expected a predicate register");
+  }
+
+  /// A predicate that is read, and may be negated, or perhaps a literal.
+  void condition(bool literals) {
+    if (literals && o_.kind == Operand::Kind::integer) return;
+    if (o_.kind != Operand::Kind::name) return fault(o_, "expected a predicate register");
+    Operand plain = o_;
+    plain.negated = false;
+    value(plain, DataType::pred, Width::exact);
+  }
+
+  /// Shared memory, in brackets or without.
+  void bare_shared() {
+    if (o_.kind != Operand::Kind::name) return address(Space::shared_cluster);
+    const Meaning m = meaning(o_);
+    const bool in_register = m.kind == Meaning::Kind::reg && m.type != DataType::pred && m.vector == 1;
+    if (m.kind == Meaning::Kind::variable)
+      address_variable(m, Space::shared_cluster);
+    else if (m.kind != Meaning::Kind::nothing && !in_register)
+      fault(o_, quoted(o_.token.text) + " is no address");
+  }
+
+  /// The level of a texture: a number, or a vector of which the first is meant.
+  void level() {
+    if (o_.kind != Operand::Kind::vector) return scalar(a_.second_type, Width::exact, true);
+    const std::size_t n = o_.elements.size();
+    if (n != 1 && n != 2 && n != 4) return fault(o_, "expected one number");
+    for (const Operand& e : o_.elements) {
+      const Meaning m = e.kind == Operand::Kind::name ? meaning(e) : Meaning{};
+      if (m.kind == Meaning::Kind::nothing && e.kind == Operand::Kind::name) continue;
+      if (m.kind != Meaning::Kind::reg || m.type == DataType::pred || size_of(m.type) != 4)
+        fault(e, "expected a register of 32 bits");
+    }
+  }
+
+  /// What a texture is compared with; coordinates that are integers take no comparison.
+  void reference() {
+    if (a_.second_type != DataType::f32) return fault(o_, "only '.f32' coordinates take a comparison");
+    scalar(DataType::f32, Width::exact, true);
+  }
+
   /// A scalar of `type`: a register, or a literal where `literals`.
   void scalar(DataType type, Width width, bool literals) {
     if (!literals && o_.kind != Operand::Kind::name) return fault(o_, "expected a register");
     value(o_, type, width, !literals);
   }
 
-  /// A policy: a register of 64 bits or a literal.
+  /// A policy: a register of 64 bits or perhaps a literal.
   void policy() {
     if (o_.kind == Operand::Kind::name && o_.offset != 0) return fault(o_, "expected a policy");
     value(o_, DataType::u64, Width::exact);
@@ -435,7 +529,10 @@ class OperandJudge {
     const Meaning m = o_.kind == Operand::Kind::name ? meaning(o_) : Meaning{};
     const bool integer =
         o_.kind == Operand::Kind::integer || (m.kind == Meaning::Kind::reg && m.type == DataType::s32);
-    if (!integer) value(o_, DataType::f32, Width::exact);
+    if (integer) return;
+    value(o_, DataType::f32, Width::exact);
+    if (m.kind == Meaning::Kind::reg && is_float(m.type) && a_.second_type != DataType::f32)
+      fault(o_, "only '.f32' coordinates take a comparison");
   }
 
   /// A tensor map and the coordinates in it. The assembler takes a register of whatever type.
@@ -650,7 +747,7 @@ class OperandJudge {
       if (m.kind == Meaning::Kind::special_register) continue;
       if (e.kind == Operand::Kind::name && (m.kind != Meaning::Kind::reg || e.offset != 0))
         fault(e, "expected a register, found " + quoted(e.token.text));
-      else if (layer && (is_float(m.type) || e.kind == Operand::Kind::real))
+      else if (layer && (is_float(m.type) || m.type == DataType::pred || e.kind == Operand::Kind::real))
         fault(e, "the layer is an integer");
       else if (bits && m.kind == Meaning::Kind::reg && (m.type == DataType::pred || size_of(m.type) == 4))
         continue;
@@ -720,19 +817,22 @@ constexpr OperandName kOperandNames[] = {
     // Of the instruction's type, in a vector of its size: of its width or more; "=" of just its width, or
     // `_` for a result; "-" of just its width.
     {"d", [](Judge j, Over) { j.destination(Width::or_wider, false); }},
-    {"d=", [](Judge j, Over) { j.plain_destination(true); }},
+    {"d=", [](Judge j, Over) { j.single_destination(); }},
     {"d-", [](Judge j, Over) { j.plain_destination(false); }},
     {"s", [](Judge j, Over) { j.source(Width::or_wider); }},
     {"s=", [](Judge j, Over) { j.source(Width::exact); }},
+    {"s-", [](Judge j, Over) { j.single_source(); }},
     // "*": of any number of elements, where the instruction names no vector.
     {"d*", [](Judge j, Over) { j.destination(Width::or_wider, false, Count::any); }},
     {"s*", [](Judge j, Over) { j.source(Width::or_wider, Count::any); }},
-    {"s*=", [](Judge j, Over) { j.source(Width::exact, Count::any); }},
+    {"s*=", [](Judge j, Over) { j.several(); }},
+    {"s1", [](Judge j, Over) { j.single_or_vector(); }},
     // Addresses: in the space that is named first or second, or in one. "+": in a register of 32 bits or
     // more; "any-": one of 32 bits addresses global and generic memory, too.
     {"a", [](Judge j, Over a) { j.address(a.space); }},
     {"a+", [](Judge j, Over a) { j.address(a.space, AddressWidth::no_half); }},
     {"shared", [](Judge j, Over) { j.address(Space::shared_cluster); }},
+    {"bare-shared", [](Judge j, Over) { j.bare_shared(); }},
     {"shared+", [](Judge j, Over) { j.address(Space::shared_cluster, AddressWidth::no_half); }},
     {"any-global", [](Judge j, Over) { j.address(Space::global, AddressWidth::any, Windows::any); }},
     {"any-address", [](Judge j, Over a) { j.address(a.space, AddressWidth::any, Windows::any); }},
@@ -746,8 +846,9 @@ constexpr OperandName kOperandNames[] = {
     {"texels", [](Judge j, Over) { j.texels(); }},
     {"gradient", [](Judge j, Over) { j.gradient(); }},
     {"adjustment", [](Judge j, Over) { j.adjustment(); }},
-    {"reference", [](Judge j, Over) { j.scalar(DataType::f32, Width::exact, true); }},
-    {"level", [](Judge j, Over a) { j.scalar(a.second_type, Width::exact, true); }},
+    {"reference", [](Judge j, Over) { j.reference(); }},
+    {"level", [](Judge j, Over) { j.level(); }},
+    {"bare-handle", [](Judge j, Over) { j.scalar(DataType::u64, Width::exact, false); }},
     {"surface", [](Judge j, Over) { j.image(DataType::s32); }},
     {"tensor", [](Judge j, Over) { j.tensor(); }},
     {"offsets", [](Judge j, Over) { j.offsets(); }},
@@ -767,6 +868,11 @@ constexpr OperandName kOperandNames[] = {
     {"some-threads", [](Judge j, Over) { j.threads(false); }},
     {"barrier", [](Judge j, Over) { j.barrier_number(); }},
     {"predicate", [](Judge j, Over) { j.predicate(); }},
+    {"condition", [](Judge j, Over) { j.condition(true); }},
+    {"condition!", [](Judge j, Over) { j.condition(false); }},
+    {"truth", [](Judge j, Over) { j.truth(true); }},
+    {"one-truth", [](Judge j, Over) { j.truth(false); }},
+    {"set-to", [](Judge j, Over) { j.set_to(); }},
     {"moved", [](Judge j, Over) { j.moved(false); }},
     {"moved-to", [](Judge j, Over) { j.moved(true); }},
     {"fraction", [](Judge j, Over) { j.fraction(); }},

@@ -37,6 +37,7 @@ struct ValueRules {
   bool written = false;          ///< no literal
   bool with_predicates = false;  ///< among the elements of a vector a predicate counts as 32 bits
   bool or_wider = false;         ///< a register that is wider than the type
+  bool each = false;             ///< each element of a vector is a register of the type itself
 };
 /// Judges `o` as a value of `type`, or as a vector of `count` of them (0: no vector).
 void judge_values(const Operand& o, DataType type, std::size_t count, ValueRules rules, const Accessed& a,

@@ -59,6 +59,7 @@ constexpr Fact kFacts[] = {
     {"predicate", "a predicate operand"},
     {"special-address", "a special register as address"},
     {"variable-not-global", "a variable that is not .global"},
+    {"bare-handle", "a handle without brackets"},
     {"2-operands", "two operands"},
     {"3-operands", "three operands"},
     {"4-operands", "four operands"},

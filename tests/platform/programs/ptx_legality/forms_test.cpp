@@ -210,6 +210,64 @@ const Row kRows[] = {
     {"6.0 sm_50", "suq.filter_mode.b32 %r1,[%rd1];", false},
     {"6.0 sm_50", "tld4.g.2d.v4.u32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2}];", true},
     {"6.0 sm_50", "tld4.g.3d.v4.u32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2,%f3,%f4}];", false},
+    // Comparisons: a predicate to combine goes with an operation, and orders with numbers.
+    {"6.5 sm_70", "set.eq.ftz.u32.f16 %r1,%h1,%h2;", true},
+    {"6.4 sm_70", "set.eq.ftz.u32.f16 %r1,%h1,%h2;", false},
+    {"7.8 sm_90", "set.lt.and.bf16x2.bf16x2 %r1,%r2,%r3,!%p1;", true},
+    {"7.8 sm_90", "set.lt.and.bf16x2.bf16x2 %r1,%r2,%r3;", false},
+    {"7.8 sm_90", "set.lt.bf16x2.bf16x2 %r1,%r2,%r3,%p1;", false},
+    {"7.8 sm_80", "set.lt.bf16.f32 %h1,%f2,%f3;", false},
+    {"6.0 sm_53", "setp.neu.xor.f16x2 %p1|%p2,%r1,%r2,%p3;", true},
+    {"6.0 sm_53", "setp.neu.f16 %p1|%p2,%h1,%h2;", false},
+    {"6.0 sm_53", "setp.lo.u32 %p1,%r1,%r2;", true},
+    {"6.0 sm_53", "setp.lo.s32 %p1,%r1,%r2;", false},
+    {"6.0 sm_53", "setp.eq.ftz.f64 %p1,%fd1,%fd2;", false},
+    // Sums, products and extremes of plain types.
+    {"6.0 sm_50", "add.sat.s32 %r1,%r2,%r3;", true},
+    {"6.0 sm_50", "add.sat.u32 %r1,%r2,%r3;", false},
+    {"6.0 sm_50", "mul.wide.u64 %rd1,%rd2,%rd3;", false},
+    {"6.0 sm_50", "mul.u32 %r1,%r2,%r3;", false},
+    {"6.0 sm_50", "fma.f32 %f1,%f2,%f3,%f4;", false},
+    {"9.0 sm_100", "fma.rz.relu.bf16 %h1,%h2,%h3,%h4;", true},
+    {"9.0 sm_100", "max.ftz.NaN.abs.f32 %f1,%f2,%f3,%f4;", true},
+    {"9.0 sm_90", "max.f32 %f1,%f2,%f3,%f4;", false},
+    {"7.2 sm_86", "min.NaN.xorsign.abs.f32 %f1,%f2,%f3;", true},
+    {"7.2 sm_86", "min.NaN.xorsign.f32 %f1,%f2,%f3;", false},
+    {"8.0 sm_90", "max.relu.s32 %r1,%r2,%r3;", true},
+    {"8.0 sm_90", "min.s16x2 %r1,%r2,7;", false},
+    // Bits, and what threads of a warp tell each other.
+    {"7.6 sm_70", "szext.wrap.s32 %r1,%r2,7;", true},
+    {"7.6 sm_70", "szext.s32 %r1,%r2,7;", false},
+    {"7.5 sm_70", "bmsk.clamp.b32 %r1,%r2,%r3;", false},
+    {"6.0 sm_50", "fns.b32 %r1,%r2,%r3,-1;", true},
+    {"6.0 sm_50", "prmt.b32.rc8 %r1,%r2,%r3,%r4;", true},
+    {"6.0 sm_50", "lop3.b32 %r1,%r2,%r3,%r4,%r5;", false},
+    {"8.2 sm_70", "lop3.or.b32 _|%p1,%r2,%r3,%r4,0x80,!%p2;", true},
+    {"6.1 sm_61", "dp4a.u32.s32 %r1,%r2,%r3,%r4;", true},
+    {"6.0 sm_50", "and.u32 %r1,%r2,%r3;", false},
+    {"6.0 sm_50", "shr.u32 %f1,%r2,%r3;", false},
+    {"6.0 sm_70", "shfl.sync.up.b32 %r1|%p1,%r2,1,0x1f,-1;", true},
+    {"6.4 sm_70", "shfl.up.b32 %r1,%r2,1,0x1f;", false},
+    {"6.0 sm_70", "match.all.sync.b64 %r1|%p1,%rd2,%r3;", true},
+    {"6.0 sm_70", "vote.sync.ballot.b32 %r1,!%p2,%r3;", true},
+    // Surfaces that are combined with, stores to a cluster, handles without brackets.
+    {"8.1 sm_50", "sured.b.min.2d.u64.trap [%rd1,{%r1,%r2}],%rd5;", true},
+    {"8.0 sm_90", "sured.b.min.2d.u64.trap [%rd1,{%r1,%r2}],%rd5;", false},
+    {"6.0 sm_50", "sured.p.or.1d.b32.zero [%rd1,{%r1}],%r5;", true},
+    {"6.0 sm_50", "sured.b.and.1d.u32.zero [%rd1,{%r1}],%r5;", false},
+    {"9.0 sm_90", "st.async.gpu.f64 [%rd9],%fd2;", true},
+    {"9.0 sm_90", "st.async.release.gpu.f64 [%rd9],%fd2;", false},
+    {"9.0 sm_90", "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r9],{%r1,%r2},[%r10];", false},
+    {"9.0 sm_90", "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd9,{%r1}],%r9;", true},
+    {"9.0 sm_90", "fence.proxy.alias.async;", false},
+    {"9.0 sm_90", "barrier.cta.aligned.sync 0;", true},
+    {"9.0 sm_90", "tex.level.1d.v4.s32.f32 {%r5,%r6,%r7,%r8},%rd7,[%rd1,{%f1}],{%f9};", true},
+    {"9.0 sm_90", "tex.1d.v4.f32.s32 {%f5,%f6,%f7,%f8},[%rd1,{%r1}],%f2;", false},
+    {"8.2 sm_90a",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd1,%rd2,%r9,1,%p1,1,1,0,0;",
+     true},
+    {"8.2 sm_90a",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r0,%r1,%r2,%r3},%rd1,%rd2,%r9,1,%p1;", false},
 };
 
 std::string verdict_of(const Row& r) {
@@ -268,6 +326,29 @@ ret;
       j.faults[0].text().find("m.ptx:7:1: error: 'cvt.rn.satfinite.e4m3x2.f32' is right since PTX ISA 8.1"),
       std::string::npos)
       << j.faults[0].text();
+}
+
+TEST(Forms, OfTensorMemoryAreNotJudgedAndThatIsSaid) {
+  for (const char* form :
+       {"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], %r2;",
+        "tcgen05.mma.cta_group::2.kind::f16 [%r1], %rd1, %rd2, %r3, %p1;", "tcgen05.wait::ld.sync.aligned;",
+        "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3];",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd1];"}) {
+    const ModuleLegality j =
+        check_text(std::string(".version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k() {\n"
+                               ".reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n") +
+                       form + "\nret;\n}\n",
+                   "m.ptx");
+    EXPECT_TRUE(j.faults.empty()) << form;
+    ASSERT_EQ(j.notes.size(), 1U) << form;
+    const std::string said = note_text(j.notes[0]);
+    const std::string name(form, std::string(form).find_first_of(" ;"));
+    EXPECT_NE(said.find("m.ptx:6:1: note: '" + name +
+                        "' is not judged, and no kernel with it runs: there is no "
+                        "tensor memory in this model"),
+              std::string::npos)
+        << said;
+  }
 }
 
 /// What the assembler says of the rows of one language: those it refuses. Files in `folder`.

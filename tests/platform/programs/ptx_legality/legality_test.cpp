@@ -63,7 +63,7 @@ TEST(Legality, WhatIsNoRowOrNoMemoryInstructionIsRejectedByName) {
             "reject\ttarget 'sm_90' is known since PTX ISA 7.8, not in 7.0\n");
   EXPECT_EQ(judged("9.0\tsm_90\tmembar.gl;\tkernel"),
             "reject\tthe context is 'entry' or 'func', not 'kernel'\n");
-  EXPECT_EQ(judged("9.0\tsm_90\tadd.u32 %r1, %r2, %r3;"), "reject\t'add' is no memory instruction\n");
+  EXPECT_EQ(judged("9.0\tsm_90\tdiv.u32 %r1, %r2, %r3;"), "reject\t'div' is no memory instruction\n");
   EXPECT_EQ(judged("9.0\tsm_90\tlb.u32 %r1, [%rd1];"), "reject\tunknown opcode 'lb'; did you mean 'ld'\n");
   EXPECT_EQ(judged("9.0\tsm_90\tmembar.gl"),
             "reject\texpected ';' after the instruction, found the end of the file\n");
