@@ -156,6 +156,18 @@ bool AddressResolution::is_usual_in_shared(const AccessLimits& limits, const Res
          (extent.high <= limits.shared_bytes && limits.shared_bytes - extent.high >= op.end_of_access());
 }
 
+/// Whether all lanes load from constant banks, in range and aligned, with steps between them that are equal;
+/// found likewise.
+bool AddressResolution::is_usual_in_banks(const ResolvedAccess& out) {
+  const MemOp& op = *out.op_;
+  if ((op.space != Space::param && op.space != Space::constant) || op.kind != MemKind::load) return false;
+  const LaneAddresses<ConstantAddress> constant = out.constant();
+  if (!constant.strided_in_units_of(op.bytes_per_lane())) return false;
+  constexpr std::uint64_t kEnd = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
+  const Extent extent(constant.as<VirtualAddress>());
+  return extent.high <= kEnd && kEnd - extent.high >= op.end_of_access();
+}
+
 std::optional<Fault> AddressResolution::check(const AccessLimits& limits, ResolvedAccess& out) {
   const LaneAddresses<VirtualAddress> global = out.global();
   const unsigned bytes = out.op_->bytes_per_lane();  // a power of two
@@ -165,7 +177,7 @@ std::optional<Fault> AddressResolution::check(const AccessLimits& limits, Resolv
   const bool usual = out.global_ == out.written_->active && out.op_->matrices == 0 &&
                      (global.strided_in_units_of(bytes) || (extent.bits & (bytes - 1)) == 0);
   std::optional<Fault> fault;
-  if (!usual && !is_usual_in_shared(limits, out)) fault = check_lanes(limits, out);
+  if (!usual && !is_usual_in_shared(limits, out) && !is_usual_in_banks(out)) fault = check_lanes(limits, out);
   return fault || out.global_ == 0 ? fault : check_global(out, extent);
 }
 
@@ -176,8 +188,8 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
   if (out.shared_ != out.written_->active) {
     if (op.kind == MemKind::mbarrier)
       return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
-    if (op.kind != MemKind::load &&
-        out.constant_ != 0)  // constants and parameters by a generic address are read only
+    // Constants and parameters by a generic address are read only.
+    if (op.kind != MemKind::load && out.constant_ != 0)
       return out.fault(FaultKind::unmapped, first_lane(out.constant_));
   }
   const bool bounded = map_.with_data;

@@ -47,6 +47,7 @@ class AddressResolution {
                               std::uint64_t offset);
   [[nodiscard]] std::optional<Fault> check(const AccessLimits& limits, ResolvedAccess& out);
   [[nodiscard]] bool is_usual_in_shared(const AccessLimits& limits, const ResolvedAccess& out) const;
+  [[nodiscard]] static bool is_usual_in_banks(const ResolvedAccess& out);
   [[nodiscard]] std::optional<Fault> check_lanes(const AccessLimits& limits, const ResolvedAccess& out) const;
   [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);
   [[nodiscard]] std::optional<Fault> check_control(const AccessLimits& limits, ResolvedAccess& out);

@@ -304,7 +304,7 @@ TEST(DeviceLaunch, TheRuntimeAnswersWhatItIsAsked) {
   PtxRun run(kAsks,
              launch("asks", 1, 0,
                     "i == 0 ? 0 : i == 1 ? 77 : i == 2 ? 0 : i == 3 ? 0 : i == 4 ? 1 : i == 5 ? 0 : i == 6 ? "
-                    "114 : i == 7 ? 109 : i == 8 ? 2 : i"));
+                    "77 : i == 7 ? 109 : i == 8 ? 2 : i"));
   EXPECT_THAT(run.end().failures, IsEmpty());
   EXPECT_TRUE(run.gpu().faults().empty());
 }
