@@ -54,7 +54,7 @@ bool Decoder::is_legal(const Statement& s) {
   if (!language) return true;  // a fault of the module: there is nothing to judge by
   const Names names(module_, *now_.declaration, s.scope);
   std::vector<Remark> all = judge_special_registers(s, names, *language);
-  if (all.empty() && !is_plain_statement(s) && is_judged(s, names)) all = judge(s, names, *language).faults;
+  if (all.empty()) all = judge_to_decode(s, names, *language);
   for (const Remark& r : all) illegal_.add(r.place, r.message, r.hint);
   return all.empty();
 }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <memory>
 #include <mutex>
-#include <unordered_map>
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
@@ -155,42 +153,53 @@ class Entry {
 };
 
 /// A family, whose forms are listed when the first statement of it is judged.
-struct Shelf {
-  explicit Shelf(const FormFamily& f) : family(f) {}
-  [[nodiscard]] std::deque<Entry>& forms() {
+struct Shelf : FormFamily {
+  explicit Shelf(const FormFamily& f) : FormFamily(f) {}
+  [[nodiscard]] std::deque<Entry>& entries() const {
     std::call_once(once_, [this] {
-      for (const Form& form : family.forms) forms_.emplace_back(form);
+      for (const Form& form : forms) entries_.emplace_back(form);
     });
-    return forms_;
+    return entries_;
   }
-  FormFamily family;
 
  private:
-  std::once_flag once_;
-  std::deque<Entry> forms_;
+  mutable std::once_flag once_;
+  mutable std::deque<Entry> entries_;
 };
 
 class Library {
  public:
   Library() {
+    by_opcode_.reserve(160);
     for (auto* const chapter : {&matrix_forms, &synchronization_forms, &arithmetic_forms, &integer_forms,
                                 &video_forms, &image_forms})
       for (const FormFamily& f : chapter()) {
-        shelves_.push_back(std::make_unique<Shelf>(f));
-        for (const std::string_view opcode : names_in(f.opcodes, ' '))
-          by_opcode_[opcode].push_back(shelves_.back().get());
+        const Shelf& shelf = shelves_.emplace_back(f);
+        const std::string_view opcodes = f.opcodes;
+        for (std::size_t at = 0; at < opcodes.size();) {
+          const std::size_t end = std::min(opcodes.find(' ', at), opcodes.size());
+          by_opcode_.push_back({opcodes.substr(at, end - at), &shelf});
+          at = end + 1;
+        }
       }
+    // Of families of one opcode the first comes first.
+    std::stable_sort(by_opcode_.begin(), by_opcode_.end(), is_before);
   }
-  [[nodiscard]] Shelf* find(const Statement& s) const {
-    const auto found = by_opcode_.find(s.opcode.text);
-    if (found == by_opcode_.end()) return nullptr;
-    for (Shelf* const shelf : found->second)
-      if (belongs(shelf->family, s)) return shelf;
+  [[nodiscard]] const Shelf* find(const Statement& s) const {
+    const auto first =
+        std::lower_bound(by_opcode_.begin(), by_opcode_.end(), Row{s.opcode.text, nullptr}, is_before);
+    for (auto row = first; row != by_opcode_.end() && row->opcode == s.opcode.text; ++row)
+      if (belongs(*row->shelf, s)) return row->shelf;
     return nullptr;
   }
-  [[nodiscard]] const std::vector<std::unique_ptr<Shelf>>& shelves() const { return shelves_; }
+  [[nodiscard]] const std::deque<Shelf>& shelves() const { return shelves_; }
 
  private:
+  struct Row {
+    std::string_view opcode;
+    const Shelf* shelf;
+  };
+  static bool is_before(const Row& a, const Row& b) { return a.opcode < b.opcode; }
   static bool belongs(const FormFamily& f, const Statement& s) {
     const std::string_view when = f.when;
     if (when.empty()) return true;
@@ -202,8 +211,8 @@ class Library {
     return false;
   }
 
-  std::vector<std::unique_ptr<Shelf>> shelves_;
-  std::unordered_map<std::string_view, std::vector<Shelf*>> by_opcode_;
+  std::deque<Shelf> shelves_;
+  std::vector<Row> by_opcode_;
 };
 
 const Library& library() {
@@ -445,21 +454,20 @@ Remark misfit(const Fit& best, const FormFamily& family, std::deque<Entry>& form
 }  // namespace
 
 const FormFamily* find_forms(const Statement& s) {
-  const Shelf* const shelf = library().find(s);
-  return shelf == nullptr ? nullptr : &shelf->family;
+  return library().find(s);
 }
 
 std::vector<std::string> memory_opcodes_with_forms() {
   std::vector<std::string> names;
-  for (const auto& shelf : library().shelves())
-    if (shelf->family.touches_memory)
-      for (const std::string_view opcode : names_in(shelf->family.opcodes, ' ')) names.emplace_back(opcode);
+  for (const Shelf& shelf : library().shelves())
+    if (shelf.touches_memory)
+      for (const std::string_view opcode : names_in(shelf.opcodes, ' ')) names.emplace_back(opcode);
   return names;
 }
 
 std::vector<Remark> judge_forms(const FormFamily& family, const Statement& s, const Names& names,
                                 const Language& language) {
-  std::deque<Entry>& forms = library().find(s)->forms();
+  std::deque<Entry>& forms = static_cast<const Shelf&>(family).entries();
   std::vector<Remark> least;
   unsigned nearest = 0;  // the target of the row that `least` is about
   bool fits = false;

@@ -49,7 +49,7 @@ struct FormFamily {
 [[nodiscard]] const FormFamily* find_forms(const Statement& s);
 /// Every opcode of a family that touches memory.
 [[nodiscard]] std::vector<std::string> memory_opcodes_with_forms();
-/// What the assembler has against `s`; nothing where it takes it.
+/// What the assembler has against `s`; nothing where it takes it. Pre: find_forms(s) is `family`.
 [[nodiscard]] std::vector<Remark> judge_forms(const FormFamily& family, const Statement& s,
                                               const Names& names, const Language& language);
 

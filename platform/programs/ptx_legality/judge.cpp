@@ -398,11 +398,6 @@ bool is_memory_statement(const Statement& s) {
   return forms != nullptr ? forms->touches_memory : is_judged(s.opcode.text);
 }
 
-bool is_plain_statement(const Statement& s) {
-  const FormFamily* const forms = find_forms(s);
-  return forms != nullptr && forms->plain;
-}
-
 bool is_judged_statement(const Statement& s) {
   return find_forms(s) != nullptr || is_judged(s.opcode.text);
 }
@@ -431,6 +426,12 @@ const std::vector<std::string>& memory_opcodes_judged() {
 Legality judge(const Statement& s, const Names& names, const Language& language) {
   if (const FormFamily* const forms = find_forms(s)) return {judge_forms(*forms, s, names, language), {}};
   return Trial(s, names, language).run();
+}
+
+std::vector<Remark> judge_to_decode(const Statement& s, const Names& names, const Language& language) {
+  if (const FormFamily* const forms = find_forms(s))
+    return forms->plain ? std::vector<Remark>{} : judge_forms(*forms, s, names, language);
+  return is_judged(s, names) ? Trial(s, names, language).run().faults : std::vector<Remark>{};
 }
 
 std::vector<Remark> judge_special_registers(const Statement& s, const Names& names,

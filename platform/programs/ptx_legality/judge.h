@@ -18,8 +18,6 @@ struct Legality {
 
 /// Whether the statement is one that `judge` knows.
 [[nodiscard]] bool is_judged_statement(const Statement& s);
-/// Whether it is plain arithmetic: who decodes it finds what is wrong with it, too.
-[[nodiscard]] bool is_plain_statement(const Statement& s);
 /// Whether it is a memory instruction that `judge` knows.
 [[nodiscard]] bool is_memory_statement(const Statement& s);
 /// Whether `judge` has anything to say of it: of a mov of numbers it has not.
@@ -33,6 +31,11 @@ struct Legality {
 /// once, in the order of their gravity. Pre: is_judged_statement(s); places are those of the statement's
 /// text.
 [[nodiscard]] Legality judge(const Statement& s, const Names& names, const Language& language);
+
+/// What `judge` has against an instruction that is to be decoded; nothing of plain arithmetic, of which who
+/// decodes it finds what is wrong, nor of what is_judged() says is not judged.
+[[nodiscard]] std::vector<Remark> judge_to_decode(const Statement& s, const Names& names,
+                                                  const Language& language);
 
 /// Judges the special registers that a statement of whatever kind names: whether the version and the target
 /// have them.

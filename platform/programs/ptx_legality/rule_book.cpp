@@ -11,7 +11,11 @@ namespace {
 
 WordSet any_of(std::string_view names) {
   WordSet out;
-  for (const std::string_view name : names_in(names, '|')) out |= words_named(name);
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find('|', at), names.size());
+    out |= words_named(names.substr(at, end - at));
+    at = end + 1;
+  }
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "platform/programs/ptx_legality/vocabulary.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "rtl_models/base/contract.h"
@@ -149,7 +150,16 @@ const Vocabulary& vocabulary() {
 }  // namespace
 
 std::vector<std::string_view> names_in(std::string_view list, char separator) {
-  return list.empty() ? std::vector<std::string_view>{} : split(list, separator);
+  std::vector<std::string_view> names;
+  if (list.empty()) return names;
+  // The rules are read at every start: no vector grows.
+  names.reserve(1 + static_cast<std::size_t>(std::count(list.begin(), list.end(), separator)));
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, at), list.size());
+    names.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
 }
 
 std::optional<Word> find_word(std::string_view text) {
