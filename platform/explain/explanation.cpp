@@ -39,6 +39,12 @@ class Writer {
       case MemKind::cache_control: break;
       case MemKind::mbarrier: mbarrier(); break;
       case MemKind::bulk_copy: bulk_copy(); break;
+      case MemKind::async_store:
+        add("SM",
+            "one request for each 128 B line of another block's shared memory, and behind them one to the "
+            "mbarriers there; no cache is involved");
+        break;
+      case MemKind::fill: add("SM", "shared memory gets 128 B of zeros in a cycle"); break;
     }
     order();
   }
@@ -78,7 +84,18 @@ class Writer {
   }
 
   void bulk_copy() {
+    if (op_.bulk == BulkDirection::cancel) {
+      add("bulk copies", "asks the work distributor, and writes its answer to shared memory");
+      return;
+    }
+    if (op_.bulk == BulkDirection::to_cluster) {
+      add("bulk copies",
+          "one request for each 128 B line, over the network between SMs; no cache is involved");
+      return;
+    }
     add("bulk copies", "one request for each 128 B line, past L1, by a unit of the SM's own");
+    if (op_.multicast)
+      add("bulk copies", "each line goes on to the other blocks' shared memory over the network between SMs");
     add("L1 local/global", "not looked up: its lines stay as they are");
     add("L2", l2_size() + "serves and takes the lines as those of other accesses");
   }

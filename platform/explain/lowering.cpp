@@ -157,6 +157,8 @@ Lowering bulk_copy(const MemOp& op) {
     case BulkDirection::to_global: return {{tensor ? "UTMASTG" : "UBLKCP"}, {}};
     case BulkDirection::reduce: return {{tensor ? "UTMAREDG" : "UBLKRED"}, {}};
     case BulkDirection::prefetch: return {{tensor ? "UTMAPF" : "UBLKPF"}, {}};
+    case BulkDirection::to_cluster: return {{op.atomic == AtomicOperation::none ? "UBLKCP" : "UBLKRED"}, {}};
+    case BulkDirection::cancel: return {{"UGETNEXTWORKID"}, {}};
   }
   return {};
 }
@@ -196,6 +198,8 @@ Lowering lowering_of(const MemOp& op) {
     case MemKind::cache_control: return {{"CCTL"}, {}};
     case MemKind::mbarrier: return mbarrier(op);
     case MemKind::bulk_copy: return bulk_copy(op);
+    case MemKind::async_store: return {{op.atomic == AtomicOperation::none ? "STAS" : "REDAS"}, {}};
+    case MemKind::fill: return {{}, {"opcodes without public names"}};
   }
   if (op.releases()) {
     std::vector<std::string> before;

@@ -42,7 +42,9 @@ constexpr const char* kKinds[] = {"load",
                                   "surface store",
                                   "operation on an mbarrier",
                                   "bulk copy",
-                                  "query of a texture or surface"};
+                                  "query of a texture or surface",
+                                  "asynchronous store",
+                                  "fill with zeros"};
 constexpr const char* kScopes[] = {"", " among the threads of the CTA", " among the threads of the cluster",
                                    " among the threads of this GPU", " among all agents of the system"};
 constexpr const char* kSpaces[] = {
@@ -50,7 +52,7 @@ constexpr const char* kSpaces[] = {
     "local memory",      "constant memory", "the parameters", "a texture",
     "a surface"};
 
-static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::image_query) + 1 &&
+static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::fill) + 1 &&
                   std::size(kScopes) == static_cast<std::size_t>(Scope::sys) + 1 &&
                   std::size(kSpaces) == static_cast<std::size_t>(Space::surface) + 1,
               "words for each");

@@ -673,7 +673,6 @@ class LaunchFileReader {
       if (launch->generator ||
           (launch->module < out_.modules.size() && ends_with(out_.modules[launch->module].path, ".wls")))
         return refuse("is for kernels in PTX, after others in PTX");
-    if (l.cooperative || before.cooperative) return refuse("does not go with cooperative");
   }
 
   /// One to three extents, each at least 1.

@@ -656,16 +656,6 @@ void LaunchRunner::State::prepare_launches(std::size_t number, Diagnostics& faul
       attributes.grid_number = ++grids_made;
       state.kernels.back()->set_attributes(attributes);
     }
-    const auto& kernels = state.kernels;
-    const auto clustered = [&kernels](std::size_t back) {
-      return kernels.size() >= back && kernels[kernels.size() - back]->info().cluster.size.count() > 1;
-    };
-    if (l.dependent && (clustered(1) || clustered(2)))
-      faults.push_back(loaded.file.document->fault(
-          l.place,
-          "dependent: a grid of clusters does not overlap with the one that it depends on, or that "
-          "depends on it, in this version",
-          "leave out 'dependent'"));
     platform.load(state.kernels.back()->info(), l.gpu);
   }
 }

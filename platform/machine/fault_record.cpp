@@ -14,8 +14,8 @@
 namespace warpline {
 namespace {
 
-const char* access_word(MemKind kind) {
-  switch (kind) {
+const char* access_word(const MemOp& op) {
+  switch (op.kind) {
     case MemKind::load: return "load";
     case MemKind::store: return "store";
     case MemKind::atomic: return "atomic";
@@ -34,6 +34,9 @@ const char* access_word(MemKind kind) {
     case MemKind::mbarrier: return "mbarrier operation";
     case MemKind::bulk_copy: return "bulk copy";
     case MemKind::image_query: return "query";
+    case MemKind::async_store:
+      return op.atomic == AtomicOperation::none ? "asynchronous store" : "asynchronous reduction";
+    case MemKind::fill: return "fill";
   }
   return "";
 }
@@ -160,7 +163,7 @@ FaultRecord fault_record(const FaultReport& report, unsigned gpu, unsigned sm, c
   if (!f.has_address) return r;
   r.address = f.address;
   if (report.access) {
-    r.access = access_word(report.access->kind);
+    r.access = access_word(*report.access);
     r.bytes = f.bytes;
   } else if (f.kind == FaultKind::no_code || f.space == Space::local) {
     return r;  // code, which is no memory of the program's, or the call-return stack

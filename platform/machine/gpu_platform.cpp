@@ -262,11 +262,12 @@ void GpuPlatform::State::start(const GridLaunch& grid, unsigned number) {
     else
       sm.queue(info, std::move(source), map, resident(info));
   }
-  if (number != 0) {
-    netlist.distributor().queue(info.grid, resident(info));
-  } else if (info.cluster.size.count() > 1) {
-    // All CTAs of a cluster begin in one cycle, whatever time is drawn for other messages (Jitter).
+  // All CTAs of a cluster begin in one cycle, whatever time is drawn for other messages (Jitter).
+  if (info.cluster.size.count() > 1)
     for (const Netlist::SmCluster& c : netlist.clusters()) c.sm->from_distributor.set_residence(0);
+  if (number != 0) {
+    netlist.distributor().queue(info.grid, resident(info), info.cluster.size);
+  } else if (info.cluster.size.count() > 1) {
     netlist.distributor().start_clusters(info.grid, resident(info), info.cluster.size);
   } else {
     netlist.distributor().start(info.grid, resident(info));

@@ -62,7 +62,8 @@ std::vector<std::string> Netlist::unreconciled() const {
   if (sm_network_ != nullptr) {
     std::uint64_t asked = 0, told = 0, served = 0;
     for (const SmCluster& c : clusters_) {
-      asked += c.sm->cluster_counters().requests;
+      const ClusterCounters& cluster = c.sm->cluster_counters();
+      asked += cluster.requests + cluster.mbarrier_requests + cluster.bulk_requests;
       told += c.sm->cluster_counters().signals;
       served += c.sm->cluster_counters().served_requests;
     }

@@ -8,7 +8,7 @@ namespace warpline {
 struct BulkCopyCounters {
   std::uint64_t copies = 0, tensor_copies = 0, requests = 0;
   std::uint64_t read_sectors = 0, written_sectors = 0, reduced_sectors = 0, prefetched_sectors = 0;
-  std::uint64_t bytes_to_shared = 0, bytes_to_global = 0, filled_bytes = 0;
+  std::uint64_t bytes_to_shared = 0, bytes_to_global = 0, bytes_to_cluster = 0, filled_bytes = 0;
   std::uint64_t tensor_map_reads = 0, tensor_map_hits = 0;
 
   template <class F>
@@ -22,6 +22,8 @@ struct BulkCopyCounters {
     f("prefetched_sectors", prefetched_sectors, "sectors", "named by prefetches into L2");
     f("bytes_to_shared", bytes_to_shared, "bytes", "that copies wrote to shared memory from global memory");
     f("bytes_to_global", bytes_to_global, "bytes", "that copies and reductions took from shared memory");
+    f("bytes_to_cluster", bytes_to_cluster, "bytes",
+      "that copies sent to the shared memory of other CTAs, each CTA's counted");
     f("filled_bytes", filled_bytes, "bytes", "written to shared memory where a tensor is not");
     f("tensor_map_reads", tensor_map_reads, "descriptors", "read from memory");
     f("tensor_map_hits", tensor_map_hits, "descriptors", "that the unit still held");

@@ -7,10 +7,10 @@
 namespace warpline {
 namespace {
 
-constexpr std::array<std::string_view, 18> kKinds = {
-    "ld",       "st",    "atom",        "red",           "prefetch",      "prefetchu",
-    "cp.async", "fence", "fence.proxy", "applypriority", "discard",       "cctl",
-    "tex",      "suld",  "sust",        "mbarrier",      "cp.async.bulk", "txq"};
+constexpr std::array<std::string_view, 20> kKinds = {
+    "ld",    "st",          "atom",          "red",     "prefetch", "prefetchu", "cp.async",
+    "fence", "fence.proxy", "applypriority", "discard", "cctl",     "tex",       "suld",
+    "sust",  "mbarrier",    "cp.async.bulk", "txq",     "st.async", "st.bulk"};
 constexpr std::array<std::string_view, 9> kMbarrierOperations = {".init",        ".inval",     ".arrive",
                                                                  ".arrive_drop", ".expect_tx", ".complete_tx",
                                                                  ".test_wait",   ".try_wait",  ".arrive"};
@@ -47,6 +47,14 @@ const char* mode_of(TensorMode mode, bool reads) {
 }
 
 std::string bulk_to_ptx(const MemOp& op) {
+  if (op.bulk == BulkDirection::cancel)
+    return std::string("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes") +
+           (op.multicast ? ".multicast::cluster::all" : "") + ".b128";
+  const bool combines = op.atomic != AtomicOperation::none;
+  if (op.bulk == BulkDirection::to_cluster)
+    return std::string(combines ? "cp.reduce.async.bulk" : "cp.async.bulk") +
+           ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes" + dotted(op.atomic) +
+           (combines ? dotted(op.type) : std::string());
   const bool reads = op.bulk == BulkDirection::to_shared;
   std::string s(op.bulk == BulkDirection::reduce ? "cp.reduce.async.bulk" : "cp.async.bulk");
   if (op.bulk == BulkDirection::prefetch) s += ".prefetch";
@@ -57,6 +65,7 @@ std::string bulk_to_ptx(const MemOp& op) {
     s += reads ? ".shared::cluster.global" : ".global.shared::cta";
     if (op.dimensions != 0) s += mode_of(op.tensor_mode, reads);
     s += reads ? ".mbarrier::complete_tx::bytes" : ".bulk_group";
+    if (op.multicast) s += ".multicast::cluster";
   }
   s += dotted(op.atomic);
   if (op.cache_hint) s += ".L2::cache_hint";
@@ -109,6 +118,13 @@ std::string to_ptx(const MemOp& op) {
     s += dotted(op.space);
     if (op.kind == MemKind::discard) return s + ".L2";
     return s + (op.l2_eviction != L2Eviction::none ? dotted(op.l2_eviction) : op.level == 2 ? ".L2" : ".L1");
+  }
+  if (op.kind == MemKind::fill) return s + (op.space == Space::generic ? ".weak" : ".weak.shared::cta");
+  if (op.kind == MemKind::async_store) {
+    if (op.atomic != AtomicOperation::none) s = "red.async";
+    s += (op.is_strong() ? order_of(op) : ".weak") + dotted(op.space) + ".mbarrier::complete_tx::bytes" +
+         dotted(op.atomic);
+    return s + (op.vector > 1 ? ".v" + std::to_string(op.vector) : "") + dotted(op.type);
   }
   if (op.tile_passes != 0) return "wgmma.mma_async";
   if (op.matrices != 0) return s + "matrix.x" + std::to_string(op.matrices) + dotted(op.space) + ".b16";

@@ -30,6 +30,10 @@ enum class MemKind : std::uint8_t {
   mbarrier,     ///< MemOp::mbarrier says what; on an object in shared memory
   bulk_copy,    ///< `cp.async.bulk` and its kin: MemOp::bulk says which way
   image_query,  ///< `txq`, `suq`, `istypep`: asks the unit for what it knows of a texture or surface
+  /// `st.async`, `red.async`: ordered by nothing but the mbarrier that is told of the bytes that have come.
+  /// Its address is MemoryAccess::second; a reduction has MemOp::atomic.
+  async_store,
+  fill,  ///< `st.bulk`: zeros to as many bytes of shared memory as MemoryAccess::second says
 };
 
 /// The state space named by the instruction.
@@ -106,6 +110,12 @@ enum class BulkDirection : std::uint8_t {
   to_global,  ///< from shared memory; completes in a group
   reduce,     ///< the same, combining by MemOp::atomic
   prefetch,   ///< of global memory into L2
+  /// From the own shared memory to that of any CTA of the cluster, or combining there by MemOp::atomic;
+  /// completes on an mbarrier of that CTA.
+  to_cluster,
+  /// `clusterlaunchcontrol.try_cancel`: what the work distributor answers goes to shared memory; completes on
+  /// an mbarrier.
+  cancel,
 };
 
 /// What of a tensor a bulk copy moves (PTX ISA, "Tensor access modes").
@@ -213,12 +223,14 @@ struct WARPLINE_PUBLIC MemOp {
   BulkDirection bulk = BulkDirection::to_shared;
   std::uint8_t dimensions = 0;                ///< of a bulk copy: 0: bytes in a row; 1 to 5: of a tensor
   TensorMode tensor_mode = TensorMode::tile;  ///< of a bulk copy of a tensor
+  bool multicast = false;      ///< `.multicast::cluster`: to several CTAs of the cluster, at the same place
+  bool may_be_remote = false;  ///< of an mbarrier: it may be another CTA's of the cluster
   template <class Archive>
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
       proxy, beyond_edge, image, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions,
-      tensor_mode, matrices, tile_passes);
+      tensor_mode, matrices, tile_passes, multicast, may_be_remote);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
@@ -270,7 +282,8 @@ struct WARPLINE_PUBLIC MemOp {
            kind == MemKind::surface_load || kind == MemKind::mbarrier;
   }
   [[nodiscard]] bool writes() const {
-    return kind == MemKind::store || is_atomic() || kind == MemKind::surface_store;
+    return kind == MemKind::store || is_atomic() || kind == MemKind::surface_store ||
+           kind == MemKind::async_store || kind == MemKind::fill;
   }
 };
 

@@ -28,12 +28,16 @@ struct ClusterAddress {
   Signal signal = Signal::none;
   unsigned from = 0;  ///< of a signal: the rank that sends it
   bool odd = false;   ///< of `arrived`: the phase is an odd one
+  /// Of a signal: the number of the CTA's grid among those that were started together, modulo kGrids.
+  std::uint32_t grid = 0;
+  static constexpr std::uint32_t kGrids = 1024;
 
   [[nodiscard]] constexpr PhysicalAddress packed() const {
-    const std::uint64_t low =
-        signal == Signal::none
-            ? offset
-            : std::uint64_t{static_cast<std::uint8_t>(signal)} << 12U | (odd ? 1U << 11U : 0U) | from << 7U;
+    const std::uint64_t low = signal == Signal::none
+                                  ? offset
+                                  : std::uint64_t{grid % kGrids} << 14U |
+                                        std::uint64_t{static_cast<std::uint8_t>(signal)} << 12U |
+                                        (odd ? 1U << 11U : 0U) | from << 7U;
     return PhysicalAddress{kAperture << kApertureShift | (signal != Signal::none ? kSignal : 0) |
                            std::uint64_t{sm} << 48U | std::uint64_t{cluster} << 28U |
                            std::uint64_t{rank} << 24U | low};
@@ -54,6 +58,7 @@ struct ClusterAddress {
     }
     a.signal = static_cast<Signal>(v >> 12U & 3U);
     a.odd = (v >> 11U & 1U) != 0;
+    a.grid = static_cast<std::uint32_t>(v >> 14U) % kGrids;
     a.from = static_cast<unsigned>(v >> 7U & 0xFU);
     return a;
   }

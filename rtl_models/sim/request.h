@@ -29,10 +29,16 @@ struct WARPLINE_PUBLIC LaneAtomicHigh {
 };
 
 /// The lanes of one atomic request, in lane order: the order in which they are performed.
+///
+/// Between SMs, it may be a request on mbarrier objects: each lane then stands for those that do the same
+/// with one object. Its `operand` is the count, its `second` how often, its `old_value` a MbarrierStatus.
 struct WARPLINE_PUBLIC AtomicBlock {
   AtomicOperation operation = AtomicOperation::none;
   DataType type = DataType::none;
   std::uint8_t vector = 1;  ///< scalar operations of each lane, on elements side by side
+  bool of_mbarriers = false;
+  MbarrierOperation mbarrier = MbarrierOperation::arrive;  ///< of those
+  MbarrierForm mbarrier_form = MbarrierForm::plain;        ///< likewise
   unsigned count = 0;
   std::array<LaneAtomic, kWarpLanes> lanes;
   std::array<LaneAtomicHigh, kWarpLanes> high;  ///< touched where lanes have more than 8 bytes

@@ -44,6 +44,7 @@ AtomicBlock* RequestPool::allocate_atomics() {
   AtomicBlock* block = free_blocks_.back();
   free_blocks_.pop_back();
   block->count = 0;
+  block->of_mbarriers = false;
   block->vector = 1;
   return block;
 }

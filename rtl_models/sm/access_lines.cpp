@@ -11,7 +11,8 @@ void AccessLines::start(const ResolvedAccess& access) {
   global_ = access.global().lanes();
   constant_ = access.constant().lanes();
   local_ = access.local().lanes();
-  remote_ = access.remote().lanes();
+  // What is asked of others' mbarriers is no access to bytes.
+  remote_ = access.op().kind == MemKind::mbarrier ? 0 : access.remote().lanes();
   image_ = access.texels().lanes();
   texels_.clear();
   if (image_ == 0 || access.op().kind != MemKind::texture_load) return;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rtl_models/sm/mbarrier.h"
+
 namespace warpline {
 
 /// From where to where a warp's addresses go.
@@ -120,8 +122,10 @@ void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out
     out.by_bank_ = out.by_bank_ || space == Space::constant;
   });
   if (out.by_bank_) find_banks(out);
-  // An mbarrier is in shared memory or nowhere.
-  if (out.op_->kind == MemKind::mbarrier) out.global_ = out.local_ = out.constant_ = 0;
+  // An mbarrier is in shared memory or nowhere, and so is what is told to one, and what `st.bulk` clears.
+  const MemKind kind = out.op_->kind;
+  if (kind == MemKind::mbarrier || kind == MemKind::async_store || kind == MemKind::fill)
+    out.global_ = out.local_ = out.constant_ = 0;
 }
 
 std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const Extent& extent) {
@@ -186,8 +190,12 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
   const MemOp& op = *out.op_;
   const unsigned bytes = op.bytes_per_lane(), accessed = op.end_of_access();
   if (out.shared_ != out.written_->active) {
-    if (op.kind == MemKind::mbarrier)
-      return out.fault(FaultKind::not_shared, first_lane(out.written_->active & ~out.shared_));
+    const LaneMask beyond = out.written_->active & ~out.shared_;
+    const bool told = op.kind == MemKind::async_store;
+    const LaneMask others = op.may_be_remote || told ? beyond & ~out.remote_ : beyond;
+    if (told && others != 0) return out.fault(FaultKind::not_in_cluster, first_lane(others));
+    if ((op.kind == MemKind::mbarrier || op.kind == MemKind::fill) && others != 0)
+      return out.fault(FaultKind::not_shared, first_lane(others));
     // Constants and parameters by a generic address are read only.
     if (op.kind != MemKind::load && out.constant_ != 0)
       return out.fault(FaultKind::unmapped, first_lane(out.constant_));
@@ -239,6 +247,8 @@ std::optional<Fault> AddressResolution::check_lanes(const AccessLimits& limits,
     }
     if (kind) return out.fault(*kind, lane);
   }
+  if (op.kind == MemKind::async_store && bounded) return check_told(limits, out);
+  if (op.kind == MemKind::fill && bounded) return check_fill(limits, out);
   return std::nullopt;
 }
 
@@ -285,6 +295,59 @@ std::optional<Fault> AddressResolution::check_copy(const AccessLimits& limits, c
     fault.space = Space::shared;
     fault.address = to.value;
     fault.bytes = bytes;
+    return fault;
+  }
+  return std::nullopt;
+}
+
+/// Whether `st.bulk` may clear as much as its lanes say (PTX ISA, "st.bulk": in units of 8 bytes).
+std::optional<Fault> AddressResolution::check_fill(const AccessLimits& limits, const ResolvedAccess& out) {
+  const LaneAddresses<SharedAddress> addresses = out.shared();
+  for (LaneMask m = addresses.lanes(); m != 0; m &= m - 1) {
+    const unsigned lane = first_lane(m);
+    const std::uint64_t bytes = out.written_->second[lane];
+    const std::uint64_t at = AddressWindows::own_offset(addresses[lane].value);
+    const bool whole = bytes % out.op_->bytes_per_lane() == 0;
+    if (whole && at <= limits.shared_bytes && limits.shared_bytes - at >= bytes) continue;
+    Fault fault = out.fault(whole ? FaultKind::shared_range : FaultKind::fill_size, lane);
+    fault.bytes = static_cast<unsigned>(std::min<std::uint64_t>(bytes, ~0U));
+    return fault;
+  }
+  return std::nullopt;
+}
+
+/// Whether there can be an mbarrier where the lanes say, in the shared memory that their data goes to. Pre:
+/// it carries data, which may go there.
+std::optional<Fault> AddressResolution::check_told(const AccessLimits& limits, const ResolvedAccess& out) {
+  const Space space = out.op_->space;
+  const unsigned own = limits.cluster != nullptr ? limits.cluster->rank + 1U : 1U;
+  const unsigned ctas = limits.cluster != nullptr ? limits.cluster->ctas : 1;
+  const auto rank_of = [own](std::uint64_t offset) {
+    const std::uint64_t code = AddressWindows::rank_code(offset);
+    return code == 0 ? own : code;
+  };
+  for (LaneMask m = out.written_->active; m != 0; m &= m - 1) {
+    const unsigned lane = first_lane(m);
+    const std::uint64_t written = out.written_->second[lane], at = out.told(lane);
+    const bool remote = (out.remote_ >> lane & 1U) != 0;
+    const std::uint64_t data_at = remote ? out.remote()[lane].value & ~kClusterTag : out.shared()[lane].value;
+    const std::uint64_t offset = AddressWindows::own_offset(at);
+    std::optional<FaultKind> kind;
+    if (at >= AddressWindows::kClusterSize) {
+      kind = FaultKind::not_in_cluster;
+    } else if (rank_of(at) > ctas) {
+      kind = FaultKind::cluster_rank;
+    } else if (rank_of(at) != rank_of(data_at)) {
+      kind = FaultKind::mbarrier_apart;
+    } else if (offset % Mbarrier::kBytes != 0) {
+      kind = FaultKind::misaligned;
+    } else if (offset > limits.shared_bytes || limits.shared_bytes - offset < Mbarrier::kBytes) {
+      kind = FaultKind::shared_range;
+    }
+    if (!kind) continue;
+    Fault fault{*kind, 0, 0, lane, written, nullptr};
+    fault.space = space;
+    fault.bytes = Mbarrier::kBytes;
     return fault;
   }
   return std::nullopt;

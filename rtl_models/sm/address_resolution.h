@@ -52,6 +52,8 @@ class AddressResolution {
   [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);
   [[nodiscard]] std::optional<Fault> check_control(const AccessLimits& limits, ResolvedAccess& out);
   [[nodiscard]] static std::optional<Fault> check_copy(const AccessLimits& limits, const ResolvedAccess& out);
+  [[nodiscard]] static std::optional<Fault> check_told(const AccessLimits& limits, const ResolvedAccess& out);
+  [[nodiscard]] static std::optional<Fault> check_fill(const AccessLimits& limits, const ResolvedAccess& out);
   [[nodiscard]] std::optional<Fault> locate_texels(ResolvedAccess& out) const;
   [[nodiscard]] static std::optional<FaultKind> locate_in(ResolvedAccess& out, unsigned lane,
                                                           const Image& image);

@@ -91,7 +91,11 @@ void scatter(const Request& r, const ResolvedAccess& access, unsigned exact_lane
   const unsigned bytes = op.bytes_per_lane();
   if (op.kind == MemKind::async_copy) return land_copies(r, access, bytes, to);
   if (!op.reads()) return;
-  if (r.command == Command::atomic) return scatter_old_values(*r.atomics, bytes, to.registers);
+  if (r.command == Command::atomic) {
+    // What is asked of others' mbarriers answers no state.
+    if (!r.atomics->of_mbarriers) scatter_old_values(*r.atomics, bytes, to.registers);
+    return;
+  }
   if (access.exact())
     return scatter_bytes(r, access.global().only(LaneMask{1} << exact_lane), bytes, to.registers);
   if (r.local) return scatter_local(r, access, bytes, to.registers);

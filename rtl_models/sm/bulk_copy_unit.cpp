@@ -32,6 +32,13 @@ Elements elements_of(const MemOp& op, DataType element) {
 /// The most elements of 16 bits of which a lane of a request has several.
 constexpr unsigned kHalvesOfLane = 2;
 
+/// Bits that tokens of messages to mbarriers have; with them comes the number of the copy.
+constexpr unsigned kTells = LoadStoreUnit::kOfBulk | 0x4000U;
+/// Bytes that `clusterlaunchcontrol.try_cancel` writes: three words for the CTA, and one that says whether.
+constexpr unsigned kAnswerBytes = 16;
+/// Of an address in the shared memory of a CTA of the cluster, the bits that count within the CTA.
+constexpr std::uint64_t kOffsets = AddressWindows::kSize - 1;
+
 constexpr FaultKind fault_of_mbarrier(MbarrierStatus status) {
   return status == MbarrierStatus::no_object ? FaultKind::no_mbarrier : FaultKind::mbarrier_count;
 }
@@ -70,6 +77,8 @@ void BulkCopyUnit::start(const MemoryMap& map) {
   map_ = map;
   hint_ = nullptr;
   maps_.clear();
+  outgoing_.clear();
+  cancels_.clear();
 }
 
 void BulkCopyUnit::take(Cycle now, const BulkOrder& order) {
@@ -79,6 +88,7 @@ void BulkCopyUnit::take(Cycle now, const BulkOrder& order) {
   Copy& c = copies_[index];
   c = Copy{};
   c.order = order;
+  c.tell_left = order.others();
   c.at = parameters_.latency == 0 ? now : owner_.domain().after(now, parameters_.latency);
   queue_.push_back(index);
   if (queue_.size() == 1) blocked_ = false;
@@ -87,6 +97,7 @@ void BulkCopyUnit::take(Cycle now, const BulkOrder& order) {
 }
 
 Cycle BulkCopyUnit::next_work(Cycle now) const {
+  if (!outgoing_.empty() && !network_blocked_) return owner_.domain().after(now, 1);
   if (queue_.empty()) return kNever;
   const Cycle at = std::max(copies_[queue_.front()].at, next_request_);
   if (at > now) return at;
@@ -99,6 +110,7 @@ void BulkCopyUnit::kill(unsigned slot) {
 }
 
 void BulkCopyUnit::advance(Cycle now, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits) {
+  if (!outgoing_.empty()) advance_network(now, events);
   if (queue_.empty()) return;
   const unsigned index = queue_.front();
   Copy& c = copies_[index];
@@ -112,6 +124,10 @@ void BulkCopyUnit::advance(Cycle now, std::vector<BulkEvent>& events, std::vecto
   }
   if (!c.begun && !begin(now, index, events)) return;
   if (c.killed) return;
+  if (c.order.op().bulk == BulkDirection::to_cluster) {
+    blocked_ = !pass_on(now, index, events, waits);
+    return;
+  }
   if (c.piece.outside) return fill(now, c, events, waits);
   if (!send(now, index, events)) blocked_ = true;
 }
@@ -119,6 +135,11 @@ void BulkCopyUnit::advance(Cycle now, std::vector<BulkEvent>& events, std::vecto
 /// Finds the copy's first piece, of a tensor's when its map is there. False: not yet, or there is none.
 bool BulkCopyUnit::begin(Cycle now, unsigned index, std::vector<BulkEvent>& events) {
   Copy& c = copies_[index];
+  if (c.order.op().bulk == BulkDirection::cancel) {
+    blocked_ = free_flights_.empty();
+    if (!blocked_) ask_to_cancel(index, events);
+    return false;
+  }
   const bool of_map = c.order.op().bulk == BulkDirection::prefetch && c.order.op().level == 0;
   if (of_map || c.order.op().dimensions != 0) {
     if (!read_map(now, index, events)) return false;
@@ -189,7 +210,6 @@ bool BulkCopyUnit::read_map(Cycle now, unsigned index, std::vector<BulkEvent>& e
   r->no_l1 = true;
   counters_.read_sectors += sector_count(r->sectors);
   reading_.asked += bytes;
-  ++c.outstanding;
   ++counters_.requests;
   to_crossbar_.send(now, {r});
   blocked_ = reading_.asked == TensorMap::kBytes;
@@ -220,9 +240,7 @@ void BulkCopyUnit::begin_tensor(Cycle now, Copy& c, const TensorMap& map, std::v
       return report(
           now, c, o.fault(FaultKind::other_tensor_map, o.address, Space::generic, TensorMap::kBytes), events);
   }
-  std::array<std::uint16_t, 3> offsets{};
-  for (unsigned n = 0; n < offsets.size(); ++n) offsets[n] = static_cast<std::uint16_t>(o.offsets >> 16U * n);
-  c.walk = BulkWalk::of_tensor(c.map, mode, o.operands.coordinates, offsets);
+  c.walk = BulkWalk::of_tensor(c.map, mode, o.operands.coordinates, o.second.offsets);
   const std::uint32_t bytes = c.walk.bytes();
   if (op.bulk != BulkDirection::prefetch &&
       (o.operands.shared > o.shared_bytes || o.shared_bytes - o.operands.shared < bytes))
@@ -242,7 +260,22 @@ void BulkCopyUnit::end_turn(std::vector<BulkEvent>& events) {
   const BulkOrder& o = copies_[index].order;
   const bool grouped = is_grouped(o.op().bulk);
   if (grouped) events.push_back({BulkEvent::Kind::read, o.slot, o.group, grouped});
-  if (copies_[index].outstanding == 0) end_copy(index, events);
+  copies_[index].walked = true;
+  settle(index, events);
+}
+
+/// Once all of a copy is on its way, mbarriers of other CTAs are told; when all has come, it is over.
+void BulkCopyUnit::settle(unsigned index, std::vector<BulkEvent>& events) {
+  Copy& c = copies_[index];
+  if (!c.walked || c.telling) return;
+  if (c.tell_left != 0 && !c.killed) {
+    if (c.unsent != 0) return;
+    c.telling = true;
+    outgoing_.push_back({index, true});
+    if (outgoing_.size() == 1) network_blocked_ = false;
+  } else if (c.outstanding == 0) {
+    end_copy(index, events);
+  }
 }
 
 void BulkCopyUnit::end_copy(unsigned index, std::vector<BulkEvent>& events) {
@@ -256,17 +289,22 @@ void BulkCopyUnit::end_copy(unsigned index, std::vector<BulkEvent>& events) {
 /// The piece is not in the tensor: of a copy to shared memory it is filled, of others left out.
 void BulkCopyUnit::fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits) {
   const BulkPiece piece = c.piece;
-  next_request_ = owner_.domain().after(now, parameters_.request_interval);
   if (reads_global(c)) {
     std::array<std::uint8_t, BulkWalk::kLine> bytes{};
     // All ones are a NaN of every type of floating-point numbers.
     if (c.map.fill == TensorFill::nan) bytes.fill(0xFF);
-    if (map_.with_data) land(c, piece, bytes.data());
+    if (c.order.others() != 0) {
+      blocked_ = free_flights_.empty();
+      if (blocked_) return;
+      deliver(now, new_flight(queue_.front(), piece, false), bytes.data(), events, waits);
+    } else if (c.order.comes_home()) {
+      if (map_.with_data) land(c, piece, bytes.data());
+      tell_mbarrier(now, c, piece.bytes, events, waits);
+    }
     counters_.filled_bytes += piece.bytes;
-    tell_mbarrier(now, c, piece.bytes, events, waits);
-    if (c.killed) return;
   }
-  step(c, events);
+  next_request_ = owner_.domain().after(now, parameters_.request_interval);
+  if (!c.killed) step(c, events);
 }
 
 /// Sends the request for the next piece. False: its port, or a response, has to be waited for.
@@ -293,7 +331,6 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
   }
   Request* r = new_request(now, c, new_flight(index, piece, false));
   make(*r, c, piece, *mapping);
-  ++c.outstanding;
   ++counters_.requests;
   to_crossbar_.send(now, {r});
   next_request_ = owner_.domain().after(now, parameters_.request_interval);
@@ -309,7 +346,13 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
 unsigned BulkCopyUnit::new_flight(unsigned copy, const BulkPiece& piece, bool of_map) {
   const unsigned flight = free_flights_.back();
   free_flights_.pop_back();
-  flights_[flight] = {copy, piece, of_map};
+  Flight& f = flights_[flight];
+  f.copy = copy;
+  f.piece = piece;
+  f.of_map = of_map;
+  f.ranks_left = f.answers = 0;
+  ++copies_[copy].outstanding;
+  copies_[copy].unsent += !of_map;
   return flight;
 }
 
@@ -365,6 +408,8 @@ void BulkCopyUnit::make(Request& r, const Copy& c, const BulkPiece& piece, const
       r.control = LineControl::prefetch_l2;
       counters_.prefetched_sectors += sectors;
       break;
+    case BulkDirection::to_cluster:
+    case BulkDirection::cancel: break;  // neither goes to memory
   }
 }
 
@@ -375,20 +420,26 @@ void BulkCopyUnit::make_atomics(Request& r, const Copy& c, const BulkPiece& piec
   block->operation = op.atomic;
   block->type = e.type;
   block->vector = static_cast<std::uint8_t>(piece.bytes / e.bytes > kWarpLanes ? kHalvesOfLane : 1);
-  const unsigned step = e.bytes * block->vector;
   std::array<std::uint8_t, BulkWalk::kLine> bytes{};
   if (map_.with_data)
     for_each_run(c, piece, [&](std::uint64_t at, unsigned offset, unsigned count) {
       lsu_.shared().read(at, &bytes[offset], count);
     });
-  for (unsigned at = 0; at < piece.bytes; at += step) {
-    LaneAtomic& part = block->lanes[block->count];
-    part.lane = static_cast<std::uint8_t>(block->count++);
+  add_atomics(*block, bytes.data(), piece.bytes, first);
+  r.atomics = block;
+}
+
+/// Lanes for the `count` bytes from byte `first` of the line on. Pre: the block's type and vector are set.
+void BulkCopyUnit::add_atomics(AtomicBlock& block, const std::uint8_t* bytes, unsigned count,
+                               unsigned first) {
+  const unsigned step = block.lane_bytes();
+  for (unsigned at = 0; at < count; at += step) {
+    LaneAtomic& part = block.lanes[block.count];
+    part.lane = static_cast<std::uint8_t>(block.count++);
     part.offset = static_cast<std::uint8_t>(first + at);
     part.operand = part.second = part.old_value = 0;
-    __builtin_memcpy(&part.operand, &bytes[at], step);
+    __builtin_memcpy(&part.operand, bytes + at, step);
   }
-  r.atomics = block;
 }
 
 /// Calls f(at, offset, bytes) for each run of the piece's bytes that lie side by side in shared memory: where
@@ -426,6 +477,236 @@ void BulkCopyUnit::tell_mbarrier(Cycle now, Copy& c, std::uint32_t bytes, std::v
            events);
 }
 
+/// The bytes of a flight are there: they come to the own CTA at once, and to others by the network.
+void BulkCopyUnit::deliver(Cycle now, unsigned number, const std::uint8_t* bytes,
+                           std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits) {
+  Flight& f = flights_[number];
+  Copy& c = copies_[f.copy];
+  f.ranks_left = c.order.others();
+  if (c.order.comes_home()) {
+    if (c.order.op().atomic != AtomicOperation::none) {
+      combine_here(now, f, bytes);
+    } else if (map_.with_data) {
+      land(c, f.piece, bytes);
+    }
+    if (c.order.op().bulk == BulkDirection::to_shared) counters_.bytes_to_shared += f.piece.bytes;
+    tell_mbarrier(now, c, f.piece.bytes, events, waits);
+  }
+  if (f.ranks_left == 0 || c.killed) {
+    f.ranks_left = 0;
+    --c.unsent;
+    return end_flight(number, events);
+  }
+  __builtin_memcpy(f.bytes.data(), bytes, f.piece.bytes);
+  outgoing_.push_back({number, false});
+  if (outgoing_.size() == 1) network_blocked_ = false;
+}
+
+/// A reduction of the own CTA's shared memory, as another would be asked for it.
+void BulkCopyUnit::combine_here(Cycle now, Flight& f, const std::uint8_t* bytes) {
+  __builtin_memcpy(f.bytes.data(), bytes, f.piece.bytes);
+  const Copy& c = copies_[f.copy];
+  unsigned parts = 1;
+  for (unsigned part = 0; part < parts; ++part) {
+    Request* const r = make_part(now, f, 0, c.order.rank(), part, parts);
+    if (map_.with_data) lsu_.shared().perform(*r, c.order.shared_base + (r->virtual_line.value & kOffsets));
+    owner_.engine().pool().release(r);
+  }
+}
+
+/// Nothing of the flight is left.
+void BulkCopyUnit::end_flight(unsigned number, std::vector<BulkEvent>& events) {
+  const unsigned copy = flights_[number].copy;
+  free_flights_.push_back(number);
+  --copies_[copy].outstanding;
+  settle(copy, events);
+}
+
+/// Sends the next piece of a copy between shared memories. False: it has to wait for answers.
+bool BulkCopyUnit::pass_on(Cycle now, unsigned index, std::vector<BulkEvent>& events,
+                           std::vector<LsuEvent>& waits) {
+  if (free_flights_.empty()) return false;
+  Copy& c = copies_[index];
+  std::array<std::uint8_t, BulkWalk::kLine> bytes{};
+  if (map_.with_data) lsu_.shared().read(c.order.shared_base + c.piece.address, bytes.data(), c.piece.bytes);
+  deliver(now, new_flight(index, c.piece, false), bytes.data(), events, waits);
+  next_request_ = owner_.domain().after(now, parameters_.request_interval);
+  if (!c.killed) step(c, events);
+  return true;
+}
+
+// To other CTAs.
+
+/// A request, without its command, for the line of offset `line` in the shared memory of the CTA `rank`.
+Request* BulkCopyUnit::to_cta(Cycle now, const Copy& c, unsigned token, unsigned rank, std::uint64_t line) {
+  Request* const r = new_request(now, c, token);
+  ClusterAddress at;
+  at.rank = rank;
+  at.offset = static_cast<std::uint32_t>(line);
+  if (c.order.cluster != nullptr) {
+    at.sm = c.order.cluster->sms.at(rank);
+    at.cluster = c.order.cluster->number;
+  }
+  r->line = at.packed();
+  r->virtual_line = VirtualAddress{kClusterTag | AddressWindows::map_to_rank(line, rank)};
+  return r;
+}
+
+/// The request for the bytes of `f` that fall in line `part` of those that they fall in; `parts` is how many
+/// these are.
+Request* BulkCopyUnit::make_part(Cycle now, const Flight& f, unsigned token, unsigned rank, unsigned part,
+                                 unsigned& parts) {
+  const Copy& c = copies_[f.copy];
+  const MemOp& op = c.order.op();
+  // Bytes side by side fall in two lines at most, and swizzles move them within their line.
+  const std::uint64_t first = c.order.operands.shared + f.piece.offset;
+  const std::uint64_t line = first / kLineBytes + part;
+  parts = static_cast<unsigned>((first + f.piece.bytes - 1) / kLineBytes - first / kLineBytes) + 1;
+  Request* const r = to_cta(now, c, token, rank, line * kLineBytes);
+  const bool combines = op.atomic != AtomicOperation::none;
+  AtomicBlock* block = nullptr;
+  r->bytes = {};
+  if (combines) {
+    block = owner_.engine().pool().allocate_atomics();
+    block->operation = op.atomic;
+    block->type = elements_of(op, op.type).type;
+    r->atomics = block;
+  }
+  r->command = combines ? Command::reduce : Command::write;
+  for_each_run(c, f.piece, [&](std::uint64_t at, unsigned offset, unsigned bytes) {
+    const std::uint64_t to = at - c.order.shared_base;
+    const std::uint64_t begin = std::max(to, line * kLineBytes);
+    const std::uint64_t end = std::min(to + bytes, (line + 1) * kLineBytes);
+    if (begin >= end) return;
+    const auto in_line = static_cast<unsigned>(begin % kLineBytes),
+               count = static_cast<unsigned>(end - begin);
+    const std::uint8_t* const from = &f.bytes[offset + (begin - to)];
+    r->sectors = static_cast<SectorMask>(r->sectors | bulk_sectors(begin, count));
+    if (combines) {
+      add_atomics(*block, from, count, in_line);
+    } else {
+      r->bytes.set(in_line, count);
+      __builtin_memcpy(&r->data[in_line], from, count);
+    }
+  });
+  return r;
+}
+
+/// Sends one message to another CTA, if there is one and the port is ready.
+void BulkCopyUnit::advance_network(Cycle now, std::vector<BulkEvent>& events) {
+  drop_outgoing(events);
+  network_blocked_ = false;
+  if (outgoing_.empty()) return;
+  network_blocked_ = !lsu_.network_ready(now);
+  if (network_blocked_ || !lsu_.is_turn_of_bulk()) return;
+  Outgoing& o = outgoing_.front();
+  if (o.tells) {
+    Copy& c = copies_[o.number];
+    const auto rank = static_cast<unsigned>(__builtin_ctz(c.tell_left));
+    const std::uint32_t at = c.order.operands.mbarrier;
+    Request* const r = to_cta(now, c, kTells | o.number, rank, at / kLineBytes * kLineBytes);
+    AtomicBlock* const block = owner_.engine().pool().allocate_atomics();
+    block->operation = AtomicOperation::none;
+    block->type = DataType::b64;
+    block->of_mbarriers = true;
+    block->mbarrier = MbarrierOperation::complete_tx;
+    block->mbarrier_form = MbarrierForm::plain;
+    block->count = 1;
+    block->lanes[0] = {0, static_cast<std::uint8_t>(at % kLineBytes), bytes_of(c), 1, 0};
+    r->command = Command::atomic;
+    r->atomics = block;
+    r->sectors = bulk_sectors(at, Mbarrier::kBytes);
+    ++c.outstanding;
+    c.tell_left &= c.tell_left - 1;
+    lsu_.send_bulk(now, r);
+    if (c.tell_left != 0) return;
+    c.telling = false;
+    outgoing_.pop_front();
+    return;
+  }
+  Flight& f = flights_[o.number];
+  Copy& c = copies_[f.copy];
+  unsigned parts = 1;
+  Request* const r = make_part(now, f, LoadStoreUnit::kOfBulk | o.number,
+                               static_cast<unsigned>(__builtin_ctz(f.ranks_left)), o.part, parts);
+  ++f.answers;
+  lsu_.send_bulk(now, r);
+  if (++o.part < parts) return;
+  o.part = 0;
+  counters_.bytes_to_cluster += f.piece.bytes;
+  f.ranks_left &= f.ranks_left - 1;
+  if (f.ranks_left != 0) return;
+  outgoing_.pop_front();
+  --c.unsent;
+  settle(f.copy, events);
+}
+
+/// What copies have to send whose warps have been ended is sent no more.
+void BulkCopyUnit::drop_outgoing(std::vector<BulkEvent>& events) {
+  while (!outgoing_.empty()) {
+    const Outgoing o = outgoing_.front();
+    const unsigned index = o.tells ? o.number : flights_[o.number].copy;
+    Copy& c = copies_[index];
+    if (!c.killed) return;
+    outgoing_.pop_front();
+    if (o.tells) {
+      c.telling = false;
+      c.tell_left = 0;
+      settle(index, events);
+      continue;
+    }
+    flights_[o.number].ranks_left = 0;
+    --c.unsent;
+    if (flights_[o.number].answers == 0) end_flight(o.number, events);
+  }
+}
+
+void BulkCopyUnit::hear(Cycle now, Request& r, std::vector<BulkEvent>& events) {
+  const bool tells = (r.token & kTells) == kTells;
+  const unsigned number = r.token & ~kTells & 0xFFFFU;
+  const unsigned index = tells ? number : flights_[number].copy;
+  Copy& c = copies_[index];
+  if (r.status != Status::ok && !c.killed) {
+    const BulkOrder& o = c.order;
+    const auto status = static_cast<MbarrierStatus>(tells ? r.atomics->lanes[0].old_value : 0);
+    const bool wrong = status >= MbarrierStatus::no_object;
+    const std::uint32_t at = tells ? o.operands.mbarrier : o.operands.shared;
+    const std::uint64_t rank = AddressWindows::rank_code(r.virtual_line.value & ~kClusterTag) - 1;
+    report(now, c,
+           o.fault(wrong ? fault_of_mbarrier(status) : FaultKind::cta_ended,
+                   AddressWindows::map_to_rank(at, rank), Space::shared_cluster,
+                   tells ? Mbarrier::kBytes : bytes_of(c)),
+           events);
+  }
+  owner_.engine().pool().release(&r);
+  if (tells) {
+    --c.outstanding;
+    settle(index, events);
+  } else if (--flights_[number].answers == 0 && flights_[number].ranks_left == 0) {
+    end_flight(number, events);
+  }
+}
+
+// Of CTAs that have not begun.
+
+void BulkCopyUnit::ask_to_cancel(unsigned index, std::vector<BulkEvent>& events) {
+  copies_[index].order.operands.bytes = kAnswerBytes;
+  cancels_.push_back(new_flight(index, {0, kAnswerBytes, 0, false}, false));
+  end_turn(events);
+}
+
+void BulkCopyUnit::answer_cancel(Cycle now, unsigned ticket, const std::optional<Dim3>& cta,
+                                 std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits) {
+  const std::array<std::uint32_t, 4> words =
+      cta ? std::array<std::uint32_t, 4>{cta->x, cta->y, cta->z, 1} : std::array<std::uint32_t, 4>{};
+  std::array<std::uint8_t, kAnswerBytes> bytes{};
+  __builtin_memcpy(bytes.data(), words.data(), sizeof words);
+  Copy& c = copies_[flights_[ticket].copy];
+  if (!c.killed) return deliver(now, ticket, bytes.data(), events, waits);
+  --c.unsent;
+  end_flight(ticket, events);
+}
+
 /// The copy goes no further, and its warp is ended. At most one in a call.
 void BulkCopyUnit::report(Cycle now, Copy& c, const Fault& fault, std::vector<BulkEvent>& events) {
   c.killed = true;
@@ -437,31 +718,34 @@ void BulkCopyUnit::report(Cycle now, Copy& c, const Fault& fault, std::vector<Bu
 void BulkCopyUnit::respond(Cycle now, Request& r, std::vector<BulkEvent>& events,
                            std::vector<LsuEvent>& waits) {
   const unsigned number = r.token;
-  const Flight flight = flights_[number];
-  free_flights_.push_back(number);
+  const Flight& flight = flights_[number];
   Copy& c = copies_[flight.copy];
-  const BulkPiece& piece = flight.piece;
+  const BulkPiece piece = flight.piece;
   const bool turn = !queue_.empty() && queue_.front() == flight.copy;
+  const bool of_map = flight.of_map;
+  bool delivers = false;
   if (r.status != Status::ok && !c.killed) {
     Fault fault = c.order.fault(FaultKind::bus_error, r.virtual_line.value, Space::global, 0);
     report(now, c, fault, events);
-  } else if (flight.of_map) {
+  } else if (of_map) {
     if (turn && map_.with_data)
       __builtin_memcpy(&reading_.bytes[piece.offset], &r.data[piece.address % kLineBytes], piece.bytes);
-  } else if (reads_global(c) && !c.killed) {
-    if (map_.with_data) land(c, piece, &r.data[piece.address % kLineBytes]);
-    counters_.bytes_to_shared += piece.bytes;
-    tell_mbarrier(now, c, piece.bytes, events, waits);
+  } else {
+    delivers = reads_global(c) && !c.killed;
   }
-  if (flight.of_map && turn) reading_.come += piece.bytes;
+  if (of_map && turn) reading_.come += piece.bytes;
+  if (delivers) {
+    deliver(now, number, &r.data[piece.address % kLineBytes], events, waits);
+  } else {
+    c.unsent -= !of_map;
+    end_flight(number, events);
+  }
   owner_.engine().pool().release(&r);
-  --c.outstanding;
-  if (c.outstanding == 0 && std::find(queue_.begin(), queue_.end(), flight.copy) == queue_.end())
-    end_copy(flight.copy, events);
 }
 
 void BulkCopyUnit::explain(const std::string& who, std::vector<Wait>& waits) const {
   if (idle()) return;
+  if (!outgoing_.empty()) return lsu_.explain_network(who, outgoing_.size(), waits);
   if (queue_.empty() || !blocked_ || free_flights_.empty() || reading_.asked != reading_.come) {
     waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
   } else {

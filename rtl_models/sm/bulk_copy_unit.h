@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -18,8 +19,11 @@ namespace warpline {
 
 /// The unit of one SM that carries out bulk copies (PTX ISA, "cp.async.bulk"): it sends requests for their
 /// lines past L1, copy after copy, and moves their bytes to or from shared memory without taking turns at its
-/// banks. What has come for a copy to shared memory is told to its mbarrier at once. Not a component: the SM
-/// ticks it, responses first.
+/// banks. What has come for a copy to shared memory is told to its mbarrier at once.
+///
+/// What goes to other CTAs of the cluster goes over the network between SMs, a message for each line and CTA,
+/// in order; behind the last of a copy follows a message to the mbarrier there. Of a copy to several CTAs,
+/// each line is read once. Not a component: the SM ticks it, responses first.
 class BulkCopyUnit final : public BulkSink {
  public:
   BulkCopyUnit(const BulkCopyParameters& parameters, Component& owner, Out<RequestMessage>& to_crossbar,
@@ -33,6 +37,14 @@ class BulkCopyUnit final : public BulkSink {
   void advance(Cycle now, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
   /// A response has come back.
   void respond(Cycle now, Request& r, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
+  /// An answer of another SM has come back, whose token has LoadStoreUnit::kOfBulk.
+  void hear(Cycle now, Request& r, std::vector<BulkEvent>& events);
+  /// Whether the work distributor is to be asked to cancel a CTA, or a cluster, that has not begun; for the
+  /// Sm to send with this ticket, oldest first.
+  [[nodiscard]] std::deque<unsigned>& cancels() { return cancels_; }
+  /// What it answers. Nothing: none was left.
+  void answer_cancel(Cycle now, unsigned ticket, const std::optional<Dim3>& cta,
+                     std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
   /// When advance() next has something to do, if that is known.
   [[nodiscard]] Cycle next_work(Cycle now) const;
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
@@ -43,6 +55,8 @@ class BulkCopyUnit final : public BulkSink {
   [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const BulkCopyCounters& counters() const { return counters_; }
   [[nodiscard]] unsigned under_way() const { return under_way_; }
+  /// What waits for the network.
+  [[nodiscard]] std::size_t messages() const { return outgoing_.size(); }
   [[nodiscard]] unsigned requests_under_way() const {
     return static_cast<unsigned>(flights_.size() - free_flights_.size());
   }
@@ -59,16 +73,29 @@ class BulkCopyUnit final : public BulkSink {
     Cycle at = 0;  ///< when its turn can come
     TensorMap map;
     BulkWalk walk;
-    BulkPiece piece;           ///< the next to be sent
-    unsigned outstanding = 0;  ///< requests
-    bool begun = false;        ///< `walk` and `piece` are there
+    BulkPiece piece;              ///< the next to be sent
+    unsigned outstanding = 0;     ///< pieces under way, parts of a tensor map, messages to mbarriers
+    unsigned unsent = 0;          ///< of the pieces, those that are not all on their way to where they go
+    std::uint32_t tell_left = 0;  ///< CTAs whose mbarriers are yet to be told, a bit for each rank
+    bool begun = false;           ///< `walk` and `piece` are there
+    bool walked = false;          ///< its turn is over
+    bool telling = false;         ///< its messages to mbarriers have their place in the queue to the network
     bool killed = false;
   };
-  /// A request under way: for a piece of a copy, or for a part of its tensor map.
+  /// A piece of a copy that is under way, or a part of its tensor map.
   struct Flight {
     unsigned copy = 0;
     BulkPiece piece;
     bool of_map = false;
+    std::uint32_t ranks_left = 0;                       ///< CTAs that its bytes are yet to be sent to
+    unsigned answers = 0;                               ///< of other SMs, to come
+    std::array<std::uint8_t, BulkWalk::kLine> bytes{};  ///< for those
+  };
+  /// What waits for the network: the bytes of a flight, or the messages to mbarriers of a copy.
+  struct Outgoing {
+    unsigned number = 0;
+    bool tells = false;
+    unsigned part = 0;  ///< of the bytes for one CTA, lines that have been sent
   };
   struct HeldMap {
     std::uint64_t address = 0;
@@ -89,8 +116,22 @@ class BulkCopyUnit final : public BulkSink {
   void end_copy(unsigned index, std::vector<BulkEvent>& events);
   void fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
   [[nodiscard]] bool send(Cycle now, unsigned index, std::vector<BulkEvent>& events);
+  [[nodiscard]] bool pass_on(Cycle now, unsigned index, std::vector<BulkEvent>& events,
+                             std::vector<LsuEvent>& waits);
+  void ask_to_cancel(unsigned index, std::vector<BulkEvent>& events);
+  void deliver(Cycle now, unsigned number, const std::uint8_t* bytes, std::vector<BulkEvent>& events,
+               std::vector<LsuEvent>& waits);
+  void combine_here(Cycle now, Flight& f, const std::uint8_t* bytes);
+  void settle(unsigned index, std::vector<BulkEvent>& events);
+  void end_flight(unsigned number, std::vector<BulkEvent>& events);
+  void advance_network(Cycle now, std::vector<BulkEvent>& events);
+  void drop_outgoing(std::vector<BulkEvent>& events);
+  [[nodiscard]] Request* to_cta(Cycle now, const Copy& c, unsigned token, unsigned rank, std::uint64_t line);
+  [[nodiscard]] Request* make_part(Cycle now, const Flight& f, unsigned token, unsigned rank, unsigned part,
+                                   unsigned& parts);
   void make(Request& r, const Copy& c, const BulkPiece& piece, const Mapping& mapping);
   void make_atomics(Request& r, const Copy& c, const BulkPiece& piece, unsigned first);
+  static void add_atomics(AtomicBlock& block, const std::uint8_t* bytes, unsigned count, unsigned first);
   [[nodiscard]] Request* new_request(Cycle now, const Copy& c, unsigned flight);
   [[nodiscard]] unsigned new_flight(unsigned copy, const BulkPiece& piece, bool of_map);
   void land(const Copy& c, const BulkPiece& piece, const std::uint8_t* from);
@@ -101,6 +142,10 @@ class BulkCopyUnit final : public BulkSink {
   static void for_each_run(const Copy& c, const BulkPiece& piece, F&& f);
   [[nodiscard]] static bool reads_global(const Copy& c) {
     return c.order.op().bulk == BulkDirection::to_shared;
+  }
+  /// Bytes that the mbarriers of all CTAs it goes to are told in all.
+  [[nodiscard]] static std::uint32_t bytes_of(const Copy& c) {
+    return c.order.op().dimensions != 0 ? c.map.bytes() : c.order.operands.bytes;
   }
 
   BulkCopyParameters parameters_;
@@ -119,6 +164,9 @@ class BulkCopyUnit final : public BulkSink {
   std::vector<HeldMap> maps_;  ///< the one used last comes last
   Reading reading_;            ///< of the copy whose turn it is
   bool blocked_ = false;       ///< waits for its port or a response
+  std::deque<Outgoing> outgoing_;
+  bool network_blocked_ = false;  ///< they wait for the port
+  std::deque<unsigned> cancels_;
   Cycle next_request_ = 0;
   std::uint64_t last_number_ = 0;
   Fault last_fault_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/instruction.h"
 #include "rtl_models/sm/memory_access.h"
@@ -17,11 +18,18 @@ struct BulkOrder {
   std::uint64_t shared_base = 0;   ///< where the CTA's part of shared memory begins
   std::uint32_t shared_bytes = 0;  ///< of that part
   std::uint64_t address = 0;       ///< of global memory, or of the tensor map
-  std::uint64_t offsets = 0;       ///< of im2col, 16 bits each
+  BulkSecond second;
   std::uint64_t policy = 0;
   BulkOperands operands;
+  const ClusterPlace* cluster = nullptr;  ///< where its CTA's cluster runs, outlives it; null: it is in none
+  std::uint32_t ranks = 0;  ///< of copies to shared memory: the CTAs that it goes to, a bit each
 
   [[nodiscard]] const MemOp& op() const { return instruction->mem; }
+  /// Of its own CTA.
+  [[nodiscard]] unsigned rank() const { return cluster != nullptr ? cluster->rank : 0; }
+  /// Whether it goes to its own CTA; the others that it goes to.
+  [[nodiscard]] bool comes_home() const { return (ranks >> rank() & 1U) != 0; }
+  [[nodiscard]] std::uint32_t others() const { return ranks & ~(1U << rank()); }
   /// A fault of it at `address`.
   [[nodiscard]] Fault fault(FaultKind kind, std::uint64_t at, Space space, unsigned bytes) const {
     Fault fault{kind, 0, slot, lane, at, instruction};
@@ -52,6 +60,12 @@ struct BulkEvent {
   std::uint32_t group = 0;
   bool grouped = false;  ///< it is in a group: it writes global memory
 };
+
+/// Whether copies that go so end in shared memory, and are told to an mbarrier.
+constexpr bool lands_in_shared(BulkDirection direction) {
+  return direction == BulkDirection::to_shared || direction == BulkDirection::to_cluster ||
+         direction == BulkDirection::cancel;
+}
 
 /// Whether copies that go so belong to groups (PTX ISA, "cp.async.bulk.commit_group").
 constexpr bool is_grouped(BulkDirection direction) {

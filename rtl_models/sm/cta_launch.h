@@ -23,6 +23,7 @@ struct CtaLaunch {
     end,      ///< a fault has ended the grid: its warps end
     flush,    ///< all that the SM's CTAs have written is to be performed at L2
     release,  ///< the grid that this one depends on is complete
+    answer,   ///< to CtaDone::Kind::cancel
   };
   Dim3 cta;  ///< of a cluster the first, that of rank 0
   Kind kind = Kind::start;
@@ -30,6 +31,8 @@ struct CtaLaunch {
   bool released = true;     ///< of a CTA: the grid that its own depends on is complete, if there is one
   std::uint32_t ranks = 0;  ///< of a cluster, a bit for each rank that starts on this SM; 0: it is none
   ClusterPlace place;
+  std::uint32_t ticket = 0;  ///< of an answer: that of the question
+  bool cancelled = false;    ///< likewise: `cta`, or the cluster that it is the first of, will not start
   [[nodiscard]] unsigned beats(unsigned /*width*/) const { return 1; }
 };
 
@@ -40,10 +43,12 @@ struct CtaDone {
     ends_grid,  ///< a fault ends the whole grid
     triggered,  ///< a CTA has said that dependent grids may begin
     flushed,    ///< what CtaLaunch::Kind::flush asks for is done
+    cancel,     ///< asks that the next CTA, or cluster, of its grid does not start
   };
   Kind kind = Kind::ended;
   bool had_triggered = false;  ///< of a CTA that has ended
   std::uint32_t cluster = 0;   ///< likewise: the number of its cluster
+  std::uint32_t ticket = 0;    ///< of a question: comes back with its answer
   [[nodiscard]] unsigned beats(unsigned /*width*/) const { return 1; }
 };
 

@@ -38,10 +38,13 @@ enum class FaultKind : std::uint8_t {
   other_tensor_map,  ///< one of another number of dimensions, mode or type than the instruction goes with
   bulk_size,         ///< a bulk copy of so many bytes that they are no multiple of 16
   mbarrier_count,    ///< a count of an mbarrier would leave its range, or complete a phase it may not
+  not_in_cluster,    ///< an address outside the cluster's shared memory, of an asynchronous store
+  mbarrier_apart,    ///< an mbarrier that is in another CTA's shared memory than the data that it is told of
+  fill_size,         ///< a fill of so many bytes that they are no multiple of 8
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 24> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 27> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -64,8 +67,11 @@ enum class FaultKind : std::uint8_t {
                                                        "no tensor map at this address",
                                                        "tensor map of another kind",
                                                        "size of a bulk copy that is no multiple of 16",
-                                                       "count of an mbarrier out of range"};
-  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::mbarrier_count) + 1, "a name each");
+                                                       "count of an mbarrier out of range",
+                                                       "address outside the cluster's shared memory",
+                                                       "mbarrier in another CTA than the data",
+                                                       "size of a fill that is no multiple of 8"};
+  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::fill_size) + 1, "a name each");
   return kNames[static_cast<std::size_t>(kind)];
 }
 

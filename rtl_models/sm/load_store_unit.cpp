@@ -32,6 +32,24 @@ unsigned lane_of_texel(const ResolvedAccess& access, const Request& r) {
   return first_lane(lanes != 0 ? lanes : access.texels().lanes());
 }
 
+FaultKind fault_of(MbarrierStatus status) {
+  return status == MbarrierStatus::no_object ? FaultKind::no_mbarrier : FaultKind::mbarrier_count;
+}
+
+/// What was asked of mbarriers in another CTA is not allowed, or the CTA has ended.
+Fault mbarrier_error(const ResolvedAccess& access, const AtomicBlock& block) {
+  const auto end = block.lanes.begin() + block.count;
+  const auto wrong = std::find_if(block.lanes.begin(), end, [](const LaneAtomic& lane) {
+    return lane.old_value >= static_cast<std::uint64_t>(MbarrierStatus::no_object);
+  });
+  const LaneAtomic& lane = wrong != end ? *wrong : block.lanes.front();
+  Fault fault = access.fault(
+      wrong != end ? fault_of(static_cast<MbarrierStatus>(lane.old_value)) : FaultKind::cta_ended, lane.lane);
+  if (access.op().kind == MemKind::async_store) fault.address = access.written().second[lane.lane];
+  fault.bytes = Mbarrier::kBytes;
+  return fault;
+}
+
 /// Something below has answered `r` of `e` with an error. A line is named by its address, and is blamed on
 /// the first lane that wanted it. What is read for `exact_lane` alone is what that lane asked for; and where
 /// a line of local memory lies says nothing to the program, so what its first lane asked for stands for it.
@@ -39,6 +57,8 @@ Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
   const ResolvedAccess& access = e.resolved;
   if (access.exact() && r.command == Command::read) return access.fault(FaultKind::bus_error, exact_lane);
   if (r.local) return access.fault(FaultKind::bus_error, first_lane(access.local().lanes()));
+  if (ClusterAddress::is(r.line) && r.command == Command::atomic && r.atomics->of_mbarriers)
+    return mbarrier_error(access, *r.atomics);
   if (ClusterAddress::is(r.line)) return access.fault(FaultKind::cta_ended, lane_in_line(access.remote(), r));
   const bool constant = access.constant().lanes() != 0, image = access.texels().lanes() != 0;
   const unsigned lane = constant                                    ? lane_in_line(access.constant(), r)
@@ -72,7 +92,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (head_.wants_shared) {
     if (!may_perform_shared(now)) return;
     perform_shared(now, index, events);
-    if (head_.lines.any()) return;
+    if (head_.lines.any() || head_.mbarriers != 0) return;
   } else if (head_.line_held || head_.lines.any()) {
     if (!head_.line_held) {
       head_.line = head_.lines.next();
@@ -82,7 +102,9 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
     if (e.resolved.exact() && counters_.mmio_transactions % 2 != 0 && mutated(SmMutation::mmio_replayed))
       return;
     head_.line_held = false;
-    if (head_.lines.any()) return;
+    if (head_.lines.any() || head_.mbarriers != 0) return;
+  } else if (head_.mbarriers != 0 && !e.killed) {
+    if (!send_mbarriers(now, index)) return;
   } else if (e.bulk_left != 0 && !e.killed && !hand_over(now, index, events)) {
     return;
   }
@@ -116,6 +138,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   counters_.atomics += op.is_atomic();
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
+  if (const LaneMask remote = e.resolved.remote().lanes(); remote != 0) begin_remote(op, remote);
   if (with_data_) {
     if (op.of_image()) prepare_image(e);
     scatter_zeros(e.resolved, results_of(e));
@@ -123,6 +146,13 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   if (op.kind != MemKind::async_copy) return;
   e.copy_number = arrivals_.start(e.slot);
   e.tracked = true;
+}
+
+/// Lanes of the head access other CTAs' shared memory, or mbarriers there.
+void LoadStoreUnit::begin_remote(const MemOp& op, LaneMask lanes) {
+  if (op.kind != MemKind::async_store && op.kind != MemKind::mbarrier) return;
+  if (with_data_) head_.mbarriers = lanes;
+  counters_.mbarrier_operations += op.kind == MemKind::mbarrier && !head_.wants_shared;
 }
 
 /// Room for a load's texels; a formatted store's components become elements. Pre: the access is resolved.
@@ -168,7 +198,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
   const SmCache cache = cache_for(e);
   Out<RequestMessage>& port = ports_.to(cache);
-  if (!port.ready(now) || (cache == SmCache::network && network_held_)) return false;
+  if (cache == SmCache::network ? !may_use_network(now) : !port.ready(now)) return false;
   const bool exact = e.resolved.exact();
   if (exact && exact_reads_ != 0 && !mutated(SmMutation::mmio_reads_overlap)) return false;
   Request* r = new_request(now, e.slot, index);
@@ -192,6 +222,26 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   }
   port.send(now, {r});
   return true;
+}
+
+/// Whether the port to the network is ready, and no signal and no bulk copy has it first.
+bool LoadStoreUnit::may_use_network(Cycle now) {
+  head_.network_wanted = !network_ready(now);
+  if (!head_.network_wanted) bulk_had_network_ = false;
+  return !head_.network_wanted;
+}
+
+/// Asks something of the mbarriers in one line of another CTA's shared memory. The data that they are told of
+/// has gone before, and comes there before. Returns whether that was all.
+bool LoadStoreUnit::send_mbarriers(Cycle now, unsigned index) {
+  if (!may_use_network(now)) return false;
+  LsuEntry& e = entries_[index];
+  Request* r = new_request(now, e.slot, index);
+  head_.mbarriers &= ~builder_.fill_mbarriers(*r, e.resolved, head_.mbarriers);
+  ++e.lines_pending;
+  ++cluster_->mbarrier_requests;
+  ports_.to_network->send(now, {r});
+  return head_.mbarriers == 0;
 }
 
 void LoadStoreUnit::count_line(SmCache cache) {
@@ -252,6 +302,8 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   SharedMemory::Passes passes;
   if (op.tile_passes != 0) {
     passes.parts = op.tile_passes;
+  } else if (op.kind == MemKind::fill) {
+    passes.parts = passes_of_fill(e);
   } else {
     passes = shared_.passes(op, addresses);
   }
@@ -262,13 +314,38 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   head_.busy_until = banks_free_ = owner_.domain().after(now, cycles);
   remote_last_ = false;
   e.ready = readable(now, cycles);
-  if (op.kind == MemKind::mbarrier) {
-    perform_mbarrier(now, index, events);
+  if (op.kind >= MemKind::mbarrier) {
+    perform_further(now, index, events);
   } else if (op.tile_passes != 0) {
     e.access.shared = shared_.at(e.shared_base);
   } else {
     shared_.perform(op, addresses, e.access, e.shared_base);
   }
+}
+
+/// Passes over the banks that `st.bulk` takes: one for each 128 bytes of each lane, and one at least.
+unsigned LoadStoreUnit::passes_of_fill(const LsuEntry& e) {
+  std::uint64_t passes = 0;
+  e.resolved.shared().for_each(
+      [&](unsigned lane, SharedAddress) { passes += (e.access.second[lane] + kLineBytes - 1) / kLineBytes; });
+  return std::max(1U, static_cast<unsigned>(passes));
+}
+
+/// What is no load, store or atomic of shared memory.
+void LoadStoreUnit::perform_further(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
+  MemOp op = e.instruction->mem;
+  const LaneAddresses<SharedAddress> addresses = e.resolved.shared();
+  if (op.kind == MemKind::mbarrier) return perform_mbarrier(now, index, events);
+  if (op.kind == MemKind::fill) {
+    addresses.for_each([&](unsigned lane, SharedAddress at) {
+      shared_.clear(e.shared_base + AddressWindows::own_offset(at.value), e.access.second[lane]);
+    });
+    return;
+  }
+  op.kind = op.atomic == AtomicOperation::none ? MemKind::store : MemKind::reduction;
+  shared_.perform(op, addresses, e.access, e.shared_base);
+  if (with_data_) tell_own_mbarriers(now, index, events);
 }
 
 // mbarriers.
@@ -290,10 +367,6 @@ MbarrierStatus LoadStoreUnit::operate_mbarrier(Cycle now, std::uint64_t at, cons
 }
 
 namespace {
-
-FaultKind fault_of(MbarrierStatus status) {
-  return status == MbarrierStatus::no_object ? FaultKind::no_mbarrier : FaultKind::mbarrier_count;
-}
 
 MbarrierOperands operands_of(const MemoryAccess& access, unsigned lane) {
   MbarrierOperands operands;
@@ -333,6 +406,49 @@ void LoadStoreUnit::perform_mbarrier(Cycle now, unsigned index, std::vector<LsuE
   const LaneMask open = look_at_phases(e, addresses.lanes());
   if (open != 0 && op.mbarrier == MbarrierOperation::try_wait)
     park(now, index, cycles != 0 ? cycles : parameters_.mbarrier_try_wait_cycles, open);
+}
+
+/// Lanes whose data has come to their own CTA's shared memory tell their mbarriers there.
+void LoadStoreUnit::tell_own_mbarriers(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  const LsuEntry& e = entries_[index];
+  MemOp complete;
+  complete.kind = MemKind::mbarrier;
+  complete.mbarrier = MbarrierOperation::complete_tx;
+  for (LaneMask lanes = e.resolved.shared().lanes(); lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = first_lane(lanes);
+    const std::uint64_t at = e.shared_base + AddressWindows::own_offset(e.resolved.told(lane));
+    const MbarrierStatus status =
+        operate_mbarrier(now, at, complete, e.instruction->mem.bytes_per_lane(), events);
+    if (status < MbarrierStatus::no_object) continue;
+    Fault fault = e.resolved.fault(fault_of(status), lane);
+    fault.address = e.access.second[lane];
+    fault.bytes = Mbarrier::kBytes;
+    return report_fault(now, fault, index, events);
+  }
+}
+
+/// What another SM asks of mbarriers here. Waits for what it completes look again in the next cycle, in which
+/// this SM's own affairs go on.
+void LoadStoreUnit::serve_mbarriers(Cycle at, Request& r, std::uint64_t line) {
+  AtomicBlock& block = *r.atomics;
+  MemOp op;
+  op.kind = MemKind::mbarrier;
+  op.mbarrier = block.mbarrier;
+  op.mbarrier_form = block.mbarrier_form;
+  bool completed = false;
+  for (unsigned i = 0; i < block.count && with_data_; ++i) {
+    LaneAtomic& lane = block.lanes[i];
+    MbarrierStatus status = MbarrierStatus::done;
+    for (std::uint64_t n = 0; n < lane.second && status < MbarrierStatus::no_object; ++n) {
+      status = operate_at(line + lane.offset, op, static_cast<std::uint32_t>(lane.operand));
+      completed |= status == MbarrierStatus::completed;
+    }
+    lane.old_value = static_cast<std::uint64_t>(status);
+    if (status >= MbarrierStatus::no_object) r.status = Status::address_error;
+  }
+  if (!completed || waits_.empty()) return;
+  look_at_ = std::min(look_at_, owner_.domain().after(at, 1));
+  waits_due_ = std::min(waits_due_, look_at_);
 }
 
 /// Answers those of `lanes` whose phase is complete, and returns the others, which are answered that it is
@@ -376,6 +492,10 @@ void LoadStoreUnit::wake_waits(Cycle now, std::vector<LsuEvent>& events) {
 }
 
 void LoadStoreUnit::end_due_waits(Cycle now, std::vector<LsuEvent>& events) {
+  if (look_at_ <= now) {
+    look_at_ = kNever;
+    wake_waits(now, events);
+  }
   const auto ended = [&](const ParkedWait& w) {
     if (w.due > now) return false;
     counters_.mbarrier_timeouts += !entries_[w.entry].killed;
@@ -395,7 +515,8 @@ void LoadStoreUnit::end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuE
 }
 
 void LoadStoreUnit::set_due() {
-  waits_due_ = kNever;
+  if (waits_.empty()) look_at_ = kNever;
+  waits_due_ = look_at_;
   for (const ParkedWait& w : waits_) waits_due_ = std::min(waits_due_, w.due);
 }
 
@@ -475,16 +596,14 @@ bool LoadStoreUnit::hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& 
                     e.shared_base,
                     e.limits.shared_bytes,
                     e.access.address_of(lane),
-                    e.access.second[lane],
+                    BulkSecond::of(e.access.second[lane]),
                     e.access.policy[lane],
-                    {}};
+                    {},
+                    e.limits.cluster};
     __builtin_memcpy(&order.operands, e.access.lane_data(lane), sizeof order.operands);
-    // What `mapa` makes of the own CTA's.
-    const std::uint64_t own = e.limits.cluster != nullptr ? e.limits.cluster->rank + 1U : 1U;
-    for (std::uint32_t* at : {&order.operands.shared, &order.operands.mbarrier})
-      if (AddressWindows::rank_code(*at) == own)
-        *at = static_cast<std::uint32_t>(AddressWindows::own_offset(*at));
-    if (const auto fault = check_bulk(order, e)) {
+    auto fault = aim(order);
+    if (!fault) fault = check_bulk(order, e);
+    if (fault) {
       report_fault(now, *fault, index, events);
       return true;
     }
@@ -495,6 +614,40 @@ bool LoadStoreUnit::hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& 
   return true;
 }
 
+/// Finds the CTAs that a copy goes to. Addresses in `.shared::cluster` become those in a CTA's own shared
+/// memory.
+std::optional<Fault> LoadStoreUnit::aim(BulkOrder& o) {
+  const MemOp& op = o.op();
+  BulkOperands& p = o.operands;
+  const unsigned own = o.rank(), ctas = o.cluster != nullptr ? o.cluster->ctas : 1;
+  const auto rank_of = [own](std::uint64_t at) {
+    const auto code = static_cast<unsigned>(std::min<std::uint64_t>(AddressWindows::rank_code(at), 99));
+    return code == 0 ? own : code - 1;
+  };
+  const auto own_offset = [](std::uint64_t at) {
+    return static_cast<std::uint32_t>(AddressWindows::own_offset(at));
+  };
+  if (!lands_in_shared(op.bulk)) {
+    if (rank_of(p.shared) == own) p.shared = own_offset(p.shared);
+    return std::nullopt;
+  }
+  const unsigned to = rank_of(p.shared);
+  if (to >= ctas || (op.multicast && o.second.ctas >> ctas != 0))
+    return o.fault(FaultKind::cluster_rank, p.shared, Space::shared_cluster, p.bytes);
+  if (op.bulk == BulkDirection::cancel && to != own)
+    return o.fault(FaultKind::not_shared, p.shared, Space::shared_cluster, p.bytes);
+  if (!op.multicast && rank_of(p.mbarrier) != to)
+    return o.fault(FaultKind::mbarrier_apart, p.mbarrier, Space::shared_cluster, Mbarrier::kBytes);
+  o.ranks = !op.multicast ? 1U << to : op.bulk == BulkDirection::cancel ? (1U << ctas) - 1 : o.second.ctas;
+  p.shared = own_offset(p.shared);
+  p.mbarrier = own_offset(p.mbarrier);
+  if (op.bulk != BulkDirection::to_cluster) return std::nullopt;
+  o.address = static_cast<std::uint32_t>(o.address);
+  if (rank_of(o.address) != own) return o.fault(FaultKind::not_shared, o.address, Space::shared, p.bytes);
+  o.address = own_offset(o.address);
+  return std::nullopt;
+}
+
 /// What is wrong with a bulk copy whatever memory there is (PTX ISA, "cp.async.bulk": everything in units of
 /// 16 bytes; "Tensor copy": shared memory in units of 128).
 std::optional<Fault> LoadStoreUnit::check_bulk(const BulkOrder& o, const LsuEntry& e) {
@@ -503,21 +656,24 @@ std::optional<Fault> LoadStoreUnit::check_bulk(const BulkOrder& o, const LsuEntr
   const bool tensor = op.dimensions != 0;
   const bool prefetches = op.bulk == BulkDirection::prefetch;
   const bool of_map = prefetches && op.level == 0;
-  const Space space = tensor || of_map ? Space::generic : Space::global;
+  const bool from_shared = op.bulk == BulkDirection::to_cluster;
+  const Space space = tensor || of_map ? Space::generic : from_shared ? Space::shared : Space::global;
   if (o.address % (tensor || of_map ? kMapUnit : kUnit) != 0)
     return o.fault(FaultKind::misaligned, o.address, space, tensor || of_map ? kMapUnit : kUnit);
   if (of_map) return std::nullopt;
   const BulkOperands& p = o.operands;
-  if (!tensor && p.bytes % kUnit != 0) return o.fault(FaultKind::bulk_size, o.address, space, p.bytes);
-  if (prefetches) return std::nullopt;
-  const unsigned unit = tensor ? kTensorUnit : kUnit;
-  const auto within = [&](std::uint32_t at, std::uint32_t bytes) {
+  const auto within = [&](std::uint64_t at, std::uint32_t bytes) {
     return at <= e.limits.shared_bytes && e.limits.shared_bytes - at >= bytes;
   };
+  if (!tensor && p.bytes % kUnit != 0) return o.fault(FaultKind::bulk_size, o.address, space, p.bytes);
+  if (prefetches) return std::nullopt;
+  if (from_shared && !within(o.address, p.bytes))
+    return o.fault(FaultKind::shared_range, o.address, Space::shared, p.bytes);
+  const unsigned unit = tensor ? kTensorUnit : kUnit;
   if (p.shared % unit != 0) return o.fault(FaultKind::misaligned, p.shared, Space::shared, unit);
   if (!within(p.shared, tensor ? 0 : p.bytes))
     return o.fault(FaultKind::shared_range, p.shared, Space::shared, p.bytes);
-  if (op.bulk != BulkDirection::to_shared) return std::nullopt;
+  if (!lands_in_shared(op.bulk)) return std::nullopt;
   if (p.mbarrier % Mbarrier::kBytes != 0)
     return o.fault(FaultKind::misaligned, p.mbarrier, Space::shared, Mbarrier::kBytes);
   if (!within(p.mbarrier, Mbarrier::kBytes))
@@ -547,7 +703,11 @@ Cycle LoadStoreUnit::serve_loosely(Cycle at, Request& r, std::uint64_t line) {
   const unsigned passes = shared_.passes(r);
   ++cluster_->served_requests;
   cluster_->served_passes += passes;
-  shared_.perform(r, line);
+  if (r.command == Command::atomic && r.atomics->of_mbarriers) {
+    serve_mbarriers(at, r, line);
+  } else {
+    shared_.perform(r, line);
+  }
   return owner_.domain().after(at, (passes - 1) * parameters_.shared_pass_cycles +
                                        parameters_.shared_latency - parameters_.issue_latency);
 }
@@ -630,9 +790,10 @@ void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) co
     if (!idle()) waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
     return;
   }
-  const Out<RequestMessage>& port = ports_.to(cache_for(entries_[entries_.front()]));
+  const Out<RequestMessage>& port =
+      head_.network_wanted ? *ports_.to_network : ports_.to(cache_for(entries_[entries_.front()]));
   const std::string count = std::to_string(entries_.queued()) + " instructions";
-  if (head_.line_held) {
+  if (head_.line_held || head_.network_wanted) {
     waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});
   } else {
     waits.push_back({who, "its next cycle, with " + count + " to go"});

@@ -88,7 +88,7 @@ class LoadStoreUnit {
   /// Results of the warp go nowhere any more: what it has here is marked, its waits end in the next cycle.
   void kill(unsigned slot);
   /// Whose turn it is at the banks is as at first. Pre: idle.
-  void restart() { remote_last_ = false; }
+  void restart() { remote_last_ = bulk_had_network_ = false; }
   /// Accesses to other CTAs' shared memory go by `out`, others' to this SM's come by `in`. Pre: none is under
   /// way.
   void join_network(Out<RequestMessage>& out, const In<RequestMessage>& in, ClusterCounters& counters) {
@@ -118,19 +118,39 @@ class LoadStoreUnit {
   [[nodiscard]] const std::deque<Served>& served() const { return served_; }
   /// The same, loosely timed: whatever the banks do.
   [[nodiscard]] Cycle serve_loosely(Cycle at, Request& r, std::uint64_t line);
+  /// When a wait for a phase is due: it gives up, or looks at the phase again, as another CTA has completed
+  /// one. kNever: none is.
+  [[nodiscard]] Cycle waits_due() const { return waits_due_; }
   /// Tells a CTA of a cluster something; the answer, whose token is kSignal, has `cta` as its warp. Pre: the
   /// port is ready.
   void send_signal(Cycle now, const ClusterAddress& to, unsigned cta);
   static constexpr unsigned kSignal = 0xFFFE;
+  /// Tokens of what bulk copies ask of other CTAs have this bit, beside that of kSignal.
+  static constexpr unsigned kOfBulk = 0x8000;
+  [[nodiscard]] static constexpr bool is_of_bulk(unsigned token) {
+    return (token & kOfBulk) != 0 && token < kSignal;
+  }
   /// Whether signals wait to be sent. They go before what warps access.
   void hold_network(bool held) { network_held_ = held; }
+  /// Whether a bulk copy may send a request of its own to the network, as far as signals and the port are
+  /// concerned: if not, the owner will be woken.
+  [[nodiscard]] bool network_ready(Cycle now) { return ports_.to_network->ready(now) && !network_held_; }
+  /// Whether it may, as far as warps' accesses are, that want it in the same cycle: both take turns.
+  [[nodiscard]] bool is_turn_of_bulk() const { return !head_.network_wanted || !bulk_had_network_; }
+  /// It does. Answers with its token are the bulk copies'. Pre: both.
+  void send_bulk(Cycle now, Request* r) {
+    ++cluster_->bulk_requests;
+    bulk_had_network_ = true;
+    ports_.to_network->send(now, {r});
+  }
   /// When advance() next has something to do, if that is known: kNever if the unit waits for a port.
   [[nodiscard]] Cycle next_work(Cycle now) const {
     if (entries_.queued() == 0) return waits_due_;
     const Cycle at = std::max(entries_[entries_.front()].at, head_.busy_until);
     if (at > now) return std::min(at, waits_due_);
     if (head_.wants_shared && banks_free_ > now) return std::min(banks_free_, waits_due_);
-    return head_.line_held || head_.crowded ? waits_due_ : owner_.domain().after(now, 1);
+    return head_.line_held || head_.crowded || head_.network_wanted ? waits_due_
+                                                                    : owner_.domain().after(now, 1);
   }
   [[nodiscard]] bool idle() const {
     return entries_.in_use() == 0 && entries_.parked() == 0 && past_queue_ == 0 && served_.empty();
@@ -138,7 +158,13 @@ class LoadStoreUnit {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: idle().
-    a(head_.busy_until, banks_free_, remote_last_, last_number_, counters_);
+    a(head_.busy_until, banks_free_, remote_last_, bulk_had_network_, last_number_, counters_);
+  }
+  /// Says, as `who`, that `messages` wait for the port to the network.
+  void explain_network(const std::string& who, std::size_t messages, std::vector<Wait>& waits) const {
+    const Out<RequestMessage>& port = *ports_.to_network;
+    waits.push_back(
+        {who, port.room() + ", with " + std::to_string(messages) + " messages to go", {port.other_side()}});
   }
   [[nodiscard]] const Fault& last_fault() const { return last_fault_; }
   [[nodiscard]] const LsuCounters& counters() const { return counters_; }
@@ -157,15 +183,18 @@ class LoadStoreUnit {
   /// The oldest entry of the queue, as far as it has been worked off.
   struct Head {
     bool started = false;
-    bool line_held = false;     ///< `line` waits for its port, or for the answer to an earlier one
-    bool crowded = false;       ///< bulk copies wait for room
-    bool wants_shared = false;  ///< lanes are in shared memory, whose turn has not come yet
+    bool line_held = false;       ///< `line` waits for its port, or for the answer to an earlier one
+    bool crowded = false;         ///< bulk copies wait for room
+    bool wants_shared = false;    ///< lanes are in shared memory, whose turn has not come yet
+    bool network_wanted = false;  ///< something waits for the port to the network
+    LaneMask mbarriers = 0;       ///< lanes that have yet to ask something of an mbarrier in another CTA
     LineAccess line;
     AccessLines lines;     ///< those behind `line`
     Cycle busy_until = 0;  ///< shared-memory banks
     /// Nothing is begun. The banks stay busy.
     void clear() {
-      started = line_held = crowded = wants_shared = false;
+      started = line_held = crowded = wants_shared = network_wanted = false;
+      mbarriers = 0;
       line = {};
       lines.clear();
     }
@@ -186,6 +215,7 @@ class LoadStoreUnit {
   }
   void perform_shared(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] bool hand_over(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] static std::optional<Fault> aim(BulkOrder& o);
   [[nodiscard]] static std::optional<Fault> check_bulk(const BulkOrder& o, const LsuEntry& e);
   void perform_mbarrier(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] LaneMask look_at_phases(LsuEntry& e, LaneMask lanes);
@@ -194,6 +224,13 @@ class LoadStoreUnit {
   void end_due_waits(Cycle now, std::vector<LsuEvent>& events);
   void end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events);
   void set_due();
+  void begin_remote(const MemOp& op, LaneMask lanes);
+  [[nodiscard]] static unsigned passes_of_fill(const LsuEntry& e);
+  void perform_further(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void serve_mbarriers(Cycle at, Request& r, std::uint64_t line);
+  [[nodiscard]] bool send_mbarriers(Cycle now, unsigned index);
+  void tell_own_mbarriers(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] bool may_use_network(Cycle now);
   [[nodiscard]] MbarrierStatus operate_at(std::uint64_t at, const MemOp& op, std::uint32_t count);
   void await_copies(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void copy_done(Cycle now, unsigned index, std::vector<LsuEvent>& events);
@@ -237,7 +274,8 @@ class LoadStoreUnit {
   SharedMemory shared_;
   LsuEntries entries_;
   std::vector<ParkedWait> waits_;  ///< in the order in which they were parked
-  Cycle waits_due_ = kNever;       ///< when the first of them gives up
+  Cycle waits_due_ = kNever;       ///< when the first of them gives up, or they look again
+  Cycle look_at_ = kNever;         ///< when all look again, as another CTA has completed a phase
   CopyArrivals arrivals_;
   BulkSink* bulk_ = nullptr;
   Head head_;
@@ -247,6 +285,7 @@ class LoadStoreUnit {
   const In<RequestMessage>* from_cluster_ = nullptr;  ///< null: there is no network between SMs
   ClusterCounters* cluster_ = nullptr;                ///< likewise
   bool network_held_ = false;
+  bool bulk_had_network_ = false;  ///< a bulk copy sent there last
   std::deque<Served> served_;
   unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1
   unsigned exact_lane_ = 0;   ///< the lane that such a read is of

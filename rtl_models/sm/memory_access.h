@@ -67,12 +67,28 @@ struct SampleOperands {
 };
 
 /// What one lane wants of a bulk copy, as MemoryAccess::data holds it. The address is that of global memory,
-/// or of the tensor map.
+/// of the tensor map, or of BulkDirection::to_cluster the source in the own shared memory.
 struct BulkOperands {
-  std::uint32_t shared = 0;    ///< the place in shared memory
-  std::uint32_t mbarrier = 0;  ///< of copies to shared memory: the object that is told
+  std::uint32_t shared = 0;    ///< the place in shared memory; of copies to it in `.shared::cluster`
+  std::uint32_t mbarrier = 0;  ///< of copies to shared memory: the object that is told, likewise
   std::uint32_t bytes = 0;     ///< of copies of no tensor
   std::array<std::int32_t, 5> coordinates{};
+};
+
+/// What a bulk copy has in MemoryAccess::second: the offsets of im2col and the CTAs that it goes to.
+struct BulkSecond {
+  static constexpr unsigned kOffsets = 3;
+  std::array<std::uint16_t, kOffsets> offsets{};
+  std::uint16_t ctas = 0;  ///< of `.multicast::cluster`, a bit for each rank
+  [[nodiscard]] constexpr std::uint64_t packed() const {
+    return std::uint64_t{ctas} << 48U | std::uint64_t{offsets[2]} << 32U | std::uint64_t{offsets[1]} << 16U |
+           offsets[0];
+  }
+  [[nodiscard]] static constexpr BulkSecond of(std::uint64_t packed) {
+    return {{static_cast<std::uint16_t>(packed), static_cast<std::uint16_t>(packed >> 16U),
+             static_cast<std::uint16_t>(packed >> 32U)},
+            static_cast<std::uint16_t>(packed >> 48U)};
+  }
 };
 
 /// What one lane wants of an mbarrier, as MemoryAccess::data holds it; of waits MemoryAccess::second is the
@@ -108,7 +124,8 @@ struct MemoryAccess {
   /// Per lane, as the program wrote it: generic, or an offset in the space.
   std::uint64_t* address = nullptr;
   /// Per lane: `c` of a compare-and-swap (of 16 bytes: in `data`, behind `b`), a CopyTarget,
-  /// ImageCoordinates, the state or parity of a wait for a phase, the offsets of an im2col copy.
+  /// ImageCoordinates, the state or parity of a wait for a phase, BulkSecond, the address of the mbarrier
+  /// that a store is told to, the bytes that `st.bulk` fills.
   std::uint64_t* second = nullptr;
   std::uint64_t* policy =
       nullptr;  ///< per lane: the descriptor of `.L2::cache_hint`, the rest of coordinates

@@ -50,7 +50,7 @@ Command command_of(const MemOp& op) {
   if (op.reads()) return op.kind == MemKind::atomic ? Command::atomic : Command::read;
   if (op.controls_lines()) return Command::control;
   if (op.kind == MemKind::async_copy) return Command::read;
-  return op.kind == MemKind::reduction ? Command::reduce : Command::write;
+  return op.atomic != AtomicOperation::none ? Command::reduce : Command::write;
 }
 
 /// CCTL of a line.
@@ -116,6 +116,12 @@ bool reads_device_past_l1(const Request& r, const ResolvedAccess& access, const 
   const MemOp& op = access.op();
   return mapping != nullptr && mapping->device && !access.exact() && op.kind == MemKind::load &&
          !op.is_noncoherent && (r.beyond_cta() || r.no_l1 || op.cache_operator == CacheOperator::cv);
+}
+
+/// Where the mbarrier is that `lane` operates on, or tells: an offset in `.shared::cluster`.
+std::uint64_t mbarrier_of(const ResolvedAccess& access, unsigned lane) {
+  return access.op().kind == MemKind::async_store ? access.told(lane)
+                                                  : access.remote()[lane].value & ~kClusterTag;
 }
 
 /// Where the line of another CTA's shared memory lies.
@@ -231,6 +237,47 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
     case Command::maintain: break;
   }
   return well_formed;
+}
+
+LaneMask RequestBuilder::fill_mbarriers(Request& r, const ResolvedAccess& access, LaneMask lanes) const {
+  const MemOp& op = access.op();
+  const bool told = op.kind == MemKind::async_store;
+  const std::uint64_t line = mbarrier_of(access, first_lane(lanes)) & ~(kLineBytes - std::uint64_t{1});
+  AtomicBlock* const block = pool_.allocate_atomics();
+  block->operation = AtomicOperation::none;
+  block->type = DataType::b64;
+  block->vector = 1;
+  block->of_mbarriers = true;
+  block->mbarrier = told ? MbarrierOperation::complete_tx : op.mbarrier;
+  block->mbarrier_form = told ? MbarrierForm::plain : op.mbarrier_form;
+  r.command = Command::atomic;
+  r.atomics = block;
+  r.virtual_line = VirtualAddress{kClusterTag | line};
+  r.line = address_in_cluster(access.cluster(), r.virtual_line);
+  LaneMask taken = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const std::uint64_t offset = mbarrier_of(access, lane) - line;
+    if (offset >= kLineBytes) return;
+    taken |= LaneMask{1} << lane;
+    std::uint64_t count = op.bytes_per_lane();
+    if (!told) {
+      MbarrierOperands operands;
+      __builtin_memcpy(&operands, access.written().lane_data(lane), sizeof operands);
+      count = operands.count;
+    }
+    const auto end = block->lanes.begin() + block->count;
+    const auto same = std::find_if(block->lanes.begin(), end, [&](const LaneAtomic& other) {
+      return other.offset == offset && other.operand == count;
+    });
+    if (same != end) {
+      ++same->second;
+      return;
+    }
+    *end = {static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(offset), count, 1, 0};
+    ++block->count;
+    r.sectors = static_cast<SectorMask>(r.sectors | sectors_between(offset, offset));
+  });
+  return taken;
 }
 
 bool RequestBuilder::fill_global(Request& r, const ResolvedAccess& access, const LineAccess& line,

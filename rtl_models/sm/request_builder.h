@@ -24,6 +24,11 @@ class RequestBuilder {
   /// as evict_normal.
   [[nodiscard]] bool fill(Request& r, const ResolvedAccess& access, const LineAccess& line,
                           const Coalescer& coalescer);
+  /// Fills `r`, fresh from the pool, with what the lowest of `lanes` asks of an mbarrier in another CTA, and
+  /// all others whose mbarriers lie in the same line: of an operation on mbarriers that itself, of a store or
+  /// reduction that tells one the bytes that it has brought. Returns the lanes that it stands for. Pre: a
+  /// lane is among `lanes`; all of them are of access.remote(), and the run carries data.
+  [[nodiscard]] LaneMask fill_mbarriers(Request& r, const ResolvedAccess& access, LaneMask lanes) const;
 
  private:
   [[nodiscard]] bool fill_global(Request& r, const ResolvedAccess& access, const LineAccess& line,

@@ -21,7 +21,7 @@ struct ResidentWarp {
   unsigned loads = 0;            ///< loads and atomics in flight
   unsigned stores = 0;           ///< stores and reductions that have not passed L1
   unsigned copies =
-      0;  ///< asynchronous copies and products that have not accessed shared memory, bulk copies
+      0;  ///< asynchronous copies, stores and products that have not accessed shared memory, bulk copies
   unsigned spills = 0;           ///< of the stores, tokens of its call-return stack
   std::uint32_t registers = 0;   ///< per thread, of a kernel that moves them between warps
   std::uint32_t stack_goal = 0;  ///< of Hold::flush: tokens that are to be on its stack then
@@ -34,9 +34,11 @@ struct ResidentWarp {
   [[nodiscard]] bool quiet() const { return loads == 0 && stores == 0 && copies == 0; }
   /// The count of its instructions in flight that one such belongs to.
   [[nodiscard]] unsigned& in_flight(const MemOp& op) {
-    return op.kind == MemKind::async_copy || op.kind == MemKind::bulk_copy || op.tile_passes != 0 ? copies
-           : op.reads()                                                                           ? loads
-                                                                                                  : stores;
+    return op.kind == MemKind::async_copy || op.kind == MemKind::bulk_copy || op.tile_passes != 0 ||
+                   op.kind == MemKind::async_store
+               ? copies
+           : op.reads() ? loads
+                        : stores;
   }
 };
 

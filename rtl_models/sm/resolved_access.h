@@ -87,6 +87,12 @@ class ResolvedAccess {
     const bool own = AddressWindows::rank_code(at) == (cluster_ != nullptr ? cluster_->rank + 1U : 1U);
     return SharedAddress{own ? AddressWindows::own_offset(at) : at};
   }
+  /// Of a store that tells an mbarrier: where the object is that `lane` tells, an offset in
+  /// `.shared::cluster`. Beyond that space where the program wrote no address of it.
+  [[nodiscard]] std::uint64_t told(unsigned lane) const {
+    const std::uint64_t at = written_->second[lane];
+    return op_->space == Space::generic ? at - AddressWindows::kSharedBase : at;
+  }
   [[nodiscard]] const MemOp& op() const { return *op_; }
   [[nodiscard]] const MemoryAccess& written() const { return *written_; }
   /// A fault of `lane`, whose address is the one that the program wrote.

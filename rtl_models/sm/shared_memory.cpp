@@ -43,7 +43,8 @@ unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool
 
 SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<SharedAddress>& addresses) {
   const unsigned bytes = op.bytes_per_lane();
-  const bool atomic = op.is_atomic() || op.kind == MemKind::mbarrier;
+  const bool atomic = op.is_atomic() || op.kind == MemKind::mbarrier ||
+                      (op.kind == MemKind::async_store && op.atomic != AtomicOperation::none);
   const unsigned words_per_lane = std::max(1U, bytes / 4);
   const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);
@@ -99,9 +100,12 @@ unsigned SharedMemory::passes(const Request& r) const {
   std::array<std::uint8_t, kMaxBanks> in_bank{};
   const unsigned words = std::max(1U, r.atomics->lane_bytes() / 4);
   unsigned most = 1;
-  for (unsigned i = 0; i < r.atomics->count; ++i)
+  for (unsigned i = 0; i < r.atomics->count; ++i) {
+    const LaneAtomic& lane = r.atomics->lanes[i];
+    const auto times = static_cast<std::uint8_t>(r.atomics->of_mbarriers ? lane.second : 1);
     for (unsigned w = 0; w < words; ++w)
-      most = std::max<unsigned>(most, ++in_bank.at((r.atomics->lanes[i].offset / 4U + w) % banks_));
+      most = std::max<unsigned>(most, in_bank.at((lane.offset / 4U + w) % banks_) += times);
+  }
   return most;
 }
 

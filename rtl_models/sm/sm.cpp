@@ -43,6 +43,7 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   ending_ = false;
   queued_.clear();
   grid_ = 0;
+  core_.set_grid(0);
   begin_kernel(info, std::move(source), map, resident);
 }
 
@@ -106,7 +107,7 @@ void Sm::evaluate(unsigned slot) {
   scheduler_.schedule(slot, edge);
   if (edge != kNever || !core_.may_end(slot)) return;
   const bool triggered = core_.ctas()[core_.warp(slot).cta].triggered;
-  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0});
+  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0, 0});
 }
 
 /// Barriers have released warps.
@@ -122,7 +123,8 @@ void Sm::evaluate_released() {
 /// Whether the kernel of the CTA that comes runs here. Another one makes room when nothing of it is left.
 bool Sm::has_begun(Cycle now, const CtaLaunch& launch) {
   if (launch.grid == grid_) return true;
-  if (core_.active_warps() != 0 || !lsu_.idle() || !fetch_.idle() || constant_invalidations_ != 0)
+  if (core_.active_warps() != 0 || !lsu_.idle() || !bulk_.idle() || !fetch_.idle() ||
+      !core_.signals().empty() || constant_invalidations_ != 0)
     return false;
   const std::size_t passed = launch.grid - grid_ - 1;  // that had no CTA here
   WARPLINE_EXPECT(passed < queued_.size(), "grids begin in the order in which they were queued");
@@ -130,6 +132,7 @@ bool Sm::has_begun(Cycle now, const CtaLaunch& launch) {
   Queued next = std::move(queued_.front());
   queued_.erase(queued_.begin());
   grid_ = launch.grid;
+  core_.set_grid(grid_);
   begin_kernel(next.info, std::move(next.source), next.map, next.resident);
   // Its parameters and constants lie elsewhere, and texture lines may be older than what they are read from.
   ++constant_invalidations_;
@@ -171,6 +174,10 @@ void Sm::take_launch(Cycle now) {
     case CtaLaunch::Kind::start: return start_cta(launch);
     case CtaLaunch::Kind::end: return end_warps();
     case CtaLaunch::Kind::flush: flush_ = Flush::asked; return;
+    case CtaLaunch::Kind::answer:
+      bulk_.answer_cancel(now, launch.ticket, launch.cancelled ? std::optional(launch.cta) : std::nullopt,
+                          bulk_events_, events_);
+      return handle_bulk_events(now);
     case CtaLaunch::Kind::release:
       core_.set_released(true);
       for (unsigned slot = 0; slot < core_.warps().size(); ++slot)
@@ -181,12 +188,17 @@ void Sm::take_launch(Cycle now) {
 
 CtaDone Sm::Reports::take() {
   using Kind = CtaDone::Kind;
-  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0};
+  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0, 0};
   if (triggered != 0) {
     --triggered;
-    return {Kind::triggered, false, 0};
+    return {Kind::triggered, false, 0, 0};
   }
-  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0};
+  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0, 0};
+  if (!cancels.empty()) {
+    const std::uint32_t ticket = cancels.front();
+    cancels.pop_front();
+    return {Kind::cancel, false, 0, ticket};
+  }
   const CtaDone first = ended.front();
   ended.erase(ended.begin());
   return first;
@@ -517,6 +529,8 @@ void Sm::advance_bulk_copies(Cycle now) {
   }
   bulk_.advance(now, bulk_events_, events_);
   handle_bulk_events(now);
+  for (; !bulk_.cancels().empty(); bulk_.cancels().pop_front())
+    dones_.cancels.push_back(bulk_.cancels().front());
 }
 
 void Sm::handle_bulk_events(Cycle now) {
@@ -616,18 +630,33 @@ void Sm::join_network() {
 
 void Sm::take_answer(Cycle now) {
   In<ResponseMessage>& port = network_->from_network;
-  if (port.front().request->token != LoadStoreUnit::kSignal) return take_response(now, port);
+  const unsigned token = port.front().request->token;
+  if (LoadStoreUnit::is_of_bulk(token)) {
+    bulk_.hear(now, *port.pop(now).request, bulk_events_);
+    return handle_bulk_events(now);
+  }
+  if (token != LoadStoreUnit::kSignal) return take_response(now, port);
   Request* const r = port.pop(now).request;
   const unsigned cta = r->warp;
   engine().pool().release(r);
   if (core_.end_signal(cta))
-    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, core_.cluster_number(cta)});
+    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, core_.cluster_number(cta), 0});
+}
+
+/// Whether what a CTA was told is for one that has yet to begin here: its grid has, or it was told so before
+/// and CTAs wait to begin. All CTAs of a cluster are sent off in one cycle, but an SM may first have to make
+/// an end of the grid before theirs.
+bool Sm::comes_early(Cycle now, const Heard& heard) {
+  if (core_.has_cta(heard.to)) return false;
+  const std::uint32_t ahead = (heard.to.grid - grid_) % ClusterAddress::kGrids;
+  return ahead != 0 ? ahead < ClusterAddress::kGrids / 2 : from_distributor.ready(now);
 }
 
 /// What others told CTAs here takes effect.
 void Sm::hear(Cycle now) {
   for (std::size_t n = 0; n < heard_.size();) {
-    if (heard_[n].at > now) {
+    heard_[n].early = heard_[n].at <= now && comes_early(now, heard_[n]);
+    if (heard_[n].at > now || heard_[n].early) {
       ++n;
       continue;
     }
@@ -653,12 +682,16 @@ Cycle Sm::serve(Cycle now) {
     Request& r = *n.from_cluster.front().request;
     const ClusterAddress at = ClusterAddress::of(r.line);
     const bool signal = at.signal != ClusterAddress::Signal::none;
-    if (!signal && lsu_.banks_free() > now) {
+    // Of a CTA that has ended nothing is left; one that has yet to begin is waited for.
+    const bool early = !signal && !core_.has_cta(at) && (launch_waits_ || from_distributor.ready(now));
+    if (early) {
+      next = domain().after(now, 1);
+    } else if (!signal && lsu_.banks_free() > now) {
       next = lsu_.banks_free();
     } else {
       n.from_cluster.pop(now);
       const auto base = signal ? std::nullopt : core_.shared_of(at);
-      if (signal) heard_.push_back({now, at});
+      if (signal) heard_.push_back({now, at, false});
       if (!signal && !base) r.status = Status::address_error;
       if (base) {
         lsu_.serve(now, r, *base + at.offset);
@@ -668,7 +701,8 @@ Cycle Sm::serve(Cycle now) {
     }
   }
   hear(now);
-  for (const Heard& h : heard_) next = std::min(next, h.at);
+  for (const Heard& h : heard_)
+    if (!h.early) next = std::min(next, h.at);
   tell(now);
   if (!served.empty() && (served.front().at > now || n.to_cluster.ready(now)))
     next = std::min(next, std::max(served.front().at, domain().after(now, 1)));
@@ -690,10 +724,11 @@ void Sm::tell(Cycle now) {
 void Sm::perform(Request& r, Cycle& at) {
   const ClusterAddress to = ClusterAddress::of(r.line);
   if (to.signal != ClusterAddress::Signal::none) {
-    heard_.push_back({at, to});
+    heard_.push_back({at, to, false});
     wake(std::max(at, engine().now() + 1));
   } else if (const auto base = core_.shared_of(to)) {
     at = lsu_.serve_loosely(at, r, *base + to.offset);
+    if (lsu_.waits_due() != kNever) wake(std::max(lsu_.waits_due(), engine().now() + 1));
     return;
   } else {
     r.status = Status::address_error;
@@ -821,6 +856,9 @@ void Sm::visit_gauges(GaugeVisitor& visitor) const {
   if (network_ == nullptr) return;
   visitor.gauge("answers", lsu_.served().size(), LoadStoreUnit::kMostServed,
                 "to requests of other SMs, not yet sent");
+  visitor.gauge(
+      "bulk_messages", bulk_.messages(), kUnlimitedGauge,
+      "lines of bulk copies for other CTAs, and copies whose mbarriers there are to be told, to be sent");
   visitor.gauge("signals", core_.signals().size(), kUnlimitedGauge,
                 "of CTAs to others of their cluster, to be sent");
 }

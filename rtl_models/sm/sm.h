@@ -150,13 +150,22 @@ class Sm final : public Component, public LooseTarget {
   };
   /// What is to be told the distributor.
   struct Reports {
-    unsigned triggered = 0;      ///< CTAs
-    std::vector<CtaDone> ended;  ///< CTAs, in this order
+    unsigned triggered = 0;             ///< CTAs
+    std::deque<std::uint32_t> cancels;  ///< tickets of questions
+    std::vector<CtaDone> ended;         ///< CTAs, in this order
     bool ends_grid = false;
     bool flushed = false;
-    [[nodiscard]] bool any() const { return !ended.empty() || triggered != 0 || ends_grid || flushed; }
+    [[nodiscard]] bool any() const {
+      return !ended.empty() || triggered != 0 || ends_grid || flushed || !cancels.empty();
+    }
     /// Pre: any().
     CtaDone take();
+  };
+  /// What CTAs here are told by others, by the cycle in which they hear it.
+  struct Heard {
+    Cycle at = 0;
+    ClusterAddress to;
+    bool early = false;  ///< the CTA has not begun yet
   };
   enum class Flush : std::uint8_t { none, asked, sent };
   void begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -200,6 +209,7 @@ class Sm final : public Component, public LooseTarget {
   }
   void take_answer(Cycle now);
   void hear(Cycle now);
+  [[nodiscard]] bool comes_early(Cycle now, const Heard& heard);
   [[nodiscard]] Cycle serve(Cycle now);
   void tell(Cycle now);
   void advance_bulk_copies(Cycle now);
@@ -233,11 +243,6 @@ class Sm final : public Component, public LooseTarget {
   std::uint32_t grid_ = 0;               ///< the number of the one that runs
   bool launch_waits_ = false;            ///< a CTA of the next one is here, and something of this one left
   unsigned constant_invalidations_ = 0;  ///< executed in dispatch and not yet sent
-  /// What CTAs here are told by others, by the cycle in which they hear it.
-  struct Heard {
-    Cycle at = 0;
-    ClusterAddress to;
-  };
   std::unique_ptr<Network> network_;
   std::vector<Heard> heard_;
   std::vector<LsuEvent> events_;

@@ -90,6 +90,7 @@ void SmCore::tell_cluster(Cta& cta, ClusterAddress::Signal what) {
   to.signal = what;
   to.from = cta.cluster.rank;
   to.odd = cta.cluster_barrier.odd();
+  to.grid = grid_;
   for (to.rank = 0; to.rank < cta.cluster.ctas; ++to.rank) {
     if (to.rank == cta.cluster.rank) continue;
     to.sm = cta.cluster.sms.at(to.rank);

@@ -148,6 +148,10 @@ class SmCore {
   [[nodiscard]] LaneMask wait_in_cluster(unsigned slot, LaneMask lanes);
   /// Another CTA of a cluster has told one here something. Appends the warps of which that releases lanes.
   void take_signal(const ClusterAddress& to, std::vector<Released>& released);
+  /// Whether the CTA is here that something is told.
+  [[nodiscard]] bool has_cta(const ClusterAddress& to) const { return cta_of_cluster(to) != nullptr; }
+  /// The number of the grid that runs here, which CTAs give with what they tell.
+  void set_grid(std::uint32_t grid) { grid_ = grid; }
   /// What CTAs have to tell others, oldest first; for the Sm to send.
   [[nodiscard]] std::deque<Signal>& signals() { return signals_; }
   [[nodiscard]] const std::deque<Signal>& signals() const { return signals_; }
@@ -307,6 +311,7 @@ class SmCore {
   ClusterCounters cluster_;
   bool clustered_ = false;  ///< clusters have more than one CTA
   std::deque<Signal> signals_;
+  std::uint32_t grid_ = 0;
   bool released_ = true;
 };
 

@@ -58,7 +58,8 @@ struct SmCounters {
 /// Counters of an SM with a network to others.
 struct ClusterCounters {
   std::uint64_t barriers = 0, signals = 0;
-  std::uint64_t requests = 0, sectors = 0, served_requests = 0, served_passes = 0;
+  std::uint64_t requests = 0, sectors = 0, mbarrier_requests = 0, bulk_requests = 0;
+  std::uint64_t served_requests = 0, served_passes = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -66,8 +67,12 @@ struct ClusterCounters {
     f("signals", signals, "requests", "arrivals and exits of CTAs told to others of their cluster");
     f("requests", requests, "lines", "128-byte lines of other CTAs' shared memory asked for");
     f("sectors", sectors, "sectors", "32-byte sectors of them");
-    f("served_requests", served_requests, "lines",
-      "of this SM's shared memory, asked for by CTAs of clusters");
+    f("mbarrier_requests", mbarrier_requests, "requests",
+      "on mbarriers of other CTAs, by arrivals and by stores that tell them");
+    f("bulk_requests", bulk_requests, "requests",
+      "of bulk copies, on other CTAs' shared memory and mbarriers");
+    f("served_requests", served_requests, "requests",
+      "on this SM's shared memory and its mbarriers, by CTAs of clusters");
     f("served_passes", served_passes, "passes", "over the banks that these took");
   }
 };

@@ -33,10 +33,6 @@ void WorkDistributor::start_clusters(Dim3 grid, unsigned resident, Dim3 cluster)
   start(grid, resident);
   cluster_ = cluster;
   clustered_ = true;
-  gpc_turn_ = shape_.gpc_of(first_);
-  std::fill(turn_in_.begin(), turn_in_.end(), 0);
-  left_.clear();
-  free_numbers_.clear();
 }
 
 std::uint64_t WorkDistributor::most_ctas(unsigned sms, const GpcShape& shape, unsigned resident) {
@@ -63,7 +59,12 @@ void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
 
 void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
-  clustered_ = false;
+  clustered_ = before_clustered_ = false;
+  gpc_turn_ = shape_.gpc_of(first_);
+  std::fill(turn_in_.begin(), turn_in_.end(), 0);
+  left_.clear();
+  free_numbers_.clear();
+  answers_.clear();
   next_ = done_ = first_cta_ = triggered_ = ended_ = before_left_ = 0;
   number_ = 0;
   complete_before_ = true;
@@ -106,12 +107,13 @@ void WorkDistributor::send_told(Cycle now) {
 void WorkDistributor::take(unsigned sm, const CtaDone& report, Cycle now) {
   switch (report.kind) {
     case CtaDone::Kind::ended:
-      if (clustered_) end_in_cluster(report.cluster);
+      if (grid_of_[sm] == number_ ? clustered_ : before_clustered_) end_in_cluster(report.cluster);
       return end_cta(sm, report.had_triggered, now);
     case CtaDone::Kind::ends_grid: return end_grid();
     case CtaDone::Kind::triggered:
       if (grid_of_[sm] == number_) ++triggered_;
       return;
+    case CtaDone::Kind::cancel: return cancel_next(sm, report.ticket);
     case CtaDone::Kind::flushed:
       if (flushing_ == 0 || --flushing_ != 0) return;
       complete_before_ = true;
@@ -144,6 +146,9 @@ void WorkDistributor::begin_queued() {
   complete_before_ = false;
   const Queued next = queued_.front();
   queued_.pop_front();
+  before_clustered_ = clustered_;
+  cluster_ = next.cluster;
+  clustered_ = next.cluster.count() > 1;
   grid_ = next.grid;
   resident_limit_ = next.resident;
   ++number_;
@@ -157,6 +162,7 @@ Cycle WorkDistributor::tick(Cycle now) {
   for (std::size_t i = 0; i < from_sm.size(); ++i)
     if (from_sm[i].ready(now)) take(static_cast<unsigned>(i), from_sm[i].pop(now), now);
   if (!to_tell_.empty()) send_told(now);
+  if (!answers_.empty()) send_answers(now);
   if (!queued_.empty() && next_ == total_ && triggered_ == total_ - first_cta_ && complete_before_ &&
       to_tell_.empty()) {
     begin_queued();
@@ -169,14 +175,9 @@ Cycle WorkDistributor::tick(Cycle now) {
   if (places_ != nullptr) turn_ = (*places_)[next_];
   for (unsigned k = 0; k < (places_ != nullptr ? 1 : sms); ++k) {
     const unsigned sm = (turn_ + k) % sms;
-    if (resident_[sm] >= resident_limit_ || (resident_[sm] != 0 && grid_of_[sm] != number_) ||
-        !to_sm[sm].ready(now))
-      continue;
-    const std::uint64_t number = next_ - first_cta_;
+    if (!has_room(sm) || !to_sm[sm].ready(now)) continue;
     CtaLaunch launch;
-    launch.cta.x = static_cast<std::uint32_t>(number % grid_.x);
-    launch.cta.y = static_cast<std::uint32_t>(number / grid_.x % grid_.y);
-    launch.cta.z = static_cast<std::uint32_t>(number / grid_.x / grid_.y);
+    launch.cta = next_cta();
     launch.grid = number_;
     launch.released = complete_before_;
     to_sm[sm].send(now, launch);
@@ -190,13 +191,48 @@ Cycle WorkDistributor::tick(Cycle now) {
   return kNever;
 }
 
+/// The CTA that begins next, of a cluster the first.
+Dim3 WorkDistributor::next_cta() const {
+  const Dim3 size = clustered_ ? cluster_ : Dim3{};
+  const std::uint64_t number = (next_ - first_cta_) / together();
+  const std::uint32_t across = grid_.x / size.x, down = grid_.y / size.y;
+  return {static_cast<std::uint32_t>(number % across) * size.x,
+          static_cast<std::uint32_t>(number / across % down) * size.y,
+          static_cast<std::uint32_t>(number / across / down) * size.z};
+}
+
+/// The next CTA, or cluster, of the grid that `sm` has CTAs of counts as done, if there is one.
+void WorkDistributor::cancel_next(unsigned sm, std::uint32_t ticket) {
+  Answer& answer = answers_.emplace_back();
+  answer.sm = sm;
+  answer.message.kind = CtaLaunch::Kind::answer;
+  answer.message.ticket = ticket;
+  if (grid_of_[sm] != number_ || next_ == total_ || places_ != nullptr) return;
+  answer.message.cancelled = true;
+  answer.message.cta = next_cta();
+  const unsigned ctas = together();
+  next_ += ctas;
+  done_ += ctas;
+  ended_ += ctas;
+  triggered_ += ctas;
+}
+
+void WorkDistributor::send_answers(Cycle now) {
+  const auto sent = [this, now](const Answer& a) {
+    if (!to_sm[a.sm].ready(now)) return false;
+    to_sm[a.sm].send(now, a.message);
+    return true;
+  };
+  answers_.erase(std::remove_if(answers_.begin(), answers_.end(), sent), answers_.end());
+}
+
 bool WorkDistributor::find_room(unsigned gpc, ClusterPlace& place) const {
   const std::vector<unsigned>& sms = sms_of_[gpc];
   std::vector<unsigned> taken(sms.size(), 0);
   unsigned rank = 0;
   for (std::size_t passed = 0, at = turn_in_[gpc]; rank < place.ctas && passed < sms.size();
        at = (at + 1) % sms.size()) {
-    if (resident_[sms[at]] + taken[at] >= resident_limit_) {
+    if (!has_room(sms[at], taken[at])) {
       ++passed;
       continue;
     }
@@ -229,11 +265,7 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
     launch.place.number = free_numbers_.back();
     free_numbers_.pop_back();
     left_[launch.place.number] = size;
-    const std::uint64_t number = next_ / size;
-    const std::uint32_t across = grid_.x / cluster_.x, down = grid_.y / cluster_.y;
-    launch.cta.x = static_cast<std::uint32_t>(number % across) * cluster_.x;
-    launch.cta.y = static_cast<std::uint32_t>(number / across % down) * cluster_.y;
-    launch.cta.z = static_cast<std::uint32_t>(number / across / down) * cluster_.z;
+    launch.cta = next_cta();
     for (auto sm = begin; sm != end; ++sm) {
       ++resident_[*sm];
       grid_of_[*sm] = number_;
@@ -248,7 +280,7 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
     turn_in_[gpc] = static_cast<unsigned>((static_cast<std::size_t>(last) + 1) % sms.size());
     gpc_turn_ = (gpc + 1) % gpcs;
     next_ += size;
-    return next_ < total_ ? domain().after(now, 1) : kNever;
+    return next_ < total_ || !queued_.empty() ? domain().after(now, 1) : kNever;
   }
   return kNever;
 }

@@ -16,6 +16,8 @@ namespace warpline {
 /// every CTA of the one before has said so or has ended, and the one before that is complete; so two are
 /// under way at most. An SM has CTAs of one of them at a time. When the first is complete, SMs perform what
 /// it has written, and then those of the second are told.
+/// CTAs that have not begun may be cancelled by others of their grid (PTX ISA, "clusterlaunchcontrol"): the
+/// next in order, or the next cluster.
 /// Of a grid of clusters, a whole cluster per cycle, in linear order of clusters, to the next GPC in turn
 /// whose SMs have room for all of its CTAs: each to the next SM of the GPC in turn that has room.
 class WorkDistributor final : public Component {
@@ -34,9 +36,11 @@ class WorkDistributor final : public Component {
   /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
   /// CTAs that are meant for it.
   void start_at(const std::vector<unsigned>& sms, Cycle first);
-  /// Queues a grid that depends on the one that was started or queued last. Pre: start() was called in this
-  /// cycle.
-  void queue(Dim3 grid, unsigned resident) { queued_.push_back({grid, resident}); }
+  /// Queues a grid that depends on the one that was started or queued last; `cluster`: the CTAs of its
+  /// clusters, 1 x 1 x 1 if it has none. Pre: start() was called in this cycle; as of start_clusters().
+  void queue(Dim3 grid, unsigned resident, Dim3 cluster = {}) {
+    queued_.push_back({grid, resident, cluster});
+  }
   /// Has no further CTA begin. The grid ends with those that have.
   void cut_short() {
     total_ = next_;
@@ -44,7 +48,7 @@ class WorkDistributor final : public Component {
   }
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override {
-    return done_ < total_ || !queued_.empty() || !to_tell_.empty() || flushing_ != 0;
+    return done_ < total_ || !queued_.empty() || !to_tell_.empty() || flushing_ != 0 || !answers_.empty();
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -84,9 +88,25 @@ class WorkDistributor final : public Component {
   void send_told(Cycle now);
   void begin_queued();
   void complete_before();
+  void cancel_next(unsigned sm, std::uint32_t ticket);
+  void send_answers(Cycle now);
+  [[nodiscard]] Dim3 next_cta() const;
+  /// CTAs that begin together.
+  [[nodiscard]] unsigned together() const { return clustered_ ? static_cast<unsigned>(cluster_.count()) : 1; }
+  /// Whether SM `sm`, of which `more` CTAs are taken beside those it has, has room for one of the present
+  /// grid.
+  [[nodiscard]] bool has_room(unsigned sm, unsigned more = 0) const {
+    return resident_[sm] + more < resident_limit_ && (resident_[sm] == 0 || grid_of_[sm] == number_);
+  }
   struct Queued {
     Dim3 grid;
     unsigned resident = 0;
+    Dim3 cluster;
+  };
+  /// To a question of an SM.
+  struct Answer {
+    unsigned sm = 0;
+    CtaLaunch message;
   };
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
@@ -113,10 +133,13 @@ class WorkDistributor final : public Component {
   std::vector<std::vector<unsigned>> sms_of_;  ///< of each GPC
   Dim3 cluster_;
   bool clustered_ = false;
+  bool before_clustered_ = false;  ///< the grid before it was
   unsigned gpc_turn_ = 0;
   std::vector<unsigned> turn_in_;  ///< of each GPC, a place in sms_of_
   std::vector<unsigned> left_;     ///< of each running cluster, CTAs not yet done; 0: the number is free
   std::vector<std::uint32_t> free_numbers_;
+
+  std::deque<Answer> answers_;
 };
 
 }  // namespace warpline

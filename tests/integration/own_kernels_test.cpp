@@ -82,6 +82,21 @@ TEST(OwnKernels, GemmByTensorCopiesMovesWhatItsTilesSay) {
   EXPECT_EQ(value(statistics, "sm.matrix_multiply_adds"), kM * kN * kK);
 }
 
+/// Clusters of 2 x 2 blocks ask L2 for half of that: what two blocks need, one of them copies to both.
+TEST(OwnKernels, GemmOfClustersReadsOnceWhatItsBlocksShare) {
+  const Workspace w;
+  const Finished run = w.warpline(
+      {"run", in_source("sw/kernels/gemm_cluster.toml"), "--gpu", "h100", "--stats", "stats.json"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const json statistics = json::parse(read_file(w.path("stats.json")));
+  constexpr std::uint64_t kM = 256, kN = 256, kK = 512, kRows = 64, kColumns = 128;
+  constexpr std::uint64_t kA = kM * kK * 2, kB = kN * kK * 2, kC = kM * kN * 4;
+  expect_traffic(statistics, {kA, kN / kColumns / 2}, {kB, kM / kRows / 2}, kC);
+  EXPECT_EQ(value(statistics, "sm.matrix_multiply_adds"), kM * kN * kK);
+  EXPECT_EQ(value(statistics, "sm.bulk_copy.bytes_to_cluster"),
+            value(statistics, "sm.bulk_copy.bytes_to_shared"));
+}
+
 /// `count` binary16 numbers of which a sixteenth is the unit, from -1 to 1, as doubles.
 std::vector<double> sixteenths(std::uint64_t seed, std::size_t count) {
   std::vector<double> values;
@@ -202,7 +217,7 @@ TEST(OwnKernels, AreAllTested) {
   std::set<std::string> tested(std::begin(kKernels), std::end(kKernels));
   tested.insert(std::begin(kHosted), std::end(kHosted));
   tested.insert(std::begin(kClustered), std::end(kClustered));
-  tested.insert("gemm_tma");
+  tested.insert({"gemm_tma", "gemm_cluster"});
   EXPECT_EQ(found, tested);
 }
 

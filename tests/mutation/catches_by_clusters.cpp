@@ -40,7 +40,8 @@ bool programs_go_wrong(std::uint64_t first) {
     Bench bench(config, p.text, TickMode::lazy, 1, 1'000'000);
     const std::uint64_t left = bench.put(std::vector<std::uint32_t>(p.left.size()));
     const std::uint64_t shared = bench.put(std::vector<std::uint32_t>(p.shared.size()));
-    const LaunchResult r = bench.launch("k", p.ctas * p.clusters, p.threads, {left, shared});
+    const std::uint64_t given = bench.put(p.given);
+    const LaunchResult r = bench.launch("k", p.ctas * p.clusters, p.threads, {left, shared, given});
     if (r.outcome != RunOutcome::quiescent || bench.get<std::uint32_t>(left, p.left.size()) != p.left)
       return true;
   }

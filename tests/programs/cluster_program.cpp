@@ -10,9 +10,29 @@ namespace {
 constexpr unsigned kColumns = 5;
 
 /// What every thread does to one word of the CTA `away` ranks on: that of number tid * step + shift in column
-/// `column`, whose columns have a word for each thread. Additions go to one of eight words.
+/// `column`, whose columns have a word for each thread. Additions go to one of eight words. A copy is thread
+/// 0's, of column `source` to column `column` there. A multicast is that of the CTA of rank `away`, of words
+/// of global memory from `shift` on to column `column` of all CTAs that `ranks` names.
 struct Operation {
-  enum class Kind : std::uint8_t { store, load, add, fetch_add } kind = Kind::store;
+  enum class Kind : std::uint8_t {
+    store,
+    load,
+    add,
+    fetch_add,
+    async_store,
+    async_add,
+    complete,
+    copy,
+    copy_add,
+    multicast
+  } kind = Kind::store;
+  /// Whether its end is told to the mbarrier of whom it goes to.
+  [[nodiscard]] bool tells() const { return kind >= Kind::async_store; }
+  [[nodiscard]] bool adds() const {
+    return kind == Kind::add || kind == Kind::fetch_add || kind == Kind::async_add;
+  }
+  [[nodiscard]] bool copies() const { return kind >= Kind::copy; }
+  unsigned source = 0, ranks = 0;
   unsigned away = 0, step = 1, shift = 0, column = 0;
   unsigned form = 0;  ///< of the address: 32 bits, 64 bits, generic
   unsigned order = 0;
@@ -22,8 +42,14 @@ struct Operation {
 struct Phase {
   std::vector<Operation> operations;
   unsigned barrier = 0;
+  unsigned arrives = 0;  ///< ranks away from whose mbarrier each CTA's first thread arrives at
   unsigned threads = 0;  ///< those below this number go on to the next phase
 };
+
+constexpr unsigned kGiven = 256;
+constexpr std::uint32_t given_word(unsigned n) {
+  return n * 2654435761U;
+}
 
 class Writer {
  public:
@@ -32,9 +58,10 @@ class Writer {
     const std::string words = std::to_string(kColumns * p_.threads);
     text_ =
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 left, .param .u64 "
-        "shared)\n.explicitcluster\n.reqnctapercluster " +
+        "shared, .param .u64 given)\n.explicitcluster\n.reqnctapercluster " +
         std::to_string(p_.ctas) +
-        ", 1, 1\n{\n.reg .b32 %r<32>;\n.reg .b64 %d<16>;\n.reg .pred %p<4>;\n.shared .align 16 .b32 m[" +
+        ", 1, 1\n{\n.reg .b32 %r<32>;\n.reg .b64 %d<16>;\n.reg .pred %p<8>;\n.shared .align 8 .b64 object;\n"
+        ".shared .align 128 .b32 m[" +
         words + "];\n";
     line("ld.param.u64 %d1, [left]");
     line("ld.param.u64 %d2, [shared]");
@@ -45,6 +72,9 @@ class Writer {
     line("mad.lo.u32 %r10, %r4, 1000, %r1");
     line("mov.u32 %r5, m");
     line("mad.lo.u32 %r6, %r1, 4, %r5");
+    line("mov.u32 %r20, object");
+    line("setp.eq.u32 %p4, %r1, 0");
+    line("@%p4 mbarrier.init.shared.b64 [%r20], 1");
     for (unsigned c = 0; c < kColumns - 1; ++c) {
       line("add.u32 %r7, %r10, " + std::to_string(c * 7));
       line("st.shared.u32 [%r6+" + std::to_string(c * p_.threads * 4) + "], %r7");
@@ -52,6 +82,7 @@ class Writer {
     barrier(0, 1000);
     for (std::size_t n = 0; n < phases.size(); ++n) {
       for (const Operation& o : phases[n].operations) operation(o);
+      wait_for_what_comes(phases[n], n);
       if (phases[n].threads < threads_) {
         threads_ = phases[n].threads;
         line("setp.ge.u32 %p1, %r1, " + std::to_string(threads_));
@@ -80,10 +111,67 @@ class Writer {
  private:
   void line(const std::string& s) { text_ += s + ";\n"; }
 
+  /// Where `address`, an offset in the own shared memory, is in that of the CTA whose rank is in %r7.
+  void map(const std::string& to, const std::string& address) {
+    line("mapa.shared::cluster.u32 " + to + ", " + address + ", %r7");
+  }
+
+  void copy(const Operation& o) {
+    const std::string bytes = std::to_string(4 * p_.threads);
+    line("add.u32 %r12, %r5, " + std::to_string(o.column * p_.threads * 4));
+    line("fence.proxy.async.shared::cta");
+    if (o.kind == Operation::Kind::multicast) {
+      line("setp.eq.and.u32 %p5, %r2, " + std::to_string(o.away) + ", %p4");
+      line("ld.param.u64 %d6, [given]");
+      line(
+          "@%p5 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r12], "
+          "[%d6+" +
+          std::to_string(o.shift / 4 * 16) + "], " + bytes + ", [%r20], " + std::to_string(o.ranks));
+      return;
+    }
+    line("add.u32 %r14, %r5, " + std::to_string(o.source * p_.threads * 4));
+    map("%r13", "%r12");
+    map("%r15", "%r20");
+    const bool adds = o.kind == Operation::Kind::copy_add;
+    line("@%p4 cp." + std::string(adds ? "reduce." : "") +
+         "async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" + (adds ? ".add.u32" : "") +
+         " [%r13], [%r14], " + bytes + ", [%r15]");
+  }
+
+  /// Bytes that each CTA is told of, or only some: its rank is in %r2.
+  void wait_for_what_comes(const Phase& phase, std::size_t n) {
+    if (std::none_of(phase.operations.begin(), phase.operations.end(),
+                     [](const Operation& o) { return o.tells(); }))
+      return;
+    // Of whom it arrives for.
+    line("add.u32 %r7, %r2, " + std::to_string(phase.arrives));
+    line("rem.u32 %r7, %r7, %r3");
+    map("%r15", "%r20");
+    line("mov.u32 %r16, 0");
+    for (const Operation& o : phase.operations) {
+      if (!o.tells()) continue;
+      const unsigned bytes = 4 * (o.copies() ? p_.threads : threads_);
+      if (o.kind == Operation::Kind::multicast) {
+        line("shr.u32 %r17, " + std::to_string(o.ranks) + ", %r7");
+        line("and.b32 %r17, %r17, 1");
+        line("mad.lo.u32 %r16, %r17, " + std::to_string(bytes) + ", %r16");
+      } else {
+        line("add.u32 %r16, %r16, " + std::to_string(bytes));
+      }
+    }
+    line("@%p4 mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r15], %r16");
+    const std::string label = "W" + std::to_string(n);
+    text_ += label + ":\n";
+    line("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p6, [%r20], " + std::to_string(parity_));
+    line("@!%p6 bra " + label);
+    parity_ ^= 1U;
+  }
+
   void operation(const Operation& o) {
-    const bool adds = o.kind == Operation::Kind::add || o.kind == Operation::Kind::fetch_add;
+    const bool adds = o.adds();
     line("add.u32 %r7, %r2, " + std::to_string(o.away));
     line("rem.u32 %r7, %r7, %r3");
+    if (o.copies()) return copy(o);
     line("mad.lo.u32 %r8, %r1, " + std::to_string(o.step) + ", " + std::to_string(o.shift));
     line("rem.u32 %r8, %r8, " + std::to_string(adds ? 8 : p_.threads));
     line("add.u32 %r8, %r8, " + std::to_string(o.column * p_.threads));
@@ -113,6 +201,26 @@ class Writer {
       case Operation::Kind::fetch_add:
         line("atom" + order + space + ".add.u32 %r12, [" + at + "], %r10");
         break;
+      case Operation::Kind::async_store:
+      case Operation::Kind::async_add: {
+        std::string object = "%r15";
+        map("%r15", "%r20");
+        if (o.form != 0) {
+          line("cvt.u64.u32 %d7, %r15");
+          object = "%d7";
+        }
+        if (o.form == 2) line("cvta.shared::cluster.u64 %d7, %d7");
+        line("mad.lo.u32 %r12, %r10, 5, " + std::to_string(o.constant));
+        line((adds ? "red.async.relaxed.cluster" : "st.async.weak") + space +
+             ".mbarrier::complete_tx::bytes" + (adds ? ".add" : "") + ".u32 [" + at + "], " +
+             (adds ? "%r10" : "%r12") + ", [" + object + "]");
+        break;
+      }
+      case Operation::Kind::complete:
+        map("%r15", "%r20");
+        line("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r15], 4");
+        break;
+      default: break;
     }
   }
 
@@ -149,7 +257,8 @@ class Writer {
 
   const ClusterProgram& p_;
   std::string text_;
-  unsigned threads_;  ///< that have not exited
+  unsigned threads_;     ///< that have not exited
+  unsigned parity_ = 0;  ///< of the phase of mbarriers that is waited for next
 };
 
 /// What the program leaves, phase by phase and thread by thread.
@@ -167,18 +276,38 @@ void interpret(ClusterProgram& p, const std::vector<Phase>& phases) {
   unsigned threads = p.threads;
   for (const Phase& phase : phases) {
     // Operations of a phase touch different columns, so that their order is that of the text.
-    for (const Operation& o : phase.operations)
+    for (const Operation& o : phase.operations) {
+      if (o.copies()) {
+        const std::vector<std::uint32_t> before = p.shared;
+        for (unsigned cta = 0; cta < ctas; ++cta) {
+          const unsigned rank = cta % p.ctas, first = cta - rank;
+          for (unsigned w = 0; w < p.threads; ++w) {
+            if (o.kind == Operation::Kind::multicast) {
+              if ((o.ranks >> rank & 1U) != 0)
+                p.shared[cta * words + o.column * p.threads + w] = given_word(o.shift / 4 * 4 + w);
+              continue;
+            }
+            std::uint32_t& at =
+                p.shared[(first + (rank + o.away) % p.ctas) * words + o.column * p.threads + w];
+            const std::uint32_t moved = before[cta * words + o.source * p.threads + w];
+            at = o.kind == Operation::Kind::copy ? moved : at + moved;
+          }
+        }
+        continue;
+      }
       for (unsigned cta = 0; cta < ctas; ++cta)
         for (unsigned t = 0; t < threads; ++t) {
-          const bool adds = o.kind == Operation::Kind::add || o.kind == Operation::Kind::fetch_add;
+          const bool adds = o.adds();
           const unsigned there = cta / p.ctas * p.ctas + (cta % p.ctas + o.away) % p.ctas;
           const unsigned word = (t * o.step + o.shift) % (adds ? 8 : p.threads) + o.column * p.threads;
           std::uint32_t& at = p.shared[there * words + word];
           std::uint32_t& own = value[cta * p.threads + t];
-          if (o.kind == Operation::Kind::store) at = own * 5 + o.constant;
+          if (o.kind == Operation::Kind::store || o.kind == Operation::Kind::async_store)
+            at = own * 5 + o.constant;
           if (o.kind == Operation::Kind::load) own = own * 3 + at;
           if (adds) at += own;
         }
+    }
     threads = std::min(threads, phase.threads);
   }
   for (unsigned cta = 0; cta < ctas; ++cta)
@@ -216,7 +345,16 @@ ClusterProgram random_cluster_program(Random& random, const GpuConfig& config) {
       const auto taken = columns.begin() + pick(0, static_cast<unsigned>(columns.size()) - 1);
       o.column = *taken;
       columns.erase(taken);
-      o.kind = static_cast<Operation::Kind>(pick(0, 3));
+      o.kind = static_cast<Operation::Kind>(pick(0, 9));
+      const bool reads = o.kind == Operation::Kind::copy || o.kind == Operation::Kind::copy_add;
+      if (reads && columns.size() < n) o.kind = Operation::Kind::multicast;
+      if (reads && columns.size() >= n) {
+        // Nobody else writes its source meanwhile.
+        const auto read = columns.begin() + pick(0, static_cast<unsigned>(columns.size()) - 1);
+        o.source = *read;
+        columns.erase(read);
+      }
+      o.ranks = pick(1, (1U << p.ctas) - 1);
       o.away = pick(0, p.ctas - 1);
       o.step = random.below(2) == 0 ? 1 : 5;
       o.shift = pick(0, 31);
@@ -226,9 +364,11 @@ ClusterProgram random_cluster_program(Random& random, const GpuConfig& config) {
       phase.operations.push_back(o);
     }
     phase.barrier = pick(0, 3);
+    phase.arrives = pick(0, p.ctas - 1);
     if (random.below(6) == 0) threads = pick(1, threads);
     phase.threads = threads;
   }
+  for (unsigned n = 0; n < kGiven; ++n) p.given.push_back(given_word(n));
   p.text = Writer(p, phases).take();
   interpret(p, phases);
   return p;

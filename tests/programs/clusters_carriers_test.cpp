@@ -30,7 +30,8 @@ struct Left {
 Left run(const ClusterProgram& p, Bench& bench) {
   const std::uint64_t left = bench.put(std::vector<std::uint32_t>(p.left.size()));
   const std::uint64_t shared = bench.put(std::vector<std::uint32_t>(p.shared.size()));
-  const LaunchResult r = bench.launch("k", p.ctas * p.clusters, p.threads, {left, shared});
+  const std::uint64_t given = bench.put(p.given);
+  const LaunchResult r = bench.launch("k", p.ctas * p.clusters, p.threads, {left, shared, given});
   EXPECT_EQ(r.outcome, RunOutcome::quiescent);
   EXPECT_EQ(bench.platform().unreconciled(), std::vector<std::string>{});
   Observation seen;

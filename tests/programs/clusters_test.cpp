@@ -31,10 +31,11 @@ class ClusterBench : public Bench {
         p_(program) {
     left_ = put(std::vector<std::uint32_t>(p_.left.size()));
     shared_ = put(std::vector<std::uint32_t>(p_.shared.size()));
+    given_ = put(p_.given);
   }
   Left run() {
     Left out;
-    const LaunchResult r = launch("k", p_.ctas * p_.clusters, p_.threads, {left_, shared_});
+    const LaunchResult r = launch("k", p_.ctas * p_.clusters, p_.threads, {left_, shared_, given_});
     EXPECT_EQ(r.outcome, RunOutcome::quiescent);
     for (const FaultRecord& f : platform().faults()) ADD_FAILURE() << f.kind << " at " << f.where;
     EXPECT_EQ(platform().unreconciled(), std::vector<std::string>{});
@@ -49,7 +50,7 @@ class ClusterBench : public Bench {
 
  private:
   const ClusterProgram& p_;
-  std::uint64_t left_ = 0, shared_ = 0;
+  std::uint64_t left_ = 0, shared_ = 0, given_ = 0;
 };
 
 void try_one(std::uint64_t seed) {
@@ -99,7 +100,7 @@ void try_one(std::uint64_t seed) {
   ClusterBench reset(program, config);
   reset.platform().on_progress(1 + random.below(twin.cycles), [](double) { return false; });
   const auto kernel = reset.module().make_kernel("k", {program.ctas * program.clusters, 1, 1},
-                                                 {program.threads, 1, 1}, 0, std::vector<std::uint8_t>(16));
+                                                 {program.threads, 1, 1}, 0, std::vector<std::uint8_t>(24));
   static_cast<void>(reset.platform().launch(*kernel));
   ASSERT_TRUE(reset.platform().reset().empty());
   reset.platform().on_progress(kNever, nullptr);

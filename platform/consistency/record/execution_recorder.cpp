@@ -17,6 +17,8 @@ const char* unrecordable(const MemOp& op) {
     case MemKind::async_copy: return "asynchronous copies";
     case MemKind::mbarrier: return "mbarriers";
     case MemKind::bulk_copy: return "bulk copies";
+    case MemKind::async_store: return "asynchronous stores";
+    case MemKind::fill: return "fills of shared memory";
     case MemKind::discard: return "\"discard\", which leaves bytes undefined";
     case MemKind::texture_load: return "texture accesses";
     case MemKind::surface_load:

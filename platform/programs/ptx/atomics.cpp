@@ -35,7 +35,7 @@ std::vector<const Operand*> elements(Decoder& d, std::size_t index, const MemOp&
 
 template <bool kReturns>
 void decode_atomic(Decoder& d) {
-  if (d.has(".async")) d.fail("qualifier '.async' of 'red' is not modelled in this version");
+  if (d.take(".async") && d.has(".mbarrier::complete_tx::bytes")) return decode_told_store(d);
   MemOp m = take_qualifiers(d, kReturns ? MemKind::atomic : MemKind::reduction);
   take_operation(d, m);
   const bool swaps = m.atomic == AtomicOperation::compare_and_swap;

@@ -7,6 +7,7 @@
 #include "platform/programs/ptx/memory_operands.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "rtl_models/isa/atomic.h"
+#include "rtl_models/sm/bulk_order.h"
 #include "rtl_models/sm/copy_groups.h"
 
 namespace warpline::ptx {
@@ -17,6 +18,7 @@ constexpr unsigned kShared = 0, kSharedOffset = 1, kMbarrier = 2, kMbarrierOffse
 constexpr unsigned kSize = 4;
 constexpr unsigned kCoordinates = 5;  ///< a list of Op::count
 constexpr unsigned kOffsets = 6;      ///< a list of Op::data_bytes
+constexpr unsigned kCtas = 7;         ///< of `.multicast::cluster`, a bit for each rank
 /// Bits of Op::mode: the address is a 64-bit register.
 constexpr std::uint8_t kWideShared = 1, kWideMbarrier = 2;
 
@@ -42,10 +44,11 @@ void issue_bulk_copy(const Op& op, Frame& f) {
     if (op.r[kSize] != kNoRef) o.bytes = f.in<std::uint32_t>(op.r[kSize])[i];
     for (unsigned n = 0; n < op.count; ++n)
       o.coordinates[n] = static_cast<std::int32_t>(f.in<std::uint32_t>(in_list(f, op.r[kCoordinates], n))[i]);
-    std::uint64_t offsets = 0;
+    BulkSecond second;
     for (unsigned n = 0; n < op.data_bytes; ++n)
-      offsets |= std::uint64_t{f.in<std::uint16_t>(in_list(f, op.r[kOffsets], n))[i]} << 16U * n;
-    access.second[i] = offsets;
+      second.offsets.at(n) = f.in<std::uint16_t>(in_list(f, op.r[kOffsets], n))[i];
+    if (op.r[kCtas] != kNoRef) second.ctas = f.in<std::uint16_t>(op.r[kCtas])[i];
+    access.second[i] = second.packed();
     std::memcpy(access.lane_data(i), &o, sizeof o);
   }
 }
@@ -60,11 +63,29 @@ class BulkDecoder {
     op_.run = &issue_bulk_copy;
   }
 
+  void decode_try_cancel() {
+    d_.take(".async");
+    d_.take(".mbarrier::complete_tx::bytes");
+    const bool multicast = d_.take(".multicast::cluster::all");
+    m_ = take_qualifiers(d_, MemKind::bulk_copy);
+    d_.take(".b128");
+    m_.space = Space::shared;
+    m_.bulk = BulkDirection::cancel;
+    m_.multicast = multicast;
+    d_.need_operands(2);
+    take_place(d_.operand(0), kShared, kWideShared);
+    take_place(d_.operand(1), kMbarrier, kWideMbarrier);
+    op_.r[kSize] = d_.constant(16, 4);
+    op_.r[Op::kAddress] = d_.constant(0, 8);
+    op_.wide_address = true;
+    d_.emit(op_, InstructionKind::memory, 4, &m_);
+  }
+
   void decode() {
     take_direction();
     refuse();
     take_tensor();
-    if (m_.bulk == BulkDirection::reduce) take_operation();
+    if (m_.atomic != AtomicOperation::none) take_operation();
     std::size_t next = take_operands();
     take_policy(d_, next, op_, m_);
     if (m_.cache_hint) ++next;
@@ -81,28 +102,29 @@ class BulkDecoder {
     tensor_ = d_.take(".tensor");
     from_shared_ = d_.take(".bulk_group");
     d_.take(".mbarrier::complete_tx::bytes");
-    within_cluster_ = !prefetches && !from_shared_ && !d_.has(".global");
+    const bool within_cluster = !prefetches && !from_shared_ && !d_.has(".global");
+    const bool multicast = d_.take(".multicast::cluster");
     m_ = take_qualifiers(d_, MemKind::bulk_copy);
-    m_.space = Space::global;
-    m_.bulk = prefetches     ? BulkDirection::prefetch
-              : reduces      ? BulkDirection::reduce
-              : from_shared_ ? BulkDirection::to_global
-                             : BulkDirection::to_shared;
+    m_.space = within_cluster ? Space::shared : Space::global;
+    m_.multicast = multicast;
+    m_.bulk = prefetches       ? BulkDirection::prefetch
+              : within_cluster ? BulkDirection::to_cluster
+              : reduces        ? BulkDirection::reduce
+              : from_shared_   ? BulkDirection::to_global
+                               : BulkDirection::to_shared;
     // The second of two spaces, and the cache of a prefetch.
     d_.take(".global");
     d_.take(".shared::cta");
+    d_.take(".shared::cluster");
     d_.take(".L2");
     m_.level = prefetches ? 2 : 0;
   }
 
   void refuse() {
     for (const Token& q : d_.statement().qualifiers)
-      for (const char* word :
-           {".multicast::cluster", ".cp_mask", ".ignore_oob", ".cta_group::1", ".cta_group::2"})
+      for (const char* word : {".cp_mask", ".ignore_oob", ".cta_group::1", ".cta_group::2"})
         if (q.text == word)
           d_.fail(q.place(), "qualifier " + quoted(q.text) + " is not modelled in this version");
-    if (within_cluster_)
-      d_.fail(d_.opcode() + " between the shared memories of CTAs is not modelled in this version");
   }
 
   void take_tensor() {
@@ -141,8 +163,9 @@ class BulkDecoder {
     if (!prefetches) take_place(d_.operand(from_shared_ ? 1 : 0), kShared, kWideShared);
     next = prefetches ? 1 : 2;
     if (m_.dimensions == 0) op_.r[kSize] = d_.source(next++, DataType::u32);
-    if (m_.bulk == BulkDirection::to_shared) take_place(d_.operand(next++), kMbarrier, kWideMbarrier);
+    if (lands_in_shared(m_.bulk)) take_place(d_.operand(next++), kMbarrier, kWideMbarrier);
     if (offsets_ && m_.bulk != BulkDirection::to_global) take_offsets(d_.operand(next++));
+    if (m_.multicast) op_.r[kCtas] = d_.source(next++, DataType::u16);
     return next;
   }
 
@@ -194,7 +217,7 @@ class BulkDecoder {
   Decoder& d_;
   Op op_;
   MemOp m_;
-  bool tensor_ = false, from_shared_ = false, within_cluster_ = false, offsets_ = false;
+  bool tensor_ = false, from_shared_ = false, offsets_ = false;
 };
 
 void decode_wait(Decoder& d) {
@@ -217,6 +240,10 @@ void decode_bulk_copy(Decoder& d) {
   d.take(".commit_group");
   d.need_operands(0);
   d.emit(Op{}, InstructionKind::commit_bulk, latency::kControl);
+}
+
+void decode_try_cancel(Decoder& d) {
+  BulkDecoder(d).decode_try_cancel();
 }
 
 void decode_prefetch_tensor_map(Decoder& d) {

@@ -1,5 +1,9 @@
-// mapa, getctarank, barrier.cluster.
+// mapa, getctarank, barrier.cluster, clusterlaunchcontrol.
+#include <array>
+#include <cstring>
+
 #include "platform/programs/ptx/families.h"
+#include "platform/programs/ptx/memory_operands.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "platform/programs/ptx/warp.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
@@ -114,8 +118,80 @@ bool decode_cluster_barrier(Decoder& d) {
   return true;
 }
 
+namespace {
+
+/// Word `n` of the answer of a lane to `clusterlaunchcontrol.try_cancel`: the CTA's x, y and z, and whether
+/// one was cancelled.
+std::uint32_t word_of_answer(const Op& op, const Frame& f, unsigned lane, unsigned n) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, f.at(op.r[4]) + std::size_t{lane} * 16 + std::size_t{n} * sizeof word, sizeof word);
+  return word;
+}
+
+void ask_cancelled(const Op& op, Frame& f) {
+  LaneMask cancelled = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    if (word_of_answer(op, f, i, 3) != 0) cancelled |= kLaneBit[i];
+  f.set_predicate(op.r[0], cancelled);
+}
+
+/// Register n gets word n, from that of number Op::mode on.
+void ask_first_cta(const Op& op, Frame& f) {
+  std::array<std::array<std::uint32_t, kWarpLanes>, 4> words{};
+  for (unsigned n = 0; n < op.count; ++n)
+    for (unsigned i = 0; i < kWarpLanes; ++i)
+      words.at(n).at(i) = n == 3 ? 0 : word_of_answer(op, f, i, op.mode + n);
+  for (unsigned n = 0; n < op.count; ++n)
+    if (op.r.at(n) != kNoRef) f.write(op.r.at(n), words.at(n).data());
+}
+
+void decode_query_cancel(Decoder& d) {
+  Op op;
+  d.need_operands(2);
+  if (d.take(".is_canceled")) {
+    d.take(".pred");
+    d.take(".b128");
+    op.r[4] = d.source(1, DataType::b128);
+    op.r[0] = d.predicate_destination(d.operand(0));
+    op.run = &ask_cancelled;
+    d.emit(op, latency::kSimple);
+    return;
+  }
+  const auto one = d.take_one_of({".get_first_ctaid::x", ".get_first_ctaid::y", ".get_first_ctaid::z"});
+  if (!one && !d.take(".get_first_ctaid"))
+    d.fail("'query_cancel' needs what is asked, such as '.is_canceled'");
+  d.take(".v4");
+  d.take(".b32");
+  d.take(".b128");
+  op.r[4] = d.source(1, DataType::b128);
+  const Operand& to = d.operand(0);
+  if (one) {
+    op.mode = static_cast<std::uint8_t>(*one);
+    op.count = 1;
+    op.r[0] = d.destination(to, DataType::b32);
+  } else {
+    if (to.elements.size() != 4) d.fail(to.token.place(), "expected 4 registers in braces");
+    op.count = 4;
+    for (unsigned n = 0; n < 4; ++n)
+      op.r.at(n) =
+          to.elements[n].kind == Operand::Kind::sink ? kNoRef : d.destination(to.elements[n], DataType::b32);
+  }
+  op.run = &ask_first_cta;
+  d.emit(op, latency::kSimple);
+}
+
+void decode_launch_control(Decoder& d) {
+  if (d.take(".try_cancel")) return decode_try_cancel(d);
+  if (!d.take(".query_cancel")) d.fail("'clusterlaunchcontrol' needs '.try_cancel' or '.query_cancel'");
+  decode_query_cancel(d);
+}
+
+}  // namespace
+
 std::vector<Opcode> cluster_opcodes() {
-  return {{"mapa", &decode_mapa}, {"getctarank", &decode_getctarank}};
+  return {{"mapa", &decode_mapa},
+          {"getctarank", &decode_getctarank},
+          {"clusterlaunchcontrol", &decode_launch_control}};
 }
 
 }  // namespace warpline::ptx

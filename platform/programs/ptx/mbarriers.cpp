@@ -93,6 +93,7 @@ void decode_count(Decoder& d, MemOp m) {
   d.need_operands(counts ? 2 : 1);
   Op op = new_op();
   if (counts) op.r[kCount] = d.source(1, DataType::u32);
+  m.may_be_remote = transactions;
   emit_mbarrier(d, 0, op, m);
 }
 
@@ -104,6 +105,8 @@ void decode_arrive(Decoder& d, MemOp m) {
   d.need_operands(m.mbarrier_form == MbarrierForm::plain ? 2 : 3, 3);
   Op op = new_op();
   if (d.operand_count() == 3) op.r[kCount] = d.source(2, DataType::u32);
+  // What may be another CTA's answers no state.
+  m.may_be_remote = d.operand(0).kind == Operand::Kind::sink && m.mbarrier_form != MbarrierForm::no_complete;
   if (d.operand(0).kind != Operand::Kind::sink) {
     if (m.space == Space::shared_cluster)
       d.fail(d.operand(0).token.place(), "an arrival in '.shared::cluster' has no state", "write '_'");

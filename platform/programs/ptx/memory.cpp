@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/memory_handlers.h"
 #include "platform/programs/ptx/memory_operands.h"
@@ -115,6 +117,52 @@ void take_elements(Decoder& d, const Operand& o, Op& op, MemOp& m, bool writes) 
 
 namespace {
 
+// Operands of Op of what tells an mbarrier, beside elements and the address.
+constexpr unsigned kTold = Op::kSecond, kToldOffset = Op::kPolicy;
+
+/// The own CTA's shared memory is part of the cluster's, in which more is checked of an access.
+void use_cluster_space(MemOp& m) {
+  if (m.space == Space::shared) m.space = Space::shared_cluster;
+}
+
+/// The elements are operands 0 and up. Op::mode: the mbarrier's address has 64 bits.
+void issue_told(const Op& op, Frame& f) {
+  issue_load(op, f);
+  MemoryAccess& access = *f.issue->access;
+  for (unsigned e = 0; e < op.count; ++e)
+    copy_lanes(kAllLanes, op.data_bytes, access.data + std::size_t{e} * op.data_bytes,
+               MemoryAccess::kMaxLaneBytes, f.at(op.r[e]), op.register_bytes);
+  const std::uint64_t* const offset = f.in<std::uint64_t>(op.r[kToldOffset]);
+  for (unsigned i = 0; i < kWarpLanes; ++i)
+    access.second[i] = op.mode != 0
+                           ? f.in<std::uint64_t>(op.r[kTold])[i] + offset[i]
+                           : static_cast<std::uint32_t>(f.in<std::uint32_t>(op.r[kTold])[i] + offset[i]);
+}
+
+}  // namespace
+
+void decode_told_store(Decoder& d) {
+  d.take(".mbarrier::complete_tx::bytes");
+  MemOp m = take_qualifiers(d, MemKind::async_store);
+  use_cluster_space(m);
+  m.type = take_memory_type(d);
+  d.need_operands(3);
+  Op op;
+  Op told;
+  MemOp object = m;
+  object.vector = 1;
+  take_address(d, d.operand(2), told, object);
+  op.r[kTold] = told.r[Op::kAddress];
+  op.r[kToldOffset] = d.constant(static_cast<std::uint64_t>(told.immediate), 8);
+  op.mode = told.wide_address ? 1 : 0;
+  take_elements(d, d.operand(1), op, m, false);
+  take_address(d, d.operand(0), op, m);
+  op.run = &issue_told;
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
+namespace {
+
 /// ld.param and st.param on the parameters of device functions and of calls: no memory access.
 bool decode_parameter(Decoder& d, const MemOp& m) {
   const bool load = m.kind == MemKind::load;
@@ -141,9 +189,34 @@ bool decode_parameter(Decoder& d, const MemOp& m) {
   return true;
 }
 
+constexpr unsigned kBytes = 0;  ///< operand of `st.bulk`: how many
+
+void issue_fill(const Op& op, Frame& f) {
+  issue_load(op, f);
+  std::memcpy(f.issue->access->second, f.in<std::uint64_t>(op.r[kBytes]), sizeof(std::uint64_t) * kWarpLanes);
+}
+
+/// `st.bulk [address], bytes, 0`.
+void decode_fill(Decoder& d) {
+  d.take(".bulk");
+  MemOp m = take_qualifiers(d, MemKind::fill);
+  use_cluster_space(m);
+  m.type = DataType::b64;
+  d.need_operands(3);
+  const Operand& value = d.operand(2);
+  if (value.kind != Operand::Kind::integer || value.bits != 0)
+    d.fail(value.token.place(), "'st.bulk' writes zeros: its last operand is 0");
+  Op op;
+  op.r[kBytes] = d.source(1, DataType::u64);
+  take_address(d, d.operand(0), op, m);
+  op.run = &issue_fill;
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
 void decode_access(Decoder& d, MemKind kind, bool uniform) {
   const bool load = kind == MemKind::load;
-  if (d.has(".async")) d.fail("qualifier '.async' of 'st' is not modelled in this version");
+  if (d.has(".bulk")) return decode_fill(d);
+  if (d.take(".async") && d.has(".mbarrier::complete_tx::bytes")) return decode_told_store(d);
   MemOp m = take_qualifiers(d, kind);
   m.type = take_memory_type(d);
   d.take(".unified");

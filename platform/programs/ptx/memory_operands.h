@@ -23,10 +23,15 @@ void decode_copies_arrive(Decoder& d);
 /// Decodes `cp.async.bulk` and its kin: copies, their groups, and `prefetch.tensormap`, whose word is taken.
 void decode_bulk_copy(Decoder& d);
 void decode_prefetch_tensor_map(Decoder& d);
+/// Decodes `clusterlaunchcontrol.try_cancel`, whose word is taken.
+void decode_try_cancel(Decoder& d);
 /// Takes the type qualifier of something that lies in memory.
 [[nodiscard]] DataType take_memory_type(Decoder& d);
 /// Reads the cache policy, operand `index`, of an access `m` that has `.L2::cache_hint`; does nothing for
 /// others.
 void take_policy(Decoder& d, std::size_t index, Op& op, const MemOp& m);
+
+/// Decodes a store or a reduction that tells an mbarrier, `st.async` or `red.async`; `.async` is taken.
+void decode_told_store(Decoder& d);
 
 }  // namespace warpline::ptx

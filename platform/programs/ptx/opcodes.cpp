@@ -26,7 +26,7 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::string_view kUnsupported = "tcgen05 multimem clusterlaunchcontrol";
+constexpr std::string_view kUnsupported = "tcgen05 multimem";
 
 }  // namespace
 

@@ -359,6 +359,8 @@ class OperandTrial {
     if (register_only && o.kind != Operand::Kind::name) return wrong("expected a register");
     const bool or_wider = name.back() == '+';
     if (or_wider) name.remove_suffix(1);
+    const bool sinks = name.back() == '_';
+    if (sinks) name.remove_suffix(1);
     const std::size_t star = name.find_first_of("*#~@");
     std::size_t count =
         star == std::string_view::npos ? 0 : number_from<std::size_t>(name.substr(star + 1)).value_or(0);
@@ -372,7 +374,15 @@ class OperandTrial {
     if (brain && !register_only && count == 0 && o.kind == Operand::Kind::vector && o.elements.size() == 1)
       count = 1;
     const bool each = star != std::string_view::npos && name[star] == '@';
-    judge_values(o, type, count, {written, with_predicates, or_wider, each}, accessed_, faults);
+    Operand some = o;
+    if (sinks && o.kind == Operand::Kind::vector && o.elements.size() == count) {
+      some.elements.erase(std::remove_if(some.elements.begin(), some.elements.end(),
+                                         [](const Operand& e) { return e.kind == Operand::Kind::sink; }),
+                          some.elements.end());
+      if (some.elements.empty()) return wrong("one element at least must be a register");
+      count = some.elements.size();
+    }
+    judge_values(some, type, count, {written, with_predicates, or_wider, each}, accessed_, faults);
   }
 
   void fault(Place place, std::string message) { faults_.push_back({place, std::move(message), {}}); }

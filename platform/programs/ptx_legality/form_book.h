@@ -22,7 +22,7 @@ namespace warpline::ptx {
 ///
 /// `operands` are separated by blanks: ">" before one that is written, "*n" after a vector of n ("~n": in
 /// which predicates count as 32 bits; "@n": in which each register has the type itself; "#n": of the columns
-/// divided by n, with predicates, too), "?" after one that may be missing;
+/// divided by n, with predicates, too; "*n_": of which some may be sinks), "?" after one that may be missing;
 /// "a|b" takes either. A type is a register or a literal of it, "type!" a register, "type+" a wider one, too;
 /// "=name" is what a `Signature` calls so; "_" a sink; "int" a literal, "int<n" one below n; "t/u" a value
 /// and a predicate, "d|p".

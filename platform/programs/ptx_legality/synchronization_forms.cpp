@@ -64,7 +64,7 @@ constexpr Form kLaunchControl[] = {
     {"^try_cancel ^async $cta? mbarrier::complete_tx::bytes multicast::cluster::all b128", "=matrix =matrix",
      86, 100, kTenA},
     {"^query_cancel is_canceled pred b128", ">pred b128", 86, 100},
-    {"^query_cancel get_first_ctaid v4 b32 b128", ">b32*4 b128", 86, 100},
+    {"^query_cancel get_first_ctaid v4 b32 b128", ">b32*4_ b128", 86, 100},
     {"^query_cancel get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z b32 b128", ">b32 b128|b128*1",
      86, 100},
 };

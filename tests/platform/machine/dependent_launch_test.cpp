@@ -167,6 +167,64 @@ TEST(DependentLaunch, SavesTime) {
   EXPECT_LT(early.gpu().now(), late.gpu().now());
 }
 
+/// The same, each launch of a kernel with a further line.
+std::string with(std::string text, const std::string& first, const std::string& second) {
+  for (const auto& [kernel, line] : {std::pair{"first", first}, std::pair{"second", second}}) {
+    const std::string name = "kernel = \"" + std::string(kernel) + "\"\n";
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+      text.insert(at + name.size(), line);
+  }
+  return text;
+}
+
+TEST(DependentLaunch, GridsOfClustersAndCooperativeOnesOverlapToo) {
+  const std::vector<std::string> gpu = {"sm_network.present=true", "sms=6", "gpcs=1"};
+  const std::string meet = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
+  std::string text = program(meet + "griddepcontrol.launch_dependents;");
+  text.insert(text.find("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;"), meet);
+  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+           {"", "cluster = [2]\n"},
+           {"cluster = [2]\n", ""},
+           {"cluster = [2]\n", "cluster = [2]\n"},
+           {"cooperative = true\n", ""},
+           {"", "cooperative = true\n"},
+           {"cluster = [2]\ncooperative = true\n", "cluster = [2]\ncooperative = true\n"}}) {
+    SCOPED_TRACE(first + "; " + second);
+    std::optional<Cycle> cycles;
+    for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+      RunOptions options;
+      options.tick_mode = mode;
+      options.max_cycles = 1'000'000;
+      PtxRun run(text, with(launches(2, 4, true), first, second), gpu, {}, options);
+      ASSERT_EQ(run.end().outcome, RunOutcome::quiescent);
+      EXPECT_THAT(run.end().failures, IsEmpty());
+      EXPECT_TRUE(run.gpu().faults().empty());
+      EXPECT_TRUE(run.gpu().unreconciled().empty());
+      const Clocks clocks = clocks_of(run, 2, 4);
+      for (const auto& [began, went_on] : clocks.second) {
+        EXPECT_LT(began, 3000U);
+        EXPECT_GT(went_on, clocks.first_ended);
+      }
+      if (cycles) {
+        EXPECT_EQ(run.gpu().now(), *cycles);
+      }
+      cycles = run.gpu().now();
+    }
+    // More clusters than fit at once, behind more blocks than fit at once.
+    for (const bool loose : {false, true}) {
+      RunOptions options;
+      options.loose = loose;
+      options.max_cycles = 10'000'000;
+      const bool together =
+          first.find("coop") != std::string::npos || second.find("coop") != std::string::npos;
+      PtxRun run(text, with(launches(together ? 64 : 6 * 32 * 2, together ? 64 : 300, true), first, second),
+                 gpu, {}, options);
+      ASSERT_EQ(run.end().outcome, RunOutcome::quiescent);
+      EXPECT_THAT(run.end().failures, IsEmpty());
+    }
+  }
+}
+
 TEST(DependentLaunch, MistakesAreTold) {
   const auto refusal = [](std::string text, const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
@@ -181,8 +239,6 @@ TEST(DependentLaunch, MistakesAreTold) {
   EXPECT_THAT(refusal(good, "dependent = true\n", "dependent = true\ngpu = 1\n"), HasSubstr("runs on GPU 0"));
   EXPECT_THAT(refusal(good, "dependent = true\n", "dependent = true\ninvalidate_l1 = false\n"),
               HasSubstr("invalidate_l1"));
-  EXPECT_THAT(refusal(good, "dependent = true\n", "dependent = true\ncooperative = true\n"),
-              HasSubstr("does not go with cooperative"));
   EXPECT_THAT(refusal(good, "kernel = \"first\"\n", "kernel = \"first\"\ndependent = true\n"),
               HasSubstr("there is no launch before this one"));
 }

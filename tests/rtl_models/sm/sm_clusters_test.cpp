@@ -70,11 +70,12 @@ TEST(ClusterBarrier, EndsAPhaseWhenAllHaveArrivedWhateverTheOrderOfMessages) {
   }
 }
 
-/// Takes CTAs and ends each after a while that is drawn.
+/// Takes CTAs and ends each after a while that is drawn. While it has some, it may ask now and then that
+/// others do not begin.
 class DrawnSm final : public Component {
  public:
-  DrawnSm(Engine& engine, unsigned number, std::uint64_t seed)
-      : Component(engine, "sm" + std::to_string(number)), random_(seed) {}
+  DrawnSm(Engine& engine, unsigned number, std::uint64_t seed, unsigned questions = 0)
+      : Component(engine, "sm" + std::to_string(number)), random_(seed), questions_(questions) {}
   In<CtaLaunch> in{*this, "in"};
   Out<CtaDone> out{*this, "out"};
   struct Begun {
@@ -82,18 +83,28 @@ class DrawnSm final : public Component {
     CtaLaunch launch;
   };
   std::vector<Begun> begun;
+  std::vector<CtaLaunch> answers;
   unsigned resident = 0, most = 0;
 
   Cycle tick(Cycle now) override {
     if (in.ready(now)) {
       const CtaLaunch launch = in.pop(now);
+      if (launch.kind == CtaLaunch::Kind::answer) {
+        answers.push_back(launch);
+        return ends_.empty() ? kNever : std::max(now + 1, ends_.begin()->first);
+      }
       begun.push_back({now, launch});
       for (std::uint32_t ranks = launch.ranks; ranks != 0; ranks &= ranks - 1, ++resident)
         ends_.insert({now + 1 + random_.below(200), launch.place.number});
       most = std::max(most, resident);
     }
-    if (!ends_.empty() && ends_.begin()->first <= now && out.ready(now)) {
-      out.send(now, {CtaDone::Kind::ended, false, ends_.begin()->second});
+    if (questions_ != 0 && !ends_.empty() && answers.size() == asked_ && out.ready(now)) {
+      --questions_;
+      out.send(now, {CtaDone::Kind::cancel, false, 0, asked_++});
+    }
+    // Who has asked does not end before it is answered.
+    if (!ends_.empty() && ends_.begin()->first <= now && answers.size() == asked_ && out.ready(now)) {
+      out.send(now, {CtaDone::Kind::ended, false, ends_.begin()->second, 0});
       ends_.erase(ends_.begin());
       --resident;
     }
@@ -104,6 +115,7 @@ class DrawnSm final : public Component {
 
  private:
   Random random_;
+  unsigned questions_, asked_ = 0;
   std::multimap<Cycle, std::uint32_t> ends_;
 };
 
@@ -161,6 +173,49 @@ TEST(WorkDistributor, HandsAWholeClusterToOneGpcAndBeginsItInOneCycle) {
         EXPECT_EQ(shape.gpc_of(sm), shape.gpc_of(begun.second.begin()->second));
     }
   }
+}
+
+/// Every CTA of a grid, or cluster, begins or is cancelled, none twice; and a question is refused when none
+/// is left.
+TEST(WorkDistributor, CancelsWhatHasNotBegunOnce) {
+  std::uint64_t cancelled = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const auto pick = [&random](unsigned low, unsigned high) {
+      return static_cast<unsigned>(low + random.below(high - low + 1));
+    };
+    const unsigned sms = pick(2, 8);
+    const Dim3 cluster{pick(1, 2), 1, 1};
+    const Dim3 grid{cluster.x * pick(1, 9), pick(1, 3), 1};
+    Engine engine;
+    WorkDistributor distributor(engine, "distributor", {}, sms, {1, 1});
+    std::deque<DrawnSm> all;
+    for (unsigned i = 0; i < sms; ++i) {
+      all.emplace_back(engine, i, seed + i, pick(0, 9));
+      connect(distributor.to_sm[i], all[i].in, {1, 16, 32, 16});
+      connect(all[i].out, distributor.from_sm[i], {1, 16, 32, 16});
+    }
+    distributor.start_clusters(grid, 1, cluster);
+    ASSERT_EQ(engine.run_until(1'000'000), RunOutcome::quiescent);
+    EXPECT_EQ(distributor.done(), grid.count());
+    std::set<std::uint64_t> begun, stopped;
+    for (const DrawnSm& sm : all) {
+      for (const DrawnSm::Begun& b : sm.begun) begun.insert(b.launch.cta.number_in(grid));
+      for (std::size_t n = 0; n < sm.answers.size(); ++n) {
+        EXPECT_EQ(sm.answers[n].ticket, n);
+        if (!sm.answers[n].cancelled)
+          ++refused;
+        else
+          EXPECT_TRUE(stopped.insert(sm.answers[n].cta.number_in(grid)).second);
+      }
+    }
+    for (const std::uint64_t cta : stopped) EXPECT_EQ(begun.count(cta), 0U);
+    EXPECT_EQ(begun.size() + stopped.size(), grid.count() / cluster.count());
+    cancelled += stopped.size();
+  }
+  EXPECT_GT(cancelled, 20U);
+  EXPECT_GT(refused, 20U);
 }
 
 }  // namespace sm_clusters_test

@@ -183,10 +183,18 @@ TEST(PtxBulkCopy, FormsMeanWhatTheySay) {
            Row{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [tile], "
                "[%rd2], 64, "
                "[bar], %h1;",
-               "qualifier '.multicast::cluster' is not modelled in this version"},
+               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"},
            Row{"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 64, "
                "[%r3];",
-               "'cp' between the shared memories of CTAs is not modelled in this version"},
+               "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"},
+           Row{"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32 [%r1], "
+               "[%r2], 64, [%r3];",
+               "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32"},
+           Row{"st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r1], {%r2, %r3}, [%r4];",
+               "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32"},
+           Row{"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r1], %r2, "
+               "[%r4];",
+               "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32"},
            Row{"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], "
                "[%rd2, {%r2}], "
                "[bar];",
