@@ -41,7 +41,9 @@ std::string seen(const std::string& body) {
   source->begin_warp(0, {}, 0, 1);
   while (source->state(0) == WarpState::runnable) {
     const Instruction& i = source->next(0);
-    if (i.mem.kind == MemKind::mbarrier || i.mem.kind == MemKind::bulk_copy) return to_ptx(i.mem);
+    const MemKind kind = i.mem.kind;
+    if (kind == MemKind::mbarrier || kind == MemKind::bulk_copy || kind == MemKind::async_store)
+      return to_ptx(i.mem);
     if (i.kind == InstructionKind::commit_bulk) return "commit";
     if (i.kind == InstructionKind::wait_bulk) return "wait " + std::to_string(i.groups_left);
     if (i.kind == InstructionKind::wait_bulk_reads) return "wait read " + std::to_string(i.groups_left);
