@@ -82,7 +82,7 @@ TEST(PausedRun, AWarpThatSleepsIsSaidToAndUntilWhen) {
 TEST(PausedRun, WarpsThatOnlyRepeatThemselvesEndItAndTheFaultBehindThemIsNamed) {
   const Workspace w;
   w.write("wait.ptx",
-          ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n.reg "
+          ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n.reg "
           ".b64 %d<3>;\n.reg .pred "
           "%p<3>;\n.shared .align 8 .b64 m;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 "
           "mbarrier.init.shared.b64 [m], 64;\n"

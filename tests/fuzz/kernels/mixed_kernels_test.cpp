@@ -31,7 +31,7 @@ namespace mixed_kernels_test {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kAllParts = ~std::uint64_t{0};
-constexpr Cycle kLimit = 20'000'000;
+constexpr Cycle kLimit = 200'000'000;
 
 /// What a run leaves.
 struct Left {
