@@ -29,6 +29,7 @@ void ConsistencyReport::follow(GpuPlatform& platform) {
       std::make_unique<GridRecorder>(platform, kRecordedEvents, [this](const ExecutionRecord& record) {
         litmus::JudgeOptions options;
         options.draw = !dot_.empty();
+        options.ptx75 = ptx75_;
         options.stop = SignalGuard::stop_wanted;
         judgements_.push_back(litmus::judge(record, options));
       }));

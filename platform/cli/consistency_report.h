@@ -20,8 +20,8 @@ struct ConsistencyFindings {
 /// What `warpline run --check-consistency` says: every grid is judged as it ends.
 class ConsistencyReport {
  public:
-  /// `dot`: where the graph of the first violation goes, or empty.
-  explicit ConsistencyReport(std::string dot) : dot_(std::move(dot)) {}
+  /// `dot`: where the graph of the first violation goes, or empty. `ptx75`: see litmus::JudgeOptions.
+  ConsistencyReport(std::string dot, bool ptx75) : dot_(std::move(dot)), ptx75_(ptx75) {}
 
   /// Has the platform record, for this to judge. The platform must not run after this is gone.
   void follow(GpuPlatform& platform);
@@ -32,6 +32,7 @@ class ConsistencyReport {
 
  private:
   std::string dot_;
+  bool ptx75_;
   std::vector<litmus::Judgement> judgements_;  ///< by grid, in the order of launches
 };
 

@@ -103,24 +103,23 @@ unsigned gpus_of(const litmus::Test& test) {
   return std::min(litmus::places_of(test).gpus, kMaxGpus);
 }
 
-/// A machine for each number of GPUs that tests ask for, made when the first does. Where hops are SystemC's
-/// there is one for all, for it elaborates once.
+/// A machine for each number of GPUs that tests ask for, with clusters and without, made when the first does.
+/// Where hops are SystemC's there is one for all, for it elaborates once.
 class LitmusMachines {
  public:
   LitmusMachines(GpuConfig config, const LitmusOptions& options, const std::vector<LitmusInput>& inputs)
       : config_(std::move(config)), options_(options) {
     if (!in_systemc()) return;
     for (const LitmusInput& i : inputs)
-      if (i.test.ok()) config_.gpus = std::max(config_.gpus, gpus_of(i.test.value()));
+      if (i.test.ok()) config_ = fit_for(i.test.value());
   }
 
   /// The GPUs that any machine has at least; in SystemC all.
   [[nodiscard]] const GpuConfig& config() const { return config_; }
 
   [[nodiscard]] litmus::Machine& of(const litmus::Test& test) {
-    GpuConfig config = config_;
-    config.gpus = std::max(config.gpus, gpus_of(test));
-    std::unique_ptr<litmus::Machine>& machine = made_[config.gpus];
+    const GpuConfig config = fit_for(test);
+    std::unique_ptr<litmus::Machine>& machine = made_[{config.gpus, config.sm_network.present}];
     if (machine == nullptr) {
       std::shared_ptr<NetlistBackend> backend;
       if (in_systemc())
@@ -133,11 +132,19 @@ class LitmusMachines {
   }
 
  private:
+  /// With as many GPUs as `test` has, and a network between SMs where its CTAs are in clusters.
+  [[nodiscard]] GpuConfig fit_for(const litmus::Test& test) const {
+    GpuConfig config = config_;
+    config.gpus = std::max(config.gpus, gpus_of(test));
+    config.sm_network.present = config.sm_network.present || litmus::needs_clusters(test);
+    return config;
+  }
   [[nodiscard]] bool in_systemc() const { return options_.transport == "at" || !options_.pins.empty(); }
 
   GpuConfig config_;
   const LitmusOptions& options_;
-  std::map<unsigned, std::unique_ptr<litmus::Machine>> made_;  ///< by GPUs
+  /// By GPUs, and whether there is a network between SMs.
+  std::map<std::pair<unsigned, bool>, std::unique_ptr<litmus::Machine>> made_;
 };
 
 /// Asks the model and the platform, test after test.

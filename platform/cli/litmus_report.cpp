@@ -78,6 +78,9 @@ std::string litmus_text(const LitmusResult& r) {
   if (!t.holds.empty())
     out += fmt::format("  holds     held something in {} runs; in {} one had to give way\n", r.report.held,
                        r.report.gave_way);
+  if (r.report.faulted != 0)
+    out += fmt::format("  faults    {} runs did what PTX does not allow; the first: {}\n", r.report.faulted,
+                       r.report.fault);
   if (r.report.stuck != 0)
     out += fmt::format("  stuck     {} runs did not end; the first:\n", r.report.stuck) +
            standstill_text(r.report.standstill);

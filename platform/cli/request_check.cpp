@@ -61,6 +61,9 @@ int check_request(RunRequest& request) {
   if (request.transport == "lt" && !request.fast_forward.empty())
     return bad_input("--fast-forward leads to timed grids; --transport lt has none",
                      "--transport fast or at");
+  if (!is_one_of("--model", request.model, {"ptx75", "ptx90"})) return kBadInput;
+  if (request.model != "ptx90" && !request.check_consistency)
+    return bad_input("--model says by what --check-consistency judges, which is not given");
   if (!request.dot.empty() && !request.check_consistency)
     return bad_input("--dot draws what --check-consistency finds, which is not given");
   if (request.check_consistency && request.tags_only)

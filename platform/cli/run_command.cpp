@@ -101,7 +101,8 @@ std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit, Cycle begun) {
 
 class Run {
  public:
-  explicit Run(const RunRequest& request) : request_(request), consistency_(request.dot) {
+  explicit Run(const RunRequest& request)
+      : request_(request), consistency_(request.dot, request.model == "ptx75") {
     statistics_.version = WARPLINE_VERSION;
     statistics_.command = request.command;
   }
@@ -458,6 +459,10 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
   command.add_flag("--check-consistency", r.check_consistency,
                    "records what threads read and write, and judges every grid by the PTX memory consistency "
                    "model");
+  command
+      .add_option("--model", r.model,
+                  "of --check-consistency: the memory model that judges, ptx90 (PTX ISA 9.0) or ptx75 (7.5)")
+      ->capture_default_str();
   command.add_option(
       "--dot", r.dot,
       "of --check-consistency: draws an execution that the model forbids to this Graphviz file");

@@ -26,7 +26,8 @@ struct RunRequest {
   WatchOptions observation;           ///< --wave, --timeline, --probe; check_request() reads the window
   std::optional<std::string> window;  ///< --window, as written
   bool check_consistency = false;
-  std::string dot;  ///< of check_consistency: Graphviz file of a violation, or empty
+  std::string model = "ptx90";  ///< of check_consistency: ptx90 or ptx75
+  std::string dot;              ///< of check_consistency: Graphviz file of a violation, or empty
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
   Cycle max_cycles = kNever;

@@ -26,7 +26,9 @@ class Meeting {
   Meeting(const Candidate& c, Values& values, const std::function<bool(const Relation&)>& f)
       : c_(c), f_(f), order_(c.size) {
     for (unsigned e = 0; e < c.size; ++e)
-      if (c.events[e].kind == EventKind::barrier) arrive(e, values);
+      if (c.events[e].kind == EventKind::barrier && c.events[e].instruction->kind == InstructionKind::barrier)
+        arrive(e, values);
+    order_clusters();
   }
 
   bool run() {
@@ -55,6 +57,28 @@ class Meeting {
     std::map<std::pair<std::uint64_t, std::int64_t>, unsigned> arrivals;  ///< so far
     std::map<std::pair<std::uint64_t, std::int64_t>, Barrier> barriers;   ///< in use; by CTA and number
   };
+
+  /// Threads of a cluster meet at one barrier, the n-th time of one that of the others; who has exited is not
+  /// waited for. An arrival precedes each wait of its phase, unless it is relaxed (PTX ISA,
+  /// "barrier.cluster").
+  void order_clusters() {
+    std::vector<unsigned> arrived(c_.test.threads.size(), 0), waited(c_.test.threads.size(), 0);
+    std::vector<std::pair<unsigned, unsigned>> arrivals, waits;  // event, phase
+    for (unsigned e = 0; e < c_.size; ++e) {
+      if (c_.events[e].kind != EventKind::barrier) continue;
+      const Instruction& i = *c_.events[e].instruction;
+      const unsigned thread = c_.events[e].thread;
+      if (i.kind == InstructionKind::cluster_wait) waits.emplace_back(e, waited[thread]++);
+      if (i.kind != InstructionKind::cluster_arrive) continue;
+      const unsigned phase = arrived[thread]++;
+      if (i.op.semantics == Semantics::release) arrivals.emplace_back(e, phase);
+    }
+    for (const auto& [a, phase] : arrivals)
+      for (const auto& [w, of] : waits)
+        if (phase == of && c_.test.threads[c_.events[a].thread].place.same_cluster(
+                               c_.test.threads[c_.events[w].thread].place))
+          order_.add(a, w);
+  }
 
   bool meet(std::size_t next) {
     while (next < arrivals_.size() && !c_.events[arrivals_[next].event].instruction->waits) ++next;

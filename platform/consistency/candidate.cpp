@@ -6,6 +6,13 @@
 namespace warpline::litmus {
 namespace {
 
+/// Where an event of an asynchronous operation goes, if it is not the instruction's location.
+unsigned location_of(const Instruction& i, const PathEvent& p) {
+  if (!p.copies || p.follows_copies) return i.location;
+  if (p.part == AsyncPart::told) return i.completes;
+  return p.part == AsyncPart::target && i.copies() ? i.copy_to : i.location;
+}
+
 Event event_of(const Test& test, unsigned thread, const PathEvent& p, unsigned number) {
   Event e;
   const Instruction& i = *p.instruction;
@@ -18,17 +25,29 @@ Event event_of(const Test& test, unsigned thread, const PathEvent& p, unsigned n
     e.proxy = Proxy::generic;
     return e;
   }
-  e.scope = i.op.scope;
-  e.strong = i.op.is_strong();
-  e.acquires = i.op.acquires() && e.kind != EventKind::write;
-  e.releases = i.op.releases() && e.kind != EventKind::read;
+  if (e.kind == EventKind::completion) return e;
+  const bool told = p.copies && p.part == AsyncPart::told;
+  // What tells an mbarrier object of an asynchronous operation releases at the scope of the cluster (PTX ISA,
+  // "cp.async.bulk", "st.async").
+  const Semantics semantics = told ? Semantics::release : i.op.semantics;
+  e.scope = told ? Scope::cluster : i.op.scope;
+  e.strong = semantics != Semantics::weak;
+  e.acquires = !told && i.op.acquires() && e.kind != EventKind::write;
+  e.releases = (told || i.op.releases()) && e.kind != EventKind::read;
   e.sequential = e.kind == EventKind::fence && i.op.semantics == Semantics::sc;
   if (!e.accesses()) return e;
-  const bool lands = p.copies && e.kind == EventKind::write;
-  const Location& l = test.locations[lands ? i.copy_to : i.location];
+  const Location& l = test.locations[location_of(i, p)];
   e.memory = l.memory;
   e.address = l.address;
-  e.offset = i.offset + static_cast<unsigned>(p.shift);
+  e.shared = l.home == Home::shared;
+  e.of_mbarrier = test.memories[l.memory].arrivals != 0;
+  if (e.of_mbarrier) {
+    e.proxy = Proxy::generic;
+    e.bytes = Test::kBytes;
+    return e;
+  }
+  const bool lands = i.op.kind == MemKind::bulk_copy && p.part == AsyncPart::target;
+  e.offset = (lands ? i.copy_offset : i.offset) + static_cast<unsigned>(p.shift);
   e.bytes = i.bytes();
   return e;
 }
@@ -54,13 +73,24 @@ bool are_morally_strong(const Test& test, const Event& a, const Event& b, bool o
          (a.memory == b.memory && a.address == b.address && a.offset == b.offset && a.bytes == b.bytes);
 }
 
-/// Whether the event comes before what its thread does later, from event `later` on. An asynchronous copy
-/// does where a wait has waited for it (PTX ISA, "cp.async"); its write comes behind its read.
+/// Whether one part of an asynchronous operation comes before another: what it writes behind what it has
+/// read; where its reads, or its writes, are done behind them; what an mbarrier object is told behind all.
+bool precedes_in_chain(const PathEvent& x, const PathEvent& y) {
+  if (x.part == y.part) return x.part == AsyncPart::told && x.element < y.element;
+  if (x.part == AsyncPart::source_done && y.part == AsyncPart::target) return false;
+  if (x.part == AsyncPart::source && y.part == AsyncPart::target) return x.element == y.element;
+  return x.part < y.part;
+}
+
+/// Whether the event comes before what its thread does later, event `later`. An asynchronous operation does
+/// where a wait has waited for it (PTX ISA, "cp.async").
 bool precedes(const std::vector<const Path*>& paths, const Event& x, const Event& later) {
   const PathEvent& e = paths[x.thread]->events[x.in_path];
   if (!e.copies || later.in_path >= e.done_at) return true;
-  if (!e.follows_copies && paths[later.thread]->events[later.in_path].follows_copies) return true;
-  return later.instruction == x.instruction && later.in_path == x.in_path + 1;
+  const PathEvent& l = paths[later.thread]->events[later.in_path];
+  if (!e.follows_copies && !e.bulk && l.follows_copies) return true;
+  if (e.follows_copies) return later.instruction == x.instruction && later.in_path == x.in_path + 1;
+  return l.chain == e.chain && precedes_in_chain(e, l);
 }
 
 /// The elements of a vector are accessed in no order (PTX ISA, "Vector Data-types").
@@ -70,14 +100,33 @@ bool are_of_one_vector(const std::vector<const Path*>& paths, const Event& x, co
   return vector != PathEvent::kNone && vector == events[y.in_path].vector;
 }
 
+/// Whether a proxy fence is about the space of `access`: those of the async proxy may name one.
+bool orders_space(const Event& fence, const Event& access) {
+  switch (fence.instruction->op.space) {
+    case Space::global: return !access.shared;
+    case Space::shared:
+    case Space::shared_cluster: return access.shared;
+    default: return true;
+  }
+}
+
+/// Whether `done` is where the generic proxy knows of `access`, of the same asynchronous operation.
+bool completes(const std::vector<const Path*>& paths, const Event& done, const Event& access) {
+  const PathEvent& d = paths[done.thread]->events[done.in_path];
+  const PathEvent& a = paths[access.thread]->events[access.in_path];
+  const auto part = d.part == AsyncPart::source_done ? AsyncPart::source : AsyncPart::target;
+  return a.copies && a.chain == d.chain && a.part == part;
+}
+
 bool is_atomic(const Event& e) {
   return e.instruction != nullptr && e.accesses() &&
-         (e.instruction->op.kind == MemKind::atomic || e.instruction->op.kind == MemKind::reduction);
+         (e.instruction->op.is_atomic() || e.instruction->op.kind == MemKind::mbarrier);
 }
 
 /// Of two atomics whose scopes include each other one is done before the other begins, even where only some
-/// of their bytes are common.
+/// of their bytes are common. So it is with all operations on an mbarrier object.
 bool are_atomic_to_each_other(const Test& test, const Event& a, const Event& b) {
+  if (a.of_mbarrier || b.of_mbarrier) return a.of_mbarrier && b.of_mbarrier && a.memory == b.memory;
   return is_atomic(a) && is_atomic(b) && a.thread != b.thread && a.proxy == b.proxy && a.overlaps(b) &&
          a.address == b.address && include_each_other(test, a, b);
 }
@@ -88,7 +137,7 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
   for (unsigned m = 0; m < test.memories.size(); ++m) {
     Event e;
     e.memory = m;
-    e.bytes = std::max(Test::kBytes, test.memories[m].bytes);
+    e.bytes = std::max(Test::kBulkBytes, test.memories[m].bytes);
     initial.add(static_cast<unsigned>(events.size()));
     events.push_back(e);
   }
@@ -101,8 +150,9 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
   for (const Path* path : paths)
     first_value.push_back(first_value.back() + static_cast<unsigned>(path->values.size()));
   size = static_cast<unsigned>(events.size());
-  for (Relation* r : {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &indivisible,
-                      &atomic, &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of})
+  for (Relation* r :
+       {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &indivisible, &atomic,
+        &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of, &completion_of})
     *r = Relation(size);
 
   for (unsigned n = 0; n < size; ++n) {
@@ -111,7 +161,8 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
     if (e.kind == EventKind::write) writes.add(n);
     if (e.thread == Event::kInitial) continue;
     if (e.accesses() && e.proxy == Proxy::generic) generic.add(n);
-    has_proxy_fences = has_proxy_fences || e.kind == EventKind::proxy_fence;
+    has_proxy_fences =
+        has_proxy_fences || e.kind == EventKind::proxy_fence || e.kind == EventKind::completion;
     if (e.kind == EventKind::proxy_fence && e.proxy == Proxy::alias) alias_fences.add(n);
     const PathEvent& of_path = paths[e.thread]->events[e.in_path];
     for (const unsigned read : of_path.after) dependency.add(first_event[e.thread] + read, n);
@@ -138,7 +189,9 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
       if (morally_strong.has(a, b) || are_atomic_to_each_other(test, x, y)) indivisible.add(a, b);
       if (!same_place(test, x, y) || x.proxy != y.proxy || !y.accesses()) continue;
       if (x.accesses()) same_proxy_and_cta.add(a, b);
-      if (x.kind == EventKind::proxy_fence) proxy_fence_of.add(a, b);
+      if (x.kind == EventKind::proxy_fence && orders_space(x, y)) proxy_fence_of.add(a, b);
+      if (x.kind == EventKind::completion && x.thread == y.thread && completes(paths, x, y))
+        completion_of.add(a, b);
     }
   for (unsigned a = 0; a < size; ++a)
     for (unsigned b = 0; b < size; ++b) {
@@ -163,10 +216,13 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
 std::vector<Stretch> Candidate::cut(const Stretch& whole) const {
   const unsigned end = whole.offset + whole.bytes;
   std::vector<unsigned> edges = {whole.offset, end};
+  // Values have 8 bytes.
+  if (whole.bytes > Test::kBytes) edges.push_back(whole.offset + Test::kBytes);
   writes.each([&](unsigned w) {
     const Event& e = events[w];
     if (e.memory != whole.memory) return;
-    for (const unsigned edge : {e.offset, e.offset + e.bytes})
+    const bool wide = e.thread != Event::kInitial && e.bytes > Test::kBytes;
+    for (const unsigned edge : {e.offset, e.offset + (wide ? Test::kBytes : 0), e.offset + e.bytes})
       if (edge > whole.offset && edge < end) edges.push_back(edge);
   });
   std::sort(edges.begin(), edges.end());
@@ -219,7 +275,7 @@ bool values_are_bytes(const Candidate& c) {
     for (const Value& v : path->values) {
       if (v.kind == Value::Kind::constant && !is_small(v.constant)) return false;
       if (v.kind == Value::Kind::subtract) return false;
-      // Comparisons and offsets are small.
+      // Comparisons, offsets and phases are small, and the states of mbarrier objects go nowhere else.
       if (v.kind != Value::Kind::add && v.kind != Value::Kind::atomic) continue;
       if (v.kind == Value::Kind::atomic && v.instruction->subtracts) return false;
       // No value depends on itself, so each constant is added once.
@@ -241,6 +297,8 @@ std::vector<Stretch> Candidate::parts(unsigned read, bool all) const {
 }
 
 std::vector<Stretch> Candidate::parts(const Stretch& whole, unsigned read, bool all) const {
+  // Operations on an mbarrier object are whole to each other, and nothing else accesses it.
+  if (test.memories[whole.memory].arrivals != 0) return {whole};
   const auto are_bytes = [this] {
     if (!values_are_bytes_) values_are_bytes_ = values_are_bytes(*this);
     return *values_are_bytes_;

@@ -122,7 +122,7 @@ class Search {
       if (d.thread != r.thread) continue;
       const Path& path = *paths_[d.thread];
       const Value& v = path.values[path.registers[d.number]];
-      if (v.kind != Value::Kind::read || v.event != r.in_path) continue;
+      if (v.kind != Value::Kind::read || v.event != r.in_path || v.constant != 0) continue;
       if (is_other(slot, slot.offset - r.offset, write, d.value, values)) return true;
     }
     return false;
@@ -132,6 +132,7 @@ class Search {
   [[nodiscard]] static bool is_other(const Stretch& bytes, unsigned from, unsigned write, std::int64_t value,
                                      Values& values) {
     const auto bits = values.written(write, bytes);
+    if (from >= Test::kBytes) return false;
     const std::uint64_t wanted = static_cast<std::uint64_t>(value) >> (8 * from);
     const std::uint64_t mask = bytes.bytes >= 8 ? ~0ULL : (1ULL << (8 * bytes.bytes)) - 1;
     return bits && (wanted & mask) != *bits;
@@ -147,11 +148,19 @@ class Search {
     return was_seen(slot.read, write);
   }
 
+  /// Whether a register is known to end with another value than the question asks for.
+  [[nodiscard]] bool misses_a_demand(Values& values) const {
+    return std::any_of(question_.demands.begin(), question_.demands.end(), [&](const Demand& d) {
+      const auto value = values.of(d.thread, paths_[d.thread]->registers[d.number]);
+      return value && *value != d.value;
+    });
+  }
+
   bool assign(std::size_t slot) {
     if (!budget_.spend(candidate_->size)) return true;
     constexpr std::size_t kCheckedEarly = 4;
     Values values(*candidate_, slots_);
-    if (!values.possible()) return false;
+    if (!values.possible() || misses_a_demand(values)) return false;
     if (slot == slots_.size()) return judge_reads();
     if (slot >= kCheckedEarly && is_hopeless(slot)) return false;
     bool found = false;
@@ -325,7 +334,8 @@ class Search {
       const unsigned memory = test_.locations[t.number].memory;
       std::uint64_t bits = 0;
       for (const LastWrite& l : last_writes_)
-        if (l.memory == memory) bits |= values.written(l.write, l).value_or(0) << (8 * l.offset);
+        if (l.memory == memory && l.offset < Test::kBytes)
+          bits |= values.written(l.write, l).value_or(0) << (8 * l.offset);
       return test_.memories[memory].value(bits);
     });
   }
@@ -378,7 +388,7 @@ bool mixes_sizes(const Test& test) {
   std::vector<Access> all;
   for (std::size_t t = 0; t < test.threads.size(); ++t)
     for (const Instruction& i : test.threads[t].code)
-      if (i.kind == InstructionKind::memory) {
+      if (i.kind == InstructionKind::memory && i.op.kind != MemKind::bulk_copy) {
         each_place(i, [&](unsigned offset) {
           all.push_back({{test.locations[i.location].memory, offset, i.bytes()}, t, i.op.writes()});
         });
@@ -400,10 +410,25 @@ std::vector<std::string> beyond_ptx75(const Test& test) {
     return std::any_of(test.threads.begin(), test.threads.end(),
                        [&](const Thread& t) { return std::any_of(t.code.begin(), t.code.end(), f); });
   };
-  if (uses([](const Instruction& i) { return i.op.scope == Scope::cluster; }))
+  if (uses([](const Instruction& i) {
+        return i.op.scope == Scope::cluster && i.kind != InstructionKind::cluster_arrive &&
+               i.kind != InstructionKind::cluster_wait && i.completes == Instruction::kNoLocation;
+      }))
     out.emplace_back("it has no cluster scope, which came with PTX ISA 7.8");
   if (uses([](const Instruction& i) { return i.mbarrier != MbarrierUse::none; }))
     out.emplace_back("its axioms know no mbarriers");
+  if (uses([](const Instruction& i) {
+        return i.kind == InstructionKind::cluster_arrive || i.kind == InstructionKind::cluster_wait;
+      }))
+    out.emplace_back("it has no \"barrier.cluster\", which came with PTX ISA 7.8");
+  if (uses([](const Instruction& i) { return i.op.proxy == Proxy::async; }))
+    out.emplace_back("it has no async proxy, which came with PTX ISA 8.0");
+  if (uses([](const Instruction& i) {
+        return i.completes != Instruction::kNoLocation && i.op.kind != MemKind::bulk_copy;
+      }))
+    out.emplace_back("it has no \"st.async\" and \"red.async\", which came with PTX ISA 8.1");
+  if (uses([](const Instruction& i) { return i.op.type == DataType::b128; }))
+    out.emplace_back("it has no atomics of 128 bits, which came with PTX ISA 8.3");
   return out;
 }
 

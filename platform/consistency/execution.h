@@ -37,13 +37,15 @@ struct Event : Stretch {
   Proxy proxy = Proxy::generic;
   Scope scope = Scope::none;
   bool strong = false, acquires = false, releases = false, sequential = false;
+  bool shared = false;       ///< of an access: to shared memory
+  bool of_mbarrier = false;  ///< of an access: to an mbarrier object
   unsigned partner = kNone;  ///< of an atomic's read its write, and the other way round
 
   [[nodiscard]] bool accesses() const { return kind == EventKind::read || kind == EventKind::write; }
 };
 
 /// The events of one way through all threads, and what is known of them whatever is read: the base relations
-/// of the PTX memory consistency model (ISA 7.5).
+/// of the PTX memory consistency model (ISA 9.0).
 struct Candidate {
   Candidate(const Test& test, const std::vector<const Path*>& paths);
 
@@ -55,7 +57,7 @@ struct Candidate {
   std::vector<unsigned> first_value;
   unsigned size;
   EventSet reads, writes, generic, initial, alias_fences;
-  bool has_proxy_fences = false;
+  bool has_proxy_fences = false;  ///< implicit ones, too
   Relation program_order, dependency;
   Relation overlapping;   ///< accesses to common bytes, each with itself, too
   Relation same_address;  ///< of them, those by one virtual address
@@ -68,6 +70,7 @@ struct Candidate {
   Relation acquire_pattern;     ///< likewise
   Relation same_proxy_and_cta;  ///< accesses
   Relation proxy_fence_of;      ///< a proxy fence to the accesses of its CTA by that proxy
+  Relation completion_of;       ///< a completion to the accesses that it completes
   std::vector<std::pair<unsigned, unsigned>> fence_pairs;  ///< morally strong fence.sc
 
   /// `whole` cut into stretches that every write writes whole or not at all.
@@ -139,7 +142,8 @@ class Values {
     std::optional<std::int64_t> value;
   };
   std::optional<std::int64_t> work_out(unsigned thread, const Value& v);
-  std::optional<std::int64_t> read(unsigned event);
+  std::optional<std::int64_t> read(unsigned event, unsigned from);
+  [[nodiscard]] std::int64_t after(const Instruction& i, std::int64_t word, std::int64_t bytes) const;
 
   const Candidate& candidate_;
   const std::vector<ReadsFrom>& reads_from_;

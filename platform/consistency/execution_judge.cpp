@@ -113,7 +113,7 @@ class ExecutionJudge {
     for (const unsigned a : arrivals)
       for (const unsigned b : arrivals)
         if (c_.events[a].thread != c_.events[b].thread && origin(a)->meeting == origin(b)->meeting &&
-            origin(b)->waits)
+            origin(b)->waits && (!origin(a)->of_cluster || origin(a)->releases))
           barriers_.add(a, b);
   }
 

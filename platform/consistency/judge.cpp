@@ -85,9 +85,29 @@ class GroupJudge {
 
 }  // namespace
 
+namespace {
+
+/// What of an instruction PTX ISA 7.5 knows nothing of; null: nothing.
+const char* unknown_to_ptx75(const MemOp& op) {
+  if (op.kind == MemKind::mbarrier) return "order by mbarriers";
+  if (op.kind == MemKind::bulk_copy || op.proxy == Proxy::async) return "async proxy";
+  if (op.space == Space::shared_cluster) return "shared memory of other CTAs";
+  if (op.scope == Scope::cluster) return "cluster scope";
+  return op.type == DataType::b128 && op.is_atomic() ? "atomics of 128 bits" : nullptr;
+}
+
+}  // namespace
+
 Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
   Judgement out;
   out.kernel = record.kernel;
+  out.ptx75 = options.ptx75;
+  if (options.ptx75)
+    for (const RecordedInstruction& i : record.instructions)
+      if (const char* const newer = unknown_to_ptx75(i.op); newer != nullptr) {
+        out.reason = fmt::format("the PTX 7.5 model knows no {} ({})", newer, i.where);
+        return out;
+      }
   if (!record.refusals.empty()) {
     out.reason = joined(record.refusals, "; ");
     return out;
@@ -106,12 +126,13 @@ Judgement judge(const ExecutionRecord& record, const JudgeOptions& options) {
 }
 
 std::string text_of(const Judgement& j) {
+  const char* const version = j.ptx75 ? "7.5" : "9.0";
   switch (j.verdict) {
     case Judgement::Verdict::obeys:
-      return fmt::format("obeys the PTX 7.5 model ({} threads, {} events; {} accesses in all)", j.threads,
-                         j.events, j.accesses);
+      return fmt::format("obeys the PTX {} model ({} threads, {} events; {} accesses in all)", version,
+                         j.threads, j.events, j.accesses);
     case Judgement::Verdict::violates:
-      return fmt::format("violates the PTX 7.5 model, {}: {}{}{}", j.axiom, j.reason,
+      return fmt::format("violates the PTX {} model, {}: {}{}{}", version, j.axiom, j.reason,
                          j.remark.empty() ? "" : "; ", j.remark);
     case Judgement::Verdict::refused: return "not judged: " + j.reason;
   }

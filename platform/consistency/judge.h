@@ -19,11 +19,12 @@ struct JudgeOptions {
   std::uint64_t most_tries = 10'000;
   /// The sum over all tries of the third power of the number of operations, at most: about 10 s.
   double most_work = 1.5e11;
+  bool ptx75 = false;          ///< by PTX ISA 7.5: what it knows nothing of is not judged
   bool draw = false;           ///< fill in Judgement::graph where the model is violated
   std::function<bool()> stop;  ///< if set: whether to give up; asked between tries
 };
 
-/// What the PTX memory consistency model (ISA 7.5, with proxies) says of a recorded grid.
+/// What the PTX memory consistency model (ISA 9.0, or 7.5 with proxies) says of a recorded grid.
 struct Judgement {
   enum class Verdict : std::uint8_t {
     obeys,     ///< it allows what was recorded
@@ -32,6 +33,7 @@ struct Judgement {
   };
   Verdict verdict = Verdict::refused;
   bool stopped = false;  ///< refused because JudgeOptions::stop said so
+  bool ptx75 = false;    ///< JudgeOptions::ptx75
   std::string kernel;
   std::string reason;  ///< unless it obeys: a sentence
   std::string remark;  ///< of a violation: that threads race by accesses of different sizes, if they do
@@ -49,7 +51,7 @@ struct Judgement {
 /// answer, so nothing can come out of thin air.
 [[nodiscard]] Judgement judge(const ExecutionRecord& record, const JudgeOptions& options = {});
 
-/// A sentence for people: "obeys the PTX 7.5 model (4 threads, 12 events)".
+/// A sentence for people: "obeys the PTX 9.0 model (4 threads, 12 events)".
 [[nodiscard]] std::string text_of(const Judgement& judgement);
 
 }  // namespace warpline::litmus

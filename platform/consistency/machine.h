@@ -35,8 +35,8 @@ class WARPLINE_PUBLIC Machine {
   [[nodiscard]] std::vector<std::string> refusals(const Test& test) const;
   /// Runs are of `test` from now on, which outlives them. Pre: refusals(test) is empty.
   void load(const Test& test);
-  /// Runs the test. False: it did not end, because it stood still or would go on for more than `most` cycles.
-  /// Pre: loaded.
+  /// Runs the test. False: it did not end, because it stood still, would go on for more than `most` cycles,
+  /// or did what no program may: see fault(). Pre: loaded.
   bool run(std::uint64_t seed, Cycle most = kMostCycles);
   /// Cycles that the last run took.
   [[nodiscard]] Cycle cycles() const;
@@ -46,6 +46,9 @@ class WARPLINE_PUBLIC Machine {
   [[nodiscard]] bool gave_way() const;
   /// Of the first run since load() that did not end: who waited for what.
   [[nodiscard]] const Standstill& standstill() const;
+  /// Of the last run: what ended one of its threads ("mbarrier count out of range (mbarrier.arrive r0, b)"),
+  /// as when more arrive at an mbarrier than its phase lacks; empty: nothing did.
+  [[nodiscard]] const std::string& fault() const;
   /// What a term of the condition was at the end of the last run. Pre: that ended.
   [[nodiscard]] std::int64_t value(const Term& term);
   /// Component visits so far: the cost of the runs.

@@ -42,6 +42,7 @@ class OpcodeReader {
     if (base == "CCTL" && cache_control()) return op_;
     if (base == "cp") return async_copy();
     if (base == "mbarrier") return mbarrier();
+    if (base == "barrier") return cluster_barrier();
     instruction_.kind = InstructionKind::fence;
     if (base == "membar") return membar();
     if (base == "fence") return fence();
@@ -59,7 +60,8 @@ class OpcodeReader {
     op_.kind = b->kind;
     op_.space = b->space;
     op_.proxy = b->proxy;
-    for (std::size_t n = 1; n < words_.size(); ++n)
+    asynchronous_ = words_.size() > 1 && words_[1] == "async" && (base == "st" || base == "red");
+    for (std::size_t n = asynchronous_ ? 2 : 1; n < words_.size(); ++n)
       if (!modifier(words_[n])) return std::nullopt;
     return finish() ? std::optional(op_) : std::nullopt;
   }
@@ -88,54 +90,79 @@ class OpcodeReader {
     return true;
   }
 
-  static MemOp arrival(Semantics semantics) {
+  static MemOp on_mbarrier(Semantics semantics, bool waits) {
     MemOp op;
-    op.kind = MemKind::atomic;
+    op.kind = waits ? MemKind::load : MemKind::atomic;
     op.space = Space::shared;
-    op.atomic = AtomicOperation::add;
+    if (!waits) op.atomic = AtomicOperation::add;
     op.semantics = semantics;
     op.scope = Scope::cta;
     return op;
   }
 
-  /// `mbarrier.arrive` and `.test_wait`, with `.parity`; release and acquire at the scope of the CTA unless
-  /// they say otherwise.
+  /// `mbarrier.arrive`, `.expect_tx`, `.complete_tx`, `.test_wait` and `.try_wait`, with `.parity`; arrivals
+  /// release and waits acquire, at the scope of the CTA, unless they say otherwise; the others are relaxed.
   std::optional<MemOp> mbarrier() {
+    struct Way {
+      std::string_view word;
+      MbarrierUse use;
+      Semantics semantics;
+    };
+    constexpr std::array<Way, 5> kWays = {{{"arrive", MbarrierUse::arrive, Semantics::release},
+                                           {"expect_tx", MbarrierUse::expect, Semantics::relaxed},
+                                           {"complete_tx", MbarrierUse::complete, Semantics::relaxed},
+                                           {"test_wait", MbarrierUse::test_wait, Semantics::acquire},
+                                           {"try_wait", MbarrierUse::test_wait, Semantics::acquire}}};
     instruction_.kind = InstructionKind::memory;
-    const bool arrives = words_.size() > 1 && words_[1] == "arrive";
-    if (!arrives && (words_.size() < 2 || (words_[1] != "test_wait" && words_[1] != "try_wait")))
+    const std::string_view word = words_.size() > 1 ? words_[1] : std::string_view{};
+    const auto* const way =
+        std::find_if(kWays.begin(), kWays.end(), [word](const Way& w) { return w.word == word; });
+    if (way == kWays.end())
       return nothing(text::quoted(opcode_.text) + " is no operation on mbarriers of litmus tests",
-                     "mbarrier.arrive, mbarrier.test_wait or mbarrier.try_wait");
-    op_ = arrival(arrives ? Semantics::release : Semantics::acquire);
-    if (!arrives) op_.kind = MemKind::load;
-    if (!arrives) op_.atomic = AtomicOperation::none;
-    instruction_.mbarrier = arrives ? MbarrierUse::arrive : MbarrierUse::test_wait;
+                     "mbarrier.arrive, .expect_tx, .complete_tx, .test_wait or .try_wait");
+    op_ = on_mbarrier(way->semantics, waits_for_phase(way->use));
+    instruction_.mbarrier = way->use;
+    instruction_.suspends = word == "try_wait";
     for (std::size_t n = 2; n < words_.size(); ++n) {
-      if (!arrives && words_[n] == "parity") {
+      if (waits_for_phase(way->use) && words_[n] == "parity") {
         instruction_.mbarrier = MbarrierUse::parity_wait;
         continue;
       }
+      if (way->use == MbarrierUse::arrive && words_[n] == "expect_tx") {
+        instruction_.mbarrier = MbarrierUse::arrive_expect;
+        continue;
+      }
       const bool fits = order(words_[n]) &&
-                        (op_.semantics == Semantics::relaxed ||
-                         op_.semantics == (arrives ? Semantics::release : Semantics::acquire)) &&
+                        (op_.semantics == Semantics::relaxed || op_.semantics == way->semantics) &&
                         (op_.scope == Scope::cta || op_.scope == Scope::cluster);
       if (!fits) return nothing("." + std::string(words_[n]) + " says nothing of an mbarrier");
     }
     return op_;
   }
 
-  /// `cp.async.ca` and `.cg`, in whose words a size is no qualifier.
+  /// `cp.async.ca` and `.cg`, in whose words a size is no qualifier, and bulk copies.
   std::optional<MemOp> async_copy() {
     const std::string_view words = opcode_.text;
     op_.kind = MemKind::async_copy;
     op_.space = Space::global;
-    if (words == "cp.async.ca") {
+    if (words == "cp.async.bulk") {
+      op_.kind = MemKind::bulk_copy;
+      op_.proxy = Proxy::async;
+      op_.type = DataType::b32;
+    } else if (words == "cp.async.bulk.commit_group") {
+      instruction_.kind = InstructionKind::commit_bulk;
+      return op_;
+    } else if (words == "cp.async.bulk.wait_group" || words == "cp.async.bulk.wait_group.read") {
+      instruction_.kind = InstructionKind::wait_bulk;
+      instruction_.reads_only = words != "cp.async.bulk.wait_group";
+      return op_;
+    } else if (words == "cp.async.ca") {
       op_.cache_operator = CacheOperator::ca;
     } else if (words == "cp.async.cg") {
       op_.cache_operator = CacheOperator::cg;
       op_.bypass_l1 = true;
     } else if (words == "cp.async.mbarrier.arrive.noinc") {
-      op_ = arrival(Semantics::release);
+      op_ = on_mbarrier(Semantics::release, false);
       instruction_.mbarrier = MbarrierUse::copies_arrive;
     } else if (words == "cp.async.commit_group") {
       instruction_.kind = InstructionKind::commit_copies;
@@ -146,9 +173,29 @@ class OpcodeReader {
       return op_;
     } else {
       return nothing(text::quoted(words) + " is no asynchronous copy",
-                     "cp.async.ca, .cg, .commit_group, .wait_group or .wait_all");
+                     "cp.async.ca, .cg, .commit_group, .wait_group, .wait_all, or cp.async.bulk and its "
+                     ".commit_group, .wait_group, .wait_group.read");
     }
     instruction_.kind = InstructionKind::memory;
+    return op_;
+  }
+
+  /// `barrier.cluster.arrive`, with `.release` or `.relaxed`, and `.wait`, with `.acquire`.
+  std::optional<MemOp> cluster_barrier() {
+    const bool arrives = words_.size() > 2 && words_[2] == "arrive";
+    const std::string_view order = words_.size() > 3 ? words_[3] : std::string_view{};
+    const bool right =
+        words_.size() < 5 && words_.size() > 2 && (arrives || words_[2] == "wait") &&
+        (order.empty() || (arrives ? order == "release" || order == "relaxed" : order == "acquire"));
+    if (!right)
+      return nothing(text::quoted(opcode_.text) + " is no barrier of a cluster",
+                     "barrier.cluster.arrive, .arrive.release, .arrive.relaxed, .wait or .wait.acquire");
+    instruction_.kind = arrives ? InstructionKind::cluster_arrive : InstructionKind::cluster_wait;
+    op_.kind = MemKind::fence;
+    op_.scope = Scope::cluster;
+    op_.semantics = !arrives             ? Semantics::acquire
+                    : order == "relaxed" ? Semantics::relaxed
+                                         : Semantics::release;
     return op_;
   }
 
@@ -167,9 +214,16 @@ class OpcodeReader {
     op_.kind = MemKind::fence;
     op_.semantics = Semantics::acq_rel;
     if (words_.size() > 1 && words_[1] == "proxy") {
-      const auto proxy = words_.size() == 3 ? proxy_named(words_[2]) : std::nullopt;
-      if (!proxy || proxy == Proxy::async || proxy == Proxy::tensormap)
-        return nothing(text::quoted(opcode_.text) + " names no proxy", "alias, texture, surface or constant");
+      const auto proxy = words_.size() > 2 ? proxy_named(words_[2]) : std::nullopt;
+      const std::string_view space = words_.size() == 4 ? words_[3] : std::string_view{};
+      const bool of_space = space == "global" || space == "shared::cta" || space == "shared::cluster";
+      if (!proxy || proxy == Proxy::tensormap || words_.size() > 4 ||
+          (words_.size() == 4 && (proxy != Proxy::async || !of_space)))
+        return nothing(
+            text::quoted(opcode_.text) + " names no proxy",
+            "alias, texture, surface, constant or async, the last also with .global, .shared::cta or "
+            ".shared::cluster");
+      if (of_space) op_.space = space == "global" ? Space::global : Space::shared;
       op_.kind = MemKind::proxy_fence;
       op_.proxy = *proxy;
       op_.semantics = Semantics::weak;
@@ -211,7 +265,8 @@ class OpcodeReader {
       }
       case Slot::type: {
         const DataType type = value_of<DataType>(q).value_or(DataType::none);
-        return !is_float(type) && size_of(type) != 0 && size_of(type) <= Test::kBytes;
+        return !is_float(type) && size_of(type) != 0 &&
+               (size_of(type) <= Test::kBytes || (type == DataType::b128 && atomic));
       }
       case Slot::vector: return generic && !atomic;
       default: return false;
@@ -232,6 +287,26 @@ class OpcodeReader {
     return fail("." + std::string(word) + " says nothing of a " + text::quoted(words_.front()));
   }
 
+  /// `st.async` is weak, `red.async` relaxed at the scope of the cluster, whether they say so or not.
+  bool finish_asynchronous() {
+    const bool atomic = op_.is_atomic();
+    const bool wide = op_.type == DataType::none || size_of(op_.type) >= Test::kDefaultBytes;
+    if (op_.vector > 1 || op_.type == DataType::b128 || !wide)
+      return fail("asynchronous stores of litmus tests have 4 or 8 bytes, and are no vectors");
+    if (ordered_ && op_.semantics != (atomic ? Semantics::relaxed : Semantics::weak))
+      return fail(text::quoted(opcode_.text) + " takes no such order",
+                  atomic ? "red.async is relaxed" : "st.async is weak");
+    if (op_.scope != Scope::none && (!atomic || op_.scope != Scope::cluster))
+      return fail(text::quoted(opcode_.text) + " takes no such scope");
+    if (op_.cache_operator != CacheOperator::none || op_.is_volatile || op_.is_mmio)
+      return fail(text::quoted(opcode_.text) + " says more than an asynchronous store does");
+    op_.space = Space::shared;
+    op_.semantics = atomic ? Semantics::relaxed : Semantics::weak;
+    op_.scope = atomic ? Scope::cluster : Scope::none;
+    instruction_.completes = 0;  // the parser says which
+    return true;
+  }
+
   bool finish() {
     const bool atomic = op_.is_atomic();
     if (atomic && op_.atomic == AtomicOperation::none)
@@ -240,7 +315,14 @@ class OpcodeReader {
     const bool swaps_half = op_.atomic == AtomicOperation::compare_and_swap && size == 2;
     if (atomic && size < Test::kDefaultBytes && !swaps_half)
       return fail("atomics of litmus tests have 4 or 8 bytes, and .cas also 2");
-    if (size * op_.vector > Test::kBytes) return fail("an access of litmus tests has at most 8 bytes");
+    if (asynchronous_) return finish_asynchronous();
+    if (op_.type == DataType::b128) {
+      const bool swaps = op_.kind == MemKind::atomic && (op_.atomic == AtomicOperation::compare_and_swap ||
+                                                         op_.atomic == AtomicOperation::exchange);
+      if (!swaps || op_.vector > 1) return fail("of 128 bits there are atom.cas and atom.exch");
+    } else if (size * op_.vector > Test::kBytes) {
+      return fail("an access of litmus tests has at most 8 bytes");
+    }
     if (op_.vector > 1 && op_.is_mmio) return fail("mmio accesses are no vectors");
     if (atomic && ordered_ && !op_.is_strong()) return fail("an atomic is not weak", "relaxed, for instance");
     // Of mmio PTX wants ".relaxed.sys" to be written.
@@ -272,6 +354,7 @@ class OpcodeReader {
   FaultList& faults_;
   MemOp op_;
   bool ordered_ = false;
+  bool asynchronous_ = false;  ///< `st.async`, `red.async`
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ Relation proxy_preserved(const Candidate& c, const Relation& base) {
   Relation leaves(c.size);
   c.generic.each([&](unsigned e) { leaves.add(e, e); });
   const Relation enters_by_itself = leaves;
-  leaves |= base & c.proxy_fence_of.inverse();
+  leaves |= base & (c.proxy_fence_of | c.completion_of).inverse();
   const Relation enters = enters_by_itself | (base & c.proxy_fence_of);
   const Relation path = leaves.then(base).then(enters);
   const Relation to_alias = leaves.then(base.into(c.alias_fences));
@@ -90,13 +90,15 @@ Relation from_reads(const Candidate& c, const std::vector<ReadsFrom>& reads_from
 std::optional<std::pair<unsigned, unsigned>> mixed_size_race(const Candidate& c, const Causality& causality) {
   for (unsigned a = 0; a < c.size; ++a) {
     const Event& x = c.events[a];
-    if (x.thread == Event::kInitial || !x.accesses()) continue;
+    if (x.thread == Event::kInitial || !x.accesses() || x.instruction->op.kind == MemKind::bulk_copy)
+      continue;
     std::optional<std::pair<unsigned, unsigned>> race;
     c.overlapping.row(a).each([&](unsigned b) {
       const Event& y = c.events[b];
       const bool conflict = x.kind == EventKind::write || y.kind == EventKind::write;
       if (race || b < a || !conflict || y.thread == Event::kInitial || y.thread == x.thread) return;
-      if (x.covers(y) && y.covers(x)) return;
+      // A bulk copy has no size of access: it moves whole stretches of memory.
+      if ((x.covers(y) && y.covers(x)) || y.instruction->op.kind == MemKind::bulk_copy) return;
       if (!causality.cause.has(a, b) && !causality.cause.has(b, a)) race.emplace(a, b);
     });
     if (race) return race;

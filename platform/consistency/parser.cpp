@@ -171,7 +171,7 @@ class Parser {
     return true;
   }
 
-  /// Behind "name @": where it lies, or what it is another name of.
+  /// Behind "name @": where it lies, of shared memory also whose, or what it is another name of.
   bool alias(const Token& name) {
     struct Way {
       std::string_view word;
@@ -201,6 +201,11 @@ class Parser {
     Location& own = test_->locations[number];
     own.home = way->home;
     if (word.is("mbarrier")) test_->memories[own.memory].arrivals = 1;
+    if (own.home == Home::shared && accept("of")) {
+      const Token whose = take();
+      if (thread_number(whose) == kNoThread) return fail(whose, "a thread is named P0 to P63");
+      owners_.push_back({whose, number});
+    }
     if (!way->aliases) return true;
     if (!expect("aliases")) return false;
     const Token& of = take();
@@ -249,6 +254,11 @@ class Parser {
         fail(r.name, text::quoted(r.name.text) + " begins as " + std::to_string(r.value) + " here, and as " +
                          std::to_string(t.initial[number]) + " before");
       t.initial[number] = r.value;
+    }
+    for (const Owner& o : owners_) {
+      test_->locations[o.location].owner = thread_named(o.thread);
+      if (test_->locations[o.location].owner == kNone)
+        fail(o.thread, "there is no thread " + std::string(o.thread.text));
     }
     rows();
     resolve_labels();
@@ -328,7 +338,7 @@ class Parser {
     const std::string_view base = opcode.text.substr(0, opcode.text.find('.'));
     const std::size_t first = at_;
     bool good = false;
-    if (base == "bar" || base == "barrier") {
+    if (base == "bar" || (base == "barrier" && opcode.text.rfind("barrier.cluster", 0) != 0)) {
       good = barrier(i, thread, opcode);
     } else if (base == "goto" || std::any_of(kBranches.begin(), kBranches.end(),
                                              [&](const Branch& b) { return b.word == base; })) {
@@ -344,8 +354,11 @@ class Parser {
       const auto op = operation_of(opcode, i, faults_);
       if (!op) return false;
       i.op = *op;
-      good = i.kind == InstructionKind::fence || i.kind == InstructionKind::commit_copies ||
-             (i.kind == InstructionKind::wait_copies ? wait_for_copies(i) : access(i, thread));
+      const bool bare = i.kind == InstructionKind::fence || i.kind == InstructionKind::commit_copies ||
+                        i.kind == InstructionKind::commit_bulk || i.kind == InstructionKind::cluster_arrive ||
+                        i.kind == InstructionKind::cluster_wait;
+      const bool waits = i.kind == InstructionKind::wait_copies || i.kind == InstructionKind::wait_bulk;
+      good = bare || (waits ? wait_for_copies(i) : access(i, thread));
     }
     const bool may_be_left_out = i.kind == InstructionKind::memory || i.kind == InstructionKind::move ||
                                  i.kind == InstructionKind::compare || i.kind == InstructionKind::add ||
@@ -445,21 +458,110 @@ class Parser {
     return true;
   }
 
-  /// `mbarrier.arrive r, b`, `mbarrier.test_wait p, b, r`, `cp.async.mbarrier.arrive.noinc b`.
+  /// `mbarrier.arrive r, b`, of which `_` stands for no register, `mbarrier.arrive.expect_tx r, b, 16`,
+  /// `mbarrier.expect_tx b, 16`, `mbarrier.test_wait p, b, r`, `cp.async.mbarrier.arrive.noinc b`.
   bool mbarrier(Instruction& i, Thread& thread) {
-    const bool has_result = i.mbarrier != MbarrierUse::copies_arrive;
-    if (has_result && (!destination(i, thread) || !expect(","))) return false;
+    const bool waits = waits_for_phase(i.mbarrier);
+    const bool arrives = i.mbarrier == MbarrierUse::arrive || i.mbarrier == MbarrierUse::arrive_expect;
+    if (waits || arrives) {
+      const bool none = arrives && accept("_");
+      if ((!none && !destination(i, thread)) || !expect(",")) return false;
+    }
     const Token name = peek();
     if (!address(i, thread)) return false;
     if (i.offset != 0 || i.index != Instruction::kNoRegister)
       return fail(name, "an mbarrier object is named without an offset");
-    const bool waits = i.mbarrier == MbarrierUse::test_wait || i.mbarrier == MbarrierUse::parity_wait;
-    return !waits || (expect(",") && operand(i.a, thread));
+    if (waits) return expect(",") && operand(i.a, thread);
+    if (arrives && i.mbarrier == MbarrierUse::arrive) return true;
+    return i.mbarrier == MbarrierUse::copies_arrive || (expect(",") && transactions(i));
+  }
+
+  /// Bytes of transactions, which are the same in every execution.
+  bool transactions(Instruction& i) {
+    const Token at = peek();
+    const auto bytes = number();
+    constexpr std::int64_t kMost = 1024;
+    if (bytes && (*bytes < 0 || *bytes > kMost))
+      return fail(at, "transactions of litmus tests have 0 to 1024 bytes");
+    i.b.value = bytes.value_or(0);
+    return bytes.has_value();
+  }
+
+  /// The mbarrier object that an asynchronous operation tells of its end, behind a comma.
+  bool told(Instruction& i, Thread& thread) {
+    if (!expect(",")) return false;
+    Instruction object;
+    object.kind = InstructionKind::memory;
+    object.mbarrier = MbarrierUse::complete;
+    const Token name = peek();
+    if (!address(object, thread)) return false;
+    if (object.offset != 0 || object.index != Instruction::kNoRegister)
+      return fail(name, "an mbarrier object is named without an offset");
+    i.completes = object.location;
+    return true;
+  }
+
+  /// A location of a bulk copy.
+  bool bulk_side(unsigned& location, Thread& thread, bool& shared) {
+    Instruction side;
+    side.kind = InstructionKind::memory;
+    side.op.kind = MemKind::bulk_copy;
+    side.op.type = DataType::b128;
+    const Token at = peek();
+    if (!address(side, thread)) return false;
+    if (side.offset != 0 || side.index != Instruction::kNoRegister)
+      return fail(at, "a bulk copy takes all 16 bytes of its locations");
+    location = side.location;
+    shared = test_->locations[location].home == Home::shared;
+    return true;
+  }
+
+  /// `cp.async.bulk s, x, 16, b`, `cp.async.bulk x, s, 16`: where it goes, where from, how many bytes; to
+  /// shared memory also the mbarrier object that is told.
+  bool bulk_copy(Instruction& i, Thread& thread) {
+    bool to_shared = false, from_shared = false;
+    const Token to = peek();
+    if (!bulk_side(i.copy_to, thread, to_shared) || !expect(",") ||
+        !bulk_side(i.location, thread, from_shared) || !expect(","))
+      return false;
+    if (!to_shared && !from_shared)
+      return fail(to, "a bulk copy goes to shared memory, or comes from there",
+                  "declare it: \"s @ shared;\"");
+    const Token size = peek();
+    const auto bytes = number();
+    if (bytes && *bytes != Test::kBulkBytes) return fail(size, "bulk copies of litmus tests have 16 bytes");
+    i.op.bulk = to_shared ? BulkDirection::to_shared : BulkDirection::to_global;
+    i.op.space = Space::global;
+    return bytes && (!to_shared || told(i, thread));
+  }
+
+  /// `{r0, r1}, x, {a, b}`, and of a compare-and-swap another pair.
+  bool wide_atomic(Instruction& i, Thread& thread) {
+    const auto pair = [&](auto&& first, auto&& second) {
+      return expect("{") && first() && expect(",") && second() && expect("}");
+    };
+    const auto more = [&] { return operand(i.more_values.emplace_back(), thread); };
+    const bool results = pair([&] { return destination(i, thread); },
+                              [&] {
+                                const unsigned low = i.destination;
+                                const bool good = destination(i, thread);
+                                i.more_destinations.push_back(i.destination);
+                                i.destination = low;
+                                return good;
+                              });
+    const Token at = peek(1);
+    if (!results || !expect(",") || !address(i, thread) || !expect(",")) return false;
+    if (i.index != Instruction::kNoRegister) return fail(at, "an access of 16 bytes takes no register here");
+    if (!pair([&] { return operand(i.a, thread); }, more)) return false;
+    return i.op.atomic != AtomicOperation::compare_and_swap ||
+           (expect(",") && pair([&] { return operand(i.b, thread); }, more));
   }
 
   bool access(Instruction& i, Thread& thread) {
     if (i.mbarrier != MbarrierUse::none) return mbarrier(i, thread);
     if (i.op.kind == MemKind::async_copy) return copy(i, thread);
+    if (i.op.kind == MemKind::bulk_copy) return bulk_copy(i, thread);
+    if (i.op.type == DataType::b128) return wide_atomic(i, thread);
     if (i.kind == InstructionKind::cache_control && !i.op.controls_lines()) return true;
     if (i.op.reads() && (!destinations(i, thread) || !expect(","))) return false;
     // A load of a number: the register gets it, and no memory is accessed.
@@ -471,6 +573,7 @@ class Parser {
     }
     if (!address(i, thread)) return false;
     if (i.op.writes() && (!expect(",") || !values(i, thread))) return false;
+    if (i.completes != Instruction::kNoLocation) return told(i, thread);
     return i.op.atomic != AtomicOperation::compare_and_swap || (expect(",") && operand(i.b, thread));
   }
 
@@ -551,7 +654,7 @@ class Parser {
       const auto offset = number();
       if (!offset) return false;
       const std::int64_t size = i.all_bytes();
-      if (*offset < 0 || *offset > Test::kBytes - size || *offset % size != 0)
+      if (*offset < 0 || *offset > std::max<std::int64_t>(size, Test::kBytes) - size || *offset % size != 0)
         return fail(name, "an access lies in the 8 bytes of its location, aligned to its size");
       i.offset = static_cast<std::uint32_t>(*offset);
     }
@@ -716,7 +819,10 @@ class Parser {
       const bool bracket = accept("[");
       const Token name = take();
       t.kind = Term::Kind::location;
-      return known_location(name, t.number) && (!bracket || expect("]"));
+      if (!known_location(name, t.number) || (bracket && !expect("]"))) return false;
+      return test_->memories[test_->locations[t.number].memory].arrivals == 0 ||
+             fail(name,
+                  text::quoted(name.text) + " is an mbarrier object, whose bytes tell a program nothing");
     }
     const auto value = number();
     t.value = value.value_or(0);
@@ -749,6 +855,11 @@ class Parser {
     return number;
   }
 
+  /// Shared memory of a thread's CTA, before the thread is known.
+  struct Owner {
+    Token thread;
+    unsigned location = 0;
+  };
   struct Label {
     unsigned thread = 0;
     std::string_view name;
@@ -775,8 +886,38 @@ class Parser {
     std::int64_t value = 0;
   };
   std::vector<InitialRegister> initial_registers_;
+  std::vector<Owner> owners_;
   std::map<unsigned, std::int64_t> initial_memories_;  ///< those given a value
 };
+
+/// How many bytes of each memory are looked at. A bulk copy takes as many as are looked at where it goes.
+void find_extents(Test& test) {
+  const auto memory = [&test](unsigned location) -> Memory& {
+    return test.memories[test.locations[location].memory];
+  };
+  const auto reach = [&](unsigned location, unsigned end) {
+    const unsigned bytes = end > Test::kBytes ? Test::kBulkBytes : Test::kBytes;
+    if (end > Test::kDefaultBytes) memory(location).bytes = std::max(memory(location).bytes, bytes);
+  };
+  std::vector<Instruction*> bulk;
+  for (Thread& t : test.threads)
+    for (Instruction& i : t.code) {
+      if (i.kind != InstructionKind::memory) continue;
+      if (i.op.kind == MemKind::bulk_copy) {
+        bulk.push_back(&i);
+        continue;
+      }
+      const bool anywhere = i.index != Instruction::kNoRegister;
+      reach(i.location, anywhere ? Test::kBytes : i.offset + i.all_bytes());
+      if (i.op.kind == MemKind::async_copy) reach(i.copy_to, i.copy_offset + i.bytes());
+    }
+  // A copy may bring what another one takes on.
+  for (std::size_t pass = 0; pass < bulk.size(); ++pass)
+    for (Instruction* i : bulk) {
+      i->copied = memory(i->copy_to).bytes;
+      reach(i->location, i->copied);
+    }
+}
 
 }  // namespace
 
@@ -803,17 +944,7 @@ Result<Test> parse(std::string_view text, const std::string& file) {
     test.description = description.substr(begin, description.find_last_not_of(kAround) + 1 - begin);
   Parser(tokenize(text, static_cast<std::uint32_t>(body), faults), faults).run(test);
   if (!faults.empty()) return faults.take();
-  for (const Thread& t : test.threads)
-    for (const Instruction& i : t.code)
-      if (i.kind == InstructionKind::memory) {
-        Memory& m = test.memories[test.locations[i.location].memory];
-        const bool beyond =
-            i.index != Instruction::kNoRegister || i.offset + i.all_bytes() > Test::kDefaultBytes;
-        if (beyond) m.bytes = std::max(m.bytes, Test::kBytes);
-        if (i.op.kind != MemKind::async_copy) continue;
-        Memory& to = test.memories[test.locations[i.copy_to].memory];
-        if (i.copy_offset + i.bytes() > Test::kDefaultBytes) to.bytes = std::max(to.bytes, Test::kBytes);
-      }
+  find_extents(test);
   return test;
 }
 

@@ -23,6 +23,9 @@ struct State {
   /// Events of copies that no wait has waited for, each with its group, and the group that is open.
   std::vector<std::pair<unsigned, unsigned>> copying;
   unsigned open_group = 0;
+  /// Likewise of bulk copies to global memory.
+  std::vector<std::pair<unsigned, unsigned>> bulk_copying;
+  unsigned open_bulk_group = 0;
 };
 
 class Unfolding {
@@ -89,45 +92,112 @@ class Unfolding {
   static void mbarrier(State& s, const Instruction& i) {
     const auto event = static_cast<unsigned>(s.path.events.size());
     const unsigned read = push_read(s, i);
-    if (i.op.kind == MemKind::load) {
+    if (waits_for_phase(i.mbarrier)) {
       s.path.registers[i.destination] = computed(s.path, Value::Kind::waited, read, operand(s.path, i.a), &i);
       return;
     }
-    const unsigned one = constant(s.path, 1);
-    push_write(s, i, computed(s.path, Value::Kind::add, read, one), event);
+    push_write(s, i, computed(s.path, Value::Kind::mbarrier, read, operand(s.path, i.b), &i), event);
     if (i.mbarrier == MbarrierUse::copies_arrive) {
       for (const unsigned e : {event, event + 1})
         s.path.events[e].copies = s.path.events[e].follows_copies = true;
-    } else {
+    } else if (i.destination != Instruction::kNoRegister) {
       s.path.registers[i.destination] = computed(s.path, Value::Kind::phase, read, read, &i);
     }
   }
 
-  /// A copy reads, and writes what it has read, while the thread goes on.
-  static void copy(State& s, const Instruction& i) {
-    const unsigned value = push_read(s, i);
-    s.path.events.back().copies = true;
-    push_write(s, i, value, PathEvent::kNone);
-    PathEvent& write = s.path.events.back();
-    write.copies = true;
-    write.shift = static_cast<std::int32_t>(i.copy_offset) - static_cast<std::int32_t>(i.offset);
-    const auto event = static_cast<unsigned>(s.path.events.size() - 1);
-    s.copying.emplace_back(event - 1, s.open_group);
-    s.copying.emplace_back(event, s.open_group);
+  /// The event pushed last becomes a part of the asynchronous operation that begins with event `first`.
+  static void take_part(State& s, AsyncPart part, unsigned first, unsigned element, bool bulk) {
+    PathEvent& e = s.path.events.back();
+    e.copies = true;
+    e.part = part;
+    e.chain = first;
+    e.element = element;
+    e.bulk = bulk;
   }
 
-  /// Copies of groups before `first` are done.
-  static void finish_copies(State& s, unsigned first) {
+  /// A copy reads, and writes what it has read, while the thread goes on.
+  static void copy(State& s, const Instruction& i) {
+    const auto event = static_cast<unsigned>(s.path.events.size());
+    const unsigned value = push_read(s, i);
+    take_part(s, AsyncPart::source, event, 0, false);
+    push_write(s, i, value, PathEvent::kNone);
+    s.path.events.back().shift =
+        static_cast<std::int32_t>(i.copy_offset) - static_cast<std::int32_t>(i.offset);
+    take_part(s, AsyncPart::target, event, 0, false);
+    s.copying.emplace_back(event, s.open_group);
+    s.copying.emplace_back(event + 1, s.open_group);
+  }
+
+  /// A bulk copy: reads, and where the generic proxy knows of them; writes, likewise; and the mbarrier object
+  /// that is told, if one is.
+  static void bulk_copy(State& s, const Instruction& i) {
+    const auto first = static_cast<unsigned>(s.path.events.size());
+    std::vector<unsigned> values;
+    for (unsigned e = 0; e * i.bytes() < i.copied; ++e) {
+      s.shift = static_cast<std::int32_t>(e * i.bytes());
+      values.push_back(push_read(s, i));
+      take_part(s, AsyncPart::source, first, e, true);
+    }
+    push(s, EventKind::completion, i);
+    take_part(s, AsyncPart::source_done, first, 0, true);
+    for (unsigned e = 0; e < values.size(); ++e) {
+      s.shift = static_cast<std::int32_t>(e * i.bytes());
+      push_write(s, i, values[e], PathEvent::kNone);
+      take_part(s, AsyncPart::target, first, e, true);
+    }
+    s.shift = 0;
+    push(s, EventKind::completion, i);
+    take_part(s, AsyncPart::target_done, first, 0, true);
+    if (i.completes != Instruction::kNoLocation) return tell(s, i, first, Test::kBulkBytes);
+    for (auto e = first; e < s.path.events.size(); ++e) s.bulk_copying.emplace_back(e, s.open_bulk_group);
+  }
+
+  /// The end of an asynchronous operation: an mbarrier object is told of its bytes.
+  static void tell(State& s, const Instruction& i, unsigned first, unsigned bytes) {
+    const auto event = static_cast<unsigned>(s.path.events.size());
+    s.shift = 0;
+    const unsigned read = push_read(s, i);
+    take_part(s, AsyncPart::told, first, 0, true);
+    const unsigned count = constant(s.path, bytes);
+    push_write(s, i, computed(s.path, Value::Kind::mbarrier, read, count, &i), event);
+    take_part(s, AsyncPart::told, first, 1, true);
+  }
+
+  /// `st.async`, `red.async`: a write, or an atomic, that its thread does not wait for.
+  static void store_asynchronously(State& s, const Instruction& i) {
+    const auto first = static_cast<unsigned>(s.path.events.size());
+    const unsigned a = operand(s.path, i.a);
+    if (i.op.is_atomic()) {
+      const unsigned read = push_read(s, i);
+      take_part(s, AsyncPart::source, first, 0, true);
+      push_write(s, i, computed(s.path, Value::Kind::atomic, read, a, &i), first);
+    } else {
+      push_write(s, i, a, PathEvent::kNone);
+    }
+    take_part(s, AsyncPart::target, first, 0, true);
+    tell(s, i, first, i.bytes());
+  }
+
+  /// Of `copying`, events of groups before `first` are done; of bulk copies those alone that tell of reads,
+  /// if `reads_only`.
+  static void finish_copies(State& s, std::vector<std::pair<unsigned, unsigned>>& copying, unsigned first,
+                            bool reads_only) {
     const auto now = static_cast<unsigned>(s.path.events.size());
     std::vector<std::pair<unsigned, unsigned>> left;
-    for (const auto& [event, group] : s.copying) {
-      if (group < first) {
-        s.path.events[event].done_at = now;
+    for (const auto& [event, group] : copying) {
+      PathEvent& e = s.path.events[event];
+      if (group < first && (!reads_only || e.part <= AsyncPart::source_done)) {
+        e.done_at = now;
       } else {
         left.emplace_back(event, group);
       }
     }
-    s.copying = std::move(left);
+    copying = std::move(left);
+  }
+  /// The groups that are committed, all but the last `left`: those before which number.
+  static unsigned groups_before(unsigned open, const Instruction& i) {
+    const auto left = static_cast<unsigned>(i.a.value);
+    return open > left ? open - left : 0;
   }
 
   /// The elements of a vector: as many accesses, in no order.
@@ -218,12 +288,15 @@ class Unfolding {
         }
         case InstructionKind::cache_control: break;
         case InstructionKind::commit_copies: ++s.open_group; break;
-        case InstructionKind::wait_copies: {
-          const auto left = static_cast<unsigned>(i.a.value);
-          // Of the groups that are committed, all but the last `left`.
-          finish_copies(s, !i.waits ? ~0U : s.open_group > left ? s.open_group - left : 0);
+        case InstructionKind::wait_copies:
+          finish_copies(s, s.copying, i.waits ? groups_before(s.open_group, i) : ~0U, false);
           break;
-        }
+        case InstructionKind::commit_bulk: ++s.open_bulk_group; break;
+        case InstructionKind::wait_bulk:
+          finish_copies(s, s.bulk_copying, groups_before(s.open_bulk_group, i), i.reads_only);
+          break;
+        case InstructionKind::cluster_arrive:
+        case InstructionKind::cluster_wait: push(s, EventKind::barrier, i); break;
         case InstructionKind::move: s.path.registers[i.destination] = operand(s.path, i.a); break;
         case InstructionKind::compare:
         case InstructionKind::add:
@@ -274,6 +347,8 @@ class Unfolding {
     if (i.op.vector > 1) return vector(s, i);
     if (i.mbarrier != MbarrierUse::none) return mbarrier(s, i);
     if (i.op.kind == MemKind::async_copy) return copy(s, i);
+    if (i.op.kind == MemKind::bulk_copy) return bulk_copy(s, i);
+    if (i.completes != Instruction::kNoLocation) return store_asynchronously(s, i);
     unsigned read = 0;
     unsigned partner = PathEvent::kNone;
     const unsigned a = i.op.writes() ? operand(s.path, i.a) : 0;
@@ -285,23 +360,49 @@ class Unfolding {
     const bool stores_operand = partner == PathEvent::kNone || i.op.atomic == AtomicOperation::exchange;
     if (i.op.writes())
       push_write(s, i, stores_operand ? a : computed(s.path, Value::Kind::atomic, read, a, &i), partner);
+    const bool wide = is_wide(i);
+    if (wide && i.op.writes()) s.path.events.back().high = operand(s.path, i.more_values.front());
     if (i.destination != Instruction::kNoRegister) s.path.registers[i.destination] = read;
+    if (wide && i.op.reads()) s.path.registers[i.more_destinations.front()] = upper(s.path, partner);
   }
 
-  /// Two ways: memory equals the comparand, in the bytes of the access, and it writes; or it only reads.
+  static bool is_wide(const Instruction& i) { return i.op.type == DataType::b128; }
+  /// What event `read` has read beyond its first 8 bytes.
+  static unsigned upper(Path& p, unsigned read) { return add(p, {Value::Kind::read, 8, read}); }
+
+  /// Two ways: memory equals the comparand, in the bytes of the access, and it writes; or it only reads, of
+  /// 16 bytes where the lower half differs, or the upper one alone does.
   void compare_and_swap(State s, const Instruction& i) {
-    for (const bool swaps : {true, false}) {
-      State next = s;
-      const auto partner = static_cast<unsigned>(next.path.events.size());
-      const unsigned a = operand(next.path, i.a), b = operand(next.path, i.b);
-      const unsigned read = push_read(next, i);
-      const unsigned wanted = computed(next.path, Value::Kind::narrowed, a, a, &i);
-      next.path.assumptions.push_back({Comparison::equal, read, wanted, swaps});
-      if (swaps) push_write(next, i, b, partner);
-      if (i.destination != Instruction::kNoRegister) next.path.registers[i.destination] = read;
-      ++next.at;
-      walk(std::move(next));
+    const bool wide = is_wide(i);
+    const bool swaps = true;
+    swap_or_not(s, i, swaps, swaps);
+    swap_or_not(s, i, !swaps, !swaps);
+    if (wide) swap_or_not(s, i, swaps, !swaps);
+  }
+
+  /// `low`, `high`: whether those halves are equal.
+  void swap_or_not(State next, const Instruction& i, bool low, bool high) {
+    const bool wide = is_wide(i);
+    const auto partner = static_cast<unsigned>(next.path.events.size());
+    const unsigned a = operand(next.path, i.a), b = operand(next.path, i.b);
+    const unsigned read = push_read(next, i);
+    const unsigned wanted = wide ? a : computed(next.path, Value::Kind::narrowed, a, a, &i);
+    next.path.assumptions.push_back({Comparison::equal, read, wanted, low});
+    unsigned upper_read = 0;
+    if (wide) {
+      upper_read = upper(next.path, partner);
+      if (low)
+        next.path.assumptions.push_back(
+            {Comparison::equal, upper_read, operand(next.path, i.more_values.front()), high});
     }
+    if (low && high) {
+      push_write(next, i, b, partner);
+      if (wide) next.path.events.back().high = operand(next.path, i.more_values.back());
+    }
+    if (i.destination != Instruction::kNoRegister) next.path.registers[i.destination] = read;
+    if (wide && !i.more_destinations.empty()) next.path.registers[i.more_destinations.front()] = upper_read;
+    ++next.at;
+    walk(std::move(next));
   }
 
   const Thread& thread_;

@@ -24,7 +24,10 @@ Places places_of(const Test& test) {
     const unsigned gpu = number_in(named, t.place.gpu);
     out.of_thread.push_back(gpu);
     for (const Instruction& i : t.code)
-      if (i.kind == InstructionKind::memory) number_in(out.users[test.locations[i.location].memory], gpu);
+      if (i.kind == InstructionKind::memory) {
+        number_in(out.users[test.locations[i.location].memory], gpu);
+        if (i.copies()) number_in(out.users[test.locations[i.copy_to].memory], gpu);
+      }
   }
   out.gpus = static_cast<unsigned>(named.size());
   for (const Location& l : test.locations) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/copy_groups.h"
 
 namespace warpline::litmus {
@@ -46,10 +47,15 @@ class Lowering {
   Program run() {
     program_.places = places_of(test_);
     for (const Thread& t : test_.threads)
+      for (const litmus::Instruction& i : t.code)
+        if (i.op.kind == MemKind::bulk_copy || i.op.type == DataType::b128)
+          program_.slot_bytes = Test::kBulkBytes;
+    for (const Thread& t : test_.threads)
       program_.registers = std::max(program_.registers, static_cast<unsigned>(t.registers.size()));
     find_shared();
+    for (unsigned t = 0; t < test_.threads.size(); ++t) place(t);
+    if (needs_clusters(test_)) group();
     for (unsigned t = 0; t < test_.threads.size(); ++t) {
-      place(t);
       const Thread& thread = test_.threads[t];
       std::vector<Step> code;
       for (const litmus::Instruction& i : thread.code) code.push_back(step(i, &thread));
@@ -93,7 +99,7 @@ class Lowering {
         continue;
       shared_memories_.push_back(l.memory);
       shared_[l.memory] = program_.shared_bytes;
-      program_.shared_bytes += Test::kBytes;
+      program_.shared_bytes += program_.slot_bytes;
     }
   }
 
@@ -110,12 +116,65 @@ class Lowering {
     cta.threads.push_back(t);
     for (const unsigned memory : shared_memories_) {
       cta.begin.push_back(shared_step(memory, MemKind::store, litmus::Instruction::kNoRegister));
+      const unsigned owner = shared_owner(test_, memory);
+      const bool elsewhere = owner != Location::kNoThread && !test_.threads[owner].place.same_cta(own);
+      if (test_.memories[memory].arrivals != 0 || elsewhere) continue;
       const auto number = program_.registers + static_cast<unsigned>(cta.end.size());
       cta.end.push_back(shared_step(memory, MemKind::load, number));
       cta.end.back().reads_end = true;
     }
     wait_for(program_.registers, program_.registers + static_cast<unsigned>(cta.end.size()), cta.end);
     program_.ctas.push_back(std::move(cta));
+  }
+
+  /// The CTAs of each cluster, in the order in which the test names them.
+  void group() {
+    for (unsigned n = 0; n < program_.ctas.size(); ++n) {
+      const auto place_of = [&](unsigned cta) -> const Placement& {
+        return test_.threads[program_.ctas[cta].threads.front()].place;
+      };
+      auto at = std::find_if(program_.clusters.begin(), program_.clusters.end(),
+                             [&](const auto& c) { return place_of(c.front()).same_cluster(place_of(n)); });
+      if (at == program_.clusters.end()) at = program_.clusters.insert(at, std::vector<unsigned>{});
+      program_.ctas[n].rank = static_cast<unsigned>(at->size());
+      at->push_back(n);
+      program_.cluster_ctas = std::max(program_.cluster_ctas, static_cast<unsigned>(at->size()));
+    }
+    program_.enter = {cluster_step(true), cluster_step(false)};
+    unsigned most = 0;
+    const auto count = [](const Thread& t, litmus::InstructionKind kind) {
+      return static_cast<unsigned>(std::count_if(
+          t.code.begin(), t.code.end(), [&](const litmus::Instruction& i) { return i.kind == kind; }));
+    };
+    for (const Thread& t : test_.threads)
+      most = std::max(most, count(t, litmus::InstructionKind::cluster_arrive));
+    for (const Thread& t : test_.threads) {
+      std::vector<Step>& leave = program_.leave.emplace_back();
+      unsigned arrived = count(t, litmus::InstructionKind::cluster_arrive);
+      // All threads come to the last phase, whoever has come to fewer before.
+      if (arrived > count(t, litmus::InstructionKind::cluster_wait)) leave.push_back(cluster_step(false));
+      for (; arrived <= most; ++arrived) {
+        leave.push_back(cluster_step(true));
+        leave.push_back(cluster_step(false));
+      }
+    }
+  }
+
+  static Step cluster_step(bool arrives) {
+    Step s;
+    s.kind = arrives ? warpline::InstructionKind::cluster_arrive : warpline::InstructionKind::cluster_wait;
+    return s;
+  }
+
+  /// The order that goes with a barrier of a cluster.
+  const Step* fence_with(const litmus::Instruction& i) {
+    Step& s = program_.fences.emplace_back();
+    s.of = &i;
+    s.kind = warpline::InstructionKind::fence;
+    s.mem.kind = MemKind::fence;
+    s.mem.semantics = i.op.semantics;
+    s.mem.scope = Scope::cluster;
+    return &s;
   }
 
   Step shared_step(unsigned memory, MemKind kind, unsigned destination) {
@@ -125,10 +184,57 @@ class Lowering {
     i.op.kind = kind;
     i.op.space = Space::shared;
     i.op.type = DataType::b64;
+    if (test_.memories[memory].arrivals != 0) i.mbarrier = MbarrierUse::arrive;  // made an object
     i.a.value = test_.memories[memory].initial;
     for (unsigned l = 0; l < test_.locations.size(); ++l)
       if (test_.locations[l].memory == memory) i.location = l;
-    return step(program_.own_code.emplace_back(std::move(i)), nullptr);
+    const litmus::Instruction& own = program_.own_code.emplace_back(std::move(i));
+    if (own.mbarrier == MbarrierUse::none) return step(own, nullptr);
+    Step s;
+    s.of = &own;
+    s.kind = warpline::InstructionKind::memory;
+    s.mem = mbarrier_op(own, MbarrierOperation::init);
+    s.memory = memory;
+    s.address = Step::Address::shared;
+    s.base = shared_[memory];
+    s.count = test_.memories[memory].arrivals;
+    return s;
+  }
+
+  static MemOp mbarrier_op(const litmus::Instruction& i, MbarrierOperation operation) {
+    MemOp op;
+    op.kind = MemKind::mbarrier;
+    op.space = Space::shared;
+    op.type = DataType::b64;
+    op.mbarrier = operation;
+    if (operation == MbarrierOperation::init) return op;
+    op.semantics = i.op.semantics;
+    op.scope = i.op.scope;
+    return op;
+  }
+
+  /// An operation on an mbarrier object, as the SM takes it.
+  static void take_mbarrier(Step& s, const litmus::Instruction& i) {
+    s.count = static_cast<std::uint32_t>(i.b.value);
+    MbarrierForm form = MbarrierForm::plain;
+    MbarrierOperation operation = MbarrierOperation::arrive;
+    switch (i.mbarrier) {
+      case MbarrierUse::arrive: s.count = 1; break;
+      case MbarrierUse::arrive_expect: form = MbarrierForm::expect_tx; break;
+      case MbarrierUse::expect: operation = MbarrierOperation::expect_tx; break;
+      case MbarrierUse::complete: operation = MbarrierOperation::complete_tx; break;
+      case MbarrierUse::parity_wait: form = MbarrierForm::parity; [[fallthrough]];
+      case MbarrierUse::test_wait:
+        operation = i.suspends ? MbarrierOperation::try_wait : MbarrierOperation::test_wait;
+        break;
+      case MbarrierUse::copies_arrive:
+        operation = MbarrierOperation::copies_arrive;
+        form = MbarrierForm::no_increment;
+        break;
+      case MbarrierUse::none: break;
+    }
+    s.mem = mbarrier_op(i, operation);
+    s.mem.mbarrier_form = form;
   }
 
   static void use(Step& s, const Operand& o) {
@@ -140,16 +246,30 @@ class Lowering {
     s.of = &i;
     s.mem = i.op;
     switch (i.kind) {
-      case litmus::InstructionKind::memory: access(s, i); break;
+      case litmus::InstructionKind::memory: access(s, i, thread); break;
       case litmus::InstructionKind::cache_control:
         s.kind = warpline::InstructionKind::memory;
-        if (i.op.controls_lines()) find_address(s, i);
+        if (i.op.controls_lines()) find_address(s, i, thread);
         break;
       case litmus::InstructionKind::fence: s.kind = warpline::InstructionKind::fence; break;
       case litmus::InstructionKind::commit_copies: s.kind = warpline::InstructionKind::commit_copies; break;
       case litmus::InstructionKind::wait_copies:
         s.kind = warpline::InstructionKind::wait_copies;
         s.groups_left = i.waits ? static_cast<std::uint32_t>(i.a.value) : CopyGroups::kWaitForAll;
+        break;
+      case litmus::InstructionKind::commit_bulk: s.kind = warpline::InstructionKind::commit_bulk; break;
+      case litmus::InstructionKind::wait_bulk:
+        s.kind =
+            i.reads_only ? warpline::InstructionKind::wait_bulk_reads : warpline::InstructionKind::wait_bulk;
+        s.groups_left = static_cast<std::uint32_t>(i.a.value);
+        break;
+      case litmus::InstructionKind::cluster_arrive:
+        s.kind = warpline::InstructionKind::cluster_arrive;
+        if (i.op.semantics == Semantics::release) s.before = fence_with(i);
+        break;
+      case litmus::InstructionKind::cluster_wait:
+        s.kind = warpline::InstructionKind::cluster_wait;
+        s.after = fence_with(i);
         break;
       case litmus::InstructionKind::barrier:
         s.kind = warpline::InstructionKind::barrier;
@@ -179,8 +299,13 @@ class Lowering {
     return s;
   }
 
-  void access(Step& s, const litmus::Instruction& i) {
+  void access(Step& s, const litmus::Instruction& i, const Thread* thread) {
     s.kind = warpline::InstructionKind::memory;
+    if (i.mbarrier != MbarrierUse::none) {
+      take_mbarrier(s, i);
+      if (waits_for_phase(i.mbarrier)) use(s, i.a);
+      return find_address(s, i, thread);
+    }
     if (i.op.writes()) use(s, i.a);
     for (const Operand& o : i.more_values) use(s, o);
     if (i.op.is_atomic()) {
@@ -193,7 +318,7 @@ class Lowering {
       s.mem.type = DataType::u32;
       s.mem.vector = 4;
     }
-    find_address(s, i);
+    find_address(s, i, thread);
   }
 
   /// The window of a location: names of one memory have one each.
@@ -205,11 +330,25 @@ class Lowering {
     return Arena::window(program_.places.home[memory], static_cast<unsigned>(before));
   }
 
-  void find_address(Step& s, const litmus::Instruction& i) {
-    const Location& l = test_.locations[i.location];
+  /// Where a byte of shared memory lies, for `thread`; null: for every thread, in its own CTA.
+  [[nodiscard]] std::uint64_t shared_at(unsigned memory, const Thread* thread) const {
+    const unsigned owner = shared_owner(test_, memory);
+    if (thread == nullptr || owner == Location::kNoThread ||
+        test_.threads[owner].place.same_cta(thread->place))
+      return shared_[memory];
+    for (const CtaProgram& c : program_.ctas)
+      if (test_.threads[c.threads.front()].place.same_cta(test_.threads[owner].place))
+        return AddressWindows::map_to_rank(shared_[memory], c.rank);
+    return shared_[memory];
+  }
+
+  void find_address(Step& s, const litmus::Instruction& i, const Thread* thread) {
+    const bool to_global = i.op.kind == MemKind::bulk_copy && i.op.bulk == BulkDirection::to_global;
+    const unsigned location = to_global ? i.copy_to : i.location;
+    const Location& l = test_.locations[location];
     s.memory = l.memory;
     s.bytes = i.all_bytes();
-    const std::uint64_t window = window_at(i.location);
+    const std::uint64_t window = window_at(location);
     switch (s.mem.kind) {
       case MemKind::texture_load:
         s.address = Step::Address::element;
@@ -228,10 +367,19 @@ class Lowering {
       s.copy_to = static_cast<std::uint32_t>(shared_[test_.locations[i.copy_to].memory] + i.copy_offset);
       return;
     }
+    if (s.mem.kind == MemKind::bulk_copy) {
+      s.address = Step::Address::bulk;
+      s.base = window;
+      const unsigned inside = test_.locations[to_global ? i.location : i.copy_to].memory;
+      s.copy_to = static_cast<std::uint32_t>(shared_at(inside, thread));
+      if (i.completes != litmus::Instruction::kNoLocation)
+        s.told = static_cast<std::uint32_t>(shared_at(test_.locations[i.completes].memory, thread));
+      return;
+    }
     if (l.home == Home::shared) {
       s.address = Step::Address::shared;
-      s.base = shared_[l.memory];
-      s.mem.space = Space::shared;
+      s.base = shared_at(l.memory, thread);
+      s.mem.space = s.base == shared_[l.memory] ? Space::shared : Space::shared_cluster;
     } else if (s.mem.space == Space::constant) {
       s.address = Step::Address::constant;
     } else {
@@ -252,16 +400,18 @@ class Lowering {
     for (const Thread& t : test_.threads)
       for (const litmus::Instruction& i : t.code) {
         if (i.kind != litmus::InstructionKind::memory) continue;
-        const Location& l = test_.locations[i.location];
+        const bool to_global = i.op.kind == MemKind::bulk_copy && i.op.bulk == BulkDirection::to_global;
+        const unsigned location = to_global ? i.copy_to : i.location;
+        const Location& l = test_.locations[location];
         if (l.home == Home::shared) continue;
-        const Warmable w{cache_of(i.op), l.memory, i.op.space == Space::constant ? 0 : window_at(i.location)};
+        const Warmable w{cache_of(i.op), l.memory, i.op.space == Space::constant ? 0 : window_at(location)};
         if (std::find(program_.warmable.begin(), program_.warmable.end(), w) != program_.warmable.end())
           continue;
         program_.warmable.push_back(w);
         litmus::Instruction load;
         load.kind = i.kind;
         load.op = weak_load_like(i.op);
-        load.location = i.location;
+        load.location = location;
         load.destination = 0;
         program_.noise.push_back(step(program_.own_code.emplace_back(std::move(load)), nullptr));
       }

@@ -44,6 +44,7 @@ struct Step : warpline::Instruction {
     constant,
     shared,  ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
     copy,    ///< a virtual address, and `copy_to`
+    bulk,    ///< likewise, and the mbarrier object at `told`
   };
   const litmus::Instruction* of = nullptr;  ///< null: it sleeps, or waits for its registers
   Address address = Address::none;
@@ -51,6 +52,11 @@ struct Step : warpline::Instruction {
   unsigned bytes = 0;      ///< of its access
   std::uint64_t base = 0;  ///< of `global`: where the window begins; an image's handle; of `shared`: the byte
   std::uint32_t copy_to = 0;  ///< of a copy: the byte of shared memory
+  std::uint32_t count = 0;    ///< of an operation on an mbarrier object: arrivals, or bytes
+  std::uint32_t told = 0;     ///< of a bulk copy: likewise, its mbarrier object
+  /// What is executed with it: a fence before an arrival at the barrier of a cluster, or behind a wait there.
+  const Step* before = nullptr;
+  const Step* after = nullptr;
   bool reads_end = false;     ///< appended by the run: it reads what its memory holds at the end
   std::uint16_t threads = 0;  ///< of a barrier without a count: that meet; 0: all of the CTA that are left
   std::uint16_t uses = 0;     ///< of a barrier with a count: how many arrivals the run will have; 0: unknown
@@ -62,6 +68,7 @@ struct CtaProgram {
   std::vector<unsigned> threads;
   std::vector<Step> begin;  ///< gives shared memory its initial values
   std::vector<Step> end;    ///< reads what shared memory holds at the end
+  unsigned rank = 0;        ///< in its cluster
 };
 
 /// A place in a cache that a run may have warmed: what may be there, and what finds it.
@@ -81,6 +88,15 @@ struct Program {
   Places places;
   std::vector<std::vector<Step>> code;  ///< by thread
   std::vector<CtaProgram> ctas;
+  /// CTAs of one cluster at most, of a test whose CTAs meet or access each other's shared memory; 1: clusters
+  /// are nothing but scopes.
+  unsigned cluster_ctas = 1;
+  std::vector<std::vector<unsigned>> clusters;  ///< of such a test: the CTAs of each, by rank
+  /// Of such a test: what each thread executes before its code, and behind it, by thread. No CTA accesses
+  /// another one's shared memory before that has its initial values, or when it has ended.
+  std::vector<Step> enter;
+  std::vector<std::vector<Step>> leave;
+  unsigned slot_bytes = Test::kBytes;  ///< that each memory has to itself
   /// Weak loads of everything, by the proxies that the threads use, and fences that write system memory back.
   std::vector<Step> noise;
   std::vector<Warmable> warmable;
@@ -88,10 +104,14 @@ struct Program {
   unsigned registers = 1;
   unsigned threads_per_cta = 1;              ///< of the CTA that has most
   std::deque<litmus::Instruction> own_code;  ///< what begin and end are made of
+  std::deque<Step> fences;                   ///< Step::before and Step::after
 };
 
 /// Why a GPU cannot run `test`, a sentence each.
 [[nodiscard]] std::vector<std::string> refusals(const Test& test);
+
+/// Whether its CTAs are to run in clusters: they meet at their barrier, or access each other's shared memory.
+[[nodiscard]] bool needs_clusters(const Test& test);
 
 /// Whether every barrier that waits for a number of threads can be met by that many (PTX ISA, "bar").
 [[nodiscard]] bool barriers_can_be_met(const Test& test);

@@ -33,8 +33,8 @@ unsigned RecordedTest::thread_of(const RecordedEvent& e) {
   const RecordedThread& of = record_.threads[e.thread];
   Thread& thread = test_.threads.emplace_back();
   thread.name = fmt::format("CTA ({}, {}, {}), thread {}", of.cta.x, of.cta.y, of.cta.z, of.number);
-  // No launch makes clusters of several CTAs.
-  thread.place.cta = thread.place.cluster = static_cast<unsigned>(of.cta_number);
+  thread.place.cta = static_cast<unsigned>(of.cta_number);
+  thread.place.cluster = static_cast<unsigned>(of.cluster);
   paths_.emplace_back();
   origins_.emplace_back();
   return at->second;
@@ -83,14 +83,22 @@ PathEvent& RecordedTest::push(EventKind kind, const Instruction& i, const Record
   return p;
 }
 
+namespace {
+
+const char* barrier_text(const RecordedEvent& e) {
+  if (e.of_cluster) return e.waits ? "barrier.cluster.wait" : "barrier.cluster.arrive";
+  return e.waits ? "bar.sync" : "bar.arrive";
+}
+
+}  // namespace
+
 void RecordedTest::add_event(std::size_t n) {
   const RecordedEvent& e = record_.events[n];
   const unsigned thread = thread_of(e);
   const MemOp& op = record_.instructions[e.instruction].op;
   switch (e.kind) {
     case RecordedEvent::Kind::barrier:
-      push(EventKind::barrier,
-           add_instruction(InstructionKind::barrier, e, thread, e.waits ? "bar.sync" : "bar.arrive"), e,
+      push(EventKind::barrier, add_instruction(InstructionKind::barrier, e, thread, barrier_text(e)), e,
            thread);
       return;
     case RecordedEvent::Kind::fence:

@@ -1,5 +1,6 @@
 // What of a litmus test no GPU of ours can run, and what can never end.
 #include <algorithm>
+#include <optional>
 
 #include "platform/consistency/program.h"
 
@@ -12,16 +13,81 @@ void add(std::vector<std::string>& sentences, std::string sentence) {
     sentences.push_back(std::move(sentence));
 }
 
-/// Says so where a location of shared memory is accessed by several CTAs.
+bool is_of(const Test& test, unsigned location, unsigned memory) {
+  return location != litmus::Instruction::kNoLocation && test.locations[location].memory == memory;
+}
+
+/// Of a thread and a location of shared memory that it accesses: whether that is another CTA's.
+bool is_remote(const Test& test, const Thread& thread, unsigned location) {
+  if (location == litmus::Instruction::kNoLocation) return false;
+  const unsigned owner = shared_owner(test, test.locations[location].memory);
+  return owner != Location::kNoThread && !test.threads[owner].place.same_cta(thread.place);
+}
+
+/// Says so where a location of shared memory is accessed by a CTA that cannot reach it.
 void judge_shared(const Test& test, const Thread& thread, unsigned location, std::vector<std::string>& out) {
+  if (location == litmus::Instruction::kNoLocation || !is_remote(test, thread, location)) return;
   const Location& l = test.locations[location];
-  if (l.home != Home::shared) return;
-  const auto is_same = [&](unsigned other) { return test.locations[other].memory == l.memory; };
-  for (const Thread& t : test.threads)
-    for (const litmus::Instruction& other : t.code)
-      if (other.kind == litmus::InstructionKind::memory && !t.place.same_cta(thread.place) &&
-          (is_same(other.location) || (other.op.kind == MemKind::async_copy && is_same(other.copy_to))))
-        add(out, l.name + " lies in shared memory, which one CTA only can reach");
+  const unsigned owner = shared_owner(test, l.memory);
+  const bool said = std::any_of(test.locations.begin(), test.locations.end(), [&](const Location& other) {
+    return other.memory == l.memory && other.owner != Location::kNoThread;
+  });
+  if (!said)
+    return add(out, l.name +
+                        " lies in shared memory, which one CTA only can reach, unless it says whose it is: " +
+                        "\"" + l.name + " @ shared of " + test.threads[owner].name + "\"");
+  if (!test.threads[owner].place.same_cluster(thread.place))
+    add(out, l.name + " lies in shared memory of another cluster, which no thread reaches");
+}
+
+/// What of asynchronous operations and mbarriers the SMs do not do yet, or PTX does not have.
+std::optional<std::string> unbuilt(const Test& test, const Thread& thread, const litmus::Instruction& i) {
+  const auto later = [&](const std::string& what) {
+    return "\"" + i.text + "\": " + what + " are judged, and not run on the platform yet";
+  };
+  if (i.completes != litmus::Instruction::kNoLocation && !i.copies()) return later("asynchronous stores");
+  if (i.mbarrier != MbarrierUse::none && is_remote(test, thread, i.location)) {
+    const bool waits = waits_for_phase(i.mbarrier) || i.destination != litmus::Instruction::kNoRegister;
+    return waits ? "\"" + i.text + "\": of another CTA's mbarrier no phase is seen: arrive with \"_\" there"
+                 : later("operations on another CTA's mbarrier");
+  }
+  if (i.op.kind != MemKind::bulk_copy) return std::nullopt;
+  const auto in_shared = [&](unsigned location) { return test.locations[location].home == Home::shared; };
+  if (in_shared(i.location) && in_shared(i.copy_to)) return later("bulk copies between CTAs");
+  if (is_remote(test, thread, i.copy_to) || is_remote(test, thread, i.location) ||
+      is_remote(test, thread, i.completes))
+    return later("bulk copies to another CTA");
+  return std::nullopt;
+}
+
+/// At the barrier of a cluster a thread arrives and waits in turn (PTX ISA, "barrier.cluster").
+void judge_cluster_barrier(const Thread& t, std::vector<std::string>& out) {
+  bool arrived = false;
+  for (const litmus::Instruction& i : t.code) {
+    if (i.kind != litmus::InstructionKind::cluster_arrive && i.kind != litmus::InstructionKind::cluster_wait)
+      continue;
+    const bool arrives = i.kind == litmus::InstructionKind::cluster_arrive;
+    if (arrives == arrived)
+      add(out,
+          t.name + ": \"" + i.text + "\" comes out of turn: a thread arrives, and then waits, each time");
+    arrived = arrives;
+  }
+}
+
+/// The end of a test does not wait for asynchronous operations that tell an mbarrier.
+void judge_end(const Test& test, std::vector<std::string>& out) {
+  for (const Term& term : test.condition.terms()) {
+    if (term.kind != Term::Kind::location || test.locations[term.number].home != Home::shared) continue;
+    const unsigned memory = test.locations[term.number].memory;
+    for (const Thread& t : test.threads)
+      for (const litmus::Instruction& i : t.code)
+        if (i.completes != litmus::Instruction::kNoLocation &&
+            is_of(test, i.copies() ? i.copy_to : i.location, memory))
+          add(out, test.locations[term.number].name +
+                       ": what an asynchronous operation leaves in shared memory is there only behind a "
+                       "wait: load "
+                       "it into a register");
+  }
 }
 
 void judge_access(const Test& test, const Places& places, const Thread& thread, const litmus::Instruction& i,
@@ -38,10 +104,12 @@ void judge_access(const Test& test, const Places& places, const Thread& thread, 
                  " memory, where no constant does");
   if (home == Home::vidmem && places.users[l.memory].size() > 1)
     add(out, l.name + " lies in video memory, which one GPU only can reach");
-  if (i.mbarrier != MbarrierUse::none)
-    add(out, "\"" + i.text + "\": mbarriers are judged, and not run on the platform yet");
+  if (const auto why = unbuilt(test, thread, i)) add(out, *why);
   judge_shared(test, thread, i.location, out);
-  if (i.op.kind == MemKind::async_copy) judge_shared(test, thread, i.copy_to, out);
+  judge_shared(test, thread, i.completes, out);
+  if (i.copies()) judge_shared(test, thread, i.copy_to, out);
+  if (i.op.kind == MemKind::async_copy && is_remote(test, thread, i.copy_to))
+    add(out, "\"" + i.text + "\": an asynchronous copy goes to its own CTA's shared memory");
 }
 
 }  // namespace
@@ -58,9 +126,27 @@ std::vector<std::string> refusals(const Test& test) {
   constexpr std::size_t kMostMemories = Arena::kLines;
   if (test.memories.size() > kMostMemories)
     add(out, "it has more than " + std::to_string(kMostMemories) + " memories");
-  for (const Thread& t : test.threads)
+  for (const Thread& t : test.threads) {
     for (const litmus::Instruction& i : t.code) judge_access(test, places, t, i, out);
+    judge_cluster_barrier(t, out);
+  }
+  judge_end(test, out);
   return out;
+}
+
+bool needs_clusters(const Test& test) {
+  for (const Thread& t : test.threads)
+    for (const litmus::Instruction& i : t.code) {
+      const bool meets = i.kind == litmus::InstructionKind::cluster_arrive ||
+                         i.kind == litmus::InstructionKind::cluster_wait;
+      for (const Thread& other : test.threads)
+        if (meets && t.place.same_cluster(other.place) && !t.place.same_cta(other.place)) return true;
+      if (i.kind == litmus::InstructionKind::memory &&
+          (is_remote(test, t, i.location) || is_remote(test, t, i.completes) ||
+           (i.copies() && is_remote(test, t, i.copy_to))))
+        return true;
+    }
+  return false;
 }
 
 bool barriers_can_be_met(const Test& test) {

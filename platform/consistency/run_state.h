@@ -6,6 +6,7 @@
 
 #include "platform/consistency/program.h"
 #include "rtl_models/base/random.h"
+#include "rtl_models/sim/cluster_address.h"
 
 namespace warpline::litmus {
 
@@ -21,7 +22,10 @@ struct ThreadState {
   unsigned delay = 0;                    ///< cycles that it sleeps before what comes next
   unsigned pace = 0;                     ///< now and then it sleeps up to so many cycles between instructions
   unsigned noise = 0;                    ///< loads to go, of a thread that makes noise
-  std::vector<Step>::size_type own = 0;  ///< in what its CTA begins or ends with
+  std::vector<Step>::size_type own = 0;  ///< in what its CTA ends with
+  unsigned entered = 0, left = 0;        ///< in Program::enter and ::leave
+  bool ready = false;                    ///< Step::before of the next step has been executed
+  const Step* behind = nullptr;          ///< Step::after of the last one has still to be
   std::vector<std::int64_t> registers;
   Random random{0};
 };
@@ -35,8 +39,11 @@ struct CtaState {
 
 /// What one GPU does in a run.
 struct GpuState {
-  std::vector<unsigned> ctas;  ///< that it runs, in the order in which they start
-  std::vector<unsigned> sms;   ///< on which each of them runs
+  static constexpr unsigned kEmpty = ~0U;
+  /// That it runs, in the order in which they start; kEmpty: one without threads, which makes a cluster
+  /// whole.
+  std::vector<unsigned> ctas;
+  std::vector<unsigned> sms;  ///< on which each of them runs
 };
 
 /// Is told of the progress of a run's threads.
@@ -59,8 +66,8 @@ struct RunState {
 
   /// The SM, of its GPU, that runs a thread of the program.
   [[nodiscard]] unsigned sm_of(unsigned thread) const;
-  /// Draws everything for a run. `sms`: of a GPU. `resident`: CTAs that an SM holds.
-  void draw(const Test& test, std::uint64_t seed, unsigned sms, unsigned resident);
+  /// Draws everything for a run. `sms`: of a GPU, of that shape. `resident`: CTAs that an SM holds.
+  void draw(const Test& test, std::uint64_t seed, unsigned sms, const GpcShape& shape, unsigned resident);
 };
 
 }  // namespace warpline::litmus

@@ -33,6 +33,8 @@ RunReport run(Machine& machine, const Test& test, const RunSeries& plan,
     if (ended) {
       for (std::size_t n = 0; n < values.size(); ++n) values[n] = machine.value(report.terms[n]);
       ++counts[values];
+    } else if (!machine.fault().empty()) {
+      if (report.faulted++ == 0) report.fault = machine.fault();
     } else {
       ++report.stuck;
     }

@@ -31,6 +31,8 @@ struct WARPLINE_PUBLIC RunReport {
   std::vector<Outcome> outcomes;  ///< by their values
   std::uint64_t runs = 0;
   std::uint64_t stuck = 0;     ///< of them, that did not end
+  std::uint64_t faulted = 0;   ///< of them, in which a thread did what no program may
+  std::string fault;           ///< of the first of those: see Machine::fault
   std::uint64_t held = 0;      ///< of them, in which a hold of the test held something
   std::uint64_t gave_way = 0;  ///< of them, in which one had to end before its instruction was done
   std::uint64_t in_question = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rtl_models/sm/mbarrier.h"
+
 namespace warpline::litmus {
 namespace {
 
@@ -42,7 +44,7 @@ class Source final : public InstructionSource {
     if (number < program.ctas.size()) {
       const std::vector<unsigned>& own = program.ctas[number].threads;
       if (warp_in_cta < own.size()) threads_[slot] = &run_.threads[own[warp_in_cta]];
-    } else if (warp_in_cta == 0) {
+    } else if (number == program.ctas.size() && warp_in_cta == 0) {
       threads_[slot] = &run_.threads.back();
     }
     if (threads_[slot] == nullptr) return;
@@ -61,17 +63,20 @@ class Source final : public InstructionSource {
     issue.active = 1;
     if (t.last != nullptr && !awaits_value(*t.last)) tell(t, t.last);
     t.last = nullptr;
-    const bool first = t.code != nullptr && begins(t);
+    const Part part = part_of(t);
     if (&s == &kSleep) {
-      issue.sleep_cycles = first ? kPoll : t.delay;
-      if (!first) t.delay = 0;
+      issue.sleep_cycles = part == Part::begin ? kPoll : t.delay;
+      if (part != Part::begin) t.delay = 0;
       return choose_next(t);
     }
-    const bool last = t.code != nullptr && !first && t.at == t.code->size();
-    if (first) ++run_.ctas[t.cta].begun;
-    if (last) ++t.own;
-    if (!first && !last && t.code != nullptr) t.last = &s;
-    if (!first && !last) ++t.at;
+    switch (part) {
+      case Part::noise: ++t.at; break;
+      case Part::begin: ++run_.ctas[t.cta].begun; break;
+      case Part::enter: ++t.entered; break;
+      case Part::code: go_on(t, s); break;
+      case Part::leave: ++t.left; break;
+      case Part::end: ++t.own; break;
+    }
     if (t.code != nullptr && s.of != nullptr && !is_executed(t, *s.of)) {
       // Whatever it would do, no lane takes part.
       if (s.kind == warpline::InstructionKind::memory) issue.access->active = 0;
@@ -82,10 +87,14 @@ class Source final : public InstructionSource {
     switch (s.kind) {
       case warpline::InstructionKind::memory:
         access(t, s, *issue.access);
-        if (t.pace != 0 && !first && t.random.below(2) == 0)
+        if (t.pace != 0 && part != Part::begin && t.random.below(2) == 0)
           t.delay = static_cast<unsigned>(t.random.below(t.pace));
         break;
       case warpline::InstructionKind::barrier: barrier(t, s, issue.barrier); break;
+      case warpline::InstructionKind::cluster_wait:
+        t.at_barrier = (issue.cluster_passes & issue.active) == 0;
+        t.barrier = kClusterBarrier;
+        break;
       case warpline::InstructionKind::alu:
         if (s.of != nullptr) compute(t, *s.of);
         break;
@@ -101,10 +110,19 @@ class Source final : public InstructionSource {
     if (access.active == 0) return tell(*threads_[slot], &s);
     std::uint64_t bits = 0;
     std::memcpy(&bits, access.lane_data(0), sizeof bits);
+    // An arrival is answered the object's state, of which the phase is looked at.
+    if (s.mem.kind == MemKind::mbarrier && !s.mem.waits_for_phase()) bits = Mbarrier(bits).phase();
     if (!s.reads_end && threads_[slot]->code != nullptr) tell(*threads_[slot], &s);
     if (s.reads_end) {
       run_.shared_end[s.memory] = static_cast<std::int64_t>(bits);
     } else if (s.of->destination != litmus::Instruction::kNoRegister) {
+      if (s.mem.kind == MemKind::mbarrier || s.mem.type == DataType::b128) {
+        threads_[slot]->registers[s.of->destination] = static_cast<std::int64_t>(bits);
+        if (s.mem.kind == MemKind::mbarrier) return;
+        std::memcpy(&bits, access.lane_data(0) + sizeof bits, sizeof bits);
+        threads_[slot]->registers[s.of->more_destinations.front()] = static_cast<std::int64_t>(bits);
+        return;
+      }
       const unsigned size = s.of->bytes();
       const auto element = [&](unsigned e) { return extended(s.of->op.type, bits >> (8 * size * e)); };
       threads_[slot]->registers[s.of->destination] = element(0);
@@ -128,6 +146,32 @@ class Source final : public InstructionSource {
   }
 
  private:
+  /// What a thread is at.
+  enum class Part : std::uint8_t { noise, begin, enter, code, leave, end };
+  [[nodiscard]] Part part_of(const ThreadState& t) const {
+    if (t.code == nullptr) return Part::noise;
+    if (begins(t)) return Part::begin;
+    const Program& program = *run_.program;
+    if (t.entered < program.enter.size()) return Part::enter;
+    if (t.at < t.code->size() || t.behind != nullptr) return Part::code;
+    return !program.leave.empty() && t.left < leave_of(t).size() ? Part::leave : Part::end;
+  }
+  [[nodiscard]] const std::vector<Step>& leave_of(const ThreadState& t) const {
+    return run_.program->leave[static_cast<std::size_t>(&t - run_.threads.data())];
+  }
+  /// `s` of the thread's code, or what is executed with it, is executed.
+  static void go_on(ThreadState& t, const Step& s) {
+    if (t.behind == &s) {
+      t.behind = nullptr;
+    } else if ((*t.code)[t.at].before == &s) {
+      t.ready = true;
+    } else {
+      t.last = &s;
+      t.ready = false;
+      t.behind = s.after;
+      ++t.at;
+    }
+  }
   /// Whether the CTA's shared memory has still to get its initial values.
   [[nodiscard]] bool begins(const ThreadState& t) const {
     return run_.ctas[t.cta].begun < run_.program->ctas[t.cta].begin.size();
@@ -138,6 +182,11 @@ class Source final : public InstructionSource {
       const CtaProgram& program = run_.program->ctas[t.cta];
       const bool first = &t == &run_.threads[program.threads.front()];
       t.current = first ? &program.begin[run_.ctas[t.cta].begun] : &kSleep;
+      return;
+    }
+    const Part part = part_of(t);
+    if (part == Part::enter) {
+      t.current = &run_.program->enter[t.entered];
       return;
     }
     if (t.delay != 0) {
@@ -151,8 +200,13 @@ class Source final : public InstructionSource {
     }
     const CtaProgram& program = run_.program->ctas[t.cta];
     CtaState& cta = run_.ctas[t.cta];
-    if (t.at < t.code->size()) {
-      t.current = &(*t.code)[t.at];
+    if (part == Part::code) {
+      const Step* const next = t.behind != nullptr ? nullptr : &(*t.code)[t.at];
+      t.current = next == nullptr ? t.behind : next->before != nullptr && !t.ready ? next->before : next;
+      return;
+    }
+    if (part == Part::leave) {
+      t.current = &leave_of(t)[t.left];
       return;
     }
     t.current = nullptr;
@@ -169,7 +223,22 @@ class Source final : public InstructionSource {
     run_.observer->done(thread, static_cast<unsigned>(done - t.code->data()));
   }
 
-  void access(const ThreadState& t, const Step& s, MemoryAccess& out) const {
+  /// What an operation on an mbarrier object takes. A wait that suspends gives up after a while that is
+  /// drawn.
+  static void mbarrier(ThreadState& t, const Step& s, MemoryAccess& out) {
+    constexpr unsigned kMostTicks = 512;
+    MbarrierOperands operands;
+    operands.count = s.count;
+    if (s.mem.mbarrier == MbarrierOperation::try_wait)
+      operands.ticks = 1 + static_cast<std::uint32_t>(t.random.below(kMostTicks));
+    std::memcpy(out.lane_data(0), &operands, sizeof operands);
+    if (!s.mem.waits_for_phase()) return;
+    const auto phase = static_cast<unsigned>(value_of(t, s.of->a));
+    out.second[0] =
+        s.mem.mbarrier_form == MbarrierForm::parity ? phase & 1U : Mbarrier::state_of_phase(phase);
+  }
+
+  void access(ThreadState& t, const Step& s, MemoryAccess& out) const {
     out.active = 1;
     const litmus::Instruction& of = *s.of;
     const std::uint64_t within =
@@ -182,6 +251,16 @@ class Source final : public InstructionSource {
         out.address[0] = s.base + offset;
         out.second[0] = CopyTarget{s.copy_to, s.bytes}.packed();
         break;
+      case Step::Address::bulk: {
+        BulkOperands operands;
+        operands.shared = s.copy_to;
+        operands.mbarrier = s.told;
+        operands.bytes = Test::kBulkBytes;
+        out.address[0] = s.base + offset;
+        out.second[0] = out.policy[0] = 0;
+        std::memcpy(out.lane_data(0), &operands, sizeof operands);
+        return;
+      }
       case Step::Address::constant: out.address[0] = offset; break;
       case Step::Address::shared: out.address[0] = s.base + within; break;
       case Step::Address::element:
@@ -193,7 +272,9 @@ class Source final : public InstructionSource {
                 .packed();
         break;
     }
+    if (s.mem.kind == MemKind::mbarrier) return mbarrier(t, s, out);
     if (!s.mem.writes()) return;
+    if (s.mem.type == DataType::b128) return wide(t, of, out);
     std::int64_t data = value_of(t, s.of->a);
     if (s.of->subtracts) data = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(data));
     if (s.mem.atomic == AtomicOperation::compare_and_swap)
@@ -203,6 +284,13 @@ class Source final : public InstructionSource {
       const std::int64_t more = value_of(t, of.more_values[e]);
       std::memcpy(out.lane_data(0) + std::size_t{e + 1} * of.bytes(), &more, of.bytes());
     }
+  }
+
+  /// 16 bytes, and of a compare-and-swap 16 more.
+  static void wide(const ThreadState& t, const litmus::Instruction& i, MemoryAccess& out) {
+    const std::int64_t values[] = {value_of(t, i.a), value_of(t, i.more_values.front()), value_of(t, i.b),
+                                   value_of(t, i.more_values.back())};
+    std::memcpy(out.lane_data(0), values, sizeof values);
   }
 
   /// A backward jump takes a number of cycles that is drawn each time, so that spinning threads do not stay

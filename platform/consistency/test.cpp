@@ -44,11 +44,30 @@ DataType Instruction::atomic_type() const {
                        op.atomic == AtomicOperation::bit_xor;
   const bool wide = bytes() > Test::kDefaultBytes;
   if (bytes() == 2) return DataType::b16;
+  if (bytes() == Test::kBulkBytes) return DataType::b128;
   if (bitwise) return wide ? DataType::b64 : DataType::b32;
   const bool compares = op.atomic == AtomicOperation::min || op.atomic == AtomicOperation::max;
   if (compares && (op.type == DataType::none || is_signed(op.type)))
     return wide ? DataType::s64 : DataType::s32;
   return wide ? DataType::u64 : DataType::u32;
+}
+
+unsigned shared_owner(const Test& test, unsigned m) {
+  bool shared = false;
+  for (const Location& l : test.locations) {
+    if (l.memory != m) continue;
+    if (l.owner != Location::kNoThread) return l.owner;
+    shared = shared || l.home == Home::shared;
+  }
+  const auto is_of = [&](unsigned location) {
+    return location != Instruction::kNoLocation && test.locations[location].memory == m;
+  };
+  for (unsigned t = 0; shared && t < test.threads.size(); ++t)
+    for (const Instruction& i : test.threads[t].code)
+      if (i.kind == InstructionKind::memory &&
+          (is_of(i.location) || is_of(i.completes) || (i.copies() && is_of(i.copy_to))))
+        return t;
+  return Location::kNoThread;
 }
 
 std::int64_t Memory::value(std::uint64_t bits) const {

@@ -18,29 +18,40 @@ struct WARPLINE_PUBLIC Operand {
 };
 
 enum class InstructionKind : std::uint8_t {
-  memory,         ///< `op` is a load, store, atomic, reduction or asynchronous copy
+  memory,         ///< `op` is a load, store, atomic, reduction, asynchronous copy or bulk copy
   fence,          ///< `op` is a fence or proxy fence
   cache_control,  ///< SASS CCTL: no event of the memory model
   commit_copies,  ///< the copies since the last commit become a group
   wait_copies,    ///< until at most `a` groups are unfinished; waits == false: until all copies are done
+  commit_bulk,    ///< the bulk copies since the last commit become a group
+  wait_bulk,  ///< until at most `a` groups of bulk copies are unfinished; reads_only: until they have read
   barrier,
-  move,      ///< destination = a
-  compare,   ///< destination = 1 if a and b compare so, else 0
-  add,       ///< destination = a + b
-  subtract,  ///< destination = a - b
-  branch,    ///< to `target` if a and b compare so
-  jump,      ///< to `target`
+  cluster_arrive,  ///< at the barrier of the thread's cluster; op.semantics: release, or relaxed
+  cluster_wait,    ///< there, for the phase in which the thread has arrived
+  move,            ///< destination = a
+  compare,         ///< destination = 1 if a and b compare so, else 0
+  add,             ///< destination = a + b
+  subtract,        ///< destination = a - b
+  branch,          ///< to `target` if a and b compare so
+  jump,            ///< to `target`
 };
 
-/// What an instruction does to an mbarrier object. In the model an object counts the arrivals so far: an
-/// arrival is an atomic addition, and a wait a load, of the semantics that they say (PTX ISA, "mbarrier").
+/// What an instruction does to an mbarrier object. In the model an object counts phases, arrivals and bytes
+/// of transactions (MbarrierState): what changes it is an atomic operation, and a wait a load, of the
+/// semantics that they say (PTX ISA, "mbarrier").
 enum class MbarrierUse : std::uint8_t {
   none,
-  arrive,         ///< its result is the phase that it arrives in
+  arrive,         ///< its result is the phase that it arrives in, modulo 4
+  arrive_expect,  ///< the same, and before it the phase expects `b` more bytes
+  expect,         ///< the phase expects `b` more bytes
+  complete,       ///< `b` bytes have come
   test_wait,      ///< its result is whether phase `a` is complete
   parity_wait,    ///< its result is whether the phase of parity `a` is complete
   copies_arrive,  ///< an arrival when the thread's asynchronous copies are done
 };
+[[nodiscard]] constexpr bool waits_for_phase(MbarrierUse use) {
+  return use == MbarrierUse::test_wait || use == MbarrierUse::parity_wait;
+}
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
 WARPLINE_PUBLIC [[nodiscard]] bool holds(Comparison comparison, std::int64_t a, std::int64_t b);
@@ -51,8 +62,10 @@ struct WARPLINE_PUBLIC Instruction {
   InstructionKind kind = InstructionKind::move;
   MemOp op;
   Comparison comparison = Comparison::equal;
-  bool waits = true;       ///< of a barrier: bar.sync; false: bar.arrive. Of wait_copies: see there
-  bool subtracts = false;  ///< of an atomic: adds the negative of `a`
+  bool waits = true;        ///< of a barrier: bar.sync; false: bar.arrive. Of wait_copies: see there
+  bool reads_only = false;  ///< of wait_bulk: for what the copies read
+  bool suspends = false;    ///< of a wait for a phase: try_wait
+  bool subtracts = false;   ///< of an atomic: adds the negative of `a`
   unsigned destination = kNoRegister;  ///< none: of stores and reductions
   unsigned location = 0;               ///< of an access: in Test::locations
   std::uint32_t offset = 0;            ///< bytes behind the location's first
@@ -65,6 +78,12 @@ struct WARPLINE_PUBLIC Instruction {
   unsigned copy_to = 0;           ///< of a copy, whose source is `location`: where it writes
   std::uint32_t copy_offset = 0;  ///< likewise: bytes behind that location's first
   MbarrierUse mbarrier = MbarrierUse::none;  ///< of an access: to an mbarrier object
+  static constexpr unsigned kNoLocation = ~0U;
+  /// Of `st.async`, `red.async` and bulk copies to shared memory: the mbarrier object that is told of all
+  /// their bytes when they are done; none: of other accesses.
+  unsigned completes = kNoLocation;
+  /// Of a bulk copy, whose size is 16 bytes: those that anybody else looks at, the first, a multiple of 4.
+  unsigned copied = 0;
   /// Of a vector: the registers, or the values stored, of the elements behind the first.
   std::vector<unsigned> more_destinations;
   std::vector<Operand> more_values;
@@ -72,6 +91,11 @@ struct WARPLINE_PUBLIC Instruction {
   /// Of an access: how many bytes it has; of a vector each element.
   [[nodiscard]] unsigned bytes() const;
   [[nodiscard]] unsigned all_bytes() const { return bytes() * op.vector; }
+  /// Whether it has two locations, of which it reads one and writes the other while its thread goes on.
+  [[nodiscard]] bool copies() const {
+    return kind == InstructionKind::memory &&
+           (op.kind == MemKind::async_copy || op.kind == MemKind::bulk_copy);
+  }
   /// Where an access begins if its index register holds `index`: bytes behind the location's first. What lies
   /// beyond the location's 8 bytes wraps, and is aligned down to the access.
   [[nodiscard]] std::uint32_t offset_at(std::int64_t index) const;
@@ -115,13 +139,15 @@ struct WARPLINE_PUBLIC Location {
   unsigned memory = 0;       ///< physical memory: equal numbers are equal bytes
   unsigned address = 0;      ///< the generic virtual address behind it: equal for the proxies of one address
   Home home = Home::unsaid;  ///< as written
+  static constexpr unsigned kNoThread = ~0U;
+  unsigned owner = kNoThread;  ///< of shared memory: a thread of the CTA that has it, as written
 };
 
 /// The bytes behind a location.
 struct WARPLINE_PUBLIC Memory {
   std::int64_t initial = 0;
-  /// Of its value: 4, or 8 where an access goes beyond its first four. Of a recorded execution: all that it
-  /// has.
+  /// Of its value: 4, or more where an access goes beyond its first four. Of a recorded execution: all that
+  /// it has.
   unsigned bytes = 4;
   /// It is an mbarrier object, in shared memory, of which each phase has so many arrivals; 0: it is none.
   std::uint32_t arrivals = 0;
@@ -148,7 +174,8 @@ struct WARPLINE_PUBLIC Hold {
 
 /// A litmus test.
 struct WARPLINE_PUBLIC Test {
-  static constexpr unsigned kBytes = 8;         ///< of a memory
+  static constexpr unsigned kBytes = 8;         ///< of a memory, for scalar accesses
+  static constexpr unsigned kBulkBytes = 16;    ///< of a memory: of bulk copies, and atomics of 128 bits
   static constexpr unsigned kDefaultBytes = 4;  ///< of an access without a type
   std::string name;                             ///< as in its first line
   std::string description;                      ///< the quoted lines
@@ -158,6 +185,10 @@ struct WARPLINE_PUBLIC Test {
   std::vector<Hold> holds;
   Condition condition;
 };
+
+/// A thread of the CTA whose shared memory has memory `m`: as written, or the first that accesses it;
+/// Location::kNoThread: nobody does, or it does not lie in shared memory.
+WARPLINE_PUBLIC [[nodiscard]] unsigned shared_owner(const Test& test, unsigned m);
 
 /// What the code of a test's threads tells of the barrier that an instruction is at.
 struct WARPLINE_PUBLIC BarrierUse {

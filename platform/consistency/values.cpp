@@ -1,4 +1,5 @@
 #include "platform/consistency/execution.h"
+#include "platform/consistency/mbarrier_state.h"
 #include "rtl_models/isa/atomic.h"
 
 namespace warpline::litmus {
@@ -8,6 +9,13 @@ std::uint64_t low_bytes(std::uint64_t bits, unsigned bytes) {
   return bytes >= 8 ? bits : bits & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }
 
+constexpr unsigned kHalf = 8;  ///< bytes of a value
+
+/// As which an event's bytes are read: the state of an mbarrier object whole.
+DataType type_of(const Event& e) {
+  return e.of_mbarrier ? DataType::b64 : e.instruction->op.type;
+}
+
 }  // namespace
 
 Values::Values(const Candidate& candidate, const std::vector<ReadsFrom>& reads_from)
@@ -15,29 +23,37 @@ Values::Values(const Candidate& candidate, const std::vector<ReadsFrom>& reads_f
 
 std::optional<std::uint64_t> Values::written(unsigned write, const Stretch& bytes) {
   const Event& e = candidate_.events[write];
-  const auto value = e.thread == Event::kInitial
-                         ? candidate_.test.memories[e.memory].initial
-                         : of(e.thread, candidate_.paths[e.thread]->events[e.in_path].value);
+  unsigned from = bytes.offset - e.offset;
+  const bool upper = from >= kHalf;
+  if (e.thread == Event::kInitial) {
+    if (upper) return 0;
+    const auto initial = static_cast<std::uint64_t>(candidate_.test.memories[e.memory].initial);
+    return low_bytes(initial >> (8 * from), bytes.bytes);
+  }
+  const PathEvent& p = candidate_.paths[e.thread]->events[e.in_path];
+  if (upper) from -= kHalf;
+  const auto value = of(e.thread, upper ? p.high : p.value);
   if (!value) return std::nullopt;
-  return low_bytes(static_cast<std::uint64_t>(*value) >> (8 * (bytes.offset - e.offset)), bytes.bytes);
+  return low_bytes(static_cast<std::uint64_t>(*value) >> (8 * from), bytes.bytes);
 }
 
-std::optional<std::int64_t> Values::read(unsigned event) {
+/// Eight of the event's bytes at most, from byte `from` on.
+std::optional<std::int64_t> Values::read(unsigned event, unsigned from) {
   if (busy_.has(event)) return std::nullopt;
   const Event& e = candidate_.events[event];
   std::uint64_t bits = 0;
   busy_.add(event);
   bool known = true;
   for (const ReadsFrom& r : reads_from_) {
-    if (r.read != event) continue;
+    if (r.read != event || (r.offset - e.offset) / kHalf != from / kHalf) continue;
     const auto part = r.write == Event::kNone ? std::nullopt : written(r.write, r);
     known = part.has_value();
     if (!known) break;
-    bits |= *part << (8 * (r.offset - e.offset));
+    bits |= *part << (8 * (r.offset - e.offset - from));
   }
   busy_.remove(event);
   if (!known) return std::nullopt;
-  return extended(e.instruction->op.type, bits);
+  return e.bytes > kHalf ? static_cast<std::int64_t>(bits) : extended(type_of(e), bits);
 }
 
 std::optional<std::int64_t> Values::of(unsigned thread, unsigned value) {
@@ -49,8 +65,28 @@ std::optional<std::int64_t> Values::of(unsigned thread, unsigned value) {
   return k.value;
 }
 
+/// What an operation on an mbarrier object leaves of it, that had `word`.
+std::int64_t Values::after(const Instruction& i, std::int64_t word, std::int64_t bytes) const {
+  const bool told = i.completes != Instruction::kNoLocation;
+  const unsigned location = told ? i.completes : i.location;
+  const std::uint32_t expected =
+      candidate_.test.memories[candidate_.test.locations[location].memory].arrivals;
+  MbarrierState state = MbarrierState::of(word);
+  switch (told ? MbarrierUse::complete : i.mbarrier) {
+    case MbarrierUse::complete: state.expect(-bytes, expected); break;
+    case MbarrierUse::expect: state.expect(bytes, expected); break;
+    case MbarrierUse::arrive_expect:
+      state.bytes += bytes;
+      state.arrive(expected);
+      break;
+    default: state.arrive(expected);
+  }
+  return state.word();
+}
+
 std::optional<std::int64_t> Values::work_out(unsigned thread, const Value& v) {
-  if (v.kind == Value::Kind::read) return read(candidate_.first_event[thread] + v.event);
+  if (v.kind == Value::Kind::read)
+    return read(candidate_.first_event[thread] + v.event, static_cast<unsigned>(v.constant));
   const auto a = of(thread, v.a), b = a ? of(thread, v.b) : std::nullopt;
   if (!b) return std::nullopt;
   // Sums wrap as the hardware's do.
@@ -60,12 +96,13 @@ std::optional<std::int64_t> Values::work_out(unsigned thread, const Value& v) {
   const Instruction& i = *v.instruction;
   if (v.kind == Value::Kind::compared) return holds(i.comparison, *a, *b) ? 1 : 0;
   if (v.kind == Value::Kind::offset) return i.offset_at(*a);
+  if (v.kind == Value::Kind::mbarrier) return after(i, *a, *b);
   if (v.kind == Value::Kind::phase || v.kind == Value::Kind::waited) {
-    const std::uint64_t phase =
-        x / candidate_.test.memories[candidate_.test.locations[i.location].memory].arrivals;
-    if (v.kind == Value::Kind::phase) return static_cast<std::int64_t>(phase);
+    const std::int64_t phase = MbarrierState::of(*a).phase_number();
+    if (v.kind == Value::Kind::phase) return phase;
     // What is waited for is complete when another phase has begun.
-    return i.mbarrier == MbarrierUse::parity_wait ? (phase & 1U) != (y & 1U) : phase != y;
+    const std::int64_t kept = i.mbarrier == MbarrierUse::parity_wait ? 2 : MbarrierState::kPhases;
+    return ((phase ^ *b) & (kept - 1)) != 0 ? 1 : 0;
   }
   if (v.kind == Value::Kind::narrowed) return extended(i.op.type, x);
   const std::uint64_t operand = i.subtracts ? 0 - y : y;

@@ -21,23 +21,21 @@ struct ClusterAddress {
     exited,   ///< all of its threads have exited, and count as arrived for good
   };
 
+  static constexpr std::uint32_t kClusters = 1U << 20U;
+
   unsigned sm = 0;            ///< that the CTA runs on, below 2047
-  std::uint32_t cluster = 0;  ///< number of the cluster among those that run, below 2^20
+  std::uint32_t cluster = 0;  ///< number of the cluster, below kClusters
   unsigned rank = 0;          ///< of the CTA in its cluster
   std::uint32_t offset = 0;   ///< in its shared memory, below 2^24
   Signal signal = Signal::none;
   unsigned from = 0;  ///< of a signal: the rank that sends it
   bool odd = false;   ///< of `arrived`: the phase is an odd one
-  /// Of a signal: the number of the CTA's grid among those that were started together, modulo kGrids.
-  std::uint32_t grid = 0;
-  static constexpr std::uint32_t kGrids = 1024;
 
   [[nodiscard]] constexpr PhysicalAddress packed() const {
-    const std::uint64_t low = signal == Signal::none
-                                  ? offset
-                                  : std::uint64_t{grid % kGrids} << 14U |
-                                        std::uint64_t{static_cast<std::uint8_t>(signal)} << 12U |
-                                        (odd ? 1U << 11U : 0U) | from << 7U;
+    const std::uint64_t low =
+        signal == Signal::none
+            ? offset
+            : std::uint64_t{static_cast<std::uint8_t>(signal)} << 12U | (odd ? 1U << 11U : 0U) | from << 7U;
     return PhysicalAddress{kAperture << kApertureShift | (signal != Signal::none ? kSignal : 0) |
                            std::uint64_t{sm} << 48U | std::uint64_t{cluster} << 28U |
                            std::uint64_t{rank} << 24U | low};
@@ -58,7 +56,6 @@ struct ClusterAddress {
     }
     a.signal = static_cast<Signal>(v >> 12U & 3U);
     a.odd = (v >> 11U & 1U) != 0;
-    a.grid = static_cast<std::uint32_t>(v >> 14U) % kGrids;
     a.from = static_cast<unsigned>(v >> 7U & 0xFU);
     return a;
   }

@@ -4,6 +4,7 @@
 
 #include "rtl_models/isa/atomic.h"
 #include "rtl_models/isa/cache_policy.h"
+#include "rtl_models/sm/sm_mutations.h"
 
 namespace warpline {
 namespace {
@@ -129,7 +130,7 @@ void BulkCopyUnit::advance(Cycle now, std::vector<BulkEvent>& events, std::vecto
     return;
   }
   if (c.piece.outside) return fill(now, c, events, waits);
-  if (!send(now, index, events)) blocked_ = true;
+  if (!send(now, index, events, waits)) blocked_ = true;
 }
 
 /// Finds the copy's first piece, of a tensor's when its map is there. False: not yet, or there is none.
@@ -308,7 +309,8 @@ void BulkCopyUnit::fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std:
 }
 
 /// Sends the request for the next piece. False: its port, or a response, has to be waited for.
-bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& events) {
+bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& events,
+                        std::vector<LsuEvent>& waits) {
   Copy& c = copies_[index];
   const Mapping* const mapping = map_.space->find(VirtualAddress{c.piece.address}, c.piece.bytes, hint_);
   if (mapping == nullptr) {
@@ -333,6 +335,8 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
   make(*r, c, piece, *mapping);
   ++counters_.requests;
   to_crossbar_.send(now, {r});
+  if (reads_global(c) && c.order.comes_home() && mutated(SmMutation::bulk_told_before_data))
+    tell_mbarrier(now, c, piece.bytes, events, waits);
   next_request_ = owner_.domain().after(now, parameters_.request_interval);
   if (piece.bytes < c.piece.bytes) {
     c.piece = {c.piece.offset + piece.bytes, c.piece.bytes - piece.bytes, c.piece.address + piece.bytes,
@@ -490,7 +494,8 @@ void BulkCopyUnit::deliver(Cycle now, unsigned number, const std::uint8_t* bytes
       land(c, f.piece, bytes);
     }
     if (c.order.op().bulk == BulkDirection::to_shared) counters_.bytes_to_shared += f.piece.bytes;
-    tell_mbarrier(now, c, f.piece.bytes, events, waits);
+    if (!reads_global(c) || !mutated(SmMutation::bulk_told_before_data))
+      tell_mbarrier(now, c, f.piece.bytes, events, waits);
   }
   if (f.ranks_left == 0 || c.killed) {
     f.ranks_left = 0;

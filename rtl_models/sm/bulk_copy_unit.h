@@ -115,7 +115,8 @@ class BulkCopyUnit final : public BulkSink {
   void end_turn(std::vector<BulkEvent>& events);
   void end_copy(unsigned index, std::vector<BulkEvent>& events);
   void fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
-  [[nodiscard]] bool send(Cycle now, unsigned index, std::vector<BulkEvent>& events);
+  [[nodiscard]] bool send(Cycle now, unsigned index, std::vector<BulkEvent>& events,
+                          std::vector<LsuEvent>& waits);
   [[nodiscard]] bool pass_on(Cycle now, unsigned index, std::vector<BulkEvent>& events,
                              std::vector<LsuEvent>& waits);
   void ask_to_cancel(unsigned index, std::vector<BulkEvent>& events);

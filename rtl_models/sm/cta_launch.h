@@ -10,7 +10,7 @@ namespace warpline {
 
 /// The CTAs of a cluster, and where they run. All of them begin in the same cycle.
 struct ClusterPlace {
-  std::uint32_t number = 0;                          ///< among the clusters that run
+  std::uint32_t number = 0;                          ///< of the cluster: no two of a grid that run have one
   std::uint8_t ctas = 1;                             ///< in the cluster
   std::uint8_t rank = 0;                             ///< of the CTA whose place it is
   std::array<std::uint16_t, kMaxClusterCtas> sms{};  ///< by rank
@@ -47,7 +47,6 @@ struct CtaDone {
   };
   Kind kind = Kind::ended;
   bool had_triggered = false;  ///< of a CTA that has ended
-  std::uint32_t cluster = 0;   ///< likewise: the number of its cluster
   std::uint32_t ticket = 0;    ///< of a question: comes back with its answer
   [[nodiscard]] unsigned beats(unsigned /*width*/) const { return 1; }
 };

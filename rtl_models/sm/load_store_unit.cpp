@@ -320,6 +320,7 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
     e.access.shared = shared_.at(e.shared_base);
   } else {
     shared_.perform(op, addresses, e.access, e.shared_base);
+    if (observer_ != nullptr) observer_->shared_performed(e.access);
   }
 }
 
@@ -397,6 +398,8 @@ void LoadStoreUnit::perform_mbarrier(Cycle now, unsigned index, std::vector<LsuE
       break;
     }
     completed |= status == MbarrierStatus::completed;
+    if (observer_ != nullptr && !op.waits_for_phase())
+      observer_->mbarrier_performed(e.access, lane, before, shared_.word(at));
     if (!op.waits_for_phase()) __builtin_memcpy(e.access.lane_data(lane), &before, sizeof before);
   }
   if (completed) wake_waits(now, events);
@@ -464,6 +467,7 @@ LaneMask LoadStoreUnit::look_at_phases(LsuEntry& e, LaneMask lanes) {
         object.valid() &&
         (by_parity ? object.has_completed_parity(static_cast<unsigned>(state)) : object.has_completed(state));
     const std::uint64_t answer = complete ? 1 : 0;
+    if (observer_ != nullptr) observer_->mbarrier_performed(e.access, lane, object.word(), object.word());
     __builtin_memcpy(e.access.lane_data(lane), &answer, sizeof answer);
     if (!complete) open |= LaneMask{1} << lane;
   });
@@ -707,6 +711,7 @@ Cycle LoadStoreUnit::serve_loosely(Cycle at, Request& r, std::uint64_t line) {
     serve_mbarriers(at, r, line);
   } else {
     shared_.perform(r, line);
+    if (observer_ != nullptr && r.command != Command::read) observer_->remote_performed(r);
   }
   return owner_.domain().after(at, (passes - 1) * parameters_.shared_pass_cycles +
                                        parameters_.shared_latency - parameters_.issue_latency);

@@ -19,6 +19,7 @@
 #include "rtl_models/sm/mbarrier.h"
 #include "rtl_models/sm/request_builder.h"
 #include "rtl_models/sm/shared_memory.h"
+#include "rtl_models/sm/shared_observer.h"
 #include "rtl_models/sm/sm_counters.h"
 #include "rtl_models/sm/sm_parameters.h"
 
@@ -67,6 +68,8 @@ class LoadStoreUnit {
         entries_(parameters),
         arrivals_(parameters.warp_slots) {}
 
+  /// Is told of what happens to shared memory; null: nobody is.
+  void observe(SharedObserver* observer) { observer_ = observer; }
   /// Who carries out bulk copies. Comes before any kernel.
   void set_bulk_copies(BulkSink& sink) { bulk_ = &sink; }
   /// For a new kernel. Pre: idle.
@@ -278,6 +281,7 @@ class LoadStoreUnit {
   Cycle look_at_ = kNever;         ///< when all look again, as another CTA has completed a phase
   CopyArrivals arrivals_;
   BulkSink* bulk_ = nullptr;
+  SharedObserver* observer_ = nullptr;
   Head head_;
   bool with_data_ = true;
   Cycle banks_free_ = 0;                              ///< of shared memory

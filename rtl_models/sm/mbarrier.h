@@ -101,6 +101,12 @@ class Mbarrier {
   [[nodiscard]] bool has_completed(std::uint64_t state) const { return phase_ != Mbarrier(state).phase_; }
   /// Whether the phase of that parity that is the present one or the one before is complete.
   [[nodiscard]] bool has_completed_parity(unsigned parity) const { return (phase_ & 1U) != (parity & 1U); }
+  /// Which of four phases, in turn, is under way; and the state that an arrival in one of them is answered,
+  /// as far as a wait looks at it.
+  [[nodiscard]] unsigned phase() const { return phase_; }
+  [[nodiscard]] static std::uint64_t state_of_phase(unsigned phase) {
+    return std::uint64_t{phase & 3U} << kPhaseShift;
+  }
   [[nodiscard]] unsigned phase_parity() const { return phase_ & 1U; }
   [[nodiscard]] std::uint32_t pending() const { return pending_; }
   [[nodiscard]] std::uint32_t expected() const { return expected_; }

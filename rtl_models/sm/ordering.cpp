@@ -21,6 +21,7 @@ OrderingStep step(unsigned what, Scope scope, Hold hold, SmCache cache = SmCache
 /// A fence that acquires has L1 drop its lines (R6, R9).
 bool keeps_lines(const MemOp& fence) {
   return mutated(SmMutation::fence_skips_invalidation) ||
+         (fence.scope == Scope::cluster && mutated(SmMutation::cluster_fence_skips_invalidation)) ||
          (fence.semantics == Semantics::sc && mutated(SmMutation::sc_fence_skips_invalidation));
 }
 
@@ -44,7 +45,9 @@ unsigned asked_by(Proxy proxy) {
 std::optional<OrderingStep> step_of_proxy_fence(const MemOp& fence) {
   const Proxy proxy = fence.proxy;
   if (mutated(SmMutation::proxy_fence_does_nothing)) return std::nullopt;
-  if (proxy == Proxy::async && fence.space == Space::shared) return std::nullopt;
+  if (proxy == Proxy::async &&
+      (fence.space == Space::shared || mutated(SmMutation::async_fence_does_nothing)))
+    return std::nullopt;
   // Tensor maps that the SM holds are dropped by an acquire: there is nothing to wait for.
   if (proxy == Proxy::tensormap && !fence.releases()) return std::nullopt;
   if (proxy == Proxy::tensormap) return step(maintenance::kDrain, Scope::gpu, Hold::maintenance);
@@ -57,6 +60,9 @@ std::optional<OrderingStep> step_of_proxy_fence(const MemOp& fence) {
 }  // namespace
 
 bool waits_for_loads(const Instruction& i) {
+  if (i.kind == InstructionKind::memory && i.mem.kind == MemKind::mbarrier &&
+      mutated(SmMutation::mbarrier_arrival_ignores_loads))
+    return false;
   if (i.kind == InstructionKind::memory) return !mutated(SmMutation::release_ignores_loads);
   if (i.kind == InstructionKind::barrier) return !mutated(SmMutation::barrier_ignores_loads);
   return i.mem.kind == MemKind::proxy_fence ? !mutated(SmMutation::proxy_fence_ignores_loads)
@@ -76,17 +82,28 @@ std::optional<OrderingStep> step_after_acquire(const MemOp& acquire) {
   return step(acquire_of(acquire.scope), acquire.scope, hold);
 }
 
-bool blocks(const MemOp& acquire) {
-  return acquire.acquires() && !mutated(SmMutation::acquire_does_not_block);
+bool blocks(const MemOp& op) {
+  if (op.kind == MemKind::mbarrier && mutated(SmMutation::mbarrier_wait_does_not_block)) return false;
+  if (op.kind == MemKind::mbarrier && op.mbarrier == MbarrierOperation::try_wait) return true;
+  return op.acquires() && !mutated(SmMutation::acquire_does_not_block);
 }
 
 std::optional<OrderingStep> step_of_fence(const MemOp& fence) {
   if (fence.kind == MemKind::proxy_fence) return step_of_proxy_fence(fence);
   if (fence.scope <= Scope::cta) return std::nullopt;
   unsigned what = 0;
-  if (fence.releases() && !mutated(SmMutation::fence_skips_drain)) what |= release_of(fence.scope);
+  const bool cluster = fence.scope == Scope::cluster;
+  if (fence.releases() && !mutated(SmMutation::fence_skips_drain) &&
+      !(cluster && mutated(SmMutation::cluster_fence_skips_drain)))
+    what |= release_of(fence.scope);
   if (fence.acquires() && !keeps_lines(fence)) what |= acquire_of(fence.scope);
+  if (what == 0) return std::nullopt;
   return step(what, fence.scope, Hold::maintenance);
+}
+
+std::optional<OrderingStep> step_after_bulk_wait() {
+  if (mutated(SmMutation::bulk_wait_keeps_lines)) return std::nullopt;
+  return step(maintenance::kInvalidate, Scope::gpu, Hold::maintenance);
 }
 
 std::optional<OrderingStep> step_after_proxy_drain(Proxy proxy) {

@@ -14,6 +14,8 @@ enum class Hold : std::uint8_t { none, drain, proxy_drain, maintenance, acquire,
 struct ResidentWarp {
   bool active = false;
   bool drained = false;  ///< the drain before its next instruction is done
+  bool wrote_in_bulk =
+      false;  ///< its bulk copies have written global memory, and L1 has kept its lines since
   Hold hold = Hold::none;
   Proxy proxy = Proxy::generic;  ///< of Hold::proxy_drain: whose fence it is
   unsigned cta = 0;              ///< CTA slot

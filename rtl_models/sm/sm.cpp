@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sim/gauge_visitor.h"
+#include "rtl_models/sm/sm_mutations.h"
 #include "rtl_models/sm/warp_waits.h"
 
 namespace warpline {
@@ -43,7 +44,7 @@ void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source
   ending_ = false;
   queued_.clear();
   grid_ = 0;
-  core_.set_grid(0);
+  core_.restart();
   begin_kernel(info, std::move(source), map, resident);
 }
 
@@ -107,7 +108,7 @@ void Sm::evaluate(unsigned slot) {
   scheduler_.schedule(slot, edge);
   if (edge != kNever || !core_.may_end(slot)) return;
   const bool triggered = core_.ctas()[core_.warp(slot).cta].triggered;
-  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0, 0});
+  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0});
 }
 
 /// Barriers have released warps.
@@ -132,7 +133,6 @@ bool Sm::has_begun(Cycle now, const CtaLaunch& launch) {
   Queued next = std::move(queued_.front());
   queued_.erase(queued_.begin());
   grid_ = launch.grid;
-  core_.set_grid(grid_);
   begin_kernel(next.info, std::move(next.source), next.map, next.resident);
   // Its parameters and constants lie elsewhere, and texture lines may be older than what they are read from.
   ++constant_invalidations_;
@@ -188,16 +188,16 @@ void Sm::take_launch(Cycle now) {
 
 CtaDone Sm::Reports::take() {
   using Kind = CtaDone::Kind;
-  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0, 0};
+  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0};
   if (triggered != 0) {
     --triggered;
-    return {Kind::triggered, false, 0, 0};
+    return {Kind::triggered, false, 0};
   }
-  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0, 0};
+  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0};
   if (!cancels.empty()) {
     const std::uint32_t ticket = cancels.front();
     cancels.pop_front();
-    return {Kind::cancel, false, 0, ticket};
+    return {Kind::cancel, false, ticket};
   }
   const CtaDone first = ended.front();
   ended.erase(ended.begin());
@@ -296,6 +296,9 @@ void Sm::issue(Cycle now, unsigned slot) {
     case InstructionKind::commit_bulk:
       if (issue.active != 0) core_.commit_bulk(slot);
       break;
+    case InstructionKind::wait_bulk:
+      if (issue.active != 0 && core_.end_bulk_wait(slot)) issue_invalidation(now, slot);
+      break;
     case InstructionKind::reallocate_registers:
       if (issue.active != 0 && core_.reallocate_registers(slot, i.groups_left)) offer_registers(slot);
       break;
@@ -343,6 +346,7 @@ void Sm::issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i
   Issue issue;
   issue.clock = edge_;
   issue.cluster_passes = core_.passes_in_cluster(slot);
+  if (mutated(SmMutation::cluster_wait_does_not_wait)) issue.cluster_passes = ~LaneMask{0};
   core_.execute(slot, issue);
   const LaneMask wrong = waits ? core_.wait_in_cluster(slot, issue.active)
                                : core_.arrive_in_cluster(slot, issue.active, released_);
@@ -384,6 +388,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.maintenance = maintenance_of(i.mem);
   e.bulk_left = i.mem.kind == MemKind::bulk_copy ? e.access.active : 0;
   e.copy_group = core_.begin_access(slot, i.mem, e.access.active);
+  if (e.bulk_left != 0 && is_grouped(i.mem.bulk) && mutated(SmMutation::bulk_read_told_early))
+    for (unsigned n = lane_count(e.bulk_left); n-- > 0;) core_.finish_bulk_read(slot, e.copy_group);
   lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
@@ -399,6 +405,16 @@ void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
   const auto step = step_of_fence(fence);
   if (!step) return ordering_.end(slot, edge_);
   core_.warp(slot).proxy = fence.proxy;
+  send_step(now, slot, *step);
+}
+
+/// What bulk copies have written past L1, their warp finds from now on. Pre: the load/store unit has room.
+void Sm::issue_invalidation(Cycle now, unsigned slot) {
+  const auto step = step_after_bulk_wait();
+  if (!step) return;
+  MemOp fence;
+  fence.kind = MemKind::proxy_fence;
+  ordering_.begin(slot, fence, edge_);
   send_step(now, slot, *step);
 }
 
@@ -510,10 +526,12 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     core_.products(slot).finish(e.copy_group, ready);
   }
   lsu_.entries().free(event.entry);
-  if (!killed && i.mem.acquires() && (w.hold == Hold::acquire || !blocks(i.mem))) {
+  const bool held = w.hold == Hold::acquire && blocks(i.mem);
+  if (!killed && (held || (i.mem.acquires() && !blocks(i.mem)))) {
     w.hold = Hold::none;
     // The entry just retired makes sure that there is room.
-    if (const auto step = step_after_acquire(i.mem)) send_step(now, slot, *step);
+    if (const auto step = i.mem.acquires() ? step_after_acquire(i.mem) : std::nullopt)
+      send_step(now, slot, *step);
     if (w.hold == Hold::none) ordering_.end(slot, edge_);
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
@@ -537,8 +555,14 @@ void Sm::handle_bulk_events(Cycle now) {
   handle_events(now);
   for (const BulkEvent& event : bulk_events_) {
     switch (event.kind) {
-      case BulkEvent::Kind::read: core_.finish_bulk_read(event.slot, event.group); break;
-      case BulkEvent::Kind::done: core_.finish_bulk(event.slot, event.group, event.grouped); break;
+      case BulkEvent::Kind::read:
+        if (!mutated(SmMutation::bulk_read_told_early)) core_.finish_bulk_read(event.slot, event.group);
+        if (mutated(SmMutation::bulk_wait_ignores_writes)) core_.pass_bulk(event.slot, event.group);
+        break;
+      case BulkEvent::Kind::done:
+        core_.finish_bulk(event.slot, event.group,
+                          event.grouped && !mutated(SmMutation::bulk_wait_ignores_writes));
+        break;
       case BulkEvent::Kind::faulted:
         lsu_.count_fault();
         core_.keep_fault(name_of(bulk_.last_fault().kind), bulk_.last_fault());
@@ -640,23 +664,13 @@ void Sm::take_answer(Cycle now) {
   const unsigned cta = r->warp;
   engine().pool().release(r);
   if (core_.end_signal(cta))
-    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, core_.cluster_number(cta), 0});
-}
-
-/// Whether what a CTA was told is for one that has yet to begin here: its grid has, or it was told so before
-/// and CTAs wait to begin. All CTAs of a cluster are sent off in one cycle, but an SM may first have to make
-/// an end of the grid before theirs.
-bool Sm::comes_early(Cycle now, const Heard& heard) {
-  if (core_.has_cta(heard.to)) return false;
-  const std::uint32_t ahead = (heard.to.grid - grid_) % ClusterAddress::kGrids;
-  return ahead != 0 ? ahead < ClusterAddress::kGrids / 2 : from_distributor.ready(now);
+    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
 }
 
 /// What others told CTAs here takes effect.
 void Sm::hear(Cycle now) {
   for (std::size_t n = 0; n < heard_.size();) {
-    heard_[n].early = heard_[n].at <= now && comes_early(now, heard_[n]);
-    if (heard_[n].at > now || heard_[n].early) {
+    if (heard_[n].at > now) {
       ++n;
       continue;
     }
@@ -683,7 +697,7 @@ Cycle Sm::serve(Cycle now) {
     const ClusterAddress at = ClusterAddress::of(r.line);
     const bool signal = at.signal != ClusterAddress::Signal::none;
     // Of a CTA that has ended nothing is left; one that has yet to begin is waited for.
-    const bool early = !signal && !core_.has_cta(at) && (launch_waits_ || from_distributor.ready(now));
+    const bool early = !signal && core_.begins_later(at);
     if (early) {
       next = domain().after(now, 1);
     } else if (!signal && lsu_.banks_free() > now) {
@@ -691,7 +705,7 @@ Cycle Sm::serve(Cycle now) {
     } else {
       n.from_cluster.pop(now);
       const auto base = signal ? std::nullopt : core_.shared_of(at);
-      if (signal) heard_.push_back({now, at, false});
+      if (signal) heard_.push_back({now, at});
       if (!signal && !base) r.status = Status::address_error;
       if (base) {
         lsu_.serve(now, r, *base + at.offset);
@@ -701,8 +715,7 @@ Cycle Sm::serve(Cycle now) {
     }
   }
   hear(now);
-  for (const Heard& h : heard_)
-    if (!h.early) next = std::min(next, h.at);
+  for (const Heard& h : heard_) next = std::min(next, h.at);
   tell(now);
   if (!served.empty() && (served.front().at > now || n.to_cluster.ready(now)))
     next = std::min(next, std::max(served.front().at, domain().after(now, 1)));
@@ -724,7 +737,7 @@ void Sm::tell(Cycle now) {
 void Sm::perform(Request& r, Cycle& at) {
   const ClusterAddress to = ClusterAddress::of(r.line);
   if (to.signal != ClusterAddress::Signal::none) {
-    heard_.push_back({at, to, false});
+    heard_.push_back({at, to});
     wake(std::max(at, engine().now() + 1));
   } else if (const auto base = core_.shared_of(to)) {
     at = lsu_.serve_loosely(at, r, *base + to.offset);

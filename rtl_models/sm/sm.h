@@ -104,12 +104,15 @@ class Sm final : public Component, public LooseTarget {
   /// Whether each of its warps repeats itself, or waits for others. Pre: it is watched.
   [[nodiscard]] bool only_repeats() const;
   Cycle tick(Cycle now) override;
+  /// Has `observer` told of what happens to shared memory; null: nobody.
+  void observe_shared(SharedObserver* observer) { lsu_.observe(observer); }
   /// What another SM asks, loosely timed.
   void perform(Request& r, Cycle& at) override;
   void restart() override {
     scheduler_.reset_turns();
     fetch_.empty();
     lsu_.restart();
+    core_.restart();
   }
   void archive(StateArchive& a) override { a(counters_, core_, lsu_, bulk_, fetch_, scheduler_, edge_); }
   [[nodiscard]] bool busy() const override {
@@ -165,7 +168,6 @@ class Sm final : public Component, public LooseTarget {
   struct Heard {
     Cycle at = 0;
     ClusterAddress to;
-    bool early = false;  ///< the CTA has not begun yet
   };
   enum class Flush : std::uint8_t { none, asked, sent };
   void begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -193,6 +195,7 @@ class Sm final : public Component, public LooseTarget {
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
   void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
+  void issue_invalidation(Cycle now, unsigned slot);
   void issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
   LsuEntry& take_entry(Cycle now, unsigned slot, unsigned& index);
@@ -209,7 +212,6 @@ class Sm final : public Component, public LooseTarget {
   }
   void take_answer(Cycle now);
   void hear(Cycle now);
-  [[nodiscard]] bool comes_early(Cycle now, const Heard& heard);
   [[nodiscard]] Cycle serve(Cycle now);
   void tell(Cycle now);
   void advance_bulk_copies(Cycle now);

@@ -54,6 +54,7 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
     cta.slots.push_back(slot);
     source_->begin_warp(slot, id, w, lanes);
   }
+  if (clustered_) take_early_signals(cta);
   return cta;
 }
 
@@ -68,6 +69,16 @@ bool SmCore::waits_for_others(unsigned slot) const {
          registers_missing(slot, w.next->groups_left) != 0;
 }
 
+/// Others of the cluster, whose launch came sooner, may have told the CTA something.
+void SmCore::take_early_signals(Cta& cta) {
+  const auto is_for = [&](const ClusterAddress& to) {
+    if (to.cluster != cta.cluster.number || to.rank != cta.cluster.rank) return false;
+    note_signal(cta, to);
+    return true;
+  };
+  early_.erase(std::remove_if(early_.begin(), early_.end(), is_for), early_.end());
+}
+
 bool SmCore::end_warp(unsigned slot) {
   ResidentWarp& w = warps_[slot];
   w.active = false;
@@ -77,6 +88,7 @@ bool SmCore::end_warp(unsigned slot) {
   if (--cta.warps_left != 0) return false;
   ++counters_.ctas;
   if (cta.cluster.ctas > 1) {
+    ended_.insert(key_of(cta.cluster.number, cta.cluster.rank));
     tell_cluster(cta, ClusterAddress::Signal::exited);
     return false;
   }
@@ -90,7 +102,6 @@ void SmCore::tell_cluster(Cta& cta, ClusterAddress::Signal what) {
   to.signal = what;
   to.from = cta.cluster.rank;
   to.odd = cta.cluster_barrier.odd();
-  to.grid = grid_;
   for (to.rank = 0; to.rank < cta.cluster.ctas; ++to.rank) {
     if (to.rank == cta.cluster.rank) continue;
     to.sm = cta.cluster.sms.at(to.rank);
@@ -165,15 +176,23 @@ std::optional<std::uint64_t> SmCore::shared_of(const ClusterAddress& at) const {
 
 void SmCore::take_signal(const ClusterAddress& to, std::vector<Released>& released) {
   const Cta* const found = cta_of_cluster(to);
-  if (found == nullptr) return;  // it has ended, and waits for nobody any more
+  if (found == nullptr) {
+    // It has ended, and waits for nobody any more, or its launch is on its way.
+    if (begins_later(to)) early_.push_back(to);
+    return;
+  }
   Cta& cta = ctas_[static_cast<std::size_t>(found - ctas_.data())];
+  note_signal(cta, to);
+  settle_cluster_barrier(cta, released);
+}
+
+void SmCore::note_signal(Cta& cta, const ClusterAddress& to) {
   if (to.signal == ClusterAddress::Signal::exited) {
     cta.cluster_barrier.exit(to.from);
   } else {
     const bool odd = mutated(SmMutation::cluster_arrival_forgets_phase) ? cta.cluster_barrier.odd() : to.odd;
     cta.cluster_barrier.arrive(to.from, odd);
   }
-  settle_cluster_barrier(cta, released);
 }
 
 void SmCore::arrive(unsigned slot, const Issue& issue, std::vector<Released>& released) {
@@ -231,6 +250,7 @@ void SmCore::kill(unsigned slot, std::vector<Released>& released) {
 std::uint32_t SmCore::begin_bulk(unsigned slot, const MemOp& op, unsigned lanes) {
   warps_[slot].copies += lanes;
   if (!is_grouped(op.bulk)) return 0;
+  warps_[slot].wrote_in_bulk = true;
   std::uint32_t group = 0;
   for (unsigned n = 0; n < lanes; ++n) {
     group = bulk_[slot].start();

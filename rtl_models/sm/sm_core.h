@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,11 @@ class SmCore {
   void start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
              unsigned resident);
 
+  /// CTAs of clusters are numbered anew. Pre: none is left.
+  void restart() {
+    early_.clear();
+    ended_.clear();
+  }
   /// CTA `id` takes a CTA slot, and its warps the first warp slots that are free. `cluster`: where its
   /// cluster runs; null: it is in none. Pre: there are enough.
   const Cta& begin_cta(Dim3 id, const ClusterPlace* cluster = nullptr);
@@ -111,7 +117,8 @@ class SmCore {
     constexpr unsigned kStackKinds = (1U << static_cast<unsigned>(InstructionKind::cluster_arrive)) -
                                      (1U << static_cast<unsigned>(InstructionKind::call));
     constexpr unsigned kKinds = 1U << static_cast<unsigned>(InstructionKind::memory) |
-                                1U << static_cast<unsigned>(InstructionKind::fence) | kStackKinds;
+                                1U << static_cast<unsigned>(InstructionKind::fence) |
+                                1U << static_cast<unsigned>(InstructionKind::wait_bulk) | kStackKinds;
     return (kKinds >> static_cast<unsigned>(i.kind) & 1U) != 0;
   }
   /// Registers that the CTA has too few for a warp to have `count` per thread.
@@ -148,10 +155,10 @@ class SmCore {
   [[nodiscard]] LaneMask wait_in_cluster(unsigned slot, LaneMask lanes);
   /// Another CTA of a cluster has told one here something. Appends the warps of which that releases lanes.
   void take_signal(const ClusterAddress& to, std::vector<Released>& released);
-  /// Whether the CTA is here that something is told.
-  [[nodiscard]] bool has_cta(const ClusterAddress& to) const { return cta_of_cluster(to) != nullptr; }
-  /// The number of the grid that runs here, which CTAs give with what they tell.
-  void set_grid(std::uint32_t grid) { grid_ = grid; }
+  /// Whether the CTA that is meant is not here yet: its launch is on its way.
+  [[nodiscard]] bool begins_later(const ClusterAddress& to) const {
+    return cta_of_cluster(to) == nullptr && ended_.count(key_of(to.cluster, to.rank)) == 0;
+  }
   /// What CTAs have to tell others, oldest first; for the Sm to send.
   [[nodiscard]] std::deque<Signal>& signals() { return signals_; }
   [[nodiscard]] const std::deque<Signal>& signals() const { return signals_; }
@@ -161,8 +168,6 @@ class SmCore {
   [[nodiscard]] std::optional<std::uint64_t> shared_of(const ClusterAddress& at) const;
   [[nodiscard]] ClusterCounters& cluster_counters() { return cluster_; }
   [[nodiscard]] const ClusterCounters& cluster_counters() const { return cluster_; }
-  /// The number of the cluster of a CTA slot.
-  [[nodiscard]] std::uint32_t cluster_number(unsigned cta) const { return ctas_[cta].cluster.number; }
   /// Lanes may have exited with the instruction just issued, of whatever kind, for which barriers no longer
   /// wait. Appends the warps of which they release lanes.
   void note_exits(unsigned slot, std::vector<Released>& released) {
@@ -198,12 +203,18 @@ class SmCore {
   [[nodiscard]] ProductGroups& products(unsigned slot) { return products_[slot]; }
   /// What a bulk copy reads has been read; it is over.
   void finish_bulk_read(unsigned slot, std::uint32_t group) { bulk_reads_[slot].finish(group); }
+  /// Nobody waits for it any more.
+  void pass_bulk(unsigned slot, std::uint32_t group) { bulk_[slot].finish(group); }
   void finish_bulk(unsigned slot, std::uint32_t group, bool grouped) {
     --warps_[slot].copies;
     if (grouped) bulk_[slot].finish(group);
   }
   /// Bulk copies of so many lanes never begin.
   void cancel_bulk(unsigned slot, const MemOp& op, unsigned lanes, std::uint32_t group);
+  /// Whether L1 has to drop its lines now that the warp has waited for bulk copies.
+  [[nodiscard]] bool end_bulk_wait(unsigned slot) {
+    return std::exchange(warps_[slot].wrote_in_bulk, bulk_[slot].under_way() != 0);
+  }
   void commit_bulk(unsigned slot) {
     bulk_[slot].commit();
     bulk_reads_[slot].commit();
@@ -289,6 +300,11 @@ class SmCore {
   void check_cluster_arrival(Cta& cta, std::vector<Released>& released);
   void settle_cluster_barrier(Cta& cta, std::vector<Released>& released);
   void tell_cluster(Cta& cta, ClusterAddress::Signal what);
+  void note_signal(Cta& cta, const ClusterAddress& to);
+  void take_early_signals(Cta& cta);
+  [[nodiscard]] static std::uint64_t key_of(std::uint32_t cluster, unsigned rank) {
+    return std::uint64_t{cluster} << 4U | rank;
+  }
   [[nodiscard]] const Cta* cta_of_cluster(const ClusterAddress& at) const;
 
   SmCounters& counters_;
@@ -297,6 +313,8 @@ class SmCore {
   std::vector<ResidentWarp> warps_;
   std::vector<CopyGroups> copies_;             ///< of each warp slot
   std::vector<ProductGroups> products_;        ///< likewise
+  std::vector<ClusterAddress> early_;          ///< signals to CTAs of clusters that have yet to begin
+  std::unordered_set<std::uint64_t> ended_;    ///< CTAs of clusters that have ended here
   std::vector<CopyGroups> bulk_, bulk_reads_;  ///< likewise: of bulk copies, and of what they read
   CallStacks stacks_;
   std::vector<Cta> ctas_;
@@ -311,7 +329,6 @@ class SmCore {
   ClusterCounters cluster_;
   bool clustered_ = false;  ///< clusters have more than one CTA
   std::deque<Signal> signals_;
-  std::uint32_t grid_ = 0;
   bool released_ = true;
 };
 

@@ -20,8 +20,11 @@ enum class SmMutation : std::uint8_t {
 
   // R4: a thread's loads return before it passes a barrier.
   barrier_ignores_loads,
-  cluster_arrival_forgets_phase,  ///< at a cluster's barrier, an arrival counts in whatever phase is under
-                                  ///< way
+  cluster_arrival_forgets_phase,     ///< at a cluster's barrier, an arrival counts in whatever phase is under
+                                     ///< way
+  cluster_wait_does_not_wait,        ///< a wait there passes before all have arrived
+  cluster_fence_skips_drain,         ///< the fence before an arrival there waits for no writes
+  cluster_fence_skips_invalidation,  ///< the fence behind a wait there leaves L1's lines
 
   // R6: nothing that follows an acquire issues before its value is back and L1's lines are gone.
   acquire_does_not_block,          ///< what follows issues before the value is back
@@ -42,6 +45,15 @@ enum class SmMutation : std::uint8_t {
 
   // R9: fence.sc does what R2, R3 and R6 say.
   sc_fence_skips_invalidation,  ///< it leaves L1's lines, as a release would
+
+  // R12: mbarriers and asynchronous operations.
+  mbarrier_arrival_ignores_loads,  ///< an arrival does not wait for the thread's loads
+  mbarrier_wait_does_not_block,    ///< what follows a wait for a phase issues before that has been looked at
+  bulk_told_before_data,           ///< an mbarrier is told of bytes when they are asked for
+  bulk_read_told_early,            ///< a copy counts as having read its source when it begins
+  bulk_wait_ignores_writes,        ///< a wait for bulk copies waits for what they read alone
+  bulk_wait_keeps_lines,           ///< behind such a wait, L1 may have lines from before
+  async_fence_does_nothing,        ///< fence.proxy.async
 
   // Exactly once and in order: `.mmio`.
   mmio_lanes_merge,    ///< lanes of one line are one transaction

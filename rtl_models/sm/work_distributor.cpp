@@ -31,6 +31,10 @@ void WorkDistributor::start(Dim3 grid, unsigned resident) {
 
 void WorkDistributor::start_clusters(Dim3 grid, unsigned resident, Dim3 cluster) {
   start(grid, resident);
+  begin_clusters(cluster);
+}
+
+void WorkDistributor::begin_clusters(Dim3 cluster) {
   cluster_ = cluster;
   clustered_ = true;
 }
@@ -50,20 +54,20 @@ std::uint64_t WorkDistributor::resident_ctas(unsigned sms, const GpcShape& shape
   return all;
 }
 
-void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first) {
+void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first, unsigned cluster) {
   WARPLINE_EXPECT(!busy(), "a grid starts on an idle distributor");
   resident_limit_ = ~0U;
   places_ = &sms;
   begin({static_cast<std::uint32_t>(sms.size()), 1, 1}, first);
+  if (cluster > 1) begin_clusters({cluster, 1, 1});
 }
 
 void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
-  clustered_ = before_clustered_ = false;
+  clustered_ = false;
   gpc_turn_ = shape_.gpc_of(first_);
   std::fill(turn_in_.begin(), turn_in_.end(), 0);
-  left_.clear();
-  free_numbers_.clear();
+  next_number_ = 0;
   answers_.clear();
   next_ = done_ = first_cta_ = triggered_ = ended_ = before_left_ = 0;
   number_ = 0;
@@ -106,9 +110,7 @@ void WorkDistributor::send_told(Cycle now) {
 
 void WorkDistributor::take(unsigned sm, const CtaDone& report, Cycle now) {
   switch (report.kind) {
-    case CtaDone::Kind::ended:
-      if (grid_of_[sm] == number_ ? clustered_ : before_clustered_) end_in_cluster(report.cluster);
-      return end_cta(sm, report.had_triggered, now);
+    case CtaDone::Kind::ended: return end_cta(sm, report.had_triggered, now);
     case CtaDone::Kind::ends_grid: return end_grid();
     case CtaDone::Kind::triggered:
       if (grid_of_[sm] == number_) ++triggered_;
@@ -146,7 +148,6 @@ void WorkDistributor::begin_queued() {
   complete_before_ = false;
   const Queued next = queued_.front();
   queued_.pop_front();
-  before_clustered_ = clustered_;
   cluster_ = next.cluster;
   clustered_ = next.cluster.count() > 1;
   grid_ = next.grid;
@@ -247,24 +248,23 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
   const unsigned gpcs = shape_.gpcs;
   const auto size = static_cast<unsigned>(cluster_.count());
   for (unsigned k = 0; k < gpcs; ++k) {
-    const unsigned gpc = (gpc_turn_ + k) % gpcs;
+    const unsigned gpc = places_ != nullptr ? shape_.gpc_of((*places_)[next_]) : (gpc_turn_ + k) % gpcs;
     CtaLaunch launch;
     launch.grid = number_;
     launch.released = complete_before_;
     launch.place.ctas = static_cast<std::uint8_t>(size);
-    if (!find_room(gpc, launch.place)) continue;
+    if (places_ != nullptr) {
+      for (unsigned rank = 0; rank < size; ++rank)
+        launch.place.sms.at(rank) = static_cast<std::uint16_t>((*places_)[next_ + rank]);
+    } else if (!find_room(gpc, launch.place)) {
+      continue;
+    }
     const auto begin = launch.place.sms.begin(), end = begin + size;
     // All begin in one cycle. Each that is not ready asks for the wake.
     bool ready = true;
     for (auto sm = begin; sm != end; ++sm) ready = to_sm[*sm].ready(now) && ready;
     if (!ready) continue;
-    if (free_numbers_.empty()) {
-      free_numbers_.push_back(static_cast<std::uint32_t>(left_.size()));
-      left_.push_back(0);
-    }
-    launch.place.number = free_numbers_.back();
-    free_numbers_.pop_back();
-    left_[launch.place.number] = size;
+    launch.place.number = next_number_++ % ClusterAddress::kClusters;
     launch.cta = next_cta();
     for (auto sm = begin; sm != end; ++sm) {
       ++resident_[*sm];
@@ -283,10 +283,6 @@ Cycle WorkDistributor::hand_out_cluster(Cycle now) {
     return next_ < total_ || !queued_.empty() ? domain().after(now, 1) : kNever;
   }
   return kNever;
-}
-
-void WorkDistributor::end_in_cluster(std::uint32_t number) {
-  if (--left_[number] == 0) free_numbers_.push_back(number);
 }
 
 void WorkDistributor::visit_gauges(GaugeVisitor& visitor) const {

@@ -34,8 +34,9 @@ class WorkDistributor final : public Component {
   void start_clusters(Dim3 grid, unsigned resident, Dim3 cluster);
   /// Begins a grid of one CTA for each element of `sms`, which outlives the run: CTA n goes to SM sms[n], in
   /// this order, one per cycle from cycle `first` on. Pre: idle; `first` is in the future; an SM holds all
-  /// CTAs that are meant for it.
-  void start_at(const std::vector<unsigned>& sms, Cycle first);
+  /// CTAs that are meant for it. `cluster`: so many in a row are a cluster, and begin in one cycle. Pre: they
+  /// go to SMs of one GPC.
+  void start_at(const std::vector<unsigned>& sms, Cycle first, unsigned cluster = 1);
   /// Queues a grid that depends on the one that was started or queued last; `cluster`: the CTAs of its
   /// clusters, 1 x 1 x 1 if it has none. Pre: start() was called in this cycle; as of start_clusters().
   void queue(Dim3 grid, unsigned resident, Dim3 cluster = {}) {
@@ -76,10 +77,10 @@ class WorkDistributor final : public Component {
 
  private:
   void begin(Dim3 grid, Cycle first);
+  void begin_clusters(Dim3 cluster);
   /// Hands out a cluster, if a GPC has room for it. Returns when to look again.
   [[nodiscard]] Cycle hand_out_cluster(Cycle now);
   [[nodiscard]] bool find_room(unsigned gpc, ClusterPlace& place) const;
-  void end_in_cluster(std::uint32_t number);
 
   void end_grid();
   void take(unsigned sm, const CtaDone& report, Cycle now);
@@ -133,13 +134,9 @@ class WorkDistributor final : public Component {
   std::vector<std::vector<unsigned>> sms_of_;  ///< of each GPC
   Dim3 cluster_;
   bool clustered_ = false;
-  bool before_clustered_ = false;  ///< the grid before it was
   unsigned gpc_turn_ = 0;
   std::vector<unsigned> turn_in_;  ///< of each GPC, a place in sms_of_
-  std::vector<unsigned> left_;     ///< of each running cluster, CTAs not yet done; 0: the number is free
-  std::vector<std::uint32_t> free_numbers_;
-
-  std::deque<Answer> answers_;
+  std::uint32_t next_number_ = 0;  ///< of a cluster; those of dependent grids go on
 };
 
 }  // namespace warpline

@@ -24,7 +24,7 @@ TEST(CheckConsistency, AGridThatObeysIsSaidToDoSo) {
     const Finished run = w.warpline(
         {"run", kernel("vecadd"), "--check-consistency", "--transport", transport, "--stats", "s.json"});
     EXPECT_EQ(run.status, 0) << run.err;
-    EXPECT_THAT(run.out, HasSubstr("consistency: obeys the PTX 7.5 model ("));
+    EXPECT_THAT(run.out, HasSubstr("consistency: obeys the PTX 9.0 model ("));
     const auto stats = nlohmann::json::parse(read_file(w.path("s.json")));
     EXPECT_EQ(stats["launches"][0]["consistency"]["verdict"], "obeys");
     EXPECT_GT(stats["launches"][0]["consistency"]["accesses"], 1000);
@@ -46,7 +46,7 @@ TEST(CheckConsistency, WhatADriverForgotToInvalidateIsAViolation) {
   const Finished run =
       w.warpline({"run", kernel("stale"), "--check-consistency", "--quiet", "--stats", "s.json"});
   EXPECT_EQ(run.status, 1) << "x is 2, and an L1 says 1";
-  EXPECT_THAT(run.err, AllOf(HasSubstr("kernel \"look\" violates the PTX 7.5 model, coherence: "),
+  EXPECT_THAT(run.err, AllOf(HasSubstr("kernel \"look\" violates the PTX 9.0 model, coherence: "),
                              HasSubstr("reads 1 of x")));
   const auto stats = nlohmann::json::parse(read_file(w.path("s.json")));
   const Finished drawn =

@@ -10,17 +10,20 @@ namespace {
 constexpr std::uint64_t kRuns = 10000;
 constexpr std::uint64_t kRunsAtATime = 250;
 
-/// Whether kRuns runs with seeds of their own, by `seed`, show the outcome in question. Checks that the
+/// Whether `runs` runs with seeds of their own, by `seed`, show the outcome in question. Checks that the
 /// memory model forbids it.
-bool shows(const std::string& text, std::uint64_t seed) {
+bool shows(const std::string& text, std::uint64_t seed, std::uint64_t runs) {
   const litmus::Test test = litmus_test(text);
   EXPECT_FALSE(litmus::check(test).allowed) << text;
   const bool two = text.find("gpu 1") != std::string::npos;
-  litmus::Machine machine(load_gpu("mini", {{two ? "gpus=2" : "gpus=1"}}).value());
+  const bool clusters = text.find("cluster 0") != std::string::npos;
+  GpuConfig config = load_gpu("mini", {{two ? "gpus=2" : "gpus=1"}}).value();
+  config.sm_network.present = clusters;
+  litmus::Machine machine(config);
   EXPECT_TRUE(machine.refusals(test).empty()) << text;
-  for (std::uint64_t done = 0; done < kRuns; done += kRunsAtATime) {
-    const litmus::RunReport report = litmus::run(machine, test, {kRunsAtATime, seed * kRuns + done});
-    EXPECT_EQ(report.stuck, 0U) << text;
+  for (std::uint64_t done = 0; done < runs; done += kRunsAtATime) {
+    const litmus::RunReport report = litmus::run(machine, test, {kRunsAtATime, seed * runs + done});
+    EXPECT_EQ(report.stuck + report.faulted, 0U) << text;
     if (report.in_question != 0) return true;
   }
   return false;
@@ -30,7 +33,18 @@ struct Row {
   Mutation mutation;
   const char* name;
   const char* text;
+  std::uint64_t runs = kRuns;  ///< a try
 };
+/// Bugs that many runs show.
+constexpr std::uint64_t kFewRuns = 500;
+
+constexpr const char* kClusterMeeting = R"({ x=0; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ st.weak x, 1 | ld.weak r0, x ;
+ barrier.cluster.arrive | barrier.cluster.arrive ;
+ barrier.cluster.wait | barrier.cluster.wait ;
+ | ld.weak r1, x ;
+~exists (P1:r1 == 0))";
 
 constexpr const char* kMessagePassing = R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
@@ -233,6 +247,69 @@ const Row kRows[] = {
  st.weak x, 1 ;
 ~exists (P0:r0 == 1))"},
     {SmMutation::sc_fence_skips_invalidation, "sc_fence_skips_invalidation", kStoreBuffer},
+    {SmMutation::cluster_wait_does_not_wait, "cluster_wait_does_not_wait", kClusterMeeting, kFewRuns},
+    {SmMutation::cluster_fence_skips_drain, "cluster_fence_skips_drain", kClusterMeeting, kFewRuns},
+    {SmMutation::cluster_fence_skips_invalidation, "cluster_fence_skips_invalidation", kClusterMeeting,
+     kFewRuns},
+    {SmMutation::mbarrier_arrival_ignores_loads, "mbarrier_arrival_ignores_loads",
+     R"({ x=0; f=0; b @ mbarrier = 1; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 1,gpu 0 ;
+ ld.weak r0, x | mbarrier.try_wait.parity p, b, 0 | ld.acquire.gpu r1, f ;
+ mbarrier.arrive _, b | st.release.gpu f, 1 | st.weak x, 1 ;
+~exists (P0:r0 == 1 /\ P1:p == 1 /\ P2:r1 == 1))"},
+    {SmMutation::mbarrier_wait_does_not_block, "mbarrier_wait_does_not_block", R"({ x=0; b @ mbarrier = 1; }
+ P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;
+ st.weak x, 1 | mbarrier.try_wait.parity p, b, 0 ;
+ mbarrier.arrive _, b | ld.weak r1, x ;
+~exists (P1:p == 1 /\ P1:r1 == 0))",
+     kFewRuns},
+    {SmMutation::bulk_told_before_data, "bulk_told_before_data",
+     R"({ x=5; s @ shared = 0; b @ mbarrier = 1; }
+ P0@cta 0,gpu 0 ;
+ mbarrier.arrive.expect_tx r, b, 16 ;
+ cp.async.bulk s, x, 16, b ;
+ mbarrier.try_wait p, b, r ;
+ ld.weak r1, s ;
+~exists (P0:p == 1 /\ P0:r1 == 0))",
+     kFewRuns},
+    {SmMutation::bulk_read_told_early, "bulk_read_told_early", R"({ x=0; s @ shared = 0; }
+ P0@cta 0,gpu 0 ;
+ st.weak s, 7 ;
+ fence.proxy.async.shared::cta ;
+ cp.async.bulk x, s, 16 ;
+ cp.async.bulk.commit_group ;
+ cp.async.bulk.wait_group.read 0 ;
+ st.weak s, 9 ;
+ cp.async.bulk.wait_group 0 ;
+ ld.weak r1, x ;
+~exists (P0:r1 == 9))",
+     kFewRuns},
+    {SmMutation::bulk_wait_ignores_writes, "bulk_wait_ignores_writes", R"({ x=0; f=0; s @ shared = 7; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
+ cp.async.bulk x, s, 16 | ld.acquire.gpu r0, f ;
+ cp.async.bulk.commit_group | ld.weak r1, x ;
+ cp.async.bulk.wait_group 0 | ;
+ st.release.gpu f, 1 | ;
+~exists (P1:r0 == 1 /\ P1:r1 == 0))"},
+    {SmMutation::bulk_wait_keeps_lines, "bulk_wait_keeps_lines", R"({ x=0; s @ shared = 7; }
+ P0@cta 0,gpu 0 ;
+ ld.weak r0, x ;
+ cp.async.bulk x, s, 16 ;
+ cp.async.bulk.commit_group ;
+ cp.async.bulk.wait_group 0 ;
+ ld.weak r1, x ;
+~exists (P0:r1 == 0))",
+     kFewRuns},
+    {SmMutation::async_fence_does_nothing, "async_fence_does_nothing",
+     R"({ x=0; s @ shared = 0; b @ mbarrier = 1; }
+ P0@cta 0,gpu 0 ;
+ st.weak x, 1 ;
+ fence.proxy.async.global ;
+ mbarrier.arrive.expect_tx r, b, 16 ;
+ cp.async.bulk s, x, 16, b ;
+ mbarrier.try_wait p, b, r ;
+ ld.weak r1, s ;
+~exists (P0:p == 1 /\ P0:r1 == 0))"},
 };
 
 }  // namespace
@@ -240,8 +317,9 @@ const Row kRows[] = {
 std::vector<Catch> catches_by_litmus() {
   std::vector<Catch> catches;
   for (const Row& row : kRows)
-    catches.push_back(
-        {row.mutation, row.name, [text = row.text](std::uint64_t seed) { return shows(text, seed); }});
+    catches.push_back({row.mutation, row.name, [text = row.text, runs = row.runs](std::uint64_t seed) {
+                         return shows(text, seed, runs);
+                       }});
   return catches;
 }
 

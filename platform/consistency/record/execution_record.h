@@ -21,6 +21,7 @@ struct RecordedThread {
   Dim3 cta;
   std::uint64_t cta_number = 0;  ///< x first, then y, then z
   unsigned number = 0;           ///< in its CTA
+  std::uint64_t cluster = 0;     ///< of its CTA, numbered likewise
 };
 
 /// A static instruction that a record names.
@@ -53,8 +54,10 @@ struct RecordedEvent {
   Moment answered = ~Moment{0};  ///< when its thread got what it read, or went on behind a fence
   Moment coherent = 0;           ///< of what writes: when it took effect where all threads meet
   std::uint64_t meeting = 0;     ///< of a barrier: equal numbers met
+  bool of_cluster = false;       ///< of a barrier: that of a cluster
+  bool releases = false;         ///< of an arrival there: without `.relaxed`
   std::uint32_t expected = 0;    ///< of a barrier: threads that it names; 0: all of the CTA
-  bool waits = false;            ///< of a barrier: bar.sync
+  bool waits = false;            ///< of a barrier: bar.sync, barrier.cluster.wait
 };
 
 /// 128 bytes of a memory that the record has accesses of.

@@ -1,9 +1,11 @@
 #include "platform/consistency/record/execution_recorder.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "platform/consistency/record/recording_source.h"
 #include "rtl_models/isa/atomic.h"
+#include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
@@ -15,7 +17,8 @@ const char* unrecordable(const MemOp& op) {
   if (op.tile_passes != 0) return "asynchronous products of matrices";
   switch (op.kind) {
     case MemKind::async_copy: return "asynchronous copies";
-    case MemKind::mbarrier: return "mbarriers";
+    case MemKind::mbarrier:
+      return op.mbarrier == MbarrierOperation::copies_arrive ? "asynchronous copies" : nullptr;
     case MemKind::bulk_copy: return "bulk copies";
     case MemKind::async_store: return "asynchronous stores";
     case MemKind::fill: return "fills of shared memory";
@@ -25,13 +28,17 @@ const char* unrecordable(const MemOp& op) {
     case MemKind::surface_store: return "surface accesses";
     default:
       if (op.space == Space::surface && op.is_atomic()) return "surface accesses";
-      return op.space == Space::shared_cluster ? "shared memory of other CTAs" : nullptr;
+      return nullptr;
   }
 }
 
 bool moves_data(MemKind kind) {
   return kind == MemKind::load || kind == MemKind::store || kind == MemKind::atomic ||
-         kind == MemKind::reduction;
+         kind == MemKind::reduction || kind == MemKind::mbarrier;
+}
+
+bool makes_object(const MemOp& op) {
+  return op.mbarrier == MbarrierOperation::init || op.mbarrier == MbarrierOperation::inval;
 }
 
 }  // namespace
@@ -51,11 +58,39 @@ void ExecutionRecorder::begin(const KernelInfo& kernel, const AddressSpace& spac
   under_way_.clear();
   on_their_way_.clear();
   barriers_.clear();
-  if (kernel.cluster.size.count() > 1) refuse("clusters of CTAs", "");
+  performing_.clear();
+  phases_.clear();
+  cluster_meetings_.clear();
 }
 
-void ExecutionRecorder::meet_in_cluster(const Instruction& i, const InstructionSource& source) {
-  refuse("\"barrier.cluster\"", source.where(i));
+/// A thread arrives, and waits, in turn: what it arrives at n-th it waits for n-th.
+void ExecutionRecorder::meet_in_cluster(const Warp& w, const Instruction& i, const InstructionSource& source,
+                                        LaneMask lanes, bool releases) {
+  if (!takes(lane_count(lanes))) return;
+  RecordedEvent e;
+  e.kind = RecordedEvent::Kind::barrier;
+  e.instruction = number_of(i, source);
+  e.of_cluster = true;
+  e.releases = releases;
+  e.waits = i.kind == InstructionKind::cluster_wait;
+  for_each_lane(lanes, [&](unsigned lane) {
+    e.thread = thread_of(w, lane);
+    unsigned& arrivals = phases_[e.thread];
+    if (!e.waits) ++arrivals;
+    std::uint64_t& meeting = cluster_meetings_[pair_key(record_.threads[e.thread].cluster, arrivals)];
+    if (meeting == 0) meeting = ++meetings_;
+    e.meeting = meeting;
+    e.issued = ++now_;
+    record_.events.push_back(e);
+  });
+}
+
+/// The number of the CTA of rank `rank` in the cluster of a warp.
+std::uint64_t ExecutionRecorder::cta_of_rank(const Warp& w, unsigned rank) const {
+  const Dim3& size = kernel_.cluster.size;
+  const Dim3 id{w.cta.x / size.x * size.x + rank % size.x, w.cta.y / size.y * size.y + rank / size.x % size.y,
+                w.cta.z / size.z * size.z + rank / size.x / size.y};
+  return id.number_in(kernel_.grid);
 }
 
 std::unique_ptr<InstructionSource> ExecutionRecorder::watch(std::unique_ptr<InstructionSource> source,
@@ -82,7 +117,7 @@ std::uint32_t ExecutionRecorder::thread_of(const Warp& w, unsigned lane) {
   const unsigned number = w.first_thread + lane;
   const auto [at, fresh] = threads_.try_emplace(pair_key(w.cta_number, number),
                                                 static_cast<std::uint32_t>(record_.threads.size()));
-  if (fresh) record_.threads.push_back({w.cta, w.cta_number, number});
+  if (fresh) record_.threads.push_back({w.cta, w.cta_number, number, cta_of_rank(w, 0)});
   return at->second;
 }
 
@@ -102,9 +137,11 @@ bool ExecutionRecorder::place(RecordedEvent& e, const MemOp& op, const Warp& w, 
     address = AddressWindows::from_generic(space, address);
   }
   e.address = e.physical = address;
-  if (space == Space::shared) {
-    e.space = w.cta_number + 1;
-    return address + bytes <= kernel_.shared_bytes;
+  if (space == Space::shared || space == Space::shared_cluster) {
+    const auto code = static_cast<unsigned>(AddressWindows::rank_code(address));
+    e.space = 1 + (code == 0 ? w.cta_number : cta_of_rank(w, code - 1));
+    e.address = e.physical = AddressWindows::own_offset(address);
+    return e.address + bytes <= kernel_.shared_bytes;
   }
   if (space != Space::global) return false;
   const Mapping* m = space_->find(VirtualAddress{address}, bytes, hint_);
@@ -136,14 +173,21 @@ void ExecutionRecorder::access(const Warp& w, const Instruction& i, const Instru
   run.first = record_.events.size();
   RecordedEvent e;
   e.instruction = number_of(i, source);
-  e.reads = op.kind != MemKind::store;
-  e.writes = op.kind != MemKind::load;
+  e.reads = op.kind != MemKind::store && !(op.kind == MemKind::mbarrier && makes_object(op));
+  e.writes = op.kind != MemKind::load && !op.waits_for_phase();
   for_each_lane(access.active, [&](unsigned lane) { add_lane(e, op, w, access, lane, run); });
-  for (std::size_t n = run.first; n < record_.events.size(); ++n)
-    run.left += record_.events[n].writes && record_.events[n].space == 0;
+  // What goes to the own CTA's shared memory takes effect in its turn there, all else elsewhere.
+  bool own = false;
+  for (std::size_t n = run.first; n < record_.events.size(); ++n) {
+    const bool is_own = record_.events[n].space == w.cta_number + 1;
+    own = own || is_own;
+    run.left += record_.events[n].writes && !is_own;
+  }
   under_way_.erase(&access);
+  performing_.erase(&access);
   if (run.offsets.empty()) return;
   if (op.reads()) under_way_[&access] = run;
+  if (own) performing_[&access] = run;
   if (run.left != 0) on_their_way_[pair_key(w.sm, w.slot)].push_back(run);
 }
 
@@ -156,12 +200,10 @@ void ExecutionRecorder::add_lane(RecordedEvent e, const MemOp& op, const Warp& w
     if (!op.has_element(n)) continue;
     if (!place(e, op, w, access.address_of(lane) + std::uint64_t{n} * size, size)) continue;
     e.issued = ++now_;
-    // Shared memory is worked on in the order in which the SM issues, lane by lane.
-    e.coherent = e.writes && e.space != 0 ? now_ : 0;
     const std::uint8_t* data = access.lane_data(lane) + std::size_t{n} * size;
     if (op.kind == MemKind::store) {
       std::copy_n(data, size, e.written.begin());
-    } else if (e.writes) {
+    } else if (e.writes && op.kind != MemKind::mbarrier) {
       Operands& o = operands_[record_.events.size()];
       std::copy_n(data, size, o.b.begin());
       if (op.atomic == AtomicOperation::compare_and_swap) {
@@ -181,9 +223,12 @@ void ExecutionRecorder::answer(const MemoryAccess& access) {
   const Run& run = found->second;
   for (std::size_t n = 0; n < run.offsets.size(); ++n) {
     RecordedEvent& e = record_.events[run.first + n];
-    std::copy_n(access.data + run.offsets[n], e.bytes, e.read.begin());
-    e.returned = true;
+    const std::uint8_t* const answer = access.data + run.offsets[n];
     e.answered = ++now_;
+    // What an mbarrier object was is known since then. A wait for a phase that is not complete tells nothing.
+    const MemOp& op = record_.instructions[e.instruction].op;
+    e.returned = op.kind != MemKind::mbarrier || !op.waits_for_phase() || *answer != 0;
+    if (op.kind != MemKind::mbarrier) std::copy_n(answer, e.bytes, e.read.begin());
   }
   under_way_.erase(found);
 }
@@ -233,12 +278,45 @@ void ExecutionRecorder::release(const Warp& w, std::uint32_t barrier) {
   barriers_.erase(pair_key(w.cta_number, barrier));
 }
 
-/// One SM's requests to one sector reach L2 in the order in which it issued them, so the oldest run of the
-/// warp that has bytes of the request still under way is the one that made it.
+void ExecutionRecorder::shared_performed(const MemoryAccess& access) {
+  const auto found = performing_.find(&access);
+  if (found == performing_.end()) return;
+  const Run& run = found->second;
+  for (std::size_t n = run.first; n < run.first + run.offsets.size(); ++n) {
+    RecordedEvent& e = record_.events[n];
+    // An access may have lanes elsewhere, too.
+    if (e.writes && e.space == record_.threads[e.thread].cta_number + 1) e.coherent = ++now_;
+  }
+  performing_.erase(found);
+}
+
+void ExecutionRecorder::mbarrier_performed(const MemoryAccess& access, unsigned lane, std::uint64_t before,
+                                           std::uint64_t after) {
+  const auto found = performing_.find(&access);
+  if (found == performing_.end()) return;
+  const Run& run = found->second;
+  for (std::size_t n = run.first; n < run.first + run.offsets.size(); ++n) {
+    RecordedEvent& e = record_.events[n];
+    if (record_.threads[e.thread].number % kWarpLanes != lane) continue;
+    std::memcpy(e.read.data(), &before, sizeof before);
+    std::memcpy(e.written.data(), &after, sizeof after);
+    e.coherent = e.writes ? ++now_ : 0;
+  }
+}
+
 void ExecutionRecorder::taken(const Request& r) {
   const bool writes =
       r.command == Command::write || r.command == Command::atomic || r.command == Command::reduce;
-  if (!writes || r.local) return;
+  if (writes && !r.local) take(r);
+}
+
+void ExecutionRecorder::remote_performed(const Request& r) {
+  take(r);
+}
+
+/// One SM's requests to one sector take effect in the order in which it issued them, so the oldest run of the
+/// warp that has bytes of the request still under way is the one that made it.
+void ExecutionRecorder::take(const Request& r) {
   const auto found = on_their_way_.find(pair_key(r.sm, r.warp));
   if (found == on_their_way_.end()) return;
   std::vector<Run>& runs = found->second;
@@ -251,19 +329,31 @@ void ExecutionRecorder::taken(const Request& r) {
   }
 }
 
+bool ExecutionRecorder::is_in(const Request& r, const RecordedEvent& e) const {
+  const bool remote = ClusterAddress::is(r.line);
+  const RecordedThread& thread = record_.threads[e.thread];
+  if (!e.writes || e.coherent != 0 || remote != (e.space != 0) || e.space == thread.cta_number + 1)
+    return false;
+  std::uint64_t offset = e.physical - r.line.value;
+  if (remote) {
+    const ClusterAddress to = ClusterAddress::of(r.line);
+    Warp w;
+    w.cta = thread.cta;
+    if (cta_of_rank(w, to.rank) + 1 != e.space) return false;
+    offset = e.physical - to.offset;
+  }
+  if (offset >= kLineBytes) return false;
+  if (r.command == Command::write) return !e.reads && r.bytes.test(static_cast<unsigned>(offset));
+  const unsigned lane = thread.number % kWarpLanes;
+  const LaneAtomic* const first = r.atomics->lanes.data();
+  return e.reads && std::any_of(first, first + r.atomics->count,
+                                [&](const LaneAtomic& part) { return part.lane == lane; });
+}
+
 void ExecutionRecorder::take_lanes(const Request& r, Run& run) {
   for (std::size_t n = run.first; n < run.first + run.offsets.size(); ++n) {
     RecordedEvent& e = record_.events[n];
-    const auto is_in = [&] {
-      const std::uint64_t offset = e.physical - r.line.value;
-      if (e.space != 0 || !e.writes || e.coherent != 0 || offset >= kLineBytes) return false;
-      if (r.command == Command::write) return !e.reads && r.bytes.test(static_cast<unsigned>(offset));
-      const unsigned lane = record_.threads[e.thread].number % kWarpLanes;
-      const LaneAtomic* const first = r.atomics->lanes.data();
-      return e.reads && std::any_of(first, first + r.atomics->count,
-                                    [&](const LaneAtomic& part) { return part.lane == lane; });
-    };
-    if (!is_in()) continue;
+    if (!is_in(r, e)) continue;
     e.coherent = ++now_;
     --run.left;
     if (r.exact) return;  // a transaction has one lane
@@ -279,7 +369,7 @@ void ExecutionRecorder::perform() {
     if (!e.writes) continue;
     order.push_back(n);
     if (e.coherent == 0)
-      refuse("a write that never reached L2 (" + record_.instructions[e.instruction].where + ")");
+      refuse("a write that never took effect (" + record_.instructions[e.instruction].where + ")");
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return record_.events[a].coherent < record_.events[b].coherent;
@@ -290,8 +380,8 @@ void ExecutionRecorder::perform() {
     RecordedEvent& e = record_.events[n];
     const std::uint64_t line = e.physical & ~std::uint64_t{kLineBytes - 1};
     std::uint8_t* at = &memory[{e.space, line}][e.physical - line];
-    if (e.reads) {
-      const MemOp& op = record_.instructions[e.instruction].op;
+    const MemOp& op = record_.instructions[e.instruction].op;
+    if (e.reads && op.kind != MemKind::mbarrier) {
       const Operands& o = operands_[n];
       if (!e.returned) std::copy_n(at, e.bytes, e.read.begin());
       e.written = e.read;

@@ -11,6 +11,7 @@
 #include "rtl_models/sm/address_space.h"
 #include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel_info.h"
+#include "rtl_models/sm/shared_observer.h"
 
 namespace warpline {
 
@@ -19,7 +20,7 @@ using ReadPhysical = std::function<void(PhysicalAddress, std::uint8_t*, unsigned
 
 /// Records what the threads of a grid do to memory. It stands between the SMs and their program, and is told
 /// by the L2 slices in which order accesses take effect: the hardware behaves as if it were not there.
-class ExecutionRecorder final : public CoherenceObserver {
+class ExecutionRecorder final : public CoherenceObserver, public SharedObserver {
  public:
   /// `most`: events kept; of a grid that has more, the record says so and is empty.
   ExecutionRecorder(std::size_t most, ReadPhysical read) : most_(most), read_(std::move(read)) {}
@@ -32,6 +33,10 @@ class ExecutionRecorder final : public CoherenceObserver {
   /// The grid has ended, and memory is at rest. `broken`: why the record is not to be judged, or nothing.
   [[nodiscard]] ExecutionRecord end(const std::string& broken);
   void taken(const Request& r) override;
+  void shared_performed(const MemoryAccess& access) override;
+  void mbarrier_performed(const MemoryAccess& access, unsigned lane, std::uint64_t before,
+                          std::uint64_t after) override;
+  void remote_performed(const Request& r) override;
 
   /// A warp of the grid, as the source in its slot has it.
   struct Warp {
@@ -46,8 +51,10 @@ class ExecutionRecorder final : public CoherenceObserver {
               const MemoryAccess& access);
   void answer(const MemoryAccess& access);
   void fence(Warp& w, const Instruction& i, const InstructionSource& source, LaneMask lanes);
-  /// Lanes come to the barrier of their cluster, of which no record is made.
-  void meet_in_cluster(const Instruction& i, const InstructionSource& source);
+  /// Lanes arrive at the barrier of their cluster, or wait there. `releases`: of an arrival, that a fence
+  /// goes with it.
+  void meet_in_cluster(const Warp& w, const Instruction& i, const InstructionSource& source, LaneMask lanes,
+                       bool releases);
   /// The warp goes on behind its last fence.
   void pass_fence(Warp& w);
   void arrive(const Warp& w, const Instruction& i, const InstructionSource& source, const Issue& issue);
@@ -71,7 +78,10 @@ class ExecutionRecorder final : public CoherenceObserver {
   void add_lane(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access, unsigned lane,
                 Run& run);
   void add_lanes(RecordedEvent e, const Warp& w, LaneMask lanes);
+  void take(const Request& r);
   void take_lanes(const Request& r, Run& run);
+  [[nodiscard]] bool is_in(const Request& r, const RecordedEvent& e) const;
+  [[nodiscard]] std::uint64_t cta_of_rank(const Warp& w, unsigned rank) const;
   void refuse(const std::string& what, const std::string& where = {});
   void perform();
   void read_ends();
@@ -93,9 +103,13 @@ class ExecutionRecorder final : public CoherenceObserver {
   std::unordered_map<const Instruction*, std::uint32_t> instructions_;
   std::unordered_map<std::uint64_t, std::uint32_t> threads_;  ///< by CTA and number
   std::unordered_map<const MemoryAccess*, Run> under_way_;    ///< loads and atomics without an answer yet
+  std::unordered_map<const MemoryAccess*, Run> performing_;   ///< of shared memory, without effect yet
   std::unordered_map<std::uint64_t, std::vector<Run>>
       on_their_way_;  ///< writes that have not reached L2, by SM and slot
   std::unordered_map<std::uint64_t, std::uint64_t> barriers_;  ///< by CTA and barrier: the meeting under way
+  std::unordered_map<std::uint32_t, unsigned> phases_;  ///< by thread: arrivals at its cluster's barrier
+  /// By cluster and phase of its barrier.
+  std::unordered_map<std::uint64_t, std::uint64_t> cluster_meetings_;
 };
 
 }  // namespace warpline

@@ -39,6 +39,7 @@ void GridRecorder::grids_start(const std::vector<GridLaunch>& grids) {
   Netlist& netlist = platform_.system().gpu(gpu_);
   for (unsigned n = 0; !netlist.lacks_slices() && n < netlist.config().l2.slices; ++n)
     netlist.slice(n).observe(&recorder_);
+  for (Netlist::SmCluster& c : netlist.clusters()) c.sm->observe_shared(&recorder_);
 }
 
 std::unique_ptr<InstructionSource> GridRecorder::watched(std::unique_ptr<InstructionSource> source,

@@ -13,9 +13,10 @@ class RecordingSource final : public InstructionSource {
   /// `grid`: CTAs of the kernel. The recorder outlives it.
   RecordingSource(std::unique_ptr<InstructionSource> source, ExecutionRecorder& recorder, unsigned sm,
                   unsigned slots, Dim3 grid)
-      : source_(std::move(source)), recorder_(recorder), sm_(sm), grid_(grid), warps_(slots) {}
+      : source_(std::move(source)), recorder_(recorder), sm_(sm), grid_(grid), warps_(slots), last_(slots) {}
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override {
+    last_[slot] = nullptr;
     warps_[slot] = {sm_, slot, cta, cta.number_in(grid_), warp_in_cta * kWarpLanes};
     source_->begin_warp(slot, cta, warp_in_cta, threads);
   }
@@ -32,9 +33,13 @@ class RecordingSource final : public InstructionSource {
       case InstructionKind::memory: recorder_.access(warps_[slot], i, *source_, *issue.access); break;
       case InstructionKind::fence: recorder_.fence(warps_[slot], i, *source_, issue.active); break;
       case InstructionKind::barrier: recorder_.arrive(warps_[slot], i, *source_, issue); break;
-      case InstructionKind::cluster_arrive: recorder_.meet_in_cluster(i, *source_); break;
+      case InstructionKind::cluster_arrive:
+      case InstructionKind::cluster_wait:
+        recorder_.meet_in_cluster(warps_[slot], i, *source_, issue.active, is_released(slot, i));
+        break;
       default: break;
     }
+    last_[slot] = &i;
   }
   void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
                 bool with_data) override {
@@ -53,11 +58,20 @@ class RecordingSource final : public InstructionSource {
   }
 
  private:
+  /// Whether a fence of the same statement goes before an arrival at the barrier of a cluster.
+  [[nodiscard]] bool is_released(unsigned slot, const Instruction& i) const {
+    const Instruction* const before = last_[slot];
+    return i.kind == InstructionKind::cluster_arrive && before != nullptr &&
+           before->kind == InstructionKind::fence && before->mem.releases() &&
+           before->mem.scope == Scope::cluster && source_->where(*before) == source_->where(i);
+  }
+
   std::unique_ptr<InstructionSource> source_;
   ExecutionRecorder& recorder_;
   unsigned sm_;
   Dim3 grid_;
   std::vector<ExecutionRecorder::Warp> warps_;
+  std::vector<const Instruction*> last_;  ///< that each slot's warp has executed
 };
 
 }  // namespace warpline

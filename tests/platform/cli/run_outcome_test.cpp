@@ -73,7 +73,7 @@ TEST_F(RunOutcomes, AViolationIsAFailedCheckWithItsSentence) {
   EXPECT_EQ(json["outcome"], "failed check");
   ASSERT_EQ(json["failures"].size(), 1U);
   EXPECT_THAT(json["failures"][0].get<std::string>(),
-              HasSubstr("consistency: kernel \"look\" violates the PTX 7.5 model, coherence: "));
+              HasSubstr("consistency: kernel \"look\" violates the PTX 9.0 model, coherence: "));
 }
 
 TEST_F(RunOutcomes, AGridThatIsNotJudgedLeavesTheRunIncomplete) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "platform/consistency/parser.h"
 
 namespace warpline::litmus {
@@ -128,6 +130,33 @@ const Case kMbarriers[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Scopes, Verdicts, ::testing::ValuesIn(kScopes));
+const char* const kOneCluster = " P0@cta 0, cluster 0 | P1@cta 1, cluster 0 ;\n ";
+const std::string kStoredAsynchronously =
+    "{\ns @ shared of P1 = 0; b @ mbarrier of P1 = 1;\n}\n" + std::string(kOneCluster);
+const std::string kAsynchronous[] = {
+    kStoredAsynchronously +
+        "st.async s, 1, b | mbarrier.arrive.expect_tx.release.cluster r, b, 4 ;\n | "
+        "mbarrier.test_wait.acquire.cluster p, b, r ;\n | ld.weak r1, s ;\nexists (P1:p == 1 /\\ P1:r1 == "
+        "0)\n",
+    kStoredAsynchronously +
+        "red.async.add.u32 s, 1, b | mbarrier.arrive.expect_tx.release.cluster r, b, 8 ;\n red.async.add.u32 "
+        "s, 2, b | "
+        "mbarrier.test_wait.acquire.cluster p, b, r ;\n | ld.weak r1, s ;\nexists (P1:p == 1 /\\ P1:r1 != "
+        "3)\n",
+    kStoredAsynchronously +
+        "st.async s, 1, b | mbarrier.arrive.expect_tx r, b, 4 ;\n | mbarrier.test_wait p, b, r ;\n | ld.weak "
+        "r1, s "
+        ";\nexists (P1:p == 1 /\\ P1:r1 == 0)\n"};
+const Case kAsynchronousStores[] = {
+    {"an mbarrier is told of an asynchronous store behind it", false, kAsynchronous[0].c_str()},
+    {"of two reductions, each is told of when it is done", false, kAsynchronous[1].c_str()},
+    {"that is at the scope of the cluster, which an arrival of the CTA's does not pass on", true,
+     kAsynchronous[2].c_str()},
+    {"the phase is not complete before the bytes have come", false,
+     "{\ns @ shared of P1 = 0; b @ mbarrier of P1 = 1;\n}\n P0@cta 0, cluster 0 | P1@cta 1, cluster 0 ;\n "
+     "| mbarrier.arrive.expect_tx r, b, 4 ;\n | mbarrier.test_wait p, b, r ;\nexists (P1:p == 1)\n"},
+};
+INSTANTIATE_TEST_SUITE_P(AsynchronousStores, Verdicts, ::testing::ValuesIn(kAsynchronousStores));
 INSTANTIATE_TEST_SUITE_P(Mbarriers, Verdicts, ::testing::ValuesIn(kMbarriers));
 
 const Case kRest[] = {

@@ -21,7 +21,7 @@ TEST(Judge, ThePlatformObeys) {
   EXPECT_EQ(j.verdict, Verdict::obeys) << text_of(j);
   EXPECT_EQ(j.threads, 2U);
   EXPECT_EQ(event(r, 64, 0).read[0], 7);
-  EXPECT_THAT(text_of(j), HasSubstr("obeys the PTX 7.5 model (2 threads, "));
+  EXPECT_THAT(text_of(j), HasSubstr("obeys the PTX 9.0 model (2 threads, "));
 }
 
 TEST(Judge, AStaleReadBehindFencesViolatesCausality) {
@@ -44,6 +44,63 @@ TEST(Judge, TheSameReadWithoutFencesIsAllowed) {
   set(event(r, 64, 0).read, 0);
   const Judgement j = judge(r);
   EXPECT_EQ(j.verdict, Verdict::obeys) << text_of(j);
+}
+
+/// One arrives at an mbarrier behind a store, another waits for the phase.
+ExecutionRecord record_of_arrival(const std::string& order) {
+  const std::string arrives =
+      "mbarrier.init.shared.b64 [%rd2], 1; st.release.cta.global.u32 [%rd1+128], 1; st.global.u32 [%rd1+4], "
+      "7;"
+      "mbarrier.arrive" +
+      order + ".shared.b64 _, [%rd2];";
+  return record_of({{0, arrives.c_str()},
+                    {32,
+                     "W: ld.acquire.cta.global.u32 %r4, [%rd1+128]; setp.eq.u32 %p2, %r4, 0; @%p2 bra W;"
+                     "V: mbarrier.try_wait.parity.shared.b64 %p3, [%rd2], 0; @!%p3 bra V;"
+                     "ld.global.u32 %r5, [%rd1+4];"}},
+                   1);
+}
+
+TEST(Judge, ArrivalsAtMbarriersOrderWhatWaitsForThem) {
+  ExecutionRecord r = record_of_arrival("");
+  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
+  JudgeOptions old;
+  old.ptx75 = true;
+  EXPECT_THAT(text_of(judge(r, old)), HasSubstr("the PTX 7.5 model knows no order by mbarriers ("));
+  set(event(r, 32, 4).read, 0);
+  const Judgement j = judge(r);
+  EXPECT_EQ(j.verdict, Verdict::violates) << text_of(j);
+  EXPECT_EQ(j.axiom, "causality");
+  r = record_of_arrival(".relaxed.cta");
+  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
+  set(event(r, 32, 4).read, 0);
+  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << "the arrival does not release: " << text_of(judge(r));
+}
+
+/// One stores to the shared memory of the other CTA of its cluster, and both meet.
+ExecutionRecord record_of_meeting(const std::string& order) {
+  const std::string stores =
+      "mapa.shared::cluster.u64 %rd3, %rd2, 1; st.shared::cluster.u32 [%rd3+8], 7;"
+      "barrier.cluster.arrive" +
+      order + "; barrier.cluster.wait;";
+  std::string ptx =
+      kernel({{0, stores.c_str()},
+              {64, "barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r5, [%rd2+8];"}});
+  ptx.insert(ptx.find("\n{\n") + 1, ".reqnctapercluster 2, 1, 1\n");
+  return records_of(ptx, launch(2), {}, 1000, {"sm_network.present=true"}).at(0);
+}
+
+TEST(Judge, ClustersMeetAndReachEachOthersSharedMemory) {
+  ExecutionRecord r = record_of_meeting("");
+  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
+  EXPECT_EQ(event(r, 64, 8).read[0], 7);
+  set(event(r, 64, 8).read, 0);
+  const Judgement j = judge(r);
+  EXPECT_EQ(j.verdict, Verdict::violates) << text_of(j);
+  EXPECT_EQ(j.axiom, "causality");
+  r = record_of_meeting(".relaxed");
+  set(event(r, 64, 8).read, 0);
+  EXPECT_EQ(judge(r).verdict, Verdict::obeys) << "the arrival does not release";
 }
 
 TEST(Judge, AValueThatNobodyWroteIsFound) {

@@ -261,9 +261,62 @@ TEST(LitmusMachine, RefusesWhatItCannotRunByName) {
             "x lies in video memory, which one GPU only can reach");
   EXPECT_EQ(why("{ x @ peer; c @ constant aliases x; }\n P0@cta 0,gpu 0 ;\n cold r0, c ;\nexists (x == 1)"),
             "c lies in a peer's memory, where no constant does");
-  EXPECT_EQ(why("{ x @ shared; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists "
-                "(x == 1)"),
-            "x lies in shared memory, which one CTA only can reach");
+  EXPECT_EQ(
+      why("{ x @ shared; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | st.weak x, 2 ;\nexists "
+          "(x == 1)"),
+      "x lies in shared memory, which one CTA only can reach, unless it says whose it is: \"x @ shared of "
+      "P0\"");
+  const std::string clusters = " P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 ;\n ";
+  EXPECT_EQ(why("{ s @ shared of P1; }\n" + clusters + "st.weak s, 1 | ld.weak r0, s ;\nexists (P1:r0 == 1)"),
+            "its CTAs meet or share memory in clusters, for which the GPU has no network between SMs "
+            "(sm_network.present)");
+  EXPECT_EQ(
+      why("{ s @ shared of P1; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak s, 1 | ;\nexists (0 == 0)"),
+      "s lies in shared memory of another cluster, which no thread reaches");
+  EXPECT_EQ(
+      why("{ s @ shared of P1; b @ mbarrier of P1; }\n" + clusters + "st.async s, 1, b | ;\nexists (0 == 0)"),
+      "\"st.async s, 1, b\": asynchronous stores are judged, and not run on the platform yet");
+  EXPECT_EQ(why("{ b @ mbarrier of P1; }\n" + clusters + "mbarrier.arrive _, b | ;\nexists (0 == 0)"),
+            "\"mbarrier.arrive _, b\": operations on another CTA's mbarrier are judged, and not run on the "
+            "platform "
+            "yet");
+  EXPECT_EQ(why("{ x=0; }\n" + clusters + "barrier.cluster.wait | ;\nexists (x == 0)"),
+            "P0: \"barrier.cluster.wait\" comes out of turn: a thread arrives, and then waits, each time");
+  EXPECT_EQ(
+      why("{ x=0; s @ shared; b @ mbarrier; }\n P0@cta 0,gpu 0 ;\n cp.async.bulk s, x, 16, b ;\nexists (s == "
+          "0)"),
+      "s: what an asynchronous operation leaves in shared memory is there only behind a wait: load it into a "
+      "register");
+}
+
+/// Two arrive in a phase of one, which bytes that never come keep from its end.
+TEST(LitmusMachine, SaysWhatNoProgramMayDo) {
+  const litmus::Test test = litmus_test(
+      "{ b @ mbarrier = 1; }\n P0@cta 0,gpu 0 ;\n mbarrier.arrive.expect_tx _, b, 16 ;\n mbarrier.arrive _, "
+      "b "
+      ";\nexists (0 == 0)");
+  Machine machine(litmus_gpu());
+  const litmus::RunReport report = litmus::run(machine, test, {20, 1});
+  EXPECT_EQ(report.faulted, 20U);
+  EXPECT_EQ(report.stuck, 0U);
+  EXPECT_NE(report.fault.find("mbarrier.arrive _, b"), std::string::npos) << report.fault;
+}
+
+/// Whatever the launches of its CTAs lie in queues for, a cluster meets.
+TEST(LitmusMachine, ClustersMeetWhenTheirLaunchesComeLate) {
+  const litmus::Test test = litmus_test(
+      "{ x=0; s @ shared of P1 = 3; }\n P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 | P2@cta "
+      "2,cluster 1,gpu 0 "
+      ";\n ld.weak r0, s | barrier.cluster.arrive | st.weak x, 1 ;\n barrier.cluster.arrive | "
+      "barrier.cluster.wait "
+      ";\n barrier.cluster.wait | ;\nforall (P0:r0 == 3)");
+  GpuConfig config = litmus_gpu();
+  config.sm_network.present = true;
+  Machine machine(config);
+  ASSERT_EQ(machine.refusals(test), std::vector<std::string>{});
+  const litmus::RunReport report = litmus::run(machine, test, {500, 3});
+  EXPECT_EQ(report.stuck + report.faulted, 0U);
+  EXPECT_EQ(report.in_question, 0U);
 }
 
 }  // namespace machine_test

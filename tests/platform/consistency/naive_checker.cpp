@@ -43,8 +43,11 @@ struct Node {
   int memory = -1, address = -1;  ///< four bytes of a memory
   int other = -1;                 ///< of an atomic
   int element = 0;
-  int vector = -1;      ///< the first element's node
-  int copy = -1;        ///< of a copy's write: its read
+  int vector = -1;  ///< the first element's node
+  int copy = -1;    ///< of a copy's write: its read
+  int bulk = -1;    ///< of a bulk copy's: its first node
+  int part = 0;     ///< of it: 0 a read, 1 where reads are done, 2 a write, 3 where writes are done
+  bool shared = false;
   bool copies = false;  ///< one of a copy's
   int done = 1 << 20;   ///< of a copy: the node from which on it comes before its thread's
   int group = 0;
@@ -69,8 +72,8 @@ class Naive {
 
  private:
   void add_thread(int th) {
-    std::vector<int> copying;
-    int open = 0;
+    std::vector<int> copying, bulk_copying;
+    int open = 0, open_bulk = 0;
     for (const Instruction& i : t_.threads[static_cast<std::size_t>(th)].code) {
       Node n;
       n.i = &i;
@@ -83,6 +86,14 @@ class Naive {
             copy.done = std::min(copy.done, static_cast<int>(nodes_.size()));
         }
       if (i.kind == InstructionKind::commit_copies || i.kind == InstructionKind::wait_copies) continue;
+      if (i.kind == InstructionKind::commit_bulk) ++open_bulk;
+      if (i.kind == InstructionKind::wait_bulk)
+        for (const int c : bulk_copying) {
+          Node& copy = nodes_[static_cast<std::size_t>(c)];
+          if (copy.group < open_bulk - i.a.value && (!i.reads_only || copy.part < 2))
+            copy.done = std::min(copy.done, static_cast<int>(nodes_.size()));
+        }
+      if (i.kind == InstructionKind::commit_bulk || i.kind == InstructionKind::wait_bulk) continue;
       if (i.kind != InstructionKind::memory) {
         nodes_.push_back(n);
         continue;
@@ -90,7 +101,26 @@ class Naive {
       const auto go_to = [&](unsigned location, unsigned offset) {
         n.memory = static_cast<int>(2 * t_.locations[location].memory + offset / 4);
         n.address = static_cast<int>(t_.locations[location].address);
+        n.shared = t_.locations[location].home == Home::shared;
       };
+      if (i.op.kind == MemKind::bulk_copy) {
+        n.bulk = static_cast<int>(nodes_.size());
+        n.copies = true;
+        n.group = open_bulk;
+        const int words = static_cast<int>(i.copied / 4);
+        for (; n.part < 4; ++n.part)
+          for (n.element = 0; n.element < (n.part % 2 == 0 ? words : 1); ++n.element) {
+            n.reads = n.part == 0;
+            n.writes = n.part == 2;
+            n.copy = n.writes ? n.bulk + n.element : -1;
+            n.memory = n.address = -1;
+            if (n.part % 2 == 0)
+              go_to(n.reads ? i.location : i.copy_to, 4U * static_cast<unsigned>(n.element));
+            bulk_copying.push_back(static_cast<int>(nodes_.size()));
+            nodes_.push_back(n);
+          }
+        continue;
+      }
       go_to(i.location, i.offset);
       if (i.op.kind == MemKind::async_copy) {
         n.copies = n.reads = true;
@@ -147,6 +177,10 @@ class Naive {
   [[nodiscard]] bool before(int a, int b) const {
     if (at(a).thread < 0 || at(a).thread != at(b).thread || a >= b) return false;
     if (at(a).vector >= 0 && at(a).vector == at(b).vector) return false;
+    if (at(a).bulk >= 0 && at(a).bulk == at(b).bulk) {
+      if (at(a).part == 0 && at(b).part == 2) return at(b).copy == a;
+      return at(a).part < at(b).part && !(at(a).part == 1 && at(b).part == 2);
+    }
     return !at(a).copies || b >= at(a).done || at(b).copy == a;
   }
   [[nodiscard]] bool same_address(int a, int b) const {
@@ -306,7 +340,13 @@ class Naive {
     if (at(a).memory != at(b).memory) return false;
     const auto has = [&](int x, int y) { return base.count({x, y}) != 0; };
     const auto own_fence = [&](int f, int m) {
-      return is_proxy_fence(f) && proxy(f) == proxy(m) && place(f).same_cta(place(m));
+      const Space of = at(f).i->op.space;
+      const bool fits = of == Space::generic || (of == Space::global) != at(m).shared;
+      return is_proxy_fence(f) && proxy(f) == proxy(m) && place(f).same_cta(place(m)) && fits;
+    };
+    // Where a bulk copy's reads, or its writes, are done, the generic proxy knows of them.
+    const auto done = [&](int f, int m) {
+      return at(m).bulk >= 0 && at(f).bulk == at(m).bulk && at(f).part == at(m).part + 1;
     };
     const bool generic_a = proxy(a) == Proxy::generic, generic_b = proxy(b) == Proxy::generic;
     const bool same = same_address(a, b);
@@ -316,7 +356,8 @@ class Naive {
     if (generic_a) from.push_back(a);
     if (generic_b) to.push_back(b);
     for (int f = 0; f < count_; ++f) {
-      if (own_fence(f, a) && has(a, f)) from.push_back(f);
+      if (at(f).i == nullptr) continue;
+      if ((own_fence(f, a) || done(f, a)) && has(a, f)) from.push_back(f);
       if (own_fence(f, b) && has(f, b)) to.push_back(f);
     }
     for (const int x : from)
@@ -401,6 +442,7 @@ std::string random_test(Random& random) {
   const unsigned threads = 2 + static_cast<unsigned>(random.below(2));
   const unsigned operations = threads == 2 ? 4 : 3;
   const bool rich = random.below(3) == 0, proxies = !rich && random.below(2) == 0;
+  const bool bulk = !rich && !proxies && random.below(3) != 0;
   std::vector<std::vector<std::string>> code(threads);
   std::string condition;
   unsigned value = 0;
@@ -443,6 +485,20 @@ std::string random_test(Random& random) {
         }
         continue;
       }
+      if (bulk && random.below(2) == 0) {
+        switch (random.below(7)) {
+          case 0:
+          case 1: code[t].push_back("cp.async.bulk " + pick({"x", "y"}) + ", s, 16"); break;
+          case 2: code[t].push_back("cp.async.bulk.commit_group"); break;
+          case 3:
+            code[t].push_back("cp.async.bulk.wait_group" + pick({" 0", " 0", " 1", ".read 0", ".read 0"}));
+            break;
+          case 4: code[t].push_back("fence.proxy.async" + pick({"", ".global", ".shared::cta"})); break;
+          case 5: code[t].push_back("st.weak s, " + stored); break;
+          default: reads("ld.weak", "s", "");
+        }
+        continue;
+      }
       switch (random.below(proxies ? 10 : 7)) {
         case 0: reads("ld.weak", alias, ""); break;
         case 1: reads("ld." + pick({"relaxed.", "acquire."}) + scope(), alias, ""); break;
@@ -468,9 +524,10 @@ std::string random_test(Random& random) {
       }
     }
   }
-  std::string text = rich ? "PTX random\n{\nx=0; y=0; s @ shared = 0;\n}\n"
-                          : "PTX random\n{\nx=0; y=0; z @ generic aliases x; s @ surface aliases x; t @ "
-                            "texture aliases z;\n}\n";
+  std::string text = rich || bulk
+                         ? "PTX random\n{\nx=0; y=0; s @ shared = 0;\n}\n"
+                         : "PTX random\n{\nx=0; y=0; z @ generic aliases x; s @ surface aliases x; t @ "
+                           "texture aliases z;\n}\n";
   std::size_t rows = 0;
   for (unsigned t = 0; t < threads; ++t) {
     text += (t == 0 ? " P" : " | P") + std::to_string(t) + "@cta " + std::to_string(random.below(2)) +

@@ -164,6 +164,37 @@ TEST(LitmusParser, CopiesGoToSharedMemory) {
   EXPECT_EQ(only(with("cp.async.commit_group")).kind, InstructionKind::commit_copies);
 }
 
+TEST(LitmusParser, BulkCopiesTakeAsManyBytesAsAreLookedAt) {
+  const std::string head =
+      "PTX t\n{\nx=0; s @ shared of P0; b @ mbarrier of P0 = 3;\n}\n P0@cta 0,gpu 0 ;\n ";
+  const auto first_of = [&](const std::string& code) {
+    const litmus::Test t = parsed(head + code + "exists 0==0\n");
+    return t.threads.at(0).code.at(0);
+  };
+  const Instruction load = first_of("cp.async.bulk s, x, 16, b ;\n ld.weak.b64 r0, s ;\n");
+  EXPECT_EQ(load.op.kind, MemKind::bulk_copy);
+  EXPECT_EQ(load.op.bulk, BulkDirection::to_shared);
+  EXPECT_EQ(load.op.proxy, Proxy::async);
+  EXPECT_EQ(load.copied, 8U);
+  EXPECT_EQ(load.completes, 2U);
+  const Instruction store = first_of("cp.async.bulk x, s, 16 ;\n");
+  EXPECT_EQ(store.op.bulk, BulkDirection::to_global);
+  EXPECT_EQ(store.copied, 4U);
+  EXPECT_EQ(store.completes, Instruction::kNoLocation);
+  const Instruction arrive = first_of("mbarrier.arrive.expect_tx.release.cluster _, b, 16 ;\n");
+  EXPECT_EQ(arrive.mbarrier, MbarrierUse::arrive_expect);
+  EXPECT_EQ(arrive.destination, Instruction::kNoRegister);
+  EXPECT_EQ(arrive.op.scope, Scope::cluster);
+  EXPECT_EQ(arrive.b.value, 16);
+  const Instruction wide = first_of("atom.acquire.gpu.cas.b128 {r0, r1}, x, {1, 2}, {3, 4} ;\n");
+  EXPECT_EQ(wide.bytes(), 16U);
+  EXPECT_EQ(wide.more_destinations, std::vector<unsigned>{1});
+  ASSERT_EQ(wide.more_values.size(), 2U);
+  EXPECT_EQ(wide.more_values[0].value, 2);
+  EXPECT_EQ(wide.b.value, 3);
+  EXPECT_EQ(wide.more_values[1].value, 4);
+}
+
 TEST(LitmusParser, BarriersMeetByTheirIdWithAsManyAsTheyCount) {
   const litmus::Test one = with("bar.cta.sync 3");
   EXPECT_EQ(only(one).a.value, 3);
@@ -229,12 +260,29 @@ TEST(LitmusParser, SaysWhatItCannotRun) {
            Mistake{"@p fence.sc.gpu", "predicates are for"},
            Mistake{"@p bar.cta.sync 0", "predicates are for"},
            Mistake{"cp.async.ca x, x, 4", "goes to shared memory"},
-           Mistake{"cp.async.bulk x, x, 4", "is no asynchronous copy"},
+           Mistake{"cp.async.bulk.tensor x, x, 16", "is no asynchronous copy"},
+           Mistake{"cp.async.bulk x, x, 16", "goes to shared memory, or comes from there"},
+           Mistake{"cp.async.bulk x, s, 4", "have 16 bytes"},
+           Mistake{"cp.async.bulk s, x, 16", "\",\" is missing"},
+           Mistake{"cp.async.bulk s, x, 16, x", "is no mbarrier object"},
+           Mistake{"cp.async.bulk s+r0, x, 16, b", "all 16 bytes of its locations"},
+           Mistake{"mbarrier.inval b", "no operation on mbarriers"},
+           Mistake{"mbarrier.expect_tx.release b, 4", "says nothing of an mbarrier"},
+           Mistake{"mbarrier.expect_tx b, 1025", "0 to 1024 bytes"},
+           Mistake{"ld.weak r0, b", "which only mbarrier operations access"},
+           Mistake{"barrier.cluster.arrive.acquire", "is no barrier of a cluster"},
+           Mistake{"fence.proxy.async.local", "names no proxy"},
+           Mistake{"st.async.relaxed.cluster s, 1, b", "takes no such order"},
+           Mistake{"st.async x, 1, b", "does not lie in shared memory"},
+           Mistake{"st.async.v2 s, {1, 2}, b", "are no vectors"},
+           Mistake{"ld.weak.b128 r0, x", "says nothing of"},
+           Mistake{"atom.add.b128 {r0, r1}, x, {1, 2}", "there are atom.cas and atom.exch"},
            Mistake{"cp.async.wait_group r0", "a number is missing"},
            Mistake{"cp.async.wait_group 65", "0 to 64 groups"},
        }) {
     const Result<litmus::Test> r =
-        parse(std::string("PTX t\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n ") + m.instruction + " ;\nexists 0==0\n",
+        parse(std::string("PTX t\n{\nx=0; s @ shared; b @ mbarrier;\n}\n P0@cta 0,gpu 0 ;\n ") +
+                  m.instruction + " ;\nexists 0==0\n",
               "t.litmus");
     ASSERT_FALSE(r.ok()) << m.instruction;
     EXPECT_EQ(r.faults().front().line, 6U) << m.instruction;
@@ -259,6 +307,8 @@ TEST(LitmusParser, SaysWhatIsWrongAroundTheThreads) {
             "'t' begins as 2 here"},
            {"PTX t\n{\nP0:r0=3; P0:r0=4;\n}\n" + threads + "exists 0==0", "'r0' begins as 4 here"},
            {"PTX t\n{\nP7:r0=1;\n}\n" + threads + "exists 0==0", "there is no thread P7"},
+           {"PTX t\n{\ns @ shared of P7;\n}\n" + threads + "exists 0==0", "there is no thread P7"},
+           {"PTX t\n{\nb @ mbarrier;\n}\n" + threads + "exists (b == 0)", "is an mbarrier object"},
            {"PTX t\n{\ny @ texure aliases x;\n}\n" + threads + "exists 0==0", "neither a proxy nor a memory"},
            {"PTX t\n{\ny @ texture aliases x;\n}\n" + threads + "exists 0==0", "declared nowhere before"},
            {"PTX t\n{\nx=0;\n}\n" + threads, "a condition is missing"},

@@ -10,11 +10,12 @@
 
 namespace warpline::litmus::test {
 
-/// What the grids of a launch file did, on the preset mini.
+/// What the grids of a launch file did, on the preset mini with `overrides`.
 inline std::vector<ExecutionRecord> records_of(const std::string& ptx, const std::string& launch,
-                                               const RunOptions& options = {}, std::size_t most = 1'000'000) {
+                                               const RunOptions& options = {}, std::size_t most = 1'000'000,
+                                               const std::vector<std::string>& overrides = {}) {
   std::vector<ExecutionRecord> out;
-  const warpline::test::PtxRun run(ptx, launch, {}, {}, options, [&](GpuPlatform& gpu) {
+  const warpline::test::PtxRun run(ptx, launch, overrides, {}, options, [&](GpuPlatform& gpu) {
     gpu.attach(
         std::make_unique<GridRecorder>(gpu, most, [&](const ExecutionRecord& r) { out.push_back(r); }));
   });
@@ -30,7 +31,7 @@ struct ThreadCode {
 
 inline std::string kernel(const std::vector<ThreadCode>& threads) {
   std::string out =
-      ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
+      ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
       ".reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n.shared .align 8 .b8 s[64];\n"
       "ld.param.u64 %rd1, [a];\nmov.u64 %rd2, s;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
       "mad.lo.u32 %r3, %r1, 64, %r2;\n";

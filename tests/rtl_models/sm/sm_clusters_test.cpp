@@ -100,11 +100,11 @@ class DrawnSm final : public Component {
     }
     if (questions_ != 0 && !ends_.empty() && answers.size() == asked_ && out.ready(now)) {
       --questions_;
-      out.send(now, {CtaDone::Kind::cancel, false, 0, asked_++});
+      out.send(now, {CtaDone::Kind::cancel, false, asked_++});
     }
     // Who has asked does not end before it is answered.
     if (!ends_.empty() && ends_.begin()->first <= now && answers.size() == asked_ && out.ready(now)) {
-      out.send(now, {CtaDone::Kind::ended, false, ends_.begin()->second, 0});
+      out.send(now, {CtaDone::Kind::ended, false, 0});
       ends_.erase(ends_.begin());
       --resident;
     }
