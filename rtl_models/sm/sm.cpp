@@ -663,8 +663,7 @@ void Sm::take_answer(Cycle now) {
   Request* const r = port.pop(now).request;
   const unsigned cta = r->warp;
   engine().pool().release(r);
-  if (core_.end_signal(cta))
-    dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
+  if (core_.end_signal(cta)) dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
 }
 
 /// What others told CTAs here takes effect.

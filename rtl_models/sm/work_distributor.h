@@ -137,6 +137,8 @@ class WorkDistributor final : public Component {
   unsigned gpc_turn_ = 0;
   std::vector<unsigned> turn_in_;  ///< of each GPC, a place in sms_of_
   std::uint32_t next_number_ = 0;  ///< of a cluster; those of dependent grids go on
+
+  std::deque<Answer> answers_;
 };
 
 }  // namespace warpline
