@@ -160,15 +160,15 @@ bool AddressResolution::is_usual_in_shared(const AccessLimits& limits, const Res
          (extent.high <= limits.shared_bytes && limits.shared_bytes - extent.high >= op.end_of_access());
 }
 
-/// Whether all lanes load from constant banks, in range and aligned, with steps between them that are equal;
-/// found likewise.
+/// Whether all lanes load from constant banks, in range and aligned, found likewise.
 bool AddressResolution::is_usual_in_banks(const ResolvedAccess& out) {
   const MemOp& op = *out.op_;
   if ((op.space != Space::param && op.space != Space::constant) || op.kind != MemKind::load) return false;
   const LaneAddresses<ConstantAddress> constant = out.constant();
-  if (!constant.strided_in_units_of(op.bytes_per_lane())) return false;
+  const unsigned bytes = op.bytes_per_lane();
   constexpr std::uint64_t kEnd = ConstantBanks::kBanks * ConstantBanks::kBankBytes;
   const Extent extent(constant.as<VirtualAddress>());
+  if (!constant.strided_in_units_of(bytes) && (extent.bits & (bytes - 1)) != 0) return false;
   return extent.high <= kEnd && kEnd - extent.high >= op.end_of_access();
 }
 
