@@ -27,7 +27,7 @@ constexpr NamedChoice kChoices[] = {
     {"i4", "s4|u4"},
     {"i32", "s32|u32"},
     // Types that the assembler reads over: behind the others, or anywhere.
-    {"tail", "s4|u4|b1|bf16"},
+    {"tail", "s4|u4|b1|bf16|tf32|bf16x2"},
     {"extra", "s4|u4|b1|bf16|tf32|bf16x2"},
     {"brain", "bf16"},
     {"padding", "b8x16|b6x16_p32|b4x16_p64"},
