@@ -377,8 +377,10 @@ class Naive {
         if (!at(a).writes || !at(b).writes || at(a).memory != at(b).memory) continue;
         if (at(a).i == nullptr) {
           if (a != b) fixed.emplace(a, b);
-        } else {
+        } else if (a != b) {
           open.emplace_back(a, b);
+        } else if (cause.count({a, a}) != 0) {
+          return false;  // a write is before itself for nobody, not even if causality says so
         }
       }
     unsigned long long ways = 1;
@@ -390,11 +392,6 @@ class Naive {
       for (const auto& [a, b] : open) {
         const unsigned choice = static_cast<unsigned>(rest % 3);
         rest /= 3;
-        if (a == b) {
-          // A write is before itself for nobody, not even if causality says so.
-          good &= choice == 0 && cause.count({a, a}) == 0;
-          continue;
-        }
         if (choice == 1) co.emplace(a, b);
         if (choice == 2) co.emplace(b, a);
         good &= choice != 0 || !morally_strong(a, b);
