@@ -34,6 +34,21 @@ TEST(CheckConsistency, AGridThatObeysIsSaidToDoSo) {
   EXPECT_THAT(quiet.out, IsEmpty());
 }
 
+TEST(CheckConsistency, SaysByWhichModelItJudges) {
+  const Workspace w;
+  const auto by = [&](const std::string& model) {
+    return w.warpline({"run", kernel("vecadd"), "--check-consistency", "--model", model});
+  };
+  EXPECT_THAT(by("ptx75").out, HasSubstr("consistency: obeys the PTX 7.5 model ("));
+  EXPECT_THAT(by("ptx90").out, HasSubstr("consistency: obeys the PTX 9.0 model ("));
+  const Finished unknown = by("ptx80");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("ptx80"));
+  const Finished alone = w.warpline({"run", kernel("vecadd"), "--model", "ptx75"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--model says by what --check-consistency judges"));
+}
+
 TEST(CheckConsistency, ThreadsThatMeetAreJudgedTogether) {
   const Workspace w;
   const Finished run = w.warpline({"run", kernel("reduce"), "--check-consistency"});
