@@ -547,7 +547,9 @@ LaunchResult GpuPlatform::finish() {
   const UnderWay under_way{s.under_way};
   const std::vector<GridLaunch> grids = s.under_way;
   LaunchResult result;
-  const bool alone = s.pcie == nullptr && s.backend->is_alone();
+  // L2's copies of system memory are old where another GPU writes it, until they are evicted.
+  const bool alone =
+      s.pcie == nullptr && s.backend->is_alone() && (s.config.gpus == 1 || !s.memory.uses_links());
   result.outcome = alone ? run_watched(*s.backend, *s.system, s.options.max_cycles, result.standstill)
                          : s.backend->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
