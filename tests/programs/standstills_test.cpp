@@ -121,7 +121,7 @@ TEST(Standstills, OfWarpsThatRepeatThemselvesAreFoundAndExplained) {
 }
 
 TEST(Standstills, AreFoundInTheSameCycleWhateverTicksThereAre) {
-  for (const std::string& name : {"test_wait", "an acquire", "a fault"}) {
+  for (const std::string name : {"test_wait", "an acquire", "a fault"}) {
     SCOPED_TRACE(name);
     for (const Stuck& s : stuck_programs()) {
       if (s.name != name) continue;
