@@ -40,10 +40,10 @@ void judge_shared(const Test& test, const Thread& thread, unsigned location, std
     add(out, l.name + " lies in shared memory of another cluster, which no thread reaches");
 }
 
-/// What of asynchronous operations and mbarriers the SMs do not do yet, or PTX does not have.
+/// What of asynchronous operations and mbarriers no program is made of yet, or PTX does not have.
 std::optional<std::string> unbuilt(const Test& test, const Thread& thread, const litmus::Instruction& i) {
   const auto later = [&](const std::string& what) {
-    return "\"" + i.text + "\": " + what + " are judged, and not run on the platform yet";
+    return "\"" + i.text + "\": " + what + " are judged, and tests of them are not run yet";
   };
   if (i.completes != litmus::Instruction::kNoLocation && !i.copies()) return later("asynchronous stores");
   if (i.mbarrier != MbarrierUse::none && is_remote(test, thread, i.location)) {

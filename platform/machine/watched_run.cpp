@@ -47,23 +47,26 @@ class Watch {
       arm();
       return false;
     }
-    const bool still = std::all_of(sms_.begin(), sms_.end(),
-                                   [](const Sm* sm) { return sm->watch() == nullptr || sm->only_repeats(); });
+    // What a warp that has exited still had under way may have led to others' since.
+    const bool still = nothing_under_way() && std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) {
+                         return sm->watch() == nullptr || sm->only_repeats();
+                       });
     for (Sm* sm : sms_)
       if (sm->watch() != nullptr) sm->watch()->renew();
     return still;
   }
 
  private:
-  /// Once whatever was under way when the watch began has come to its end, repetitions count.
-  void arm() {
-    if (!std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->changes_nothing(); })) return;
+  /// Whether nothing is on its way that may change something.
+  [[nodiscard]] bool nothing_under_way() const {
+    if (!std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->changes_nothing(); }))
+      return false;
     const Standstill now = backend_.standstill();
     for (const InFlight& row : now.in_flight) {
       const Command command = row.request->command;
       const bool older = row.made == kNever || row.made <= began_;
       if (command != Command::read && command != Command::maintain && (command != Command::atomic || older))
-        return;
+        return false;
     }
     // CTAs on their way to an SM, or an SM's reports, are no requests.
     std::vector<InFlight> requests;
@@ -72,8 +75,13 @@ class Watch {
       const auto taker = std::find(sms_.begin(), sms_.end(), &p->owner());
       const std::size_t before = requests.size();
       p->in_flight(requests);
-      if (requests.size() == before && (taker == sms_.end() || !(*taker)->next_kernel_waits())) return;
+      if (requests.size() == before && (taker == sms_.end() || !(*taker)->next_kernel_waits())) return false;
     }
+    return true;
+  }
+  /// Once whatever was under way when the watch began has come to its end, repetitions count.
+  void arm() {
+    if (!nothing_under_way()) return;
     for (Sm* sm : sms_)
       if (sm->watch() != nullptr) sm->watch()->arm();
     armed_ = true;

@@ -243,6 +243,7 @@ void BulkCopyUnit::begin_tensor(Cycle now, Copy& c, const TensorMap& map, std::v
   }
   c.walk = BulkWalk::of_tensor(c.map, mode, o.operands.coordinates, o.second.offsets);
   const std::uint32_t bytes = c.walk.bytes();
+  c.order.operands.bytes = bytes;
   if (op.bulk != BulkDirection::prefetch &&
       (o.operands.shared > o.shared_bytes || o.shared_bytes - o.operands.shared < bytes))
     return report(now, c, o.fault(FaultKind::shared_range, o.operands.shared, Space::shared, bytes), events);

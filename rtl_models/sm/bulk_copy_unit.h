@@ -144,10 +144,8 @@ class BulkCopyUnit final : public BulkSink {
   [[nodiscard]] static bool reads_global(const Copy& c) {
     return c.order.op().bulk == BulkDirection::to_shared;
   }
-  /// Bytes that the mbarriers of all CTAs it goes to are told in all.
-  [[nodiscard]] static std::uint32_t bytes_of(const Copy& c) {
-    return c.order.op().dimensions != 0 ? c.map.bytes() : c.order.operands.bytes;
-  }
+  /// Bytes that the mbarriers of all CTAs it goes to are told in all; of a tensor, once its map is there.
+  [[nodiscard]] static std::uint32_t bytes_of(const Copy& c) { return c.order.operands.bytes; }
 
   BulkCopyParameters parameters_;
   Component& owner_;

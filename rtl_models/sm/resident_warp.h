@@ -20,8 +20,8 @@ struct ResidentWarp {
   Proxy proxy = Proxy::generic;  ///< of Hold::proxy_drain: whose fence it is
   unsigned cta = 0;              ///< CTA slot
   LaneMask live = 0;             ///< lanes that had not exited when barriers last looked
-  unsigned loads = 0;            ///< loads and atomics in flight
-  unsigned stores = 0;           ///< stores and reductions that have not passed L1
+  unsigned loads = 0;            ///< loads, atomics and looks at mbarriers in flight
+  unsigned stores = 0;  ///< stores and reductions that have not passed L1, and what changes mbarriers
   unsigned copies =
       0;  ///< asynchronous copies, stores and products that have not accessed shared memory, bulk copies
   unsigned spills = 0;           ///< of the stores, tokens of its call-return stack
@@ -39,8 +39,8 @@ struct ResidentWarp {
     return op.kind == MemKind::async_copy || op.kind == MemKind::bulk_copy || op.tile_passes != 0 ||
                    op.kind == MemKind::async_store
                ? copies
-           : op.reads() ? loads
-                        : stores;
+           : op.reads() && (op.kind != MemKind::mbarrier || op.waits_for_phase()) ? loads
+                                                                                  : stores;
   }
 };
 

@@ -3,6 +3,9 @@
 // CTAs that are cancelled. Random programs of these are among those of ClusterProgram.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "rtl_models/bulk_copy/tensor_map.h"
 #include "rtl_models/isa/atomic.h"
 #include "tests/programs/machine.h"
 
@@ -380,6 +383,36 @@ TEST(Multicast, ReadsOnceWhatAllGet) {
     // Of 9 pieces, whose 16 bytes more at the begin of a line put 7 of them in two lines each; and three
     // messages to mbarriers.
     EXPECT_EQ(r.sum("cluster.bulk_requests"), 3U * (2 + 7 * 2) + 3U);
+  }
+}
+
+// The mbarriers of all CTAs are told of the rows that come, which are four of a box with one.
+TEST(Multicast, OfFourRowsTellsEveryCtaOfAll) {
+  constexpr unsigned kColumns = 32, kFirst = 64;  // words of a row, and before row 0
+  TensorMap map;
+  map.rank = 2;
+  map.shape = {kColumns, 24, 1, 1, 1};
+  map.strides = {4, kColumns * 4, 0, 0, 0};
+  map.box = {kColumns, 1, 1, 1, 1};
+  std::vector<std::uint32_t> given = numbers(1024);
+  const auto descriptor = map.encode();
+  std::memcpy(given.data(), descriptor.data(), descriptor.size());
+  const std::string body =
+      expect(4 * kColumns * 4) +
+      "setp.eq.and.u32 %p1, %r2, 1, %p0;\n@!%p1 bra ASKED;\nadd.u64 %d5, %d0, 256;\n"
+      "tensormap.replace.tile.global_address.global.b1024.b64 [%d0], %d5;\n"
+      "fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;\n"
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%r3], [%d0, {0, 7, 1, 20, 2}], [%r4], %h1;\nASKED:\n" +
+      wait() + leave(4 * kColumns) + "barrier.cluster.arrive;\nbarrier.cluster.wait;";
+  const Outcome r = run_kernel(kernel("mov.u16 %h1, 15;\n" + body, 4, 1, "sm_100a"), 4, 4 * 4 * kColumns,
+                               gpu("h100"), 32, given);
+  ASSERT_EQ(r.result.outcome, RunOutcome::quiescent);
+  ASSERT_TRUE(r.faults.empty()) << r.faults.front().kind;
+  constexpr unsigned kRows[] = {7, 1, 20, 2};
+  for (unsigned n = 0; n < r.words.size(); ++n) {
+    const unsigned in_cta = n % (4 * kColumns);
+    ASSERT_EQ(r.words[n], given[kFirst + kRows[in_cta / kColumns] * kColumns + in_cta % kColumns]) << n;
   }
 }
 

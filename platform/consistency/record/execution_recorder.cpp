@@ -183,6 +183,8 @@ void ExecutionRecorder::access(const Warp& w, const Instruction& i, const Instru
     own = own || is_own;
     run.left += record_.events[n].writes && !is_own;
   }
+  if (op.kind == MemKind::mbarrier && run.left != 0)
+    refuse("operations on another CTA's mbarrier", source.where(i));
   under_way_.erase(&access);
   performing_.erase(&access);
   if (run.offsets.empty()) return;

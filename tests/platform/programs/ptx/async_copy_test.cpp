@@ -138,7 +138,6 @@ TEST(PtxAsyncCopy, WhatIsNoCopyIsReported) {
         Row{"cp.async.ca.global.global [%r2], [%rd3], 16;", "takes '.global' in second place only"},
         Row{"cp.async.ca.shared.global.relaxed [%r2], [%rd3], 16;", "'cp.async' takes no '.relaxed'"},
         Row{"cp.async.ca.shared.global [%r2], [%rd3];", "takes 3 to 4 operands here, not 2"},
-        Row{"cp.async.ca.shared.global [%r2], [%r3], 16;", "a global or generic address has 64 bits"},
         Row{"cp.async.ca.shared.global [%rd3], tile, 16;", "expected an address, found 'tile'"},
         Row{"cp.shared.global [%r2], [%rd3], 16;", "PTX has no such form of 'cp'"},
         Row{"cp.async.wait_group %r1;", "expected an integer literal"},
