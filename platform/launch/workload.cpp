@@ -260,9 +260,10 @@ void for_each_file(const Workload& plan, const std::function<void(const Workload
   const auto text_of = [](const std::vector<std::uint8_t>& bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  const auto contents = [&](const std::optional<InitialContent>& initial,
-                            const std::optional<Expectation>& expect) {
-    if (initial && !initial->file.empty()) f({initial->file, "read (init)", text_of(initial->bytes)});
+  // They point into the plan, which a copy would not.
+  const auto contents = [&](const InitialContent* initial, const std::optional<Expectation>& expect) {
+    if (initial != nullptr && !initial->file.empty())
+      f({initial->file, "read (init)", text_of(initial->bytes)});
     if (expect && !expect->file.empty()) f({expect->file, "read (expect)", text_of(expect->bytes)});
   };
   for (const LoadedFile& l : plan.files) {
@@ -270,8 +271,8 @@ void for_each_file(const Workload& plan, const std::function<void(const Workload
       if (m.parts.empty()) f({m.path, "a module of this run", m.text});
       for (const ModuleText& p : m.parts) f({p.path, "a module of this run", p.text});
     }
-    for (const Buffer& b : l.file.buffers) contents(b.initial, b.expect);
-    for (const ResolvedSymbol& s : l.symbols) contents(s.initial, s.expect);
+    for (const Buffer& b : l.file.buffers) contents(&b.initial, b.expect);
+    for (const ResolvedSymbol& s : l.symbols) contents(s.initial ? &*s.initial : nullptr, s.expect);
   }
   for (const Step& s : plan.steps)
     if (!s.trace.empty()) f({s.trace, "a trace of this run", {}});

@@ -102,7 +102,7 @@ void scatter(const Request& r, const ResolvedAccess& access, unsigned exact_lane
   if (ClusterAddress::is(r.line)) return scatter_bytes(r, access.remote(), bytes, to.registers);
   if (op.kind == MemKind::texture_load) return scatter_texels(r, access, *to.texels);
   if (op.kind == MemKind::surface_load) return scatter_elements(r, access, bytes, to.registers);
-  if (access.constant().lanes() != 0) return scatter_bytes(r, access.constant(), bytes, to.registers);
+  if (access.is_of_constants(r.virtual_line)) return scatter_bytes(r, access.constant(), bytes, to.registers);
   scatter_bytes(r, access.global(), bytes, to.registers);
 }
 

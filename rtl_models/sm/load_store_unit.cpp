@@ -60,7 +60,7 @@ Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
   if (ClusterAddress::is(r.line) && r.command == Command::atomic && r.atomics->of_mbarriers)
     return mbarrier_error(access, *r.atomics);
   if (ClusterAddress::is(r.line)) return access.fault(FaultKind::cta_ended, lane_in_line(access.remote(), r));
-  const bool constant = access.constant().lanes() != 0, image = access.texels().lanes() != 0;
+  const bool constant = access.is_of_constants(r.virtual_line), image = access.texels().lanes() != 0;
   const unsigned lane = constant                                    ? lane_in_line(access.constant(), r)
                         : !image                                    ? lane_in_line(access.global(), r)
                         : access.op().kind == MemKind::texture_load ? lane_of_texel(access, r)
@@ -636,10 +636,10 @@ std::optional<Fault> LoadStoreUnit::aim(BulkOrder& o) {
     return std::nullopt;
   }
   const unsigned to = rank_of(p.shared);
-  if (to >= ctas || (op.multicast && o.second.ctas >> ctas != 0))
-    return o.fault(FaultKind::cluster_rank, p.shared, Space::shared_cluster, p.bytes);
   if (op.bulk == BulkDirection::cancel && to != own)
     return o.fault(FaultKind::not_shared, p.shared, Space::shared_cluster, p.bytes);
+  if (to >= ctas || (op.multicast && o.second.ctas >> ctas != 0))
+    return o.fault(FaultKind::cluster_rank, p.shared, Space::shared_cluster, p.bytes);
   if (!op.multicast && rank_of(p.mbarrier) != to)
     return o.fault(FaultKind::mbarrier_apart, p.mbarrier, Space::shared_cluster, Mbarrier::kBytes);
   o.ranks = !op.multicast ? 1U << to : op.bulk == BulkDirection::cancel ? (1U << ctas) - 1 : o.second.ctas;

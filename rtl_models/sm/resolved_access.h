@@ -43,6 +43,12 @@ class ResolvedAccess {
     const std::uint64_t base = op_->space == Space::generic ? AddressWindows::kParamBase : 0;
     return {*written_, constant_, op_->space == Space::constant ? 0 : base - kParameters};
   }
+  /// Whether the line of a request for it is one of constants, and not of global memory, which begins behind
+  /// where the banks end.
+  [[nodiscard]] bool is_of_constants(VirtualAddress line) const {
+    constexpr std::uint64_t kEnd = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+    return constant_ != 0 && (global_ == 0 || line.value < kEnd);
+  }
   /// Of accesses to images: the elements of a surface. Of a texture the lanes alone have a meaning.
   [[nodiscard]] LaneAddresses<VirtualAddress> texels() const {
     return {texels_ == nullptr ? nullptr : texels_->address.data(), image_};

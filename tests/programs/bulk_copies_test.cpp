@@ -15,11 +15,12 @@ std::string fetched(const std::string& from) {
          "WAIT: mbarrier.try_wait.parity.shared.b64 %p, [shared], 0; @!%p bra WAIT; ld.shared.u64 %x1, "
          "[shared+128];";
 }
-/// Writes 5 to the first word of the line at `to` by a bulk copy, and waits for it.
-std::string written(const std::string& to) {
+/// Writes 5 to the first word of the line at `to` by a bulk copy, and waits for it, or (".read") until it has
+/// read its bytes.
+std::string written(const std::string& to, const std::string& what = "") {
   return "st.shared.u64 [shared+256], 5; fence.proxy.async.shared::cta;"
          "cp.async.bulk.global.shared::cta.bulk_group [" +
-         to + "], [shared+256], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
+         to + "], [shared+256], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group" + what + " 0;";
 }
 
 TEST(BulkCopies, DoNotLookAtL1) {
@@ -35,11 +36,11 @@ TEST(BulkCopies, DoNotLookAtL1) {
   EXPECT_EQ(machine.result(1), before) << "L1's line has become old, and stays";
 }
 
-TEST(BulkCopies, LeaveL1OldUntilAFence) {
+TEST(BulkCopies, LeaveL1OldUntilTheyAreWaitedFor) {
   const std::string read = "ld.global.u64 %x2, [%b]; st.global.u64 [%o], %x2;";
   SingleThread machine(one_set(4, 16), {{"warm", "ld.global.u64 %x0, [%b];"},
-                                        {"old", written("%b") + read},
-                                        {"new", written("%b") + "fence.proxy.async;" + read}});
+                                        {"old", written("%b", ".read") + read},
+                                        {"new", written("%b") + read}});
   machine.run("warm");
   const std::uint64_t before = machine.host_read(1);
   EXPECT_EQ(machine.added("bulk_copy.written_sectors", "old"), 4U);

@@ -451,6 +451,23 @@ TEST(LaunchControl, CancelledWorkIsDoneOnceByWhoCancelledIt) {
   }
 }
 
+TEST(LaunchControl, AnswersGoToSharedMemoryAlone) {
+  const auto kind_of = [](const std::string& address) {
+    const std::string body =
+        expect(16) +
+        "cvt.u64.u32 %d5, %r3;\ncvta.shared.u64 %d6, %d5;\ncvt.u64.u32 %d7, %r4;\n"
+        "cvta.shared.u64 %d7, %d7;\n"
+        "@%p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [" +
+        address + "], [%d7];\n" + (address == "%d6" ? wait() : "");
+    const Outcome r = run_kernel(kernel(body, 1, 1, "sm_100a"), 1, 1);
+    return r.faults.empty() ? std::string() : r.faults[0].kind;
+  };
+  EXPECT_EQ(kind_of("%d6"), "");
+  EXPECT_EQ(kind_of("%d5"), "address outside the CTA's own shared memory")
+      << "an offset is no generic address";
+  EXPECT_EQ(kind_of("%d1"), "address outside the CTA's own shared memory");
+}
+
 TEST(Fills, ClearWhatTheySay) {
   const std::string body =
       "mad.lo.u32 %r8, %r1, 4, %r3;\nst.shared.u32 [%r8], -1;\nst.shared.u32 [%r8+128], -1;\nbar.sync 0;\n"

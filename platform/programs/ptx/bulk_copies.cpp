@@ -14,18 +14,28 @@ namespace warpline::ptx {
 namespace {
 
 // Operands of Op beside those that memory operations have.
-constexpr unsigned kShared = 0, kSharedOffset = 1, kMbarrier = 2, kMbarrierOffset = 3;
+constexpr unsigned kShared = 0, kMbarrier = 2;  ///< and the offset of each behind it
 constexpr unsigned kSize = 4;
 constexpr unsigned kCoordinates = 5;  ///< a list of Op::count
 constexpr unsigned kOffsets = 6;      ///< a list of Op::data_bytes
 constexpr unsigned kCtas = 7;         ///< of `.multicast::cluster`, a bit for each rank
-/// Bits of Op::mode: the address is a 64-bit register.
-constexpr std::uint8_t kWideShared = 1, kWideMbarrier = 2;
+/// Bits of Op::mode: the address is a 64-bit register; and such are generic.
+constexpr std::uint8_t kWideShared = 1, kWideMbarrier = 2, kGeneric = 4;
+/// Stands for a generic address that is in no shared memory: in that of no CTA.
+constexpr std::uint32_t kNowhere = 0xFFFF'FF00;
 
-std::uint32_t address_of(const Frame& f, Ref base, Ref offset, bool wide, unsigned lane) {
+std::uint32_t address_of(const Op& op, const Frame& f, unsigned operand, std::uint8_t wide, unsigned lane) {
+  const Ref base = op.r[operand], offset = op.r[operand + 1];
   if (base == kNoRef) return 0;
-  const std::uint64_t low = wide ? f.in<std::uint64_t>(base)[lane] : f.in<std::uint32_t>(base)[lane];
-  return static_cast<std::uint32_t>(low + f.in<std::uint64_t>(offset)[lane]);
+  const bool is_wide = (op.mode & wide) != 0;
+  const std::uint64_t address =
+      (is_wide ? f.in<std::uint64_t>(base)[lane] : f.in<std::uint32_t>(base)[lane]) +
+      f.in<std::uint64_t>(offset)[lane];
+  if (is_wide && (op.mode & kGeneric) != 0) {
+    const Space space = AddressWindows::space_of(address);
+    if (space != Space::shared && space != Space::shared_cluster) return kNowhere;
+  }
+  return static_cast<std::uint32_t>(address);
 }
 
 Ref in_list(const Frame& f, Ref list, unsigned n) {
@@ -39,8 +49,8 @@ void issue_bulk_copy(const Op& op, Frame& f) {
   MemoryAccess& access = *f.issue->access;
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     BulkOperands o;
-    o.shared = address_of(f, op.r[kShared], op.r[kSharedOffset], (op.mode & kWideShared) != 0, i);
-    o.mbarrier = address_of(f, op.r[kMbarrier], op.r[kMbarrierOffset], (op.mode & kWideMbarrier) != 0, i);
+    o.shared = address_of(op, f, kShared, kWideShared, i);
+    o.mbarrier = address_of(op, f, kMbarrier, kWideMbarrier, i);
     if (op.r[kSize] != kNoRef) o.bytes = f.in<std::uint32_t>(op.r[kSize])[i];
     for (unsigned n = 0; n < op.count; ++n)
       o.coordinates[n] = static_cast<std::int32_t>(f.in<std::uint32_t>(in_list(f, op.r[kCoordinates], n))[i]);
@@ -67,6 +77,7 @@ class BulkDecoder {
     d_.take(".async");
     d_.take(".mbarrier::complete_tx::bytes");
     const bool multicast = d_.take(".multicast::cluster::all");
+    if (!d_.has(".shared::cta")) op_.mode |= kGeneric;
     m_ = take_qualifiers(d_, MemKind::bulk_copy);
     d_.take(".b128");
     m_.space = Space::shared;

@@ -276,9 +276,10 @@ TEST(LitmusMachine, RefusesWhatItCannotRunByName) {
   EXPECT_EQ(
       why("{ s @ shared of P1; b @ mbarrier of P1; }\n" + clusters + "st.async s, 1, b | ;\nexists (0 == 0)"),
       "\"st.async s, 1, b\": asynchronous stores are judged, and tests of them are not run yet");
-  EXPECT_EQ(why("{ b @ mbarrier of P1; }\n" + clusters + "mbarrier.arrive _, b | ;\nexists (0 == 0)"),
-            "\"mbarrier.arrive _, b\": operations on another CTA's mbarrier are judged, and tests of them are "
-            "not run yet");
+  EXPECT_EQ(
+      why("{ b @ mbarrier of P1; }\n" + clusters + "mbarrier.arrive _, b | ;\nexists (0 == 0)"),
+      "\"mbarrier.arrive _, b\": operations on another CTA's mbarrier are judged, and tests of them are "
+      "not run yet");
   EXPECT_EQ(why("{ x=0; }\n" + clusters + "barrier.cluster.wait | ;\nexists (x == 0)"),
             "P0: \"barrier.cluster.wait\" comes out of turn: a thread arrives, and then waits, each time");
   EXPECT_EQ(

@@ -246,7 +246,7 @@ class Naive {
           value = of_node[static_cast<std::size_t>(rf_[static_cast<std::size_t>(n)])];
           // The old value is the register's once the write, which follows, has been computed.
           if (at(n).other < 0 && !at(n).copies) r[destination(n)] = value;
-        } else if (at(n).copies) {
+        } else if (at(n).copies && at(n).writes) {
           value = of_node[static_cast<std::size_t>(at(n).copy)];
         } else if (at(n).writes) {
           value = operand(stored(n));

@@ -84,6 +84,24 @@ TEST_F(Plans, EveryFaultOfEveryInput) {
   EXPECT_THAT(all, HasSubstr("none.traceg"));
 }
 
+/// What is hashed, and compared by who goes on from a checkpoint, is what was read.
+TEST_F(Plans, FilesThatBuffersStartWithAreNamedWithTheirBytes) {
+  write("k.ptx", kModule);
+  const std::string bytes = "sixteen bytes ab";
+  write("in.bin", bytes);
+  const std::string launch = write(
+      "l.toml",
+      "module = \"k.ptx\"\nkernel = \"copy\"\ngrid = [1]\nblock = [1]\n[[argument]]\nbuffer = \"a\"\n"
+      "type = \"u32\"\ncount = 4\ninit = { file = \"in.bin\" }\n[[argument]]\ntype = \"u32\"\nscalar = 1\n");
+  const auto plan = read_workload({launch}, false);
+  ASSERT_TRUE(plan.ok()) << plan.faults().front().text();
+  std::vector<WorkloadFile> files = files_of(plan.value());
+  const auto is_it = [](const WorkloadFile& f) { return f.path.find("in.bin") != std::string::npos; };
+  const auto found = std::find_if(files.begin(), files.end(), is_it);
+  ASSERT_NE(found, files.end());
+  EXPECT_EQ(found->contents, bytes);
+}
+
 TEST_F(Plans, WhatNeedsDataNeitherMixesWithGeneratorsNorRunsWithTagsOnly) {
   write("m.ptx", kModule);
   const std::string m = write(

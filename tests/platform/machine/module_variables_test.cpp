@@ -165,6 +165,48 @@ TEST(ModuleVariables, OfConstantMemoryAreReadByGenericAddresses) {
   EXPECT_EQ(run.end().failures, std::vector<std::string>{});
 }
 
+// Each lane gets what lies at its own address, whatever the others' lie in.
+TEST(ModuleVariables, OfConstantMemoryAreReadBesideGlobalMemory) {
+  constexpr const char* kMixed = R"(.version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .u32 table[16] = {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115};
+.visible .entry k(.param .u64 out, .param .u64 in, .param .align 4 .b8 q[16])
+{
+.reg .b64 %rd<9>; .reg .b32 %r<3>; .reg .pred %p<3>;
+ld.param.u64 %rd1, [out];
+ld.param.u64 %rd2, [in];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd3, %r1, 4;
+add.u64 %rd1, %rd1, %rd3;
+mov.u64 %rd4, table;
+cvta.const.u64 %rd4, %rd4;
+mov.b64 %rd5, q;
+cvta.param.u64 %rd5, %rd5;
+and.b64 %rd6, %rd3, 12;
+add.u64 %rd5, %rd5, %rd6;
+add.u64 %rd4, %rd4, %rd3;
+add.u64 %rd2, %rd2, %rd3;
+setp.lt.u32 %p1, %r1, 12;
+selp.b64 %rd7, %rd4, %rd2, %p1;
+setp.ge.u32 %p2, %r1, 28;
+selp.b64 %rd7, %rd5, %rd7, %p2;
+ld.u32 %r2, [%rd7];
+st.global.u32 [%rd1], %r2;
+ret;
+}
+)";
+  const PtxRun run(kMixed,
+                   "module = \"k.ptx\"\nkernel = \"k\"\ngrid = [1]\nblock = [32]\n"
+                   "[[argument]]\nbuffer = \"p\"\ntype = \"u32\"\ncount = 32\n"
+                   "expect = { expression = \"i < 12 ? 100 + i : i < 28 ? 7 + i : 20 + i % 4\" }\n"
+                   "[[argument]]\nbuffer = \"in\"\ntype = \"u32\"\ncount = 32\n"
+                   "init = { iota = { start = 7, step = 1 } }\n"
+                   "[[argument]]\nbytes = \"14000000 15000000 16000000 17000000\"\n");
+  EXPECT_EQ(run.end().checks, 1U);
+  EXPECT_EQ(run.end().failures, std::vector<std::string>{});
+}
+
 TEST(ModuleVariables, OfConstantMemoryAreNotWrittenByGenericAddresses) {
   PtxRun run(kConstants, constants("store"));
   ASSERT_FALSE(run.gpu().faults().empty());
