@@ -124,14 +124,15 @@ Wait explain_loop(const Component& sm, const SmCore& core, const LoadStoreUnit& 
   if (op.kind == MemKind::mbarrier) {
     out = wait(lsu.describe_mbarrier(core.shared_base(slot), AddressWindows::own_offset(look.address)),
                look.instruction);
+    // Who could still arrive.
+    for (const unsigned other : cta.slots)
+      if (other != slot && core.is_of(cta, other)) out.on.push_back(part(sm, other));
   } else {
     char place[32];
     std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(look.address));
     out = wait("another value of the " + std::to_string(op.bytes_per_lane()) + " bytes at " + place,
                look.instruction);
   }
-  for (const unsigned other : cta.slots)
-    if (other != slot && core.is_of(cta, other)) out.on.push_back(part(sm, other));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "platform/programs/ptx/memory_operands.h"
 #include "platform/programs/ptx/opcodes.h"
 #include "rtl_models/isa/atomic.h"
+#include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/bulk_order.h"
 #include "rtl_models/sm/copy_groups.h"
 
