@@ -15,39 +15,91 @@ constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
 constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
 /// From one GPU's video memory to the next one's: as much as there can be.
 constexpr std::uint64_t kVidmemStride = 0x0100'0000'0000ULL;
+/// In a process that shares memory with GPUs: where the bytes lie, system memory first, and where the
+/// addresses of video memory begin. Libraries, heap and stack of a process lie above 0x5500'0000'0000.
+constexpr std::uint64_t kImageBase = 0x1800'0000'0000ULL;
+constexpr std::uint64_t kReservedBase = 0x3000'0000'0000ULL;
 /// Offsets beyond what map_everything() maps.
 constexpr std::uint64_t kUnbackedCode = std::uint64_t{1} << 57U;
 constexpr std::uint64_t kUnbackedLocal = std::uint64_t{1} << 58U;
 
 }  // namespace
 
-GpuMemories::GpuMemories(const GpuConfig& config) : config_(config), gpus_(config.gpus) {
+GpuMemories::GpuMemories(const GpuConfig& config, bool in_process)
+    : config_(config), in_process_(in_process), gpus_(config.gpus) {
+  for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
+    Gpu& g = gpus_[gpu];
+    g.base = kVidmemBase + gpu * kVidmemStride;
+    if (!in_process) continue;
+    g.reserved =
+        std::make_unique<ReservedAddresses>(config.vidmem_bytes, kReservedBase + gpu * kVidmemStride);
+    g.base = g.reserved->first();
+  }
   if (config.peer_bytes != 0) peer_ = std::make_unique<MemoryDevice>(config.peer_bytes);
 }
 
 GpuMemories::Room GpuMemories::room(Aperture aperture, unsigned gpu) {
   switch (aperture) {
-    case Aperture::sysmem: return {kSysmemBase, config_.sysmem_bytes, sysmem_used_};
-    case Aperture::peer: return {kPeerBase, config_.peer_bytes, peer_used_};
+    case Aperture::sysmem: return {kSysmemBase, config_.sysmem_bytes, sysmem_buffers_};
+    case Aperture::peer: return {kPeerBase, config_.peer_bytes, peer_buffers_};
     case Aperture::vidmem: break;
   }
   Gpu& g = gpus_[gpu];
-  return {kVidmemBase + gpu * kVidmemStride, config_.vidmem_bytes - g.code_used, g.used};
+  return {g.base, config_.vidmem_bytes - g.code_used, g.buffers};
 }
 
 std::uint64_t GpuMemories::taken_by(std::uint64_t bytes) {
   return aligned_down(std::max<std::uint64_t>(bytes, 1) + kBufferAlignment - 1);
 }
 
+void GpuMemories::Buffers::release(std::uint64_t offset, std::uint64_t bytes) {
+  auto next = holes.lower_bound(offset);
+  if (next != holes.end() && next->first == offset + bytes) {
+    bytes += next->second;
+    next = holes.erase(next);
+  }
+  if (next != holes.begin())
+    if (const auto before = std::prev(next); before->first + before->second == offset) {
+      offset = before->first;
+      bytes += before->second;
+      holes.erase(before);
+    }
+  if (offset + bytes == used) {
+    used = offset;
+  } else {
+    holes.emplace(offset, bytes);
+  }
+}
+
 std::optional<Mapping> GpuMemories::take(std::uint64_t bytes, Aperture aperture, unsigned gpu) {
   const Room room = this->room(aperture, gpu);
-  if (bytes > room.bytes || taken_by(bytes) > room.bytes - room.used) return std::nullopt;
+  if (bytes > room.bytes) return std::nullopt;
+  const std::uint64_t taken = taken_by(bytes);
+  Buffers& buffers = room.buffers;
+  std::uint64_t offset = buffers.used;
+  const auto hole = std::find_if(buffers.holes.begin(), buffers.holes.end(),
+                                 [&](const auto& h) { return h.second >= taken; });
+  if (hole != buffers.holes.end()) {
+    offset = hole->first;
+    if (hole->second != taken) buffers.holes.emplace(offset + taken, hole->second - taken);
+    buffers.holes.erase(hole);
+  } else {
+    if (taken > room.bytes - buffers.used) return std::nullopt;
+    buffers.used += taken;
+  }
   Mapping m;
-  m.base = room.base + room.used;
+  m.base = room.base + offset;
   m.bytes = bytes;
-  m.physical = physical(aperture, room.used);
-  room.used += taken_by(bytes);
+  m.physical = physical(aperture, offset);
   return m;
+}
+
+void GpuMemories::map_on_gpus(const Mapping& mapping, unsigned gpu) {
+  if (aperture_of(mapping.physical) == Aperture::vidmem) {
+    gpus_[gpu].space.map(mapping);
+  } else {
+    for (Gpu& g : gpus_) g.space.map(mapping);
+  }
 }
 
 std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
@@ -59,12 +111,42 @@ std::uint64_t GpuMemories::allocate(const std::string& name, std::uint64_t bytes
     m->region = static_cast<std::uint16_t>(std::min<std::size_t>(buffers_.size(), 0xFFFF));
     names_[m->base] = "buffer " + name;
   }
-  if (aperture == Aperture::vidmem) {
-    gpus_[gpu].space.map(*m);
-  } else {
-    for (Gpu& g : gpus_) g.space.map(*m);
-  }
+  map_on_gpus(*m, gpu);
   return m->base;
+}
+
+std::uint64_t GpuMemories::allocate_shared(std::uint64_t bytes, Aperture aperture, unsigned gpu) {
+  WARPLINE_EXPECT(in_process_ && aperture != Aperture::peer,
+                  "memory is shared with the process that drives it");
+  std::optional<Mapping> m = take(bytes, aperture, gpu);
+  if (!m) return 0;
+  m->base = reinterpret_cast<std::uintptr_t>(image(aperture, gpu).at(offset_in_aperture(m->physical)));
+  map_on_gpus(*m, gpu);
+  return m->base;
+}
+
+bool GpuMemories::free(std::uint64_t address) {
+  std::optional<Mapping> freed;
+  for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
+    const std::optional<Mapping> unmapped = gpus_[gpu].space.unmap(address);
+    if (!unmapped) continue;
+    freed = unmapped;
+    if (aperture_of(freed->physical) != Aperture::vidmem) continue;
+    gpus_[gpu].buffers.release(offset_in_aperture(freed->physical), taken_by(freed->bytes));
+  }
+  if (!freed) return false;
+  names_.erase(address);
+  const std::uint64_t offset = offset_in_aperture(freed->physical);
+  if (aperture_of(freed->physical) == Aperture::sysmem)
+    sysmem_buffers_.release(offset, taken_by(freed->bytes));
+  if (aperture_of(freed->physical) == Aperture::peer) peer_buffers_.release(offset, taken_by(freed->bytes));
+  return true;
+}
+
+std::uint64_t GpuMemories::unallocated_vidmem(unsigned gpu) const {
+  std::uint64_t bytes = free_vidmem(gpu);
+  for (const auto& [offset, hole] : gpus_[gpu].buffers.holes) bytes += hole;
+  return bytes;
 }
 
 std::uint64_t GpuMemories::allocate_below_4g(std::uint64_t bytes, unsigned gpu) {
@@ -152,12 +234,15 @@ std::uint64_t GpuMemories::local_base(unsigned gpu, std::uint64_t bytes, bool ba
 
 MemoryImage& GpuMemories::vidmem(unsigned gpu) {
   std::unique_ptr<MemoryImage>& image = gpus_[gpu].vidmem;
-  if (image == nullptr) image = std::make_unique<MemoryImage>(config_.vidmem_bytes);
+  if (image == nullptr)
+    image = std::make_unique<MemoryImage>(config_.vidmem_bytes,
+                                          in_process_ ? kImageBase + (gpu + 1) * kVidmemStride : 0);
   return *image;
 }
 
 MemoryImage& GpuMemories::sysmem() {
-  if (sysmem_ == nullptr) sysmem_ = std::make_unique<MemoryImage>(config_.sysmem_bytes);
+  if (sysmem_ == nullptr)
+    sysmem_ = std::make_unique<MemoryImage>(config_.sysmem_bytes, in_process_ ? kImageBase : 0);
   return *sysmem_;
 }
 

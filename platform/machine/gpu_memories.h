@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
+#include "platform/machine/reserved_addresses.h"
 #include "rtl_models/pcie/gpu_link/memory_device.h"
 #include "rtl_models/sim/memory_image.h"
 #include "rtl_models/sm/address_space.h"
@@ -24,13 +25,17 @@ namespace warpline {
 /// mapped: a program's pointer to it is a fault.
 class GpuMemories {
  public:
-  /// `config` outlives it.
-  explicit GpuMemories(const GpuConfig& config);
+  /// `config` outlives it. `in_process`: see RunOptions.
+  explicit GpuMemories(const GpuConfig& config, bool in_process = false);
 
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
   /// See GpuPlatform::allocate_below_4g.
   std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu);
+  /// See GpuPlatform::allocate_shared.
+  std::uint64_t allocate_shared(std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// See GpuPlatform::free.
+  bool free(std::uint64_t address);
   /// See GpuPlatform::map.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
   /// See GpuPlatform::name_memory, name_constant.
@@ -82,10 +87,12 @@ class GpuMemories {
   [[nodiscard]] const std::vector<Named>& constants(unsigned gpu) const { return gpus_[gpu].constants; }
   /// Names of the buffers that have one; that at n is region n + 1.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
-  /// Bytes of video memory that neither buffers nor code have.
+  /// Bytes at the end of video memory that neither buffers nor code have.
   [[nodiscard]] std::uint64_t free_vidmem(unsigned gpu) const {
-    return config_.vidmem_bytes - gpus_[gpu].used - gpus_[gpu].code_used;
+    return config_.vidmem_bytes - gpus_[gpu].buffers.used - gpus_[gpu].code_used;
   }
+  /// The same with what free() has left between buffers.
+  [[nodiscard]] std::uint64_t unallocated_vidmem(unsigned gpu) const;
   /// What write() and write_constant() have written of a GPU's video memory since the call before: ends of
   /// ranges by where they begin.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> take_written(unsigned gpu) {
@@ -93,7 +100,7 @@ class GpuMemories {
   }
   /// Whether any buffer lies beyond the links.
   [[nodiscard]] bool uses_links() const {
-    return sysmem_used_ != 0 || peer_used_ != 0 || mapped_end_ != kMappedBase;
+    return sysmem_buffers_.used != 0 || peer_buffers_.used != 0 || mapped_end_ != kMappedBase;
   }
   /// The last place at or before `offset` where a buffer may begin.
   [[nodiscard]] static std::uint64_t aligned_down(std::uint64_t offset) {
@@ -103,8 +110,8 @@ class GpuMemories {
   void archive(Archive& a) {
     // The bytes are no part of it.
     a.same(gpus_.size(), "GPUs");
-    for (Gpu& g : gpus_) a(g.space, g.used, g.code, g.code_used, g.unbacked_code, g.written, g.constants);
-    a(buffers_, names_, sysmem_used_, peer_used_, mapped_end_, below_4g_used_);
+    for (Gpu& g : gpus_) a(g.space, g.buffers, g.code, g.code_used, g.unbacked_code, g.written, g.constants);
+    a(buffers_, names_, sysmem_buffers_, peer_buffers_, mapped_end_, below_4g_used_);
   }
 
  private:
@@ -112,11 +119,25 @@ class GpuMemories {
   static constexpr std::uint64_t kPage = 4096;
   /// Where map() begins to lay what it maps.
   static constexpr std::uint64_t kMappedBase = 0x7000'0000'0000ULL;
+  /// What buffers have of a memory: all from its start up to `used`, but for holes.
+  struct Buffers {
+    std::uint64_t used = 0;
+    std::map<std::uint64_t, std::uint64_t>
+        holes;  ///< bytes by offset; never two next to each other, nor at the end
+
+    void release(std::uint64_t offset, std::uint64_t bytes);
+    template <class Archive>
+    void archive(Archive& a) {
+      a(used, holes);
+    }
+  };
   /// What a GPU has of its own.
   struct Gpu {
     AddressSpace space;
     std::unique_ptr<MemoryImage> vidmem;
-    std::uint64_t used = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+    std::uint64_t base = 0;                       ///< virtual address of the first byte of video memory
+    std::unique_ptr<ReservedAddresses> reserved;  ///< of its buffers, in a process that shares memory with it
+    Buffers buffers{std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes, {}};
     std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> code;  ///< offsets, by name and size
     std::uint64_t code_used = 0;                                          ///< at the end of video memory
     std::uint64_t unbacked_code = 0;
@@ -130,7 +151,7 @@ class GpuMemories {
   struct Room {
     std::uint64_t base;   ///< virtual address of its first byte
     std::uint64_t bytes;  ///< that buffers may have
-    std::uint64_t& used;
+    Buffers& buffers;
   };
   [[nodiscard]] Room room(Aperture aperture, unsigned gpu);
   /// What a buffer of `bytes` bytes takes of a memory.
@@ -138,15 +159,18 @@ class GpuMemories {
   /// Takes the next `bytes` bytes of a memory; nothing if there is no room. Where they lie is in `physical`,
   /// and `base` is the address of buffers there.
   [[nodiscard]] std::optional<Mapping> take(std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// Has programs see it: on one GPU, or what is no video memory on all.
+  void map_on_gpus(const Mapping& mapping, unsigned gpu);
   [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count, bool writes);
 
   const GpuConfig& config_;
+  const bool in_process_;
   std::vector<Gpu> gpus_;
   std::unique_ptr<MemoryImage> sysmem_;
   std::unique_ptr<MemoryDevice> peer_;
   std::vector<std::string> buffers_;
   std::map<std::uint64_t, std::string> names_;  ///< by virtual address of the first byte
-  std::uint64_t sysmem_used_ = 0, peer_used_ = 0;
+  Buffers sysmem_buffers_, peer_buffers_;
   std::uint64_t mapped_end_ = kMappedBase;
   std::uint64_t below_4g_used_ = 0;  ///< from config.wls_window on, on all GPUs together
 };

@@ -79,7 +79,7 @@ struct GpuPlatform::State {
   GpuConfig config;
   RunOptions options;
   std::shared_ptr<NetlistBackend> backend;
-  GpuMemories memory{config};
+  GpuMemories memory{config, options.in_process};
   ImageTable images;
   std::unique_ptr<System> system;                     ///< made by the first launch
   std::unique_ptr<PcieSystem> pcie;                   ///< likewise; null: there is none
@@ -396,6 +396,18 @@ GpuPlatform::~GpuPlatform() = default;
 std::uint64_t GpuPlatform::allocate(const std::string& name, std::uint64_t bytes, Aperture aperture,
                                     unsigned gpu) {
   return state_->memory.allocate(name, bytes, aperture, gpu);
+}
+
+std::uint64_t GpuPlatform::allocate_shared(std::uint64_t bytes, Aperture aperture, unsigned gpu) {
+  return state_->memory.allocate_shared(bytes, aperture, gpu);
+}
+
+bool GpuPlatform::free(std::uint64_t address) {
+  return state_->memory.free(address);
+}
+
+std::uint64_t GpuPlatform::free_bytes(unsigned gpu) const {
+  return state_->memory.unallocated_vidmem(gpu);
 }
 
 std::uint64_t GpuPlatform::allocate_below_4g(std::uint64_t bytes, unsigned gpu) {

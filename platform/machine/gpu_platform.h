@@ -72,6 +72,9 @@ struct WARPLINE_PUBLIC RunOptions {
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
   bool loose = false;  ///< requests are loosely timed from the start
+  /// The software that uses the GPUs is this process: nothing else of it has the addresses of buffers, and
+  /// allocate_shared() gives it memory that it shares with kernels.
+  bool in_process = false;
 };
 
 /// How a launch ended.
@@ -101,6 +104,17 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// config.wls_window on, or where allocate() would put it if that is 0. Returns 0 also if there is no room
   /// below 4 GiB.
   std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu = 0);
+  /// Reserves `bytes` of video memory of GPU `gpu`, or of system memory, as memory that this process has too:
+  /// the address that kernels use is a pointer to the same bytes, without any copy. Returns 0 if the memory
+  /// is full. Pre: RunOptions::in_process. What the host writes in system memory reaches a grid that runs as
+  /// from another processor; in video memory it is to write between grids only.
+  std::uint64_t allocate_shared(std::uint64_t bytes, Aperture aperture = Aperture::vidmem, unsigned gpu = 0);
+  /// Gives back what allocate() or allocate_shared() returned: a kernel's access of it is a fault from now
+  /// on, until a later allocate() gives it to somebody else. Its bytes stay until then. False: no such
+  /// address is allocated. Pre: no run is under way; the address is none of map() and allocate_below_4g().
+  bool free(std::uint64_t address);
+  /// Bytes of a GPU's video memory that nobody has; a single buffer may find no room for as many.
+  [[nodiscard]] std::uint64_t free_bytes(unsigned gpu = 0) const;
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
   /// BAR has on the bus (Aperture::peer), of a platform with a host: `offset` is the physical address, or the
   /// address on the bus. Returns its virtual address. Of a device, a load that no cache may keep

@@ -24,8 +24,8 @@ bool is_zero(const std::uint8_t* bytes, std::uint64_t count) {
 
 }  // namespace
 
-MemoryImage::MemoryImage(std::uint64_t bytes) : size_(bytes) {
-  void* p = mmap(nullptr, bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
+MemoryImage::MemoryImage(std::uint64_t bytes, std::uint64_t preferred) : size_(bytes) {
+  void* p = mmap(reinterpret_cast<void*>(preferred), bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::uint8_t*>(p);

@@ -11,8 +11,9 @@ namespace warpline {
 /// touched, so a 40 GB memory costs what a program uses of it. Reads of untouched bytes give zero.
 class WARPLINE_PUBLIC MemoryImage {
  public:
-  /// Reserves `bytes` of address space. Throws std::bad_alloc if the host refuses.
-  explicit MemoryImage(std::uint64_t bytes);
+  /// Reserves `bytes` of address space, from `preferred` on if these addresses are free (0: anywhere), so
+  /// that at(0) is the same in every run. Throws std::bad_alloc if the host refuses.
+  explicit MemoryImage(std::uint64_t bytes, std::uint64_t preferred = 0);
   ~MemoryImage();
   MemoryImage(const MemoryImage&) = delete;
   MemoryImage& operator=(const MemoryImage&) = delete;

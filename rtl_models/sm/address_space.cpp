@@ -22,6 +22,14 @@ void AddressSpace::map(const Mapping& mapping) {
   mappings_.insert(at, mapping);
 }
 
+std::optional<Mapping> AddressSpace::unmap(std::uint64_t base) {
+  const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), base, before);
+  if (after == mappings_.begin() || std::prev(after)->base != base) return std::nullopt;
+  const Mapping unmapped = *std::prev(after);
+  mappings_.erase(std::prev(after));
+  return unmapped;
+}
+
 const Mapping* AddressSpace::look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
   const auto at = std::upper_bound(mappings_.begin(), mappings_.end(), address.value, before);
   if (at == mappings_.begin() || !std::prev(at)->holds(address, bytes)) return nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rtl_models/base/types.h"
@@ -37,6 +38,8 @@ class AddressSpace {
  public:
   /// Pre: overlaps no other mapping.
   void map(const Mapping& mapping);
+  /// Takes the mapping away that begins at an address, and returns it; nothing: none does.
+  std::optional<Mapping> unmap(std::uint64_t base);
   /// Maps every address to the video-memory offset of the same number: for programs whose
   /// addresses are only known once they are used. They carry no data.
   void map_everything() { mappings_.assign(1, Mapping{0, kEverything, physical(Aperture::vidmem, 0), 0}); }
