@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace warpline::cuda {
+
+/// Does the work of all streams of a process in a thread of its own, in the order in which it was asked for:
+/// that is an order which streams and events allow, as what one waits for was asked for before. So a program
+/// goes on while its grids run, and they see what it writes.
+class Executor {
+ public:
+  using Work = std::function<void()>;
+  /// Names a piece of work: those with smaller numbers are done before it. 0: none.
+  using Ticket = std::uint64_t;
+
+  Executor() = default;
+  /// Drops what has not begun, and waits for what has.
+  ~Executor() { stop(); }
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Asks for a piece of work, which throws nothing and does not wait for others.
+  Ticket submit(Work work);
+  [[nodiscard]] bool is_done(Ticket ticket) const { return done_.load(std::memory_order_acquire) >= ticket; }
+  /// Waits until it is done; false: it was dropped by stop().
+  bool wait(Ticket ticket);
+  /// Of the last piece of work that was asked for.
+  [[nodiscard]] Ticket last() const;
+  /// Drops what has not begun, and waits for what has; what comes later is dropped, too. Work that takes
+  /// long looks at stopping() now and then.
+  void stop();
+  [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
+  /// Whether this is the executor's own thread, which nothing that waits may be called from.
+  [[nodiscard]] bool is_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+  /// What work and other threads use by turns: work that takes long lets others have it in between.
+  class Shared {
+   public:
+    /// Waits until it is free, and has it until the end.
+    class Hold {
+     public:
+      explicit Hold(Shared& shared) : shared_(shared) {
+        shared_.waiting_.fetch_add(1);
+        shared_.mutex_.lock();
+        shared_.waiting_.fetch_sub(1);
+      }
+      ~Hold() { shared_.mutex_.unlock(); }
+      Hold(const Hold&) = delete;
+      Hold& operator=(const Hold&) = delete;
+      /// Lets those have it who wait for it, if any, and waits for it again.
+      void let_others() {
+        if (shared_.waiting_.load() == 0) return;
+        shared_.mutex_.unlock();
+        while (shared_.waiting_.load() != 0) std::this_thread::yield();
+        shared_.mutex_.lock();
+      }
+
+     private:
+      Shared& shared_;
+    };
+
+   private:
+    std::mutex mutex_;
+    std::atomic<unsigned> waiting_{0};
+  };
+
+ private:
+  void run();
+
+  mutable std::mutex mutex_;
+  std::condition_variable asked_, finished_;
+  std::deque<Work> queue_;
+  Ticket submitted_ = 0;         ///< guarded by mutex_
+  std::atomic<Ticket> done_{0};  ///< written with mutex_ held
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;  ///< started by the first work
+};
+
+}  // namespace warpline::cuda
