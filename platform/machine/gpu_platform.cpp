@@ -216,6 +216,9 @@ void GpuPlatform::State::prepare(const KernelInfo& info, unsigned gpu, bool inva
   // Every launch writes its parameters to bank 0, so constants are never left stale.
   g.registers.invalidate(CacheRegisters::kConstant |
                          (invalidate_l1 ? CacheRegisters::kL1Global | CacheRegisters::kTexture : 0U));
+  Netlist& hardware = system->gpu(gpu);
+  for (unsigned i = 0; options.in_process && !hardware.lacks_slices() && i < config.l2.slices; ++i)
+    hardware.slice(i).forget_system_memory();
   if (!options.tags_only)
     memory.write_constant(
         gpu, ConstantBanks::address(ConstantBanks::kParameterBank, ConstantBanks::kParameterOffset),

@@ -23,7 +23,7 @@ RunOptions in_process() {
 TEST(GivenBackMemory, IsFoundAgainAndIsNobodysTwice) {
   std::mt19937_64 random(3);
   for (unsigned round = 0; round < 20; ++round) {
-    GpuPlatform gpu(preset("mini", {"vidmem_bytes=64 MiB"}), in_process());
+    GpuPlatform gpu(preset("mini", {"vidmem_bytes=67108864"}), in_process());
     const std::uint64_t all = gpu.free_bytes();
     struct Buffer {
       std::uint64_t address;
