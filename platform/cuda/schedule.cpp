@@ -21,11 +21,11 @@ void Schedule::make_legacy(StreamId stream) {
   device.legacy = stream;
 }
 
-Span Schedule::add(StreamId stream, Engine engine, double duration_ns) {
+Span Schedule::add(StreamId stream, Engine engine, double duration_ns, double asked_ns) {
   Stream& s = streams_.at(stream);
   Device& device = devices_[s.device];
   Span span;
-  span.begin_ns = std::max(s.done_ns, host_ns_);
+  span.begin_ns = std::max(s.done_ns, asked_ns);
   if (is_legacy(stream, device)) span.begin_ns = std::max(span.begin_ns, device.blocking_done_ns);
   if (s.blocking) span.begin_ns = std::max(span.begin_ns, device.legacy_done_ns);
   if (engine == Engine::copy_out && copy_engines_ == 1) engine = Engine::copy_in;

@@ -40,8 +40,9 @@ class Schedule {
   void make_legacy(StreamId stream);
   void remove_stream(StreamId stream) { streams_.erase(stream); }
 
-  /// Work of `duration_ns` nanoseconds that comes next in a stream. Pre: the stream was added.
-  Span add(StreamId stream, Engine engine, double duration_ns);
+  /// Work of `duration_ns` nanoseconds that comes next in a stream, and that the host asked for at
+  /// `asked_ns`. Pre: the stream was added.
+  Span add(StreamId stream, Engine engine, double duration_ns, double asked_ns);
   /// What comes next in a stream begins no sooner than `time_ns`: an event that it waits for.
   void wait(StreamId stream, double time_ns);
   /// When all that was added to a stream is done.

@@ -238,40 +238,51 @@ bool is_shared_by_modules(const std::string& variable) {
   return variable == kRingVariable || variable == kHeapVariable || variable == kLaunchesVariable;
 }
 
-void DeviceMemory::set_up(const LoadedFile& loaded, const VariableAddresses& addresses,
-                          const DeviceMemorySizes& sizes, GpuPlatform& platform, Diagnostics& faults) {
-  for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
-    const unsigned gpu = gpu_of_module(loaded.file, m);
-    const auto misfit = [&](const char* what, const char* key, std::uint64_t bytes) {
-      faults.push_back(loaded.file.document->fault(
-          loaded.file.modules[m].place,
-          std::string(what) + " of " + counted(bytes, "byte") + " does not fit the GPU's memory",
-          std::string("the launch file's ") + key + " says how large it is"));
-    };
-    if (const auto v = addresses[m].find(kRingVariable); v != addresses[m].end() && rings_.count(gpu) == 0) {
-      Ring ring;
-      ring.bytes = sizes.printf_bytes;
-      ring.base = reserve(platform, rings_, v->second, gpu, ring.bytes, "the ring of printf");
-      if (ring.base == 0) return misfit("the ring of printf", "printf_bytes", ring.bytes);
-      if (platform.has_data()) platform.write(v->second, &ring, sizeof ring);
-    }
-    if (const auto v = addresses[m].find(kHeapVariable); v != addresses[m].end() && heaps_.count(gpu) == 0) {
-      HeapStart heap;
-      heap.bytes = sizes.heap_bytes;
-      heap.base = reserve(platform, heaps_, v->second, gpu, heap.bytes, "the heap of malloc");
-      if (heap.base == 0) return misfit("the heap of malloc", "heap_bytes", heap.bytes);
-      if (platform.has_data()) platform.write(v->second, &heap, sizeof heap);
-    }
-    if (const auto v = addresses[m].find(kLaunchesVariable);
-        v != addresses[m].end() && launches_.count(gpu) == 0) {
-      Launches queue;
-      queue.slots = device::kLaunchSlots;
-      const std::uint64_t bytes = queue.slots * sizeof(device::LaunchSlot);
-      queue.base = reserve(platform, launches_, v->second, gpu, bytes, "the launches from the device");
-      if (queue.base == 0) return misfit("room for launches from the device", "heap_bytes", bytes);
-      if (platform.has_data()) platform.write(v->second, &queue, sizeof queue);
-    }
+std::optional<DeviceMemory::Misfit> DeviceMemory::set_up(
+    unsigned gpu, const std::map<std::string, std::uint64_t>& variables, const DeviceMemorySizes& sizes,
+    GpuPlatform& platform) {
+  const auto misfit = [](const char* what, const char* key, std::uint64_t bytes) {
+    return Misfit{std::string(what) + " of " + counted(bytes, "byte"), key};
+  };
+  const auto missing = [&](const char* name, const std::map<unsigned, std::uint64_t>& there) {
+    const auto found = variables.find(name);
+    return found != variables.end() && there.count(gpu) == 0 ? std::optional(found->second) : std::nullopt;
+  };
+  const auto write = [&platform](std::uint64_t address, const auto& value) {
+    if (platform.has_data()) platform.write(address, &value, sizeof value);
+  };
+  if (const auto variable = missing(kRingVariable, rings_)) {
+    Ring ring;
+    ring.bytes = sizes.printf_bytes;
+    ring.base = reserve(platform, rings_, *variable, gpu, ring.bytes, "the ring of printf");
+    if (ring.base == 0) return misfit("the ring of printf", "printf_bytes", ring.bytes);
+    write(*variable, ring);
   }
+  if (const auto variable = missing(kHeapVariable, heaps_)) {
+    HeapStart heap;
+    heap.bytes = sizes.heap_bytes;
+    heap.base = reserve(platform, heaps_, *variable, gpu, heap.bytes, "the heap of malloc");
+    if (heap.base == 0) return misfit("the heap of malloc", "heap_bytes", heap.bytes);
+    write(*variable, heap);
+  }
+  if (const auto variable = missing(kLaunchesVariable, launches_)) {
+    Launches queue;
+    queue.slots = device::kLaunchSlots;
+    const std::uint64_t bytes = queue.slots * sizeof(device::LaunchSlot);
+    queue.base = reserve(platform, launches_, *variable, gpu, bytes, "the launches from the device");
+    if (queue.base == 0) return misfit("room for launches from the device", "heap_bytes", bytes);
+    write(*variable, queue);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> DeviceMemory::variable(const std::string& name, unsigned gpu) const {
+  const std::map<unsigned, std::uint64_t>* const there = name == kRingVariable       ? &rings_
+                                                         : name == kHeapVariable     ? &heaps_
+                                                         : name == kLaunchesVariable ? &launches_
+                                                                                     : nullptr;
+  if (there == nullptr || there->count(gpu) == 0) return std::nullopt;
+  return there->at(gpu);
 }
 
 std::vector<PrintedText> DeviceMemory::take_printed(GpuPlatform& platform, std::uint64_t& lost) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,23 @@ struct DeviceLaunch {
   std::vector<std::uint8_t> parameters;
 };
 
-/// The memory of the device library (platform/programs/ptx/device_library) for the modules of a launch file:
-/// on each GPU that runs one which calls it a ring for what is printed, a heap, and slots for launches. All
-/// modules of a GPU share them.
+/// The memory of the device library (platform/programs/ptx/device_library): on each GPU that runs a module
+/// which calls it a ring for what is printed, a heap, and slots for launches. All modules of a GPU share
+/// them.
 class DeviceMemory {
  public:
-  /// Gives the modules that have them their ring and heap. What does not fit is a fault.
-  /// Pre: their variables are placed, and filled if the platform has data.
-  void set_up(const LoadedFile& loaded, const VariableAddresses& addresses, const DeviceMemorySizes& sizes,
-              GpuPlatform& platform, Diagnostics& faults);
+  /// A part that does not fit a GPU's memory, and the key of launch files that says how large it is.
+  struct Misfit {
+    std::string what;  ///< "the ring of printf of 1048576 bytes"
+    std::string key;
+  };
+  /// Gives a module what of it the module has variables for, and no module before it had on that GPU.
+  /// Pre: its variables are placed, and filled if the platform has data.
+  std::optional<Misfit> set_up(unsigned gpu, const std::map<std::string, std::uint64_t>& variables,
+                               const DeviceMemorySizes& sizes, GpuPlatform& platform);
+  /// Where on a GPU the variable of the library lies that all modules share; nothing: it is no such variable,
+  /// or no module has brought it yet.
+  [[nodiscard]] std::optional<std::uint64_t> variable(const std::string& name, unsigned gpu) const;
   /// What has been printed since the call before, in the order in which it was: that of each thread is its
   /// own. `lost`: bytes of records that later ones have overwritten are added. Pre: no run is under way.
   [[nodiscard]] std::vector<PrintedText> take_printed(GpuPlatform& platform, std::uint64_t& lost);

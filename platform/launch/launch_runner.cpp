@@ -588,8 +588,12 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     else if (l.cooperative)
       platform.name_memory(state.workspaces.back(), "the barrier of the cooperative grid");
   }
-  if (faults.empty())
-    state.device_memory.set_up(loaded, state.variables, file.device_memory, platform, faults);
+  for (std::size_t m = 0; m < loaded.modules.size() && faults.empty(); ++m)
+    if (const auto misfit = state.device_memory.set_up(gpu_of_module(file, m), state.variables[m],
+                                                       file.device_memory, platform))
+      faults.push_back(file.document->fault(file.modules[m].place,
+                                            misfit->what + " does not fit the GPU's memory",
+                                            "the launch file's " + misfit->key + " says how large it is"));
 }
 
 void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {

@@ -10,22 +10,6 @@
 namespace warpline {
 namespace {
 
-/// A place in the module constant bank, or 0.
-std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
-  const std::uint64_t at = align_up(used, std::max<std::uint64_t>(v.alignment, 1));
-  if (at > ConstantBanks::kBankBytes || v.initial.size() > ConstantBanks::kBankBytes - at) return 0;
-  used = at + v.initial.size();
-  return ConstantBanks::address(ConstantBanks::kModuleBank, at);
-}
-
-/// A place in video memory, or 0. The platform aligns to 256 bytes.
-std::uint64_t place_global(const programs::Variable& v, GpuPlatform& platform, unsigned gpu) {
-  constexpr std::uint64_t kAligned = 256;
-  const std::uint64_t spare = v.alignment > kAligned ? v.alignment - kAligned : 0;
-  const std::uint64_t at = platform.allocate("", v.initial.size() + spare, Aperture::vidmem, gpu);
-  return spare == 0 ? at : align_up(at, v.alignment);
-}
-
 void fill(const programs::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
           GpuPlatform& platform, unsigned gpu) {
   if (v.space == Space::constant) {
@@ -36,6 +20,20 @@ void fill(const programs::Variable& v, std::uint64_t address, const std::vector<
 }
 
 }  // namespace
+
+std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
+  const std::uint64_t at = align_up(used, std::max<std::uint64_t>(v.alignment, 1));
+  if (at > ConstantBanks::kBankBytes || v.initial.size() > ConstantBanks::kBankBytes - at) return 0;
+  used = at + v.initial.size();
+  return ConstantBanks::address(ConstantBanks::kModuleBank, at);
+}
+
+std::uint64_t place_global(const programs::Variable& v, GpuPlatform& platform, unsigned gpu) {
+  constexpr std::uint64_t kAligned = 256;  // as the platform does
+  const std::uint64_t spare = v.alignment > kAligned ? v.alignment - kAligned : 0;
+  const std::uint64_t at = platform.allocate("", v.initial.size() + spare, Aperture::vidmem, gpu);
+  return spare == 0 ? at : align_up(at, v.alignment);
+}
 
 unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
   for (const Launch& l : file.launches)

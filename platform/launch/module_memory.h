@@ -14,6 +14,12 @@ namespace warpline {
 /// constant addresses.
 using VariableAddresses = std::vector<std::map<std::string, std::uint64_t>>;
 
+/// A place in a GPU's video memory for a variable, or 0.
+[[nodiscard]] std::uint64_t place_global(const programs::Variable& variable, GpuPlatform& platform,
+                                         unsigned gpu);
+/// A place in the module constant bank, of which `used` bytes are taken, for a variable: a constant address,
+/// or 0.
+[[nodiscard]] std::uint64_t place_constant(const programs::Variable& variable, std::uint64_t& used);
 /// The GPU on which a module's variables lie: that of its first launch.
 [[nodiscard]] unsigned gpu_of_module(const LaunchFile& file, std::size_t module);
 /// Reserves memory for the variables of every module of `loaded`, and tells the modules where they lie.

@@ -261,7 +261,7 @@ void GpuMemories::Gpu::note_write(std::uint64_t first, std::uint64_t count) {
   written.emplace(first, end);
 }
 
-std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count, bool writes) {
+std::uint8_t* GpuMemories::bytes_at(std::uint64_t address, std::size_t count, bool writes) {
   for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
     const Mapping* hint = nullptr;
     const Mapping* m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
@@ -282,11 +282,11 @@ std::uint8_t* GpuMemories::host(std::uint64_t address, std::size_t count, bool w
 }
 
 void GpuMemories::write(std::uint64_t address, const void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(host(address, count, true), bytes, count);
+  if (count != 0) std::memcpy(bytes_at(address, count, true), bytes, count);
 }
 
 void GpuMemories::read(std::uint64_t address, void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(bytes, host(address, count, false), count);
+  if (count != 0) std::memcpy(bytes, bytes_at(address, count, false), count);
 }
 
 void GpuMemories::write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count) {

@@ -57,6 +57,9 @@ class GpuMemories {
   /// Host access by virtual address. Pre: the range is mapped.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count);
+  /// Where in this process `count` bytes from a virtual address on lie, to be read, or written (`writes`).
+  /// Pre: the range is mapped.
+  [[nodiscard]] std::uint8_t* bytes_at(std::uint64_t address, std::size_t count, bool writes);
   /// Host access to a GPU's constant banks, by constant address. Pre: the range lies in them.
   void write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count);
   /// The offset in video memory, a multiple of 256, of code of this name and size: laid there by the first
@@ -161,7 +164,6 @@ class GpuMemories {
   [[nodiscard]] std::optional<Mapping> take(std::uint64_t bytes, Aperture aperture, unsigned gpu);
   /// Has programs see it: on one GPU, or what is no video memory on all.
   void map_on_gpus(const Mapping& mapping, unsigned gpu);
-  [[nodiscard]] std::uint8_t* host(std::uint64_t address, std::size_t count, bool writes);
 
   const GpuConfig& config_;
   const bool in_process_;

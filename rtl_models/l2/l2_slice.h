@@ -65,8 +65,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   /// The size of the naturally aligned blocks of the peer aperture that lead to one device each: a power of
   /// two. WrittenDestinations::kBlockBytes unless set. Pre: nothing was written.
   void set_peer_block(std::uint64_t bytes) { written_.set_block(bytes); }
-  /// Drops its copies of system memory, which the host may have written since: a grid is ordered after all that
-  /// the host did before it. Pre: quiescent, and releases have written back what was dirty.
+  /// Drops its copies of system memory, which the host may have written since: a grid is ordered after all
+  /// that the host did before it. Pre: quiescent, and releases have written back what was dirty.
   void forget_system_memory() { core_.maintain_sysmem(true, *this); }
   /// For counters of regions, debuggers, and tests that set up a scene.
   [[nodiscard]] L2Core& core() { return core_; }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+
+namespace warpline::cuda {
+
+/// Memory that a program has of the platform.
+struct Allocation {
+  enum class Kind : std::uint8_t {
+    device,   ///< of a GPU; the host has no access
+    managed,  ///< of a GPU, and the host's at the same address
+    host,     ///< of the host, pinned, and the GPUs' at the same address
+  };
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  Kind kind = Kind::device;
+  unsigned device = 0;      ///< whose memory it is, or where it was asked for
+  std::uint32_t flags = 0;  ///< as the program gave them
+};
+
+/// All memory that a program has, by address.
+class Allocations {
+ public:
+  /// Pre: overlaps no other.
+  void add(const Allocation& a) { by_address_.emplace(a.address, a); }
+  /// Takes away what begins at an address, and returns it; nothing: none does.
+  std::optional<Allocation> remove(std::uint64_t address) {
+    const auto found = by_address_.find(address);
+    if (found == by_address_.end()) return std::nullopt;
+    const Allocation a = found->second;
+    by_address_.erase(found);
+    return a;
+  }
+  /// What an address lies in; null: nothing. One of no bytes holds its own address.
+  [[nodiscard]] const Allocation* find(std::uint64_t address) const {
+    const auto after = by_address_.upper_bound(address);
+    if (after == by_address_.begin()) return nullptr;
+    const Allocation& a = std::prev(after)->second;
+    return address - a.address < a.bytes || address == a.address ? &a : nullptr;
+  }
+  /// Whether `bytes` bytes from an address on lie in one of them.
+  [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
+    const Allocation* const a = find(address);
+    return a != nullptr && bytes <= a->bytes - (address - a->address);
+  }
+  [[nodiscard]] const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
+
+ private:
+  std::map<std::uint64_t, Allocation> by_address_;
+};
+
+}  // namespace warpline::cuda

@@ -1,0 +1,115 @@
+#include "platform/cuda/device_module.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/launch/module_memory.h"
+#include "platform/programs/ptx/module.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/sm/address_windows.h"
+
+namespace warpline::cuda {
+namespace {
+
+Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& texts) {
+  if (texts.size() == 1) return ptx::parse(texts.front().text, texts.front().name);
+  std::vector<ptx::ModulePart> parts;
+  for (const PtxText& t : texts) parts.push_back({t.text, t.name});
+  return ptx::parse(parts);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceModule>> DeviceModule::load(const std::vector<PtxText>& texts,
+                                                         GpuPlatform& platform, unsigned gpu,
+                                                         DeviceMemory& memory,
+                                                         const DeviceMemorySizes& sizes) {
+  Result<std::unique_ptr<programs::Module>> program = parsed(texts);
+  if (!program.ok()) return program.faults();
+  std::unique_ptr<DeviceModule> module(new DeviceModule(std::move(program.value()), platform, gpu));
+  if (const auto fault = module->place(texts.front().name, memory, sizes)) return *fault;
+  return module;
+}
+
+DeviceModule::~DeviceModule() {
+  for (const std::uint64_t address : allocated_) platform_.free(address);
+}
+
+std::optional<Diagnostic> DeviceModule::place(const std::string& name, DeviceMemory& memory,
+                                              const DeviceMemorySizes& sizes) {
+  const auto misfit = [&](const programs::Variable& v, const char* what) {
+    return Diagnostic::about(name, "variable \"" + v.name + "\" of " + counted(v.initial.size(), "byte") +
+                                       " does not fit the GPU's " + what);
+  };
+  const auto is_placed = [](const programs::Variable& v) { return v.refused.empty(); };
+  std::map<std::string, std::uint64_t> in_bank;
+  for (const programs::Variable& v : program_->variables()) {
+    if (!is_placed(v)) continue;
+    if (v.space == Space::constant) {
+      const std::uint64_t at = place_constant(v, constant_bytes_);
+      if (at == 0) return misfit(v, "64 KiB constant bank");
+      in_bank[v.name] = at;
+      program_->place(v.name, at);
+      continue;
+    }
+    const std::optional<std::uint64_t> shared = memory.variable(v.name, gpu_);
+    const std::uint64_t at = shared ? *shared : place_global(v, platform_, gpu_);
+    if (at == 0) return misfit(v, "memory");
+    if (!shared) {
+      platform_.name_memory(at, "variable " + v.name);
+      if (!is_shared_by_modules(v.name)) allocated_.push_back(at);
+    }
+    addresses_[v.name] = at;
+    program_->place(v.name, at);
+  }
+  if (constant_bytes_ != 0) {
+    constants_ = platform_.allocate("", constant_bytes_, Aperture::vidmem, gpu_);
+    if (constants_ == 0) return Diagnostic::about(name, "its constants do not fit the GPU's memory");
+    platform_.name_memory(constants_, "the constants of " + name);
+    allocated_.push_back(constants_);
+  }
+  const std::uint64_t bank = ConstantBanks::address(ConstantBanks::kModuleBank, 0);
+  for (const auto& [variable, at] : in_bank) addresses_[variable] = constants_ + (at - bank);
+  for (const programs::Variable& v : program_->variables()) {
+    if (!is_placed(v) || memory.variable(v.name, gpu_)) continue;
+    const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
+    platform_.write(addresses_.at(v.name), bytes.data(), bytes.size());
+  }
+  if (const auto lacks = memory.set_up(gpu_, addresses_, sizes, platform_))
+    return Diagnostic::about(name, lacks->what + " does not fit the GPU's memory");
+  return std::nullopt;
+}
+
+const programs::Entry* DeviceModule::entry(std::string_view name) const {
+  const auto& all = program_->entries();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const programs::Entry& e) { return e.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<DeviceModule::Variable> DeviceModule::variable(const std::string& name) const {
+  const auto found = addresses_.find(name);
+  if (found == addresses_.end()) return std::nullopt;
+  for (const programs::Variable& v : program_->variables())
+    if (v.name == name) return Variable{found->second, v.initial.size()};
+  return std::nullopt;
+}
+
+std::vector<DeviceModule::Variable> DeviceModule::variables() const {
+  std::vector<Variable> all;
+  for (const programs::Variable& v : program_->variables())
+    if (const auto found = addresses_.find(v.name);
+        found != addresses_.end() && !is_shared_by_modules(v.name))
+      all.push_back({found->second, v.initial.size()});
+  return all;
+}
+
+void DeviceModule::lay_constants() {
+  if (constant_bytes_ == 0) return;
+  std::vector<std::uint8_t> bytes(constant_bytes_);
+  platform_.read(constants_, bytes.data(), bytes.size());
+  platform_.write_constant(ConstantBanks::address(ConstantBanks::kModuleBank, 0), bytes.data(), bytes.size(),
+                           gpu_);
+}
+
+}  // namespace warpline::cuda

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/launch/device_memory.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/module.h"
+#include "rtl_models/base/problem.h"
+
+namespace warpline::cuda {
+
+/// A text in PTX as a program brings it.
+struct PtxText {
+  std::string text;
+  std::string name;  ///< in messages
+};
+
+/// A module of a program on one GPU: its kernels, and its variables in that GPU's memory. Its constants lie
+/// in memory, too, so that they have an address, and are laid into the constant bank before its grids.
+class DeviceModule {
+ public:
+  /// Reads the texts, which are linked if there are several, and places and fills the variables. Faults: what
+  /// is wrong with the texts, or does not fit. `memory`: what all modules of the platform share.
+  [[nodiscard]] static Result<std::unique_ptr<DeviceModule>> load(const std::vector<PtxText>& texts,
+                                                                  GpuPlatform& platform, unsigned gpu,
+                                                                  DeviceMemory& memory,
+                                                                  const DeviceMemorySizes& sizes);
+  /// Gives back its variables' memory. Pre: no grid of it is under way.
+  ~DeviceModule();
+  DeviceModule(const DeviceModule&) = delete;
+  DeviceModule& operator=(const DeviceModule&) = delete;
+
+  [[nodiscard]] programs::Module& program() { return *program_; }
+  /// Null: it has no such kernel.
+  [[nodiscard]] const programs::Entry* entry(std::string_view name) const;
+  struct Variable {
+    std::uint64_t address = 0;  ///< global
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::vector<Variable> variables() const;
+  /// Nothing: it has no such variable.
+  [[nodiscard]] std::optional<Variable> variable(const std::string& name) const;
+  /// Lays its constants, as they are in memory now, into the constant bank.
+  void lay_constants();
+
+ private:
+  DeviceModule(std::unique_ptr<programs::Module> program, GpuPlatform& platform, unsigned gpu)
+      : program_(std::move(program)), platform_(platform), gpu_(gpu) {}
+  std::optional<Diagnostic> place(const std::string& name, DeviceMemory& memory,
+                                  const DeviceMemorySizes& sizes);
+
+  std::unique_ptr<programs::Module> program_;
+  GpuPlatform& platform_;
+  unsigned gpu_;
+  std::map<std::string, std::uint64_t> addresses_;  ///< of variables: global, or of constants in memory
+  std::vector<std::uint64_t> allocated_;
+  std::uint64_t constants_ = 0;  ///< where they lie in memory; 0: there are none
+  std::uint64_t constant_bytes_ = 0;
+};
+
+}  // namespace warpline::cuda
