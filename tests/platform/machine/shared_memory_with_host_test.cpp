@@ -47,7 +47,8 @@ TEST(GivenBackMemory, IsFoundAgainAndIsNobodysTwice) {
           EXPECT_TRUE(address + bytes <= b.address || b.address + b.bytes.size() <= address || bytes == 0 ||
                       b.bytes.empty());
         twin.push_back({address, std::vector<std::uint8_t>(bytes)});
-        for (std::size_t i = 0; i < bytes; i += 97) twin.back().bytes[i] = static_cast<std::uint8_t>(random());
+        for (std::size_t i = 0; i < bytes; i += 97)
+          twin.back().bytes[i] = static_cast<std::uint8_t>(random());
         gpu.write(address, twin.back().bytes.data(), bytes);
         held += taken(bytes);
       } else if (!twin.empty()) {

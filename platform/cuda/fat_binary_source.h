@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/cuda/device_module.h"
+#include "platform/cuda/fat_binary.h"
+#include "rtl_models/base/problem.h"
+
+namespace warpline::cuda {
+
+/// The PTX that a program has registered, for a GPU of this compute capability (80 is 8.0; 0: for the newest
+/// that there is): one text, or those of all objects that are to be linked (`-rdc=true`). `name` is what
+/// messages call it. Faults: there is none, with the flag of nvcc that makes some; it is damaged.
+[[nodiscard]] Result<std::vector<PtxText>> texts_of(const FatBinaryWrapper& wrapper,
+                                                    unsigned compute_capability, const std::string& name);
+/// The same of what a program loads at run time: PTX as a text that ends with a zero, a fat binary, or a
+/// wrapper around one.
+[[nodiscard]] Result<std::vector<PtxText>> texts_of_image(const void* image, unsigned compute_capability,
+                                                          const std::string& name);
+
+}  // namespace warpline::cuda

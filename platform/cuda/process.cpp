@@ -1,0 +1,168 @@
+#include "platform/cuda/process.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "platform/config/load_gpu.h"
+#include "platform/cuda/fat_binary_source.h"
+#include "platform/cuda/report.h"
+
+namespace warpline::cuda {
+namespace {
+
+std::string program_name() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "the program";
+}
+
+std::string environment(const char* name, const std::string& otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? otherwise : value;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+ThreadState& this_thread() {
+  thread_local ThreadState state;
+  return state;
+}
+
+Process& Process::instance() {
+  // Never destroyed: destructors of the program's own objects may still call.
+  static Process* const process = new Process;
+  return *process;
+}
+
+Process::Process() = default;
+
+Process::Registered* Process::add(const FatBinaryWrapper* wrapper) {
+  const std::lock_guard lock(mutex_);
+  registered_.push_back(std::make_unique<Registered>());
+  registered_.back()->wrapper = wrapper;
+  return registered_.back().get();
+}
+
+void Process::remove(Registered* registered) {
+  Library* library = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto is_it = [registered](const auto& r) { return r.get() == registered; };
+    const auto found = std::find_if(registered_.begin(), registered_.end(), is_it);
+    if (found == registered_.end()) return;
+    library = registered->library;
+    for (const void* f : registered->functions) functions_.erase(f);
+    for (const void* v : registered->variables) variables_.erase(v);
+    registered_.erase(found);
+    if (ended_ || machine_ == nullptr || owner_ != getpid()) return;
+  }
+  if (library != nullptr) machine_->remove_library(*library);
+}
+
+void Process::add_function(Registered* owner, const void* stub, const char* name) {
+  const std::lock_guard lock(mutex_);
+  functions_[stub] = {owner, name, nullptr};
+  owner->functions.push_back(stub);
+}
+
+void Process::add_variable(Registered* owner, const void* variable, const char* name, std::size_t bytes,
+                           void** managed) {
+  const std::lock_guard lock(mutex_);
+  variables_[variable] = {owner, name, bytes, managed};
+  owner->variables.push_back(variable);
+}
+
+Machine* Process::machine() {
+  const std::lock_guard lock(mutex_);
+  if (machine_ != nullptr && owner_ != getpid()) {
+    static bool told = false;
+    if (!std::exchange(told, true))
+      std::fputs(
+          "warpline: this process was forked after the first call of CUDA: its GPUs stay with its parent\n",
+          stderr);
+    return nullptr;
+  }
+  if (tried_) return machine_.get();
+  tried_ = true;
+  const Result<GpuConfig> config =
+      load_gpu(environment("WARPLINE_GPU", "a100"), lines_of(environment("WARPLINE_SET", "")));
+  if (!config.ok()) {
+    for (const Diagnostic& d : config.faults()) std::fputs(("warpline: " + d.text() + "\n").c_str(), stderr);
+    return nullptr;
+  }
+  try {
+    machine_ = std::make_unique<Machine>(config.value());
+  } catch (const std::bad_alloc&) {
+    std::fputs("warpline: the host has no room for the GPU's memory (vidmem_bytes, sysmem_bytes)\n", stderr);
+    return nullptr;
+  }
+  owner_ = getpid();
+  std::atexit([] { instance().end(); });
+  return machine_.get();
+}
+
+Library& Process::library_of(Registered& registered) {
+  if (registered.library == nullptr) {
+    const FatBinaryWrapper* const wrapper = registered.wrapper;
+    registered.library = &machine_->add_library([wrapper, name = program_name()](unsigned capability) {
+      return texts_of(*wrapper, capability, name);
+    });
+  }
+  return *registered.library;
+}
+
+Function* Process::function_of(const void* stub_or_handle) {
+  Machine* const machine = this->machine();
+  if (machine == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto found = functions_.find(stub_or_handle);
+  if (found == functions_.end())
+    return machine->is_function(stub_or_handle)
+               ? const_cast<Function*>(static_cast<const Function*>(stub_or_handle))
+               : nullptr;
+  RegisteredFunction& f = found->second;
+  if (f.function == nullptr) f.function = &machine->add_function(library_of(*f.owner), f.name);
+  return f.function;
+}
+
+Status Process::variable_of(const void* variable, unsigned device, DeviceModule::Variable& out) {
+  Machine* const machine = this->machine();
+  if (machine == nullptr) return Status::no_device;
+  Library* library = nullptr;
+  std::string name;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = variables_.find(variable);
+    if (found == variables_.end()) return Status::invalid_symbol;
+    library = &library_of(*found->second.owner);
+    name = found->second.name;
+  }
+  return machine->variable_of(*library, name, device, out);
+}
+
+void Process::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || machine_ == nullptr || owner_ != getpid()) return;
+    ended_ = true;
+  }
+  const std::vector<WorkRecord> records = machine_->finish();
+  if (const std::string path = environment("WARPLINE_REPORT", ""); !path.empty())
+    if (const std::string why = write_report(path, machine_->config(), records); !why.empty())
+      std::fputs(("warpline: report " + path + ": " + why + "\n").c_str(), stderr);
+}
+
+}  // namespace warpline::cuda
