@@ -46,10 +46,6 @@ std::string text_of(const FaultRecord& f) {
   return out + fmt::format(", by thread {} of block {}, {}", text_of(f.thread), text_of(f.cta), f.where);
 }
 
-bool is_pitched(const Machine::Copy& c) {
-  return c.height != 1;
-}
-
 /// Bytes from the first to the last of rows.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
   return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
@@ -472,7 +468,7 @@ Executor::Ticket Machine::submit(Stream& stream, std::function<Done()> work,
   const StreamId id = stream.id;
   stream.last = executor_.submit([this, id, asked_ns, work = std::move(work), then = std::move(then)] {
     Done done = work();
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard own(mutex_);
     const Span span = schedule_.add(id, done.engine, done.duration_ns, asked_ns);
     if (done.record) {
       done.record->time = span;
@@ -558,7 +554,7 @@ Status Machine::wait_for(Event& event, Stream& stream) {
   const StreamId id = stream.id;
   // The event was recorded before, so that its time is known when this is looked at.
   submit(stream, [this, kept, id] {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard own(mutex_);
     schedule_.wait(id, kept->time_ns);
     return Done{};
   });

@@ -10,6 +10,7 @@
 
 #include "platform/config/load_gpu.h"
 #include "platform/cuda/fat_binary_source.h"
+#include "platform/cuda/launcher.h"
 #include "platform/cuda/report.h"
 
 namespace warpline::cuda {
@@ -21,7 +22,7 @@ std::string program_name() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "the program";
 }
 
-std::string environment(const char* name, const std::string& otherwise) {
+std::string value_of(const char* name, const std::string& otherwise) {
   const char* const value = std::getenv(name);
   return value == nullptr || *value == '\0' ? otherwise : value;
 }
@@ -98,7 +99,7 @@ Machine* Process::machine() {
   if (tried_) return machine_.get();
   tried_ = true;
   const Result<GpuConfig> config =
-      load_gpu(environment("WARPLINE_GPU", "a100"), lines_of(environment("WARPLINE_SET", "")));
+      load_gpu(value_of(environment::kGpu, "a100"), lines_of(value_of(environment::kSettings, "")));
   if (!config.ok()) {
     for (const Diagnostic& d : config.faults()) std::fputs(("warpline: " + d.text() + "\n").c_str(), stderr);
     return nullptr;
@@ -160,7 +161,7 @@ void Process::end() {
     ended_ = true;
   }
   const std::vector<WorkRecord> records = machine_->finish();
-  if (const std::string path = environment("WARPLINE_REPORT", ""); !path.empty())
+  if (const std::string path = value_of(environment::kReport, ""); !path.empty())
     if (const std::string why = write_report(path, machine_->config(), records); !why.empty())
       std::fputs(("warpline: report " + path + ": " + why + "\n").c_str(), stderr);
 }

@@ -1,7 +1,39 @@
-#include "platform/cuda/abi/runtime.h"
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 
-/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names
-/// that they export, in order of the names.
+#include "platform/cuda/abi/runtime.h"
+#include "platform/cuda/launcher.h"
+#include "platform/cuda/static_runtime.h"
+
+namespace {
+
+/// Preloading was meant for this program, and not for those that it starts.
+void restore_environment() {
+  namespace environment = warpline::cuda::environment;
+  const char* const before = std::getenv(environment::kPreloadBefore);
+  if (before == nullptr || std::getenv(environment::kChildren) != nullptr) return;
+  if (*before == '\0') {
+    unsetenv("LD_PRELOAD");
+  } else {
+    setenv("LD_PRELOAD", std::string(before).c_str(), 1);
+  }
+  unsetenv(environment::kPreloadBefore);
+}
+
+/// Before constructors of the program register its kernels.
+__attribute__((constructor(102))) void begin() {
+  if (std::getenv(warpline::cuda::environment::kPreloadBefore) == nullptr) return;
+  const warpline::cuda::StaticRuntime runtime = warpline::cuda::lead_static_runtime();
+  if (runtime.led != runtime.found)
+    std::fputs("warpline: the CUDA runtime that is linked into this program cannot be led to ours: link it with `-cudart shared`\n", stderr);
+  restore_environment();
+}
+
+}  // namespace
+
+/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names that
+/// they export, in order of the names.
 extern "C" __attribute__((visibility("default"))) void warpline_cuda_runtime(void** table) {
   for (std::size_t n = 0; n < warpline::cuda::runtime_names(); ++n) {
     warpline::cuda::Address function = warpline::cuda::runtime_function(warpline::cuda::runtime_name_at(n));

@@ -1,0 +1,43 @@
+#include "platform/cli/commands.h"
+#include "platform/cli/console.h"
+#include "platform/cli/exit_status.h"
+#include "platform/cli/shared_options.h"
+#include "platform/cuda/launcher.h"
+
+namespace warpline {
+namespace {
+
+struct ExecOptions {
+  GpuChoice gpu;
+  std::string report;
+  bool children = false;
+  bool verbose = false;
+  std::vector<std::string> command;
+};
+
+int exec(const ExecOptions& o) {
+  // What is wrong with the GPU is said here, and not in the middle of the program.
+  if (const Result<GpuConfig> gpu = o.gpu.load(); !gpu.ok()) return bad_input(gpu.faults());
+  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets, o.report, o.children, o.command};
+  const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
+  if (!plan.ok()) return bad_input(plan.faults());
+  if (o.verbose)
+    for (const std::string& note : plan.value().notes) print_message("note: " + note + "\n");
+  return bad_input(o.command.front() + " cannot be started: " + cuda::become(request, plan.value()));
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand("exec", "run an unmodified CUDA program on the platform");
+  ExecOptions& o = options_of<ExecOptions>(command, status, exec);
+  o.gpu.name = "a100";
+  o.gpu.add_options(command);
+  command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
+  command.add_flag("--children", o.children, "programs that it starts run on the platform, too");
+  command.add_flag("--verbose", o.verbose, "say how the program's CUDA is reached");
+  command.add_option("PROGRAM", o.command, "the program and its arguments, behind `--`")->required();
+  command.positionals_at_end();
+}
+
+}  // namespace warpline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rtl_models/base/problem.h"
+
+namespace warpline::cuda {
+
+/// How a program is to be run on the platform.
+struct ExecRequest {
+  std::string gpu;                ///< a preset or a file
+  std::vector<std::string> sets;  ///< settings, as `--set` takes them
+  std::string report;             ///< a file, or empty
+  bool children = false;          ///< programs that it starts get the platform, too
+  std::vector<std::string> command;  ///< the program and its arguments
+};
+
+/// Environment variables by which the launcher tells our libraries in the program what to do.
+namespace environment {
+inline constexpr const char* kGpu = "WARPLINE_GPU";
+inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
+inline constexpr const char* kReport = "WARPLINE_REPORT";
+inline constexpr const char* kChildren = "WARPLINE_CHILDREN";      ///< set: preloading is inherited
+inline constexpr const char* kPreloadBefore = "WARPLINE_PRELOAD";  ///< LD_PRELOAD as it was; set: by the launcher
+}  // namespace environment
+
+/// What a program needs to be run, and how it is to be started.
+struct ExecPlan {
+  std::string program;                   ///< the path of the file
+  std::vector<std::string> preload;      ///< libraries of ours
+  std::vector<std::string> environment;  ///< "NAME=value", to be added
+  std::vector<std::string> notes;        ///< for the user: how its CUDA is reached, a sentence each
+};
+
+/// Finds the program as a shell would, looks how it reaches CUDA (a shared runtime, one that is linked in, the
+/// driver), and says how to start it. Faults: there is no such program; it is started without a loader; its runtime
+/// is linked in and it is stripped; our libraries are not where they should be. `libraries`: the folder of ours.
+[[nodiscard]] Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& libraries);
+/// The folder of our libraries beside the command that runs: in a build tree, or where it is installed.
+[[nodiscard]] std::string library_folder();
+/// Becomes the program. Returns only if that fails: why.
+[[nodiscard]] std::string become(const ExecRequest& request, const ExecPlan& plan);
+
+}  // namespace warpline::cuda

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rtl_models/base/problem.h"
+
+namespace warpline::cuda {
+
+/// A function that a program file has, by the address at which the file wants to be loaded.
+struct FileFunction {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// An executable or library in ELF for x86-64, as far as it matters here (System V ABI, "Object Files").
+struct ProgramFile {
+  std::vector<std::string> needed;  ///< libraries that it asks the loader for
+  bool dynamic = false;             ///< a loader starts it, so that libraries can be put before its own
+  bool has_symbols = false;         ///< it was not stripped
+  std::vector<FileFunction> functions;  ///< those of its symbol table that were asked for
+
+  /// The library of CUDA's runtime that it asks for, "libcudart.so.12"; empty: none.
+  [[nodiscard]] std::string runtime_library() const;
+};
+
+/// Reads a file; of its functions, those for which `wanted` is true. A fault: it cannot be read, or is no such
+/// file, or damaged.
+[[nodiscard]] Result<ProgramFile> read_program_file(const std::string& path,
+                                                    const std::function<bool(std::string_view)>& wanted);
+
+}  // namespace warpline::cuda
