@@ -28,6 +28,9 @@ void add_explain(CLI::App& app, int& status);
 /// `warpline litmus`: what litmus tests show on the platform, and what the memory model says of it.
 /// kCheckFailed where a forbidden outcome was seen.
 void add_litmus(CLI::App& app, int& status);
+/// `warpline exec`: an unmodified CUDA program, with our libraries in the place of CUDA's. Does not return
+/// where the program could be started: its exit status is the program's.
+void add_exec(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

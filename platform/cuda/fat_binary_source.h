@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/cuda/device_module.h"
 #include "platform/cuda/fat_binary.h"
+#include "platform/cuda/module_on_device.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline::cuda {

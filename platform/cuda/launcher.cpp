@@ -22,7 +22,9 @@ constexpr const char* kDriver = "libcuda.so.1";
 
 /// A file by its path, or by its name in the folders of PATH.
 std::optional<std::string> find_program(const std::string& name) {
-  const auto runs = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path); };
+  const auto runs = [](const std::string& path) {
+    return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path);
+  };
   if (name.find('/') != std::string::npos) return runs(name) ? std::optional(name) : std::nullopt;
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
@@ -34,7 +36,8 @@ std::optional<std::string> find_program(const std::string& name) {
 /// Libraries of NVIDIA's that bring machine code only, by the start of their names.
 std::string closed_library(const ProgramFile& program) {
   for (const std::string& library : program.needed)
-    for (const char* closed : {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libnpp", "libnvjpeg", "libtorch"})
+    for (const char* closed : {"libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand",
+                               "libnccl", "libnpp", "libnvjpeg", "libtorch"})
       if (library.rfind(closed, 0) == 0) return library;
   return {};
 }
@@ -59,7 +62,9 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
                              "they are built with it, and installed in lib/warpline");
   ExecPlan plan;
   plan.program = *found;
-  const auto is_entry_point = [](std::string_view function) { return function == "cudaMalloc" || function == "__cudaRegisterFatBinary"; };
+  const auto is_entry_point = [](std::string_view function) {
+    return function == "cudaMalloc" || function == "__cudaRegisterFatBinary";
+  };
   const Result<ProgramFile> program = read_program_file(*found, is_entry_point);
   plan.preload.push_back(libraries + "/" + kDriver);
   if (!program.ok()) {
@@ -70,42 +75,50 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   } else {
     const ProgramFile& file = program.value();
     if (!file.dynamic)
-      return Diagnostic::about(name, "it is linked without a loader (-static), so that no library can stand in for CUDA's",
-                               "link it without -static");
+      return Diagnostic::about(
+          name, "it is linked without a loader (-static), so that no library can stand in for CUDA's",
+          "link it without -static");
     if (const std::string closed = closed_library(file); !closed.empty())
-      return Diagnostic::about(name, closed + " holds machine code of GPUs and no PTX, which is what runs here",
+      return Diagnostic::about(name,
+                               closed + " holds machine code of GPUs and no PTX, which is what runs here",
                                "record what it does on a GPU as a trace, and run that: docs/traces.md");
     if (const std::string runtime = file.runtime_library(); !runtime.empty()) {
       const std::string ours = libraries + "/" + runtime;
       std::error_code error;
       if (!fs::exists(ours, error))
-        return Diagnostic::about(name, "it asks for " + runtime + ", and that version is not among those that are here");
+        return Diagnostic::about(
+            name, "it asks for " + runtime + ", and that version is not among those that are here");
       plan.preload.push_back(ours);
       plan.notes.push_back("its CUDA runtime is " + runtime + ", in whose place ours is");
     } else if (!file.functions.empty()) {
       plan.notes.push_back("its CUDA runtime is linked into it, and is led to ours");
     } else if (!file.has_symbols) {
       plan.notes.push_back(
-          "it is stripped: if its CUDA runtime is linked into it, that cannot be led to ours; then link it with "
+          "it is stripped: if its CUDA runtime is linked into it, that cannot be led to ours; then link it "
+          "with "
           "`-cudart shared`, or do not strip it");
     }
   }
   plan.environment.push_back(fmt::format("{}={}", environment::kGpu, request.gpu));
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
-  plan.environment.push_back(fmt::format("{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report).string()));
+  plan.environment.push_back(fmt::format(
+      "{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report).string()));
   if (request.children) plan.environment.push_back(fmt::format("{}=1", environment::kChildren));
   return plan;
 }
 
 std::string become(const ExecRequest& request, const ExecPlan& plan) {
-  const auto set = [](const std::string& name, const std::string& value) { setenv(name.c_str(), value.c_str(), 1); };
+  const auto set = [](const std::string& name, const std::string& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+  };
   for (const std::string& line : plan.environment) {
     const std::size_t equals = line.find('=');
     set(line.substr(0, equals), line.substr(equals + 1));
   }
   const char* const before = std::getenv("LD_PRELOAD");
   set(environment::kPreloadBefore, before == nullptr ? "" : before);
-  set("LD_PRELOAD", fmt::format("{}{}{}", fmt::join(plan.preload, ":"), before == nullptr ? "" : ":", before == nullptr ? "" : before));
+  set("LD_PRELOAD", fmt::format("{}{}{}", fmt::join(plan.preload, ":"), before == nullptr ? "" : ":",
+                                before == nullptr ? "" : before));
   // For libraries that are loaded later on.
   const char* const path = std::getenv("LD_LIBRARY_PATH");
   const std::string folder = fs::path(plan.preload.front()).parent_path().string();

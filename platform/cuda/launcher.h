@@ -9,10 +9,10 @@ namespace warpline::cuda {
 
 /// How a program is to be run on the platform.
 struct ExecRequest {
-  std::string gpu;                ///< a preset or a file
-  std::vector<std::string> sets;  ///< settings, as `--set` takes them
-  std::string report;             ///< a file, or empty
-  bool children = false;          ///< programs that it starts get the platform, too
+  std::string gpu;                   ///< a preset or a file
+  std::vector<std::string> sets;     ///< settings, as `--set` takes them
+  std::string report;                ///< a file, or empty
+  bool children = false;             ///< programs that it starts get the platform, too
   std::vector<std::string> command;  ///< the program and its arguments
 };
 
@@ -21,8 +21,9 @@ namespace environment {
 inline constexpr const char* kGpu = "WARPLINE_GPU";
 inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
 inline constexpr const char* kReport = "WARPLINE_REPORT";
-inline constexpr const char* kChildren = "WARPLINE_CHILDREN";      ///< set: preloading is inherited
-inline constexpr const char* kPreloadBefore = "WARPLINE_PRELOAD";  ///< LD_PRELOAD as it was; set: by the launcher
+inline constexpr const char* kChildren = "WARPLINE_CHILDREN";  ///< set: preloading is inherited
+inline constexpr const char* kPreloadBefore =
+    "WARPLINE_PRELOAD";  ///< LD_PRELOAD as it was; set: by the launcher
 }  // namespace environment
 
 /// What a program needs to be run, and how it is to be started.
@@ -33,9 +34,10 @@ struct ExecPlan {
   std::vector<std::string> notes;        ///< for the user: how its CUDA is reached, a sentence each
 };
 
-/// Finds the program as a shell would, looks how it reaches CUDA (a shared runtime, one that is linked in, the
-/// driver), and says how to start it. Faults: there is no such program; it is started without a loader; its runtime
-/// is linked in and it is stripped; our libraries are not where they should be. `libraries`: the folder of ours.
+/// Finds the program as a shell would, looks how it reaches CUDA (a shared runtime, one that is linked in,
+/// the driver), and says how to start it. Faults: there is no such program; it is started without a loader;
+/// its runtime is linked in and it is stripped; our libraries are not where they should be. `libraries`: the
+/// folder of ours.
 [[nodiscard]] Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& libraries);
 /// The folder of our libraries beside the command that runs: in a build tree, or where it is installed.
 [[nodiscard]] std::string library_folder();

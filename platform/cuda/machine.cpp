@@ -261,7 +261,7 @@ void Machine::remove_library(Library& library) {
   for (auto f = functions_.begin(); f != functions_.end();)
     f = f->second->library == &library ? functions_.erase(f) : std::next(f);
   for (const auto& [device, module] : library.on_device)
-    for (const DeviceModule::Variable& v : module->variables()) allocations_.remove(v.address);
+    for (const ModuleOnDevice::Variable& v : module->variables()) allocations_.remove(v.address);
   const auto is_it = [&library](const auto& l) { return l.get() == &library; };
   libraries_.erase(std::remove_if(libraries_.begin(), libraries_.end(), is_it), libraries_.end());
 }
@@ -281,7 +281,7 @@ bool Machine::is_function(const void* handle) {
   return functions_.count(handle) != 0;
 }
 
-Status Machine::module_on(Library& library, unsigned device, DeviceModule*& module) {
+Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& module) {
   const Executor::Shared::Hold hold(platform_use_);
   {
     const std::lock_guard lock(mutex_);
@@ -300,29 +300,29 @@ Status Machine::module_on(Library& library, unsigned device, DeviceModule*& modu
   };
   const Result<std::vector<PtxText>> texts = library.texts(config_.compute_capability);
   if (!texts.ok()) return fail(texts.faults(), Status::no_kernel_image_for_device);
-  Result<std::unique_ptr<DeviceModule>> loaded =
-      DeviceModule::load(texts.value(), platform_, device, device_memory_, DeviceMemorySizes{});
+  Result<std::unique_ptr<ModuleOnDevice>> loaded =
+      ModuleOnDevice::load(texts.value(), platform_, device, device_memory_, DeviceMemorySizes{});
   if (!loaded.ok()) return fail(loaded.faults(), Status::invalid_ptx);
   const std::lock_guard lock(mutex_);
   module = loaded.value().get();
-  for (const DeviceModule::Variable& v : module->variables())
+  for (const ModuleOnDevice::Variable& v : module->variables())
     if (v.bytes != 0) allocations_.add({v.address, v.bytes, Allocation::Kind::device, device, 0});
   library.on_device[device] = std::move(loaded.value());
   return Status::success;
 }
 
 Status Machine::entry_of(Function& function, unsigned device, const programs::Entry*& entry) {
-  DeviceModule* module = nullptr;
+  ModuleOnDevice* module = nullptr;
   if (const Status s = module_on(*function.library, device, module); s != Status::success) return s;
   entry = module->entry(function.name);
   return entry == nullptr ? Status::invalid_device_function : Status::success;
 }
 
 Status Machine::variable_of(Library& library, const std::string& name, unsigned device,
-                            DeviceModule::Variable& variable) {
-  DeviceModule* module = nullptr;
+                            ModuleOnDevice::Variable& variable) {
+  ModuleOnDevice* module = nullptr;
   if (const Status s = module_on(library, device, module); s != Status::success) return s;
-  const std::optional<DeviceModule::Variable> found = module->variable(name);
+  const std::optional<ModuleOnDevice::Variable> found = module->variable(name);
   if (!found) return Status::invalid_symbol;
   variable = *found;
   return Status::success;
@@ -345,7 +345,7 @@ Status Machine::check_shape(const GridRequest& r, const programs::Entry& entry) 
 Status Machine::launch(const GridRequest& request, Stream& stream) {
   if (const Status s = fault(); s != Status::success) return s;
   const unsigned device = stream.device;
-  DeviceModule* module = nullptr;
+  ModuleOnDevice* module = nullptr;
   if (const Status s = module_on(*request.function->library, device, module); s != Status::success) return s;
   const programs::Entry* const entry = module->entry(request.function->name);
   if (entry == nullptr) return Status::invalid_device_function;
@@ -371,7 +371,7 @@ Status Machine::launch(const GridRequest& request, Stream& stream) {
   return Status::success;
 }
 
-Status Machine::make_kernel(DeviceModule& module, const programs::Entry& entry, const GridRequest& r,
+Status Machine::make_kernel(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& r,
                             const std::vector<std::uint8_t>& parameters, unsigned device,
                             std::unique_ptr<Kernel>& kernel) {
   ClusterShape cluster;
@@ -403,7 +403,7 @@ Status Machine::make_kernel(DeviceModule& module, const programs::Entry& entry, 
   return r.cooperative ? Status::cooperative_launch_too_large : Status::launch_out_of_resources;
 }
 
-Machine::Done Machine::run_grid(DeviceModule& module, const programs::Entry& entry,
+Machine::Done Machine::run_grid(ModuleOnDevice& module, const programs::Entry& entry,
                                 const GridRequest& request, const std::vector<std::uint8_t>& parameters,
                                 unsigned device) {
   Done done;

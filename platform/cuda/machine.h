@@ -14,8 +14,8 @@
 
 #include "platform/config/gpu_config.h"
 #include "platform/cuda/allocations.h"
-#include "platform/cuda/device_module.h"
 #include "platform/cuda/executor.h"
+#include "platform/cuda/module_on_device.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
 #include "platform/machine/gpu_platform.h"
@@ -42,7 +42,7 @@ struct Event {
 /// A module of a program: read once for each GPU that uses it, when it does.
 struct Library {
   std::function<Result<std::vector<PtxText>>(unsigned compute_capability)> texts;
-  std::map<unsigned, std::unique_ptr<DeviceModule>> on_device;
+  std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
   std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
 };
 
@@ -121,11 +121,11 @@ class Machine {
   Function& add_function(Library& library, const std::string& name);
   [[nodiscard]] bool is_function(const void* handle);
   /// The module on a GPU, read now if it was not. A failure is told on stderr once.
-  Status module_on(Library& library, unsigned device, DeviceModule*& module);
+  Status module_on(Library& library, unsigned device, ModuleOnDevice*& module);
   /// The kernel's signature on a GPU.
   Status entry_of(Function& function, unsigned device, const programs::Entry*& entry);
   Status variable_of(Library& library, const std::string& name, unsigned device,
-                     DeviceModule::Variable& variable);
+                     ModuleOnDevice::Variable& variable);
   Status launch(const GridRequest& request, Stream& stream);
 
   // Streams and events.
@@ -166,12 +166,12 @@ class Machine {
   Status check_copy(const Copy& copy, CopyKind& kind);
   Status check_shape(const GridRequest& request, const programs::Entry& entry) const;
   /// Pre of these: the platform is held.
-  Status make_kernel(DeviceModule& module, const programs::Entry& entry, const GridRequest& request,
+  Status make_kernel(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& request,
                      const std::vector<std::uint8_t>& parameters, unsigned device,
                      std::unique_ptr<Kernel>& kernel);
   void take_printed();
   void note_faults(const std::string& kernel, const LaunchResult& result);
-  Done run_grid(DeviceModule& module, const programs::Entry& entry, const GridRequest& request,
+  Done run_grid(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& request,
                 const std::vector<std::uint8_t>& parameters, unsigned device);
   void set_fault(Status status);
   /// A line on stderr, unless it was said before.

@@ -139,7 +139,7 @@ Function* Process::function_of(const void* stub_or_handle) {
   return f.function;
 }
 
-Status Process::variable_of(const void* variable, unsigned device, DeviceModule::Variable& out) {
+Status Process::variable_of(const void* variable, unsigned device, ModuleOnDevice::Variable& out) {
   Machine* const machine = this->machine();
   if (machine == nullptr) return Status::no_device;
   Library* library = nullptr;

@@ -65,7 +65,7 @@ class Process {
   /// A kernel by the address of its stub on the host, or by its handle; null: neither.
   [[nodiscard]] Function* function_of(const void* stub_or_handle);
   /// A variable by its address on the host, on a GPU.
-  Status variable_of(const void* variable, unsigned device, DeviceModule::Variable& found);
+  Status variable_of(const void* variable, unsigned device, ModuleOnDevice::Variable& found);
   /// Ends the work of the machine, and writes the report.
   void end();
 

@@ -71,12 +71,14 @@ std::string_view text(std::string_view strings, std::uint64_t offset) {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, const std::function<bool(std::string_view)>& wanted) : bytes_(bytes), wanted_(wanted) {}
+  Reader(std::string_view bytes, const std::function<bool(std::string_view)>& wanted)
+      : bytes_(bytes), wanted_(wanted) {}
 
   ProgramFile read() {
     const auto header = at<Elf64_Ehdr>(bytes_, 0);
     for (unsigned n = 0; n < header.e_phnum; ++n)
-      if (at<Elf64_Phdr>(bytes_, header.e_phoff + std::uint64_t{n} * sizeof(Elf64_Phdr)).p_type == PT_INTERP) file_.dynamic = true;
+      if (at<Elf64_Phdr>(bytes_, header.e_phoff + std::uint64_t{n} * sizeof(Elf64_Phdr)).p_type == PT_INTERP)
+        file_.dynamic = true;
     if (header.e_type == ET_DYN) file_.dynamic = true;
     for (unsigned n = 0; n < header.e_shnum; ++n) {
       const auto section = this->section(header, n);
@@ -122,8 +124,8 @@ class Reader {
 };
 
 bool is_ours_to_read(std::string_view bytes) {
-  return bytes.size() >= sizeof(Elf64_Ehdr) && bytes.substr(0, SELFMAG) == ELFMAG && bytes[EI_CLASS] == ELFCLASS64 &&
-         bytes[EI_DATA] == ELFDATA2LSB;
+  return bytes.size() >= sizeof(Elf64_Ehdr) && bytes.substr(0, SELFMAG) == ELFMAG &&
+         bytes[EI_CLASS] == ELFCLASS64 && bytes[EI_DATA] == ELFDATA2LSB;
 }
 
 }  // namespace
@@ -134,7 +136,8 @@ std::string ProgramFile::runtime_library() const {
   return {};
 }
 
-Result<ProgramFile> read_program_file(const std::string& path, const std::function<bool(std::string_view)>& wanted) {
+Result<ProgramFile> read_program_file(const std::string& path,
+                                      const std::function<bool(std::string_view)>& wanted) {
   try {
     const MappedFile file(path);
     if (!is_ours_to_read(file.bytes())) return Diagnostic::about(path, "it is no program of x86-64 in ELF");

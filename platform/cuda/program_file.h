@@ -19,17 +19,17 @@ struct FileFunction {
 
 /// An executable or library in ELF for x86-64, as far as it matters here (System V ABI, "Object Files").
 struct ProgramFile {
-  std::vector<std::string> needed;  ///< libraries that it asks the loader for
-  bool dynamic = false;             ///< a loader starts it, so that libraries can be put before its own
-  bool has_symbols = false;         ///< it was not stripped
+  std::vector<std::string> needed;      ///< libraries that it asks the loader for
+  bool dynamic = false;                 ///< a loader starts it, so that libraries can be put before its own
+  bool has_symbols = false;             ///< it was not stripped
   std::vector<FileFunction> functions;  ///< those of its symbol table that were asked for
 
   /// The library of CUDA's runtime that it asks for, "libcudart.so.12"; empty: none.
   [[nodiscard]] std::string runtime_library() const;
 };
 
-/// Reads a file; of its functions, those for which `wanted` is true. A fault: it cannot be read, or is no such
-/// file, or damaged.
+/// Reads a file; of its functions, those for which `wanted` is true. A fault: it cannot be read, or is no
+/// such file, or damaged.
 [[nodiscard]] Result<ProgramFile> read_program_file(const std::string& path,
                                                     const std::function<bool(std::string_view)>& wanted);
 

@@ -52,8 +52,8 @@ StaticRuntime lead_static_runtime() {
   std::map<std::string_view, std::size_t> numbers;
   for (std::size_t n = 0; n < runtime_names(); ++n) numbers.emplace(runtime_name_at(n), n);
   StaticRuntime result;
-  const auto program =
-      read_program_file("/proc/self/exe", [&numbers](std::string_view name) { return numbers.count(name) != 0; });
+  const auto program = read_program_file(
+      "/proc/self/exe", [&numbers](std::string_view name) { return numbers.count(name) != 0; });
   if (!program.ok()) return result;
   const std::uintptr_t base = program_base();
   for (const FileFunction& f : program.value().functions) {

@@ -295,7 +295,7 @@ int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std:
 template <class F>
 int with_symbol(const void* symbol, std::size_t offset, std::size_t bytes, F&& f) {
   return with_machine([&](Machine& m) {
-    DeviceModule::Variable v;
+    ModuleOnDevice::Variable v;
     const Status s = Process::instance().variable_of(symbol, this_thread().device, v);
     if (s != Status::success) return s;
     if (offset > v.bytes || bytes > v.bytes - offset) return Status::invalid_value;
@@ -306,7 +306,7 @@ int with_symbol(const void* symbol, std::size_t offset, std::size_t bytes, F&& f
 int copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int direction,
                    void* stream, bool asynchronous) {
   if (direction != 1 && direction != 3 && direction != 4) return noted(Status::invalid_memcpy_direction);
-  return with_symbol(symbol, offset, bytes, [&](Machine& m, const DeviceModule::Variable& v) {
+  return with_symbol(symbol, offset, bytes, [&](Machine& m, const ModuleOnDevice::Variable& v) {
     Stream* const s = stream_of(m, stream);
     if (s == nullptr) return Status::invalid_resource_handle;
     return m.copy({v.address + offset, address_of(from), bytes, 1, bytes, bytes, *kind_of(direction)}, *s,
@@ -317,7 +317,7 @@ int copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std:
 int copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, int direction,
                      void* stream, bool asynchronous) {
   if (direction != 2 && direction != 3 && direction != 4) return noted(Status::invalid_memcpy_direction);
-  return with_symbol(symbol, offset, bytes, [&](Machine& m, const DeviceModule::Variable& v) {
+  return with_symbol(symbol, offset, bytes, [&](Machine& m, const ModuleOnDevice::Variable& v) {
     Stream* const s = stream_of(m, stream);
     if (s == nullptr) return Status::invalid_resource_handle;
     return m.copy({address_of(to), v.address + offset, bytes, 1, bytes, bytes, *kind_of(direction)}, *s,
@@ -345,14 +345,14 @@ int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, s
 }
 
 int cudaGetSymbolAddress(void** pointer, const void* symbol) {
-  return with_symbol(symbol, 0, 0, [&](Machine&, const DeviceModule::Variable& v) {
+  return with_symbol(symbol, 0, 0, [&](Machine&, const ModuleOnDevice::Variable& v) {
     *pointer = reinterpret_cast<void*>(v.address);
     return Status::success;
   });
 }
 
 int cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
-  return with_symbol(symbol, 0, 0, [&](Machine&, const DeviceModule::Variable& v) {
+  return with_symbol(symbol, 0, 0, [&](Machine&, const ModuleOnDevice::Variable& v) {
     *bytes = v.bytes;
     return Status::success;
   });

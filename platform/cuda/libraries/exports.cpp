@@ -26,14 +26,17 @@ __attribute__((constructor(102))) void begin() {
   if (std::getenv(warpline::cuda::environment::kPreloadBefore) == nullptr) return;
   const warpline::cuda::StaticRuntime runtime = warpline::cuda::lead_static_runtime();
   if (runtime.led != runtime.found)
-    std::fputs("warpline: the CUDA runtime that is linked into this program cannot be led to ours: link it with `-cudart shared`\n", stderr);
+    std::fputs(
+        "warpline: the CUDA runtime that is linked into this program cannot be led to ours: link it with "
+        "`-cudart shared`\n",
+        stderr);
   restore_environment();
 }
 
 }  // namespace
 
-/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names that
-/// they export, in order of the names.
+/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names
+/// that they export, in order of the names.
 extern "C" __attribute__((visibility("default"))) void warpline_cuda_runtime(void** table) {
   for (std::size_t n = 0; n < warpline::cuda::runtime_names(); ++n) {
     warpline::cuda::Address function = warpline::cuda::runtime_function(warpline::cuda::runtime_name_at(n));

@@ -1,4 +1,4 @@
-#include "platform/cuda/device_module.h"
+#include "platform/cuda/module_on_device.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,23 +20,23 @@ Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& tex
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceModule>> DeviceModule::load(const std::vector<PtxText>& texts,
-                                                         GpuPlatform& platform, unsigned gpu,
-                                                         DeviceMemory& memory,
-                                                         const DeviceMemorySizes& sizes) {
+Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(const std::vector<PtxText>& texts,
+                                                             GpuPlatform& platform, unsigned gpu,
+                                                             DeviceMemory& memory,
+                                                             const DeviceMemorySizes& sizes) {
   Result<std::unique_ptr<programs::Module>> program = parsed(texts);
   if (!program.ok()) return program.faults();
-  std::unique_ptr<DeviceModule> module(new DeviceModule(std::move(program.value()), platform, gpu));
+  std::unique_ptr<ModuleOnDevice> module(new ModuleOnDevice(std::move(program.value()), platform, gpu));
   if (const auto fault = module->place(texts.front().name, memory, sizes)) return *fault;
   return module;
 }
 
-DeviceModule::~DeviceModule() {
+ModuleOnDevice::~ModuleOnDevice() {
   for (const std::uint64_t address : allocated_) platform_.free(address);
 }
 
-std::optional<Diagnostic> DeviceModule::place(const std::string& name, DeviceMemory& memory,
-                                              const DeviceMemorySizes& sizes) {
+std::optional<Diagnostic> ModuleOnDevice::place(const std::string& name, DeviceMemory& memory,
+                                                const DeviceMemorySizes& sizes) {
   const auto misfit = [&](const programs::Variable& v, const char* what) {
     return Diagnostic::about(name, "variable \"" + v.name + "\" of " + counted(v.initial.size(), "byte") +
                                        " does not fit the GPU's " + what);
@@ -80,14 +80,14 @@ std::optional<Diagnostic> DeviceModule::place(const std::string& name, DeviceMem
   return std::nullopt;
 }
 
-const programs::Entry* DeviceModule::entry(std::string_view name) const {
+const programs::Entry* ModuleOnDevice::entry(std::string_view name) const {
   const auto& all = program_->entries();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const programs::Entry& e) { return e.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
-std::optional<DeviceModule::Variable> DeviceModule::variable(const std::string& name) const {
+std::optional<ModuleOnDevice::Variable> ModuleOnDevice::variable(const std::string& name) const {
   const auto found = addresses_.find(name);
   if (found == addresses_.end()) return std::nullopt;
   for (const programs::Variable& v : program_->variables())
@@ -95,7 +95,7 @@ std::optional<DeviceModule::Variable> DeviceModule::variable(const std::string& 
   return std::nullopt;
 }
 
-std::vector<DeviceModule::Variable> DeviceModule::variables() const {
+std::vector<ModuleOnDevice::Variable> ModuleOnDevice::variables() const {
   std::vector<Variable> all;
   for (const programs::Variable& v : program_->variables())
     if (const auto found = addresses_.find(v.name);
@@ -104,7 +104,7 @@ std::vector<DeviceModule::Variable> DeviceModule::variables() const {
   return all;
 }
 
-void DeviceModule::lay_constants() {
+void ModuleOnDevice::lay_constants() {
   if (constant_bytes_ == 0) return;
   std::vector<std::uint8_t> bytes(constant_bytes_);
   platform_.read(constants_, bytes.data(), bytes.size());

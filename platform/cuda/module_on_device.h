@@ -23,18 +23,18 @@ struct PtxText {
 
 /// A module of a program on one GPU: its kernels, and its variables in that GPU's memory. Its constants lie
 /// in memory, too, so that they have an address, and are laid into the constant bank before its grids.
-class DeviceModule {
+class ModuleOnDevice {
  public:
   /// Reads the texts, which are linked if there are several, and places and fills the variables. Faults: what
   /// is wrong with the texts, or does not fit. `memory`: what all modules of the platform share.
-  [[nodiscard]] static Result<std::unique_ptr<DeviceModule>> load(const std::vector<PtxText>& texts,
-                                                                  GpuPlatform& platform, unsigned gpu,
-                                                                  DeviceMemory& memory,
-                                                                  const DeviceMemorySizes& sizes);
+  [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(const std::vector<PtxText>& texts,
+                                                                    GpuPlatform& platform, unsigned gpu,
+                                                                    DeviceMemory& memory,
+                                                                    const DeviceMemorySizes& sizes);
   /// Gives back its variables' memory. Pre: no grid of it is under way.
-  ~DeviceModule();
-  DeviceModule(const DeviceModule&) = delete;
-  DeviceModule& operator=(const DeviceModule&) = delete;
+  ~ModuleOnDevice();
+  ModuleOnDevice(const ModuleOnDevice&) = delete;
+  ModuleOnDevice& operator=(const ModuleOnDevice&) = delete;
 
   [[nodiscard]] programs::Module& program() { return *program_; }
   /// Null: it has no such kernel.
@@ -50,7 +50,7 @@ class DeviceModule {
   void lay_constants();
 
  private:
-  DeviceModule(std::unique_ptr<programs::Module> program, GpuPlatform& platform, unsigned gpu)
+  ModuleOnDevice(std::unique_ptr<programs::Module> program, GpuPlatform& platform, unsigned gpu)
       : program_(std::move(program)), platform_(platform), gpu_(gpu) {}
   std::optional<Diagnostic> place(const std::string& name, DeviceMemory& memory,
                                   const DeviceMemorySizes& sizes);
