@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/cuda/abi/runtime.h"
+#include "platform/cuda/abi/runtime_types.h"
+#include "platform/cuda/device_properties.h"
+#include "platform/cuda/process.h"
+
+// What the functions of the runtime have in common. They are as programs call them: names and parameters are
+// those of the CUDA Runtime API, which documents them. Each file has those of one chapter, and adds them to
+// the table by which the library's names lead to them.
+namespace warpline::cuda::runtime {
+
+/// Functions by name.
+class Functions {
+ public:
+  template <class F>
+  void add(std::string_view name, F* function) {
+    by_name_[name] = reinterpret_cast<Address>(function);
+  }
+  /// Null: there is none.
+  [[nodiscard]] Address find(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::string_view, Address> by_name_;
+};
+#define WARPLINE_ADD(functions, name) (functions).add(#name, &(name))
+
+void add_devices(Functions& functions);
+void add_memory(Functions& functions);
+void add_streams(Functions& functions);
+void add_kernels(Functions& functions);
+
+using Kind = Allocation::Kind;
+
+/// What CUDA calls an error, noted for cudaGetLastError.
+inline int noted(Status status) {
+  if (status != Status::success && status != Status::not_ready) this_thread().last = status;
+  return static_cast<int>(status);
+}
+
+inline Machine* machine() {
+  return Process::instance().machine();
+}
+
+/// Calls `f` with the machine.
+template <class F>
+int with_machine(F&& f) {
+  Machine* const m = machine();
+  return noted(m == nullptr ? Status::no_device : f(*m));
+}
+
+/// Calls `f` with the machine, if it has that GPU.
+template <class F>
+int with_device(int device, F&& f) {
+  return with_machine([&](Machine& m) {
+    return device < 0 || static_cast<unsigned>(device) >= m.devices() ? Status::invalid_device : f(m);
+  });
+}
+
+/// A stream as programs name it: 0 and 1 are the legacy default stream, 2 that of the thread, which is taken
+/// for the same. Null: it is none.
+inline Stream* stream_of(Machine& m, void* handle) {
+  if (reinterpret_cast<std::uintptr_t>(handle) <= 2) return &m.default_stream(this_thread().device);
+  return m.is_stream(handle) ? static_cast<Stream*>(handle) : nullptr;
+}
+
+/// Calls `f` with the machine and the stream.
+template <class F>
+int with_stream(void* handle, F&& f) {
+  return with_machine([&](Machine& m) {
+    Stream* const stream = stream_of(m, handle);
+    return stream == nullptr ? Status::invalid_resource_handle : f(m, *stream);
+  });
+}
+
+inline std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+/// The direction of a copy as programs name it; nothing: none.
+inline std::optional<CopyKind> kind_of(int direction) {
+  constexpr int kLast = 4;  // by address
+  if (direction < 0 || direction > kLast) return std::nullopt;
+  return static_cast<CopyKind>(direction);
+}
+
+}  // namespace warpline::cuda::runtime
