@@ -4,8 +4,11 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace warpline::cuda {
+
+struct Pool;
 
 /// Memory that a program has of the platform.
 struct Allocation {
@@ -19,6 +22,10 @@ struct Allocation {
   Kind kind = Kind::device;
   unsigned device = 0;      ///< whose memory it is, or where it was asked for
   std::uint32_t flags = 0;  ///< as the program gave them
+  Pool* pool = nullptr;     ///< that it came from; null: none
+  bool of_graph = false;    ///< it is given back with the graph whose node allocated it
+  bool of_module = false;   ///< a variable
+  bool registered = false;  ///< it was the program's own before
 };
 
 /// All memory that a program has, by address.
@@ -33,6 +40,14 @@ class Allocations {
     const Allocation a = found->second;
     by_address_.erase(found);
     return a;
+  }
+  [[nodiscard]] Allocation* find(std::uint64_t address) {
+    return const_cast<Allocation*>(std::as_const(*this).find(address));
+  }
+  /// What came from a pool is nobody's now.
+  void leave(const Pool* pool) {
+    for (auto& [address, a] : by_address_)
+      if (a.pool == pool) a.pool = nullptr;
   }
   /// What an address lies in; null: nothing. One of no bytes holds its own address.
   [[nodiscard]] const Allocation* find(std::uint64_t address) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "platform/machine/gpu_memories.h"
@@ -18,6 +20,7 @@ namespace {
 constexpr Cycle kPause = 20'000;
 /// Of a cooperative grid: two words, of which its barrier is one.
 constexpr std::uint64_t kWorkspaceBytes = 8;
+constexpr std::uint64_t kPage = 4096;
 
 RunOptions options() {
   RunOptions o;
@@ -46,6 +49,34 @@ std::string text_of(const FaultRecord& f) {
   return out + fmt::format(", by thread {} of block {}, {}", text_of(f.thread), text_of(f.cta), f.where);
 }
 
+/// What programs call such a piece of work in a graph.
+GraphNode::Kind kind_of(const Operation& operation) {
+  static constexpr GraphNode::Kind kKinds[] = {
+      GraphNode::Kind::empty, GraphNode::Kind::copy,         GraphNode::Kind::fill,       GraphNode::Kind::kernel,
+      GraphNode::Kind::host,  GraphNode::Kind::record_event, GraphNode::Kind::wait_event, GraphNode::Kind::free};
+  static_assert(std::size(kKinds) == std::variant_size_v<Operation>);
+  return kKinds[operation.index()];
+}
+
+/// Why pages of the program cannot be those of the platform, too; empty: they can.
+std::string why_not_shareable(std::uint64_t first, std::uint64_t bytes) {
+  std::ifstream maps("/proc/self/maps");
+  std::uint64_t at = first;
+  for (std::string line; at < first + bytes && std::getline(maps, line);) {
+    std::uint64_t begin = 0, end = 0;
+    char access[5] = {};
+    int name = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %*s %n", &begin, &end, access, &name) != 3 || end <= at)
+      continue;
+    if (begin > at) break;
+    const std::string what = line.substr(static_cast<std::size_t>(name));
+    if (access[1] != 'w' || access[3] != 'p') return "it cannot be written, or is shared with other processes";
+    if (what.rfind("[stack", 0) == 0) return "it lies in the stack";
+    at = end;
+  }
+  return at < first + bytes ? "a part of it is no memory of the program" : "";
+}
+
 /// Bytes from the first to the last of rows.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
   return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
@@ -59,6 +90,8 @@ Machine::Machine(const GpuConfig& config)
   for (unsigned device = 0; device < config_.gpus; ++device) {
     legacy_.push_back(&add_stream(device, true, 0));
     schedule_.make_legacy(legacy_.back()->id);
+    default_pools_.push_back(&add_pool(device));
+    current_pools_.push_back(default_pools_.back());
   }
 }
 
@@ -81,19 +114,18 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   if (const Status s = fault(); s != Status::success) return s;
   address = 0;
   if (bytes == 0) return Status::success;
-  {
+  const auto take = [&] {
     const Executor::Shared::Hold hold(platform_use_);
-    switch (kind) {
-      case Allocation::Kind::device: address = platform_.allocate("", bytes, Aperture::vidmem, device); break;
-      case Allocation::Kind::managed:
-        // One GPU's memory is as near as it gets, and of several all must reach it.
-        address =
-            platform_.allocate_shared(bytes, config_.gpus == 1 ? Aperture::vidmem : Aperture::sysmem, device);
-        break;
-      case Allocation::Kind::host:
-        address = platform_.allocate_shared(bytes, Aperture::sysmem, device);
-        break;
-    }
+    // One GPU's memory is as near to the host as it gets; of several all must reach it.
+    const bool near = kind == Allocation::Kind::managed && config_.gpus == 1;
+    address = kind == Allocation::Kind::device
+                  ? platform_.allocate("", bytes, Aperture::vidmem, device)
+                  : platform_.allocate_shared(bytes, near ? Aperture::vidmem : Aperture::sysmem, device);
+  };
+  take();
+  if (address == 0) {
+    wait(executor_.last());  // for what is given back in the order of a stream
+    take();
   }
   if (address == 0) {
     tell(fmt::format(
@@ -113,17 +145,154 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
   {
     const std::lock_guard lock(mutex_);
     const Allocation* const a = allocations_.find(address);
-    if (a == nullptr || a->address != address ||
+    if (a == nullptr || a->address != address || a->registered || a->of_module ||
         std::find(kinds.begin(), kinds.end(), a->kind) == kinds.end())
       return Status::invalid_value;
     found = *a;
   }
+  if (found->of_graph) return Status::success;
   const Status waited = synchronize(found->device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   if (!allocations_.remove(address)) return Status::invalid_value;
+  if (found->pool != nullptr) found->pool->used -= found->bytes;
   platform_.free(address);
   return waited;
+}
+
+Status Machine::allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, std::uint64_t& address) {
+  if (bytes == 0) return Status::invalid_value;
+  if (stream.capture != nullptr) {
+    GraphNode* node = nullptr;
+    const Status s = allocate_in_graph(*stream.capture->graph, stream.frontier, pool.device, bytes, node);
+    if (s != Status::success) return s;
+    address = node->address;
+    stream.frontier = {node};
+    return s;
+  }
+  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, pool.device, address); s != Status::success)
+    return s;
+  const std::lock_guard lock(mutex_);
+  allocations_.find(address)->pool = &pool;
+  pool.used += bytes;
+  pool.most_used = std::max(pool.most_used, pool.used);
+  return Status::success;
+}
+
+Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& after, unsigned device,
+                                  std::uint64_t bytes, GraphNode*& node) {
+  std::uint64_t address = 0;
+  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, device, address); s != Status::success)
+    return s;
+  const std::lock_guard lock(mutex_);
+  allocations_.find(address)->of_graph = true;
+  node = &graph.add(GraphNode::Kind::allocate, Nothing{}, after);
+  node->address = address;
+  node->bytes = bytes;
+  node->memory = memory_of_graph(address);
+  return Status::success;
+}
+
+std::shared_ptr<void> Machine::memory_of_graph(std::uint64_t address) {
+  return {reinterpret_cast<void*>(address), [this, address](void*) {
+            const Executor::Shared::Hold hold(platform_use_);
+            const std::lock_guard lock(mutex_);
+            if (allocations_.remove(address)) platform_.free(address);
+          }};
+}
+
+Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
+  if (address == 0) return fault();
+  {
+    const std::lock_guard lock(mutex_);
+    const Allocation* const a = allocations_.find(address);
+    if (a == nullptr || a->address != address || a->kind == Allocation::Kind::host)
+      return Status::invalid_value;
+    if (stream.capture != nullptr) {
+      GraphNode& node = stream.capture->graph->add(GraphNode::Kind::free, Nothing{}, stream.frontier);
+      node.address = address;
+      stream.frontier = {&node};
+      return Status::success;
+    }
+    if (a->of_graph) return Status::success;
+    if (a->pool != nullptr) a->pool->used -= a->bytes;
+    allocations_.remove(address);
+  }
+  return issue(FreeMemory{address}, stream, true);
+}
+
+Pool& Machine::add_pool(unsigned device) {
+  const std::lock_guard lock(mutex_);
+  auto pool = std::make_unique<Pool>();
+  pool->device = device;
+  Pool& added = *pool;
+  pools_[&added] = std::move(pool);
+  return added;
+}
+
+bool Machine::is_pool(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  return pools_.count(handle) != 0;
+}
+
+Status Machine::remove_pool(Pool& pool) {
+  const std::lock_guard lock(mutex_);
+  if (default_pools_[pool.device] == &pool) return Status::invalid_value;
+  if (current_pools_[pool.device] == &pool) current_pools_[pool.device] = default_pools_[pool.device];
+  allocations_.leave(&pool);
+  pools_.erase(&pool);
+  return Status::success;
+}
+
+Pool& Machine::pool_of(unsigned device) {
+  const std::lock_guard lock(mutex_);
+  return *current_pools_[device];
+}
+
+void Machine::set_pool(unsigned device, Pool& pool) {
+  const std::lock_guard lock(mutex_);
+  current_pools_[device] = &pool;
+}
+
+Status Machine::reset() {
+  for (unsigned device = 0; device < devices(); ++device) synchronize(device);
+  const Executor::Shared::Hold hold(platform_use_);
+  const std::lock_guard lock(mutex_);
+  fault_ = Status::success;
+  std::vector<Allocation> all;
+  for (const auto& [address, a] : allocations_.all()) all.push_back(a);
+  for (const Allocation& a : all) {
+    if (a.of_module || a.of_graph) continue;
+    allocations_.remove(a.address);
+    if (a.registered) {
+      platform_.unshare(a.address / kPage * kPage);
+    } else {
+      platform_.free(a.address);
+    }
+  }
+  for (const auto& [handle, pool] : pools_) pool->used = 0;
+  return Status::success;
+}
+
+Status Machine::set_limit(int limit, std::uint64_t value) {
+  constexpr int kPrintf = 1, kHeap = 2;
+  const std::lock_guard lock(mutex_);
+  const auto found = limits_.find(limit);
+  if (found == limits_.end()) return Status::unsupported_limit;
+  const bool is_used = std::any_of(libraries_.begin(), libraries_.end(),
+                                   [](const auto& library) { return !library->on_device.empty(); });
+  if ((limit == kPrintf || limit == kHeap) && is_used && value != found->second) {
+    if (limit == kHeap) return Status::invalid_value;
+    return Status::success;  // the ring is as it was made
+  }
+  found->second = value;
+  return Status::success;
+}
+
+std::optional<std::uint64_t> Machine::limit(int limit) {
+  const std::lock_guard lock(mutex_);
+  const auto found = limits_.find(limit);
+  return found == limits_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Machine::memory_info(unsigned device, std::uint64_t& free, std::uint64_t& total) {
@@ -153,7 +322,8 @@ double Machine::copy_ns(CopyKind kind, std::uint64_t bytes) const {
   return cycles * 1000.0 / config_.clocks.link;
 }
 
-Status Machine::check_copy(const Copy& c, CopyKind& kind) {
+Status Machine::check(CopyRequest& c) {
+  if (c.height > 1 && (c.width > c.to_pitch || c.width > c.from_pitch)) return Status::invalid_pitch_value;
   const std::lock_guard lock(mutex_);
   const Allocation* const to = allocations_.find(c.to);
   const Allocation* const from = allocations_.find(c.from);
@@ -167,81 +337,137 @@ Status Machine::check_copy(const Copy& c, CopyKind& kind) {
                       from_bytes = extent(c.width, c.height, c.from_pitch);
   if (to != nullptr && !allocations_.holds(c.to, to_bytes)) return Status::invalid_value;
   if (from != nullptr && !allocations_.holds(c.from, from_bytes)) return Status::invalid_value;
+  if ((to == nullptr && c.to == 0) || (from == nullptr && c.from == 0)) return Status::invalid_value;
   const bool wants_to = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_device;
   const bool wants_from = c.kind == CopyKind::device_to_host || c.kind == CopyKind::device_to_device;
   if (c.kind != CopyKind::by_address &&
       ((wants_to && to == nullptr) || (!wants_to && only_device(to)) || (wants_from && from == nullptr) ||
        (!wants_from && only_device(from))))
     return Status::invalid_value;
-  kind = is_device(to) ? (is_device(from) ? CopyKind::device_to_device : CopyKind::host_to_device)
-                       : (is_device(from) ? CopyKind::device_to_host : CopyKind::host_to_host);
+  c.kind = is_device(to) ? (is_device(from) ? CopyKind::device_to_device : CopyKind::host_to_device)
+                         : (is_device(from) ? CopyKind::device_to_host : CopyKind::host_to_host);
   return Status::success;
 }
 
-Status Machine::copy(const Copy& c, Stream& stream, bool asynchronous) {
+Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchronous) {
   if (const Status s = fault(); s != Status::success) return s;
-  if (c.width == 0 || c.height == 0) return Status::success;
-  if (c.height > 1 && (c.width > c.to_pitch || c.width > c.from_pitch)) return Status::invalid_pitch_value;
-  CopyKind kind{};
-  if (const Status s = check_copy(c, kind); s != Status::success) return s;
+  if (request.width == 0 || request.height == 0) return Status::success;
+  CopyRequest c = request;
+  if (const Status s = check(c); s != Status::success) return s;
   const bool all_ours = allocation_of(c.to) && allocation_of(c.from);
-  const auto work = [this, c, kind] {
-    const Executor::Shared::Hold hold(platform_use_);
-    const auto place = [this](std::uint64_t address, std::uint64_t bytes, bool device, bool writes) {
-      return device ? platform_.memory().bytes_at(address, bytes, writes)
-                    : reinterpret_cast<std::uint8_t*>(address);
-    };
-    const bool to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
-    const bool from_device = kind == CopyKind::device_to_host || kind == CopyKind::device_to_device;
-    std::uint8_t* const to = place(c.to, extent(c.width, c.height, c.to_pitch), to_device, true);
-    const std::uint8_t* const from =
-        place(c.from, extent(c.width, c.height, c.from_pitch), from_device, false);
-    for (std::uint64_t row = 0; row < c.height; ++row)
-      std::memmove(to + row * c.to_pitch, from + row * c.from_pitch, c.width);
-    Done done;
-    done.engine = kind == CopyKind::host_to_device   ? Engine::copy_in
-                  : kind == CopyKind::device_to_host ? Engine::copy_out
-                                                     : Engine::none;
-    const std::uint64_t bytes = c.width * c.height;
-    done.duration_ns = copy_ns(kind, bytes);
-    static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
-                                             "copy within the GPU"};
-    done.record = WorkRecord{kNames[static_cast<unsigned>(kind)], false, 0, {}, 0, bytes};
-    return done;
-  };
-  const Executor::Ticket ticket = submit(stream, work);
-  return asynchronous && all_ours ? Status::success : wait(ticket);
+  return issue(c, stream, asynchronous && all_ours);
 }
 
-Status Machine::fill(std::uint64_t to, std::uint32_t value, unsigned element_bytes, std::uint64_t width,
-                     std::uint64_t height, std::uint64_t pitch, Stream& stream, bool asynchronous) {
+Machine::Done Machine::perform_copy(const CopyRequest& c) {
+  const Executor::Shared::Hold hold(platform_use_);
+  const auto place = [this](std::uint64_t address, std::uint64_t bytes, bool device, bool writes) {
+    return device ? platform_.memory().bytes_at(address, bytes, writes)
+                  : reinterpret_cast<std::uint8_t*>(address);
+  };
+  const bool to_device = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_device;
+  const bool from_device = c.kind == CopyKind::device_to_host || c.kind == CopyKind::device_to_device;
+  std::uint8_t* const to = place(c.to, extent(c.width, c.height, c.to_pitch), to_device, true);
+  const std::uint8_t* const from =
+      place(c.from, extent(c.width, c.height, c.from_pitch), from_device, false);
+  for (std::uint64_t row = 0; row < c.height; ++row)
+    std::memmove(to + row * c.to_pitch, from + row * c.from_pitch, c.width);
+  Done done;
+  done.engine = c.kind == CopyKind::host_to_device   ? Engine::copy_in
+                : c.kind == CopyKind::device_to_host ? Engine::copy_out
+                                                     : Engine::none;
+  const std::uint64_t bytes = c.width * c.height;
+  done.duration_ns = copy_ns(c.kind, bytes);
+  static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
+                                           "copy within the GPU"};
+  done.record = WorkRecord{kNames[static_cast<unsigned>(c.kind)], false, 0, {}, 0, bytes};
+  return done;
+}
+
+Status Machine::check(const FillRequest& f) {
+  const std::uint64_t row_bytes = f.width * f.element_bytes;
+  if (f.height > 1 && row_bytes > f.pitch) return Status::invalid_pitch_value;
+  if (f.to % f.element_bytes != 0 || (f.height > 1 && f.pitch % f.element_bytes != 0))
+    return Status::invalid_value;
+  const std::lock_guard lock(mutex_);
+  return allocations_.holds(f.to, extent(row_bytes, f.height, f.pitch)) ? Status::success
+                                                                        : Status::invalid_value;
+}
+
+Status Machine::fill(const FillRequest& f, Stream& stream, bool asynchronous) {
   if (const Status s = fault(); s != Status::success) return s;
-  const std::uint64_t row_bytes = width * element_bytes;
-  if (row_bytes == 0 || height == 0) return Status::success;
-  if (height > 1 && row_bytes > pitch) return Status::invalid_pitch_value;
-  if (to % element_bytes != 0 || pitch % element_bytes != 0) return Status::invalid_value;
+  if (f.width == 0 || f.height == 0) return Status::success;
+  if (const Status s = check(f); s != Status::success) return s;
+  return issue(f, stream, asynchronous);
+}
+
+Machine::Done Machine::perform_fill(const FillRequest& f) {
+  const Executor::Shared::Hold hold(platform_use_);
+  const std::uint64_t row_bytes = f.width * f.element_bytes;
+  std::uint8_t* const first = platform_.memory().bytes_at(f.to, extent(row_bytes, f.height, f.pitch), true);
+  for (std::uint64_t row = 0; row < f.height; ++row) {
+    std::uint8_t* const at = first + row * f.pitch;
+    if (f.element_bytes == 1) {
+      std::memset(at, static_cast<int>(f.value & 0xFFU), f.width);
+    } else {
+      for (std::uint64_t i = 0; i < f.width; ++i)
+        std::memcpy(at + i * f.element_bytes, &f.value, f.element_bytes);
+    }
+  }
+  Done done;
+  done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
+  done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * f.height};
+  return done;
+}
+
+Status Machine::register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags) {
+  if (address == 0 || bytes == 0) return Status::invalid_value;
+  const std::uint64_t first = address / kPage * kPage;
+  const std::uint64_t pages = (address + bytes - first + kPage - 1) / kPage * kPage;
   {
     const std::lock_guard lock(mutex_);
-    if (!allocations_.holds(to, extent(row_bytes, height, pitch))) return Status::invalid_value;
+    const auto next = allocations_.all().lower_bound(first);
+    const bool before = next != allocations_.all().begin() &&
+                        std::prev(next)->second.address + std::prev(next)->second.bytes > first;
+    if (before || (next != allocations_.all().end() && next->first < first + pages))
+      return Status::host_memory_already_registered;
   }
-  const auto work = [=] {
-    const Executor::Shared::Hold hold(platform_use_);
-    std::uint8_t* const first = platform_.memory().bytes_at(to, extent(row_bytes, height, pitch), true);
-    for (std::uint64_t row = 0; row < height; ++row) {
-      std::uint8_t* const at = first + row * pitch;
-      if (element_bytes == 1) {
-        std::memset(at, static_cast<int>(value & 0xFFU), width);
-      } else {
-        for (std::uint64_t i = 0; i < width; ++i) std::memcpy(at + i * element_bytes, &value, element_bytes);
-      }
-    }
-    Done done;
-    done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * height) / 2;
-    done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * height};
-    return done;
-  };
-  const Executor::Ticket ticket = submit(stream, work);
-  return asynchronous ? Status::success : wait(ticket);
+  if (const std::string why = why_not_shareable(first, pages); !why.empty()) {
+    tell("host memory of " + counted(bytes, "byte") + " cannot be registered: " + why);
+    return Status::not_supported;
+  }
+  const Executor::Shared::Hold hold(platform_use_);
+  if (!platform_.share(first, pages)) {
+    tell(fmt::format("{} of host memory cannot be registered: the platform's has {} (sysmem_bytes)",
+                     counted(bytes, "byte"), config_.sysmem_bytes));
+    return Status::memory_allocation;
+  }
+  Allocation a;
+  a.address = address;
+  a.bytes = bytes;
+  a.kind = Allocation::Kind::host;
+  a.flags = flags;
+  a.registered = true;
+  const std::lock_guard lock(mutex_);
+  allocations_.add(a);
+  return Status::success;
+}
+
+Status Machine::unregister_host(std::uint64_t address) {
+  {
+    const std::lock_guard lock(mutex_);
+    const Allocation* const a = allocations_.find(address);
+    if (a == nullptr || a->address != address || !a->registered) return Status::host_memory_not_registered;
+  }
+  const Status waited = wait(executor_.last());
+  const Executor::Shared::Hold hold(platform_use_);
+  const std::lock_guard lock(mutex_);
+  allocations_.remove(address);
+  platform_.unshare(address / kPage * kPage);
+  return waited;
+}
+
+void Machine::after_fork() {
+  platform_.memory().after_fork();
 }
 
 // ---- Modules
@@ -261,7 +487,8 @@ void Machine::remove_library(Library& library) {
   for (auto f = functions_.begin(); f != functions_.end();)
     f = f->second->library == &library ? functions_.erase(f) : std::next(f);
   for (const auto& [device, module] : library.on_device)
-    for (const ModuleOnDevice::Variable& v : module->variables()) allocations_.remove(v.address);
+    for (const auto& [name, v] : module->variables()) allocations_.remove(v.address);
+  for (const auto& [name, address] : library.managed_at) platform_.free(address);
   const auto is_it = [&library](const auto& l) { return l.get() == &library; };
   libraries_.erase(std::remove_if(libraries_.begin(), libraries_.end(), is_it), libraries_.end());
 }
@@ -300,13 +527,36 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
   };
   const Result<std::vector<PtxText>> texts = library.texts(config_.compute_capability);
   if (!texts.ok()) return fail(texts.faults(), Status::no_kernel_image_for_device);
+  DeviceMemorySizes sizes;
+  sizes.printf_bytes = (*limit(1) + 7) / 8 * 8;
+  sizes.heap_bytes = (*limit(2) + 15) / 16 * 16;
+  // All GPUs have the variables that the host has, too.
+  const bool first = library.on_device.empty();
+  if (first)
+    for (const auto& [name, bytes] : library.managed) {
+      const std::uint64_t at =
+          platform_.allocate_shared(bytes, config_.gpus == 1 ? Aperture::vidmem : Aperture::sysmem, device);
+      if (at == 0) return fail({Diagnostic::about(name, "this managed variable does not fit the memory")},
+                               Status::memory_allocation);
+      library.managed_at[name] = at;
+    }
   Result<std::unique_ptr<ModuleOnDevice>> loaded =
-      ModuleOnDevice::load(texts.value(), platform_, device, device_memory_, DeviceMemorySizes{});
+      ModuleOnDevice::load(texts.value(), {platform_, device, device_memory_, sizes},
+                           library.managed_at, first);
   if (!loaded.ok()) return fail(loaded.faults(), Status::invalid_ptx);
   const std::lock_guard lock(mutex_);
   module = loaded.value().get();
-  for (const ModuleOnDevice::Variable& v : module->variables())
-    if (v.bytes != 0) allocations_.add({v.address, v.bytes, Allocation::Kind::device, device, 0});
+  for (const auto& [name, v] : module->variables()) {
+    const bool managed = library.managed_at.count(name) != 0;
+    if (v.bytes == 0 || (managed && !first)) continue;
+    Allocation a;
+    a.address = v.address;
+    a.bytes = v.bytes;
+    a.kind = managed ? Allocation::Kind::managed : Allocation::Kind::device;
+    a.device = device;
+    a.of_module = true;
+    allocations_.add(a);
+  }
   library.on_device[device] = std::move(loaded.value());
   return Status::success;
 }
@@ -328,7 +578,8 @@ Status Machine::variable_of(Library& library, const std::string& name, unsigned 
   return Status::success;
 }
 
-Status Machine::check_shape(const GridRequest& r, const programs::Entry& entry) const {
+Status Machine::check_shape(const GridShape& r, const Function& function,
+                            const programs::Entry& entry) const {
   constexpr std::uint64_t kMostX = 0x7FFFFFFF, kMostYz = 65535, kMostThreads = 1024, kMostBlockZ = 64;
   const auto count = [](const Dim3& d) { return std::uint64_t{d.x} * d.y * d.z; };
   if (count(r.grid) == 0 || count(r.block) == 0 || r.grid.x > kMostX || r.grid.y > kMostYz ||
@@ -337,48 +588,49 @@ Status Machine::check_shape(const GridRequest& r, const programs::Entry& entry) 
   if (count(r.block) > entry.maximum_threads) return Status::launch_out_of_resources;
   if (entry.required_block && !(*entry.required_block == r.block)) return Status::invalid_configuration;
   const std::uint64_t shared = std::uint64_t{entry.static_shared_bytes} + r.shared_bytes;
-  if (r.shared_bytes > r.function->most_dynamic_shared || shared > config_.sm.shared_bytes)
+  if (r.shared_bytes > function.most_dynamic_shared || shared > config_.sm.shared_bytes)
     return Status::invalid_value;
   return Status::success;
 }
 
-Status Machine::launch(const GridRequest& request, Stream& stream) {
-  if (const Status s = fault(); s != Status::success) return s;
-  const unsigned device = stream.device;
-  ModuleOnDevice* module = nullptr;
-  if (const Status s = module_on(*request.function->library, device, module); s != Status::success) return s;
-  const programs::Entry* const entry = module->entry(request.function->name);
-  if (entry == nullptr) return Status::invalid_device_function;
-  if (!entry->refused.empty()) {
-    for (const Diagnostic& d : entry->refused) tell(d.text());
-    tell("kernel " + entry->name + " cannot be run");
+Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid) {
+  if (const Status s = module_on(*request.function->library, device, grid.module); s != Status::success)
+    return s;
+  grid.function = request.function;
+  grid.entry = grid.module->entry(request.function->name);
+  grid.shape = request.shape;
+  grid.device = device;
+  if (grid.entry == nullptr) return Status::invalid_device_function;
+  if (!grid.entry->refused.empty()) {
+    for (const Diagnostic& d : grid.entry->refused) tell(d.text());
+    tell("kernel " + grid.entry->name + " cannot be run");
     return Status::not_supported;
   }
-  if (const Status s = check_shape(request, *entry); s != Status::success) return s;
-  const auto parameters = request.parameters(*entry);
-  if (request.cooperative || request.cluster.count() > 1) {
-    // Whether all its blocks fit at once takes a kernel to say.
-    const Executor::Shared::Hold hold(platform_use_);
-    std::unique_ptr<Kernel> kernel;
-    if (const Status s = make_kernel(*module, *entry, request, parameters, device, kernel);
-        s != Status::success)
-      return s;
-  }
-  const auto work = [this, module, entry, request, parameters, device] {
-    return run_grid(*module, *entry, request, parameters, device);
-  };
-  submit(stream, work);
-  return Status::success;
+  if (const Status s = check_shape(request.shape, *request.function, *grid.entry); s != Status::success)
+    return s;
+  grid.parameters = request.parameters(*grid.entry);
+  if (!request.shape.cooperative && request.shape.cluster.count() <= 1) return Status::success;
+  // Whether all its blocks fit at once takes a kernel to say.
+  const Executor::Shared::Hold hold(platform_use_);
+  std::unique_ptr<Kernel> kernel;
+  return make_kernel(grid, kernel);
 }
 
-Status Machine::make_kernel(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& r,
-                            const std::vector<std::uint8_t>& parameters, unsigned device,
-                            std::unique_ptr<Kernel>& kernel) {
+Status Machine::launch(const GridRequest& request, Stream& stream) {
+  if (const Status s = fault(); s != Status::success) return s;
+  Grid grid;
+  if (const Status s = prepare(request, stream.device, grid); s != Status::success) return s;
+  return issue(std::move(grid), stream, true);
+}
+
+Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
+  const GridShape& r = grid.shape;
   ClusterShape cluster;
   cluster.size = r.cluster;
   cluster.given = r.cluster.count() > 1;
   try {
-    kernel = module.program().make_kernel(entry.name, r.grid, r.block, r.shared_bytes, parameters, cluster);
+    kernel = grid.module->program().make_kernel(grid.entry->name, r.grid, r.block, r.shared_bytes,
+                                                grid.parameters, cluster);
   } catch (const InputError& error) {
     tell(error.diagnostic.text());
     return Status::invalid_configuration;
@@ -387,8 +639,8 @@ Status Machine::make_kernel(ModuleOnDevice& module, const programs::Entry& entry
   attributes.cooperative = r.cooperative;
   attributes.grid_number = ++grids_;
   if (r.cooperative) {
-    std::uint64_t& workspace = workspaces_[device];
-    if (workspace == 0) workspace = platform_.allocate("", kWorkspaceBytes, Aperture::vidmem, device);
+    std::uint64_t& workspace = workspaces_[grid.device];
+    if (workspace == 0) workspace = platform_.allocate("", kWorkspaceBytes, Aperture::vidmem, grid.device);
     if (workspace == 0) return Status::memory_allocation;
     platform_.name_memory(workspace, "the barrier of the cooperative grid");
     const std::uint64_t zeros = 0;
@@ -396,27 +648,25 @@ Status Machine::make_kernel(ModuleOnDevice& module, const programs::Entry& entry
     attributes.grid_workspace = workspace;
   }
   kernel->set_attributes(attributes);
-  platform_.load(kernel->info(), device);
-  const std::vector<std::string> refusals = platform_.refusals(kernel->info(), device);
-  for (const std::string& why : refusals) tell("kernel " + entry.name + " cannot run on this GPU: " + why);
+  platform_.load(kernel->info(), grid.device);
+  const std::vector<std::string> refusals = platform_.refusals(kernel->info(), grid.device);
+  for (const std::string& why : refusals)
+    tell("kernel " + grid.entry->name + " cannot run on this GPU: " + why);
   if (refusals.empty()) return Status::success;
   return r.cooperative ? Status::cooperative_launch_too_large : Status::launch_out_of_resources;
 }
 
-Machine::Done Machine::run_grid(ModuleOnDevice& module, const programs::Entry& entry,
-                                const GridRequest& request, const std::vector<std::uint8_t>& parameters,
-                                unsigned device) {
+Machine::Done Machine::run_grid(const Grid& grid) {
   Done done;
   done.engine = Engine::compute;
   if (fault() != Status::success) return done;
   Executor::Shared::Hold hold(platform_use_);
   std::unique_ptr<Kernel> kernel;
-  if (const Status s = make_kernel(module, entry, request, parameters, device, kernel);
-      s != Status::success) {
+  if (const Status s = make_kernel(grid, kernel); s != Status::success) {
     set_fault(s);
     return done;
   }
-  module.lay_constants();
+  grid.module->lay_constants();
   platform_.begin_run();
   platform_.on_progress(kPause, [&](double) {
     hold.let_others();
@@ -424,16 +674,16 @@ Machine::Done Machine::run_grid(ModuleOnDevice& module, const programs::Entry& e
   });
   LaunchResult result;
   try {
-    result = platform_.launch({GridLaunch{kernel.get(), device, true}});
+    result = platform_.launch({GridLaunch{kernel.get(), grid.device, true}});
   } catch (const InputError& error) {
     tell(error.diagnostic.text());
     set_fault(Status::launch_failure);
   }
   kernel_ = std::move(kernel);
   take_printed();
-  note_faults(entry.name, result);
+  note_faults(grid.entry->name, result);
   done.duration_ns = platform_.time_ns(result.cycles);
-  done.record = WorkRecord{entry.name, true, device, {}, result.cycles, 0};
+  done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0};
   return done;
 }
 
@@ -461,22 +711,64 @@ void Machine::note_faults(const std::string& kernel, const LaunchResult& result)
 
 // ---- Streams and events
 
-Executor::Ticket Machine::submit(Stream& stream, std::function<Done()> work,
-                                 std::function<void(const Span&)> then) {
-  const std::lock_guard lock(mutex_);
-  const double asked_ns = schedule_.host_now();
-  const StreamId id = stream.id;
-  stream.last = executor_.submit([this, id, asked_ns, work = std::move(work), then = std::move(then)] {
-    Done done = work();
-    const std::lock_guard own(mutex_);
-    const Span span = schedule_.add(id, done.engine, done.duration_ns, asked_ns);
-    if (done.record) {
-      done.record->time = span;
-      records_.push_back(*done.record);
+Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
+  Executor::Ticket ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stream.capture != nullptr) {
+      GraphNode& node =
+          stream.capture->graph->add(kind_of(operation), std::move(operation), stream.frontier);
+      stream.frontier = {&node};
+      return Status::success;
     }
-    if (then) then(span);
-  });
-  return stream.last;
+    const auto* const record = std::get_if<RecordEvent>(&operation);
+    const std::shared_ptr<Event> recorded = record == nullptr ? nullptr : record->event;
+    const double asked_ns = schedule_.host_now();
+    const StreamId id = stream.id;
+    ticket = executor_.submit([this, id, asked_ns, operation = std::move(operation)] {
+      do_next(operation, id, asked_ns);
+    });
+    stream.last = ticket;
+    if (recorded != nullptr) recorded->last = ticket;
+  }
+  return asynchronous ? Status::success : wait(ticket);
+}
+
+Machine::Done Machine::perform(const Operation& operation) {
+  struct Visitor {
+    Machine& machine;
+    Done operator()(const CopyRequest& c) { return machine.perform_copy(c); }
+    Done operator()(const FillRequest& f) { return machine.perform_fill(f); }
+    Done operator()(const Grid& g) { return machine.run_grid(g); }
+    Done operator()(const HostCall& c) {
+      c.function();
+      return {};
+    }
+    Done operator()(const FreeMemory& f) {
+      const Executor::Shared::Hold hold(machine.platform_use_);
+      machine.platform_.free(f.address);
+      return {};
+    }
+    Done operator()(const Nothing&) { return {}; }
+    Done operator()(const RecordEvent&) { return {}; }
+    Done operator()(const WaitForEvent&) { return {}; }
+  };
+  return std::visit(Visitor{*this}, operation);
+}
+
+Span Machine::do_next(const Operation& operation, StreamId stream, double asked_ns) {
+  const Done done = perform(operation);
+  const std::lock_guard lock(mutex_);
+  if (const auto* const awaited = std::get_if<WaitForEvent>(&operation))
+    schedule_.wait(stream, awaited->event->time_ns);
+  const Span span = schedule_.add(stream, done.engine, done.duration_ns, asked_ns);
+  if (const auto* const recorded = std::get_if<RecordEvent>(&operation))
+    recorded->event->time_ns = span.end_ns;
+  if (done.record) {
+    records_.push_back(*done.record);
+    records_.back().time = span;
+  }
+  return span;
 }
 
 Status Machine::wait(Executor::Ticket ticket) {
@@ -529,36 +821,47 @@ void Machine::remove_event(Event& event) {
   events_.erase(&event);
 }
 
+std::shared_ptr<Event> Machine::kept(Event& event) {
+  const std::lock_guard lock(mutex_);
+  return events_.at(&event);
+}
+
 Status Machine::record(Event& event, Stream& stream) {
   if (const Status s = fault(); s != Status::success) return s;
-  std::shared_ptr<Event> kept;
   {
     const std::lock_guard lock(mutex_);
-    kept = events_.at(&event);
+    event.capture = stream.capture;
+    event.frontier = stream.frontier;
+    // Within a capture it is a place in the graph, and no work.
+    if (stream.capture != nullptr) return Status::success;
+    event.recorded = true;
   }
-  const Executor::Ticket ticket = submit(
-      stream, [] { return Done{}; }, [kept](const Span& span) { kept->time_ns = span.end_ns; });
-  const std::lock_guard lock(mutex_);
-  event.recorded = true;
-  event.last = ticket;
-  return Status::success;
+  return issue(RecordEvent{kept(event)}, stream, true);
 }
 
 Status Machine::wait_for(Event& event, Stream& stream) {
-  std::shared_ptr<Event> kept;
   {
     const std::lock_guard lock(mutex_);
+    if (event.capture != nullptr) {
+      if (stream.capture != nullptr && stream.capture != event.capture) {
+        stream.capture->invalid = event.capture->invalid = true;
+        return Status::stream_capture_merge;
+      }
+      if (stream.capture == nullptr) stream.frontier.clear();
+      stream.capture = event.capture;
+      for (GraphNode* node : event.frontier)
+        if (std::find(stream.frontier.begin(), stream.frontier.end(), node) == stream.frontier.end())
+          stream.frontier.push_back(node);
+      return Status::success;
+    }
     if (!event.recorded) return Status::success;
-    kept = events_.at(&event);
+    if (stream.capture != nullptr) {
+      stream.capture->invalid = true;
+      return Status::stream_capture_isolation;
+    }
   }
-  const StreamId id = stream.id;
   // The event was recorded before, so that its time is known when this is looked at.
-  submit(stream, [this, kept, id] {
-    const std::lock_guard own(mutex_);
-    schedule_.wait(id, kept->time_ns);
-    return Done{};
-  });
-  return Status::success;
+  return issue(WaitForEvent{kept(event)}, stream, true);
 }
 
 Status Machine::query(const Event& event) {
@@ -616,10 +919,147 @@ Status Machine::synchronize(unsigned device) {
 }
 
 Status Machine::call(std::function<void()> function, Stream& stream) {
-  submit(stream, [function = std::move(function)] {
-    function();
-    return Done{};
+  if (const Status s = fault(); s != Status::success) return s;
+  return issue(HostCall{std::move(function)}, stream, true);
+}
+
+// ---- Graphs
+
+Graph& Machine::add_graph(std::unique_ptr<Graph> graph) {
+  const std::lock_guard lock(mutex_);
+  Graph& added = *graph;
+  graphs_[&added] = std::move(graph);
+  return added;
+}
+
+bool Machine::is_graph(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  return graphs_.count(handle) != 0;
+}
+
+void Machine::remove_graph(Graph& graph) {
+  std::unique_ptr<Graph> removed;  // what it holds of the platform goes without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = graphs_.find(&graph);
+  removed = std::move(found->second);
+  graphs_.erase(found);
+}
+
+GraphExec& Machine::add_exec(const Graph& graph) {
+  auto exec = std::make_unique<GraphExec>(graph);
+  const std::lock_guard lock(mutex_);
+  GraphExec& added = *exec;
+  execs_[&added] = std::move(exec);
+  return added;
+}
+
+bool Machine::is_exec(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  return execs_.count(handle) != 0;
+}
+
+void Machine::remove_exec(GraphExec& exec) {
+  std::unique_ptr<GraphExec> removed;
+  const std::lock_guard lock(mutex_);
+  const auto found = execs_.find(&exec);
+  removed = std::move(found->second);
+  execs_.erase(found);
+}
+
+Span Machine::do_steps(const GraphExec::Steps& steps, unsigned device, double begin_ns) {
+  std::vector<double> ends;
+  Span all{begin_ns, begin_ns};
+  for (const GraphExec::Step& step : steps) {
+    double begin = begin_ns;
+    for (const std::size_t before : step.after) begin = std::max(begin, ends[before]);
+    double end = begin;
+    if (step.child != nullptr) {
+      end = do_steps(*step.child, device, begin).end_ns;
+    } else if (step.enabled) {
+      // Steps that do not wait for each other are done at the same time, as engines allow: each has a
+      // stream of its own.
+      StreamId own{};
+      {
+        const std::lock_guard lock(mutex_);
+        own = StreamId{++streams_made_};
+        schedule_.add_stream(own, device, false);
+      }
+      end = do_next(step.operation, own, begin).end_ns;
+      const std::lock_guard lock(mutex_);
+      schedule_.remove_stream(own);
+    }
+    ends.push_back(end);
+    all.end_ns = std::max(all.end_ns, end);
+  }
+  return all;
+}
+
+Status Machine::launch(const GraphExec& exec, Stream& stream) {
+  if (const Status s = fault(); s != Status::success) return s;
+  const std::lock_guard lock(mutex_);
+  if (stream.capture != nullptr) return Status::stream_capture_unsupported;
+  const double asked_ns = schedule_.host_now();
+  stream.last = executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
+    const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
+    const Span span = do_steps(*steps, device, begin);
+    {
+      const std::lock_guard own(mutex_);
+      schedule_.wait(id, span.end_ns);
+    }
+    do_next(Nothing{}, id, asked_ns);
   });
+  return Status::success;
+}
+
+Status Machine::begin_capture(Stream& stream, int mode, Graph* into, const std::vector<GraphNode*>& after) {
+  const std::lock_guard lock(mutex_);
+  if (stream.capture != nullptr) return Status::illegal_state;
+  if (&stream == legacy_[stream.device]) return Status::stream_capture_unsupported;
+  auto capture = std::make_shared<Capture>();
+  if (into == nullptr) capture->own = std::make_unique<Graph>();
+  capture->graph = into == nullptr ? capture->own.get() : into;
+  capture->origin = &stream;
+  capture->id = ++captures_;
+  capture->mode = mode;
+  stream.capture = std::move(capture);
+  stream.frontier = after;
+  return Status::success;
+}
+
+Status Machine::end_capture(Stream& stream, Graph*& graph) {
+  graph = nullptr;
+  std::unique_ptr<Graph> made;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::shared_ptr<Capture> capture = stream.capture;
+    if (capture == nullptr) return Status::illegal_state;
+    if (capture->origin != &stream) return Status::stream_capture_unmatched;
+    // What other streams did for it comes before the end.
+    std::set<const GraphNode*> reached;
+    std::vector<const GraphNode*> left(stream.frontier.begin(), stream.frontier.end());
+    while (!left.empty()) {
+      const GraphNode* const node = left.back();
+      left.pop_back();
+      if (reached.insert(node).second) left.insert(left.end(), node->after.begin(), node->after.end());
+    }
+    bool joined = true;
+    for (const auto& [handle, other] : streams_) {
+      if (other->capture != capture) continue;
+      for (const GraphNode* node : other->frontier) joined = joined && reached.count(node) != 0;
+      other->capture = nullptr;
+      other->frontier.clear();
+    }
+    for (const auto& [handle, event] : events_)
+      if (event->capture == capture) {
+        event->capture = nullptr;
+        event->frontier.clear();
+      }
+    if (capture->invalid) return Status::stream_capture_invalidated;
+    if (!joined) return Status::stream_capture_unjoined;
+    graph = capture->graph;
+    made = std::move(capture->own);
+  }
+  if (made != nullptr) add_graph(std::move(made));
   return Status::success;
 }
 

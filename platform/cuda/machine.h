@@ -15,6 +15,8 @@
 #include "platform/config/gpu_config.h"
 #include "platform/cuda/allocations.h"
 #include "platform/cuda/executor.h"
+#include "platform/cuda/graph.h"
+#include "platform/cuda/operation.h"
 #include "platform/cuda/module_on_device.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
@@ -22,55 +24,44 @@
 
 namespace warpline::cuda {
 
+/// Work of streams that becomes a graph instead of being done (CUDA C++ Programming Guide, "Creating a Graph
+/// Using Stream Capture").
+struct Capture {
+  std::unique_ptr<Graph> own;  ///< that it fills; handed over at its end
+  Graph* graph = nullptr;
+  const void* origin = nullptr;  ///< the stream in which it began, and must end
+  std::uint64_t id = 0;
+  int mode = 0;
+  bool invalid = false;
+};
+
 /// A stream of a program, which names it by the object's address.
 struct Stream {
   StreamId id{};
   unsigned device = 0;
   bool blocking = true;
   int priority = 0;
-  Executor::Ticket last = 0;  ///< its last work
+  Executor::Ticket last = 0;         ///< its last work
+  std::shared_ptr<Capture> capture;  ///< null: what it gets is done
+  std::vector<GraphNode*> frontier;  ///< of a capture: what the next piece of work waits for
 };
 
 /// An event of a program, which names it by the object's address.
 struct Event {
   bool timed = true;
-  bool recorded = false;      ///< ever
-  Executor::Ticket last = 0;  ///< the work that records it
-  double time_ns = 0;         ///< once that is done
+  bool recorded = false;             ///< ever
+  Executor::Ticket last = 0;         ///< the work that records it
+  double time_ns = 0;                ///< once that is done
+  std::shared_ptr<Capture> capture;  ///< in which it was recorded last
+  std::vector<GraphNode*> frontier;  ///< likewise, after which nodes
 };
 
-/// A module of a program: read once for each GPU that uses it, when it does.
-struct Library {
-  std::function<Result<std::vector<PtxText>>(unsigned compute_capability)> texts;
-  std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
-  std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
-};
-
-/// A kernel of a program, which names it by the object's address.
-struct Function {
-  Library* library = nullptr;
-  std::string name;
-  std::uint32_t most_dynamic_shared = 48U << 10U;  ///< bytes; raised by an attribute
-};
-
-/// A grid to launch.
-struct GridRequest {
-  Function* function = nullptr;
-  Dim3 grid, block;
-  Dim3 cluster;  ///< 1 x 1 x 1: none
-  std::uint32_t shared_bytes = 0;
-  bool cooperative = false;
-  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout.
-  std::function<std::vector<std::uint8_t>(const programs::Entry&)> parameters;
-};
-
-/// Which way a copy goes.
-enum class CopyKind : std::uint8_t {
-  host_to_host,
-  host_to_device,
-  device_to_host,
-  device_to_device,
-  by_address
+/// Memory from which allocations in stream order come (CUDA Runtime API, "Stream Ordered Memory Allocator").
+/// It takes memory of the GPU when a program asks, and gives it back at once.
+struct Pool {
+  unsigned device = 0;
+  std::array<std::uint64_t, 4> settings{1, 1, 1, 0};  ///< reuse by events, at will, inside; release threshold
+  std::uint64_t used = 0, most_used = 0;              ///< bytes
 };
 
 /// What one grid or copy was, for the report.
@@ -100,20 +91,40 @@ class Machine {
                   std::uint64_t& address);
   /// Waits for the device, as it may use it. Freeing address 0 does nothing.
   Status free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds);
+  /// Forgets what kernels have done wrong, and gives back all memory.
+  Status reset();
+  /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and the heap hold for GPUs
+  /// on which no module has been used yet.
+  Status set_limit(int limit, std::uint64_t value);
+  [[nodiscard]] std::optional<std::uint64_t> limit(int limit);
   /// Free and all bytes of a GPU.
   void memory_info(unsigned device, std::uint64_t& free, std::uint64_t& total);
   [[nodiscard]] std::optional<Allocation> allocation_of(std::uint64_t address);
-  /// Copies rows of `width` bytes, `to_pitch` and `from_pitch` apart. `asynchronous`: it may return before it
-  /// is done; it does where both sides are memory of the platform.
-  struct Copy {
-    std::uint64_t to = 0, from = 0;
-    std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
-    CopyKind kind = CopyKind::by_address;
-  };
+  /// Memory of a pool, from now on; `free_in_order`: until a stream gets there.
+  Status allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, std::uint64_t& address);
+  /// A node of a graph that stands for memory, which is there at once and goes with the graph.
+  Status allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& after, unsigned device,
+                           std::uint64_t bytes, GraphNode*& node);
+  Status free_in_order(std::uint64_t address, Stream& stream);
+  Pool& add_pool(unsigned device);
+  [[nodiscard]] bool is_pool(const void* handle);
+  Status remove_pool(Pool& pool);
+  /// The pool that allocations on a GPU come from if the program names none; see set_pool().
+  [[nodiscard]] Pool& default_pool(unsigned device) { return *default_pools_[device]; }
+  [[nodiscard]] Pool& pool_of(unsigned device);
+  void set_pool(unsigned device, Pool& pool);
+  /// Memory of the program, which GPUs reach at the same address until it is given back.
+  Status register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags);
+  Status unregister_host(std::uint64_t address);
+  /// In a child of the process, which has no GPUs: memory that was registered is its own.
+  void after_fork();
+  /// `asynchronous`: it may return before it is done; it does where both sides are memory of the platform.
+  using Copy = CopyRequest;
   Status copy(const Copy& copy, Stream& stream, bool asynchronous);
-  /// Fills rows of `width` elements of `element_bytes` (1, 2, 4) bytes, `pitch` bytes apart.
-  Status fill(std::uint64_t to, std::uint32_t value, unsigned element_bytes, std::uint64_t width,
-              std::uint64_t height, std::uint64_t pitch, Stream& stream, bool asynchronous);
+  Status fill(const FillRequest& fill, Stream& stream, bool asynchronous);
+  /// Whether a copy or fill can be done, and the way a copy goes by its addresses.
+  Status check(CopyRequest& copy);
+  Status check(const FillRequest& fill);
 
   // Modules.
   Library& add_library(std::function<Result<std::vector<PtxText>>(unsigned)> texts);
@@ -127,6 +138,8 @@ class Machine {
   Status variable_of(Library& library, const std::string& name, unsigned device,
                      ModuleOnDevice::Variable& variable);
   Status launch(const GridRequest& request, Stream& stream);
+  /// A grid that can be launched on a GPU, or why it cannot.
+  Status prepare(const GridRequest& request, unsigned device, Grid& grid);
 
   // Streams and events.
   [[nodiscard]] Stream& default_stream(unsigned device) { return *legacy_[device]; }
@@ -146,7 +159,22 @@ class Machine {
   Status synchronize(unsigned device);
   /// A function of the program that is called in its turn in a stream.
   Status call(std::function<void()> function, Stream& stream);
+  std::shared_ptr<Event> kept(Event& event);
 
+  // Graphs. A graph belongs to one thread at a time; the machine keeps it until it is removed.
+  Graph& add_graph(std::unique_ptr<Graph> graph);
+  [[nodiscard]] bool is_graph(const void* handle);
+  void remove_graph(Graph& graph);
+  GraphExec& add_exec(const Graph& graph);
+  [[nodiscard]] bool is_exec(const void* handle);
+  void remove_exec(GraphExec& exec);
+  Status launch(const GraphExec& exec, Stream& stream);
+  /// From now on a stream's work becomes a graph: `into`, behind nodes of it, or a new one.
+  Status begin_capture(Stream& stream, int mode, Graph* into, const std::vector<GraphNode*>& after);
+  Status end_capture(Stream& stream, Graph*& graph);
+
+  /// A line on stderr, unless it was said before.
+  void tell(const std::string& line);
   /// What a kernel has done wrong: it stays. success: nothing.
   [[nodiscard]] Status fault();
   /// Ends what is under way, and hands over what was done.
@@ -159,23 +187,26 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
-  Executor::Ticket submit(Stream& stream, std::function<Done()> work,
-                          std::function<void(const Span&)> then = {});
+  /// Has a stream do it, or takes it into a graph.
+  Status issue(Operation operation, Stream& stream, bool asynchronous);
+  /// Does it, on the executor's thread.
+  Done perform(const Operation& operation);
+  Done perform_copy(const CopyRequest& copy);
+  Done perform_fill(const FillRequest& fill);
+  /// Does it, and says when it was done. `stream`: whose turn it is.
+  Span do_next(const Operation& operation, StreamId stream, double asked_ns);
+  Span do_steps(const GraphExec::Steps& steps, unsigned device, double begin_ns);
   Status wait(Executor::Ticket ticket);
   [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
-  Status check_copy(const Copy& copy, CopyKind& kind);
-  Status check_shape(const GridRequest& request, const programs::Entry& entry) const;
+  Status check_shape(const GridShape& shape, const Function& function, const programs::Entry& entry) const;
   /// Pre of these: the platform is held.
-  Status make_kernel(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& request,
-                     const std::vector<std::uint8_t>& parameters, unsigned device,
-                     std::unique_ptr<Kernel>& kernel);
+  Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
+  /// Gives memory back that a node of a graph allocated, when nobody has it any more.
+  std::shared_ptr<void> memory_of_graph(std::uint64_t address);
   void take_printed();
   void note_faults(const std::string& kernel, const LaunchResult& result);
-  Done run_grid(ModuleOnDevice& module, const programs::Entry& entry, const GridRequest& request,
-                const std::vector<std::uint8_t>& parameters, unsigned device);
+  Done run_grid(const Grid& grid);
   void set_fault(Status status);
-  /// A line on stderr, unless it was said before.
-  void tell(const std::string& line);
 
   const GpuConfig config_;
   GpuPlatform platform_;
@@ -192,6 +223,12 @@ class Machine {
   std::map<const void*, std::unique_ptr<Function>> functions_;
   std::map<const void*, std::shared_ptr<Stream>> streams_;
   std::map<const void*, std::shared_ptr<Event>> events_;
+  std::map<const void*, std::unique_ptr<Graph>> graphs_;
+  std::map<const void*, std::unique_ptr<GraphExec>> execs_;
+  std::map<const void*, std::unique_ptr<Pool>> pools_;
+  std::vector<Pool*> default_pools_, current_pools_;  ///< by device
+  std::uint64_t captures_ = 0;
+  std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2}, {4, 2048}, {5, 64}, {6, 0}};
   std::vector<Stream*> legacy_;  ///< by device
   std::uint64_t streams_made_ = 0;
   Status fault_ = Status::success;

@@ -20,14 +20,14 @@ Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& tex
 
 }  // namespace
 
-Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(const std::vector<PtxText>& texts,
-                                                             GpuPlatform& platform, unsigned gpu,
-                                                             DeviceMemory& memory,
-                                                             const DeviceMemorySizes& sizes) {
+Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(
+    const std::vector<PtxText>& texts, const Place& place, const std::map<std::string, std::uint64_t>& given,
+    bool fill_given) {
   Result<std::unique_ptr<programs::Module>> program = parsed(texts);
   if (!program.ok()) return program.faults();
-  std::unique_ptr<ModuleOnDevice> module(new ModuleOnDevice(std::move(program.value()), platform, gpu));
-  if (const auto fault = module->place(texts.front().name, memory, sizes)) return *fault;
+  std::unique_ptr<ModuleOnDevice> module(
+      new ModuleOnDevice(std::move(program.value()), place.platform, place.gpu));
+  if (const auto fault = module->lay(texts.front().name, place, given, fill_given)) return *fault;
   return module;
 }
 
@@ -35,8 +35,10 @@ ModuleOnDevice::~ModuleOnDevice() {
   for (const std::uint64_t address : allocated_) platform_.free(address);
 }
 
-std::optional<Diagnostic> ModuleOnDevice::place(const std::string& name, DeviceMemory& memory,
-                                                const DeviceMemorySizes& sizes) {
+std::optional<Diagnostic> ModuleOnDevice::lay(const std::string& name, const Place& place,
+                                              const std::map<std::string, std::uint64_t>& given,
+                                              bool fill_given) {
+  DeviceMemory& memory = place.memory;
   const auto misfit = [&](const programs::Variable& v, const char* what) {
     return Diagnostic::about(name, "variable \"" + v.name + "\" of " + counted(v.initial.size(), "byte") +
                                        " does not fit the GPU's " + what);
@@ -53,9 +55,12 @@ std::optional<Diagnostic> ModuleOnDevice::place(const std::string& name, DeviceM
       continue;
     }
     const std::optional<std::uint64_t> shared = memory.variable(v.name, gpu_);
-    const std::uint64_t at = shared ? *shared : place_global(v, platform_, gpu_);
+    const auto known = given.find(v.name);
+    const std::uint64_t at = known != given.end() ? known->second
+                             : shared             ? *shared
+                                                  : place_global(v, platform_, gpu_);
     if (at == 0) return misfit(v, "memory");
-    if (!shared) {
+    if (!shared && known == given.end()) {
       platform_.name_memory(at, "variable " + v.name);
       if (!is_shared_by_modules(v.name)) allocated_.push_back(at);
     }
@@ -72,10 +77,11 @@ std::optional<Diagnostic> ModuleOnDevice::place(const std::string& name, DeviceM
   for (const auto& [variable, at] : in_bank) addresses_[variable] = constants_ + (at - bank);
   for (const programs::Variable& v : program_->variables()) {
     if (!is_placed(v) || memory.variable(v.name, gpu_)) continue;
+    if (!fill_given && given.count(v.name) != 0) continue;
     const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
     platform_.write(addresses_.at(v.name), bytes.data(), bytes.size());
   }
-  if (const auto lacks = memory.set_up(gpu_, addresses_, sizes, platform_))
+  if (const auto lacks = memory.set_up(gpu_, addresses_, place.sizes, platform_))
     return Diagnostic::about(name, lacks->what + " does not fit the GPU's memory");
   return std::nullopt;
 }
@@ -95,12 +101,12 @@ std::optional<ModuleOnDevice::Variable> ModuleOnDevice::variable(const std::stri
   return std::nullopt;
 }
 
-std::vector<ModuleOnDevice::Variable> ModuleOnDevice::variables() const {
-  std::vector<Variable> all;
+std::map<std::string, ModuleOnDevice::Variable> ModuleOnDevice::variables() const {
+  std::map<std::string, Variable> all;
   for (const programs::Variable& v : program_->variables())
     if (const auto found = addresses_.find(v.name);
         found != addresses_.end() && !is_shared_by_modules(v.name))
-      all.push_back({found->second, v.initial.size()});
+      all[v.name] = {found->second, v.initial.size()};
   return all;
 }
 

@@ -25,12 +25,19 @@ struct PtxText {
 /// in memory, too, so that they have an address, and are laid into the constant bank before its grids.
 class ModuleOnDevice {
  public:
-  /// Reads the texts, which are linked if there are several, and places and fills the variables. Faults: what
-  /// is wrong with the texts, or does not fit. `memory`: what all modules of the platform share.
-  [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(const std::vector<PtxText>& texts,
-                                                                    GpuPlatform& platform, unsigned gpu,
-                                                                    DeviceMemory& memory,
-                                                                    const DeviceMemorySizes& sizes);
+  /// Where a module is to be.
+  struct Place {
+    GpuPlatform& platform;
+    unsigned gpu;
+    DeviceMemory& memory;  ///< what all modules of the platform share
+    DeviceMemorySizes sizes;
+  };
+  /// Reads the texts, which are linked if there are several, and places and fills the variables; those in
+  /// `given` lie there, and are filled only if `fill_given`. Faults: what is wrong with the texts, or does not
+  /// fit.
+  [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(
+      const std::vector<PtxText>& texts, const Place& place, const std::map<std::string, std::uint64_t>& given,
+      bool fill_given);
   /// Gives back its variables' memory. Pre: no grid of it is under way.
   ~ModuleOnDevice();
   ModuleOnDevice(const ModuleOnDevice&) = delete;
@@ -43,7 +50,8 @@ class ModuleOnDevice {
     std::uint64_t address = 0;  ///< global
     std::uint64_t bytes = 0;
   };
-  [[nodiscard]] std::vector<Variable> variables() const;
+  /// By name; without those that all modules share.
+  [[nodiscard]] std::map<std::string, Variable> variables() const;
   /// Nothing: it has no such variable.
   [[nodiscard]] std::optional<Variable> variable(const std::string& name) const;
   /// Lays its constants, as they are in memory now, into the constant bank.
@@ -52,8 +60,8 @@ class ModuleOnDevice {
  private:
   ModuleOnDevice(std::unique_ptr<programs::Module> program, GpuPlatform& platform, unsigned gpu)
       : program_(std::move(program)), platform_(platform), gpu_(gpu) {}
-  std::optional<Diagnostic> place(const std::string& name, DeviceMemory& memory,
-                                  const DeviceMemorySizes& sizes);
+  std::optional<Diagnostic> lay(const std::string& name, const Place& place,
+                                const std::map<std::string, std::uint64_t>& given, bool fill_given);
 
   std::unique_ptr<programs::Module> program_;
   GpuPlatform& platform_;

@@ -111,6 +111,7 @@ Machine* Process::machine() {
     return nullptr;
   }
   owner_ = getpid();
+  pthread_atfork(nullptr, nullptr, [] { instance().machine_->after_fork(); });
   std::atexit([] { instance().end(); });
   return machine_.get();
 }
@@ -121,6 +122,9 @@ Library& Process::library_of(Registered& registered) {
     registered.library = &machine_->add_library([wrapper, name = program_name()](unsigned capability) {
       return texts_of(*wrapper, capability, name);
     });
+    for (const void* variable : registered.variables)
+      if (const RegisteredVariable& v = variables_.at(variable); v.managed != nullptr)
+        registered.library->managed[v.name] = v.bytes;
   }
   return *registered.library;
 }
@@ -152,6 +156,24 @@ Status Process::variable_of(const void* variable, unsigned device, ModuleOnDevic
     name = found->second.name;
   }
   return machine->variable_of(*library, name, device, out);
+}
+
+void Process::place_managed(Registered* registered) {
+  Machine* const machine = this->machine();
+  if (machine == nullptr) return;
+  std::vector<RegisteredVariable> managed;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const void* variable : registered->variables)
+      if (const RegisteredVariable& v = variables_.at(variable); v.managed != nullptr) managed.push_back(v);
+    if (managed.empty()) return;
+    library_of(*registered);
+  }
+  for (const RegisteredVariable& v : managed) {
+    ModuleOnDevice::Variable found;
+    if (machine->variable_of(*registered->library, v.name, 0, found) == Status::success)
+      *v.managed = reinterpret_cast<void*>(found.address);
+  }
 }
 
 void Process::end() {

@@ -15,8 +15,10 @@ namespace warpline::cuda {
 
 /// What a thread of a program has of CUDA's runtime.
 struct ThreadState {
-  unsigned device = 0;  ///< the current one
+  unsigned device = 0;        ///< the current one
+  unsigned device_flags = 0;  ///< kept, and without effect
   Status last = Status::success;
+  int capture_mode = 0;  ///< of what it calls while any stream captures: kept, and without effect
   struct Configuration {
     Dim3 grid, block;
     std::size_t shared_bytes = 0;
@@ -64,6 +66,9 @@ class Process {
   [[nodiscard]] Machine* machine();
   /// A kernel by the address of its stub on the host, or by its handle; null: neither.
   [[nodiscard]] Function* function_of(const void* stub_or_handle);
+  /// Reads what is registered if it has variables that are the host's, too, and tells the program where these
+  /// lie.
+  void place_managed(Registered* registered);
   /// A variable by its address on the host, on a GPU.
   Status variable_of(const void* variable, unsigned device, ModuleOnDevice::Variable& found);
   /// Ends the work of the machine, and writes the report.

@@ -4,11 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "platform/cuda/abi/runtime.h"
 #include "platform/cuda/program_file.h"
@@ -48,6 +50,14 @@ bool write_jump(std::uintptr_t at, Address target) {
 
 }  // namespace
 
+/// The toolkit that a runtime is of, by names that came and went.
+unsigned toolkit_of(const std::vector<FileFunction>& functions) {
+  const auto has = [&functions](std::string_view name) {
+    return std::any_of(functions.begin(), functions.end(), [&](const FileFunction& f) { return f.name == name; });
+  };
+  return has("cudaBindTexture") ? 11 : has("cudaGetDeviceProperties_v2") ? 12 : kNewest;
+}
+
 StaticRuntime lead_static_runtime() {
   std::map<std::string_view, std::size_t> numbers;
   for (std::size_t n = 0; n < runtime_names(); ++n) numbers.emplace(runtime_name_at(n), n);
@@ -56,9 +66,10 @@ StaticRuntime lead_static_runtime() {
       "/proc/self/exe", [&numbers](std::string_view name) { return numbers.count(name) != 0; });
   if (!program.ok()) return result;
   const std::uintptr_t base = program_base();
+  const unsigned toolkit = toolkit_of(program.value().functions);
   for (const FileFunction& f : program.value().functions) {
     ++result.found;
-    Address target = runtime_function(f.name);
+    Address target = runtime_function(f.name, toolkit);
     if (target == nullptr) target = refusal(numbers.at(f.name));
     if (f.address % 16 == 0 && write_jump(base + f.address, target)) ++result.led;
   }

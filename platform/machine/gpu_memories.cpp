@@ -1,8 +1,11 @@
 #include "platform/machine/gpu_memories.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <new>
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
@@ -19,6 +22,16 @@ constexpr std::uint64_t kVidmemStride = 0x0100'0000'0000ULL;
 /// addresses of video memory begin. Libraries, heap and stack of a process lie above 0x5500'0000'0000.
 constexpr std::uint64_t kImageBase = 0x1800'0000'0000ULL;
 constexpr std::uint64_t kReservedBase = 0x3000'0000'0000ULL;
+/// Pages of the process at an address become its own, and keep their content.
+void take_back(std::uint64_t address, std::uint64_t bytes) {
+  void* const pages = reinterpret_cast<void*>(address);
+  void* const kept = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (kept == MAP_FAILED) throw std::bad_alloc();
+  std::memcpy(kept, pages, bytes);
+  // Moved there in one step, so that no thread finds the place empty.
+  if (mremap(kept, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) throw std::bad_alloc();
+}
+
 /// Offsets beyond what map_everything() maps.
 constexpr std::uint64_t kUnbackedCode = std::uint64_t{1} << 57U;
 constexpr std::uint64_t kUnbackedLocal = std::uint64_t{1} << 58U;
@@ -125,6 +138,37 @@ std::uint64_t GpuMemories::allocate_shared(std::uint64_t bytes, Aperture apertur
   return m->base;
 }
 
+bool GpuMemories::share(std::uint64_t address, std::uint64_t bytes) {
+  WARPLINE_EXPECT(in_process_ && address % kPage == 0 && bytes % kPage == 0 && bytes != 0,
+                  "whole pages of the process that drives GPUs are shared with them");
+  // A page more, as buffers do not begin at pages.
+  std::optional<Mapping> m = take(bytes + kPage, Aperture::sysmem, 0);
+  if (!m) return false;
+  const std::uint64_t taken = offset_in_aperture(m->physical);
+  const std::uint64_t offset = (taken + kPage - 1) / kPage * kPage;
+  if (!sysmem().lend(offset, bytes, reinterpret_cast<void*>(address))) {
+    sysmem_buffers_.release(taken, taken_by(bytes + kPage));
+    return false;
+  }
+  shared_[address] = {taken, bytes + kPage};
+  m->base = address;
+  m->bytes = bytes;
+  m->physical = physical(Aperture::sysmem, offset);
+  map_on_gpus(*m, 0);
+  return true;
+}
+
+bool GpuMemories::unshare(std::uint64_t address) {
+  const auto found = shared_.find(address);
+  if (found == shared_.end()) return false;
+  for (Gpu& g : gpus_) g.space.unmap(address);
+  take_back(address, found->second.bytes - kPage);
+  sysmem_buffers_.release(found->second.offset, taken_by(found->second.bytes));
+  names_.erase(address);
+  shared_.erase(found);
+  return true;
+}
+
 bool GpuMemories::free(std::uint64_t address) {
   std::optional<Mapping> freed;
   for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
@@ -141,6 +185,10 @@ bool GpuMemories::free(std::uint64_t address) {
     sysmem_buffers_.release(offset, taken_by(freed->bytes));
   if (aperture_of(freed->physical) == Aperture::peer) peer_buffers_.release(offset, taken_by(freed->bytes));
   return true;
+}
+
+void GpuMemories::after_fork() {
+  for (const auto& [address, part] : shared_) take_back(address, part.bytes - kPage);
 }
 
 std::uint64_t GpuMemories::unallocated_vidmem(unsigned gpu) const {
@@ -242,7 +290,7 @@ MemoryImage& GpuMemories::vidmem(unsigned gpu) {
 
 MemoryImage& GpuMemories::sysmem() {
   if (sysmem_ == nullptr)
-    sysmem_ = std::make_unique<MemoryImage>(config_.sysmem_bytes, in_process_ ? kImageBase : 0);
+    sysmem_ = std::make_unique<MemoryImage>(config_.sysmem_bytes, in_process_ ? kImageBase : 0, in_process_);
   return *sysmem_;
 }
 

@@ -34,6 +34,11 @@ class GpuMemories {
   std::uint64_t allocate_below_4g(std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::allocate_shared.
   std::uint64_t allocate_shared(std::uint64_t bytes, Aperture aperture, unsigned gpu);
+  /// See GpuPlatform::share.
+  bool share(std::uint64_t address, std::uint64_t bytes);
+  bool unshare(std::uint64_t address);
+  /// In a child of the process: what is shared becomes the child's own, as other memory of it is.
+  void after_fork();
   /// See GpuPlatform::free.
   bool free(std::uint64_t address);
   /// See GpuPlatform::map.
@@ -170,6 +175,12 @@ class GpuMemories {
   std::vector<Gpu> gpus_;
   std::unique_ptr<MemoryImage> sysmem_;
   std::unique_ptr<MemoryDevice> peer_;
+  /// Pages of the process that it shares: what they have of system memory.
+  struct Shared {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::uint64_t, Shared> shared_;  ///< by virtual address
   std::vector<std::string> buffers_;
   std::map<std::uint64_t, std::string> names_;  ///< by virtual address of the first byte
   Buffers sysmem_buffers_, peer_buffers_;

@@ -405,6 +405,14 @@ std::uint64_t GpuPlatform::allocate_shared(std::uint64_t bytes, Aperture apertur
   return state_->memory.allocate_shared(bytes, aperture, gpu);
 }
 
+bool GpuPlatform::share(std::uint64_t address, std::uint64_t bytes) {
+  return state_->memory.share(address, bytes);
+}
+
+bool GpuPlatform::unshare(std::uint64_t address) {
+  return state_->memory.unshare(address);
+}
+
 bool GpuPlatform::free(std::uint64_t address) {
   return state_->memory.free(address);
 }
@@ -563,8 +571,8 @@ LaunchResult GpuPlatform::finish() {
   const std::vector<GridLaunch> grids = s.under_way;
   LaunchResult result;
   // L2's copies of system memory are old where another GPU writes it, until they are evicted.
-  const bool alone =
-      s.pcie == nullptr && s.backend->is_alone() && (s.config.gpus == 1 || !s.memory.uses_links());
+  const bool alone = s.pcie == nullptr && s.backend->is_alone() && !s.options.in_process &&
+                     (s.config.gpus == 1 || !s.memory.uses_links());
   result.outcome = alone ? run_watched(*s.backend, *s.system, s.options.max_cycles, result.standstill)
                          : s.backend->run_until(s.options.max_cycles);
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {

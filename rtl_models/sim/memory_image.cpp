@@ -24,19 +24,30 @@ bool is_zero(const std::uint8_t* bytes, std::uint64_t count) {
 
 }  // namespace
 
-MemoryImage::MemoryImage(std::uint64_t bytes, std::uint64_t preferred) : size_(bytes) {
+MemoryImage::MemoryImage(std::uint64_t bytes, std::uint64_t preferred, bool lends) : size_(bytes) {
+  if (lends) {
+    file_ = memfd_create("memory", MFD_CLOEXEC);
+    if (file_ == -1 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) throw std::bad_alloc();
+  }
   void* p = mmap(reinterpret_cast<void*>(preferred), bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                 MAP_NORESERVE | (lends ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS), file_, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::uint8_t*>(p);
 }
 
 MemoryImage::~MemoryImage() {
   munmap(base_, size_ == 0 ? 1 : size_);
+  if (file_ != -1) close(file_);
+}
+
+bool MemoryImage::lend(std::uint64_t offset, std::uint64_t bytes, void* to) {
+  std::memcpy(base_ + offset, to, bytes);
+  return mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, static_cast<off_t>(offset)) ==
+         to;
 }
 
 void MemoryImage::clear() {
-  if (size_ == 0 || madvise(base_, size_, MADV_DONTNEED) == 0) return;
+  if (size_ == 0 || madvise(base_, size_, file_ == -1 ? MADV_DONTNEED : MADV_REMOVE) == 0) return;
   std::memset(base_, 0, size_);  // locked pages stay
 }
 

@@ -13,7 +13,8 @@ class WARPLINE_PUBLIC MemoryImage {
  public:
   /// Reserves `bytes` of address space, from `preferred` on if these addresses are free (0: anywhere), so
   /// that at(0) is the same in every run. Throws std::bad_alloc if the host refuses.
-  explicit MemoryImage(std::uint64_t bytes, std::uint64_t preferred = 0);
+  /// `lends`: lend() may be called.
+  explicit MemoryImage(std::uint64_t bytes, std::uint64_t preferred = 0, bool lends = false);
   ~MemoryImage();
   MemoryImage(const MemoryImage&) = delete;
   MemoryImage& operator=(const MemoryImage&) = delete;
@@ -23,6 +24,10 @@ class WARPLINE_PUBLIC MemoryImage {
   [[nodiscard]] std::uint8_t* at(std::uint64_t offset) { return base_ + offset; }
   [[nodiscard]] const std::uint8_t* at(std::uint64_t offset) const { return base_ + offset; }
 
+  /// Puts pages of this memory where the process has some of its own, which keep their content: what either
+  /// side writes from now on, both see. False: the host refuses. Pre: the memory lends; all three are multiples
+  /// of a page; nobody writes there in the meantime.
+  [[nodiscard]] bool lend(std::uint64_t offset, std::uint64_t bytes, void* to);
   /// Every byte is 0 again, and takes no room on the host.
   void clear();
   /// Calls visit(offset, bytes) for runs of bytes that hold all that are not 0, in order; runs are of whole
@@ -34,6 +39,7 @@ class WARPLINE_PUBLIC MemoryImage {
  private:
   std::uint8_t* base_ = nullptr;
   std::uint64_t size_ = 0;
+  int file_ = -1;  ///< behind the mapping, of one that lends
 };
 
 }  // namespace warpline

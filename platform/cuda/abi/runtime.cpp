@@ -16,14 +16,18 @@ namespace {
 const Functions& table() {
   static const Functions all = [] {
     Functions functions;
-    for (const auto add : {add_devices, add_memory, add_streams, add_kernels}) add(functions);
+    for (const auto add : {add_devices, add_memory, add_pools, add_streams, add_kernels, add_graphs, add_older}) add(functions);
     return functions;
   }();
   return all;
 }
 
+constexpr std::string_view kNewestNames[] = {
+#include "runtime_names.inc"
+};
 constexpr std::string_view kNames[] = {
 #include "runtime_names.inc"
+#include "older_runtime_names.inc"
 };
 std::atomic<bool> refused[std::size(kNames)];
 
@@ -45,11 +49,16 @@ Address refusal_of(std::size_t number, std::index_sequence<numbers...>) {
 }  // namespace
 }  // namespace runtime
 
-Address runtime_function(std::string_view name) {
-  for (const std::string_view suffix : {"_ptsz", "_ptds"})
-    if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix)
-      name.remove_suffix(suffix.size());
-  return runtime::table().find(name);
+Address runtime_function(std::string_view name, unsigned toolkit) {
+  const auto without = [](std::string_view text, std::string_view end) {
+    const bool has = text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+    return has ? text.substr(0, text.size() - end.size()) : text;
+  };
+  name = without(without(name, "_ptsz"), "_ptds");
+  if (const Address found = runtime::table().find(name, toolkit)) return found;
+  // What older toolkits call a second version is the only one of the newest.
+  const std::string_view plain = without(name, "_v2");
+  return plain == name ? nullptr : runtime::table().find(plain, kNewest);
 }
 
 Address refusal(std::size_t number) {
@@ -58,6 +67,10 @@ Address refusal(std::size_t number) {
 
 std::size_t runtime_names() {
   return std::size(runtime::kNames);
+}
+
+std::size_t newest_names() {
+  return std::size(runtime::kNewestNames);
 }
 
 std::string_view runtime_name_at(std::size_t number) {

@@ -18,21 +18,24 @@
 // the table by which the library's names lead to them.
 namespace warpline::cuda::runtime {
 
-/// Functions by name.
+/// Functions by name, and by the toolkit that a program was made with: names have changed their meaning.
 class Functions {
  public:
+  /// `last`: the last toolkit for which it stands for that name.
   template <class F>
-  void add(std::string_view name, F* function) {
-    by_name_[name] = reinterpret_cast<Address>(function);
+  void add(std::string_view name, F* function, unsigned last = kNewest) {
+    by_name_[name][last] = reinterpret_cast<Address>(function);
   }
   /// Null: there is none.
-  [[nodiscard]] Address find(std::string_view name) const {
+  [[nodiscard]] Address find(std::string_view name, unsigned toolkit) const {
     const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
+    if (found == by_name_.end()) return nullptr;
+    const auto fits = found->second.lower_bound(toolkit);
+    return fits == found->second.end() ? nullptr : fits->second;
   }
 
  private:
-  std::map<std::string_view, Address> by_name_;
+  std::map<std::string_view, std::map<unsigned, Address>> by_name_;
 };
 #define WARPLINE_ADD(functions, name) (functions).add(#name, &(name))
 
@@ -40,6 +43,9 @@ void add_devices(Functions& functions);
 void add_memory(Functions& functions);
 void add_streams(Functions& functions);
 void add_kernels(Functions& functions);
+void add_pools(Functions& functions);
+void add_graphs(Functions& functions);
+void add_older(Functions& functions);
 
 using Kind = Allocation::Kind;
 
@@ -83,6 +89,8 @@ int with_stream(void* handle, F&& f) {
     return stream == nullptr ? Status::invalid_resource_handle : f(m, *stream);
   });
 }
+
+inline constexpr int kOfDevice = 1;  ///< type of a `cudaMemLocation`
 
 inline std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);

@@ -1,3 +1,6 @@
+#include <cstdio>
+
+#include "platform/cuda/abi/device_property_layout.h"
 #include "platform/cuda/abi/runtime_calls.h"
 
 namespace warpline::cuda::runtime {
@@ -57,11 +60,13 @@ int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   });
 }
 
-int cudaGetDeviceProperties(DeviceProperties* p, int device) {
-  return with_machine([&](Machine& m) {
+template <unsigned toolkit>
+int properties(void* p, int device) {
+  return with_device(device, [&](Machine& m) {
     if (p == nullptr) return Status::invalid_value;
-    if (device < 0 || static_cast<unsigned>(device) >= m.devices()) return Status::invalid_device;
-    *p = properties_of(m.config(), static_cast<unsigned>(device));
+    const std::vector<std::uint8_t> bytes =
+        device_properties(m.config(), static_cast<unsigned>(device), toolkit);
+    std::memcpy(p, bytes.data(), bytes.size());
     return Status::success;
   });
 }
@@ -71,10 +76,135 @@ int cudaDeviceSynchronize() {
 }
 
 int cudaDeviceReset() {
-  return with_machine([](Machine& m) { return m.synchronize(this_thread().device); });
+  this_thread().last = Status::success;
+  return with_machine([](Machine& m) { return m.reset(); });
 }
 
-int cudaSetDeviceFlags(unsigned) {
+int cudaSetDeviceFlags(unsigned flags) {
+  this_thread().device_flags = flags;
+  return noted(Status::success);
+}
+
+int cudaGetDeviceFlags(unsigned* flags) {
+  if (flags == nullptr) return noted(Status::invalid_value);
+  *flags = this_thread().device_flags;
+  return noted(Status::success);
+}
+
+int cudaInitDevice(int device, unsigned, unsigned) {
+  return with_device(device, [](Machine&) { return Status::success; });
+}
+
+int cudaSetValidDevices(int* devices, int count) {
+  return with_machine([&](Machine& m) {
+    for (int n = 0; n < count; ++n)
+      if (devices[n] < 0 || static_cast<unsigned>(devices[n]) >= m.devices()) return Status::invalid_device;
+    return Status::success;
+  });
+}
+
+int cudaChooseDevice(int* device, const void* properties) {
+  return with_machine([&](Machine&) {
+    if (device == nullptr || properties == nullptr) return Status::invalid_value;
+    *device = 0;  // all are alike
+    return Status::success;
+  });
+}
+
+int cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return with_device(device, [&](Machine&) {
+    constexpr int kLength = 13;
+    if (text == nullptr || length < kLength) return Status::invalid_value;
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", device + 1);
+    return Status::success;
+  });
+}
+
+int cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return with_machine([&](Machine& m) {
+    unsigned domain = 0, bus = 0, slot = 0;
+    if (device == nullptr || text == nullptr) return Status::invalid_value;
+    if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3 &&
+        std::sscanf(text, "%x:%x", &bus, &slot) != 2)
+      return Status::invalid_value;
+    if (domain != 0 || slot != 0 || bus == 0 || bus > m.devices()) return Status::invalid_value;
+    *device = static_cast<int>(bus) - 1;
+    return Status::success;
+  });
+}
+
+int cudaDeviceSetLimit(int limit, std::size_t value) {
+  return with_machine([&](Machine& m) { return m.set_limit(limit, value); });
+}
+
+int cudaDeviceGetLimit(std::size_t* value, int limit) {
+  return with_machine([&](Machine& m) {
+    const std::optional<std::uint64_t> known = m.limit(limit);
+    if (!known) return Status::unsupported_limit;
+    *value = *known;
+    return Status::success;
+  });
+}
+
+// How L1 and shared memory share an SM's memory is fixed by the GPU's configuration.
+int cudaDeviceSetCacheConfig(int config) {
+  return noted(config >= 0 && config <= 3 ? Status::success : Status::invalid_value);
+}
+
+int cudaDeviceGetCacheConfig(int* config) {
+  *config = 0;
+  return noted(Status::success);
+}
+
+int cudaDeviceSetSharedMemConfig(int config) {
+  return noted(config >= 0 && config <= 2 ? Status::success : Status::invalid_value);
+}
+
+int cudaDeviceGetSharedMemConfig(int* config) {
+  *config = 1;  // banks of four bytes
+  return noted(Status::success);
+}
+
+int cudaCtxResetPersistingL2Cache() {
+  return noted(Status::success);
+}
+
+int cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return with_device(device, [&](Machine& m) {
+    if (can == nullptr || peer < 0 || static_cast<unsigned>(peer) >= m.devices())
+      return Status::invalid_device;
+    *can = 0;
+    return Status::success;
+  });
+}
+
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return with_device(peer, [&](Machine&) {
+    if (flags != 0) return Status::invalid_value;
+    return static_cast<unsigned>(peer) == this_thread().device ? Status::invalid_device
+                                                               : Status::peer_access_unsupported;
+  });
+}
+
+int cudaDeviceDisablePeerAccess(int peer) {
+  return with_device(peer, [](Machine&) { return Status::peer_access_not_enabled; });
+}
+
+int cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  return with_device(device, [&](Machine& m) {
+    if (value == nullptr || attribute < 1 || attribute > 4) return Status::invalid_value;
+    if (peer < 0 || static_cast<unsigned>(peer) >= m.devices() || peer == device)
+      return Status::invalid_device;
+    *value = 0;
+    return Status::success;
+  });
+}
+
+int cudaProfilerStart() {
+  return noted(Status::success);
+}
+
+int cudaProfilerStop() {
   return noted(Status::success);
 }
 
@@ -83,8 +213,9 @@ int cudaDriverGetVersion(int* version) {
   return noted(Status::success);
 }
 
-int cudaRuntimeGetVersion(int* version) {
-  *version = 13000;
+template <int toolkit>
+int runtime_version(int* version) {
+  *version = toolkit * 1000;
   return noted(Status::success);
 }
 
@@ -109,13 +240,36 @@ void add_devices(Functions& f) {
   WARPLINE_ADD(f, cudaSetDevice);
   WARPLINE_ADD(f, cudaGetDevice);
   WARPLINE_ADD(f, cudaDeviceGetAttribute);
-  WARPLINE_ADD(f, cudaGetDeviceProperties);
+  f.add("cudaGetDeviceProperties", &properties<13>);
+  f.add("cudaGetDeviceProperties", &properties<11>, 12);
+  f.add("cudaGetDeviceProperties_v2", &properties<12>);
   WARPLINE_ADD(f, cudaDeviceSynchronize);
   WARPLINE_ADD(f, cudaDeviceReset);
   WARPLINE_ADD(f, cudaSetDeviceFlags);
   WARPLINE_ADD(f, cudaDriverGetVersion);
-  WARPLINE_ADD(f, cudaRuntimeGetVersion);
+  f.add("cudaRuntimeGetVersion", &runtime_version<13>);
+  f.add("cudaRuntimeGetVersion", &runtime_version<12>, 12);
+  f.add("cudaRuntimeGetVersion", &runtime_version<11>, 11);
   WARPLINE_ADD(f, cudaMemGetInfo);
+  WARPLINE_ADD(f, cudaGetDeviceFlags);
+  WARPLINE_ADD(f, cudaInitDevice);
+  WARPLINE_ADD(f, cudaSetValidDevices);
+  WARPLINE_ADD(f, cudaChooseDevice);
+  WARPLINE_ADD(f, cudaDeviceGetPCIBusId);
+  WARPLINE_ADD(f, cudaDeviceGetByPCIBusId);
+  WARPLINE_ADD(f, cudaDeviceSetLimit);
+  WARPLINE_ADD(f, cudaDeviceGetLimit);
+  WARPLINE_ADD(f, cudaDeviceSetCacheConfig);
+  WARPLINE_ADD(f, cudaDeviceGetCacheConfig);
+  WARPLINE_ADD(f, cudaDeviceSetSharedMemConfig);
+  WARPLINE_ADD(f, cudaDeviceGetSharedMemConfig);
+  WARPLINE_ADD(f, cudaCtxResetPersistingL2Cache);
+  WARPLINE_ADD(f, cudaDeviceCanAccessPeer);
+  WARPLINE_ADD(f, cudaDeviceEnablePeerAccess);
+  WARPLINE_ADD(f, cudaDeviceDisablePeerAccess);
+  WARPLINE_ADD(f, cudaDeviceGetP2PAttribute);
+  WARPLINE_ADD(f, cudaProfilerStart);
+  WARPLINE_ADD(f, cudaProfilerStop);
 }
 
 }  // namespace warpline::cuda::runtime

@@ -1,6 +1,43 @@
+#include <algorithm>
+
 #include "platform/cuda/abi/runtime_calls.h"
+#include "platform/cuda/abi/runtime_launches.h"
 
 namespace warpline::cuda::runtime {
+
+Parameters laid_out(void** arguments) {
+  return [arguments](const programs::Entry& entry) {
+    std::vector<std::uint8_t> bytes(entry.parameter_bytes);
+    for (std::size_t i = 0; i < entry.parameters.size(); ++i)
+      std::memcpy(&bytes[entry.parameters[i].offset], arguments[i], entry.parameters[i].bytes);
+    return bytes;
+  };
+}
+
+Parameters laid_out_whole(void** extra) {
+  // Pairs of a key and a value, until a null: 1 leads to the bytes, 2 to how many they are.
+  const void* bytes = nullptr;
+  std::size_t count = 0;
+  for (void** at = extra; *at != nullptr; at += 2) {
+    if (address_of(at[0]) == 1) bytes = at[1];
+    if (address_of(at[0]) == 2) count = *static_cast<const std::size_t*>(at[1]);
+  }
+  return [bytes, count](const programs::Entry& entry) {
+    std::vector<std::uint8_t> all(entry.parameter_bytes);
+    std::memcpy(all.data(), bytes, std::min(count, all.size()));
+    return all;
+  };
+}
+
+GridShape shape_of(const AbiDim3& grid, const AbiDim3& block, std::size_t shared_bytes) {
+  GridShape shape;
+  shape.grid = grid.dim3();
+  shape.block = block.dim3();
+  shape.cluster = {1, 1, 1};
+  shape.shared_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, ~0U));
+  return shape;
+}
+
 namespace {
 
 void** __cudaRegisterFatBinary(const void* wrapper) {
@@ -13,7 +50,8 @@ void __cudaUnregisterFatBinary(void** handle) {
   Process::instance().remove(reinterpret_cast<Process::Registered*>(handle));
 }
 
-char __cudaInitModule(void**) {
+char __cudaInitModule(void** handle) {
+  Process::instance().place_managed(reinterpret_cast<Process::Registered*>(handle));
   return 1;
 }
 
@@ -27,6 +65,14 @@ void __cudaRegisterVar(void** handle, const void* variable, char*, const char* n
   Process::instance().add_variable(reinterpret_cast<Process::Registered*>(handle), variable, name, bytes,
                                    nullptr);
 }
+
+void __cudaRegisterManagedVar(void** handle, void** variable, char*, const char* name, int, std::size_t bytes,
+                              int, int) {
+  Process::instance().add_variable(reinterpret_cast<Process::Registered*>(handle), variable, name, bytes,
+                                   variable);
+}
+
+void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
 
 unsigned __cudaPushCallConfiguration(AbiDim3 grid, AbiDim3 block, std::size_t shared_bytes, void* stream) {
   this_thread().configurations.push_back({grid.dim3(), block.dim3(), shared_bytes, stream});
@@ -51,51 +97,127 @@ int __cudaGetKernel(void** kernel, const void* stub) {
   return noted(f == nullptr ? Status::invalid_device_function : Status::success);
 }
 
-int launch(const void* kernel, AbiDim3 grid, AbiDim3 block, void** arguments, std::size_t shared_bytes,
-           void* stream, bool cooperative, Dim3 cluster = {1, 1, 1}) {
+int launch_grid(const void* kernel, const GridShape& shape, void** arguments, void* stream) {
   return with_stream(stream, [&](Machine& m, Stream& s) {
     Function* const f = Process::instance().function_of(kernel);
     if (f == nullptr) return Status::invalid_device_function;
-    GridRequest request;
-    request.function = f;
-    request.grid = grid.dim3();
-    request.block = block.dim3();
-    request.cluster = cluster;
-    request.shared_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, ~0U));
-    request.cooperative = cooperative;
-    request.parameters = [arguments](const programs::Entry& entry) {
-      std::vector<std::uint8_t> bytes(entry.parameter_bytes);
-      for (std::size_t i = 0; i < entry.parameters.size(); ++i)
-        std::memcpy(&bytes[entry.parameters[i].offset], arguments[i], entry.parameters[i].bytes);
-      return bytes;
-    };
-    return m.launch(request, s);
+    return m.launch({f, shape, laid_out(arguments)}, s);
   });
 }
 
 int cudaLaunchKernel(const void* kernel, AbiDim3 grid, AbiDim3 block, void** arguments,
                      std::size_t shared_bytes, void* stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream, false);
+  return launch_grid(kernel, shape_of(grid, block, shared_bytes), arguments, stream);
 }
 
 int cudaLaunchCooperativeKernel(const void* kernel, AbiDim3 grid, AbiDim3 block, void** arguments,
                                 std::size_t shared_bytes, void* stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream, true);
+  GridShape shape = shape_of(grid, block, shared_bytes);
+  shape.cooperative = true;
+  return launch_grid(kernel, shape, arguments, stream);
+}
+
+/// What attributes of a launch say; false: one of them says what is not modelled.
+bool take_attributes(const LaunchAttribute* attributes, std::size_t count, GridShape& shape) {
+  enum : int { kCooperative = 2, kCluster = 4, kProgrammatic = 6, kProgrammaticEvent = 7, kLaunchEvent = 12 };
+  for (std::size_t n = 0; n < count; ++n) {
+    const LaunchAttribute& a = attributes[n];
+    std::uint32_t words[3];
+    std::memcpy(words, a.value, sizeof words);
+    switch (a.id) {
+      case kCooperative: shape.cooperative = words[0] != 0; break;
+      case kCluster: shape.cluster = {words[0], words[1], words[2]}; break;
+      case kProgrammatic: shape.dependent = words[0] != 0; break;
+      case kProgrammaticEvent:
+      case kLaunchEvent: return false;
+      default: break;  // hints
+    }
+  }
+  return true;
+}
+
+int cudaLaunchKernelExC(const LaunchConfiguration* c, const void* kernel, void** arguments) {
+  if (c == nullptr) return noted(Status::invalid_value);
+  GridShape shape = shape_of(c->grid, c->block, c->shared_bytes);
+  if (!take_attributes(c->attributes, c->attribute_count, shape)) return noted(Status::not_supported);
+  return launch_grid(kernel, shape, arguments, c->stream);
+}
+
+/// Calls `f` with the machine, a kernel, and its signature on the current GPU.
+template <class F>
+int with_entry(const void* kernel, F&& f) {
+  return with_machine([&](Machine& m) {
+    Function* const function = Process::instance().function_of(kernel);
+    if (function == nullptr) return Status::invalid_device_function;
+    const programs::Entry* entry = nullptr;
+    const Status s = m.entry_of(*function, this_thread().device, entry);
+    return s == Status::success ? f(m, *function, *entry) : s;
+  });
 }
 
 int cudaFuncSetAttribute(const void* kernel, int attribute, int value) {
-  constexpr int kMostDynamicShared = 8;
-  return with_machine([&](Machine& m) {
-    Function* const f = Process::instance().function_of(kernel);
-    if (f == nullptr) return Status::invalid_device_function;
+  constexpr int kMostDynamicShared = 8, kCarveOut = 9, kOddClusters = 14, kEnd = 16;
+  return with_entry(kernel, [&](Machine& m, Function& f, const programs::Entry& entry) {
+    if (attribute < kMostDynamicShared || attribute >= kEnd) return Status::invalid_value;
+    if (attribute == kOddClusters) f.odd_clusters = value != 0;
+    if (attribute == kCarveOut && (value < -1 || value > 100)) return Status::invalid_value;
     if (attribute != kMostDynamicShared) return Status::success;
-    const programs::Entry* entry = nullptr;
-    if (const Status s = m.entry_of(*f, this_thread().device, entry); s != Status::success) return s;
-    const int most = *device_attribute(m.config(), 97) - static_cast<int>(entry->static_shared_bytes);
+    const int most = *device_attribute(m.config(), 97) - static_cast<int>(entry.static_shared_bytes);
     if (value < 0 || value > most) return Status::invalid_value;
-    f->most_dynamic_shared = static_cast<std::uint32_t>(value);
+    f.most_dynamic_shared = static_cast<std::uint32_t>(value);
     return Status::success;
   });
+}
+
+int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* kernel) {
+  return with_entry(kernel, [&](Machine& m, Function& f, const programs::Entry& entry) {
+    if (attributes == nullptr) return Status::invalid_value;
+    FunctionAttributes a;
+    a.shared_bytes = entry.static_shared_bytes;
+    a.local_bytes = entry.local_bytes;
+    a.most_threads = static_cast<std::int32_t>(std::min<std::uint64_t>(entry.maximum_threads, 1024));
+    a.ptx_version = a.binary_version = *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
+    a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared);
+    a.needs_cluster = entry.needs_cluster ? 1 : 0;
+    a.odd_clusters = f.odd_clusters ? 1 : 0;
+    if (entry.required_cluster) {
+      a.required_cluster[0] = static_cast<std::int32_t>(entry.required_cluster->x);
+      a.required_cluster[1] = static_cast<std::int32_t>(entry.required_cluster->y);
+      a.required_cluster[2] = static_cast<std::int32_t>(entry.required_cluster->z);
+    }
+    *attributes = a;
+    return Status::success;
+  });
+}
+
+int cudaFuncGetName(const char** name, const void* kernel) {
+  return with_machine([&](Machine&) {
+    const Function* const f = Process::instance().function_of(kernel);
+    if (f == nullptr || name == nullptr) return Status::invalid_device_function;
+    *name = f->name.c_str();
+    return Status::success;
+  });
+}
+
+int cudaFuncGetParamInfo(const void* kernel, std::size_t number, std::size_t* offset, std::size_t* bytes) {
+  return with_entry(kernel, [&](Machine&, Function&, const programs::Entry& entry) {
+    if (number >= entry.parameters.size() || offset == nullptr) return Status::invalid_value;
+    *offset = entry.parameters[number].offset;
+    if (bytes != nullptr) *bytes = entry.parameters[number].bytes;
+    return Status::success;
+  });
+}
+
+int cudaGetFuncBySymbol(void** function, const void* stub) {
+  return __cudaGetKernel(function, stub);
+}
+
+int cudaGetKernel(void** kernel, const void* stub) {
+  return __cudaGetKernel(kernel, stub);
+}
+
+int cudaFuncSetSharedMemConfig(const void*, int config) {
+  return noted(config >= 0 && config <= 2 ? Status::success : Status::invalid_value);
 }
 
 int cudaFuncSetCacheConfig(const void*, int) {
@@ -115,10 +237,19 @@ void add_kernels(Functions& f) {
   WARPLINE_ADD(f, __cudaPopCallConfiguration);
   WARPLINE_ADD(f, __cudaGetKernel);
   WARPLINE_ADD(f, cudaLaunchKernel);
+  WARPLINE_ADD(f, cudaLaunchKernelExC);
+  WARPLINE_ADD(f, __cudaRegisterManagedVar);
+  WARPLINE_ADD(f, __cudaRegisterHostVar);
   WARPLINE_ADD(f, cudaLaunchCooperativeKernel);
   WARPLINE_ADD(f, cudaFuncSetAttribute);
   WARPLINE_ADD(f, cudaFuncSetCacheConfig);
   f.add("__cudaLaunchKernel", &cudaLaunchKernel);
+  WARPLINE_ADD(f, cudaFuncGetAttributes);
+  WARPLINE_ADD(f, cudaFuncGetName);
+  WARPLINE_ADD(f, cudaFuncGetParamInfo);
+  WARPLINE_ADD(f, cudaGetFuncBySymbol);
+  WARPLINE_ADD(f, cudaGetKernel);
+  WARPLINE_ADD(f, cudaFuncSetSharedMemConfig);
 }
 
 }  // namespace warpline::cuda::runtime

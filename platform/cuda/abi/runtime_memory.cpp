@@ -30,6 +30,68 @@ int cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return allocate(Kind::host, pointer, bytes, flags);
 }
 
+int cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  return with_machine([&](Machine& m) { return m.register_host(address_of(pointer), bytes, flags); });
+}
+
+int cudaHostUnregister(void* pointer) {
+  return with_machine([&](Machine& m) { return m.unregister_host(address_of(pointer)); });
+}
+
+/// Whether all of it is managed memory.
+Status check_managed(Machine& m, const void* pointer, std::size_t bytes) {
+  const auto a = m.allocation_of(address_of(pointer));
+  if (!a || a->kind != Kind::managed || bytes == 0 || bytes > a->bytes - (address_of(pointer) - a->address))
+    return Status::invalid_value;
+  return Status::success;
+}
+
+Status check_location(Machine& m, MemoryLocation location) {
+  return location.type != kOfDevice || (location.id >= 0 && static_cast<unsigned>(location.id) < m.devices())
+             ? Status::success
+             : Status::invalid_device;
+}
+
+// Managed memory stays where it is: neither calls have anything to move.
+int cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
+                         void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream&) {
+    if (flags != 0) return Status::invalid_value;
+    const Status s = check_managed(m, pointer, bytes);
+    return s == Status::success ? check_location(m, location) : s;
+  });
+}
+
+int cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
+  constexpr int kFirst = 1, kLast = 6;
+  return with_machine([&](Machine& m) {
+    if (advice < kFirst || advice > kLast) return Status::invalid_value;
+    const Status s = check_managed(m, pointer, bytes);
+    return s == Status::success ? check_location(m, location) : s;
+  });
+}
+
+int cudaStreamAttachMemAsync(void* stream, void* pointer, std::size_t, unsigned flags) {
+  return with_stream(stream, [&](Machine& m, Stream&) {
+    if (flags != 1 && flags != 2 && flags != 4) return Status::invalid_value;
+    return check_managed(m, pointer, 1);
+  });
+}
+
+int cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                        void* stream) {
+  return with_device(to_device, [&](Machine& m) {
+    if (from_device < 0 || static_cast<unsigned>(from_device) >= m.devices()) return Status::invalid_device;
+    Stream* const s = stream_of(m, stream);
+    if (s == nullptr) return Status::invalid_resource_handle;
+    return m.copy({address_of(to), address_of(from), bytes, 1, bytes, bytes, CopyKind::by_address}, *s, true);
+  });
+}
+
+int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
+}
+
 int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   constexpr std::size_t kPitch = 512;
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
@@ -110,19 +172,26 @@ int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::siz
 
 int cudaMemset(void* to, int value, std::size_t bytes) {
   return with_stream(nullptr, [&](Machine& m, Stream& s) {
-    return m.fill(address_of(to), static_cast<std::uint32_t>(value), 1, bytes, 1, bytes, s, false);
+    return m.fill({address_of(to), static_cast<std::uint32_t>(value), 1, bytes, 1, bytes}, s, false);
   });
 }
 
 int cudaMemsetAsync(void* to, int value, std::size_t bytes, void* stream) {
   return with_stream(stream, [&](Machine& m, Stream& s) {
-    return m.fill(address_of(to), static_cast<std::uint32_t>(value), 1, bytes, 1, bytes, s, true);
+    return m.fill({address_of(to), static_cast<std::uint32_t>(value), 1, bytes, 1, bytes}, s, true);
   });
 }
 
 int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
   return with_stream(nullptr, [&](Machine& m, Stream& s) {
-    return m.fill(address_of(to), static_cast<std::uint32_t>(value), 1, width, height, pitch, s, false);
+    return m.fill({address_of(to), static_cast<std::uint32_t>(value), 1, width, height, pitch}, s, false);
+  });
+}
+
+int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                      void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream& s) {
+    return m.fill({address_of(to), static_cast<std::uint32_t>(value), 1, width, height, pitch}, s, true);
   });
 }
 
@@ -200,6 +269,13 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cudaMallocManaged);
   WARPLINE_ADD(f, cudaMallocHost);
   WARPLINE_ADD(f, cudaHostAlloc);
+  WARPLINE_ADD(f, cudaHostRegister);
+  WARPLINE_ADD(f, cudaHostUnregister);
+  WARPLINE_ADD(f, cudaMemPrefetchAsync);
+  WARPLINE_ADD(f, cudaMemAdvise);
+  WARPLINE_ADD(f, cudaStreamAttachMemAsync);
+  WARPLINE_ADD(f, cudaMemcpyPeerAsync);
+  WARPLINE_ADD(f, cudaMemcpyPeer);
   WARPLINE_ADD(f, cudaMallocPitch);
   WARPLINE_ADD(f, cudaFree);
   WARPLINE_ADD(f, cudaFreeHost);
@@ -213,6 +289,7 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cudaMemset);
   WARPLINE_ADD(f, cudaMemsetAsync);
   WARPLINE_ADD(f, cudaMemset2D);
+  WARPLINE_ADD(f, cudaMemset2DAsync);
   WARPLINE_ADD(f, cudaMemcpyToSymbol);
   WARPLINE_ADD(f, cudaMemcpyToSymbolAsync);
   WARPLINE_ADD(f, cudaMemcpyFromSymbol);

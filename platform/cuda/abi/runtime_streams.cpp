@@ -55,6 +55,52 @@ int cudaStreamGetFlags(void* stream, unsigned* flags) {
   });
 }
 
+int cudaStreamGetId(void* stream, unsigned long long* id) {
+  return with_stream(stream, [&](Machine&, Stream& s) {
+    if (id == nullptr) return Status::invalid_value;
+    *id = static_cast<unsigned long long>(s.id);
+    return Status::success;
+  });
+}
+
+int cudaStreamGetDevice(void* stream, int* device) {
+  return with_stream(stream, [&](Machine&, Stream& s) {
+    if (device == nullptr) return Status::invalid_value;
+    *device = static_cast<int>(s.device);
+    return Status::success;
+  });
+}
+
+// Attributes of streams are hints, but for the priority.
+constexpr int kPriority = 8, kLastAttribute = 16;
+constexpr std::size_t kAttributeBytes = 64;
+
+int cudaStreamSetAttribute(void* stream, int attribute, const void* value) {
+  return with_stream(stream, [&](Machine&, Stream& s) {
+    if (value == nullptr || attribute < 1 || attribute > kLastAttribute) return Status::invalid_value;
+    if (attribute == kPriority) std::memcpy(&s.priority, value, sizeof s.priority);
+    return Status::success;
+  });
+}
+
+int cudaStreamGetAttribute(void* stream, int attribute, void* value) {
+  return with_stream(stream, [&](Machine&, Stream& s) {
+    if (value == nullptr || attribute < 1 || attribute > kLastAttribute) return Status::invalid_value;
+    std::memset(value, 0, kAttributeBytes);
+    if (attribute == kPriority) std::memcpy(value, &s.priority, sizeof s.priority);
+    return Status::success;
+  });
+}
+
+int cudaStreamCopyAttributes(void* to, void* from) {
+  return with_stream(from, [&](Machine& m, Stream& s) {
+    Stream* const target = stream_of(m, to);
+    if (target == nullptr) return Status::invalid_resource_handle;
+    target->priority = s.priority;
+    return Status::success;
+  });
+}
+
 int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 0;
   if (greatest != nullptr) *greatest = -5;
@@ -152,6 +198,11 @@ void add_streams(Functions& f) {
   WARPLINE_ADD(f, cudaEventQuery);
   WARPLINE_ADD(f, cudaEventSynchronize);
   WARPLINE_ADD(f, cudaEventElapsedTime);
+  WARPLINE_ADD(f, cudaStreamGetId);
+  WARPLINE_ADD(f, cudaStreamGetDevice);
+  WARPLINE_ADD(f, cudaStreamSetAttribute);
+  WARPLINE_ADD(f, cudaStreamGetAttribute);
+  WARPLINE_ADD(f, cudaStreamCopyAttributes);
 }
 
 }  // namespace warpline::cuda::runtime

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "platform/config/gpu_config.h"
+#include "rtl_models/base/types.h"
 
 // Structures as programs that were compiled with a toolkit lay them out.
 namespace warpline::cuda {
@@ -16,6 +16,107 @@ struct AbiDim3 {
   [[nodiscard]] Dim3 dim3() const { return {x, y, z}; }
 };
 
+/// `cudaLaunchAttribute`.
+struct LaunchAttribute {
+  std::int32_t id = 0;
+  std::int32_t padding = 0;
+  std::uint8_t value[64] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+/// `cudaLaunchConfig_t`.
+struct LaunchConfiguration {
+  AbiDim3 grid, block;
+  std::size_t shared_bytes = 0;
+  void* stream = nullptr;
+  const LaunchAttribute* attributes = nullptr;
+  std::uint32_t attribute_count = 0;
+};
+static_assert(sizeof(LaunchConfiguration) == 56);
+
+/// `cudaMemPoolProps`.
+struct PoolProperties {
+  std::int32_t allocation_type = 0, handle_types = 0, location_type = 0, location = 0;
+  void* security = nullptr;
+  std::size_t most_bytes = 0;
+  std::uint16_t usage = 0;
+  std::uint8_t reserved[54] = {};
+};
+static_assert(sizeof(PoolProperties) == 88 && offsetof(PoolProperties, most_bytes) == 24);
+
+/// `cudaMemAccessDesc`; it begins with a `cudaMemLocation`.
+struct PoolAccess {
+  std::int32_t location_type = 0, location = 0;
+  std::int32_t flags = 0;
+};
+
+/// `cudaMemLocation`.
+struct MemoryLocation {
+  std::int32_t type = 0;  ///< 1: a GPU; 2 and others: the host
+  std::int32_t id = 0;
+};
+
+/// `cudaFuncAttributes`.
+struct FunctionAttributes {
+  std::size_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
+  std::int32_t most_threads = 0, registers = 0, ptx_version = 0, binary_version = 0, cache_mode = 0,
+               most_dynamic_shared = 0, carve_out = -1, needs_cluster = 0;
+  std::int32_t required_cluster[3] = {};
+  std::int32_t scheduling = 0, odd_clusters = 0;
+  std::int32_t reserved[17] = {};
+};
+static_assert(sizeof(FunctionAttributes) == 144 && offsetof(FunctionAttributes, odd_clusters) == 72);
+
+/// `cudaKernelNodeParams`.
+struct KernelNodeParameters {
+  void* function = nullptr;
+  AbiDim3 grid, block;
+  std::uint32_t shared_bytes = 0;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+};
+static_assert(sizeof(KernelNodeParameters) == 56 && offsetof(KernelNodeParameters, arguments) == 40);
+
+/// `cudaMemsetParams`.
+struct FillNodeParameters {
+  void* to = nullptr;
+  std::size_t pitch = 0;
+  std::uint32_t value = 0, element_bytes = 0;
+  std::size_t width = 0, height = 0;
+};
+static_assert(sizeof(FillNodeParameters) == 40);
+
+/// `cudaHostNodeParams`.
+struct HostNodeParameters {
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+};
+
+/// `cudaMemAllocNodeParams`.
+struct AllocationNodeParameters {
+  PoolProperties pool;
+  const PoolAccess* accesses = nullptr;
+  std::size_t access_count = 0;
+  std::size_t bytes = 0;
+  void* address = nullptr;
+};
+static_assert(sizeof(AllocationNodeParameters) == 120);
+
+/// `cudaMemcpy3DParms`.
+struct CopyNodeParameters {
+  void* from_array = nullptr;
+  std::size_t from_position[3] = {};  ///< x in bytes of memory, or in elements of an array
+  void* from = nullptr;
+  std::size_t from_pitch = 0, from_width = 0, from_height = 0;
+  void* to_array = nullptr;
+  std::size_t to_position[3] = {};
+  void* to = nullptr;
+  std::size_t to_pitch = 0, to_width = 0, to_height = 0;
+  std::size_t extent[3] = {};
+  std::int32_t direction = 0;
+};
+static_assert(sizeof(CopyNodeParameters) == 160 && offsetof(CopyNodeParameters, extent) == 128);
+
 /// `cudaPointerAttributes`.
 struct PointerAttributes {
   std::int32_t type = 0;  ///< 0 not known, 1 host, 2 device, 3 managed
@@ -24,51 +125,5 @@ struct PointerAttributes {
   void* host_pointer = nullptr;
   std::int64_t reserved[8] = {};
 };
-
-/// `cudaDeviceProp` of toolkit 13.
-struct DeviceProperties {
-  char name[256];
-  char uuid[16];
-  char luid[8];
-  std::uint32_t luid_node_mask;
-  std::uint64_t global_bytes, shared_per_block;
-  std::int32_t registers_per_block, warp_lanes;
-  std::uint64_t memory_pitch;
-  std::int32_t threads_per_block, block[3], grid[3];
-  std::uint64_t constant_bytes;
-  std::int32_t major, minor;
-  std::uint64_t texture_alignment, texture_pitch_alignment;
-  std::int32_t sms, integrated, maps_host_memory;
-  std::int32_t texture_1d, texture_1d_mipmap, texture_2d[2], texture_2d_mipmap[2], texture_2d_linear[3],
-      texture_2d_gather[2], texture_3d[3], texture_3d_other[3], texture_cube, texture_1d_layered[2],
-      texture_2d_layered[3], texture_cube_layered[2];
-  std::int32_t surface_1d, surface_2d[2], surface_3d[3], surface_1d_layered[2], surface_2d_layered[3],
-      surface_cube, surface_cube_layered[2];
-  std::uint64_t surface_alignment;
-  std::int32_t concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines,
-      unified_addressing, memory_bus_bits, l2_bytes, persisting_l2_bytes, threads_per_sm, stream_priorities,
-      global_l1, local_l1;
-  std::uint64_t shared_per_sm;
-  std::int32_t registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_board_group, host_native_atomics,
-      pageable_memory_access, concurrent_managed_access, compute_preemption, registered_host_pointer,
-      cooperative_launch;
-  std::uint64_t shared_per_block_optin;
-  std::int32_t pageable_by_host_tables, direct_managed_access, blocks_per_sm, access_policy_window;
-  std::uint64_t reserved_shared_per_block;
-  std::int32_t host_register, sparse_arrays, host_register_read_only, timeline_semaphores, memory_pools, rdma;
-  std::uint32_t rdma_flush;
-  std::int32_t rdma_ordering;
-  std::uint32_t pool_handle_types;
-  std::int32_t deferred_mapping_arrays, ipc_events, cluster_launch, unified_function_pointers, numa_config,
-      numa_id, mps, host_numa_id;
-  std::uint32_t pci_device_id, pci_subsystem_id;
-  std::int32_t host_numa_multinode_ipc;
-  std::int32_t reserved[56];
-};
-static_assert(sizeof(DeviceProperties) == 1008 && offsetof(DeviceProperties, sms) == 384 &&
-              offsetof(DeviceProperties, shared_per_sm) == 624 &&
-              offsetof(DeviceProperties, reserved) == 784);
-
-[[nodiscard]] DeviceProperties properties_of(const GpuConfig& config, unsigned device);
 
 }  // namespace warpline::cuda

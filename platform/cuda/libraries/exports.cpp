@@ -35,12 +35,14 @@ __attribute__((constructor(102))) void begin() {
 
 }  // namespace
 
-/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names
-/// that they export, in order of the names.
-extern "C" __attribute__((visibility("default"))) void warpline_cuda_runtime(void** table) {
-  for (std::size_t n = 0; n < warpline::cuda::runtime_names(); ++n) {
-    warpline::cuda::Address function = warpline::cuda::runtime_function(warpline::cuda::runtime_name_at(n));
-    if (function == nullptr) function = warpline::cuda::refusal(n);
+/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names that
+/// the one of a toolkit exports, in order of the names.
+extern "C" __attribute__((visibility("default"))) void warpline_cuda_runtime(void** table, unsigned toolkit) {
+  namespace cuda = warpline::cuda;
+  const std::size_t names = toolkit == cuda::kNewest ? cuda::newest_names() : cuda::runtime_names();
+  for (std::size_t n = 0; n < names; ++n) {
+    cuda::Address function = cuda::runtime_function(cuda::runtime_name_at(n), toolkit);
+    if (function == nullptr) function = cuda::refusal(n);
     table[n] = reinterpret_cast<void*>(function);
   }
 }

@@ -2,9 +2,9 @@
 // run.
 extern "C" {
 extern void* warpline_runtime_table[];
-void warpline_cuda_runtime(void** table);
+void warpline_cuda_runtime(void** table, unsigned toolkit);
 
 __attribute__((constructor(101))) static void fill_table() {
-  warpline_cuda_runtime(warpline_runtime_table);
+  warpline_cuda_runtime(warpline_runtime_table, WARPLINE_TOOLKIT);
 }
 }

@@ -1,0 +1,154 @@
+#include "platform/cuda/abi/runtime_calls.h"
+
+namespace warpline::cuda::runtime {
+namespace {
+
+/// Calls `f` with the machine and the pool.
+template <class F>
+int with_pool(void* handle, F&& f) {
+  return with_machine([&](Machine& m) {
+    return m.is_pool(handle) ? f(m, *static_cast<Pool*>(handle)) : Status::invalid_value;
+  });
+}
+
+int cudaMallocAsync(void** pointer, std::size_t bytes, void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream& s) {
+    if (pointer == nullptr) return Status::invalid_value;
+    std::uint64_t address = 0;
+    const Status status = m.allocate_from(m.pool_of(s.device), bytes, s, address);
+    *pointer = reinterpret_cast<void*>(address);
+    return status;
+  });
+}
+
+int cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, void* pool, void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream& s) {
+    if (pointer == nullptr || !m.is_pool(pool)) return Status::invalid_value;
+    std::uint64_t address = 0;
+    const Status status = m.allocate_from(*static_cast<Pool*>(pool), bytes, s, address);
+    *pointer = reinterpret_cast<void*>(address);
+    return status;
+  });
+}
+
+int cudaFreeAsync(void* pointer, void* stream) {
+  return with_stream(stream,
+                     [&](Machine& m, Stream& s) { return m.free_in_order(address_of(pointer), s); });
+}
+
+int cudaDeviceGetDefaultMemPool(void** pool, int device) {
+  return with_device(device, [&](Machine& m) {
+    *pool = &m.default_pool(static_cast<unsigned>(device));
+    return Status::success;
+  });
+}
+
+int cudaDeviceGetMemPool(void** pool, int device) {
+  return with_device(device, [&](Machine& m) {
+    *pool = &m.pool_of(static_cast<unsigned>(device));
+    return Status::success;
+  });
+}
+
+int cudaDeviceSetMemPool(int device, void* pool) {
+  return with_device(device, [&](Machine& m) {
+    if (!m.is_pool(pool) || static_cast<Pool*>(pool)->device != static_cast<unsigned>(device))
+      return Status::invalid_value;
+    m.set_pool(static_cast<unsigned>(device), *static_cast<Pool*>(pool));
+    return Status::success;
+  });
+}
+
+int cudaMemPoolCreate(void** pool, const PoolProperties* properties) {
+  if (pool == nullptr || properties == nullptr) return noted(Status::invalid_value);
+  if (properties->location_type != kOfDevice) return noted(Status::not_supported);
+  return with_device(properties->location, [&](Machine& m) {
+    *pool = &m.add_pool(static_cast<unsigned>(properties->location));
+    return Status::success;
+  });
+}
+
+int cudaMemPoolDestroy(void* pool) {
+  return with_pool(pool, [](Machine& m, Pool& p) { return m.remove_pool(p); });
+}
+
+// Attributes by number: 1 to 3 settings of 4 bytes, 4 the release threshold, then what is reserved and used,
+// now and at most.
+constexpr int kLastFlag = 3, kThreshold = 4, kReserved = 5, kMostReserved = 6, kUsed = 7, kMostUsed = 8;
+
+int cudaMemPoolSetAttribute(void* pool, int attribute, const void* value) {
+  return with_pool(pool, [&](Machine&, Pool& p) {
+    if (value == nullptr || attribute < 1 || attribute > kMostUsed) return Status::invalid_value;
+    std::uint64_t number = 0;
+    std::memcpy(&number, value, attribute <= kLastFlag ? sizeof(int) : sizeof number);
+    if (attribute <= kThreshold) {
+      p.settings[static_cast<std::size_t>(attribute) - 1] = number;
+      return Status::success;
+    }
+    // A mark of the most may be set back only.
+    if ((attribute != kMostReserved && attribute != kMostUsed) || number != 0) return Status::invalid_value;
+    p.most_used = p.used;
+    return Status::success;
+  });
+}
+
+int cudaMemPoolGetAttribute(void* pool, int attribute, void* value) {
+  return with_pool(pool, [&](Machine&, Pool& p) {
+    if (value == nullptr || attribute < 1 || attribute > kMostUsed) return Status::invalid_value;
+    std::uint64_t number = 0;
+    if (attribute <= kThreshold) number = p.settings[static_cast<std::size_t>(attribute) - 1];
+    if (attribute == kReserved || attribute == kUsed) number = p.used;
+    if (attribute == kMostReserved || attribute == kMostUsed) number = p.most_used;
+    std::memcpy(value, &number, attribute <= kLastFlag ? sizeof(int) : sizeof number);
+    return Status::success;
+  });
+}
+
+int cudaMemPoolTrimTo(void* pool, std::size_t) {
+  return with_pool(pool, [](Machine&, Pool&) { return Status::success; });
+}
+
+int cudaMemPoolSetAccess(void* pool, const PoolAccess* accesses, std::size_t count) {
+  constexpr int kNone = 0;
+  return with_pool(pool, [&](Machine& m, Pool& p) {
+    for (std::size_t n = 0; n < count; ++n) {
+      const PoolAccess& a = accesses[n];
+      if (a.location < 0 || static_cast<unsigned>(a.location) >= m.devices()) return Status::invalid_device;
+      const bool own = static_cast<unsigned>(a.location) == p.device;
+      if (own && a.flags == kNone) return Status::invalid_device;
+      // Other GPUs do not reach a GPU's memory.
+      if (!own && a.flags != kNone) return Status::not_supported;
+    }
+    return Status::success;
+  });
+}
+
+int cudaMemPoolGetAccess(int* flags, void* pool, const PoolAccess* location) {
+  constexpr int kReadsAndWrites = 3;
+  return with_pool(pool, [&](Machine&, Pool& p) {
+    if (flags == nullptr || location == nullptr) return Status::invalid_value;
+    // The structure begins with the location.
+    *flags = static_cast<unsigned>(location->location) == p.device ? kReadsAndWrites : 0;
+    return Status::success;
+  });
+}
+
+}  // namespace
+
+void add_pools(Functions& f) {
+  WARPLINE_ADD(f, cudaMallocAsync);
+  WARPLINE_ADD(f, cudaMallocFromPoolAsync);
+  WARPLINE_ADD(f, cudaFreeAsync);
+  WARPLINE_ADD(f, cudaDeviceGetDefaultMemPool);
+  WARPLINE_ADD(f, cudaDeviceGetMemPool);
+  WARPLINE_ADD(f, cudaDeviceSetMemPool);
+  WARPLINE_ADD(f, cudaMemPoolCreate);
+  WARPLINE_ADD(f, cudaMemPoolDestroy);
+  WARPLINE_ADD(f, cudaMemPoolSetAttribute);
+  WARPLINE_ADD(f, cudaMemPoolGetAttribute);
+  WARPLINE_ADD(f, cudaMemPoolTrimTo);
+  WARPLINE_ADD(f, cudaMemPoolSetAccess);
+  WARPLINE_ADD(f, cudaMemPoolGetAccess);
+}
+
+}  // namespace warpline::cuda::runtime

@@ -1,0 +1,156 @@
+#include "platform/cuda/graph.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+namespace warpline::cuda {
+namespace {
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// The nodes of all graphs.
+struct Handles {
+  std::mutex mutex;
+  std::unordered_set<const void*> nodes;
+};
+
+Handles& handles() {
+  static auto* const all = new Handles;  // graphs may outlive statics
+  return *all;
+}
+
+std::shared_ptr<const GraphExec::Steps> steps_of(const Graph& graph,
+                                                 std::map<std::uint64_t, std::size_t>* by_node) {
+  auto steps = std::make_shared<GraphExec::Steps>();
+  std::map<const GraphNode*, std::size_t> index;
+  for (const GraphNode* node : graph.in_order()) {
+    GraphExec::Step step;
+    step.kind = node->kind;
+    step.operation = node->operation;
+    step.memory = node->memory;
+    for (const GraphNode* before : node->after) step.after.push_back(index.at(before));
+    if (node->child != nullptr) step.child = steps_of(*node->child, nullptr);
+    index[node] = steps->size();
+    if (by_node != nullptr) (*by_node)[node->number] = steps->size();
+    steps->push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+Graph::~Graph() {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& node : nodes_) all.nodes.erase(node.get());
+}
+
+GraphNode& Graph::add(GraphNode::Kind kind, Operation operation, const std::vector<GraphNode*>& after) {
+  auto node = std::make_unique<GraphNode>();
+  node->kind = kind;
+  node->operation = std::move(operation);
+  node->number = next_number();
+  node->owner = this;
+  for (GraphNode* before : after)
+    if (std::find(node->after.begin(), node->after.end(), before) == node->after.end())
+      node->after.push_back(before);
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  all.nodes.insert(node.get());
+  nodes_.push_back(std::move(node));
+  return *nodes_.back();
+}
+
+void Graph::remove(const GraphNode& node) {
+  for (const auto& other : nodes_)
+    other->after.erase(std::remove(other->after.begin(), other->after.end(), &node), other->after.end());
+  {
+    Handles& all = handles();
+    const std::lock_guard lock(all.mutex);
+    all.nodes.erase(&node);
+  }
+  const auto is_it = [&node](const auto& n) { return n.get() == &node; };
+  nodes_.erase(std::remove_if(nodes_.begin(), nodes_.end(), is_it), nodes_.end());
+}
+
+GraphNode* Graph::node_of(void* handle) {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  return all.nodes.count(handle) == 0 ? nullptr : static_cast<GraphNode*>(handle);
+}
+
+std::vector<GraphNode*> Graph::in_order() const {
+  std::vector<GraphNode*> order;
+  std::map<const GraphNode*, std::vector<GraphNode*>> behind;
+  std::map<const GraphNode*, std::size_t> waits;
+  for (const auto& node : nodes_) {
+    waits[node.get()] = node->after.size();
+    for (const GraphNode* before : node->after) behind[before].push_back(node.get());
+    if (node->after.empty()) order.push_back(node.get());
+  }
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (GraphNode* next : behind[order[i]])
+      if (--waits[next] == 0) order.push_back(next);
+  if (order.size() != nodes_.size()) order.clear();
+  return order;
+}
+
+std::unique_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_unique<Graph>();
+  std::map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : nodes_) {
+    GraphNode& c = copy->add(node->kind, node->operation, {});
+    c.address = node->address;
+    c.bytes = node->bytes;
+    c.memory = node->memory;
+    c.given = node->given;
+    c.was = node->number;
+    if (node->child != nullptr) c.child = node->child->clone();
+    copies[node.get()] = &c;
+  }
+  for (const auto& node : nodes_)
+    for (const GraphNode* before : node->after) copies[node.get()]->after.push_back(copies[before]);
+  return copy;
+}
+
+GraphExec::GraphExec(const Graph& graph) : steps_(steps_of(graph, &by_node_)) {}
+
+const std::size_t* GraphExec::step_of(const GraphNode& node) const {
+  auto found = by_node_.find(node.number);
+  if (found == by_node_.end() && node.was) found = by_node_.find(*node.was);
+  return found == by_node_.end() ? nullptr : &found->second;
+}
+
+const GraphExec::Step* GraphExec::find(const GraphNode& node) const {
+  const std::size_t* const step = step_of(node);
+  return step == nullptr ? nullptr : &(*steps_)[*step];
+}
+
+void GraphExec::change(const GraphNode& node, const std::function<void(Step&)>& change) {
+  auto changed = std::make_shared<Steps>(*steps_);
+  change((*changed)[*step_of(node)]);
+  steps_ = std::move(changed);
+}
+
+const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
+  const std::vector<GraphNode*> order = graph.in_order();
+  same_shape = order.size() == steps_->size();
+  if (!same_shape) return nullptr;
+  const auto changed = steps_of(graph, nullptr);
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const Step &mine = (*steps_)[n], &theirs = (*changed)[n];
+    same_shape = mine.kind == theirs.kind && mine.after == theirs.after;
+    if (!same_shape) return order[n];
+  }
+  by_node_.clear();
+  for (std::size_t n = 0; n < order.size(); ++n) by_node_[order[n]->number] = n;
+  steps_ = changed;
+  return nullptr;
+}
+
+}  // namespace warpline::cuda

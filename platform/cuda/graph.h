@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "platform/cuda/operation.h"
+
+namespace warpline::cuda {
+
+class Graph;
+
+/// A piece of work in a graph, which programs name by the object's address.
+struct GraphNode {
+  /// As programs call it (CUDA Runtime API, "cudaGraphNodeType").
+  enum class Kind : std::uint8_t {
+    kernel,
+    copy,
+    fill,
+    host,
+    child,
+    empty,
+    wait_event,
+    record_event,
+    allocate = 10,
+    free = 11
+  };
+  Kind kind = Kind::empty;
+  Operation operation;
+  std::vector<GraphNode*> after;  ///< what it waits for, of the same graph, each once
+  std::unique_ptr<Graph> child;
+  std::uint64_t address = 0, bytes = 0;     ///< of memory that it allocates, or frees
+  std::shared_ptr<void> memory;             ///< gives that back
+  std::optional<std::uint64_t> was;  ///< number of the node that it is a copy of
+  std::uint64_t number = 0;                 ///< that no other node of the process has
+  Graph* owner = nullptr;
+  std::vector<std::uint8_t> given;  ///< parameters as the program gave them, to be handed back
+  std::vector<void*> arguments;     ///< of a kernel, where its parameters lie, to be handed back
+};
+
+/// Work in an order that is only as strict as the program says (CUDA C++ Programming Guide, "CUDA Graphs").
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// Pre: those that it waits for are nodes of this graph.
+  GraphNode& add(GraphNode::Kind kind, Operation operation, const std::vector<GraphNode*>& after);
+  /// Its edges go with it.
+  void remove(const GraphNode& node);
+  /// A node of any graph by its handle; null: it is none.
+  [[nodiscard]] static GraphNode* node_of(void* handle);
+  [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
+  /// Each node behind all that it waits for. Empty of a graph that has nodes: some wait for each other.
+  [[nodiscard]] std::vector<GraphNode*> in_order() const;
+  /// A graph of the same nodes, each of which knows whose copy it is.
+  [[nodiscard]] std::unique_ptr<Graph> clone() const;
+
+ private:
+  std::vector<std::unique_ptr<GraphNode>> nodes_;  ///< as they were added
+};
+
+/// A graph as it is launched: a copy of what it was when it was instantiated, which later changes of the graph
+/// leave as it is. Launches that are under way keep what they began with.
+class GraphExec {
+ public:
+  struct Step {
+    GraphNode::Kind kind = GraphNode::Kind::empty;
+    Operation operation;
+    std::vector<std::size_t> after;  ///< steps
+    bool enabled = true;
+    std::shared_ptr<void> memory;
+    std::shared_ptr<const std::vector<Step>> child;
+  };
+  using Steps = std::vector<Step>;
+
+  /// Pre: no nodes of the graph wait for each other.
+  explicit GraphExec(const Graph& graph);
+  [[nodiscard]] std::shared_ptr<const Steps> steps() const { return steps_; }
+  /// The step of a node of the graph; null: it has none.
+  [[nodiscard]] const Step* find(const GraphNode& node) const;
+  /// Changes the step of a node. Pre: it has one.
+  void change(const GraphNode& node, const std::function<void(Step&)>& change);
+  /// Takes what nodes of another graph do, if that has the same shape. The first node that is not as here; null:
+  /// it was done.
+  const GraphNode* update(const Graph& graph, bool& same_shape);
+
+  std::uint64_t flags = 0;
+
+ private:
+  [[nodiscard]] const std::size_t* step_of(const GraphNode& node) const;
+
+  std::shared_ptr<const Steps> steps_;
+  std::map<std::uint64_t, std::size_t> by_node_;  ///< by the node's number
+};
+
+}  // namespace warpline::cuda

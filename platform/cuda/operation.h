@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "platform/cuda/module_on_device.h"
+#include "platform/cuda/status.h"
+
+namespace warpline::cuda {
+
+struct Event;
+
+/// A module of a program: read once for each GPU that uses it, when it does.
+struct Library {
+  std::function<Result<std::vector<PtxText>>(unsigned compute_capability)> texts;
+  std::map<std::string, std::uint64_t> managed;  ///< bytes of its variables that are the host's, too, by name
+  std::map<std::string, std::uint64_t> managed_at;  ///< where they lie, once it has been read
+  std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
+  std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
+};
+
+/// A kernel of a program, which names it by the object's address.
+struct Function {
+  Library* library = nullptr;
+  std::string name;
+  std::uint32_t most_dynamic_shared = 48U << 10U;  ///< bytes; raised by an attribute
+  bool odd_clusters = false;                       ///< clusters of more than 8 CTAs are allowed
+};
+
+/// Which way a copy goes.
+enum class CopyKind : std::uint8_t {
+  host_to_host,
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  by_address
+};
+
+/// A copy of rows of `width` bytes, `to_pitch` and `from_pitch` apart.
+struct CopyRequest {
+  std::uint64_t to = 0, from = 0;
+  std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
+  CopyKind kind = CopyKind::by_address;
+};
+
+/// Rows of `width` elements of `element_bytes` (1, 2, 4) bytes, `pitch` bytes apart, that get a value.
+struct FillRequest {
+  std::uint64_t to = 0;
+  std::uint32_t value = 0;
+  unsigned element_bytes = 1;
+  std::uint64_t width = 0, height = 1, pitch = 0;
+};
+
+/// A grid as a program launches it.
+struct GridShape {
+  Dim3 grid, block;
+  Dim3 cluster;  ///< 1 x 1 x 1: none
+  std::uint32_t shared_bytes = 0;
+  bool cooperative = false;
+  bool dependent = false;  ///< may begin before the one before it in the stream ends
+};
+
+/// A grid to launch.
+struct GridRequest {
+  Function* function = nullptr;
+  GridShape shape;
+  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout.
+  std::function<std::vector<std::uint8_t>(const programs::Entry&)> parameters;
+};
+
+// ---- What streams and graphs are made of. Each can be done any number of times.
+
+struct Nothing {};
+
+struct Grid {
+  Function* function = nullptr;
+  ModuleOnDevice* module = nullptr;
+  const programs::Entry* entry = nullptr;
+  GridShape shape;
+  std::vector<std::uint8_t> parameters;
+  unsigned device = 0;
+};
+
+/// A function of the program.
+struct HostCall {
+  std::function<void()> function;
+};
+
+struct RecordEvent {
+  std::shared_ptr<Event> event;
+};
+
+struct WaitForEvent {
+  std::shared_ptr<Event> event;
+};
+
+/// Memory that goes back to the GPU.
+struct FreeMemory {
+  std::uint64_t address = 0;
+};
+
+using Operation =
+    std::variant<Nothing, CopyRequest, FillRequest, Grid, HostCall, RecordEvent, WaitForEvent, FreeMemory>;
+
+}  // namespace warpline::cuda

@@ -1,0 +1,47 @@
+// What a kernel does wrong is the code that CUDA gives it, and stays until the device is reset.
+#include <cassert>
+
+#include "check.h"
+
+__global__ void store(int* to) {
+  *to = 1;
+}
+
+__global__ void stop() {
+  __trap();
+}
+
+__global__ void claim(int n) {
+  assert(n == 1);
+}
+
+int main() {
+  int* memory = nullptr;
+  CHECK(cudaMalloc(&memory, 16));
+  store<<<1, 1>>>(memory + 4000000);
+  EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  EXPECT(cudaMalloc(&memory, 16) == cudaErrorIllegalAddress);
+  EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
+  EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset());
+  CHECK(cudaGetLastError());
+
+  CHECK(cudaMalloc(&memory, 16));
+  store<<<1, 1>>>(reinterpret_cast<int*>(reinterpret_cast<char*>(memory) + 1));
+  EXPECT(cudaDeviceSynchronize() == cudaErrorMisalignedAddress);
+  CHECK(cudaDeviceReset());
+
+  stop<<<1, 1>>>();
+  EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+  CHECK(cudaDeviceReset());
+
+  claim<<<1, 1>>>(2);
+  EXPECT(cudaDeviceSynchronize() == cudaErrorAssert);
+  CHECK(cudaDeviceReset());
+
+  store<<<1, 2000>>>(memory);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  EXPECT(cudaGetLastError() == cudaSuccess);
+  CHECK(cudaDeviceSynchronize());
+  return verdict();
+}

@@ -1,0 +1,104 @@
+// A graph made node by node: kernels, copies, fills, host functions, a child, memory of its own.
+#include "check.h"
+
+__global__ void add(int* values, int n, int what) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) values[i] += what;
+}
+
+static int calls = 0;
+
+int main() {
+  constexpr int kValues = 512;
+  int *device, *host, *other;
+  CHECK(cudaMalloc(&device, kValues * sizeof(int)));
+  CHECK(cudaMalloc(&other, kValues * sizeof(int)));
+  CHECK(cudaMallocHost(&host, kValues * sizeof(int)));
+  cudaGraph_t graph, child;
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphCreate(&child, 0));
+
+  cudaMemsetParams fill = {};
+  fill.dst = device;
+  fill.value = 7;
+  fill.elementSize = 4;
+  fill.width = kValues;
+  fill.height = 1;
+  cudaGraphNode_t filled, added, copied, called, inner, nested;
+  CHECK(cudaGraphAddMemsetNode(&filled, graph, nullptr, 0, &fill));
+
+  int n = kValues, what = 5;
+  void* arguments[] = {&device, &n, &what};
+  cudaKernelNodeParams kernel = {};
+  kernel.func = reinterpret_cast<void*>(add);
+  kernel.gridDim = dim3(2);
+  kernel.blockDim = dim3(256);
+  kernel.kernelParams = arguments;
+  CHECK(cudaGraphAddKernelNode(&added, graph, &filled, 1, &kernel));
+  what = 100;  // was copied
+  CHECK(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &kernel));
+  CHECK(cudaGraphAddChildGraphNode(&nested, graph, &added, 1, child));
+  CHECK(cudaGraphAddMemcpyNode1D(&copied, graph, &nested, 1, host, device, kValues * sizeof(int),
+                                 cudaMemcpyDeviceToHost));
+  cudaHostNodeParams call = {[](void* counter) { ++*static_cast<int*>(counter); }, &calls};
+  CHECK(cudaGraphAddHostNode(&called, graph, &copied, 1, &call));
+  cudaGraphNodeType type;
+  CHECK(cudaGraphNodeGetType(nested, &type));
+  EXPECT(type == cudaGraphNodeTypeGraph);
+  cudaGraphNode_t from[8], to[8];
+  std::size_t edges = 8;
+  CHECK(cudaGraphGetEdges(graph, from, to, nullptr, &edges));
+  EXPECT(edges == 4);
+
+  cudaGraphExec_t exec;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 7 + 5 + 100);
+  EXPECT(calls == 1);
+
+  what = 1000;
+  CHECK(cudaGraphExecKernelNodeSetParams(exec, added, &kernel));
+  CHECK(cudaGraphNodeSetEnabled(exec, filled, 0));
+  CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 112 + 1000 + 100);
+  EXPECT(calls == 2);
+
+  cudaKernelNodeParams seen = {};
+  CHECK(cudaGraphKernelNodeGetParams(added, &seen));
+  EXPECT(seen.blockDim.x == 256 && *static_cast<int*>(seen.kernelParams[2]) == 5);
+
+  // Nodes that wait for each other make no graph.
+  CHECK(cudaGraphAddDependencies(graph, &called, &filled, nullptr, 1));
+  cudaGraphExec_t none;
+  EXPECT(cudaGraphInstantiate(&none, graph, 0) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+
+  // Memory that lives in a graph.
+  cudaGraph_t own;
+  CHECK(cudaGraphCreate(&own, 0));
+  cudaMemAllocNodeParams memory = {};
+  memory.poolProps.allocType = cudaMemAllocationTypePinned;
+  memory.poolProps.location.type = cudaMemLocationTypeDevice;
+  memory.bytesize = kValues * sizeof(int);
+  cudaGraphNode_t allocated, freed;
+  CHECK(cudaGraphAddMemAllocNode(&allocated, own, nullptr, 0, &memory));
+  fill.dst = memory.dptr;
+  CHECK(cudaGraphAddMemsetNode(&filled, own, &allocated, 1, &fill));
+  CHECK(cudaGraphAddMemcpyNode1D(&copied, own, &filled, 1, host, memory.dptr, kValues * sizeof(int),
+                                 cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphAddMemFreeNode(&freed, own, &copied, 1, memory.dptr));
+  CHECK(cudaGraphInstantiate(&none, own, 0));
+  CHECK(cudaGraphLaunch(none, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 7);
+  CHECK(cudaGraphExecDestroy(none));
+  CHECK(cudaGraphDestroy(own));
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaGraphDestroy(child));
+  return verdict();
+}
