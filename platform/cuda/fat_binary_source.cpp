@@ -73,8 +73,12 @@ Result<std::vector<PtxText>> texts_of(const FatBinaryWrapper& wrapper, unsigned 
     if (Diagnostics faults = add(wrapper.data); !faults.empty()) return faults;
     return texts;
   }
+  // Libraries that are linked in, such as that of launches from the device, have none for every GPU, and what
+  // is theirs is built in here. Of another part, what lacks is named when the rest is linked.
+  Diagnostics lacking;
   for (const void* const* part = wrapper.parts; part != nullptr && *part != nullptr; ++part)
-    if (Diagnostics faults = add(*part); !faults.empty()) return faults;
+    if (Diagnostics faults = add(*part); !faults.empty()) lacking = std::move(faults);
+  if (texts.empty() && !lacking.empty()) return lacking;
   if (texts.empty()) return Diagnostic::about(name, "the program registers linked code without its parts");
   return texts;
 }

@@ -96,8 +96,8 @@ class GraphExec {
  private:
   [[nodiscard]] const std::size_t* step_of(const GraphNode& node) const;
 
-  std::shared_ptr<const Steps> steps_;
   std::map<std::uint64_t, std::size_t> by_node_;  ///< by the node's number
+  std::shared_ptr<const Steps> steps_;
 };
 
 }  // namespace warpline::cuda

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "platform/launch/launched_grids.h"
 #include "platform/machine/gpu_memories.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/fault.h"
@@ -104,7 +105,7 @@ void Machine::tell(const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (!told_.insert(line).second) return;
   }
-  std::fputs(("warpline: " + line + "\n").c_str(), stderr);
+  std::fputs(("warpline: " + line + (line.back() == '\n' ? "" : "\n")).c_str(), stderr);
 }
 
 // ---- Memory
@@ -681,6 +682,13 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   }
   kernel_ = std::move(kernel);
   take_printed();
+  if (result.outcome == RunOutcome::quiescent && platform_.faults().empty()) {
+    LaunchedGrids launched(platform_, device_memory_, grids_, kernel_, [this](const std::string& why) {
+      if (!why.empty()) tell("a launch from the device failed: " + why);
+      take_printed();
+    });
+    launched.run(grid.device, grid.module->program(), result);
+  }
   note_faults(grid.entry->name, result);
   done.duration_ns = platform_.time_ns(result.cycles);
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0};

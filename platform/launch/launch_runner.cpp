@@ -7,6 +7,7 @@
 #include "platform/launch/fast_forward.h"
 #include "platform/launch/hosted_run.h"
 #include "platform/launch/launch_host.h"
+#include "platform/launch/launched_grids.h"
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/module_memory.h"
 #include "platform/launch/parameter_block.h"
@@ -282,68 +283,13 @@ class LaunchRunner::State::Run {
     std::map<unsigned, std::size_t> modules;  // by GPU
     for (std::size_t n = 0; n < grids.size(); ++n)
       if (const Launch& l = loaded.file.launches[step.launch + n]; !l.generator) modules[l.gpu] = l.module;
+    LaunchedGrids launched{platform_, state_.states[step.file]->device_memory, state_.grids_made, launched_,
+                           [this, &step](const std::string& why) {
+                             if (why.empty()) return take_printed(step);
+                             note({{"a launch from the device", "a launch from the device failed: " + why}});
+                           }};
     for (const auto& [gpu, module] : modules)
-      if (result.outcome == RunOutcome::quiescent)
-        run_launched(step, gpu, *loaded.modules[module], 1, result);
-  }
-
-  /// `depth`: grids that have led to these, one launching the next. A grid is complete when those are that it
-  /// has launched, so they run one after the other behind it; those of the tail stream last.
-  void run_launched(const Step& step, unsigned gpu, programs::Module& module, std::uint32_t depth,
-                    LaunchResult& result) {
-    DeviceMemory& memory = state_.states[step.file]->device_memory;
-    std::vector<DeviceLaunch> launched = memory.take_launched(platform_, gpu);
-    std::stable_partition(launched.begin(), launched.end(), [](const DeviceLaunch& l) { return !l.tail; });
-    for (const DeviceLaunch& l : launched) {
-      std::string why;
-      std::unique_ptr<Kernel> kernel = kernel_of(module, l, gpu, why);
-      if (kernel == nullptr) {
-        note({{"a launch from the device", "a launch from the device failed: " + why}});
-        continue;
-      }
-      platform_.load(kernel->info(), gpu);
-      memory.set_depth(platform_, gpu, depth);
-      LaunchResult own = platform_.launch({GridLaunch{kernel.get(), gpu, true, false}});
-      // SMs keep its program until the next one starts.
-      launched_ = std::move(kernel);
-      result.cycles += own.cycles;
-      result.outcome = own.outcome;
-      result.standstill = std::move(own.standstill);
-      take_printed(step);
-      if (result.outcome == RunOutcome::quiescent) run_launched(step, gpu, module, depth + 1, result);
-      if (result.outcome != RunOutcome::quiescent) return;
-    }
-    if (!launched.empty()) memory.set_depth(platform_, gpu, depth - 1);
-  }
-
-  /// Null where it cannot run, and why.
-  std::unique_ptr<Kernel> kernel_of(programs::Module& module, const DeviceLaunch& l, unsigned gpu,
-                                    std::string& why) {
-    const programs::Entry* const entry = module.entry_at(l.kernel);
-    if (entry == nullptr) {
-      why = hexadecimal(l.kernel) + " is no pointer to a kernel";
-    } else if (!entry->refused.empty()) {
-      why = "kernel \"" + entry->name + "\" cannot be run: " + entry->refused.front().message;
-    } else if (entry->parameter_bytes > l.parameters.size()) {
-      why = "kernel \"" + entry->name + "\" takes more than " + counted(l.parameters.size(), "byte") +
-            " of parameters";
-    }
-    if (!why.empty()) return nullptr;
-    std::vector<std::uint8_t> parameters(
-        l.parameters.begin(), l.parameters.begin() + static_cast<std::ptrdiff_t>(entry->parameter_bytes));
-    try {
-      std::unique_ptr<Kernel> kernel =
-          module.make_kernel(entry->name, l.grid, l.block, l.shared_bytes, std::move(parameters));
-      LaunchAttributes attributes;
-      attributes.grid_number = ++state_.grids_made;
-      kernel->set_attributes(attributes);
-      for (const std::string& refusal : platform_.refusals(kernel->info(), gpu))
-        why += (why.empty() ? "\"" + entry->name + "\" cannot run on this GPU: " : "; ") + refusal;
-      return why.empty() ? std::move(kernel) : nullptr;
-    } catch (const InputError& error) {
-      why = error.diagnostic.message;
-      return nullptr;
-    }
+      if (result.outcome == RunOutcome::quiescent) launched.run(gpu, *loaded.modules[module], result);
   }
 
   /// Also of a grid that is stuck: it may have said why.

@@ -56,6 +56,7 @@ class MissTable {
   /// Marks stale every live entry whose line number satisfies `which`.
   template <class F>
   void mark_stale(F&& which) {
+    if (in_use_ == 0) return;
     for (Entry& e : entries_) e.stale = e.stale || (e.live && which(e.number));
   }
   /// Returns an entry. Pre: nothing pending, nobody waits.

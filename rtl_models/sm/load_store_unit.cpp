@@ -78,7 +78,9 @@ void LoadStoreUnit::start(const MemoryMap& map) {
   with_data_ = map.with_data;
   resolution_.start(map);
   builder_.start(map);
-  shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
+  // Each CTA's part is cleared when it begins.
+  if (shared_.size() != (map.with_data ? parameters_.shared_bytes : 0))
+    shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
 }
 
 void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {

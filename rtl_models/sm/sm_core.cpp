@@ -21,7 +21,14 @@ void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> so
   if (info.calls && !info.sees_stack) program_local_ = *stack_base;
   stacks_.start(stack_base);
   clustered_ = info.cluster.size.count() > 1;
-  ctas_.assign(resident, Cta{});
+  // The rest of a CTA is made when it begins.
+  ctas_.resize(resident);
+  if (active_ctas_ == 0) return;  // as after every grid that was not cut off
+  for (Cta& c : ctas_) {
+    c.active = false;
+    c.signals = 0;
+  }
+  active_ctas_ = 0;
 }
 
 const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
@@ -29,6 +36,7 @@ const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {
   WARPLINE_EXPECT(free_cta != ctas_.end(), "the distributor knows how many CTAs fit");
   Cta& cta = *free_cta;
   cta.active = true;
+  ++active_ctas_;
   cta.id = id;
   cta.slots.clear();
   cta.barriers.reset();
@@ -93,6 +101,7 @@ bool SmCore::end_warp(unsigned slot) {
     return false;
   }
   cta.active = false;
+  --active_ctas_;
   return true;
 }
 
@@ -115,6 +124,7 @@ bool SmCore::end_signal(unsigned number) {
   Cta& cta = ctas_[number];
   if (--cta.signals != 0 || cta.warps_left != 0) return false;
   cta.active = false;
+  --active_ctas_;
   return true;
 }
 

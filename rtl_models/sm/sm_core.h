@@ -325,6 +325,7 @@ class SmCore {
   std::uint32_t local_window_ = 0;   ///< local memory of a thread, the call-return stack's included
   std::uint32_t program_local_ = 0;  ///< of it, what the program may access
   unsigned active_warps_ = 0;
+  unsigned active_ctas_ = 0;
   bool with_data_ = true;
   ClusterCounters cluster_;
   bool clustered_ = false;  ///< clusters have more than one CTA

@@ -8,9 +8,9 @@
 
 #define CHECK(call)                                                                             \
   do {                                                                                          \
-    const cudaError_t status = (call);                                                          \
-    if (status != cudaSuccess) {                                                                \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status)); \
+    const cudaError_t check_status = (call);                                                          \
+    if (check_status != cudaSuccess) {                                                                \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(check_status)); \
       std::exit(1);                                                                             \
     }                                                                                           \
   } while (false)
