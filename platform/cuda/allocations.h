@@ -26,6 +26,7 @@ struct Allocation {
   bool of_graph = false;    ///< it is given back with the graph whose node allocated it
   bool of_module = false;   ///< a variable
   bool registered = false;  ///< it was the program's own before
+  bool mapped = false;      ///< a block at an address of the program's choice, next to others perhaps
 };
 
 /// All memory that a program has, by address.
@@ -56,10 +57,17 @@ class Allocations {
     const Allocation& a = std::prev(after)->second;
     return address - a.address < a.bytes || address == a.address ? &a : nullptr;
   }
-  /// Whether `bytes` bytes from an address on lie in one of them.
+  /// Whether `bytes` bytes from an address on lie in one of them, or in mapped ones of one kind without gaps.
   [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
-    const Allocation* const a = find(address);
-    return a != nullptr && bytes <= a->bytes - (address - a->address);
+    const Allocation* a = find(address);
+    for (const Allocation* const first = a; a != nullptr; a = find(address)) {
+      const std::uint64_t here = a->bytes - (address - a->address);
+      if (bytes <= here) return a->kind == first->kind;
+      if (!a->mapped || a->kind != first->kind) return false;
+      address += here;
+      bytes -= here;
+    }
+    return false;
   }
   [[nodiscard]] const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
 

@@ -23,6 +23,7 @@ enum Flags : std::uint64_t {
   kZstd = 0x8000,
   kArchitectureSpecific = 0x100000,
   kFamilySpecific = 0x200000,
+  kLinked = std::uint64_t{1} << 62U,  ///< ours: nvcc writes none
 };
 
 /// The little-endian number at an offset. Pre: it lies in `bytes`.
@@ -88,6 +89,7 @@ Result<FatBinary> FatBinary::read(std::string_view bytes, const std::string& nam
     entry.architecture_specific = (flags & kArchitectureSpecific) != 0;
     entry.family_specific = (flags & kFamilySpecific) != 0;
     entry.debug = (flags & kDebug) != 0;
+    entry.linked = (flags & kLinked) != 0;
     if (compressed != 0) {
       if (compressed > stored)
         return damaged(fmt::format("entry {} is longer compressed than it is stored", number));
@@ -173,6 +175,39 @@ Result<std::string> FatBinary::text(const FatBinaryEntry& entry) const {
   }
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
+}
+
+std::string linked_fat_binary(const std::vector<std::string>& texts, unsigned architecture) {
+  constexpr std::size_t kPadding = 8;
+  std::string image;
+  const auto put = [&image](auto value) {
+    image.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  std::string entries;
+  std::swap(image, entries);
+  for (const std::string& text : texts) {
+    // A text ends in one zero at least, as a program's own would.
+    const std::uint64_t stored = (text.size() + kPadding) / kPadding * kPadding;
+    put(std::uint16_t{1});
+    put(std::uint16_t{0x0101});
+    put(static_cast<std::uint32_t>(kEntryBytes));
+    put(stored);
+    put(std::uint64_t{0});  // not compressed, no options
+    put(std::uint32_t{0});
+    put(std::uint32_t{architecture});
+    put(std::uint64_t{0});  // no name of a source
+    put(std::uint64_t{0x11} | kLinked);
+    put(std::uint64_t{0});
+    put(std::uint64_t{0});
+    image += text;
+    image.append(stored - text.size(), '\0');
+  }
+  std::swap(image, entries);
+  put(FatBinary::kMagic);
+  put(std::uint16_t{1});
+  put(static_cast<std::uint16_t>(kHeaderBytes));
+  put(static_cast<std::uint64_t>(entries.size()));
+  return image + entries;
 }
 
 }  // namespace warpline::cuda

@@ -25,6 +25,7 @@ struct FatBinaryEntry {
   bool architecture_specific = false;  ///< runs on that one only: sm_90a
   bool family_specific = false;        ///< runs on that major version from that minor one on: sm_100f
   bool debug = false;                  ///< made by `-G`: not optimised
+  bool linked = false;  ///< made by linked_fat_binary(): the program is all such entries together
   Compression compression = Compression::none;
   std::string_view payload;      ///< as stored; points into what was read
   std::uint64_t text_bytes = 0;  ///< of the program; of a compressed one, after decompression
@@ -56,6 +57,10 @@ class FatBinary {
   std::string name_;
   std::vector<FatBinaryEntry> entries_;
 };
+
+/// A fat binary of several texts that are linked when it is loaded: what cuLinkComplete gives a program. It
+/// can be copied, and written to a file. `architecture`: as in FatBinaryEntry.
+[[nodiscard]] std::string linked_fat_binary(const std::vector<std::string>& texts, unsigned architecture);
 
 /// What a program registers for each of its fat binaries: where they lie in its memory.
 struct FatBinaryWrapper {

@@ -43,17 +43,47 @@ std::string_view bytes_of(const void* fat_binary) {
   return {bytes, header + std::min<std::uint64_t>(body, std::numeric_limits<std::int64_t>::max())};
 }
 
-Result<PtxText> text_of(const void* fat_binary, unsigned compute_capability, const std::string& name) {
+Result<std::vector<PtxText>> texts_in(std::string_view fat_binary, unsigned compute_capability,
+                                      const std::string& name) {
   constexpr unsigned kAny = 999;
   if (compute_capability == 0) compute_capability = kAny;
-  const Result<FatBinary> read = FatBinary::read(bytes_of(fat_binary), name);
+  const Result<FatBinary> read = FatBinary::read(fat_binary, name);
   if (!read.ok()) return read.faults();
-  const FatBinaryEntry* const best = read.value().best_ptx(compute_capability);
-  if (best == nullptr)
-    return Diagnostic::about(name, "no code for this GPU: " + read.value().why_not(compute_capability));
-  Result<std::string> text = read.value().text(*best);
-  if (!text.ok()) return text.faults();
-  return PtxText{std::move(text.value()), best->source.empty() ? name : std::string(best->source)};
+  std::vector<const FatBinaryEntry*> wanted;
+  for (const FatBinaryEntry& entry : read.value().entries())
+    if (entry.linked && entry.architecture <= compute_capability) wanted.push_back(&entry);
+  if (wanted.empty()) {
+    const FatBinaryEntry* const best = read.value().best_ptx(compute_capability);
+    if (best == nullptr)
+      return Diagnostic::about(name, "no code for this GPU: " + read.value().why_not(compute_capability));
+    wanted.push_back(best);
+  }
+  std::vector<PtxText> texts;
+  for (const FatBinaryEntry* const entry : wanted) {
+    Result<std::string> text = read.value().text(*entry);
+    if (!text.ok()) return text.faults();
+    texts.push_back({std::move(text.value()), entry->source.empty() ? name : std::string(entry->source)});
+  }
+  return texts;
+}
+
+/// Whether an image begins with these bytes. It is read no further than it agrees with them.
+bool begins_with(const void* image, std::string_view start) {
+  const auto* const bytes = static_cast<const char*>(image);
+  for (std::size_t n = 0; n < start.size(); ++n)
+    if (bytes[n] != start[n]) return false;
+  return true;
+}
+bool begins_with(const void* image, std::uint32_t magic) {
+  char start[sizeof magic];
+  std::memcpy(start, &magic, sizeof magic);
+  return begins_with(image, std::string_view(start, sizeof start));
+}
+constexpr std::string_view kElf = "\177ELF";
+
+Diagnostic machine_code(const std::string& name) {
+  return Diagnostic::about(name, "this is machine code of a GPU, and PTX is what runs here",
+                           "have nvcc keep PTX: -arch=sm_80, or -gencode arch=compute_80,code=compute_80");
 }
 
 }  // namespace
@@ -64,9 +94,9 @@ Result<std::vector<PtxText>> texts_of(const FatBinaryWrapper& wrapper, unsigned 
     return Diagnostic::about(name, "the program registers what is no fat binary that this version knows");
   std::vector<PtxText> texts;
   const auto add = [&](const void* fat_binary) {
-    Result<PtxText> text = text_of(fat_binary, compute_capability, name);
-    if (!text.ok()) return text.faults();
-    texts.push_back(std::move(text.value()));
+    Result<std::vector<PtxText>> more = texts_in(bytes_of(fat_binary), compute_capability, name);
+    if (!more.ok()) return more.faults();
+    for (PtxText& text : more.value()) texts.push_back(std::move(text));
     return Diagnostics{};
   };
   if (wrapper.version == 1) {
@@ -85,19 +115,19 @@ Result<std::vector<PtxText>> texts_of(const FatBinaryWrapper& wrapper, unsigned 
 
 Result<std::vector<PtxText>> texts_of_image(const void* image, unsigned compute_capability,
                                             const std::string& name) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
-  if (magic == FatBinaryWrapper::kMagic)
+  if (begins_with(image, FatBinaryWrapper::kMagic))
     return texts_of(*static_cast<const FatBinaryWrapper*>(image), compute_capability, name);
-  if (magic == FatBinary::kMagic) {
-    Result<PtxText> text = text_of(image, compute_capability, name);
-    if (!text.ok()) return text.faults();
-    return std::vector<PtxText>{std::move(text.value())};
-  }
-  if (std::memcmp(image, "\177ELF", 4) == 0)
-    return Diagnostic::about(name, "this is machine code of a GPU, and PTX is what runs here",
-                             "have nvcc keep PTX: -arch=sm_80, or -gencode arch=compute_80,code=compute_80");
+  if (begins_with(image, FatBinary::kMagic)) return texts_in(bytes_of(image), compute_capability, name);
+  if (begins_with(image, kElf)) return machine_code(name);
   return std::vector<PtxText>{PtxText{static_cast<const char*>(image), name}};
+}
+
+Result<std::vector<PtxText>> texts_of_bytes(std::string_view bytes, unsigned compute_capability,
+                                            const std::string& name) {
+  if (bytes.size() >= kElf.size() && begins_with(bytes.data(), FatBinary::kMagic))
+    return texts_in(bytes, compute_capability, name);
+  if (bytes.substr(0, kElf.size()) == kElf) return machine_code(name);
+  return std::vector<PtxText>{PtxText{std::string(bytes.substr(0, bytes.find('\0'))), name}};
 }
 
 }  // namespace warpline::cuda

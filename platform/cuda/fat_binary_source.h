@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/cuda/fat_binary.h"
@@ -17,6 +18,9 @@ namespace warpline::cuda {
 /// The same of what a program loads at run time: PTX as a text that ends with a zero, a fat binary, or a
 /// wrapper around one.
 [[nodiscard]] Result<std::vector<PtxText>> texts_of_image(const void* image, unsigned compute_capability,
+                                                          const std::string& name);
+/// The same of what has a known length, such as a file; a text needs no zero at its end.
+[[nodiscard]] Result<std::vector<PtxText>> texts_of_bytes(std::string_view bytes, unsigned compute_capability,
                                                           const std::string& name);
 
 }  // namespace warpline::cuda

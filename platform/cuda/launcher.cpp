@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -82,6 +83,9 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
       return Diagnostic::about(name,
                                closed + " holds machine code of GPUs and no PTX, which is what runs here",
                                "record what it does on a GPU as a trace, and run that: docs/traces.md");
+    if (std::find(file.needed.begin(), file.needed.end(), kDriver) != file.needed.end())
+      plan.notes.push_back("it calls the driver API, of " + std::string(kDriver) +
+                           ", in whose place ours is");
     if (const std::string runtime = file.runtime_library(); !runtime.empty()) {
       const std::string ours = libraries + "/" + runtime;
       std::error_code error;

@@ -146,7 +146,7 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
   {
     const std::lock_guard lock(mutex_);
     const Allocation* const a = allocations_.find(address);
-    if (a == nullptr || a->address != address || a->registered || a->of_module ||
+    if (a == nullptr || a->address != address || a->registered || a->of_module || a->mapped ||
         std::find(kinds.begin(), kinds.end(), a->kind) == kinds.end())
       return Status::invalid_value;
     found = *a;
@@ -207,7 +207,7 @@ Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
   {
     const std::lock_guard lock(mutex_);
     const Allocation* const a = allocations_.find(address);
-    if (a == nullptr || a->address != address || a->kind == Allocation::Kind::host)
+    if (a == nullptr || a->address != address || a->kind == Allocation::Kind::host || a->mapped)
       return Status::invalid_value;
     if (stream.capture != nullptr) {
       GraphNode& node = stream.capture->graph->add(GraphNode::Kind::free, Nothing{}, stream.frontier);
@@ -263,7 +263,7 @@ Status Machine::reset() {
   std::vector<Allocation> all;
   for (const auto& [address, a] : allocations_.all()) all.push_back(a);
   for (const Allocation& a : all) {
-    if (a.of_module || a.of_graph) continue;
+    if (a.of_module || a.of_graph || a.mapped) continue;
     allocations_.remove(a.address);
     if (a.registered) {
       platform_.unshare(a.address / kPage * kPage);
@@ -367,11 +367,28 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
   };
   const bool to_device = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_device;
   const bool from_device = c.kind == CopyKind::device_to_host || c.kind == CopyKind::device_to_device;
-  std::uint8_t* const to = place(c.to, extent(c.width, c.height, c.to_pitch), to_device, true);
-  const std::uint8_t* const from =
-      place(c.from, extent(c.width, c.height, c.from_pitch), from_device, false);
-  for (std::uint64_t row = 0; row < c.height; ++row)
-    std::memmove(to + row * c.to_pitch, from + row * c.from_pitch, c.width);
+  // As much at once as lies next to each other on both sides: all of it, but for blocks that are mapped.
+  const auto run = [this](std::uint64_t address, std::uint64_t bytes, bool device) {
+    return device ? platform_.memory().contiguous(address, bytes) : bytes;
+  };
+  const std::uint64_t to_bytes = extent(c.width, c.height, c.to_pitch),
+                      from_bytes = extent(c.width, c.height, c.from_pitch);
+  if (run(c.to, to_bytes, to_device) == to_bytes && run(c.from, from_bytes, from_device) == from_bytes) {
+    std::uint8_t* const to = place(c.to, to_bytes, to_device, true);
+    const std::uint8_t* const from = place(c.from, from_bytes, from_device, false);
+    for (std::uint64_t row = 0; row < c.height; ++row)
+      std::memmove(to + row * c.to_pitch, from + row * c.from_pitch, c.width);
+  } else {
+    for (std::uint64_t row = 0; row < c.height; ++row) {
+      for (std::uint64_t at = 0; at < c.width;) {
+        const std::uint64_t to = c.to + row * c.to_pitch + at, from = c.from + row * c.from_pitch + at;
+        const std::uint64_t part =
+            std::min(run(to, c.width - at, to_device), run(from, c.width - at, from_device));
+        std::memmove(place(to, part, to_device, true), place(from, part, from_device, false), part);
+        at += part;
+      }
+    }
+  }
   Done done;
   done.engine = c.kind == CopyKind::host_to_device   ? Engine::copy_in
                 : c.kind == CopyKind::device_to_host ? Engine::copy_out
@@ -404,14 +421,18 @@ Status Machine::fill(const FillRequest& f, Stream& stream, bool asynchronous) {
 Machine::Done Machine::perform_fill(const FillRequest& f) {
   const Executor::Shared::Hold hold(platform_use_);
   const std::uint64_t row_bytes = f.width * f.element_bytes;
-  std::uint8_t* const first = platform_.memory().bytes_at(f.to, extent(row_bytes, f.height, f.pitch), true);
   for (std::uint64_t row = 0; row < f.height; ++row) {
-    std::uint8_t* const at = first + row * f.pitch;
-    if (f.element_bytes == 1) {
-      std::memset(at, static_cast<int>(f.value & 0xFFU), f.width);
-    } else {
-      for (std::uint64_t i = 0; i < f.width; ++i)
-        std::memcpy(at + i * f.element_bytes, &f.value, f.element_bytes);
+    for (std::uint64_t filled = 0; filled < row_bytes;) {
+      const std::uint64_t from = f.to + row * f.pitch + filled;
+      const std::uint64_t part = platform_.memory().contiguous(from, row_bytes - filled);
+      std::uint8_t* const at = platform_.memory().bytes_at(from, part, true);
+      if (f.element_bytes == 1) {
+        std::memset(at, static_cast<int>(f.value & 0xFFU), part);
+      } else {
+        for (std::uint64_t i = 0; i < part; i += f.element_bytes)
+          std::memcpy(at + i, &f.value, f.element_bytes);
+      }
+      filled += part;
     }
   }
   Done done;
@@ -523,6 +544,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
   const auto fail = [&](const Diagnostics& faults, Status status) {
     for (const Diagnostic& d : faults) tell(d.text());
     const std::lock_guard lock(mutex_);
+    for (const Diagnostic& d : faults) library.fault_text += d.text() + "\n";
     library.failed[device] = status;
     return status;
   };

@@ -20,6 +20,7 @@
 #include "platform/cuda/module_on_device.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
+#include "platform/cuda/virtual_memory.h"
 #include "platform/machine/gpu_platform.h"
 
 namespace warpline::cuda {
@@ -126,6 +127,23 @@ class Machine {
   Status check(CopyRequest& copy);
   Status check(const FillRequest& fill);
 
+  // Memory that programs map themselves (CUDA Driver API, "Virtual Memory Management"). Sizes and addresses
+  // are multiples of VirtualMemory::kGranularity.
+  Status reserve_addresses(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wanted,
+                           std::uint64_t& address);
+  Status release_addresses(std::uint64_t address, std::uint64_t bytes);
+  Status create_block(std::uint64_t bytes, unsigned device, std::uint64_t& handle);
+  Status release_block(std::uint64_t handle);
+  Status map_block(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle);
+  /// Whatever of blocks is mapped there, which is whole ones.
+  Status unmap_blocks(std::uint64_t address, std::uint64_t bytes);
+  /// `access`: 0 none, 1 read, 3 read and write.
+  Status set_access(std::uint64_t address, std::uint64_t bytes, unsigned device, unsigned access);
+  Status access_of(std::uint64_t address, unsigned device, unsigned& access);
+  /// The block that an address is mapped to, which the program holds once more.
+  Status hold_block_at(std::uint64_t address, std::uint64_t& handle);
+  [[nodiscard]] std::optional<MemoryBlock> block(std::uint64_t handle);
+
   // Modules.
   Library& add_library(std::function<Result<std::vector<PtxText>>(unsigned)> texts);
   void remove_library(Library& library);
@@ -159,6 +177,12 @@ class Machine {
   Status synchronize(unsigned device);
   /// A function of the program that is called in its turn in a stream.
   Status call(std::function<void()> function, Stream& stream);
+  /// A value of `bytes` (4, 8) bytes that is written in its turn in a stream.
+  Status write_value(std::uint64_t address, std::uint64_t value, unsigned bytes, Stream& stream);
+  /// Has a stream wait until `holds` is true of what lies there. Work of all streams is done in the order in
+  /// which it was asked for: what ends the wait is a grid before it, or the host.
+  Status wait_for_value(std::uint64_t address, unsigned bytes, std::function<bool(std::uint64_t)> holds,
+                        Stream& stream);
   std::shared_ptr<Event> kept(Event& event);
 
   // Graphs. A graph belongs to one thread at a time; the machine keeps it until it is removed.
@@ -207,6 +231,8 @@ class Machine {
   void note_faults(const std::string& kernel, const LaunchResult& result);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
+  /// Whether a value may be written or read there.
+  [[nodiscard]] bool is_place_of_value(std::uint64_t address, unsigned bytes);
 
   const GpuConfig config_;
   GpuPlatform platform_;
@@ -219,6 +245,7 @@ class Machine {
   std::mutex mutex_;  ///< guards all below; never held while anything is waited for
   Schedule schedule_;
   Allocations allocations_;
+  VirtualMemory virtual_memory_;
   std::vector<std::unique_ptr<Library>> libraries_;
   std::map<const void*, std::unique_ptr<Function>> functions_;
   std::map<const void*, std::shared_ptr<Stream>> streams_;

@@ -21,6 +21,7 @@ struct Library {
   std::map<std::string, std::uint64_t> managed_at;  ///< where they lie, once it has been read
   std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
   std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
+  std::string fault_text;             ///< likewise, as lines
 };
 
 /// A kernel of a program, which names it by the object's address.

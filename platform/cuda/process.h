@@ -13,10 +13,14 @@
 
 namespace warpline::cuda {
 
-/// What a thread of a program has of CUDA's runtime.
+struct Context;
+
+/// What a thread of a program has of CUDA's runtime and of the driver API.
 struct ThreadState {
-  unsigned device = 0;        ///< the current one
-  unsigned device_flags = 0;  ///< kept, and without effect
+  unsigned device = 0;             ///< the current one: that of the current context, if there is one
+  unsigned device_flags = 0;       ///< kept, and without effect
+  bool uses_runtime = false;       ///< it has called the runtime
+  std::vector<Context*> contexts;  ///< of the driver API, the current one last
   Status last = Status::success;
   int capture_mode = 0;  ///< of what it calls while any stream captures: kept, and without effect
   struct Configuration {

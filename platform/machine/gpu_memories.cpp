@@ -191,6 +191,29 @@ void GpuMemories::after_fork() {
   for (const auto& [address, part] : shared_) take_back(address, part.bytes - kPage);
 }
 
+std::optional<PhysicalAddress> GpuMemories::allocate_unmapped(std::uint64_t bytes, unsigned gpu) {
+  const std::optional<Mapping> m = take(bytes, Aperture::vidmem, gpu);
+  return m ? std::optional(m->physical) : std::nullopt;
+}
+
+void GpuMemories::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu) {
+  WARPLINE_EXPECT(address % kBufferAlignment == 0 && bytes != 0, "what is mapped begins where a buffer may");
+  Mapping m;
+  m.base = address;
+  m.bytes = bytes;
+  m.physical = physical;
+  map_on_gpus(m, gpu);
+}
+
+bool GpuMemories::unmap(std::uint64_t address, unsigned gpu) {
+  names_.erase(address);
+  return gpus_[gpu].space.unmap(address).has_value();
+}
+
+void GpuMemories::free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu) {
+  gpus_[gpu].buffers.release(offset_in_aperture(physical), taken_by(bytes));
+}
+
 std::uint64_t GpuMemories::unallocated_vidmem(unsigned gpu) const {
   std::uint64_t bytes = free_vidmem(gpu);
   for (const auto& [offset, hole] : gpus_[gpu].buffers.holes) bytes += hole;
@@ -329,12 +352,36 @@ std::uint8_t* GpuMemories::bytes_at(std::uint64_t address, std::size_t count, bo
   return nullptr;
 }
 
+std::size_t GpuMemories::contiguous(std::uint64_t address, std::size_t count) const {
+  for (const Gpu& g : gpus_) {
+    const Mapping* hint = nullptr;
+    if (const Mapping* const m = g.space.find(VirtualAddress{address}, 1, hint); m != nullptr)
+      return std::min<std::uint64_t>(count, m->bytes - (address - m->base));
+  }
+  WARPLINE_EXPECT(false, "the host touches mapped memory only");
+  return 0;
+}
+
 void GpuMemories::write(std::uint64_t address, const void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(bytes_at(address, count, true), bytes, count);
+  const auto* from = static_cast<const std::uint8_t*>(bytes);
+  while (count != 0) {
+    const std::size_t part = contiguous(address, count);
+    std::memcpy(bytes_at(address, part, true), from, part);
+    address += part;
+    from += part;
+    count -= part;
+  }
 }
 
 void GpuMemories::read(std::uint64_t address, void* bytes, std::size_t count) {
-  if (count != 0) std::memcpy(bytes, bytes_at(address, count, false), count);
+  auto* to = static_cast<std::uint8_t*>(bytes);
+  while (count != 0) {
+    const std::size_t part = contiguous(address, count);
+    std::memcpy(to, bytes_at(address, part, false), part);
+    address += part;
+    to += part;
+    count -= part;
+  }
 }
 
 void GpuMemories::write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count) {

@@ -41,6 +41,11 @@ class GpuMemories {
   void after_fork();
   /// See GpuPlatform::free.
   bool free(std::uint64_t address);
+  /// See GpuPlatform::allocate_unmapped, map_at, unmap, free_unmapped.
+  std::optional<PhysicalAddress> allocate_unmapped(std::uint64_t bytes, unsigned gpu);
+  void map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu);
+  bool unmap(std::uint64_t address, unsigned gpu);
+  void free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
   /// See GpuPlatform::name_memory, name_constant.
@@ -59,12 +64,15 @@ class GpuMemories {
   void name_constant(unsigned gpu, Named part);
   /// See GpuPlatform::map_everything.
   void map_everything();
-  /// Host access by virtual address. Pre: the range is mapped.
+  /// Host access by virtual address. Pre: the range is mapped, by one or by several mappings.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count);
   /// Where in this process `count` bytes from a virtual address on lie, to be read, or written (`writes`).
-  /// Pre: the range is mapped.
+  /// Pre: the range is mapped, and contiguous() in memory.
   [[nodiscard]] std::uint8_t* bytes_at(std::uint64_t address, std::size_t count, bool writes);
+  /// How many of `count` bytes from a virtual address on one mapping holds, which lie next to each other in
+  /// memory, too. Pre: the first byte is mapped.
+  [[nodiscard]] std::size_t contiguous(std::uint64_t address, std::size_t count) const;
   /// Host access to a GPU's constant banks, by constant address. Pre: the range lies in them.
   void write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count);
   /// The offset in video memory, a multiple of 256, of code of this name and size: laid there by the first

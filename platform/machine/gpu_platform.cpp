@@ -417,6 +417,22 @@ bool GpuPlatform::free(std::uint64_t address) {
   return state_->memory.free(address);
 }
 
+std::optional<PhysicalAddress> GpuPlatform::allocate_unmapped(std::uint64_t bytes, unsigned gpu) {
+  return state_->memory.allocate_unmapped(bytes, gpu);
+}
+
+void GpuPlatform::free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu) {
+  state_->memory.free_unmapped(physical, bytes, gpu);
+}
+
+void GpuPlatform::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu) {
+  state_->memory.map_at(address, bytes, physical, gpu);
+}
+
+bool GpuPlatform::unmap(std::uint64_t address, unsigned gpu) {
+  return state_->memory.unmap(address, gpu);
+}
+
 std::uint64_t GpuPlatform::free_bytes(unsigned gpu) const {
   return state_->memory.unallocated_vidmem(gpu);
 }

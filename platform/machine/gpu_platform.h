@@ -119,6 +119,15 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// on, until a later allocate() gives it to somebody else. Its bytes stay until then. False: no such
   /// address is allocated. Pre: no run is under way; the address is none of map() and allocate_below_4g().
   bool free(std::uint64_t address);
+  /// Reserves `bytes` of video memory of a GPU that get no address; nothing: it is full. They get addresses
+  /// by map_at(), one or several, and go back by free_unmapped() with the same arguments.
+  std::optional<PhysicalAddress> allocate_unmapped(std::uint64_t bytes, unsigned gpu = 0);
+  void free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu = 0);
+  /// Has a GPU's programs see `bytes` bytes of its memory at an address, which is a multiple of 256 and at
+  /// which nothing is mapped; unmap() takes that away again, and is false if nothing was mapped from there
+  /// on. Pre: no run is under way.
+  void map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu = 0);
+  bool unmap(std::uint64_t address, unsigned gpu = 0);
   /// Bytes of a GPU's video memory that nobody has; a single buffer may find no room for as many.
   [[nodiscard]] std::uint64_t free_bytes(unsigned gpu = 0) const;
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
@@ -142,7 +151,7 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Maps every address, for traces and generators. Makes the platform tags-only.
   void map_everything();
   /// Host access to global memory by virtual address, without side effect on caches or counters.
-  /// Pre: no run is under way; the range is mapped.
+  /// Pre: no run is under way; the range is mapped, by one or by several mappings.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count) const;
   /// Host access to a GPU's constant memory by constant address ((bank << 16) + byte).

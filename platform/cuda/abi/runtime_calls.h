@@ -46,6 +46,7 @@ void add_kernels(Functions& functions);
 void add_pools(Functions& functions);
 void add_graphs(Functions& functions);
 void add_older(Functions& functions);
+void add_driver(Functions& functions);
 
 using Kind = Allocation::Kind;
 
@@ -56,6 +57,7 @@ inline int noted(Status status) {
 }
 
 inline Machine* machine() {
+  this_thread().uses_runtime = true;
   return Process::instance().machine();
 }
 

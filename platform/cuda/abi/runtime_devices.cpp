@@ -2,6 +2,7 @@
 
 #include "platform/cuda/abi/device_property_layout.h"
 #include "platform/cuda/abi/runtime_calls.h"
+#include "platform/cuda/contexts.h"
 
 namespace warpline::cuda::runtime {
 namespace {
@@ -39,7 +40,7 @@ int cudaGetDeviceCount(int* count) {
 
 int cudaSetDevice(int device) {
   return with_device(device, [&](Machine&) {
-    this_thread().device = static_cast<unsigned>(device);
+    Contexts::set_device(static_cast<unsigned>(device));
     return Status::success;
   });
 }

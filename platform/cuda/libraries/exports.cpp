@@ -2,11 +2,24 @@
 #include <cstdlib>
 #include <string>
 
+#include "platform/cuda/abi/driver.h"
 #include "platform/cuda/abi/runtime.h"
 #include "platform/cuda/launcher.h"
 #include "platform/cuda/static_runtime.h"
 
+// By this table the names of this library itself lead to functions.
+extern "C" void* warpline_driver_table[];
+
 namespace {
+
+/// Before constructors of the program, which may call.
+__attribute__((constructor(101))) void fill_driver_table() {
+  for (std::size_t n = 0; n < warpline::cuda::driver_names(); ++n) {
+    warpline::cuda::Address function = warpline::cuda::driver_function(warpline::cuda::driver_name_at(n));
+    if (function == nullptr) function = warpline::cuda::driver_refusal(n);
+    warpline_driver_table[n] = reinterpret_cast<void*>(function);
+  }
+}
 
 /// Preloading was meant for this program, and not for those that it starts.
 void restore_environment() {

@@ -90,6 +90,42 @@ TEST(GivenBackMemory, IsAFaultUntilSomebodyElseHasIt) {
   EXPECT_EQ(value, 8U);
 }
 
+TEST(UnmappedMemory, IsWhereItIsMappedAndStaysWhenItIsNot) {
+  GpuPlatform gpu(preset("mini"), in_process());
+  constexpr std::uint64_t kBytes = 4096, kAt = 0x480000000000ULL, kElsewhere = 0x490000000000ULL;
+  const std::uint64_t all = gpu.free_bytes();
+  const auto a = gpu.allocate_unmapped(kBytes), b = gpu.allocate_unmapped(kBytes);
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(gpu.free_bytes(), all - 2 * kBytes);
+  // The later one comes first, so that what lies next to each other does not in memory.
+  gpu.map_at(kAt, kBytes, *b);
+  gpu.map_at(kAt + kBytes, kBytes, *a);
+  const auto module = module_of_body("st.global.u32 [%a0], 7;\nst.global.u32 [%a1], 8;\n", 2);
+  const auto store = [&](std::uint64_t one, std::uint64_t two) {
+    const auto kernel = module->make_kernel("k", {1, 1, 1}, {1, 1, 1}, 0, block_of({one, two}));
+    gpu.begin_run();
+    gpu.launch(*kernel);
+    return gpu.faults().size();
+  };
+  EXPECT_EQ(store(kAt + kBytes - 4, kAt + kBytes), 0U);
+  std::uint32_t found[2] = {};
+  gpu.read(kAt + kBytes - 4, found, sizeof found);
+  EXPECT_EQ(found[0], 7U);
+  EXPECT_EQ(found[1], 8U);
+  EXPECT_TRUE(gpu.unmap(kAt));
+  EXPECT_FALSE(gpu.unmap(kAt));
+  EXPECT_EQ(store(kAt + kBytes - 4, kAt + kBytes), 1U) << "what is not mapped is a fault";
+  gpu.map_at(kElsewhere, kBytes, *b);
+  gpu.read(kElsewhere + kBytes - 4, found, 4);
+  EXPECT_EQ(found[0], 7U);
+  EXPECT_EQ(gpu.free_bytes(), all - 2 * kBytes);
+  gpu.unmap(kElsewhere);
+  gpu.unmap(kAt + kBytes);
+  gpu.free_unmapped(*a, kBytes);
+  gpu.free_unmapped(*b, kBytes);
+  EXPECT_EQ(gpu.free_bytes(), all);
+}
+
 TEST(SharedMemoryWithHost, KernelsAndThisProcessHaveTheSameBytes) {
   for (const Aperture aperture : {Aperture::vidmem, Aperture::sysmem}) {
     GpuPlatform gpu(preset("mini"), in_process());
