@@ -591,6 +591,17 @@ Status Machine::entry_of(Function& function, unsigned device, const programs::En
   return entry == nullptr ? Status::invalid_device_function : Status::success;
 }
 
+unsigned Machine::registers_of(Function& function) {
+  const std::lock_guard lock(mutex_);
+  // All GPUs are alike, and have the same text.
+  if (!function.registers) {
+    ModuleOnDevice& module = *function.library->on_device.begin()->second;
+    const programs::Entry* const entry = module.entry(function.name);
+    function.registers = entry->refused.empty() ? module.program().registers(function.name) : 0;
+  }
+  return *function.registers;
+}
+
 Status Machine::variable_of(Library& library, const std::string& name, unsigned device,
                             ModuleOnDevice::Variable& variable) {
   ModuleOnDevice* module = nullptr;

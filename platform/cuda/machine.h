@@ -153,6 +153,8 @@ class Machine {
   Status module_on(Library& library, unsigned device, ModuleOnDevice*& module);
   /// The kernel's signature on a GPU.
   Status entry_of(Function& function, unsigned device, const programs::Entry*& entry);
+  /// Registers of a thread of a kernel, as the module says, or an estimate. Pre: entry_of() found it.
+  unsigned registers_of(Function& function);
   Status variable_of(Library& library, const std::string& name, unsigned device,
                      ModuleOnDevice::Variable& variable);
   Status launch(const GridRequest& request, Stream& stream);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,7 @@ struct Function {
   Library* library = nullptr;
   std::string name;
   std::uint32_t most_dynamic_shared = 48U << 10U;  ///< bytes; raised by an attribute
+  std::optional<unsigned> registers;               ///< of a thread, once somebody has asked
   bool odd_clusters = false;                       ///< clusters of more than 8 CTAs are allowed
 };
 

@@ -170,7 +170,7 @@ enum FunctionAttribute : int {
   kClusterPolicy,
 };
 
-Status attribute_of(Machine& m, const Function& function, const programs::Entry& entry, int attribute,
+Status attribute_of(Machine& m, Function& function, const programs::Entry& entry, int attribute,
                     int& value) {
   const auto cluster = [&entry](std::uint32_t Dim3::*side) {
     return entry.required_cluster ? static_cast<int>((*entry.required_cluster).*side) : 0;
@@ -180,7 +180,7 @@ Status attribute_of(Machine& m, const Function& function, const programs::Entry&
     case kSharedBytes: value = static_cast<int>(entry.static_shared_bytes); break;
     case kConstantBytes: value = 0; break;
     case kLocalBytes: value = static_cast<int>(entry.local_bytes); break;
-    case kRegisters: value = static_cast<int>(unlimiting_registers(m.config())); break;
+    case kRegisters: value = static_cast<int>(m.registers_of(function)); break;
     case kPtxVersion:
     case kBinaryVersion:
       value = *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
@@ -294,15 +294,17 @@ int cuFuncLoad(void* handle) {
 
 // ---- Occupancy
 
-unsigned blocks_of(const Machine& m, const programs::Entry& entry, unsigned threads, std::size_t dynamic) {
-  return blocks_per_sm(m.config(), {threads, entry.static_shared_bytes + dynamic, 0});
+unsigned blocks_of(Machine& m, Function& function, const programs::Entry& entry, unsigned threads,
+                   std::size_t dynamic) {
+  return blocks_per_sm(m.config(), {threads, entry.static_shared_bytes + dynamic,
+                                    m.registers_of(function)});
 }
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* handle, int threads,
                                                          std::size_t dynamic, unsigned flags) {
-  return with_kernel(handle, [&](Machine& m, Function&, const programs::Entry& entry) {
+  return with_kernel(handle, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (blocks == nullptr || threads <= 0 || flags > 1) return Status::invalid_value;
-    *blocks = static_cast<int>(blocks_of(m, entry, static_cast<unsigned>(threads), dynamic));
+    *blocks = static_cast<int>(blocks_of(m, f, entry, static_cast<unsigned>(threads), dynamic));
     return Status::success;
   });
 }
@@ -315,7 +317,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* handle, int t
 using SharedOfBlock = std::size_t (*)(int threads);
 int cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, void* handle, SharedOfBlock shared_of,
                                               std::size_t dynamic, int limit, unsigned flags) {
-  return with_kernel(handle, [&](Machine& m, Function&, const programs::Entry& entry) {
+  return with_kernel(handle, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (grid == nullptr || block == nullptr || limit < 0 || flags > 1) return Status::invalid_value;
     std::uint64_t most = std::min<std::uint64_t>(entry.maximum_threads, 1024);
     if (limit != 0) most = std::min<std::uint64_t>(most, static_cast<unsigned>(limit));
@@ -323,7 +325,7 @@ int cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, void* handl
     unsigned best = 0, best_blocks = 0;
     const auto consider = [&](unsigned threads) {
       const unsigned blocks =
-          blocks_of(m, entry, threads, shared_of != nullptr ? shared_of(static_cast<int>(threads)) : dynamic);
+          blocks_of(m, f, entry, threads, shared_of != nullptr ? shared_of(static_cast<int>(threads)) : dynamic);
       if (blocks * threads <= best_blocks * best) return;
       best = threads;
       best_blocks = blocks;
@@ -345,9 +347,9 @@ int cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* handle, Shared
 }
 
 int cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* handle, int blocks, int threads) {
-  return with_kernel(handle, [&](Machine& m, Function&, const programs::Entry& entry) {
+  return with_kernel(handle, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return Status::invalid_value;
-    if (blocks_of(m, entry, static_cast<unsigned>(threads), 0) < static_cast<unsigned>(blocks))
+    if (blocks_of(m, f, entry, static_cast<unsigned>(threads), 0) < static_cast<unsigned>(blocks))
       return Status::invalid_value;
     const std::uint64_t all = shared_per_block(m.config(), static_cast<unsigned>(blocks));
     *bytes = all - std::min<std::uint64_t>(all, entry.static_shared_bytes);

@@ -45,6 +45,7 @@ void add_streams(Functions& functions);
 void add_kernels(Functions& functions);
 void add_pools(Functions& functions);
 void add_graphs(Functions& functions);
+void add_occupancy(Functions& functions);
 void add_older(Functions& functions);
 void add_driver(Functions& functions);
 

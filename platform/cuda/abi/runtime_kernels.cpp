@@ -177,6 +177,7 @@ int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* kernel) {
     a.local_bytes = entry.local_bytes;
     a.most_threads = static_cast<std::int32_t>(std::min<std::uint64_t>(entry.maximum_threads, 1024));
     a.ptx_version = a.binary_version = *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
+    a.registers = static_cast<std::int32_t>(m.registers_of(f));
     a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared);
     a.needs_cluster = entry.needs_cluster ? 1 : 0;
     a.odd_clusters = f.odd_clusters ? 1 : 0;

@@ -430,6 +430,7 @@ Register Decoder::new_register(DataType type) {
   r.type = type;
   const std::uint32_t all = type == DataType::pred ? 4 : bytes * kWarpLanes;
   r.ref = static_cast<Ref>(take_file(all, type == DataType::pred ? 4 : 32));
+  program_.register_bytes.push_back(static_cast<std::uint8_t>(type == DataType::pred ? 0 : bytes));
   image().registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
   return r;
 }

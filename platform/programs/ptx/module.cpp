@@ -12,6 +12,7 @@
 #include "platform/programs/ptx/device_library/device_library.h"
 #include "platform/programs/ptx/linker.h"
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/register_pressure.h"
 #include "platform/programs/ptx/source.h"
 #include "platform/programs/ptx/stacked_parameters.h"
 #include "platform/programs/ptx_legality/judge.h"
@@ -65,6 +66,18 @@ class PtxModule final : public programs::Module {
     for (const programs::Entry& e : entries_)
       if (e.name == decl_.functions[number]->name) return &e;
     return nullptr;
+  }
+
+  [[nodiscard]] unsigned registers(const std::string& entry) const override {
+    const FunctionDecl& f =
+        *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
+    if (f.maximum_registers != 0)
+      return static_cast<unsigned>(std::min<std::uint64_t>(f.maximum_registers, kMostRegisters));
+    const std::uint64_t most =
+        f.maximum_block || f.required_block
+            ? thread_registers(entry, f.maximum_block ? *f.maximum_block : *f.required_block)
+            : kMostRegisters;
+    return static_cast<unsigned>(std::min<std::uint64_t>(most, register_pressure(programs_.at(entry))));
   }
 
   [[nodiscard]] std::string target() const override { return decl_.target; }
@@ -206,7 +219,7 @@ class PtxModule final : public programs::Module {
   /// Registers that each thread begins with: as `.maxnreg` says, or as many as the assembler may give so that
   /// the blocks fit that are to be resident.
   [[nodiscard]] std::uint32_t thread_registers(const std::string& entry, Dim3 block) const {
-    constexpr std::uint64_t kFile = 65536, kUnit = 8, kMost = 255;  // CUDA C++ Programming Guide
+    constexpr std::uint64_t kFile = 65536, kUnit = 8, kMost = kMostRegisters;  // CUDA C++ Programming Guide
     const FunctionDecl& f =
         *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
     if (f.maximum_registers != 0) return static_cast<std::uint32_t>(std::min(f.maximum_registers, kMost));

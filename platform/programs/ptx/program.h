@@ -136,6 +136,7 @@ struct Program {
   std::vector<std::unique_ptr<const LoadedFragment>> fragments;  ///< likewise
   std::uint32_t file_bytes = 64;
   std::uint32_t registers = 0;
+  std::vector<std::uint8_t> register_bytes;  ///< of each, per lane; of a predicate 0
   std::uint32_t shared_bytes = 0;        ///< static
   std::uint32_t dynamic_alignment = 16;  ///< of dynamic shared memory
   std::uint32_t local_bytes = 0;         ///< static part
